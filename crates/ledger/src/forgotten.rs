@@ -48,6 +48,16 @@ pub(crate) fn note_title(connection: &Connection, session: i64) -> LedgerResult<
     }
 }
 
+/// Whether a message with this client id was deleted from a session.
+pub(crate) fn has_message(
+    connection: &Connection,
+    scope: i64,
+    session: &str,
+    client_id: Option<&str>,
+) -> LedgerResult<bool> {
+    Ok(client_id.is_some() && is_noted(connection, scope, session, client_id)?)
+}
+
 /// Whether a client id of a session was deleted; without a client id, whether its title was.
 pub(crate) fn is_noted(
     connection: &Connection,
@@ -76,8 +86,11 @@ pub(crate) fn strike(
     Ok(())
 }
 
-/// Removes the row of a session that an append made and left empty.
-pub(crate) fn drop_empty(connection: &Connection, place: SessionRows) -> LedgerResult<()> {
+/// Removes the row of a session that an append made and left empty: its next ordinal is still 0.
+pub(crate) fn drop_empty(connection: &Connection, place: SessionRows, ordinal: i64) -> LedgerResult<()> {
+    if ordinal > 0 {
+        return Ok(());
+    }
     connection
         .prepare_cached(
             "DELETE FROM sessions WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM events WHERE session = ?1)

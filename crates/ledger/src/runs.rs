@@ -87,7 +87,7 @@ fn counted_due(
     subject: &str,
     threshold: Threshold,
     new: &NewRun,
-    waiting: Option<&Waiting>,
+    waiting: Option<&WaitingRun>,
 ) -> LedgerResult<Option<Timestamp>> {
     const COUNTER: &str =
         "scope = ?1 AND strategy = ?2 AND owner_kind IS ?3 AND owner IS ?4 AND subject = ?5";
@@ -133,7 +133,7 @@ fn counted_due(
 }
 
 /// A run that waits for the same work.
-struct Waiting {
+struct WaitingRun {
     seq: i64,
     id: String,
     state: String,
@@ -142,13 +142,13 @@ struct Waiting {
     session: Option<String>,
 }
 
-impl Waiting {
+impl WaitingRun {
     fn is_failed(&self) -> bool {
         self.state == RunState::Failed.as_str()
     }
 }
 
-fn waiting(connection: &Connection, lane: &Lane, subject: &str) -> LedgerResult<Option<Waiting>> {
+fn waiting(connection: &Connection, lane: &Lane, subject: &str) -> LedgerResult<Option<WaitingRun>> {
     let found = connection
         .prepare_cached(
             "SELECT seq, id, state, cause, due, session FROM runs INDEXED BY waiting_work
@@ -156,7 +156,7 @@ fn waiting(connection: &Connection, lane: &Lane, subject: &str) -> LedgerResult<
                AND state <> 'success' AND state IN ('queued', 'failed') ORDER BY seq LIMIT 1",
         )?
         .query_row(&*lane.with(&[&subject]), |row| {
-            Ok(Waiting {
+            Ok(WaitingRun {
                 seq: row.get(0)?,
                 id: row.get(1)?,
                 state: row.get(2)?,
@@ -169,7 +169,7 @@ fn waiting(connection: &Connection, lane: &Lane, subject: &str) -> LedgerResult<
 }
 
 /// Work that waits takes a new run in.
-fn absorb(connection: &Connection, waiting: &Waiting, new: &NewRun, due: i64) -> LedgerResult<()> {
+fn absorb(connection: &Connection, waiting: &WaitingRun, new: &NewRun, due: i64) -> LedgerResult<()> {
     let before = Cause::parse(&waiting.cause).ok_or_else(|| Failure::Row(waiting.cause.clone()))?;
     let is_failed = waiting.is_failed();
     let (cause, due) = match (before, new.cause) {

@@ -73,14 +73,12 @@ fn append(
     let (mut ordinal, buffered): (i64, i64) = connection
         .prepare_cached("SELECT next_ordinal, buffered FROM sessions WHERE id = ?1")?
         .query_row([place.session], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let first_ordinal = ordinal;
+    let (first_ordinal, name) = (ordinal, session.session.as_str());
     let mut accepted = Vec::with_capacity(messages.len());
     for new in messages {
         let client_id = new.client_id.as_deref();
         let seen = first_of(connection, place, client_id)?;
-        let forgotten = seen.is_none()
-            && client_id.is_some()
-            && forgotten::is_noted(connection, place.scope, session.session.as_str(), client_id)?;
+        let forgotten = seen.is_none() && forgotten::has_message(connection, place.scope, name, client_id)?;
         let duplicate = seen.is_some() || forgotten;
         let id = seen.unwrap_or_else(|| new.message.id.clone());
         if !duplicate {
@@ -94,9 +92,7 @@ fn append(
         });
     }
     let new = ordinal - first_ordinal;
-    if ordinal == 0 {
-        forgotten::drop_empty(connection, place)?;
-    }
+    forgotten::drop_empty(connection, place, ordinal)?;
     if new > 0 {
         connection
             .prepare_cached(

@@ -92,12 +92,6 @@ pub(crate) fn is_opening(line: &str) -> bool {
     line.starts_with('>') || item(line).is_some()
 }
 
-/// Several ids in one value, with commas between them.
-pub fn list<'a>(items: impl Iterator<Item = &'a str>) -> String {
-    let items: Vec<String> = items.map(|item| value_without(item, |c| c == ',')).collect();
-    items.join(", ")
-}
-
 /// The ids of a list, without empty ones between two commas.
 pub fn read_list(text: &str) -> impl Iterator<Item = String> {
     text.split(',').filter(|item| !is_blank(item)).map(read_value)

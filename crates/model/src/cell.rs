@@ -57,11 +57,6 @@ impl Cell {
         self.messages.iter().map(Message::bytes).sum()
     }
 
-    /// Time of its first message.
-    pub fn started(&self) -> Timestamp {
-        self.messages.first().map_or_else(Timestamp::default, |m| m.time)
-    }
-
     /// Time of its last message.
     pub fn ended(&self) -> Timestamp {
         self.messages.last().map_or_else(Timestamp::default, |m| m.time)

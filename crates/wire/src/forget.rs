@@ -16,7 +16,7 @@ use crate::{ApiId, Invalid, scope};
 pub const IDS_MAX: usize = 50;
 
 /// Maximum number of ids that a deletion by words keeps.
-pub const KEPT_MAX: usize = 2_000;
+const KEPT_MAX: usize = 2_000;
 
 /// Deletes all memory of a session, of an owner, or of an owner in a session; or what an owner has with some words. Unknown
 /// keys are refused.

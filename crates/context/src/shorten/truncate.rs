@@ -119,7 +119,7 @@ pub struct Style {
 
 impl Style {
     /// Ours.
-    pub const fn quipu() -> Self {
+    pub(crate) const fn quipu() -> Self {
         Self {
             marker: "\n[… {} bytes removed …]\n",
             unit: Unit::Bytes,

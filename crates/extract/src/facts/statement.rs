@@ -88,11 +88,7 @@ fn read(clause: &str, name: &str, said_at: Timestamp, zone: &Zone) -> Option<Sta
     let from = subject.unwrap_or(0);
     let clause = clause.until(clause.told_until(from, name));
     let clause = clause.until(clause.understood(from)?);
-    let last = clause.words.last()?;
-    let before = clause.words.len().checked_sub(2).map_or("", |at| clause.word(at));
-    if is_preposition(&last.text) && before != "now"
-        || matches!(last.text.as_str(), "the" | "a" | "an" | "my")
-    {
+    if clause.is_cut_off() {
         return None;
     }
     if let Some((companion, at)) = companion(&clause, name) {
@@ -117,9 +113,8 @@ fn read(clause: &str, name: &str, said_at: Timestamp, zone: &Zone) -> Option<Sta
         guess_what || LEADS.contains(&word.text) || is_address
     };
     // "Yesterday was a crazy day - I …" is a statement of its own.
-    let ties = |word: &Word| {
-        SUBORDINATE.contains(&word.text) || matches!(word.text.as_str(), "speaking" | "is" | "was")
-    };
+    let ties =
+        |word: &Word| SUBORDINATE.contains(&word.text) || matches!(&*word.text, "speaking" | "is" | "was");
     let free = lead.len() <= 6 && !lead.iter().any(ties);
     if let Some(told) = clause.inverted(subject, name) {
         return Some(told);
@@ -286,6 +281,14 @@ impl Clause<'_> {
     pub(super) fn predicate(&self, at: usize, name: &str) -> String {
         let words = self.words.get(at..).unwrap_or(&[]);
         closed(&retell(self.text, words, name, Before::Subject))
+    }
+
+    /// Whether the last word needs another.
+    fn is_cut_off(&self) -> bool {
+        let last = self.words.len().saturating_sub(1);
+        let before = last.checked_sub(1).map_or("", |at| self.word(at));
+        is_preposition(self.word(last)) && before != "now"
+            || matches!(self.word(last), "" | "the" | "a" | "an" | "my")
     }
 
     /// "I …", "we …".

@@ -1,3 +1,5 @@
+//! Whole words in any form of a name, and no other words.
+
 use super::Words;
 
 fn has(words: &str, text: &str) -> bool {
