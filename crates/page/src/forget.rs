@@ -223,11 +223,11 @@ impl ForgetTarget {
 
     fn what(&self, whose: &WhoseMemory) -> String {
         if !self.id.is_empty() {
-            format!("one memory of {}", whose.user)
+            format!("one memory of {}", whose.person())
         } else if !self.words.is_empty() {
-            format!("what {} has with “{}”", whose.user, self.words)
+            format!("everything with “{}”", self.words)
         } else if self.session.is_empty() {
-            format!("everything of {}", whose.user)
+            format!("everything of {}", whose.person())
         } else {
             format!("the session {} for everybody in it", self.session)
         }

@@ -202,7 +202,7 @@ struct ImportsPart {
 #[template(path = "import.html")]
 struct ImportView {
     around: Around,
-    user: String,
+    memory: String,
     problem: Option<String>,
     live: ImportsPart,
 }
@@ -215,7 +215,7 @@ fn view(page: &PageDesk, guest: &Guest, problem: Option<String>) -> Result<Impor
     allowed(guest)?;
     Ok(ImportView {
         around: Around::new(guest, Nav::Import, "Import"),
-        user: guest.whose.user.clone(),
+        memory: guest.whose.memory(),
         problem,
         live: live_part(page, guest),
     })

@@ -161,6 +161,15 @@ pub(crate) fn spaced(word: &str) -> String {
     word.replace('_', " ")
 }
 
+/// A kind of memory, as people call it.
+pub(crate) fn kind(kind: &str) -> &str {
+    match kind {
+        "episode" => "summary",
+        "foresight" => "upcoming event",
+        other => other,
+    }
+}
+
 /// The beginning of a text, cut between words.
 pub(crate) fn beginning(text: &str, chars_max: usize) -> String {
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");

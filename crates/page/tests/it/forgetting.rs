@@ -71,7 +71,7 @@ async fn a_search_leads_to_what_has_its_words_and_each_of_them_can_stay() {
     let mut fields = vec![("words", "Petra"), ("sure", "1")];
     fields.extend(kept.iter().map(|id| ("keep", *id)));
     let gone = stage.submit(&path, &fields).await.text;
-    assert!(gone.contains("Quipu forgot what ada has with “Petra”"), "{gone}");
+    assert!(gone.contains("Quipu forgot everything with “Petra”"), "{gone}");
     let left = stage.html(&format!("/page/forget?{WHO}&words=Petra")).await;
     assert!(left.contains("birthday") && !left.contains("violin"), "{left}");
     let none = stage.html(&format!("/page/forget?{WHO}&words=violin")).await;
@@ -88,7 +88,7 @@ async fn the_preview_of_one_fact_names_the_message_that_stays() {
         "{preview}"
     );
     assert!(
-        preview.contains("I drink green tea every morning") && preview.contains("Forget its episode"),
+        preview.contains("I drink green tea every morning") && preview.contains("Forget its conversation"),
         "{preview}"
     );
     assert!(
