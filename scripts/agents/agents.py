@@ -224,8 +224,20 @@ def check(quipu, name, way):
     return round(time.monotonic() - begun, 1), trouble
 
 
+def plugin_trouble():
+    """What Claude Code finds wrong with its plugin."""
+    with tempfile.TemporaryDirectory() as home:
+        command = [TOOLS / "claude", "plugin", "validate", HERE.parent.parent / "plugins/claude-code"]
+        env = QUIET | {"HOME": home, "PATH": os.environ["PATH"]}
+        done = subprocess.run(command, env=env, capture_output=True, text=True)
+    return done.stdout + done.stderr if done.returncode else ""
+
+
 def main(quipu, names):
     quipu = pathlib.Path(quipu).resolve()
+    if trouble := plugin_trouble():
+        print(trouble)
+        return 1
     runs = [(name, way) for name in names or AGENTS for way in WAYS if (name, way) != ("gemini-cli", "base URL")]
     with ThreadPoolExecutor(AT_ONCE) as pool:
         checks = {run: pool.submit(check, quipu, *run) for run in runs}
