@@ -64,7 +64,7 @@ pub(crate) struct Owned {
     pub(crate) tail: Vec<Message>,
 }
 
-/// Reads it. An unreadable file could keep the words, so it is an error.
+/// What the owner has. An unreadable file is an error: it could keep the words.
 pub(crate) async fn owned(world: &World, target: &WordsTarget) -> Result<Owned, EngineError> {
     let (entries, broken) = portable::entries(world, &target.scope, &target.owner).await?;
     if let Some(path) = broken.first() {

@@ -69,7 +69,7 @@ impl WhoseMemory {
         format!("who={}", words::encoded(&self.text()))
     }
 
-    /// Whether it is the memory of whoever sits here and needs no name.
+    /// Whether it is the memory of the default user, whom the page calls "you".
     pub(crate) fn is_you(&self) -> bool {
         self.user == NOBODY
     }

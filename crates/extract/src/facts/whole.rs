@@ -81,7 +81,7 @@ pub(super) fn is_whole(told: &Statement, name: &str, said_at: Timestamp, zone: &
         && !is_dated_twice(&predicate, said_at, zone)
 }
 
-/// Whether a request or a question follows without a full stop: "… in which place shall I stay", "… please write me an essay".
+/// Whether a request or a question follows without a full stop: "… which hotel should I book", "… please write me an essay".
 fn asks(words: &[Word], name: &str) -> bool {
     let name = name.to_lowercase();
     let text = |at: usize| words.get(at).map_or("", |word| word.text.as_str());
