@@ -52,8 +52,8 @@ pub(crate) struct Chronicle {
 struct HistoryState {
     /// Files that stood as the engine had left them when it started, and how.
     standing: Option<BTreeMap<VaultPath, FileStat>>,
-    /// What memcells wrote.
-    told: BTreeMap<VaultPath, BTreeSet<EntryId>>,
+    /// What memcells wrote, and its digest where that is known.
+    told: BTreeMap<VaultPath, BTreeMap<EntryId, Option<u64>>>,
     /// Runs and the files that they wrote, the latest last.
     runs: Vec<(Run, BTreeSet<VaultPath>)>,
     /// When the first and the last change were seen, by the clock that never goes back.
@@ -105,6 +105,16 @@ impl Chronicle {
         }
     }
 
+    /// A sync read an entry that no record has like this. It is theirs, unless it stands as a memcell wrote it: the records
+    /// of a new index do not say how an entry stood.
+    pub(crate) fn is_read_anew(&self, path: &VaultPath, entry: &EntryId, digest: u64) {
+        if let Some(told) = self.state().told.get_mut(path)
+            && told.get(entry) != Some(&Some(digest))
+        {
+            told.remove(entry);
+        }
+    }
+
     /// Something in the vault changed.
     pub(crate) fn touch(&self, now: Duration) {
         if self.is_recording {
@@ -123,7 +133,7 @@ impl Chronicle {
     }
 
     /// A memcell's entries are in a file, or those of the run under way.
-    fn is_written(&self, path: &VaultPath, entries: impl Iterator<Item = EntryId>) {
+    fn is_written(&self, path: &VaultPath, entries: impl Iterator<Item = (EntryId, Option<u64>)>) {
         let mut state = self.state();
         match state.runs.last_mut().filter(|_| IN_RUN.try_with(|()| ()).is_ok()) {
             Some((_, files)) => drop(files.insert(path.clone())),
@@ -282,7 +292,11 @@ async fn commit_own(
         history.commit(&own, &CommitPart::Files(standing), at).await?;
     }
     if !told.is_empty() {
-        history.commit(&own, &CommitPart::Entries(told), at).await?;
+        let entries = told
+            .into_iter()
+            .map(|(path, told)| (path, told.into_keys().collect()));
+        let part = CommitPart::Entries(entries.collect());
+        history.commit(&own, &part, at).await?;
     }
     {
         let mut state = chronicle.state();

@@ -37,7 +37,7 @@ impl Vault for Penned {
     async fn append(&self, entries: &[Entry], fresh: bool) -> Result<Vec<Written>, VaultError> {
         let appended = self.vault.append(entries, fresh).await?;
         for written in &appended {
-            let ids = written.ids.iter().map(|(id, _)| id.clone());
+            let ids = written.ids.iter().map(|(id, digest)| (id.clone(), Some(*digest)));
             self.chronicle.is_written(&written.stat.path, ids);
         }
         self.touch();
@@ -58,7 +58,9 @@ impl Vault for Penned {
         for edit in edits {
             match edit {
                 Edit::Replace(entry) => self.chronicle.is_changed(path, &entry.id),
-                Edit::Put(entry) => self.chronicle.is_written(path, std::iter::once(entry.id.clone())),
+                Edit::Put(entry) => self
+                    .chronicle
+                    .is_written(path, std::iter::once((entry.id.clone(), None))),
                 Edit::Remove(_) => {}
             }
         }

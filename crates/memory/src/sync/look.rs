@@ -161,7 +161,8 @@ impl Pass<'_> {
             match before {
                 Some(_) => {
                     self.synced.entries_changed += 1;
-                    self.world.chronicle.is_changed(&file.stat.path, &read.entry.id);
+                    let chronicle = &self.world.chronicle;
+                    chronicle.is_read_anew(&file.stat.path, &read.entry.id, read.digest);
                 }
                 None => self.synced.entries_added += 1,
             }

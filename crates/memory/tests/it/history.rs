@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use memory::{EditEntry, Engine, EngineError, Forget, Parts};
 use model::{EntryId, Scope};
-use ports::{By, History, HistoryError, RecordedChange, Run, Touching};
+use ports::{By, History, HistoryError, Index, RecordedChange, Run, Touching};
 use testkit::faults::{Faulty, Mode};
 use testkit::history::MemoryHistory;
 use testkit::vault::MemoryVault;
 use tokio::task::yield_now;
 
+use crate::slow::{At, Slow};
 use crate::stage::{Stage, add, finds, flush, said, say, session, user};
 
 struct Recorded {
@@ -38,9 +39,14 @@ impl Recorded {
     }
 
     async fn open_on(&self, history: Arc<dyn History>) -> Engine {
+        self.open_with(history, Arc::new(self.stage.index.clone())).await
+    }
+
+    async fn open_with(&self, history: Arc<dyn History>, index: Arc<dyn Index>) -> Engine {
         let parts = Parts {
             vault: Arc::new(self.vault.clone()),
             history: Some(history),
+            index,
             ..self.stage.parts()
         };
         let engine = Engine::start(parts, self.stage.settings.clone()).await;
@@ -156,6 +162,50 @@ async fn what_a_person_changed_before_it_was_recorded_is_theirs() {
     for change in log.iter().filter(|change| is_by(change, "remember")) {
         assert!(!world.diff(change).await.contains("glockenspiel"), "{log:?}");
     }
+}
+
+#[tokio::test]
+async fn what_is_written_while_a_new_index_is_built_is_told_apart_as_well() {
+    let world = Recorded::new();
+    let slow = Slow::new(world.stage.index.clone());
+    let engine = world
+        .open_with(Arc::new(world.history.clone()), slow.clone())
+        .await;
+    world.remember(&engine, "one", "The violin is out of tune").await;
+    slow.arm(At::StageAdd);
+    let rebuilding = tokio::spawn({
+        let engine = engine.clone();
+        async move { engine.rebuild(None).await }
+    });
+    slow.called().await;
+    world.remember(&engine, "two", "The theremin needs a cable").await;
+    world
+        .remember(&engine, "three", "The oboe is at the workshop")
+        .await;
+    world.by_hand("oboe", "clarinet");
+    slow.let_go();
+    rebuilding.await.expect("no panic").expect("it builds");
+    world.stage.rest(&engine).await;
+    let log = world.until_recorded(2).await;
+    let [mut ours, mut theirs] = [String::new(), String::new()];
+    for change in &log {
+        let diff = world.diff(change).await;
+        if is_by(change, "remember") {
+            &mut ours
+        } else {
+            &mut theirs
+        }
+        .push_str(&diff);
+    }
+    let added = |diff: &str, word: &str| {
+        diff.lines()
+            .any(|line| line.starts_with('+') && line.contains(word))
+    };
+    assert!(added(&ours, "theremin") && !added(&ours, "clarinet"), "{ours}");
+    assert!(
+        added(&theirs, "clarinet") && !added(&theirs, "theremin"),
+        "{theirs}"
+    );
 }
 
 #[tokio::test]
