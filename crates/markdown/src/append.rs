@@ -82,7 +82,8 @@ fn cut<'a, I: Iterator<Item = &'a str>>(
     let last_line = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |n| n + 1);
     for at in [parsed.tail, last_line] {
         let tail = &bytes[at..];
-        if !tail.is_empty() && rendered().any(|text| text.as_bytes().starts_with(tail)) {
+        let is_within = parsed.torn.is_some_and(|torn| torn < at);
+        if !is_within && !tail.is_empty() && rendered().any(|text| text.as_bytes().starts_with(tail)) {
             let is_rewritten = true;
             return Some(TailCut { at, is_rewritten });
         }

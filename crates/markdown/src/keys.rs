@@ -9,18 +9,8 @@ use crate::lines::{Line, is_blank};
 
 /// An entry's keys, in the order they are written.
 pub const OF_ENTRY: [&str; 12] = [
-    "time",
-    "session",
-    "valid_from",
-    "valid_until",
-    "supersedes",
-    "origin",
-    "author",
-    "parent",
-    "sources",
-    "senders",
-    "labels",
-    "confidence",
+    "time", "session", "valid_from", "valid_until", "supersedes", "origin", "author", "parent", "sources",
+    "senders", "labels", "confidence",
 ];
 
 /// A turn's keys, in the order they are written.

@@ -73,9 +73,9 @@ pub fn parse(bytes: &[u8], place: &Place, zone: &Zone) -> Parsed {
         return parsed;
     }
     let (raws, strays) = split(&lines[front.lines..], &invalid);
-    let torn = raws.last().filter(|raw| is_torn(raw)).map(|raw| raw.span.start);
-    let whole = raws.len() - usize::from(torn.is_some());
-    if let Some(last) = raws.last().filter(|raw| !raw.is_ended) {
+    let whole = whole(&raws);
+    let torn = raws.get(whole).map(|raw| raw.span.start);
+    if let Some(last) = raws.get(whole).or(raws.last()).filter(|raw| !raw.is_ended) {
         parsed.tail = last.line.start;
     }
     let mut reader = BlockReader {
@@ -93,7 +93,7 @@ pub fn parse(bytes: &[u8], place: &Place, zone: &Zone) -> Parsed {
         strays
     };
     let mut parsed = reader.parsed;
-    if let (Some(torn), Some(raw)) = (torn, raws.last()) {
+    if let (Some(torn), Some(raw)) = (torn, raws.get(whole)) {
         parsed.torn = Some(torn);
         parsed.note(
             raw.line.number,
@@ -203,6 +203,16 @@ impl<'a, 'l> Raw<'a, 'l> {
 /// feed ends.
 fn is_torn(last: &Raw<'_, '_>) -> bool {
     !last.is_ended && (last.heading.id.is_some() || last.has_nul || !last.line.ended)
+}
+
+/// The number of blocks before a torn one.
+fn whole(raws: &[Raw<'_, '_>]) -> usize {
+    let Some((last, before)) = raws.split_last().filter(|(last, _)| is_torn(last)) else {
+        return raws.len();
+    };
+    // A heading within an entry, cut off behind its second mark.
+    let is_within = last.line.text == "##" && before.last().is_some_and(is_torn);
+    before.len() - usize::from(is_within)
 }
 
 /// Text outside of entries: a file's title is fine, the remains of a crash are torn, the rest is reported.

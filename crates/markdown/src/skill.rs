@@ -20,23 +20,8 @@ use crate::render::time;
 
 /// The keys that are ours, in the order they are written. Name and description are what other agents look for.
 const KEYS: [&str; 17] = [
-    "name",
-    "description",
-    "quipu",
-    "id",
-    "status",
-    "confidence",
-    "cases",
-    "created",
-    "updated",
-    "valid_until",
-    "supersedes",
-    "session",
-    "origin",
-    "author",
-    "parent",
-    "senders",
-    "labels",
+    "name", "description", "quipu", "id", "status", "confidence", "cases", "created", "updated",
+    "valid_until", "supersedes", "session", "origin", "author", "parent", "senders", "labels",
 ];
 
 /// One key of the front matter with the lines that it was written in; a comment has no key.

@@ -26,7 +26,7 @@ fn more() -> [model::Entry; 2] {
     let mut second = plain(
         "ep_2",
         "Second — 日本",
-        "some text — ## \n\n## not a heading\n\n<!-- end -->\nend",
+        "some text — ## \n\n## not a heading\n\n### a lower one\n\n<!-- end -->\nend",
     );
     second.summary = "short".to_owned();
     [second, plain("ep_3", "Third", "more")]
