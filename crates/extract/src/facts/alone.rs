@@ -8,6 +8,7 @@ use text::is_stop_word;
 use super::claim::Clause;
 use super::clause::is_own_subject;
 use super::lexicon::{Form, TIME_UNITS, VAGUE, is_kin, verb};
+use super::statement::is_preposition;
 use crate::dates::names_a_day;
 use crate::words::{WordList, word_list};
 
@@ -17,6 +18,16 @@ static REMARKS: WordList = word_list!(
      particularly since like such if once when while even though just still not thanks actually because making \
      kinda sorta never nobody always haven't hasn't didn't honestly obviously apparently btw best worst"
 );
+
+/// What happened or goes on: "the festival" is one of which the talk has told.
+static EVENTS: WordList = word_list!(
+    "festival trip event course class workshop concert conference seminar ceremony reunion exhibition show tour match retreat \
+     convention webinar"
+);
+
+fn is_inside(word: &str) -> bool {
+    is_preposition(word) || matches!(word, "during" | "after" | "before")
+}
 
 /// Words behind an "and" with which a remark begins.
 static POINTERS: WordList = word_list!("it it's its that that's they this there something he she she's he's");
@@ -154,6 +165,10 @@ impl Clause<'_> {
         let next = self.word(at + 1);
         match self.word(at) {
             "this" | "these" => self.is_time(at + 1),
+            "the" if EVENTS.contains(next) && is_inside(self.word(at.wrapping_sub(1))) => {
+                let after = self.words.get(at + 2).filter(|word| !word.breaks);
+                after.is_some_and(|word| is_preposition(&word.text))
+            }
             "here" => matches!(next, "in" | "at"),
             "there" => matches!(next, "is" | "are"),
             "then" => !matches!(

@@ -347,7 +347,8 @@ fn thing<'a>(clause: &'a str, words: &[Word], is_new: bool) -> Option<&'a str> {
         .count();
     let last = noun.checked_sub(1)?;
     // "My clip of the parrot": not just "my clip".
-    if words.get(start + noun).is_some_and(|word| word.text == "of") {
+    let tells_which = |word: &Word| matches!(&*word.text, "of" | "to" | "from" | "with" | "for");
+    if words.get(start + noun).is_some_and(tells_which) {
         return None;
     }
     let thing = &clause[words[start].range.start..words[start + last].range.end];

@@ -196,8 +196,8 @@ fn of_message(message: &Message, zone: &Zone) -> Vec<Told> {
     told
 }
 
-/// A predicate that counts how long something has lasted, with the day on which it was counted: "has been a nurse for ten
-/// years (as of 8 May 2023)".
+/// A predicate that tells the moment, or counts how long something has lasted, with the day on which it was said: "has been a
+/// nurse for ten years (as of 8 May 2023)".
 fn as_of(predicate: String, said_at: Timestamp, zone: &Zone) -> String {
     const UNITS: [&str; 8] = [
         "week", "weeks", "month", "months", "year", "years", "decade", "decades",
@@ -207,7 +207,8 @@ fn as_of(predicate: String, said_at: Timestamp, zone: &Zone) -> String {
     let counts =
         (2..words.len()).any(|at| text(at) == "for" && (at + 2..at + 5).any(|at| UNITS.contains(&text(at))));
     let is_perfect = matches!(text(0), "has" | "have") && text(1) != "to";
-    if !(counts && is_perfect) || predicate.ends_with(')') {
+    let is_current = matches!(text(0), "is" | "am") && text(1) == "currently";
+    if !(counts && is_perfect || is_current) || predicate.ends_with(')') {
         return predicate;
     }
     let date = model::date_in_words(zone.date(said_at));

@@ -27,10 +27,11 @@ impl Statement {
     /// Says something more where the first clause of the predicate ends.
     fn say_also(&mut self, more: &str) {
         let all = words(&self.predicate);
-        // A title's marks end no clause.
+        // A title's marks end no clause, and "Indio, California" is one place.
         let ends = |at: &usize| {
-            self.predicate[all[at - 1].range.end..all[*at].range.start]
-                .contains([',', ';', ':', '(', '—', '–'])
+            let between = &self.predicate[all[at - 1].range.end..all[*at].range.start];
+            let is_one_name = between == ", " && all[at - 1].capital && all[*at].capital;
+            !is_one_name && between.contains([',', ';', ':', '(', '—', '–'])
         };
         let breaks = (1..all.len()).find(ends).map(|at| all[at].range.start);
         let end = breaks.map_or(self.predicate.len(), |start| {
@@ -54,7 +55,7 @@ pub(super) static LEADS: WordList = word_list!(
 /// Things of the speaker's that are a matter of the talk, or of the day.
 pub(super) static OF_THE_TALK: WordList = word_list!(
     "budget city dates hours meeting code schedule hotel thing part highlight dose concerns itinerary \
-     business fittings score off far one instructor pick picks balance"
+     business fittings score off far one instructor pick picks balance level levels"
 );
 
 /// Words that make what follows depend on something else.
