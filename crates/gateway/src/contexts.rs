@@ -102,6 +102,7 @@ pub(crate) async fn assemble(
         tools: value.tools(),
         memory: memory(value.memory),
         agent: value.agent()?,
+        with_person: visit.caller.sees_person(),
         model: value.model.unwrap_or_default(),
         system: value.system,
     };

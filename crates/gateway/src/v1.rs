@@ -176,6 +176,7 @@ async fn read(
             _ if !visit.caller.may(TokenRole::Write) => MemoryUse::Incognito,
             chosen => chosen,
         },
+        with_person: visit.caller.sees_person(),
         headers: sent_on(&headers, &visit.caller),
         body,
         scope,

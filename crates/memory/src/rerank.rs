@@ -22,7 +22,7 @@ pub(crate) async fn rerank(world: &World, search: &Search, ranking: &mut Ranking
         return is_missed
             .then(|| "not reranked: the server has no reranker; set `rerank.provider`".to_owned());
     };
-    let shortlist = Shortlist::of(ranking, &search.query, &world.settings.zone);
+    let shortlist = Shortlist::of(ranking, &search.query, &search.owner, &world.settings.zone);
     let passages: Vec<&str> = shortlist.passages.iter().map(String::as_str).collect();
     if passages.is_empty() {
         return None;

@@ -70,7 +70,7 @@ async fn further(
     search: &Search,
     ranking: &Ranking,
 ) -> Result<Vec<String>, ChatError> {
-    let mut read = Shortlist::of(ranking, &search.query, &world.settings.zone).passages;
+    let mut read = Shortlist::of(ranking, &search.query, &search.owner, &world.settings.zone).passages;
     read.truncate(HITS_READ_MAX);
     let prompt = follow_up::request(&search.query, &read);
     let request = ChatRequest {

@@ -65,6 +65,8 @@ pub struct Assembly {
     pub tools: Vec<String>,
     pub memory: MemoryUse,
     pub agent: Option<Name>,
+    /// See [`crate::Request::with_person`].
+    pub with_person: bool,
 }
 
 /// A request for a model.
@@ -268,6 +270,7 @@ impl Additions for Giving<'_> {
             meter: self.meter,
             window: self.window,
             agent: learn::agent(self.assembly.agent.as_ref()).filter(|_| !self.assembly.tools.is_empty()),
+            with_person: self.assembly.with_person,
         };
         giver.draft(conversation, message, visible).await
     }

@@ -25,6 +25,8 @@ pub(crate) struct Giver<'a> {
     pub(crate) window: usize,
     /// The agent that works here, where it has tools at all.
     pub(crate) agent: Option<Name>,
+    /// What holds for the person outside of the project is given too.
+    pub(crate) with_person: bool,
 }
 
 impl Giver<'_> {
@@ -37,6 +39,11 @@ impl Giver<'_> {
     ) -> Option<fragment::Draft> {
         let message = dialect::read_message(self.dialect, message).ok()?.prose();
         let scope = &conversation.key.scope;
+        let whose = recall::ContextOf {
+            scope,
+            owner: &conversation.owner,
+            with_person: self.with_person,
+        };
         let here = &conversation.key.session;
         let count = |text: &str| self.meter.roughly(text);
         let pages_max = room::pages(self.window);
@@ -44,20 +51,11 @@ impl Giver<'_> {
             if visible.memories.iter().any(|id| id.starts_with(recall::PAGES)) {
                 return None;
             }
-            recall::pages(
-                self.engine,
-                self.clock,
-                scope,
-                &conversation.owner,
-                pages_max,
-                &count,
-            )
-            .await
+            recall::pages(self.engine, self.clock, whose, pages_max, &count).await
         };
         // Both at once: the turn waits for memory no longer than for one of them.
         let asked = recall::Asked {
-            scope,
-            owner: &conversation.owner,
+            whose,
             here,
             message: &message,
             wait: if conversation.shadow.entries().is_empty() {

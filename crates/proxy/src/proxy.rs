@@ -311,6 +311,8 @@ pub struct Request {
     /// The client's own id of a group of conversations; a hint, and no name.
     pub family: Option<String>,
     pub memory: MemoryUse,
+    /// Whether the caller may see what the user said outside of the project, and what holds for the user everywhere.
+    pub with_person: bool,
 }
 
 impl Proxy {

@@ -45,8 +45,7 @@ pub(crate) struct Recalled {
 /// The query, its owner, and its conversation.
 #[derive(Debug, Clone)]
 pub(crate) struct Asked<'a> {
-    pub(crate) scope: &'a Scope,
-    pub(crate) owner: &'a Owner,
+    pub(crate) whose: ContextOf<'a>,
     pub(crate) here: &'a SessionId,
     /// The message, with what the client put around it.
     pub(crate) message: &'a str,
@@ -62,7 +61,7 @@ pub(crate) async fn recall(
     endings: &Endings,
     asked: Asked<'_>,
 ) -> Vec<Recalled> {
-    let Some(search) = search(asked.scope, asked.owner, asked.message) else {
+    let Some(search) = search(asked.whose, asked.message) else {
         return Vec::new();
     };
     let question = search.query.clone();
@@ -80,7 +79,7 @@ pub(crate) async fn recall(
         }
     };
     match found {
-        Ok(Ok(found)) => told(found, &question, Some(asked.here), engine),
+        Ok(Ok(found)) => told(found, &question, asked.whose.owner, Some(asked.here), engine),
         Ok(Err(error)) => {
             tracing::warn!(%error, "cannot search memory");
             Vec::new()
@@ -118,12 +117,11 @@ pub async fn context(
     known: BTreeSet<String>,
     tokens_max: usize,
 ) -> Result<RecalledContext, EngineError> {
-    let Some(mut search) = search(whose.scope, whose.owner, message) else {
+    let Some(search) = search(whose, message) else {
         return Ok(RecalledContext::default());
     };
-    search.with_person = whose.with_person;
     let question = search.query.clone();
-    let recalled = told(engine.search(search).await?, &question, here, engine);
+    let recalled = told(engine.search(search).await?, &question, whose.owner, here, engine);
     Ok(fragment_of(&recalled, known, tokens_max))
 }
 
@@ -143,22 +141,7 @@ pub async fn opening(
         ..List::all(scope.clone(), owner.clone(), EntryKind::Episode)
     };
     let latest = engine.list(episodes).await?;
-    let home = Some(Scope::home(&scope.app)).filter(|home| whose.with_person && home != scope);
-    let mut core = Vec::new();
-    for scope in home.iter().chain([scope]) {
-        let shown: usize = core.iter().map(|page: &Recalled| count(&page.text)).sum();
-        core.extend(
-            pages(
-                engine,
-                clock,
-                scope,
-                owner,
-                pages_max.saturating_sub(shown),
-                &count,
-            )
-            .await,
-        );
-    }
+    let core = pages(engine, clock, whose, pages_max, &count).await;
     let latest = latest.hits.into_iter().map(|Hit { doc, .. }| Recalled {
         text: format!("{}, talk: {}", engine.settings().zone.date(doc.time), doc.subject),
         id: doc.key.id.to_string(),
@@ -201,11 +184,11 @@ fn told_id(id: &str) -> String {
 }
 
 /// The search for memories that may help with a message; none for an empty message.
-fn search(scope: &Scope, owner: &Owner, message: &str) -> Option<Search> {
+fn search(whose: ContextOf<'_>, message: &str) -> Option<Search> {
     let query = question(&spoken::words(message));
     (!query.is_empty()).then(|| Search {
-        scope: scope.clone(),
-        owner: owner.clone(),
+        scope: whose.scope.clone(),
+        owner: whose.owner.clone(),
         query,
         method: Method::Hybrid,
         memories_max: MEMORIES_MAX,
@@ -215,21 +198,24 @@ fn search(scope: &Scope, owner: &Owner, message: &str) -> Option<Search> {
         asked_at: None,
         score_min: 0.0,
         tokens_max: None,
-        with_person: false,
+        with_person: whose.with_person,
         rerank: Some(false),
     })
 }
 
-/// Core memory as one memory of at most so many tokens, cut at the end. None if reading takes too long.
+/// Core memory as one memory of at most so many tokens, cut at the end: the person's first, then the project's. None if
+/// reading takes too long.
 pub(crate) async fn pages(
     engine: &Engine,
     clock: &dyn Clock,
-    scope: &Scope,
-    owner: &Owner,
+    whose: ContextOf<'_>,
     tokens_max: usize,
     count: &(dyn Fn(&str) -> usize + Sync),
 ) -> Option<Recalled> {
-    let read = join_all(Page::ALL.map(|page| engine.page(scope, owner, page)));
+    let ContextOf { scope, owner, .. } = whose;
+    let home = Some(Scope::home(&scope.app)).filter(|home| whose.with_person && home != scope);
+    let places = home.iter().chain([scope]);
+    let read = join_all(places.flat_map(|place| Page::ALL.map(|page| engine.page(place, owner, page))));
     let read = tokio::select! {
         read = read => read,
         () = clock.sleep(WAIT) => return None,
@@ -259,7 +245,13 @@ pub(crate) async fn pages(
     })
 }
 
-fn told(found: Found, question: &str, here: Option<&SessionId>, engine: &Engine) -> Vec<Recalled> {
+fn told(
+    found: Found,
+    question: &str,
+    asker: &Owner,
+    here: Option<&SessionId>,
+    engine: &Engine,
+) -> Vec<Recalled> {
     let family = here.map(|here| whose::family(here.as_str()));
     let elsewhere = |session: Option<&SessionId>| {
         session.is_none_or(|session| Some(whose::family(session.as_str())) != family)
@@ -272,7 +264,7 @@ fn told(found: Found, question: &str, here: Option<&SessionId>, engine: &Engine)
     };
     ranking.messages.retain(|hit| elsewhere(hit.doc.session.as_ref()));
     ranking.memories.retain(|hit| elsewhere(hit.doc.session.as_ref()));
-    let told = recall::told(&ranking, question, &engine.settings().zone);
+    let told = recall::told(&ranking, question, asker, &engine.settings().zone);
     let recalled = told.into_iter().map(|line| Recalled {
         id: line.id,
         text: line.text,

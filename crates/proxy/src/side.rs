@@ -108,24 +108,8 @@ const HEADINGS: &[&str] = &[
 ];
 /// Products of side calls from a quoted conversation …
 const MAKES: &[&str] = &[
-    "title",
-    "name",
-    "tag",
-    "label",
-    "topic",
-    "summar",
-    "follow-up",
-    "follow up",
-    "queries",
-    "query",
-    "emoji",
-    "classif",
-    "suggest",
-    "predict",
-    "prompt",
-    "intent",
-    "autocomplet",
-    "rephrase",
+    "title", "name", "tag", "label", "topic", "summar", "follow-up", "follow up", "queries", "query",
+    "emoji", "classif", "suggest", "predict", "prompt", "intent", "autocomplet", "rephrase",
 ];
 /// … and how it bounds the answer.
 const BOUNDS: &[&str] = &[

@@ -347,6 +347,7 @@ impl Additions for TurnAdditions<'_, '_> {
             meter: &self.turn.meter,
             window: self.turn.window.tokens,
             agent: learn::agent(self.turn.request.agent.as_ref()).filter(|_| has_tools),
+            with_person: self.turn.request.with_person,
         };
         giver.draft(conversation, message, visible).await
     }

@@ -19,21 +19,8 @@ pub(crate) enum Class {
 
 /// Stems with little information about the answer.
 const ASKING: [&str; 15] = [
-    "advic",
-    "advis",
-    "good",
-    "help",
-    "idea",
-    "interest",
-    "like",
-    "look",
-    "possibl",
-    "recommend",
-    "suggest",
-    "think",
-    "tip",
-    "want",
-    "wonder",
+    "advic", "advis", "good", "help", "idea", "interest", "like", "look", "possibl", "recommend", "suggest",
+    "think", "tip", "want", "wonder",
 ];
 
 /// Stems without information about the answer.

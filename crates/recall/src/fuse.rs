@@ -60,9 +60,12 @@ impl Fusion<'_> {
         let mut later = self.lend(&facts, &mut strengths);
         self.add_kinds(&self.question.kinds, &mut strengths);
         if self.question.is_personal {
+            let lost = match self.question.state {
+                Some(_) => self.weights.state_material,
+                None => self.weights.material,
+            };
             for slot in &self.lineup.turns {
-                strengths[*slot as usize] *=
-                    1.0 - self.weights.material * self.corpus.row(*slot).traits.material;
+                strengths[*slot as usize] *= 1.0 - lost * self.corpus.row(*slot).traits.material;
             }
         }
         let updates = match &self.question.state {

@@ -71,14 +71,7 @@ const OUTSIDE: f32 = 0.5;
 
 /// Words of questions about how things are now.
 const NOW: [&str; 8] = [
-    "now",
-    "current",
-    "currently",
-    "latest",
-    "recent",
-    "recently",
-    "still",
-    "nowadays",
+    "now", "current", "currently", "latest", "recent", "recently", "still", "nowadays",
 ];
 
 /// First persons in the languages of Quipu's rules, without words that English has, too.

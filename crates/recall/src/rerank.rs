@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Doc, Zone};
+use model::{Doc, Owner, Zone};
 use text::term_set;
 
 use crate::hit::{Hit, Ranking};
@@ -36,7 +36,7 @@ pub struct Shortlist {
 
 impl Shortlist {
     /// The passages of a ranking; none if the question names only a time, of which a passage's words say nothing.
-    pub fn of(ranking: &Ranking, question: &str, zone: &Zone) -> Self {
+    pub fn of(ranking: &Ranking, question: &str, asker: &Owner, zone: &Zone) -> Self {
         let mut places: Vec<HitPlace> = Vec::new();
         if !ranking.open {
             for (at, memory) in ranking.memories.iter().enumerate() {
@@ -51,7 +51,7 @@ impl Shortlist {
         let passage = |place: &HitPlace| {
             let doc = &place.hit(ranking).doc;
             let said = sentences_for(&content(doc), &asked, PASSAGE_CHARS_MAX);
-            let who = speaker(doc).map_or_else(String::new, |name| format!(", {name}"));
+            let who = speaker(doc, asker).map_or_else(String::new, |name| format!(", {name}"));
             format!("{}{who}: {said}", zone.date(doc.time))
         };
         Self {

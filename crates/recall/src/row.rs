@@ -59,31 +59,9 @@ pub(crate) struct Traits {
 
 /// Words that place a statement in time.
 const TIME_WORDS: [&str; 25] = [
-    "ago",
-    "day",
-    "days",
-    "friday",
-    "last",
-    "monday",
-    "month",
-    "months",
-    "next",
-    "recently",
-    "saturday",
-    "since",
-    "sunday",
-    "thursday",
-    "today",
-    "tomorrow",
-    "tonight",
-    "tuesday",
-    "wednesday",
-    "week",
-    "weekend",
-    "weeks",
-    "year",
-    "years",
-    "yesterday",
+    "ago", "day", "days", "friday", "last", "monday", "month", "months", "next", "recently", "saturday",
+    "since", "sunday", "thursday", "today", "tomorrow", "tonight", "tuesday", "wednesday", "week", "weekend",
+    "weeks", "year", "years", "yesterday",
 ];
 
 impl Row {

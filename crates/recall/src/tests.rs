@@ -19,12 +19,17 @@ pub(crate) fn day(n: i64) -> Timestamp {
     Timestamp::from_millis(1_672_531_200_000 + n * DAY_MS)
 }
 
+/// The owner of every row.
+pub(crate) fn ann() -> Owner {
+    Owner::user(Name::parse("ann").expect("a name"))
+}
+
 pub(crate) fn row(id: &str, kind: DocKind, time: Timestamp, text: &str) -> Doc {
     let is_turn = kind == DocKind::Turn;
     Doc {
         key: DocKey {
             scope: Scope::default(),
-            owner: Owner::user(Name::parse("ann").expect("a name")),
+            owner: ann(),
             id: id.into(),
         },
         kind,

@@ -8,7 +8,7 @@ mod turn;
 
 use std::collections::BTreeSet;
 
-use model::{Doc, DocKind, EntryKind, Role, Zone};
+use model::{Doc, DocKind, EntryKind, Owner, Role, Zone};
 use text::term_set;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -41,8 +41,8 @@ fn sureness(ranking: &Ranking) -> f32 {
     messages.chain(facts(ranking)).map(weight).fold(0.0, f32::max)
 }
 
-/// The lines for a question, best first; empty if no hit is sure enough.
-pub fn told(ranking: &Ranking, question: &str, zone: &Zone) -> Vec<Told> {
+/// The lines for a question of somebody, best first; empty if no hit is sure enough.
+pub fn told(ranking: &Ranking, question: &str, asker: &Owner, zone: &Zone) -> Vec<Told> {
     let best = sureness(ranking);
     if best < TurnTraits::read(question, &names(ranking)).least_sureness() {
         return Vec::new();
@@ -69,7 +69,7 @@ pub fn told(ranking: &Ranking, question: &str, zone: &Zone) -> Vec<Told> {
             continue;
         }
         heard.push(own);
-        told.push(line(hit, &said, zone));
+        told.push(line(hit, &said, asker, zone));
     }
     told
 }
@@ -117,19 +117,22 @@ fn facts(ranking: &Ranking) -> impl Iterator<Item = &Hit> {
     all.filter(|hit| hit.doc.kind == DocKind::Entry(EntryKind::Fact) && hit.superseded_by.is_none())
 }
 
-/// The name for a message's speaker in the text for a model; none for a memory.
-pub(crate) fn speaker(doc: &Doc) -> Option<&str> {
+/// The name for a message's speaker in the text for a model, and for the person from whom another's memory comes; none for a
+/// memory of the asker's own.
+pub(crate) fn speaker<'a>(doc: &'a Doc, asker: &Owner) -> Option<&'a str> {
     let owner = doc.key.owner.id.as_str();
     let own = || doc.senders.iter().any(|sender| sender.as_str() == owner);
+    let is_askers = doc.key.owner == *asker;
     match (doc.role, &doc.speaker) {
         (Some(Role::Assistant), _) => Some(ASSISTANT),
         (Some(_), Some(name)) if name != owner || !own() => Some(name),
-        (Some(_), _) => Some(USER),
-        (None, _) => None,
+        (Some(_), _) if is_askers => Some(USER),
+        (None, _) if is_askers => None,
+        _ => Some(owner),
     }
 }
 
-fn line(hit: &Hit, said: &str, zone: &Zone) -> Told {
+fn line(hit: &Hit, said: &str, asker: &Owner, zone: &Zone) -> Told {
     let doc = &hit.doc;
     let date = zone.date(doc.time);
     let (mark, state) = if hit.later.is_some() {
@@ -137,7 +140,7 @@ fn line(hit: &Hit, said: &str, zone: &Zone) -> Told {
     } else {
         ("", "")
     };
-    let who = speaker(doc)
+    let who = speaker(doc, asker)
         .map(|name| format!(", {name}{mark}"))
         .unwrap_or_default();
     Told {

@@ -54,8 +54,10 @@ pub struct Weights {
     pub kind: f32,
     /// A phrase by which people say such a thing: "I'm a …".
     pub phrase: f32,
-    /// The share of its strength that a row loses where its speaker says nothing of themselves.
+    /// The share of its strength that a row loses where its speaker says nothing of themselves …
     pub material: f32,
+    /// … and where the question asks how something of theirs is.
+    pub state_material: f32,
     /// The same thing of the asker's as in that question: "my boss".
     pub head: f32,
     /// Deducted from rows about a person who is not the question's subject.
@@ -92,6 +94,7 @@ impl Default for Weights {
             kind: 0.5,
             phrase: 0.08,
             material: 0.5,
+            state_material: 0.85,
             head: 0.15,
             other: 0.2,
             overtake: -0.5,
@@ -102,7 +105,7 @@ impl Default for Weights {
 
 impl Weights {
     /// Each weight with its name.
-    pub fn named(&mut self) -> [(&'static str, &mut f32); 27] {
+    pub fn named(&mut self) -> [(&'static str, &mut f32); 28] {
         [
             ("k1", &mut self.k1),
             ("b", &mut self.b),
@@ -127,6 +130,7 @@ impl Weights {
             ("kind", &mut self.kind),
             ("phrase", &mut self.phrase),
             ("material", &mut self.material),
+            ("state_material", &mut self.state_material),
             ("head", &mut self.head),
             ("other", &mut self.other),
             ("overtake", &mut self.overtake),

@@ -347,6 +347,7 @@ pub(crate) fn request(body: &Value) -> Request {
         conversation: None,
         family: None,
         memory: MemoryUse::On,
+        with_person: true,
     }
 }
 

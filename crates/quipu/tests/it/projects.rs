@@ -6,8 +6,11 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::harness::Root;
+use testkit::backend::{Backend, Config};
+
+use crate::harness::{Root, Server};
 use crate::mcp::Agent;
+use crate::proxy;
 
 const SHOP: &str = "example.org+acme+shop";
 
@@ -82,4 +85,61 @@ fn a_person_is_known_in_every_repository_and_each_keeps_its_own_talk() {
     let found = root.json(&["search", "--project", SHOP, "--min-score", "0", "boat"]);
     let facts = found["facts"].as_array().unwrap();
     assert!(facts.iter().any(|fact| fact["project_only"] == true), "{found}");
+}
+
+/// Somebody says something in a project, and it becomes memory.
+fn tell(server: &Server, whose: &str, project: &str, text: &str) {
+    let session = format!("{whose}-{project}");
+    let message =
+        json!({"sender_id": whose, "role": "user", "timestamp": 1_764_000_000_000_i64, "content": text});
+    let add = json!({"session_id": session, "project_id": project, "messages": [message]});
+    assert_eq!(server.post("/api/v2/memory/add", &add).0, 200);
+    let flush = json!({"session_id": session, "project_id": project, "wait": true});
+    assert_eq!(server.post("/api/v2/memory/flush", &flush).0, 200);
+}
+
+#[test]
+fn a_shared_project_says_who_taught_what_and_a_person_is_known_in_it_behind_the_base_url_too() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let backend = runtime.block_on(Backend::start(Config::default()));
+    let root = Root::new();
+    root.write("quipu.toml", "[memory]\nshared_projects = [\"boat\"]\n");
+    let server = root.serve_with(&["--upstream", backend.base_url()]);
+    tell(&server, "ana", "boat", "We paint the boat in May.");
+    tell(&server, "ana", "garden", "We paint the shed in June.");
+    tell(&server, "ben", "default", "I am allergic to walnuts.");
+
+    let paint = "When do we paint the boat?";
+    let body = json!({"user_id": "ben", "project_id": "boat", "query": paint});
+    let told = server.post("/api/v2/memory/context", &body).1.to_string();
+    assert!(told.contains(", ana: We paint the boat in May."), "{told}");
+    let own = json!({"user_id": "ana", "project_id": "boat", "query": paint});
+    let told = server.post("/api/v2/memory/context", &own).1.to_string();
+    assert!(told.contains(", user: We paint the boat in May."), "{told}");
+    let garden = json!({"user_id": "ben", "project_id": "garden", "query": "When do we paint the shed?"});
+    let told = server.post("/api/v2/memory/context", &garden).1.to_string();
+    assert!(!told.contains("June"), "{told}");
+
+    let mut agent = Agent::start(&root, &["--project", "boat", "--user", "ben"]);
+    let hits = agent.call("search", &json!({"query": paint}));
+    assert!(
+        hits.contains("ana") && hits.contains("We paint the boat in May."),
+        "{hits}"
+    );
+    agent.end();
+
+    let sent = |project: &str, question: &str| {
+        let headers = format!("x-quipu-user: ben\r\nx-quipu-project: {project}\r\n");
+        let messages = json!([{"role": "user", "content": question}]);
+        proxy::ask(server.address(), &headers, &messages);
+        let seen = backend.requests();
+        let last = seen.iter().rfind(|seen| seen.method == "POST").unwrap();
+        String::from_utf8(last.body.clone().into()).unwrap()
+    };
+    let turn = sent("boat", paint);
+    assert!(turn.contains(", ana: We paint the boat in May."), "{turn}");
+    let turn = sent("boat", "Which nuts am I allergic to?");
+    assert!(turn.contains("walnuts"), "{turn}");
+    let turn = sent("garden", "When do we paint the shed?");
+    assert!(!turn.contains("June"), "{turn}");
 }

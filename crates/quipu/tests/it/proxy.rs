@@ -9,7 +9,7 @@ use testkit::backend::{Backend, Config};
 use crate::harness::Root;
 
 /// One question of a client that speaks HTTP/1.0, and the answer's head and text.
-fn ask(address: &str, headers: &str, messages: &Value) -> (String, Value) {
+pub(crate) fn ask(address: &str, headers: &str, messages: &Value) -> (String, Value) {
     let body = json!({"model": "tiny", "messages": messages}).to_string();
     let mut stream = TcpStream::connect(address).unwrap();
     write!(

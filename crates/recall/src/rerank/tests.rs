@@ -4,11 +4,11 @@ use model::{Doc, DocKind, EntryId, EntryKind, Zone};
 
 use super::Shortlist;
 use crate::hit::{Hit, Ranking};
-use crate::tests::{Ask, ask, corpus, day, episode, fact, ids, turn};
+use crate::tests::{Ask, ann, ask, corpus, day, episode, fact, ids, turn};
 
 /// Reranks with the score of the first text that a passage contains; 0 for any other.
 fn reranked(ranking: &mut Ranking, question: &str, scores: &[(&str, f32)]) -> Vec<String> {
-    let shortlist = Shortlist::of(ranking, question, &Zone::utc());
+    let shortlist = Shortlist::of(ranking, question, &ann(), &Zone::utc());
     let score = |passage: &String| {
         let known = scores.iter().find(|(text, _)| passage.contains(text));
         known.map_or(0.0, |(_, score)| *score)
@@ -163,7 +163,7 @@ fn a_question_about_a_time_alone_has_no_passages() {
     ] {
         let found = ask(question).of(&corpus);
         assert_eq!(found.messages.len(), 1, "{question}");
-        let shortlist = Shortlist::of(&found, question, &Zone::utc());
+        let shortlist = Shortlist::of(&found, question, &ann(), &Zone::utc());
         assert_eq!(shortlist.passages.len(), count, "{question}");
     }
 }
@@ -175,7 +175,7 @@ fn a_long_text_is_read_where_it_matches() {
     let corpus = corpus([turn("a", "s", day(1), "Ann", &text)]);
     let question = "red car";
     let found = ask(question).of(&corpus);
-    let shortlist = Shortlist::of(&found, question, &Zone::utc());
+    let shortlist = Shortlist::of(&found, question, &ann(), &Zone::utc());
     let passage = &shortlist.passages[0];
     assert!(
         passage.contains("The red car was sold to Bob.") && passage.len() < 1_100,

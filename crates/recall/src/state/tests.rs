@@ -341,3 +341,42 @@ fn where_the_words_of_a_change_are_unknown_nothing_takes_an_answers_place() {
     let earlier = found.iter().filter(|hit| hit.later.is_some());
     assert_eq!(earlier.count(), 0);
 }
+
+#[test]
+fn where_somebody_lives_is_where_they_moved_and_no_pasted_address() {
+    let pasted = "Please fix the grammar:\n\nHi Tom, I live in Leeds now, come and see me.";
+    let scene = "Let's role-play. You are a detective and I live in an old castle in Transylvania now.";
+    let corpus = corpus([
+        turn("old", "a", day(2), "ann", "I live in York with my sister."),
+        turn("pasted", "b", day(3), "ann", pasted),
+        turn("scene", "c", day(4), "ann", scene),
+        turn(
+            "new",
+            "d",
+            day(5),
+            "ann",
+            "We moved to Whitby last week, so the boxes are still everywhere.",
+        ),
+        turn(
+            "noise",
+            "e",
+            day(6),
+            "ann",
+            "What should I cook tonight with leeks and rice?",
+        ),
+    ]);
+    for question in [
+        "Where do I live now?",
+        "Where do I live?",
+        "Which town do I live in?",
+        "Where is my home?",
+    ] {
+        let found = ask(question).of(&corpus);
+        let of = |id: &str| found.messages.iter().find(|hit| &*hit.doc.key.id == id);
+        assert_eq!(ids(&found.messages)[..2], ["new", "old"], "{question}");
+        assert!(of("old").is_some_and(|hit| hit.later.is_some()), "{question}");
+        let half = of("new").map_or(0.0, |hit| hit.score) / 2.0;
+        let weak = |id: &str| of(id).is_none_or(|hit| hit.score < half);
+        assert!(weak("pasted") && weak("scene"), "{question}");
+    }
+}

@@ -161,18 +161,8 @@ impl Word {
     /// A month's name, and whether the word can only be that.
     pub(super) fn month(&self) -> Option<(i8, bool)> {
         const NAMES: [&str; 12] = [
-            "january",
-            "february",
-            "march",
-            "april",
-            "may",
-            "june",
-            "july",
-            "august",
-            "september",
-            "october",
-            "november",
-            "december",
+            "january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
+            "november", "december",
         ];
         let text = self.text.as_str();
         let whole = NAMES.iter().position(|name| *name == text);

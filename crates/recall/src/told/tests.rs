@@ -3,13 +3,13 @@
 use expect_test::expect;
 use model::{Doc, EntryId, MessageId, Role, Zone};
 
-use crate::tests::{Ask, ask, corpus, day, fact, turn};
+use crate::tests::{Ask, ann, ask, corpus, day, fact, turn};
 use crate::{Corpus, told};
 
 /// The lines for a question, without their ids.
 fn lines(corpus: &Corpus, question: &str) -> String {
     let ranking = Ask { ..ask(question) }.of(corpus);
-    let told = told(&ranking, question, &Zone::utc());
+    let told = told(&ranking, question, &ann(), &Zone::utc());
     told.into_iter()
         .flat_map(|line| [line.text, "\n".to_owned()])
         .collect()
@@ -20,6 +20,47 @@ fn by(role: Role, doc: Doc) -> Doc {
         role: Some(role),
         ..doc
     }
+}
+
+#[test]
+fn memory_of_somebody_else_names_them() {
+    let bob = model::Owner::user(model::Name::parse("bob").expect("a name"));
+    let of_bob = |doc: Doc| Doc {
+        key: model::DocKey {
+            owner: bob.clone(),
+            ..doc.key
+        },
+        ..doc
+    };
+    let corpus = corpus([
+        of_bob(turn("m1", "a", day(3), "bob", "We paint the boat in May.")),
+        of_bob(fact("f1", day(4), "The boat lies in Lisbon.")),
+        turn("m2", "b", day(5), "ann", "The boat needs a new sail."),
+    ]);
+    let ranking = ask("boat").of(&corpus);
+    let told = |asker: &model::Owner| -> Vec<String> {
+        let told = told(
+            &ranking,
+            "When do we paint the boat, and where does it lie?",
+            asker,
+            &Zone::utc(),
+        );
+        let mut lines: Vec<String> = told.into_iter().map(|line| line.text).collect();
+        lines.sort();
+        lines
+    };
+    let for_ann = [
+        "2023-01-04, bob: We paint the boat in May.",
+        "2023-01-05, bob: The boat lies in Lisbon.",
+        "2023-01-06, user: The boat needs a new sail.",
+    ];
+    assert_eq!(told(&ann()), for_ann);
+    let for_bob = [
+        "2023-01-04, user: We paint the boat in May.",
+        "2023-01-05: The boat lies in Lisbon.",
+        "2023-01-06, ann: The boat needs a new sail.",
+    ];
+    assert_eq!(told(&bob), for_bob);
 }
 
 #[test]
