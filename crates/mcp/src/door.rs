@@ -14,6 +14,7 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::json;
 
 use crate::api::{MemoryApi, ToolRefusal};
 use crate::{prompts, resources, skills, tools};
@@ -125,8 +126,14 @@ impl<A: MemoryApi> ServerHandler for Door<A> {
         request: ReadResourceRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let read = resources::read(self, &request.uri).await.map_err(failed)?;
-        let missing = || ErrorData::resource_not_found(format!("there is no `{}`", request.uri), None);
+        let about = Some(json!({"uri": request.uri}));
+        let read = resources::read(self, &request.uri)
+            .await
+            .map_err(|refused| ErrorData {
+                data: about.clone(),
+                ..failed(refused)
+            })?;
+        let missing = || ErrorData::resource_not_found(format!("there is no `{}`", request.uri), about);
         Ok(read.ok_or_else(missing)?.into())
     }
 

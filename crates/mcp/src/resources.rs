@@ -1,4 +1,4 @@
-//! What a person can attach in a client: core memory, the profile, single memories, approved skills.
+//! What a person can attach in a client: core memory, the profile, the files of a day, single memories, approved skills.
 //!
 //! Owns: their addresses. Never: text that is not marked as data, but for skills, which a person approved.
 
@@ -15,6 +15,7 @@ const CORE: &str = "quipu://core";
 const CORE_TOKENS: u32 = 8_000;
 const PROFILE: &str = "quipu://profile";
 const MEMORY: &str = "quipu://memory/";
+const DAY: &str = "quipu://day/";
 const MARKDOWN: &str = "text/markdown";
 
 /// What can be read without an id.
@@ -27,9 +28,15 @@ pub(crate) async fn list<A: MemoryApi>(door: &Door<A>) -> Result<Vec<Resource>, 
         .with_title("About me")
         .with_description("What memory knows about the user, and events ahead")
         .with_mime_type(MARKDOWN);
+    let days = find::days(door).await;
+    let days = days.iter().map(|day| {
+        Resource::new(format!("{DAY}{day}"), day)
+            .with_title(format!("Memories of {day}"))
+            .with_mime_type(MARKDOWN)
+    });
     let skills = skills::all(door).await?;
     let skills = skills.iter().map(skills::ServedSkill::resource);
-    Ok([core, profile].into_iter().chain(skills).collect())
+    Ok([core, profile].into_iter().chain(days).chain(skills).collect())
 }
 
 /// What can be read by an id.
@@ -38,7 +45,11 @@ pub(crate) fn templates() -> Vec<ResourceTemplate> {
         .with_title("A memory")
         .with_description("One memory in full, by an id of a search")
         .with_mime_type(MARKDOWN);
-    vec![memory]
+    let day = ResourceTemplate::new(format!("{DAY}{{date}}"), "day")
+        .with_title("A day")
+        .with_description("What memory's files have of a day, such as 2026-11-25: conversations and facts")
+        .with_mime_type(MARKDOWN);
+    vec![memory, day]
 }
 
 /// The text behind an address; none if there is nothing.
@@ -52,6 +63,8 @@ pub(crate) async fn read<A: MemoryApi>(
         shown::text(&find::about_user(door).await?)
     } else if let Some(id) = uri.strip_prefix(MEMORY) {
         shown::text(&[find::one(door, id).await?])
+    } else if let Some(day) = uri.strip_prefix(DAY) {
+        shown::text(&find::of_day(door, day).await?)
     } else {
         let skills = skills::all(door).await?;
         let found = skills.iter().find(|skill| skill.uri() == uri);

@@ -347,7 +347,7 @@ fn some(text: &str) -> Option<String> {
 }
 
 /// The day of a time: `2026-11-23`.
-fn date(time: &str) -> String {
+pub(crate) fn date(time: &str) -> String {
     time.get(..10).unwrap_or(time).to_owned()
 }
 

@@ -16,6 +16,8 @@ use crate::shown::{self, ShownMemory};
 const HITS: i64 = 8;
 /// Memories on a page that names no limit.
 const PAGE: i64 = 20;
+/// Memories of a day, of each kind.
+const DAY_MAX: i64 = 100;
 /// Stands between an id and its project; no project contains it.
 const PLACE: char = '#';
 /// How the ids of messages begin.
@@ -223,6 +225,39 @@ fn page<A: MemoryApi>(door: &Door<A>, memory_type: MemoryType) -> Result<GetRequ
         as_of: None,
         standing: None,
     })
+}
+
+/// Days of the latest episodes, the newest first; none for a client that may not list them.
+pub(crate) async fn days<A: MemoryApi>(door: &Door<A>) -> Vec<String> {
+    let listed = async {
+        let request = page(door, MemoryType::Episode)?;
+        post::<GetData>(&door.api, "/memory/get", &request).await
+    };
+    let episodes = listed.await.map(|data| data.episodes).unwrap_or_default();
+    let mut days: Vec<String> = episodes
+        .iter()
+        .map(|episode| shown::date(&episode.timestamp))
+        .collect();
+    days.dedup();
+    days
+}
+
+/// The episodes and then the facts of a day.
+pub(crate) async fn of_day<A: MemoryApi>(door: &Door<A>, day: &str) -> Result<Vec<ShownMemory>, ToolRefusal> {
+    let mut found = Vec::new();
+    for kind in [MemoryType::Episode, MemoryType::AtomicFact] {
+        let (from, to) = (format!("{day}T00:00:00"), format!("{day}T23:59:59.999"));
+        let request = GetRequest {
+            page_size: DAY_MAX,
+            sort_order: SortOrder::Asc,
+            filters: Some(json!({"timestamp": {"gte": from, "lte": to}})),
+            ..page(door, kind)?
+        };
+        let data: GetData = post(&door.api, "/memory/get", &request).await?;
+        found.extend(data.episodes.iter().map(shown::of_episode));
+        found.extend(data.facts.iter().map(shown::of_fact));
+    }
+    Ok(found)
 }
 
 #[derive(Deserialize)]

@@ -62,7 +62,7 @@ impl Canned {
         call(&self.door(), tool, given).await.expect("a tool")
     }
 
-    fn asked(&self) -> Vec<(String, Value)> {
+    pub(crate) fn asked(&self) -> Vec<(String, Value)> {
         self.asked.lock().expect("no panic").clone()
     }
 }
