@@ -1,11 +1,11 @@
-"""Four real agents with memory, wired by `quipu init`: what a person tells one in a session, the next session knows.
+"""Four real agents with memory, wired by `quipu init` or a plugin: what a person tells one in a session, the next session knows.
 
     python3 scripts/agents/agents.py QUIPU [AGENT...]    # `make agents` installs them first, into .tools/agents
 
 Each run has a root of Quipu and a model server without a model, which keeps the requests. Each session has a new home, which only
-`quipu init --yes` connects with Quipu. So only Quipu can know what the first session heard: the second one's request must hold it, and must
-offer the tool that searches. Then the agent goes on with that session: the later request must begin with the earlier one, message for
-message. Only then can a model server read it from its cache.
+`quipu init --yes` connects with Quipu, or the command of docs/hooks.md that installs the agent's plugin. So only Quipu can know what the first
+session heard: the second one's request must hold it, and must offer the tool that searches, and the skill of a plugin. Then the agent goes on
+with that session: the later request must begin with the earlier one, message for message. Only then can a model server read it from its cache.
 """
 
 import contextlib
@@ -26,9 +26,13 @@ sys.path.insert(0, str(HERE.parent / "sdk"))
 from clients import AT_ONCE, QUIET, ended, parts  # noqa: E402
 from model import ANSWER, Model  # noqa: E402
 
-TOOLS = HERE.parent.parent / ".tools" / "agents" / "node_modules" / ".bin"
+TOP = HERE.parent.parent
+TOOLS = TOP / ".tools" / "agents" / "node_modules" / ".bin"
 QUESTION = "What is my boat called?"
 SECOND = "Thank you. How tall is the Eiffel Tower?"
+# Whether the model calls it is the model's affair. Codex offers all of a server under one name.
+SEARCH = r'quipu_+search|"mcp__quipu"'
+SKILL = "Use the long-term memory that Quipu keeps for this user"
 
 
 def write(path, content):
@@ -101,6 +105,7 @@ class Opencode:
 
 # By hooks beside a server, by hooks alone, and by a server between the agent and its model; with tools each time.
 WAYS = {"hooks": "mcp,hooks", "hooks alone": "mcp,hooks", "base URL": "mcp,base-url"}
+PLUGIN = "plugin"
 AGENTS = {"claude-code": Claude, "codex": Codex, "gemini-cli": Gemini, "opencode": Opencode}
 
 
@@ -128,9 +133,24 @@ def served(quipu, root, model):
             server.terminate()
 
 
+def wiring(root, name, way, home):
+    """The command that connects an agent with Quipu, in the folder of its sessions."""
+    if way != PLUGIN:
+        return ["quipu", "init", "--yes", "--root", root, "--client", name, "--with", WAYS[way]]
+    # A plugin uses the default root. Its command is the one of the documentation, for the folder that has `plugins`.
+    (home / ".quipu").symlink_to(root)
+    (home / "work/plugins").symlink_to(TOP / "plugins")
+    title = name.replace("-", " ")
+    row = re.search(rf"^\| {title} \| `(.+)` \|$", (TOP / "docs/hooks.md").read_text(), re.IGNORECASE | re.MULTILINE)
+    if not row:
+        raise Failed(f"docs/hooks.md does not install the plugin of {title}")
+    # Gemini CLI asks before it installs.
+    return ["bash", "-c", f"yes | ({row[1]})"]
+
+
 @contextlib.contextmanager
 def home(quipu, root, name, way, model, server):
-    """A function that says something in a session of an agent with a new home, which `quipu init` connects."""
+    """A function that says something in a session of an agent with a new home, which knows Quipu."""
     agent = AGENTS[name]
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         home = pathlib.Path(folder)
@@ -142,10 +162,10 @@ def home(quipu, root, name, way, model, server):
         agent.configure(home, url)
         path = f"{home / 'bin'}:{TOOLS}:{os.environ['PATH']}"
         env = QUIET | {"HOME": folder, "PATH": path, "LANG": "C.UTF-8"}
-        wire = ["quipu", "init", "--yes", "--root", root, "--client", name, "--with", WAYS[way]]
-        wired = subprocess.run(wire, env=env, cwd=home, text=True, capture_output=True)
-        if wired.returncode:
-            raise Failed(f"quipu init: exit {wired.returncode}\n{wired.stdout}{wired.stderr}")
+        wire = wiring(root, name, way, home)
+        status, said = ended(wire, env, home / "work")
+        if status != 0:
+            raise Failed(f"{wire}: exit {status}\n{said[-3000:]}")
         env |= agent.env(url)
 
         def say(message, again=False):
@@ -188,34 +208,36 @@ def divergence(first, second):
     return "" if len(texts(second)) > len(texts(first)) else "the later request is not longer"
 
 
-def wrong(say, boat):
+def wrong(say, boat, offers):
     """What is wrong with the second session, if anything."""
     first = say(QUESTION)
     second = say(SECOND, again=True)
     trouble = divergence(first, second)
     if boat not in json.dumps(first):
         trouble += f"\nthe question came without the boat:\n{texts(first)[-1][-3000:]}"
-    # Whether the model calls it is the model's affair. Codex offers all of a server under one name.
-    if not re.search(r'quipu_+search|"mcp__quipu"', json.dumps(first)):
-        trouble += f"\nthe model is not offered to search:\n{json.dumps(first.get('tools'))[:3000]}"
+    for offer in offers:
+        if not re.search(offer, json.dumps(first)):
+            trouble += f"\nthe model is not offered `{offer}`:\n{json.dumps(first.get('tools'))[:3000]}"
     return trouble
 
 
 def check(quipu, name, way):
     """How long both sessions took, and what is wrong with them."""
     boat = f"Marula-{name}"
+    # The plugin of opencode has no tools.
+    offers = [SEARCH] if way != PLUGIN else [SKILL] if name == "opencode" else [SEARCH, SKILL]
     begun = time.monotonic()
     with Model() as model, tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as root, contextlib.ExitStack() as stack:
         address = f"127.0.0.1:{free_port()}"
         write(pathlib.Path(root) / "quipu.toml", f'[server]\nlisten = "{address}"\n')
         place = (quipu, root, name, way, model, f"http://{address}")
         try:
-            if way != "hooks alone":
+            if way not in ("hooks alone", PLUGIN):
                 stack.enter_context(served(quipu, root, model.url))
             with home(*place) as say:
                 say(f"My boat is called {boat}.")
             with home(*place) as say:
-                trouble = wrong(say, boat)
+                trouble = wrong(say, boat, offers)
         except Failed as failed:
             trouble = str(failed)
         log = pathlib.Path(root) / "hook.log"
@@ -227,7 +249,7 @@ def check(quipu, name, way):
 def plugin_trouble():
     """What Claude Code finds wrong with its plugin."""
     with tempfile.TemporaryDirectory() as home:
-        command = [TOOLS / "claude", "plugin", "validate", HERE.parent.parent / "plugins/claude-code"]
+        command = [TOOLS / "claude", "plugin", "validate", TOP / "plugins/claude-code"]
         env = QUIET | {"HOME": home, "PATH": os.environ["PATH"]}
         done = subprocess.run(command, env=env, capture_output=True, text=True)
     return done.stdout + done.stderr if done.returncode else ""
@@ -238,7 +260,7 @@ def main(quipu, names):
     if trouble := plugin_trouble():
         print(trouble)
         return 1
-    runs = [(name, way) for name in names or AGENTS for way in WAYS if (name, way) != ("gemini-cli", "base URL")]
+    runs = [(name, way) for name in names or AGENTS for way in [*WAYS, PLUGIN] if (name, way) != ("gemini-cli", "base URL")]
     with ThreadPoolExecutor(AT_ONCE) as pool:
         checks = {run: pool.submit(check, quipu, *run) for run in runs}
     failed = False
