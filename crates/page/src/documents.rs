@@ -78,6 +78,15 @@ pub(crate) async fn upload(
     }
 }
 
+/// The route of a document or a topic.
+fn route(kind: &str, id: &str, guest: &Guest) -> String {
+    format!(
+        "/knowledge/{kind}/{}?{}",
+        words::encoded(id),
+        guest.whose.tenant()
+    )
+}
+
 #[derive(Template)]
 #[template(path = "document.html")]
 struct DocumentView {
@@ -90,11 +99,7 @@ pub(crate) async fn document(
     guest: Guest,
     Path(IdPath { id }): Path<IdPath>,
 ) -> Result<Response, Problem> {
-    let route = format!(
-        "/knowledge/documents/{}?{}",
-        words::encoded(&id),
-        guest.whose.tenant()
-    );
+    let route = route("documents", &id, &guest);
     let document: DocumentData = guest.api.get(&route).await?;
     Ok(html(&DocumentView {
         around: Around::new(&guest, Nav::Documents, document.title.clone()),
@@ -107,11 +112,7 @@ pub(crate) async fn delete(
     guest: Guest,
     Path(IdPath { id }): Path<IdPath>,
 ) -> Result<Response, Problem> {
-    let route = format!(
-        "/knowledge/documents/{}?{}",
-        words::encoded(&id),
-        guest.whose.tenant()
-    );
+    let route = route("documents", &id, &guest);
     guest.api.delete(&route).await?;
     Ok(Redirect::to(&format!("/page/documents?{}", guest.whose.query())).into_response())
 }
@@ -134,11 +135,7 @@ pub(crate) async fn topic(
     guest: Guest,
     Path(IdPath { id }): Path<IdPath>,
 ) -> Result<Response, Problem> {
-    let route = format!(
-        "/knowledge/topics/{}?{}",
-        words::encoded(&id),
-        guest.whose.tenant()
-    );
+    let route = route("topics", &id, &guest);
     let topic: TopicData = guest.api.get(&route).await?;
     if guest.wants_part {
         return Ok(html(&TopicText { topic }));

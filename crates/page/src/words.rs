@@ -3,18 +3,8 @@
 //! Owns: how they look. Never: their meaning.
 
 const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
+    "November", "December",
 ];
 
 /// The date of an instant as the API writes it: `2026-03-01T…` reads "1 March 2026".
