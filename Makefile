@@ -1,7 +1,7 @@
 # Commands for people: `make demo` shows Quipu, `make test` proves it, `make lint` keeps it.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build install packages test test-fast sdk agents guides page site compare tidy clippy openapi lint lint-all doc format hooks sim eval bench fuzz clean
+.PHONY: help demo build install packages test test-fast sdk agents guides page site compare tidy clippy openapi lint lint-all doc format hooks sim eval bench doors fuzz clean
 
 CARGO ?= cargo
 # nextest where it is installed, the built-in runner where it is not.
@@ -62,7 +62,7 @@ sdk: .tools/sdk/ready ## Run the official SDKs, nine clients and our own package
 .tools/agents/ready: scripts/agents/install.sh scripts/agents/package.json
 	@$< || { echo "the agents could not be installed; check the network and the settings of npm" >&2; exit 1; }
 
-agents: .tools/agents/ready ## Connect four real agents by `quipu init`: hooks, base URL and tools, with the Quipu that `make test` built
+agents: .tools/agents/ready ## Connect four real agents by `quipu init` and by plugins, with the Quipu that `make test` built
 	@python3 scripts/agents/agents.py $(QUIPU)
 
 guides: .tools/agents/ready .tools/sdk/ready ## Run the commands of the tutorial and of docs/guides word for word, with the Quipu that `make test` built
@@ -130,6 +130,9 @@ eval: ## Measure retrieval: make eval EVAL="offline locomo --data FILE"
 
 bench: ## Run the benchmarks that do not need LanceDB
 	$(CARGO) bench --locked --profile fast $(FAST) --benches
+
+doors: $(BINARY) ## Time hooks, `quipu mcp` and searches as agents meet them, on a machine that does nothing else
+	@python3 scripts/doors.py $(BINARY)
 
 FUZZ_TARGETS ?= $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
 FUZZ_SECONDS ?= 60

@@ -324,6 +324,12 @@ fn described(kind: Kind, window: Option<usize>, probed: &Probed) -> String {
     let cache = match kind.profile().cache {
         _ if !kind.is_known() => "prompt cache unknown".to_owned(),
         CacheModel::Rewindable => "caches every common beginning".to_owned(),
+        CacheModel::Blocks {
+            tokens: 1,
+            tokens_min,
+        } => {
+            format!("caches common beginnings of at least {tokens_min} tokens")
+        }
         CacheModel::Blocks { tokens, .. } => format!("caches blocks of {tokens} tokens"),
     };
     let model = probed.model.as_ref().map(|model| format!(", model {model}"));

@@ -264,3 +264,45 @@ fn a_configuration_that_cannot_be_read_is_a_problem() {
         Some("quipu rebuild")
     );
 }
+
+#[test]
+fn a_model_server_is_described_by_what_decides_about_its_memory() {
+    let probed = Probed {
+        kind: None,
+        window_tokens: None,
+        slots: None,
+        model: Some("tiny".to_owned()),
+    };
+    let nothing = Probed {
+        model: None,
+        ..probed.clone()
+    };
+    for (kind, window, probed, words) in [
+        (
+            Kind::LlamaCpp,
+            Some(8_192),
+            &probed,
+            "llama.cpp, OpenAI dialect, window of 8192 tokens, caches every common beginning, model tiny",
+        ),
+        (
+            Kind::Vllm,
+            Some(32_768),
+            &nothing,
+            "vllm, OpenAI dialect, window of 32768 tokens, caches blocks of 16 tokens",
+        ),
+        (
+            Kind::Anthropic,
+            None,
+            &nothing,
+            "anthropic, Anthropic dialect, window unknown (context_tokens sets it), caches common beginnings of at least 1024 tokens",
+        ),
+        (
+            Kind::UnknownLocal,
+            None,
+            &nothing,
+            "local, OpenAI dialect, window unknown (context_tokens sets it), prompt cache unknown",
+        ),
+    ] {
+        assert_eq!(described(kind, window, probed), words);
+    }
+}

@@ -194,12 +194,7 @@ fn draw_conversations(frame: &mut Frame<'_>, area: Rect, watch: &mut TopScreen) 
     let table = Table::new(rows, widths)
         .header(
             Row::new([
-                "conversation",
-                "requests",
-                "prompt",
-                "cached",
-                "first token",
-                "why",
+                "conversation", "requests", "prompt", "cached", "first token", "why",
             ])
             .style(HEAD),
         )
