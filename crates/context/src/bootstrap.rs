@@ -122,13 +122,7 @@ pub enum Remark {
 }
 
 const NAMES: &[&str] = &[
-    "BOOTSTRAP.md",
-    "AGENTS.md",
-    "SOUL.md",
-    "TOOLS.md",
-    "IDENTITY.md",
-    "USER.md",
-    "HEARTBEAT.md",
+    "BOOTSTRAP.md", "AGENTS.md", "SOUL.md", "TOOLS.md", "IDENTITY.md", "USER.md", "HEARTBEAT.md",
 ];
 /// The most that all files together may have.
 pub const CHARS_MAX: usize = 20_000;

@@ -14,18 +14,8 @@ const DAY_MILLIS: i64 = 86_400_000;
 const SPAN_DAYS_MAX: i64 = 800;
 
 const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
+    "November", "December",
 ];
 
 /// A text with dates after its relative expressions ("yesterday" becomes "yesterday (7 May 2023)"), and the start of
@@ -113,25 +103,11 @@ fn is_its_weekday(said: &str, date: Date) -> bool {
 const PARTS: [&str; 4] = ["mornings", "afternoons", "evenings", "nights"];
 
 const DAYS: [&str; 7] = [
-    "Monday",
-    "Tuesday",
-    "Wednesday",
-    "Thursday",
-    "Friday",
-    "Saturday",
-    "Sunday",
+    "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday",
 ];
 
 const SEASONS: [&str; 9] = [
-    "spring",
-    "summer",
-    "autumn",
-    "fall",
-    "winter",
-    "christmas",
-    "easter",
-    "halloween",
-    "thanksgiving",
+    "spring", "summer", "autumn", "fall", "winter", "christmas", "easter", "halloween", "thanksgiving",
 ];
 
 /// Whether an expression is a weekday, a month or a season that does not say which one.

@@ -151,6 +151,24 @@ fn no_chat_model(method: SearchMethod) -> Failure {
     )
 }
 
+/// The memory that a path names, and whose it is.
+pub(crate) async fn named_in_path(
+    gateway: &Gateway,
+    visit: &Visit,
+    memory_id: Result<Path<String>, PathRejection>,
+    query: &OneQuery,
+) -> Result<(Scope, Owner, Hit), Failure> {
+    let Ok(Path(memory_id)) = memory_id else {
+        return Err(Failure::new(ErrorCode::BadRequest, "the memory's id is not text"));
+    };
+    let mut parts = query.parts(&memory_id, &visit.caller.home)?;
+    visit.caller.enter_ids(&mut parts)?;
+    let scope = parts.scope.clone();
+    let found = edit::find(&gateway.engine, parts).await?;
+    let (owner, hit) = found.ok_or_else(|| Failure::not_found("memory", &memory_id))?;
+    Ok((scope, owner, hit))
+}
+
 /// One memory
 ///
 /// Alone on a page, as `memory/get` returns it.
@@ -168,17 +186,9 @@ pub(crate) async fn one(
     memory_id: Result<Path<String>, PathRejection>,
     UrlQuery(query): UrlQuery<OneQuery>,
 ) -> Result<Response, Failure> {
-    let Ok(Path(memory_id)) = memory_id else {
-        return Err(Failure::new(ErrorCode::BadRequest, "the memory's id is not text"));
-    };
-    let mut parts = query.parts(&memory_id, &visit.caller.home)?;
-    visit.caller.enter_ids(&mut parts)?;
-    let scope = parts.scope.clone();
-    let (owner, hit) = edit::find(&gateway.engine, parts)
-        .await?
-        .ok_or_else(|| Failure::not_found("memory", &memory_id))?;
+    let (scope, owner, hit) = named_in_path(&gateway, &visit, memory_id, &query).await?;
     let DocKind::Entry(kind) = hit.doc.kind else {
-        return Err(Failure::not_found("memory", &memory_id));
+        return Err(Failure::not_found("memory", &hit.doc.key.id));
     };
     let list = List::all(scope, owner, kind);
     let listed = Listed {

@@ -13,8 +13,8 @@ use memory::{Doomed, Forget, List, Listed, Standing, Staying};
 use model::{Doc, DocKind, EntryId, EntryKind, Owner, Zone};
 use wire::survey::{DoomedItem, MonthItem, PREVIEWED_MAX, PreviewParts, StayingItem};
 use wire::{
-    ApiId, Envelope, ErrorCode, FoundMessage, OneQuery, OverviewData, OverviewRequest, PreviewData,
-    PreviewRequest, SourcesData,
+    ApiId, Envelope, FoundMessage, OneQuery, OverviewData, OverviewRequest, PreviewData, PreviewRequest,
+    SourcesData,
 };
 
 use crate::body::{JsonBody, UrlQuery};
@@ -23,6 +23,7 @@ use crate::failure::Failure;
 use crate::forget::target;
 use crate::frame::Visit;
 use crate::openapi::Errors;
+use crate::recall::named_in_path;
 use crate::state::Gateway;
 
 /// How a month begins a date.
@@ -104,15 +105,7 @@ pub(crate) async fn sources(
     memory_id: Result<Path<String>, PathRejection>,
     UrlQuery(query): UrlQuery<OneQuery>,
 ) -> Result<Response, Failure> {
-    let Ok(Path(memory_id)) = memory_id else {
-        return Err(Failure::new(ErrorCode::BadRequest, "the memory's id is not text"));
-    };
-    let mut parts = query.parts(&memory_id, &visit.caller.home)?;
-    visit.caller.enter_ids(&mut parts)?;
-    let scope = parts.scope.clone();
-    let (owner, hit) = edit::find(&gateway.engine, parts)
-        .await?
-        .ok_or_else(|| Failure::not_found("memory", &memory_id))?;
+    let (scope, owner, hit) = named_in_path(&gateway, &visit, memory_id, &query).await?;
     let id = EntryId::new(hit.doc.key.id.as_ref());
     let sources = gateway.engine.sources(&scope, &owner, &id).await?;
     let messages = sources.iter().map(|doc| FoundMessage::of(doc, gateway.zone()));

@@ -18,15 +18,7 @@ use crate::rewrite::{KNOWN, parts, standing_at};
 
 /// What of a repository holds no memory: settings, a person's scripts, the list of the present files, ids, debts.
 const KEPT: [&str; 9] = [
-    "config",
-    "description",
-    "HEAD",
-    "hooks",
-    "index",
-    "info",
-    KNOWN,
-    OWED,
-    OWED_BEFORE,
+    "config", "description", "HEAD", "hooks", "index", "info", KNOWN, OWED, OWED_BEFORE,
 ];
 
 /// The folder in the repository with a file for each debt: its time in milliseconds, then the folder that it concerns.

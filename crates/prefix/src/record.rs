@@ -151,70 +151,40 @@ fn all<From, To: std::convert::From<From>>(list: Vec<From>) -> Vec<To> {
     list.into_iter().map(To::from).collect()
 }
 
-impl From<ShadowEvent> for Record {
-    fn from(event: ShadowEvent) -> Self {
-        match event {
-            ShadowEvent::Epoch {
-                number,
-                reasons,
-                front,
-                kept,
-                fragments,
-                head,
-                edits,
-            } => {
-                let (reasons, edits) = (all(reasons), all(edits));
-                let head = head.map(|head| HeadRecord::from(*head));
-                Self::Epoch {
-                    number,
-                    reasons,
-                    front,
-                    kept,
-                    fragments,
-                    head,
-                    edits,
+/// Events as they are written, and back.
+macro_rules! converted {
+    ($from:ident, $to:ident, |$head:ident| $told:expr) => {
+        impl From<$from> for $to {
+            fn from(event: $from) -> Self {
+                match event {
+                    $from::Epoch {
+                        number,
+                        reasons,
+                        front,
+                        kept,
+                        fragments,
+                        head,
+                        edits,
+                    } => Self::Epoch {
+                        number,
+                        reasons: all(reasons),
+                        front,
+                        kept,
+                        fragments,
+                        head: head.map(|$head| $told),
+                        edits: all(edits),
+                    },
+                    $from::Edit(edit) => Self::Edit(edit.into()),
+                    $from::Message { bytes, fragment } => Self::Message {
+                        bytes,
+                        fragment: fragment.map(Into::into),
+                    },
+                    $from::Reply { bytes } => Self::Reply { bytes },
                 }
             }
-            ShadowEvent::Edit(edit) => Self::Edit(edit.into()),
-            ShadowEvent::Message { bytes, fragment } => {
-                let fragment = fragment.map(FragmentRecord::from);
-                Self::Message { bytes, fragment }
-            }
-            ShadowEvent::Reply { bytes } => Self::Reply { bytes },
         }
-    }
+    };
 }
 
-impl From<Record> for ShadowEvent {
-    fn from(record: Record) -> Self {
-        match record {
-            Record::Epoch {
-                number,
-                reasons,
-                front,
-                kept,
-                fragments,
-                head,
-                edits,
-            } => {
-                let (reasons, edits) = (all(reasons), all(edits));
-                let head = head.map(|head| Box::new(head.into()));
-                Self::Epoch {
-                    number,
-                    reasons,
-                    front,
-                    kept,
-                    fragments,
-                    head,
-                    edits,
-                }
-            }
-            Record::Edit(edit) => Self::Edit(edit.into()),
-            Record::Message { bytes, fragment } => {
-                let fragment = fragment.map(Fragment::from);
-                Self::Message { bytes, fragment }
-            }
-            Record::Reply { bytes } => Self::Reply { bytes },
-        }
-    }
-}
+converted!(ShadowEvent, Record, |head| HeadRecord::from(*head));
+converted!(Record, ShadowEvent, |head| Box::new(head.into()));

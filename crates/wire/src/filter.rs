@@ -45,12 +45,7 @@ const FIELDS: [(&str, Field); 5] = [
     ("sender_id", Field::SenderId),
 ];
 const RESERVED: [&str; 6] = [
-    "owner_id",
-    "owner_type",
-    "app_id",
-    "project_id",
-    "user_id",
-    "agent_id",
+    "owner_id", "owner_type", "app_id", "project_id", "user_id", "agent_id",
 ];
 
 /// Reads a filter; times without an offset are in `zone`. An empty object filters nothing.

@@ -84,14 +84,7 @@ pub struct Report {
 
 /// What is measured, in order.
 pub const STEPS: [&str; 8] = [
-    "survival",
-    "recovery",
-    "rules",
-    "speed",
-    "cost",
-    "convergence",
-    "repair",
-    "ranking",
+    "survival", "recovery", "rules", "speed", "cost", "convergence", "repair", "ranking",
 ];
 
 /// Runs every measure; `step` is told which one begins.

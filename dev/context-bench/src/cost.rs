@@ -140,13 +140,7 @@ fn rivals(rows: &[Row]) -> Table {
         ]
     };
     let columns = [
-        "strategy",
-        "limit, %",
-        "seen, %",
-        "price",
-        "other",
-        "it shows, %",
-        "its price",
+        "strategy", "limit, %", "seen, %", "price", "other", "it shows, %", "its price",
     ];
     let title = "ours and the cheapest other that shows at least as much, at any limit";
     Table::new(

@@ -262,13 +262,7 @@ fn act(words: &[&str], searches: bool) -> Option<Act> {
 /// The entries of a list of todos: objects with a text and a status.
 fn todos(fields: &serde_json::Map<String, Value>) -> Option<Vec<TodoEntry>> {
     let lists = [
-        "todos",
-        "plan",
-        "tasks",
-        "items",
-        "steps",
-        "todo_list",
-        "task_list",
+        "todos", "plan", "tasks", "items", "steps", "todo_list", "task_list",
     ];
     let list = lists.iter().find_map(|key| fields.get(*key)?.as_array())?;
     let entry = |value: &Value| {

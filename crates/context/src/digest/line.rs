@@ -8,18 +8,8 @@ use std::ops::Range;
 
 /// Elements that carry roles or injected text; an opening tag of theirs is as dangerous as a closing one.
 const ROLES: [&str; 12] = [
-    "system",
-    "user",
-    "assistant",
-    "human",
-    "tool",
-    "developer",
-    "summary",
-    "memory",
-    "context",
-    "instructions",
-    "thinking",
-    "result",
+    "system", "user", "assistant", "human", "tool", "developer", "summary", "memory", "context",
+    "instructions", "thinking", "result",
 ];
 
 /// One line: runs of white space become one space, control and direction-override characters go.

@@ -233,20 +233,8 @@ pub(crate) fn fit(
 
 /// Words for the cause of a failure, in any letter case. Programs report failures in English.
 const CAUSES: [&str; 14] = [
-    "error",
-    "fatal",
-    "panic",
-    "exception",
-    "traceback",
-    "failed",
-    "failure",
-    "assert",
-    "denied",
-    "not found",
-    "cannot",
-    "exit code",
-    "exit status",
-    "killed",
+    "error", "fatal", "panic", "exception", "traceback", "failed", "failure", "assert", "denied",
+    "not found", "cannot", "exit code", "exit status", "killed",
 ];
 
 /// Whether a line of a tool's output reports a failure: it has one of the words, and not as a count of zero (`0

@@ -15,11 +15,7 @@ const DEPTH_MAX: usize = 20;
 const SNIFFED_BYTES: usize = 16 << 10;
 /// Fields that servers add, and hardly anything else has.
 const FIELDS_OF_SERVERS: [&str; 5] = [
-    "received",
-    "return-path",
-    "message-id",
-    "mime-version",
-    "delivered-to",
+    "received", "return-path", "message-id", "mime-version", "delivered-to",
 ];
 /// Fields of any message.
 const FIELDS: [&str; 6] = ["from", "to", "subject", "date", "content-type", "message-id"];

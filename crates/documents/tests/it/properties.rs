@@ -52,22 +52,8 @@ fn lines() -> impl Strategy<Value = String> {
 /// Elements around words that tell where they stood.
 fn elements() -> impl Strategy<Value = Vec<(Vec<&'static str>, bool)>> {
     let names = vec![
-        "p",
-        "div",
-        "b",
-        "ul",
-        "li",
-        "td",
-        "table",
-        "tr",
-        "a href=/x",
-        "code",
-        "h2",
-        "pre",
-        "blockquote",
-        "span",
-        "dd",
-        "br",
+        "p", "div", "b", "ul", "li", "td", "table", "tr", "a href=/x", "code", "h2", "pre", "blockquote",
+        "span", "dd", "br",
     ];
     vec((vec(select(names), 0..4), any::<bool>()), 1..40)
 }

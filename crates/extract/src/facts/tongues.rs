@@ -21,17 +21,7 @@ static NOT_SO: WordList = word_list!(
      aurais serais dit disait peut-être imagine imaginons supposons diz disse talvez imagine suponha seria"
 );
 const NOT_SO_PARTS: [&str; 12] = [
-    "如果",
-    "要是",
-    "假设",
-    "也许",
-    "可能",
-    "他说",
-    "她说",
-    "もし",
-    "かもしれ",
-    "と言って",
-    "だろう",
+    "如果", "要是", "假设", "也许", "可能", "他说", "她说", "もし", "かもしれ", "と言って", "だろう",
     "でしょう",
 ];
 

@@ -147,17 +147,7 @@ fn read_call(call: &ToolCall, results: &BTreeMap<&str, &Message>) -> AgentCall {
 
 /// Arguments that say what a call is about, the most telling first.
 const TARGETS: [&str; 12] = [
-    "command",
-    "cmd",
-    "script",
-    "code",
-    "path",
-    "file_path",
-    "file",
-    "filename",
-    "url",
-    "query",
-    "pattern",
+    "command", "cmd", "script", "code", "path", "file_path", "file", "filename", "url", "query", "pattern",
     "name",
 ];
 
@@ -222,18 +212,8 @@ fn failure_of_json(map: &serde_json::Map<String, Value>) -> Option<String> {
 
 /// How lines begin that tell of a failure.
 const FAILURE_STARTS: [&str; 12] = [
-    "error",
-    "fatal",
-    "traceback",
-    "exception",
-    "failed",
-    "failure",
-    "panicked",
-    "e:",
-    "err!",
-    "npm err",
-    "unable to",
-    "cannot ",
+    "error", "fatal", "traceback", "exception", "failed", "failure", "panicked", "e:", "err!", "npm err",
+    "unable to", "cannot ",
 ];
 
 /// Parts of a short line that mark a failure.
@@ -316,32 +296,15 @@ fn is_correction(said: &str) -> bool {
     let is_denial = CORRECTION_STARTS.iter().any(|start| said.starts_with(start))
         || CORRECTION_PARTS.iter().any(|part| said.contains(part));
     let is_fine = [
-        "no problem",
-        "no worries",
-        "no need",
-        "no rush",
-        "don't worry",
-        "stop by",
+        "no problem", "no worries", "no need", "no rush", "don't worry", "stop by",
     ];
     is_denial && !is_fine.iter().any(|fine| said.starts_with(fine)) && !said.ends_with('?')
 }
 
 fn is_thanks(text: &str) -> bool {
     const WORDS: [&str; 14] = [
-        "thanks",
-        "thank",
-        "thx",
-        "perfect",
-        "great",
-        "awesome",
-        "excellent",
-        "works",
-        "danke",
-        "gracias",
-        "merci",
-        "obrigado",
-        "謝謝",
-        "谢谢",
+        "thanks", "thank", "thx", "perfect", "great", "awesome", "excellent", "works", "danke", "gracias",
+        "merci", "obrigado", "謝謝", "谢谢",
     ];
     let text = text.to_lowercase();
     let mut words = text.split(|c: char| !c.is_alphanumeric());

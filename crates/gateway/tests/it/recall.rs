@@ -50,21 +50,8 @@ async fn an_episode_has_the_documented_fields() {
     assert_eq!(
         keys,
         [
-            "id",
-            "user_id",
-            "app_id",
-            "project_id",
-            "session_id",
-            "timestamp",
-            "sender_ids",
-            "summary",
-            "subject",
-            "episode",
-            "type",
-            "score",
-            "atomic_facts",
-            "message_ids",
-            "path",
+            "id", "user_id", "app_id", "project_id", "session_id", "timestamp", "sender_ids", "summary",
+            "subject", "episode", "type", "score", "atomic_facts", "message_ids", "path",
         ]
     );
     assert!(episode["id"].as_str().expect("a string").starts_with("ada_ep_"));
@@ -120,14 +107,7 @@ async fn messages_come_only_when_asked_for() {
     assert_eq!(
         keys,
         [
-            "id",
-            "session_id",
-            "sender_id",
-            "sender_name",
-            "role",
-            "content",
-            "timestamp",
-            "score",
+            "id", "session_id", "sender_id", "sender_name", "role", "content", "timestamp", "score",
             "episode_id",
         ]
     );
@@ -172,13 +152,7 @@ async fn explain_says_why_and_only_when_asked() {
             assert_eq!(
                 keys,
                 [
-                    "keyword",
-                    "vector",
-                    "time",
-                    "freshness",
-                    "session",
-                    "neighbours",
-                    "terms"
+                    "keyword", "vector", "time", "freshness", "session", "neighbours", "terms"
                 ]
             );
         }
@@ -359,19 +333,8 @@ async fn a_listing_has_pages() {
     assert_eq!(
         keys,
         [
-            "id",
-            "user_id",
-            "app_id",
-            "project_id",
-            "session_id",
-            "timestamp",
-            "sender_ids",
-            "summary",
-            "subject",
-            "episode",
-            "type",
-            "message_ids",
-            "path",
+            "id", "user_id", "app_id", "project_id", "session_id", "timestamp", "sender_ids", "summary",
+            "subject", "episode", "type", "message_ids", "path",
         ]
     );
     for array in ["profiles", "agent_cases", "agent_skills", "facts"] {

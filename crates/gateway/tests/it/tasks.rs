@@ -34,14 +34,7 @@ async fn tasks_are_listed_newest_first() {
     assert_eq!(
         keys,
         [
-            "id",
-            "status",
-            "task_type",
-            "session_id",
-            "error",
-            "error_code",
-            "created_at",
-            "finished_at"
+            "id", "status", "task_type", "session_id", "error", "error_code", "created_at", "finished_at"
         ]
     );
     assert_eq!(items[2]["created_at"], "2026-03-02T09:00:00Z");

@@ -39,27 +39,8 @@ const ANY: &str = r#"(?:(?-u:\b)([A-Z][A-Z0-9_]{2,60})\s?[=:]\s?["']?|(?-u:([A-Z
 
 /// How the names end of values that are drawn by lot and told to everybody.
 const PUBLIC: &[&str] = &[
-    "id",
-    "ids",
-    "hash",
-    "digest",
-    "integrity",
-    "checksum",
-    "etag",
-    "md5",
-    "sha1",
-    "sha256",
-    "sha512",
-    "fingerprint",
-    "cursor",
-    "url",
-    "uri",
-    "href",
-    "src",
-    "path",
-    "file",
-    "version",
-    "model",
+    "id", "ids", "hash", "digest", "integrity", "checksum", "etag", "md5", "sha1", "sha256", "sha512",
+    "fingerprint", "cursor", "url", "uri", "href", "src", "path", "file", "version", "model",
 ];
 
 /// The same of [`ANY`].
@@ -144,20 +125,7 @@ const HOLLOW: &[&str] = &[
 pub(super) fn is_filled(value: &str) -> bool {
     let lower = value.to_lowercase();
     let open = [
-        "${",
-        "$(",
-        "{{",
-        "{%",
-        "<",
-        "**",
-        "%(",
-        "...",
-        "…",
-        "xxx",
-        "your",
-        "env:",
-        "op://",
-        "process.env",
+        "${", "$(", "{{", "{%", "<", "**", "%(", "...", "…", "xxx", "your", "env:", "op://", "process.env",
     ];
     let name = value.strip_prefix('$').unwrap_or(value);
     let variable = (name.len() < value.len() || name.contains('_'))

@@ -253,12 +253,7 @@ const SHAPES: &[(&str, &[&str], &str, Look)] = &[
     (
         "password",
         &[
-            "sshpass",
-            "redis-cli",
-            "plink",
-            "mysql",
-            "docker login",
-            "podman login",
+            "sshpass", "redis-cli", "plink", "mysql", "docker login", "podman login",
         ],
         r#"(?-u:\b)(?:sshpass\s{1,4}-p ?|redis-cli[^\n]{0,100}?\s-a |plink[^\n]{0,100}?\s-pw |mysql(?:dump|admin)?[^\n]{0,100}?\s-p|(?:docker|podman) login[^\n]{0,200}?\s-p )["']?([^\s"'$<{]{4,100})"#,
         Look::Any,

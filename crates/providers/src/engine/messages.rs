@@ -19,13 +19,7 @@ use super::protocol::failed;
 
 /// Parts of a chat message's `content`.
 const CHAT_PARTS: [&str; 7] = [
-    "text",
-    "image_url",
-    "input_audio",
-    "file",
-    "refusal",
-    "audio_url",
-    "video_url",
+    "text", "image_url", "input_audio", "file", "refusal", "audio_url", "video_url",
 ];
 /// Parts of a `content` that only Anthropic's messages have.
 const ANTHROPIC_PARTS: [&str; 6] = [

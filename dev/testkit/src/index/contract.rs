@@ -315,18 +315,7 @@ pub async fn survives_any_query_text(index: &impl Index) {
     apply(index, &[turn("ann", "a", "tea and \"coffee\"")]).await;
     let long = "tea ".repeat(20_000);
     for text in [
-        "\"",
-        "tea AND (",
-        "text:tea^",
-        "'; --",
-        "*",
-        "~",
-        "\u{0}",
-        "🎻",
-        "   ",
-        "+-",
-        &long,
-        "AND OR NOT",
+        "\"", "tea AND (", "text:tea^", "'; --", "*", "~", "\u{0}", "🎻", "   ", "+-", &long, "AND OR NOT",
     ] {
         search(index, "ann", text, 10).await;
     }

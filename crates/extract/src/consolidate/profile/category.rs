@@ -33,20 +33,8 @@ use ProfileCategory::{
 impl ProfileCategory {
     /// Every heading, the most telling first.
     const ALL: [Self; 14] = [
-        Name,
-        Wishes,
-        Home,
-        Work,
-        Family,
-        Health,
-        Languages,
-        Education,
-        Tastes,
-        Interests,
-        Possessions,
-        Plans,
-        Life,
-        Talk,
+        Name, Wishes, Home, Work, Family, Health, Languages, Education, Tastes, Interests, Possessions,
+        Plans, Life, Talk,
     ];
 
     /// The heading.

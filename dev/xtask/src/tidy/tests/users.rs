@@ -44,16 +44,8 @@ fn every_kind_of_item_without_a_user_is_named() {
                  pub(crate) fn narrow() {}\nfn own() {}\n#[cfg(test)]\npub fn tested() {}\n";
     let found = accused(&[LIB, (A, items)]);
     let names = [
-        "fn a::f",
-        "fn a::g",
-        "fn a::h",
-        "struct a::S",
-        "enum a::E",
-        "trait a::T",
-        "const a::C",
-        "static a::X",
-        "type a::Y",
-        "mod a::m",
+        "fn a::f", "fn a::g", "fn a::h", "struct a::S", "enum a::E", "trait a::T", "const a::C",
+        "static a::X", "type a::Y", "mod a::m",
     ];
     assert_eq!(found, names.map(|name| format!("pub {name}")));
     let user = "use a::{f, g as other, part::{h, S}, E};\nfn all(t: &dyn a::T) -> a::Y { a::C + a::part::X }\nuse a::m;\n";
