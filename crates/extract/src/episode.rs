@@ -222,6 +222,7 @@ fn best(items: &[EpisodeSentence<'_>], messages: &[Message]) -> Vec<usize> {
     let opening = items
         .iter()
         .position(|item| messages[item.message].role == Role::User);
+    let has_own = items.iter().any(|item| item.is_own);
     let mut chosen: Vec<usize> = Vec::new();
     while chosen.len() < SUMMARY_SENTENCES_MAX {
         let worth = |at: usize| {
@@ -236,8 +237,9 @@ fn best(items: &[EpisodeSentence<'_>], messages: &[Message]) -> Vec<usize> {
             let first = || as_title(item.text, item.fact.as_deref(), message, opens, !item.is_own);
             item.score * new * if chosen.is_empty() { first() } else { 1.0 }
         };
+        // Nobody's account begins with another's words. Of a scene only what opens it is told.
         let left = (0..items.len())
-            .filter(|at| !chosen.contains(at))
+            .filter(|at| !chosen.contains(at) && (items[*at].is_own || !has_own && Some(*at) == opening))
             .map(|at| (at, worth(at)));
         // Of equals the first, so that the choice does not depend on anything but the text.
         let next = left.fold(None, |best: Option<(usize, f64)>, (at, worth)| match best {

@@ -64,8 +64,15 @@ impl Fusion<'_> {
                 Some(_) => self.weights.state_material,
                 None => self.weights.material,
             };
-            for slot in &self.lineup.turns {
-                strengths[*slot as usize] *= 1.0 - lost * self.corpus.row(*slot).traits.material;
+            for sitting in &self.lineup.sittings {
+                let mut is_played = false;
+                for slot in &self.lineup.turns[sitting.clone()] {
+                    let traits = self.corpus.row(*slot).traits;
+                    // What follows the opening of a scene is played too.
+                    is_played |= traits.scene;
+                    let material = if is_played { 1.0 } else { traits.material };
+                    strengths[*slot as usize] *= 1.0 - lost * material;
+                }
             }
         }
         let updates = match &self.question.state {

@@ -54,12 +54,23 @@ fn closing(open: char) -> Option<&'static [char]> {
 /// The beginning of a message tells what it is.
 const READ_BYTES_MAX: usize = 4096;
 
-/// The share of a message that its writer does not say of themselves, by length: 0 to 1.
-pub(crate) fn share(text: &str) -> f32 {
+/// What a message tells of its writer.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Material {
+    /// The share that its writer does not say of themselves, by length: 0 to 1.
+    pub(crate) share: f32,
+    /// It sets a scene, in which what follows is played.
+    pub(crate) is_scene: bool,
+}
+
+pub(crate) fn read(text: &str) -> Material {
     let lower = text[..text.floor_char_boundary(READ_BYTES_MAX)].to_lowercase();
-    if SCENES.are_in(&lower) {
-        return 1.0;
-    }
+    let is_scene = SCENES.are_in(&lower);
+    let share = if is_scene { 1.0 } else { share(&lower) };
+    Material { share, is_scene }
+}
+
+fn share(lower: &str) -> f32 {
     let (mut borrowed, mut at) = (0, 0);
     let mut is_task = None;
     while let Some(c) = lower[at..].chars().next() {
@@ -68,16 +79,37 @@ pub(crate) fn share(text: &str) -> f32 {
         if let Some(end) = end {
             borrowed += end;
             at = start + end;
-        } else if (c == '：' || c == ':' && lower[start..].starts_with(char::is_whitespace))
+        } else if opens_material(c, &lower[start..])
             && *is_task.get_or_insert_with(|| TASKS.are_in(&lower[..at]))
             && !lower[start..].trim_start().starts_with(|c| closing(c).is_some())
         {
             borrowed += lower.len() - start;
             break;
+        } else if is_supposed(&lower[at..], &lower[..at]) {
+            let end = lower[at..]
+                .find(['.', '!', '?', '\n'])
+                .unwrap_or(lower.len() - at);
+            borrowed += end;
+            at += end.max(1);
+            continue;
         }
         at += lower[at..].chars().next().map_or(0, char::len_utf8);
     }
     borrowed as f32 / lower.len().max(1) as f32
+}
+
+/// Behind a colon or an empty line stands what a task is to be done with.
+fn opens_material(c: char, rest: &str) -> bool {
+    c == '：' || c == ':' && rest.starts_with(char::is_whitespace) || c == '\n' && rest.starts_with('\n')
+}
+
+/// Whether a sentence begins that only supposes something of its writer.
+fn is_supposed(rest: &str, before: &str) -> bool {
+    let begins = before.trim_end_matches(' ').ends_with(['.', '!', '?', '\n']) || before.is_empty();
+    begins
+        && ["if i ", "if we ", "if i'", "if we'"]
+            .iter()
+            .any(|opening| rest.starts_with(opening))
 }
 
 #[cfg(test)]

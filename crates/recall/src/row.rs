@@ -50,6 +50,8 @@ pub(crate) struct Traits {
     pub(crate) asks: f32,
     /// The share that is not its speaker's own account, by length.
     pub(crate) material: f32,
+    /// It sets a scene.
+    pub(crate) scene: bool,
     /// Groups of phrases that it has, one bit each.
     pub(crate) phrases: u8,
     /// It names a time.
@@ -86,7 +88,8 @@ impl Row {
             ..Traits::default()
         };
         if doc.role == Some(Role::User) {
-            traits.material = material::share(&doc.text);
+            let read = material::read(&doc.text);
+            (traits.material, traits.scene) = (read.share, read.is_scene);
         }
         let mut phrases = Phrases::default();
         let counts = counts(&doc, lexicon, |word| {

@@ -59,6 +59,8 @@ const MEASURED: f32 = 0.8;
 const ASKS: f32 = -0.9;
 /// The words of a change, of a measure and of other people are English.
 const UNREAD: f32 = -3.0;
+/// What another person does of what is asked for the asker, relative to a sentence that only mentions one.
+const OTHERS_DO: f32 = 2.0;
 /// Its subject is another person.
 const OF_OTHER: f32 = -3.0;
 /// It is not its speaker's own account.
@@ -94,6 +96,8 @@ pub(crate) struct StateQuestion {
     pub(crate) heads: Vec<String>,
     /// Its subject is another person than the asker.
     pub(crate) is_of_other: bool,
+    /// What another does of whom one asks in "where do I live": "lives".
+    pub(crate) others_verb: Option<String>,
     /// An answer is a number or a time.
     pub(crate) seeks_measure: bool,
 }
@@ -118,6 +122,10 @@ impl StateQuestion {
         Some(Self {
             heads: owned.map(|pair| pair[1].clone()).collect(),
             is_of_other: has_any(words, &OTHERS),
+            others_verb: words
+                .windows(3)
+                .find(|said| said[0] == "do" && matches!(&*said[1], "i" | "we"))
+                .map(|said| format!("{}s", said[2])),
             seeks_measure: has_any(words, &MEASURES),
         })
     }
@@ -142,8 +150,8 @@ impl Fusion<'_> {
             .map(|slot| self.statement(state, *slot))
             .collect();
         for told in &best {
-            strengths[told.slot as usize] +=
-                self.weights.head * yes(told.has_head) - self.weights.other * yes(told.is_of_other);
+            strengths[told.slot as usize] += self.weights.head * yes(told.has_head)
+                - self.weights.other * (yes(told.is_of_other) + OTHERS_DO * yes(told.others_do));
         }
         let strength = |told: &Statement| strengths[told.slot as usize];
         best.sort_by(|a, b| strength(b).total_cmp(&strength(a)));

@@ -60,6 +60,8 @@ pub(crate) struct Statement {
     pub(crate) kinds: u64,
     /// Its best sentence is about a person who is not the question's subject.
     pub(crate) is_of_other: bool,
+    /// Its best sentence says of another what the question asks of the asker.
+    pub(crate) others_do: bool,
     /// Its best sentence is a question.
     pub(crate) asks: bool,
     /// Its best sentence has a number or a time, which the question seeks.
@@ -130,6 +132,7 @@ impl Fusion<'_> {
             // "I like my friend's dog" is about the friend, "I like my friend" is not.
             let whose = sentence[place].contains(['\'', '’']);
             said.is_of_other |= !state.is_of_other && is(&OTHERS) && (!names_self || whose);
+            said.others_do |= state.others_verb.as_deref() == Some(word);
             said.tells_change |= is(&CHANGE);
             let measures = word.starts_with(|c: char| c.is_ascii_digit()) || is(&MEASURES);
             said.has_measure |= state.seeks_measure && measures;

@@ -171,7 +171,7 @@ fn of_message(message: &Message, zone: &Zone) -> Vec<Told> {
             let (predicate, since) = if is_yearly(&said) {
                 (said.predicate, None)
             } else {
-                dates::written_out(&said.predicate, message.time, zone)
+                dated(&said, message.time, zone)
             };
             let predicate = as_of(plain(&predicate), message.time, zone);
             facts.push(fact(full(&said.subject, &predicate, &name), since));
@@ -204,8 +204,10 @@ fn as_of(predicate: String, said_at: Timestamp, zone: &Zone) -> String {
     ];
     let words = words(&predicate);
     let text = |at: usize| words.get(at).map_or("", |word| word.text.as_str());
-    let counts =
-        (2..words.len()).any(|at| text(at) == "for" && (at + 2..at + 5).any(|at| UNITS.contains(&text(at))));
+    let lasts = predicate.ends_with(" now") && UNITS.contains(&text(words.len() - 2));
+    let counts = lasts
+        || (2..words.len())
+            .any(|at| text(at) == "for" && (at + 2..at + 5).any(|at| UNITS.contains(&text(at))));
     let is_perfect = matches!(text(0), "has" | "have") && text(1) != "to";
     let is_current = matches!(text(0), "is" | "am") && text(1) == "currently";
     if !(counts && is_perfect || is_current) || predicate.ends_with(')') {
@@ -214,6 +216,17 @@ fn as_of(predicate: String, said_at: Timestamp, zone: &Zone) -> String {
     let date = model::date_in_words(zone.date(said_at));
     let lasting = predicate.strip_suffix(" now").unwrap_or(&predicate);
     format!("{lasting} (as of {date})")
+}
+
+/// A predicate with its dates written out, and since when it holds. "I have a flight on Monday" is to come, "have a flight"
+/// may be anything.
+fn dated(said: &Statement, said_at: Timestamp, zone: &Zone) -> (String, Option<Timestamp>) {
+    const FIRST: &str = "I ";
+    if said.subject != FIRST_PERSON {
+        return dates::written_out(&said.predicate, said_at, zone);
+    }
+    let (told, since) = dates::written_out(&format!("{FIRST}{}", said.predicate), said_at, zone);
+    (told[FIRST.len()..].to_owned(), since)
 }
 
 /// Whether a statement dates what comes every year.

@@ -1,11 +1,11 @@
 //! Signs of material in messages that no rule was made from.
 
-use super::share;
+use super::read;
 use crate::tests::{ask, corpus, day, ids, turn};
 
 #[test]
 fn quotations_tasks_and_roles_are_material() {
-    let percent = |text: &str| (share(text) * 100.0).round();
+    let percent = |text: &str| (read(text).share * 100.0).round();
     for text in [
         "I moved to Leeds and I work nights. Any tips: sleep or no sleep?",
         "The vet said: he's fine",
@@ -25,6 +25,8 @@ fn quotations_tasks_and_roles_are_material() {
         "Traduz: moro num farol com duas cabras.",
         "翻译成英文：我住在灯塔里。",
         "英語に訳して：「私は灯台に住んでいます。」",
+        "Can you explain this letter?\n\nDear tenant, I live abroad and I want to sell the house.",
+        "If I get it I'd live in Dunmore. If I don't I might stay.",
     ] {
         assert!(percent(text) > 40.0, "{text}: {}", percent(text));
     }
@@ -32,6 +34,7 @@ fn quotations_tasks_and_roles_are_material() {
         "Roleplay time, I am a pirate and I live on a raft",
         "Machen wir ein Rollenspiel, ich bin ein Pirat",
         "我们来角色扮演：我是海盗。",
+        "Let's play. You are a lighthouse and I am a moth.",
     ] {
         assert!(percent(text) > 99.0, "{text}");
     }

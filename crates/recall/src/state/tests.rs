@@ -380,3 +380,47 @@ fn where_somebody_lives_is_where_they_moved_and_no_pasted_address() {
         assert!(weak("pasted") && weak("scene"), "{question}");
     }
 }
+
+#[test]
+fn nobody_lives_where_they_only_play_suppose_or_quote_that_they_do() {
+    let said = [
+        (
+            "play",
+            "a",
+            1,
+            "Let's play. You are the ferryman and I am the old duke.",
+        ),
+        (
+            "played",
+            "a",
+            1,
+            "I live in a tower by the river and my wife is buried there.",
+        ),
+        ("if", "b", 2, "If I got the job I'd live in Dunmore probably."),
+        (
+            "letter",
+            "c",
+            3,
+            "Can you explain this letter?\n\nDear Ms Quill,\n\nI live in Lisbon now and I have decided to sell.",
+        ),
+        (
+            "other",
+            "d",
+            4,
+            "My brother lives in Hull now, so visits are a nightmare.",
+        ),
+        (
+            "new",
+            "e",
+            5,
+            "we're in! moved to Ludlow yesterday, a flat on Broad Street with a tiny garden. What do I need to tell people?",
+        ),
+        ("noise", "f", 6, "How long do lentils have to soak?"),
+    ];
+    let turns = said.map(|(id, session, at, text)| turn(id, session, day(at), "ann", text));
+    let told = corpus(turns);
+    for question in ["Where do I live now?", "Where do I live?"] {
+        let found = ask(question).of(&told).messages;
+        assert_eq!(ids(&found)[0], "new", "{question} {:?}", ids(&found));
+    }
+}
