@@ -267,13 +267,11 @@ impl Fusion<'_> {
         (stands_out && answers).then_some((score, new))
     }
 
-    /// Whether both statements have a phrase for what is asked, and the later one mentions a change: one of what is asked,
-    /// as far as meaning tells. A wedding moves, too.
+    /// Whether both statements have a phrase for what is asked, and the later one mentions a change of its speaker's.
     fn takes_over(&self, old: &Statement, new: &Statement) -> bool {
-        let near = |told: &Statement| self.evidence.vector[told.slot as usize] > 0.0;
         let phrases =
             |told: &Statement| self.corpus.row(told.slot).traits.phrases & self.question.kinds.phrases;
-        new.tells_change && (near(new) || !near(old)) && phrases(old) & phrases(new) != 0
+        new.tells_change && !new.is_of_other && phrases(old) & phrases(new) != 0
     }
 
     /// How many rare words two statements have in common that the question has not, by their rarity; at most 2.

@@ -42,6 +42,10 @@ const OPENINGS: [&str; 24] = [
     "and", "any", "are", "can", "could", "did", "do", "does", "has", "have", "how", "is", "may", "should",
     "so", "was", "what", "when", "where", "which", "who", "why", "will", "would",
 ];
+/// Words between a speaker and what they did: with another word before "moved", something else moved.
+const OWN_BEFORE: [&str; 13] = [
+    "also", "and", "finally", "had", "have", "i", "ive", "just", "recently", "then", "we", "weve", "who",
+];
 /// Maximum number of words between "my" and its noun.
 const BETWEEN_MAX: usize = 1;
 
@@ -105,6 +109,7 @@ impl Fusion<'_> {
         let mut kind = 0.0f32;
         let mut behind_my = usize::MAX;
         let (mut opening, mut names_self) = (None, false);
+        let mut is_theirs = false;
         text::each_word(sentence, |place, word| {
             let is = |list: &[&str]| list.binary_search(&word).is_ok();
             opening.get_or_insert(is(&OPENINGS));
@@ -117,9 +122,14 @@ impl Fusion<'_> {
                     .find(|wanted| wanted.term == Some(term));
                 said.evidence += wanted.map_or(0.0, |wanted| wanted.share);
                 let kinds = self.question.kinds.of_term(term);
-                said.kinds |= kinds;
                 if kinds != 0 {
                     kind = kind.max(self.share(term));
+                }
+                if kinds != 0 && is_theirs && is(&CHANGE) {
+                    // The wedding moved.
+                    said.is_of_other |= !state.is_of_other;
+                } else {
+                    said.kinds |= kinds;
                 }
             }
             said.has_head |= behind_my <= BETWEEN_MAX && state.heads.iter().any(|head| head == word);
@@ -128,6 +138,7 @@ impl Fusion<'_> {
             } else {
                 behind_my.saturating_add(1)
             };
+            is_theirs = !is(&OWN_BEFORE);
             names_self |= is(&["i", "we"]);
             // "I like my friend's dog" is about the friend, "I like my friend" is not.
             let whose = sentence[place].contains(['\'', '’']);
@@ -145,4 +156,4 @@ impl Fusion<'_> {
 
 /// Word lists that are searched by bisection.
 #[cfg(test)]
-pub(crate) const LISTS: [&[&str]; 4] = [&CHANGE, &OTHERS, &MEASURES, &OPENINGS];
+pub(crate) const LISTS: [&[&str]; 5] = [&CHANGE, &OTHERS, &MEASURES, &OPENINGS, &OWN_BEFORE];

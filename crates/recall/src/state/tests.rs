@@ -415,6 +415,12 @@ fn nobody_lives_where_they_only_play_suppose_or_quote_that_they_do() {
             5,
             "we're in! moved to Ludlow yesterday, a flat on Broad Street with a tiny garden. What do I need to tell people?",
         ),
+        (
+            "wedding",
+            "e",
+            8,
+            "yep got the jab in 2019. Also the wedding moved to the 18th, because of the venue",
+        ),
         ("noise", "f", 6, "How long do lentils have to soak?"),
     ];
     let turns = said.map(|(id, session, at, text)| turn(id, session, day(at), "ann", text));
