@@ -192,9 +192,9 @@ pub(crate) struct ImportArgs {
     /// Format of the files
     #[arg(long, value_enum, default_value_t = FormatArg::Auto)]
     pub(crate) format: FormatArg,
-    /// User of messages that name none
-    #[arg(long, default_value = DEFAULT_USER, value_name = "ID")]
-    pub(crate) user: String,
+    /// User of messages that name none [default: me]
+    #[arg(long, value_name = "ID")]
+    pub(crate) user: Option<String>,
     /// Also store messages that you deleted before
     #[arg(long)]
     pub(crate) forgotten: bool,
@@ -303,7 +303,7 @@ pub(crate) struct ForgetArgs {
     pub(crate) ids: Vec<String>,
     #[command(flatten)]
     pub(crate) whose: OwnerArgs,
-    /// Delete every message and memory of the user or agent that contains all of these words
+    /// Delete every message and memory of the user (`me` if you name nobody) or agent that contains all of these words
     #[arg(long, value_name = "WORDS", conflicts_with_all = ["ids", "session", "all"])]
     pub(crate) words: Option<String>,
     /// Delete a session from every memory; with --user or --agent, from that memory only

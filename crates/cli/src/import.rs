@@ -125,25 +125,28 @@ fn detect(head: &str, source: &ImportFile) -> Result<FormatArg, Failure> {
     let has = |word: &str| head.contains(word);
     let first = head.trim_start().chars().next();
     let line = head.trim_start().lines().next().unwrap_or_default();
-    let format =
-        if first == Some('[') && has("\"dia_id\"") || has("\"session_1_date_time\"") || has("\"evidence\"") {
-            FormatArg::Locomo
-        } else if has("\"chat_messages\"") {
-            FormatArg::Claude
-        } else if has("\"mapping\"") {
-            FormatArg::Chatgpt
-        } else if first == Some('{') && agent::is_codex(line) {
-            FormatArg::Codex
-        } else if first == Some('{') && agent::is_claude_code(head) {
-            FormatArg::ClaudeCode
-        } else if first == Some('[') || (first == Some('{') && has("\"messages\"")) {
-            FormatArg::Openai
-        } else if first == Some('{') {
-            FormatArg::Jsonl
-        } else {
-            return Err(Failure::usage(format!("cannot detect the format of {source}"))
-                .hint("name its format with --format; `quipu import --help` lists them"));
-        };
+    let Some(first @ ('[' | '{')) = first else {
+        return Err(Failure::usage(format!("cannot detect the format of {source}")).hint(
+            "Quipu reads exports of ChatGPT, Claude and Quipu, sessions of Claude Code and Codex, an EverOS root, and OpenAI \
+             messages; for anything else write a file `*.jsonl` with `role`, `content` and `timestamp` on each line",
+        ));
+    };
+    let format = if first == '[' && has("\"dia_id\"") || has("\"session_1_date_time\"") || has("\"evidence\"")
+    {
+        FormatArg::Locomo
+    } else if has("\"chat_messages\"") {
+        FormatArg::Claude
+    } else if has("\"mapping\"") {
+        FormatArg::Chatgpt
+    } else if first == '{' && agent::is_codex(line) {
+        FormatArg::Codex
+    } else if first == '{' && agent::is_claude_code(head) {
+        FormatArg::ClaudeCode
+    } else if first == '[' || has("\"messages\"") {
+        FormatArg::Openai
+    } else {
+        FormatArg::Jsonl
+    };
     Ok(format)
 }
 

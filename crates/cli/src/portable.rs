@@ -92,6 +92,7 @@ impl PortableMemory {
                         .map_err(memory::EngineError::from)?;
                 }
                 ExportLine::Message(_) => open += 1,
+                ExportLine::Forgotten { .. } => {}
             }
         }
         vault
@@ -135,7 +136,8 @@ pub(crate) async fn read_markdown(
         }
         let mut lines = Vec::new();
         for entry in &entries {
-            lines.push(ExportLine::Memory(Box::new(MemoryLine::new(entry, &scope))));
+            let line = MemoryLine::new(entry, &scope, &BTreeMap::new());
+            lines.push(ExportLine::Memory(Box::new(line)));
         }
         for page in Page::ALL {
             if let Some(text) = vault

@@ -309,16 +309,27 @@ async fn erasable(
 
 /// Removes the titles that have some words; whether there were any.
 async fn untitle(world: &World, owned: &Owned, words: &Words) -> Result<bool, EngineError> {
-    let transcripts = &world.parts.transcripts;
-    let mut is_any = false;
+    let titled = titles(world, owned, words).await?;
+    for (session, _) in &titled {
+        world.parts.transcripts.entitle(session, String::new()).await?;
+    }
+    Ok(!titled.is_empty())
+}
+
+/// The titles that have some words, with their sessions.
+pub(crate) async fn titles(
+    world: &World,
+    owned: &Owned,
+    words: &Words,
+) -> Result<Vec<(SessionKey, String)>, EngineError> {
+    let mut titled = Vec::new();
     for session in words::sessions(owned) {
-        let title = transcripts.title(&session).await?;
-        if title.is_some_and(|title| words.are_in([&*title])) {
-            transcripts.entitle(&session, String::new()).await?;
-            is_any = true;
+        let title = world.parts.transcripts.title(&session).await?;
+        if let Some(title) = title.filter(|title| words.are_in([&**title])) {
+            titled.push((session, title));
         }
     }
-    Ok(is_any)
+    Ok(titled)
 }
 
 /// Deletes entries of an owner from the vault, but first the memories that cite them or were made from them: after a

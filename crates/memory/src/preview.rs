@@ -90,7 +90,8 @@ async fn by_words(world: &World, target: &WordsTarget) -> Result<Doomed, EngineE
     let plan = words::plan(&owned, &words, target, &world.settings.zone);
     let rows: Vec<&Doc> = plan.rows.iter().collect();
     let mut gone: BTreeSet<&str> = plan.told.iter().map(String::as_str).collect();
-    let following = derived::going_with(&rows, &gone);
+    let mut following = derived::going_with(&rows, &gone);
+    following.retain(|doc| !gone.contains(&*doc.key.id));
     let is_told_entry = |doc: &&Doc| doc.kind != DocKind::Turn && plan.told.contains(&*doc.key.id);
     let mut told: Vec<&Doc> = plan.rows.iter().filter(is_told_entry).collect();
     told.sort_by_key(|doc| doc.time);
@@ -98,6 +99,9 @@ async fn by_words(world: &World, target: &WordsTarget) -> Result<Doomed, EngineE
     let whose = (&target.scope, &target.owner);
     let arc = |doc: &Doc| Arc::new(doc.clone());
     let rewritten = plan.rewritten.iter();
+    let mut lines = pages::going(world, whose, &rows, &gone, Some(&words)).await?;
+    let titles = forget::titles(world, &owned, &words).await?;
+    lines.extend(titles.into_iter().map(|(_, title)| title));
     Ok(Doomed {
         named: told.len(),
         entries: told
@@ -105,7 +109,7 @@ async fn by_words(world: &World, target: &WordsTarget) -> Result<Doomed, EngineE
             .chain(following.iter().copied())
             .map(arc)
             .collect(),
-        lines: pages::going(world, whose, &rows, &gone, Some(&words)).await?,
+        lines,
         messages: plan
             .messages
             .iter()

@@ -79,11 +79,6 @@ impl ForgetView {
         self.data.message_count.saturating_sub(self.data.messages.len())
     }
 
-    fn is_empty(&self) -> bool {
-        let data = &self.data;
-        data.count + data.message_count + data.rewritten.len() + data.lines.len() == 0
-    }
-
     /// What the request names, and what goes with it.
     fn parts(&self) -> (&[DoomedItem], &[DoomedItem]) {
         let named = self.data.named_count.min(self.data.memories.len());

@@ -154,7 +154,7 @@ pub struct PreviewData {
     /// Episodes that stay without some of their messages, as they will be.
     #[serde(default)]
     pub rewritten: Vec<DoomedItem>,
-    /// Lines of the owner's pages (`USER.md`, `MEMORY.md`, `SOUL.md`) that go.
+    /// Lines of the owner's pages (`USER.md`, `MEMORY.md`, `SOUL.md`) that go, and with `words` titles of sessions.
     #[serde(default)]
     pub lines: Vec<String>,
     /// The messages of deleted memories that stay in the same memory.
@@ -162,6 +162,13 @@ pub struct PreviewData {
     pub own_stays: Vec<FoundMessage>,
     /// The same words in the memory of others. They stay.
     pub stays: Vec<StayingItem>,
+}
+
+impl PreviewData {
+    /// Whether the deletion would change nothing that a person can read.
+    pub fn is_empty(&self) -> bool {
+        self.count + self.message_count + self.rewritten.len() + self.lines.len() == 0
+    }
 }
 
 /// A memory that goes.

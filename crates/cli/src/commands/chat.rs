@@ -102,10 +102,11 @@ impl<'a> Talk<'a> {
             self.screen
                 .note("/help lists the commands; Ctrl-C stops an answer")?;
         }
+        let mut exit = Exit::Ok;
         loop {
             let text = match self.input.text(&mut self.screen, "> ").await? {
                 Typed::Text(text) => text,
-                Typed::End => return Ok(Exit::Ok),
+                Typed::End => return Ok(exit),
                 Typed::Interrupt => return Ok(Exit::Interrupted),
             };
             let done = match text.trim() {
@@ -116,8 +117,12 @@ impl<'a> Talk<'a> {
             };
             match done {
                 Ok(ControlFlow::Continue(())) => {}
-                Ok(ControlFlow::Break(())) => return Ok(Exit::Ok),
-                Err(failure) => self.screen.trouble(&failure)?,
+                Ok(ControlFlow::Break(())) => return Ok(exit),
+                Err(failure) => {
+                    self.screen.trouble(&failure)?;
+                    // A person has read it.
+                    exit = if self.screen.prompts { exit } else { failure.exit };
+                }
             }
         }
     }

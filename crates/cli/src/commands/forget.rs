@@ -18,12 +18,12 @@ use super::{Desk, owner, scope};
 use crate::api::Api;
 use crate::args::ForgetArgs;
 use crate::error::{Exit, Failure};
-use crate::output::{self, line};
+use crate::output::{self, around, harmless, line};
 
 /// Messages and memories that a preview lists.
 const LISTED_MAX: usize = 20;
 /// Characters of each.
-const LISTED_CHARS_MAX: usize = 100;
+const LISTED_CHARS_MAX: usize = 80;
 
 /// Target of a deletion.
 #[derive(Debug)]
@@ -53,29 +53,47 @@ pub(super) async fn forget(desk: &Desk, api: &Api, args: ForgetArgs) -> Result<E
         ForgetTarget::Session { id, .. } => delete.session_id = Some(id.clone()),
         ForgetTarget::Owner | ForgetTarget::Memories => {}
     }
-    if !args.yes {
-        if delete.words.is_some() && !desk.json {
-            preview(api, &delete).await?;
-        }
-        if !confirmed(&described(&target, &owner, args.ids.len()))? {
-            return Err(Failure::usage("nothing was deleted"));
+    let (mut is_nothing, mut missing) = (!matches!(target, ForgetTarget::Memories), Vec::new());
+    if let Some(words) = &delete.words {
+        let seen = preview(api, &delete).await?;
+        is_nothing = seen.is_empty();
+        if !args.yes && !desk.json {
+            show(&seen, words)?;
         }
     }
-    let mut missing = Vec::new();
+    let by_words = delete.words.is_some();
+    let goes_on = args.yes || !(is_nothing && by_words);
+    let asks = goes_on && !args.yes;
+    if asks && !confirmed(&described(&target, &owner, args.ids.len()))? {
+        return Err(Failure::usage("nothing was deleted"));
+    }
     let data = match target {
         ForgetTarget::Memories => by_ids(api, &owner, &delete, &args.ids, &mut missing).await?,
-        _ => api.post("/memory/delete", &delete).await?,
+        _ if goes_on => api.post("/memory/delete", &delete).await?,
+        _ => DeleteData::default(),
     };
+    is_nothing &= data.count + data.message_count + data.rewritten_count == 0;
     if desk.json {
         output::json(&json!({"entries": data.count, "messages": data.message_count,
             "rewritten": data.rewritten_count, "missing": missing}))?;
+    } else if is_nothing {
+        let of = match &target {
+            ForgetTarget::Session { id, .. } => format!("session `{id}`"),
+            ForgetTarget::Words(_) => format!("`{}` with these words", owner.id),
+            _ => format!("`{}`", owner.id),
+        };
+        line(format_args!(
+            "found no memories and no messages of {of} in project `{}`; `quipu users` lists who has memory where",
+            scope.project
+        ))?;
     } else {
         report(&target, &data)?;
         for id in &missing {
             line(format_args!("not found: {id}"))?;
         }
     }
-    Ok(if missing.is_empty() {
+    // A context or a page may have been all that an owner or a session had.
+    Ok(if missing.is_empty() && !(is_nothing && by_words) {
         Exit::Ok
     } else {
         Exit::NotFound
@@ -104,8 +122,12 @@ fn report(target: &ForgetTarget, data: &DeleteData) -> Result<(), Failure> {
     ))?;
     if data.rewritten_count > 0 {
         line(format_args!(
-            "{} lost some of its messages and stays",
-            counted(data.rewritten_count, "memory", "memories")
+            "{}",
+            counted(
+                data.rewritten_count,
+                "memory lost some of its messages and stays",
+                "memories lost some of their messages and stay"
+            )
         ))?;
     }
     match target {
@@ -119,8 +141,8 @@ fn report(target: &ForgetTarget, data: &DeleteData) -> Result<(), Failure> {
     }
 }
 
-/// Lists what a deletion by words would do.
-async fn preview(api: &Api, delete: &DeleteRequest) -> Result<(), Failure> {
+/// What a deletion by words would do.
+async fn preview(api: &Api, delete: &DeleteRequest) -> Result<PreviewData, Failure> {
     let request = PreviewRequest {
         app_id: delete.app_id.clone(),
         project_id: delete.project_id.clone(),
@@ -129,10 +151,23 @@ async fn preview(api: &Api, delete: &DeleteRequest) -> Result<(), Failure> {
         words: delete.words.clone(),
         ..PreviewRequest::default()
     };
-    let data: PreviewData = api.post("/memory/preview", &request).await?;
+    api.post("/memory/preview", &request).await
+}
+
+/// Lists it for a person who is to confirm it.
+fn show(data: &PreviewData, words: &str) -> Result<(), Failure> {
+    let short = |text: &str| around(text, words, LISTED_CHARS_MAX);
+    let message = |it: &FoundMessage| {
+        let day = it.timestamp.get(..10).unwrap_or_default();
+        let speaker = it.sender_name.as_ref().or(it.sender_id.as_ref());
+        let speaker = speaker.map_or("", String::as_str);
+        format!("{day} {speaker}: {}", short(&it.content))
+    };
+    let memory = |it: &DoomedItem| format!("{}: {}", it.kind, short(&it.text));
     let messages: Vec<String> = data.messages.iter().map(message).collect();
     let memories: Vec<String> = data.memories.iter().map(memory).collect();
     let rewritten: Vec<String> = data.rewritten.iter().map(memory).collect();
+    let lines: Vec<String> = data.lines.iter().map(|line| short(line)).collect();
     list(
         &counted(data.message_count, "message goes", "messages go"),
         data.message_count,
@@ -146,16 +181,16 @@ async fn preview(api: &Api, delete: &DeleteRequest) -> Result<(), Failure> {
     list(
         &counted(
             rewritten.len(),
-            "episode stays",
+            "episode stays without these messages",
             "episodes stay without these messages",
         ),
         rewritten.len(),
         &rewritten,
     )?;
     list(
-        &counted(data.lines.len(), "line of a page goes", "lines of pages go"),
-        data.lines.len(),
-        &data.lines,
+        &counted(lines.len(), "line or title goes", "lines and titles go"),
+        lines.len(),
+        &lines,
     )?;
     for staying in &data.stays {
         let count = counted(staying.messages, "message", "messages");
@@ -173,25 +208,12 @@ fn list(heading: &str, count: usize, items: &[String]) -> Result<(), Failure> {
     }
     line(format_args!("{heading}:"))?;
     for item in items.iter().take(LISTED_MAX) {
-        let short: String = item.split_whitespace().collect::<Vec<_>>().join(" ");
-        let short: String = short.chars().take(LISTED_CHARS_MAX).collect();
-        line(format_args!("  {short}"))?;
+        line(format_args!("  {}", harmless(item)))?;
     }
     if count > LISTED_MAX {
         line(format_args!("  and {} more", count - LISTED_MAX))?;
     }
     Ok(())
-}
-
-fn message(message: &FoundMessage) -> String {
-    let day = message.timestamp.get(..10).unwrap_or_default();
-    let speaker = message.sender_name.as_ref().or(message.sender_id.as_ref());
-    let speaker = speaker.map_or("", String::as_str);
-    format!("{day} {speaker}: {}", message.content)
-}
-
-fn memory(item: &DoomedItem) -> String {
-    format!("{}: {}", item.kind, item.text)
 }
 
 /// Deletes single memories; lists unknown ids as the person typed them.
@@ -234,12 +256,12 @@ fn target(args: &ForgetArgs) -> Result<ForgetTarget, Failure> {
             part: named,
         });
     }
+    if let Some(words) = &args.words {
+        return Ok(ForgetTarget::Words(words.clone()));
+    }
     if !named {
         return Err(Failure::usage("no owner given; nothing was deleted")
             .hint("give --user ID, --agent ID or --session ID"));
-    }
-    if let Some(words) = &args.words {
-        return Ok(ForgetTarget::Words(words.clone()));
     }
     match (args.all, args.ids.is_empty()) {
         (true, _) => Ok(ForgetTarget::Owner),
@@ -259,3 +281,6 @@ pub(super) fn confirmed(what: &str) -> Result<bool, Failure> {
     std::io::stdin().read_line(&mut answer)?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
+
+#[cfg(test)]
+mod tests;

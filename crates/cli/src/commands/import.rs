@@ -15,7 +15,7 @@ use wire::{AddData, AddRequest, FlushData, FlushRequest, MESSAGES_MAX, MessageCo
 use super::memory::ids;
 use super::{Desk, export, name, scope};
 use crate::api::Api;
-use crate::args::{FormatArg, ImportArgs};
+use crate::args::{DEFAULT_USER, FormatArg, ImportArgs};
 use crate::error::{Exit, Failure};
 use crate::import::{Defaults, ImportFile, ImportItem, ImportedConversation, Skipped, read, sources};
 use crate::{output, progress};
@@ -63,11 +63,15 @@ impl Imported {
 pub(super) async fn import(desk: &Desk, api: &Api, args: ImportArgs) -> Result<Exit, Failure> {
     let is_auto = args.format == FormatArg::Auto;
     if args.format == FormatArg::Quipu || (is_auto && args.paths.iter().all(|path| export::is_ours(path))) {
+        if !options(&args).is_empty() || args.user.is_some() {
+            return Err(Failure::usage("an export has its own user, app and project")
+                .hint("leave out --user, --app and --project"));
+        }
         return export::import(desk, api, &args.paths).await;
     }
     let defaults = Defaults {
         scope: scope(&args.scope)?,
-        user: name("--user", &args.user)?,
+        user: name("--user", args.user.as_deref().unwrap_or(DEFAULT_USER))?,
         now: api.clock.now(),
         zone: api.zone.clone(),
         name: String::new(),
@@ -333,13 +337,30 @@ fn report(desk: &Desk, args: &ImportArgs, imported: &Imported) -> Result<(), Fai
         ))?;
     }
     if *new > 0 {
-        let memory = desk.root.join("memory");
+        let (whose, memory) = (options(args), desk.root.join("memory"));
         output::line(format_args!(
-            "next: `quipu search \"…\"`, or read the files in {}",
+            "next: `quipu search{whose} \"…\"`, or read the files in {}",
             memory.display()
         ))?;
     }
     Ok(())
+}
+
+/// The owner and tenant of an import, as another command needs them.
+fn options(args: &ImportArgs) -> String {
+    let user = args.user.as_deref().unwrap_or(DEFAULT_USER);
+    let given = [
+        ("user", user, DEFAULT_USER),
+        ("project", &args.scope.project, "default"),
+        ("app", &args.scope.app, "default"),
+    ];
+    let option = |(name, value, usual)| {
+        if value == usual {
+            return String::new();
+        }
+        format!(" --{name} {value}")
+    };
+    given.map(option).concat()
 }
 
 #[cfg(test)]

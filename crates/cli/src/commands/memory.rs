@@ -162,6 +162,7 @@ pub(super) async fn search(desk: &Desk, api: &Api, args: SearchArgs) -> Result<E
     } else {
         let look = Look {
             query: &args.query,
+            project: Some(&*args.whose.scope.project).filter(|project| *project != "default"),
             ids: args.ids,
             explain: args.explain,
         };

@@ -9,6 +9,9 @@ use crate::args::{RunsArgs, TriggerArgs};
 use crate::error::{Exit, Failure};
 use crate::output;
 
+/// The strategies, by the names that `quipu trigger` takes.
+const STRATEGIES: &str = "dream, extract_agent_case, extract_agent_skill, extract_foresight, extract_user_profile, reflect_episodes";
+
 pub(super) async fn list(desk: &Desk, api: &Api, args: RunsArgs) -> Result<Exit, Failure> {
     let mut path = Path::new("/runs", "")
         .with("app_id", &args.scope.app)
@@ -71,7 +74,11 @@ pub(super) async fn trigger(desk: &Desk, api: &Api, args: TriggerArgs) -> Result
         timeout: args.timeout,
         force: args.force,
     };
-    let told: TriggerData = api.post_bare("/ome/trigger", &request).await?;
+    let told: Result<TriggerData, Failure> = api.post_bare("/ome/trigger", &request).await;
+    let told = told.map_err(|failure| match failure.exit {
+        Exit::NotFound => failure.hint(format!("there are: {STRATEGIES}")),
+        _ => failure,
+    })?;
     if desk.json {
         output::json(&told)?;
     } else if told.dispatched == 0 {

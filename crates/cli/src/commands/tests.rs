@@ -136,7 +136,7 @@ async fn everybody_with_memory_is_listed_with_counts() {
     let root = TempDir::new().expect("a folder");
     let desk = desk(root.path(), &[]);
     let nobody = typed(&desk, &["users"]).await.expect("it answers").said;
-    assert!(nobody.contains("nobody has memories in files yet"), "{nobody}");
+    assert!(nobody.contains("nobody has memories yet"), "{nobody}");
     let told = [
         "add --user ana --flush I-keep-bees.",
         "add --user ben --flush I-sail.",
@@ -155,6 +155,17 @@ async fn everybody_with_memory_is_listed_with_counts() {
     let object = typed(&desk, &["users --json"]).await.expect("it answers").json();
     assert_eq!(object["owners"][0]["id"], "ana");
     assert!(object["owners"][0]["memories"].as_u64() >= Some(1), "{object}");
+    // What is in no file yet counts too.
+    let told = ["add --user eve --project boat I-row.", "users"];
+    let said = typed(&desk, &told).await.expect("it answers").said;
+    let eves = said
+        .lines()
+        .find(|line| line.starts_with("user  eve  default  boat"));
+    assert_eq!(
+        eves.map(|line| line.split_whitespace().nth(5)),
+        Some(Some("1")),
+        "{said}"
+    );
 }
 
 #[tokio::test]
@@ -281,6 +292,19 @@ async fn what_cannot_be_run_is_said_and_has_its_exit_code() {
         .await
         .expect_err("there is none");
     assert_eq!(unknown.exit, Exit::NotFound);
+    let hint = unknown.hint.expect("the names");
+    let names = hint.strip_prefix("there are: ").expect("a list").split(", ");
+    let page = include_str!("../../../../docs/consolidation.md");
+    let (_, strategies) = page.split_once("\n## Strategies\n").expect("a chapter");
+    let rows = strategies.lines().take_while(|line| !line.starts_with("## "));
+    let mut rows: Vec<&str> = rows
+        .filter_map(|line| line.strip_prefix("| `")?.split('`').next())
+        .collect();
+    rows.sort_unstable();
+    assert_eq!(names.clone().collect::<Vec<_>>(), rows);
+    for name in names {
+        typed(&desk, &[&format!("trigger {name}")]).await.expect(name);
+    }
     let told = typed(&desk, &["trigger reflect_episodes"])
         .await
         .expect("it is off");

@@ -5,7 +5,8 @@
 
 mod view;
 
-use std::io::{IsTerminal, stdin, stdout};
+use std::io::{self, IsTerminal, stdin, stdout};
+use std::thread;
 use std::time::Duration;
 
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
@@ -22,8 +23,6 @@ use crate::output;
 
 /// How long a look stays on the screen.
 const LOOK: Duration = Duration::from_secs(1);
-/// How long the reader of keys waits before it sees whether anybody still wants one.
-const KEY_WAIT: Duration = Duration::from_millis(100);
 const KEYS_MAX: usize = 16;
 
 /// What the server said last.
@@ -80,7 +79,7 @@ async fn watched(
     ended: impl Future<Output = ()>,
 ) -> Result<Exit, Failure> {
     let mut ended = std::pin::pin!(ended);
-    let mut keys = keys();
+    let mut keys = keys(event::read);
     loop {
         let mut looking = std::pin::pin!(async {
             api.clock.sleep(LOOK).await;
@@ -112,23 +111,10 @@ async fn look(api: &Api) -> Result<TopLook, Failure> {
     })
 }
 
-/// What is typed, read where blocking is allowed until nobody wants it.
-fn keys() -> mpsc::Receiver<Event> {
+/// What is typed. Of a terminal that is gone, `read` never returns: so it has a thread, for which no runtime waits.
+fn keys(mut read: impl FnMut() -> io::Result<Event> + Send + 'static) -> mpsc::Receiver<Event> {
     let (sender, receiver) = mpsc::channel(KEYS_MAX);
-    tokio::task::spawn_blocking(move || {
-        while !sender.is_closed() {
-            let read = event::poll(KEY_WAIT).and_then(|is_there| is_there.then(event::read).transpose());
-            match read {
-                Ok(Some(event)) => {
-                    if sender.blocking_send(event).is_err() {
-                        return;
-                    }
-                }
-                Ok(None) => {}
-                Err(_) => return,
-            }
-        }
-    });
+    thread::spawn(move || while read().is_ok_and(|event| sender.blocking_send(event).is_ok()) {});
     receiver
 }
 
@@ -153,6 +139,10 @@ impl TopScreen {
         match key.code {
             KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => {
                 return Some(Exit::Interrupted);
+            }
+            // The end of the input; one that came before the screen arrives as NUL, which is Ctrl-Space.
+            KeyCode::Char('d' | ' ') if key.modifiers.contains(KeyModifiers::CONTROL) => {
+                return Some(Exit::Ok);
             }
             KeyCode::Char('q') | KeyCode::Esc => return Some(Exit::Ok),
             KeyCode::Down | KeyCode::Char('j') => self.chosen.select_next(),

@@ -15,24 +15,27 @@ pub(super) async fn users(desk: &Desk, api: &Api) -> Result<Exit, Failure> {
     }
     if data.owners.is_empty() {
         line(format_args!(
-            "nobody has memories in files yet: `quipu add --flush \"…\"` writes the first"
+            "nobody has memories yet: `quipu add --flush \"…\"` writes the first"
         ))?;
         return Ok(Exit::Ok);
     }
     output::table(
-        ["kind", "id", "app", "project", "memories", "files", "size"],
+        [
+            "kind", "id", "app", "project", "memories", "waiting", "files", "size",
+        ],
         data.owners.iter().map(row),
     )?;
     Ok(Exit::Ok)
 }
 
-fn row(owner: &OwnerItem) -> [TableCell; 7] {
+fn row(owner: &OwnerItem) -> [TableCell; 8] {
     [
         TableCell::text(&owner.kind),
         TableCell::text(&owner.id),
         TableCell::text(&owner.app_id),
         TableCell::text(&owner.project_id),
         TableCell::number(owner.memories),
+        TableCell::number(owner.waiting),
         TableCell::number(owner.files),
         TableCell::number(output::size(owner.bytes)),
     ]

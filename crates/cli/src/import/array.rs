@@ -47,11 +47,14 @@ pub(super) fn each<T: DeserializeOwned>(
             stopped: &mut stopped,
         })
     };
+    let before = match number {
+        0 => "nothing was imported: give the file as its program exported it",
+        _ => "everything before that place was imported; a second import adds only new messages",
+    };
     match (read, stopped) {
         (_, Some(failure)) => Err(failure),
         (Ok(()), None) => Ok(()),
-        (Err(error), None) => Err(Failure::usage(format!("the file is broken: {error}"))
-            .hint("everything before that place was imported; a second import adds only new messages")),
+        (Err(error), None) => Err(Failure::usage(format!("the file is broken: {error}")).hint(before)),
     }
 }
 

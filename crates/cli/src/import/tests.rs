@@ -196,6 +196,8 @@ fn locomo() {
 fn what_it_is_cannot_be_told() {
     assert!(told("notes.txt", b"dear diary").contains("cannot detect the format of"));
     assert!(told("empty.json", b"").contains("cannot detect the format of"));
+    let program = b"export = {\"mapping\": {}, \"messages\": []}";
+    assert!(told("make.py", program).contains("cannot detect the format of"));
 }
 
 #[test]

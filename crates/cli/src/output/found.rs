@@ -18,10 +18,22 @@ const WORDS_CHARS_MAX: usize = 480;
 pub(crate) struct Look<'a> {
     /// A long text is shown where it has the question's words.
     pub(crate) query: &'a str,
+    /// The project that was searched, if that is not `default`.
+    pub(crate) project: Option<&'a str>,
     /// Tell the id and the file of each line.
     pub(crate) ids: bool,
     /// Show every hit with score and reason.
     pub(crate) explain: bool,
+}
+
+impl Look<'_> {
+    /// Names the project of what another one has.
+    fn elsewhere(self, project: Option<&str>) -> String {
+        if project == self.project {
+            return String::new();
+        }
+        format!(", from project {}", project.unwrap_or("default"))
+    }
 }
 
 /// One place in the list.
@@ -83,7 +95,7 @@ fn places(found: &SearchData, look: Look<'_>) -> Vec<ListEntry> {
         match places.iter_mut().find(tells) {
             Some(place) => place.note(it, found, look),
             None if passed.contains(&*it.id) => {}
-            None => places.push(fact(it, found)),
+            None => places.push(fact(it, found, look)),
         }
     }
     places.extend(
@@ -125,6 +137,7 @@ fn places(found: &SearchData, look: Look<'_>) -> Vec<ListEntry> {
 fn message(it: &FoundMessage, look: Look<'_>) -> ListEntry {
     let speaker = it.sender_name.as_ref().or(it.sender_id.as_ref());
     let speaker = speaker.map_or("somebody", String::as_str);
+    let of = look.elsewhere(it.project_id.as_deref());
     let mut told = stems(&it.content);
     // "ana likes tea" adds nothing to "I like tea" by ana.
     told.extend(stems(speaker));
@@ -136,7 +149,7 @@ fn message(it: &FoundMessage, look: Look<'_>) -> ListEntry {
     ListEntry {
         score: it.score,
         words: passage(&it.content, look.query, WORDS_CHARS_MAX),
-        about: format!("said by {speaker}, {}", moment(&it.timestamp)),
+        about: format!("said by {speaker}, {}{of}", moment(&it.timestamp)),
         id: format!("{}{episode}", it.id),
         explain: it.explain.clone(),
         tells: BTreeSet::from([it.id.clone()]),
@@ -153,11 +166,12 @@ fn episode(it: &EpisodeItem, look: Look<'_>) -> ListEntry {
     };
     let words = sentence(&it.subject, told);
     let past = it.superseded_by.as_ref().map_or("", |_| "past ");
+    let of = look.elsewhere(Some(&*it.project_id).filter(|project| *project != "default"));
     ListEntry {
         score: it.score.unwrap_or_default(),
         stems: stems(&words),
         words: passage(&words, look.query, WORDS_CHARS_MAX),
-        about: format!("{past}episode, {}", date(&it.timestamp)),
+        about: format!("{past}episode, {}{of}", date(&it.timestamp)),
         id: format!("{} {}", it.id, it.path),
         explain: it.explain.clone(),
         tells: it.message_ids.iter().cloned().collect(),
@@ -165,13 +179,12 @@ fn episode(it: &EpisodeItem, look: Look<'_>) -> ListEntry {
     }
 }
 
-fn fact(it: &FactItem, found: &SearchData) -> ListEntry {
+fn fact(it: &FactItem, found: &SearchData, look: Look<'_>) -> ListEntry {
     let (kind, held) = validity(it, found);
     let since = held.unwrap_or_else(|| date(&it.timestamp));
     let of = match &it.project_id {
         Some(project) if it.project_only => format!(", only in project {project}"),
-        Some(project) => format!(", from project {project}"),
-        None => String::new(),
+        of => look.elsewhere(of.as_deref()),
     };
     ListEntry {
         score: it.score.unwrap_or_default(),

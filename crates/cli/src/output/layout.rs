@@ -89,6 +89,23 @@ pub(super) fn passage(text: &str, query: &str, chars_max: usize) -> String {
     }
 }
 
+/// A text on one line, cut to so many characters around the first of some words.
+pub(crate) fn around(text: &str, words: &str, chars_max: usize) -> String {
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut wanted = BTreeSet::new();
+    text::each_word(words, |_, word| _ = wanted.insert(word.to_owned()));
+    let mut first = None;
+    text::each_word(&flat, |place, word| {
+        first = first.or(wanted.contains(word).then_some(place.start));
+    });
+    let left = flat.chars().count().saturating_sub(chars_max);
+    let before = flat[..first.unwrap_or(0)].chars().count();
+    let from = before.saturating_sub(chars_max / 3).min(left);
+    let cut: String = flat.chars().skip(from).take(chars_max).collect();
+    let sign = |is_cut| if is_cut { "…" } else { "" };
+    format!("{}{}{}", sign(from > 0), cut.trim(), sign(from < left))
+}
+
 /// A paragraph behind a mark, its other lines under its first. Text of messages must not control the terminal.
 pub(super) fn wrapped(mark: &str, text: &str) -> String {
     let text: String = text
@@ -191,6 +208,16 @@ mod tests {
         assert!(shown.starts_with("… The boat is called Marula."), "{shown}");
         assert!(shown.ends_with(" …") && shown.chars().count() < 110, "{shown}");
         assert!(passage(&text, "weather", 100).starts_with("We talked"));
+    }
+
+    #[test]
+    fn a_text_is_cut_around_the_words_and_says_where() {
+        let text = format!("{}\nPétra's {}", "a".repeat(50), "z".repeat(50));
+        assert_eq!(around(&text, "petra", 12), "…aaa Pétra's…");
+        assert_eq!(around(&text, "who", 5), "aaaaa…");
+        assert_eq!(around(&text, "z", 200), text.replace('\n', " "));
+        let end = format!("{} Petra", "猫".repeat(50));
+        assert_eq!(around(&end, "PETRA", 9), "…猫猫猫 Petra");
     }
 
     #[test]

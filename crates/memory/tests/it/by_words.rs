@@ -63,6 +63,7 @@ async fn words_go_from_the_middle_of_an_episode_and_the_rest_of_it_stays() {
     assert_eq!(looked.messages.len(), forgot.messages);
     assert_eq!(looked.entries.len(), forgot.entries);
     assert_eq!((looked.rewritten.len(), forgot.rewritten), (1, 1));
+    assert_eq!(looked.lines, ["Petra and the garden"], "the title goes too");
     let all = everything(&stage).to_lowercase();
     assert!(!all.contains("petra") && !all.contains("pétra"), "{all}");
     assert_eq!(stage.ledger.everything().len(), 3);
@@ -213,7 +214,7 @@ async fn a_memory_without_messages_and_a_page_lose_the_words_too() {
     assert!(engine.replace_page(page).await.expect("written"));
     let what = target("ann", "petra", &[]);
     let looked = preview(&engine, &what).await;
-    assert_eq!(looked.lines, ["Petra is her friend."]);
+    assert_eq!(looked.lines, ["Petra is her friend.", "Petra and the garden"]);
     assert!(looked.entries.iter().any(|doc| &*doc.key.id == "pf_hand"));
     engine.forget(what).await.expect("it forgets");
     let page = engine
@@ -232,6 +233,33 @@ async fn a_memory_without_messages_and_a_page_lose_the_words_too() {
             .iter()
             .all(|hit| !hit.doc.text.to_lowercase().contains("petra"))
     );
+}
+
+#[tokio::test]
+async fn what_was_made_of_a_message_with_the_words_and_has_them_too_is_listed_once() {
+    let (stage, engine) = told().await;
+    let episodes = entries(&stage, "ann", EntryKind::Episode);
+    let mut turns = episodes.iter().flat_map(|episode| &episode.turns);
+    let petra = turns
+        .find(|turn| turn.text().contains("violin"))
+        .expect("it was said");
+    let made = Entry {
+        sources: vec![petra.id.clone()],
+        ..written("ann", EntryKind::Profile, "pf_made", 5, "Petra plays the violin.")
+    };
+    let put = memory::Curate {
+        scope: Scope::default(),
+        owner: user("ann"),
+        put: vec![made],
+        remove: Vec::new(),
+    };
+    engine.curate(put).await.expect("written");
+    let what = target("ann", "petra", &[]);
+    let looked = preview(&engine, &what).await;
+    let ids: BTreeSet<&str> = looked.entries.iter().map(|doc| &*doc.key.id).collect();
+    assert!(ids.contains("pf_made"), "{ids:?}");
+    let forgot = engine.forget(what).await.expect("it forgets");
+    assert_eq!((looked.entries.len(), forgot.entries), (ids.len(), ids.len()));
 }
 
 #[tokio::test]

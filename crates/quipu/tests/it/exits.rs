@@ -94,3 +94,40 @@ fn an_interrupted_import_says_what_stands_and_the_next_one_brings_the_rest() {
         "{stands} and {new} of {CONVERSATIONS}"
     );
 }
+
+/// Runs a line of a shell at a terminal whose input is the output of another; what it showed, and the exit code.
+#[cfg(target_os = "linux")]
+fn at_a_terminal(root: &Root, input: &str, line: &str) -> (String, Option<i32>) {
+    let line = line.replace("quipu", env!("CARGO_BIN_EXE_quipu"));
+    let ran = Command::new("sh")
+        .args([
+            "-c",
+            &format!("({input}) | timeout -k 1 30 script -qec '{line}' /dev/null"),
+        ])
+        .env("QUIPU_ROOT", root.path())
+        .env("TERM", "xterm")
+        .output()
+        .unwrap();
+    (
+        String::from_utf8_lossy(&ran.stdout).into_owned(),
+        ran.status.code(),
+    )
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn top_ends_with_a_key_with_its_input_and_with_sigterm() {
+    let root = Root::new();
+    let _server = root.serve();
+    let [q, interrupt] = ["sleep 1; printf q", r"sleep 1; printf \\003"];
+    for (input, code) in [(":", 0), (q, 0), (q, 0), (q, 0), (q, 0), (interrupt, 130)] {
+        let (shown, ended) = at_a_terminal(&root, input, "quipu top");
+        assert_eq!(ended, Some(code), "{input}: {shown}");
+    }
+    let line = "timeout --foreground --preserve-status 1 quipu top; echo ended with $?; stty -a";
+    let (shown, _) = at_a_terminal(&root, "sleep 9", line);
+    assert!(
+        shown.contains("ended with 130") && shown.contains(" icanon"),
+        "{shown}"
+    );
+}

@@ -101,7 +101,7 @@ pub(super) fn unanswered(error: AskError) -> Failure {
             "send the message again; the server's log has the reason"
         }
     };
-    Failure::from(anyhow::Error::from(error)).hint(hint)
+    Failure::from(error).hint(hint)
 }
 
 /// A refusal in the words of the server, or of the model's server behind it.

@@ -240,6 +240,7 @@ async fn a_refusal_is_told_in_a_line_and_the_talk_goes_on() {
     assert!(told[3].contains("ended too early ("));
     assert_eq!(talked.out, "Back.\n");
     assert_eq!(talked.asked[4].said(), ["user: e"]);
+    assert_eq!(talked.exit, Exit::Failed, "a program must know");
 }
 
 #[tokio::test]
@@ -261,6 +262,7 @@ async fn where_nobody_listens_it_says_how_to_start_a_server() {
     assert_eq!(server.hung_up.recv().await, None);
     let talked = typed(&server, &[], Viewer::Pipe, &["a", "/memory tea", "/cost"], &[]).await;
     assert_eq!(talked.err.matches("quipu serve --upstream URL").count(), 2);
+    assert_eq!(talked.exit, Exit::InUse, "it does not answer");
     assert!(talked.out.contains("turns without token counts: 1"));
 }
 
@@ -502,6 +504,8 @@ fn the_command_finds_the_server_and_ends_with_what_it_was_told_to_say() {
         vec![down()],
     );
     assert_eq!((exit, asked.len()), (Exit::Failed, 1));
+    let nobody = ["chat", "--url", "http://127.0.0.1:9", "--message", "a"];
+    assert_eq!(run(&nobody, vec![]).0, Exit::InUse);
     let (exit, asked) = run(&["chat", "--conversation", "a b", "--message", "a"], vec![]);
     assert_eq!((exit, asked.len()), (Exit::Usage, 0));
     for url in [

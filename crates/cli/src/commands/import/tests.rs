@@ -272,3 +272,71 @@ async fn what_was_forgotten_is_left_out_of_the_next_import_and_counted() {
     );
     assert!(episodes(root.path()).contains("Petra"));
 }
+
+#[tokio::test]
+async fn the_next_step_names_the_user_and_the_tenant() {
+    let (root, folder) = (
+        TempDir::new().expect("a folder"),
+        TempDir::new().expect("a folder"),
+    );
+    let desk = desk(root.path(), &[]);
+    let path = export(
+        folder.path(),
+        "conversations.json",
+        &[conversation("c1", "Bike", &BIKE)],
+    );
+    let import = format!("import {} --user nadia --app shop --project boat", path.display());
+    let said = typed(&desk, &[&import]).await.expect("it is read").said;
+    let search = "search --user nadia --project boat --app shop";
+    assert!(said.contains(&format!("next: `quipu {search} \"…\"`")), "{said}");
+    let found = typed(&desk, &[&format!("{search} frame")])
+        .await
+        .expect("it answers");
+    assert!(found.said.contains("I took the 54 frame."), "{}", found.said);
+}
+
+#[tokio::test]
+async fn an_export_keeps_its_user_and_its_tenant() {
+    let (root, folder) = (
+        TempDir::new().expect("a folder"),
+        TempDir::new().expect("a folder"),
+    );
+    let desk = desk(root.path(), &[]);
+    let file = folder.path().join("me.jsonl");
+    fs::write(&file, "{\"quipu_export\":1,\"user_id\":\"me\"}\n").expect("is written");
+    let import = format!("import {}", file.display());
+    typed(&desk, &[&import]).await.expect("it is read");
+    for option in ["--user me", "--app shop", "--project boat"] {
+        let refused = typed(&desk, &[&format!("{import} {option}")]).await;
+        let refused = refused.expect_err(option);
+        assert_eq!(refused.exit, Exit::Usage);
+        assert!(
+            refused.error.to_string().contains("its own user"),
+            "{option}: {refused:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_hint_says_what_can_be_read_and_what_was() {
+    let (root, folder) = (
+        TempDir::new().expect("a folder"),
+        TempDir::new().expect("a folder"),
+    );
+    let desk = desk(root.path(), &[]);
+    let path = folder.path().join("chats.txt");
+    let begun = format!("[{}, ", conversation("c1", "Bike", &BIKE));
+    for (text, hint) in [
+        (
+            "dear diary",
+            "`*.jsonl` with `role`, `content` and `timestamp` on each line",
+        ),
+        ("[{\"mapping\": ", "nothing was imported"),
+        (&begun, "everything before that place was imported"),
+    ] {
+        fs::write(&path, text).expect("is written");
+        let failure = typed(&desk, &[&format!("import {}", path.display())]).await;
+        let told = failure.expect_err("it is broken").hint.expect("a hint");
+        assert!(told.contains(hint), "{text}: {told}");
+    }
+}

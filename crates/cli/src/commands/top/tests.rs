@@ -109,6 +109,37 @@ fn the_arrows_choose_a_conversation_and_q_ends() {
     let interrupt = key(KeyCode::Char('c'), KeyModifiers::CONTROL);
     assert_eq!(watch.press(&interrupt), Some(Exit::Interrupted));
     assert_eq!(watch.press(&key(KeyCode::Char('c'), none)), None);
+    for end in ['d', ' '] {
+        let ended = watch.press(&key(KeyCode::Char(end), KeyModifiers::CONTROL));
+        assert_eq!(ended, Some(Exit::Ok), "{end}");
+        assert_eq!(watch.press(&key(KeyCode::Char(end), none)), None, "{end}");
+    }
+}
+
+#[test]
+fn a_read_that_never_returns_keeps_no_process_alive() {
+    let (done, ended) = std::sync::mpsc::channel();
+    thread::spawn(move || {
+        let runtime = runtime().expect("a runtime");
+        runtime.block_on(async {
+            drop(keys(|| {
+                loop {
+                    thread::park();
+                }
+            }));
+        });
+        drop(runtime);
+        done.send(())
+    });
+    assert_eq!(ended.recv_timeout(Duration::from_secs(20)), Ok(()));
+}
+
+#[tokio::test]
+async fn the_end_of_the_keys_is_seen() {
+    let mut typed = [key(KeyCode::Home, KeyModifiers::NONE)].into_iter();
+    let mut keys = keys(move || typed.next().ok_or(io::ErrorKind::UnexpectedEof.into()));
+    assert!(keys.recv().await.is_some());
+    assert_eq!(keys.recv().await, None);
 }
 
 #[test]

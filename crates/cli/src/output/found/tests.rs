@@ -111,6 +111,50 @@ fn words_said_come_with_what_more_is_known_and_what_is_past() {
 }
 
 #[test]
+fn what_is_from_another_project_says_so() {
+    let day = "2026-11-01T18:00:00Z";
+    let mut here = message("m1", 0.9, day, "The boat is red.");
+    here["project_id"] = "boat".into();
+    let elsewhere = message("m2", 0.8, day, "The sesame is gone.");
+    let mut known = fact("ana_af_1", 0.7, day, "m3", "ana sails.");
+    known["project_id"] = "boat".into();
+    let episode = json!({
+        "id": "ana_ep_1", "user_id": "ana", "app_id": "default", "project_id": "default", "session_id": "s1",
+        "timestamp": day, "sender_ids": ["ana"], "summary": "", "subject": "Tea", "episode": "Tea.",
+        "type": "Conversation", "score": 0.6, "message_ids": ["m4"], "path": "ana/episodes/1.md",
+    });
+    let found = data(&[here, elsewhere], &[known], &[episode]);
+    let about = |project| {
+        let look = Look {
+            project,
+            ..Look::default()
+        };
+        let said = shown(&found, look);
+        let about = said.lines().filter(|line| line.starts_with("    "));
+        about.map(|line| line.trim().to_owned()).collect::<Vec<_>>()
+    };
+    let [said, date] = ["said by ana, 1 November 2026, 18:00", "1 November 2026"];
+    assert_eq!(
+        about(Some("boat")),
+        [
+            said.to_owned(),
+            format!("{said}, from project default"),
+            format!("fact, {date}"),
+            format!("episode, {date}, from project default"),
+        ]
+    );
+    assert_eq!(
+        about(None),
+        [
+            format!("{said}, from project boat"),
+            said.to_owned(),
+            format!("fact, {date}, from project boat"),
+            format!("episode, {date}"),
+        ]
+    );
+}
+
+#[test]
 fn ids_are_shown_when_asked_for() {
     let look = Look {
         ids: true,
