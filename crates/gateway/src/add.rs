@@ -115,7 +115,7 @@ pub(crate) async fn flush(
     JsonBody { value, .. }: JsonBody<FlushRequest>,
 ) -> Result<Response, Failure> {
     let session = value.session(&visit.caller.home)?;
-    visit.caller.enter(&session.scope)?;
+    visit.caller.enter_flush(&session)?;
     let wait = value.wait || query.wait;
     let flush = Flush {
         session,

@@ -11,7 +11,7 @@ use std::time::Duration;
 use axum::http::header::{AUTHORIZATION, HOST, HeaderMap, HeaderName, ORIGIN};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, Uri};
-use model::{Name, Owner, OwnerKind, Role, Scope};
+use model::{Name, Owner, OwnerKind, Role, Scope, SessionKey};
 use tower_http::cors::{AllowHeaders, AllowMethods, AllowOrigin, CorsLayer, ExposeHeaders};
 use wire::ErrorCode;
 use wire::add::AddParts;
@@ -30,8 +30,9 @@ const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 /// Headers that can hold a token.
 pub(crate) const CARRIERS: [HeaderName; 2] = [AUTHORIZATION, API_KEY];
 /// Routes that a user's token can use, without the version: every other route concerns other users too.
-const OF_ONE_USER: [&str; 30] = [
+const OF_ONE_USER: [&str; 31] = [
     "/memory/add",
+    "/memory/flush",
     "/memory/search",
     "/memory/context",
     "/memory/get",
@@ -170,22 +171,27 @@ impl Caller {
         let Some(user) = &self.user else {
             return Ok(());
         };
-        let is_own = parts
-            .session
-            .session
-            .as_str()
-            .strip_prefix(user.as_str())
-            .is_some_and(|rest| rest.starts_with('/'));
         let are_own = parts
             .messages
             .iter()
             .all(|(message, _)| message.role == Role::User && message.sender == *user);
-        if is_own && are_own {
+        if is_own(user, &parts.session) && are_own {
             return Ok(());
         }
         Err(forbidden(&format!(
             "this token adds messages with the role `user` and the sender `{user}` to sessions named `{user}/…` only"
         )))
+    }
+
+    /// Checks that a request may flush a session: a user's token flushes those to which it may add.
+    pub(crate) fn enter_flush(&self, session: &SessionKey) -> Result<(), Failure> {
+        self.enter(&session.scope)?;
+        match &self.user {
+            Some(user) if !is_own(user, session) => Err(forbidden(&format!(
+                "this token flushes sessions named `{user}/…` only"
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// Checks that a request has access to data that several users share.
@@ -287,6 +293,12 @@ pub(crate) fn identify(auth: &Auth, uri: &Uri, headers: &HeaderMap) -> Result<Ca
     };
     caller.enter_path(uri.path())?;
     Ok(caller)
+}
+
+/// Whether a session is one of those that are a user's own: `USER/…`.
+fn is_own(user: &Name, session: &SessionKey) -> bool {
+    let rest = session.session.as_str().strip_prefix(user.as_str());
+    rest.is_some_and(|rest| rest.starts_with('/'))
 }
 
 fn not_theirs(user: &Name) -> Failure {

@@ -18,14 +18,15 @@ use crate::state::Gateway;
 
 /// List owners
 ///
-/// Users, agents and libraries, as far as the token sees, with counts and sizes of their files.
+/// Users, agents and libraries, as far as the token sees, with counts and sizes of their files. A user whose messages wait to become
+/// an episode is listed too.
 #[utoipa::path(
     get,
     path = "/owners",
     operation_id = "list_owners",
     tag = "memory",
     params(TenantQuery),
-    responses((status = 200, description = "Everybody who has a file", body = Envelope<OwnersData>), Errors),
+    responses((status = 200, description = "Everybody who has memory", body = Envelope<OwnersData>), Errors),
 )]
 pub(crate) async fn list(
     State(gateway): State<Gateway>,
@@ -45,6 +46,7 @@ pub(crate) async fn list(
         memories: holding.entries,
         files: holding.files,
         bytes: holding.bytes,
+        waiting: holding.waiting,
     });
     let owners = owners.collect();
     Ok(visit.answer(OwnersData { owners }))

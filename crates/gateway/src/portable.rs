@@ -7,6 +7,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use memory::{OwnedMemory, TakenIn};
 use model::{Owner, Page, Scope};
+use ports::Carried;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wire::portable::{ExportHead, ExportLine, ExportQuery, ImportedData, MemoryLine, MessageLine};
@@ -22,8 +23,9 @@ const JSON_LINES: &str = "application/jsonl";
 
 /// Export a user's memory
 ///
-/// One JSON object a line: first whose memory it is, then memories with their messages, core memory, and messages that no
-/// episode has yet. The same memory gives the same bytes.
+/// One JSON object a line: first whose memory it is, then memories with their messages, core memory, messages that no
+/// episode has yet, and, unless the token is a user's, digests of what was forgotten in the project. The same memory gives the
+/// same bytes.
 #[utoipa::path(
     get,
     path = "/memory/export",
@@ -40,7 +42,11 @@ pub(crate) async fn export(
     let (scope, owner) = query.parts(&visit.caller.home)?;
     visit.caller.enter(&scope)?;
     visit.caller.enter_owner(&owner)?;
-    let memory = gateway.engine.export(&scope, &owner).await?;
+    let mut memory = gateway.engine.export(&scope, &owner).await?;
+    if visit.caller.only_user().is_some() {
+        // They are of the whole project.
+        memory.carried.forgotten.clear();
+    }
     if let Some(path) = memory.broken.first() {
         let files = memory.broken.len();
         return Err(Failure::new(
@@ -58,9 +64,14 @@ pub(crate) async fn export(
 }
 
 fn lines(memory: OwnedMemory, scope: &Scope) -> Vec<ExportLine> {
+    let Carried {
+        client_ids,
+        forgotten,
+    } = memory.carried;
     let mut lines = Vec::new();
     for entry in &memory.entries {
-        lines.push(ExportLine::Memory(Box::new(MemoryLine::new(entry, scope))));
+        let line = MemoryLine::new(entry, scope, &client_ids);
+        lines.push(ExportLine::Memory(Box::new(line)));
     }
     for (page, text) in memory.pages {
         let name = page.file_name().to_owned();
@@ -71,7 +82,11 @@ fn lines(memory: OwnedMemory, scope: &Scope) -> Vec<ExportLine> {
         lines.push(ExportLine::Made { ids });
     }
     for message in &memory.messages {
-        lines.push(ExportLine::Message(Box::new(MessageLine::new(message, scope))));
+        let line = MessageLine::new(message, scope, &client_ids);
+        lines.push(ExportLine::Message(Box::new(line)));
+    }
+    if !lines.is_empty() && !forgotten.is_empty() {
+        lines.push(ExportLine::Forgotten { digests: forgotten });
     }
     lines
 }
@@ -140,7 +155,11 @@ fn memory_of(body: &[u8], scope: &Scope, owner: &Owner) -> Result<OwnedMemory, I
     let mut memory = OwnedMemory::default();
     for (at, line) in numbered(body).skip(1) {
         match line_of(at, line)? {
-            ExportLine::Memory(line) => memory.entries.push(line.entry(scope, owner)?),
+            ExportLine::Memory(line) => {
+                let ids = line.messages.iter().filter_map(MessageLine::ids);
+                memory.carried.client_ids.extend(ids);
+                memory.entries.push(line.entry(scope, owner)?);
+            }
             ExportLine::Page { name, text } => {
                 let page = Page::ALL.into_iter().find(|page| page.file_name() == name);
                 let page = page
@@ -148,10 +167,23 @@ fn memory_of(body: &[u8], scope: &Scope, owner: &Owner) -> Result<OwnedMemory, I
                 memory.pages.push((page, text));
             }
             ExportLine::Made { ids } => memory.made.extend(ids),
-            ExportLine::Message(line) => memory.messages.push(line.into_message(scope)?),
+            ExportLine::Message(line) => {
+                memory.carried.client_ids.extend(line.ids());
+                memory.messages.push(line.into_message(scope)?);
+            }
+            ExportLine::Forgotten { digests } if digests.iter().all(|digest| is_digest(digest)) => {
+                memory.carried.forgotten.extend(digests);
+            }
+            ExportLine::Forgotten { .. } => {
+                return Err(Invalid::at(format!("line {at}"), "a digest has 64 hex digits"));
+            }
         }
     }
     Ok(memory)
+}
+
+fn is_digest(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 fn line_of<T: DeserializeOwned>(at: usize, line: &[u8]) -> Result<T, Invalid> {

@@ -161,8 +161,20 @@ pub(crate) async fn named_in_path(
     let Ok(Path(memory_id)) = memory_id else {
         return Err(Failure::new(ErrorCode::BadRequest, "the memory's id is not text"));
     };
-    let mut parts = query.parts(&memory_id, &visit.caller.home)?;
-    visit.caller.enter_ids(&mut parts)?;
+    let home = &visit.caller.home;
+    let anybodys = OneQuery {
+        user_id: None,
+        ..query.clone()
+    };
+    let mut parts = anybodys.parts(&memory_id, home)?;
+    if query.user_id.is_some() && gateway.engine.settings().shared.contains(&parts.scope) {
+        // Who may search a shared project may read what a search shows.
+        visit.caller.enter(&parts.scope)?;
+        parts.owner = parts.ids.first().map(|id| Owner::user(id.owner.clone()));
+    } else {
+        parts = query.parts(&memory_id, home)?;
+        visit.caller.enter_ids(&mut parts)?;
+    }
     let scope = parts.scope.clone();
     let found = edit::find(&gateway.engine, parts).await?;
     let (owner, hit) = found.ok_or_else(|| Failure::not_found("memory", &memory_id))?;

@@ -5,10 +5,11 @@
 //! conversation is cut or what a job does. `docs/internals/ledger.md` describes the tables and the invariants they carry.
 //!
 //! Reading order: [`writer`] (one thread, one commit for all who wait), [`readers`], [`late`] (a full or read-only disk), [`schema`], [`row`] (values and
-//! rows), [`transcripts`], [`sweep`] and [`scrub`] (forgetting, in rows and in bytes), [`jobs`], [`changes`],
+//! rows), [`transcripts`], [`open`] and [`titles`], [`sweep`] and [`scrub`] (forgetting, in rows and in bytes), [`carried`] (exports), [`jobs`], [`changes`],
 //! [`conversations`] and [`packing`], [`runs`]; [`backup`] copies the file, [`everos`] reads another system's.
 
 mod backup;
+mod carried;
 mod changes;
 mod conversations;
 pub mod everos;
@@ -16,6 +17,7 @@ mod failure;
 mod forgotten;
 mod jobs;
 mod late;
+mod open;
 mod packing;
 mod readers;
 mod row;
@@ -23,6 +25,7 @@ mod runs;
 mod schema;
 mod scrub;
 mod sweep;
+mod titles;
 mod transcripts;
 mod writer;
 

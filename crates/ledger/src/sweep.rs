@@ -261,7 +261,7 @@ fn erase(connection: &Connection, doomed: &BTreeSet<i64>) -> LedgerResult<Forgot
 }
 
 /// Removes a memcell that lost all its messages, with the job that writes it.
-fn drop_if_empty(connection: &Connection, cell: i64) -> LedgerResult<Option<CellId>> {
+pub(crate) fn drop_if_empty(connection: &Connection, cell: i64) -> LedgerResult<Option<CellId>> {
     let dropped: Option<(String, i64)> = connection
         .prepare_cached(
             "DELETE FROM cells WHERE seq = ?1 AND NOT EXISTS (SELECT 1 FROM messages WHERE cell = ?1)

@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 
 use crate::failure::{Failure, LedgerResult};
 use crate::writer::{self, Writer};
-use crate::{changes, conversations, jobs, schema, transcripts};
+use crate::{carried, changes, conversations, jobs, open, schema, transcripts};
 
 fn start(path: &Path) -> Writer {
     let connection = Connection::open(path).expect("opens");
@@ -186,6 +186,8 @@ fn no_read_walks_over_other_tenants_rows() {
         transcripts::BY_ID,
         transcripts::CELL,
         transcripts::CELL_OWNERS,
+        carried::CLIENT_ID,
+        carried::FORGOTTEN,
         changes::STAT,
         changes::RECORD,
         changes::MARKS,
@@ -206,8 +208,8 @@ fn no_read_walks_over_other_tenants_rows() {
     );
     // Those that are about all tenants walk over what is asked for only: a partial index, or everything.
     let whole = [
-        (transcripts::BUFFERED, "SCAN sessions USING INDEX open_sessions"),
-        (transcripts::OPEN, "SCAN sessions USING INDEX open_sessions"),
+        (open::BUFFERED, "SCAN sessions USING INDEX open_sessions"),
+        (open::OPEN, "SCAN sessions USING INDEX open_sessions"),
         (jobs::DUE, "SCAN jobs USING COVERING INDEX job_heads"),
         (changes::BROKEN, "SCAN files USING INDEX broken_files"),
         (
@@ -216,6 +218,12 @@ fn no_read_walks_over_other_tenants_rows() {
         ),
         (changes::STATS, "SCAN files USING INDEX sqlite_autoindex_files_1"),
     ];
+    let waiting = [
+        "SCAN messages USING INDEX buffers",
+        "SCAN cell_owners USING COVERING INDEX owner_cells",
+        "SCAN waiting",
+    ];
+    assert_eq!(scans(&connection, open::WAITING), waiting);
     for (sql, scan) in whole {
         assert_eq!(scans(&connection, sql), [scan], "{sql}");
     }

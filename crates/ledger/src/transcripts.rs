@@ -4,22 +4,22 @@
 //!
 //! A message is one row whose `cell` is empty while it is buffered: it cannot be in two places, nor in none.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use model::{Cell, CellId, CutReason, Message, MessageId, Owner, Scope, SessionId, SessionKey, Timestamp};
 use ports::{
-    Accepted, AppendOutcome, Buffered, Cut, CutWithAppend, Forgotten, LedgerError, NewMessage, Sweep,
-    Transcripts,
+    Accepted, AppendOutcome, Buffered, Carried, Cut, CutWithAppend, Forgotten, LedgerError, NewMessage,
+    Sweep, Transcripts, WrittenCell,
 };
 use rusqlite::{Connection, OptionalExtension, Params};
 
 use crate::failure::{Failure, LedgerResult};
 use crate::row::{
-    MESSAGE, SessionRows, USER, count, counted, kind_number, make_scope, message_of, owner_of, payload_of,
-    place_of, scope_row, session_key, session_row, speaker_of,
+    MESSAGE, SessionRows, USER, count, counted, kind_number, message_of, owner_of, payload_of, place_of,
+    scope_row, session_key, session_row, speaker_of,
 };
-use crate::{SqliteLedger, forgotten, jobs, sweep};
+use crate::{SqliteLedger, carried, forgotten, jobs, open, sweep, titles};
 
 pub(crate) const BUFFER: &str = "SELECT events.payload FROM messages JOIN events ON events.seq = messages.seq
     WHERE messages.session = ?1 AND messages.cell IS NULL ORDER BY messages.time, messages.seq";
@@ -46,13 +46,6 @@ pub(crate) const TAIL: &str = "SELECT sessions.name, events.payload FROM (
 pub(crate) const BY_ID: &str = "SELECT messages.time, messages.seq, sessions.name, events.payload
     FROM messages JOIN events ON events.seq = messages.seq JOIN sessions ON sessions.id = messages.session
     WHERE messages.scope = ?1 AND messages.id = ?2";
-
-pub(crate) const BUFFERED: &str =
-    "SELECT count(*), coalesce(sum(buffered), 0) FROM sessions WHERE buffered > 0";
-
-pub(crate) const OPEN: &str = "SELECT app, project, name, touched
-    FROM sessions JOIN scopes ON scopes.id = sessions.scope
-    WHERE buffered > 0 ORDER BY touched LIMIT ?1";
 
 pub(crate) const CELL: &str = "SELECT seq, reason, app, project, name
     FROM cells JOIN sessions ON sessions.id = cells.session JOIN scopes ON scopes.id = sessions.scope
@@ -141,47 +134,6 @@ fn cut_if_it_fits(connection: &Connection, wanted: Cut) -> LedgerResult<bool> {
     Ok(is_cut)
 }
 
-fn entitle(connection: &Connection, session: &SessionKey, title: &str) -> LedgerResult<()> {
-    let scope = make_scope(connection, &session.scope)?;
-    if forgotten::is_noted(connection, scope, session.session.as_str(), None)? {
-        return Ok(());
-    }
-    if title.is_empty() {
-        return untitle(connection, session);
-    }
-    let place = place_of(connection, session)?;
-    connection
-        .prepare_cached("UPDATE sessions SET title = ?2 WHERE id = ?1 AND title IS NOT ?2")?
-        .execute((place.session, title))?;
-    Ok(())
-}
-
-fn untitle(connection: &Connection, session: &SessionKey) -> LedgerResult<()> {
-    let Some(session) = session_row(connection, session)? else {
-        return Ok(());
-    };
-    forgotten::note_title(connection, session)?;
-    connection
-        .prepare_cached("UPDATE sessions SET title = NULL WHERE id = ?1")?
-        .execute([session])?;
-    sweep::erase_bytes(connection)
-}
-
-fn let_back(connection: &Connection, session: &SessionKey, client_ids: &[String]) -> LedgerResult<()> {
-    match scope_row(connection, &session.scope)? {
-        Some(scope) => forgotten::strike(connection, scope, session.session.as_str(), client_ids),
-        None => Ok(()),
-    }
-}
-
-fn title(connection: &Connection, session: &SessionKey) -> LedgerResult<Option<String>> {
-    let Some(session) = session_row(connection, session)? else {
-        return Ok(None);
-    };
-    let mut statement = connection.prepare_cached("SELECT title FROM sessions WHERE id = ?1")?;
-    Ok(statement.query_row([session], |row| row.get(0))?)
-}
-
 /// The message that a client id names already.
 fn first_of(
     connection: &Connection,
@@ -198,7 +150,12 @@ fn first_of(
     Ok(id.map(MessageId::new))
 }
 
-fn insert(connection: &Connection, place: SessionRows, ordinal: i64, new: NewMessage) -> LedgerResult<()> {
+pub(crate) fn insert(
+    connection: &Connection,
+    place: SessionRows,
+    ordinal: i64,
+    new: NewMessage,
+) -> LedgerResult<()> {
     let NewMessage { message, client_id } = new;
     let (id, time) = (message.id.clone(), message.time.millis());
     let (kind, speaker) = speaker_of(&message);
@@ -382,26 +339,6 @@ fn messages(connection: &Connection, scope: &Scope, ids: &[MessageId]) -> Ledger
     Ok(found.into_iter().map(|(_, _, message)| message).collect())
 }
 
-fn buffered(connection: &Connection) -> LedgerResult<Buffered> {
-    let mut statement = connection.prepare_cached(BUFFERED)?;
-    let of = |row: &rusqlite::Row<'_>| {
-        Ok(Buffered {
-            sessions: counted(row.get(0)?),
-            messages: counted(row.get(1)?),
-        })
-    };
-    Ok(statement.query_row([], of)?)
-}
-
-fn open_sessions(connection: &Connection, limit: usize) -> LedgerResult<Vec<(SessionKey, Timestamp)>> {
-    let mut statement = connection.prepare_cached(OPEN)?;
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let rows = statement.query_and_then([limit], |row| {
-        Ok((session_key(row, 0)?, Timestamp::from_millis(row.get(3)?)))
-    })?;
-    rows.collect()
-}
-
 #[async_trait]
 impl Transcripts for SqliteLedger {
     async fn append(
@@ -428,7 +365,7 @@ impl Transcripts for SqliteLedger {
     async fn entitle(&self, session: &SessionKey, title: String) -> Result<(), LedgerError> {
         let session = session.clone();
         let erases = title.is_empty();
-        let work = move |c: &Connection| entitle(c, &session, &title);
+        let work = move |c: &Connection| titles::entitle(c, &session, &title);
         if erases {
             return self.writer.erase(work).await;
         }
@@ -437,13 +374,13 @@ impl Transcripts for SqliteLedger {
 
     async fn let_back(&self, session: &SessionKey, client_ids: Vec<String>) -> Result<(), LedgerError> {
         let session = session.clone();
-        let work = move |c: &Connection| let_back(c, &session, &client_ids);
+        let work = move |c: &Connection| titles::let_back(c, &session, &client_ids);
         self.writer.write(work).await
     }
 
     async fn title(&self, session: &SessionKey) -> Result<Option<String>, LedgerError> {
         let session = session.clone();
-        self.readers.read(move |c| title(c, &session)).await
+        self.readers.read(move |c| titles::title(c, &session)).await
     }
 
     async fn buffer(&self, session: &SessionKey) -> Result<Vec<Message>, LedgerError> {
@@ -485,12 +422,34 @@ impl Transcripts for SqliteLedger {
         self.readers.read(move |c| messages(c, &scope, &ids)).await
     }
 
+    async fn waiting(&self) -> Result<BTreeMap<(Scope, Owner), usize>, LedgerError> {
+        self.readers.read(open::waiting).await
+    }
+
+    async fn carried(&self, scope: &Scope, ids: &[MessageId]) -> Result<Carried, LedgerError> {
+        let (scope, ids) = (scope.clone(), ids.to_vec());
+        self.readers
+            .read(move |c| carried::carried(c, &scope, &ids))
+            .await
+    }
+
+    async fn adopt(
+        &self,
+        scope: &Scope,
+        cells: Vec<WrittenCell>,
+        forgotten: BTreeSet<String>,
+    ) -> Result<(), LedgerError> {
+        let scope = scope.clone();
+        let work = move |c: &Connection| carried::adopt(c, &scope, cells, &forgotten);
+        self.writer.write(work).await
+    }
+
     async fn buffered(&self) -> Result<Buffered, LedgerError> {
-        self.readers.read(buffered).await
+        self.readers.read(open::buffered).await
     }
 
     async fn open_sessions(&self, limit: usize) -> Result<Vec<(SessionKey, Timestamp)>, LedgerError> {
-        self.readers.read(move |c| open_sessions(c, limit)).await
+        self.readers.read(move |c| open::sessions(c, limit)).await
     }
 
     async fn sweep(&self, wanted: Sweep) -> Result<Forgotten, LedgerError> {

@@ -7,8 +7,8 @@ use model::{
     Doc, Entry, EntryId, EntryKind, Filter, Message, Owner, Page, Scope, SessionId, SessionKey, Timestamp,
 };
 use ports::{
-    Accepted, BrokenFile, EmbedError, HistoryError, IndexError, IndexHealth, IndexStats, JobId, JobStats,
-    LedgerError, NewMessage, NoRoom, ReadError, RunId, VaultError, VaultPath,
+    Accepted, BrokenFile, Carried, EmbedError, HistoryError, IndexError, IndexHealth, IndexStats, JobId,
+    JobStats, LedgerError, NewMessage, NoRoom, ReadError, RunId, VaultError, VaultPath,
 };
 use recall::{Hit, Method};
 use text::counted;
@@ -166,13 +166,15 @@ pub struct Listed {
     pub hits: Vec<Hit>,
 }
 
-/// What the vault holds of an owner.
+/// What there is of an owner.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Holding {
     pub files: usize,
     /// Entries in them.
     pub entries: usize,
     pub bytes: u64,
+    /// Messages that no file has yet.
+    pub waiting: usize,
 }
 
 /// Target of a deletion.
@@ -235,7 +237,7 @@ pub struct Doomed {
     pub messages: Vec<Arc<Doc>>,
     /// Memories that lose some of their messages and stay, as they will be.
     pub rewritten: Vec<Arc<Doc>>,
-    /// Lines of the owner's pages that go.
+    /// Lines of the owner's pages that go, and titles that have the words.
     pub lines: Vec<String>,
     /// The messages of the entries that go, which stay in the same memory.
     pub own_stays: Vec<Arc<Doc>>,
@@ -262,6 +264,8 @@ pub struct OwnedMemory {
     pub made: BTreeSet<String>,
     /// Messages that no episode has yet.
     pub messages: Vec<Message>,
+    /// Client ids of all these messages, and what was deleted from the tenant.
+    pub carried: Carried,
     /// Files of which not everything could be read.
     pub broken: Vec<VaultPath>,
 }

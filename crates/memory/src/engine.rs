@@ -276,13 +276,14 @@ impl Engine {
 
     /// All owners in the vault, of every tenant.
     pub async fn owners(&self) -> Result<BTreeSet<(Scope, Owner)>, EngineError> {
-        Ok(self.holdings().await?.into_keys().collect())
+        self.world().accepting()?;
+        Ok(list::holdings(self.world()).await?.into_keys().collect())
     }
 
-    /// What the vault holds of each of them.
+    /// What there is of each of them, and of users who have messages only.
     pub async fn holdings(&self) -> Result<BTreeMap<(Scope, Owner), Holding>, EngineError> {
         self.world().accepting()?;
-        list::holdings(self.world()).await
+        list::everybody(self.world()).await
     }
 
     /// Everything that memory has of an owner, the same each time.

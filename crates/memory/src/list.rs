@@ -114,6 +114,15 @@ pub(crate) async fn holdings(world: &World) -> Result<BTreeMap<(Scope, Owner), H
     Ok(holdings)
 }
 
+/// The same, with every user whose messages no file has yet.
+pub(crate) async fn everybody(world: &World) -> Result<BTreeMap<(Scope, Owner), Holding>, EngineError> {
+    let mut holdings = holdings(world).await?;
+    for (whose, waiting) in world.parts.transcripts.waiting().await? {
+        holdings.entry(whose).or_default().waiting = waiting;
+    }
+    Ok(holdings)
+}
+
 /// The messages that an entry cites, word for word, in order of time.
 pub(crate) async fn sources(
     world: &World,

@@ -215,14 +215,15 @@ fn redact(world: &World, messages: &mut [NewMessage]) -> usize {
     redacted
 }
 
-/// Accepts messages that keep their ids. They wait in the session's buffer like those of an add.
+/// Accepts messages that keep their ids, and returns how many are new. They wait in the session's buffer like those of an add.
 pub(crate) async fn take_in(
     world: &World,
     session: &SessionKey,
     mut messages: Vec<NewMessage>,
-) -> Result<(), EngineError> {
+) -> Result<usize, EngineError> {
     redact(world, &mut messages);
-    accept(world, session, messages, None).await.map(drop)
+    let accepted = accept(world, session, messages, None).await?.accepted;
+    Ok(accepted.iter().filter(|one| !one.duplicate).count())
 }
 
 /// Stores messages in the ledger, then shows them to searches.

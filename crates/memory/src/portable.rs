@@ -9,11 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use model::{Entry, EntryId, EntryKind, Message, MessageId, Owner, Page, Scope, SessionKey};
-use ports::{NewMessage, VaultPath};
+use ports::{Carried, NewMessage, VaultPath, WrittenCell};
 
 use crate::api::{EngineError, OwnedMemory, TakenIn};
 use crate::world::World;
-use crate::{edit, memorize};
+use crate::{edit, memorize, words};
 
 /// Everything that memory has of an owner, in the same order each time.
 pub(crate) async fn export(world: &World, scope: &Scope, owner: &Owner) -> Result<OwnedMemory, EngineError> {
@@ -32,7 +32,12 @@ pub(crate) async fn export(world: &World, scope: &Scope, owner: &Owner) -> Resul
     // A segment that is being written is in both.
     messages.retain(|message| !told.contains(&message.id));
     messages.sort_by(|a, b| (a.time, &a.id).cmp(&(b.time, &b.id)));
+    let ids = told
+        .into_iter()
+        .chain(messages.iter().map(|message| message.id.clone()));
+    let ids: Vec<MessageId> = ids.collect();
     Ok(OwnedMemory {
+        carried: world.parts.transcripts.carried(scope, &ids).await?,
         entries,
         pages,
         made: world.parts.pages.made(scope, owner).await?,
@@ -79,6 +84,8 @@ pub(crate) async fn import(
             }
         }
         taken.new_memories = fresh.len();
+        // First: what an interrupted import has written is not new to a repetition.
+        adopt(world, scope, &fresh, &given.carried).await?;
         let written = world.parts.vault.append(&fresh, false).await?;
         edit::follow(world, written.into_iter().map(|written| written.stat.path)).await?;
         told
@@ -101,31 +108,63 @@ pub(crate) async fn import(
         .messages
         .into_iter()
         .filter(|message| !told.contains(&message.id));
-    taken.new_messages = add(world, scope, open.collect()).await?;
+    taken.new_messages = add(world, scope, open.collect(), given.carried).await?;
     Ok(taken)
 }
 
 /// Puts messages that no episode has into the buffers of their sessions; the number of new ones.
-async fn add(world: &Arc<World>, scope: &Scope, messages: Vec<Message>) -> Result<usize, EngineError> {
+async fn add(
+    world: &Arc<World>,
+    scope: &Scope,
+    messages: Vec<Message>,
+    mut carried: Carried,
+) -> Result<usize, EngineError> {
     let ids: Vec<MessageId> = messages.iter().map(|message| message.id.clone()).collect();
     let there = world.parts.transcripts.messages(scope, &ids).await?;
     let there: BTreeSet<MessageId> = there.into_iter().map(|message| message.id).collect();
     let mut sessions: BTreeMap<SessionKey, Vec<NewMessage>> = BTreeMap::new();
     for message in messages {
         if !there.contains(&message.id) {
-            let new = NewMessage {
-                message,
-                client_id: None,
-            };
+            let client_id = carried.client_ids.remove(&message.id);
+            let new = NewMessage { message, client_id };
             sessions.entry(new.message.session.clone()).or_default().push(new);
         }
     }
     let mut added = 0;
     for (session, messages) in sessions {
-        added += messages.len();
-        memorize::take_in(world, &session, messages).await?;
+        added += memorize::take_in(world, &session, messages).await?;
     }
     Ok(added)
+}
+
+/// Lets the ledger know the messages of new episodes, and what was deleted before.
+async fn adopt(world: &World, scope: &Scope, fresh: &[Entry], carried: &Carried) -> Result<(), EngineError> {
+    let cells = fresh.iter().filter_map(|entry| written_cell(entry, carried));
+    let forgotten = carried.forgotten.clone();
+    let transcripts = &world.parts.transcripts;
+    Ok(transcripts.adopt(scope, cells.collect(), forgotten).await?)
+}
+
+/// The segment of an episode, if clients can send its messages again.
+fn written_cell(entry: &Entry, carried: &Carried) -> Option<WrittenCell> {
+    let session = SessionKey {
+        scope: entry.scope.clone(),
+        session: entry.session.clone()?,
+    };
+    let turns = entry.turns.iter().filter(|turn| turn.session == session);
+    let messages: Vec<NewMessage> = turns
+        .map(|turn| NewMessage {
+            message: turn.clone(),
+            client_id: carried.client_ids.get(&turn.id).cloned(),
+        })
+        .collect();
+    let is_sent = messages.iter().any(|new| new.client_id.is_some());
+    Some(WrittenCell {
+        id: words::cell_of(entry).filter(|_| is_sent)?,
+        session,
+        owner: entry.owner.clone(),
+        messages,
+    })
 }
 
 /// The entries of all files of an owner, each with its file, and the files that cannot be read.

@@ -1,6 +1,8 @@
 //! The ledger as three ports: transcripts (logs, buffers, segments), jobs with leases, and the file-change ledger. A
 //! call that returns `Ok` has its result on disk.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use async_trait::async_trait;
 use model::{
     Cell, CellId, DocId, DocKey, EntryId, Message, MessageId, Name, Owner, Scope, SessionId, SessionKey,
@@ -87,6 +89,24 @@ pub struct Buffered {
     pub messages: usize,
 }
 
+/// What a ledger keeps of a scope for an export: with it, another ledger takes no message in twice, and none back.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Carried {
+    /// The clients' own ids of messages.
+    pub client_ids: BTreeMap<MessageId, String>,
+    /// What a sweep deleted: 64 hex digits each, in order, which tell nothing of the message, its session or its id.
+    pub forgotten: BTreeSet<String>,
+}
+
+/// A segment that another ledger cut and whose memory is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrittenCell {
+    pub id: CellId,
+    pub session: SessionKey,
+    pub owner: Owner,
+    pub messages: Vec<NewMessage>,
+}
+
 /// Text to delete from the ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sweep {
@@ -154,6 +174,18 @@ pub trait Transcripts: Send + Sync + std::fmt::Debug {
     async fn tail(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Message>, LedgerError>;
     /// The messages of these ids that still exist, in order of time.
     async fn messages(&self, scope: &Scope, ids: &[MessageId]) -> Result<Vec<Message>, LedgerError>;
+    /// How many messages [`Transcripts::tail`] has of each user that has any.
+    async fn waiting(&self) -> Result<BTreeMap<(Scope, Owner), usize>, LedgerError>;
+    /// The client ids of some messages, and all that sweeps deleted from the scope.
+    async fn carried(&self, scope: &Scope, ids: &[MessageId]) -> Result<Carried, LedgerError>;
+    /// Takes in what another ledger carried. A message whose id or client id is there is left out, as is a segment whose
+    /// id another session has; what was deleted there is left out of later appends. A second call changes nothing.
+    async fn adopt(
+        &self,
+        scope: &Scope,
+        cells: Vec<WrittenCell>,
+        forgotten: BTreeSet<String>,
+    ) -> Result<(), LedgerError>;
     /// How many sessions have a buffer, and how many messages are in them.
     async fn buffered(&self) -> Result<Buffered, LedgerError>;
     /// Sessions whose buffer is not empty, each with the time of its last append, the earliest first.

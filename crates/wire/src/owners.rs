@@ -24,4 +24,6 @@ pub struct OwnerItem {
     pub files: usize,
     /// Size of the files.
     pub bytes: u64,
+    /// Of a user: messages that no episode has yet, with those of others in the same sessions.
+    pub waiting: usize,
 }

@@ -2,8 +2,10 @@
 //!
 //! Owns: the format of the lines, which carries a version. Never: choosing what is exported.
 //!
-//! The first line names the user. Each further line is a memory, a page of core memory, or a message that no episode has
-//! yet. The same memory gives the same bytes.
+//! The first line names the user. Each further line is a memory, a page of core memory, a message that no episode has
+//! yet, or what was forgotten. The same memory gives the same bytes.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
     Entry, EntryId, EntryKind, Message, MessageId, Name, Origin, Owner, Parent, ParentKind, Scope, SessionId,
@@ -15,6 +17,8 @@ use utoipa::{IntoParams, ToSchema};
 use crate::message::MessageItem;
 use crate::scope::name;
 use crate::{Invalid, scope};
+
+type ClientIds = BTreeMap<MessageId, String>;
 
 /// What this program writes, and the newest that it reads.
 const FORMAT: u32 = 1;
@@ -86,6 +90,8 @@ pub enum ExportLine {
     Made { ids: Vec<String> },
     /// A message that is not yet in an episode.
     Message(Box<MessageLine>),
+    /// What was forgotten in the project and must stay so: digests, from which nobody learns what it was.
+    Forgotten { digests: BTreeSet<String> },
 }
 
 /// A memory with all that its file says of it.
@@ -145,6 +151,9 @@ pub struct MessageLine {
     pub project_id: Option<String>,
     /// `message_id` is Quipu's own.
     pub message: MessageItem,
+    /// The client's own id, if it gave one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_id: Option<String>,
 }
 
 /// Result of an import.
@@ -162,8 +171,8 @@ pub struct ImportedData {
 }
 
 impl MemoryLine {
-    /// The line of a memory; `scope` is that of the export.
-    pub fn new(entry: &Entry, scope: &Scope) -> Self {
+    /// The line of a memory; `scope` is that of the export, `client_ids` has the clients' own ids of messages.
+    pub fn new(entry: &Entry, scope: &Scope, client_ids: &ClientIds) -> Self {
         let time = |time: Timestamp| time.to_string();
         let texts = |ids: &[MessageId]| ids.iter().map(|id| id.as_str().to_owned()).collect();
         Self {
@@ -190,7 +199,7 @@ impl MemoryLine {
             messages: entry
                 .turns
                 .iter()
-                .map(|turn| MessageLine::new(turn, scope))
+                .map(|turn| MessageLine::new(turn, scope, client_ids))
                 .collect(),
         }
     }
@@ -266,8 +275,8 @@ const KINDS: [EntryKind; 4] = [
 ];
 
 impl MessageLine {
-    /// The line of a message; `scope` is that of the export.
-    pub fn new(message: &Message, scope: &Scope) -> Self {
+    /// The line of a message; `scope` and `client_ids` as in [`MemoryLine::new`].
+    pub fn new(message: &Message, scope: &Scope, client_ids: &ClientIds) -> Self {
         let own = &message.session.scope;
         let other = |own: &Name, usual: &Name| (own != usual).then(|| own.as_str().to_owned());
         let calls = &message.tool_calls;
@@ -285,7 +294,14 @@ impl MessageLine {
                 tool_call_id: message.tool_call_id.clone(),
                 message_id: Some(message.id.as_str().to_owned()),
             },
+            client_id: client_ids.get(&message.id).cloned(),
         }
+    }
+
+    /// Quipu's id of the message and the client's, if it has one.
+    pub fn ids(&self) -> Option<(MessageId, String)> {
+        let id = self.message.message_id.as_deref()?;
+        Some((MessageId::new(id), self.client_id.clone()?))
     }
 
     /// The message of a line, with its id.

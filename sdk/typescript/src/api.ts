@@ -824,8 +824,9 @@ export interface paths {
         };
         /**
          * Export a user's memory
-         * @description One JSON object a line: first whose memory it is, then memories with their messages, core memory, and messages that no
-         *     episode has yet. The same memory gives the same bytes.
+         * @description One JSON object a line: first whose memory it is, then memories with their messages, core memory, messages that no
+         *     episode has yet, and, unless the token is a user's, digests of what was forgotten in the project. The same memory gives the
+         *     same bytes.
          */
         get: operations["export_memory"];
         put?: never;
@@ -1009,7 +1010,8 @@ export interface paths {
         };
         /**
          * List owners
-         * @description Users, agents and libraries, as far as the token sees, with counts and sizes of their files.
+         * @description Users, agents and libraries, as far as the token sees, with counts and sizes of their files. A user whose messages wait to become
+         *     an episode is listed too.
          */
         get: operations["list_owners"];
         put?: never;
@@ -2400,7 +2402,7 @@ export interface components {
                 messages?: components["schemas"]["FoundMessage"][];
                 /** @description Episodes that stay without some of their messages, as they will be. */
                 rewritten?: components["schemas"]["DoomedItem"][];
-                /** @description Lines of the owner's pages (`USER.md`, `MEMORY.md`, `SOUL.md`) that go. */
+                /** @description Lines of the owner's pages (`USER.md`, `MEMORY.md`, `SOUL.md`) that go, and with `words` titles of sessions. */
                 lines?: string[];
                 /** @description The messages of deleted memories that stay in the same memory. */
                 own_stays?: components["schemas"]["FoundMessage"][];
@@ -3269,6 +3271,8 @@ export interface components {
              * @description Size of the files.
              */
             bytes: number;
+            /** @description Of a user: messages that no episode has yet, with those of others in the same sessions. */
+            waiting: number;
         };
         /** @description Owners by tenant, then kind, then id. */
         OwnersData: {
@@ -3301,7 +3305,7 @@ export interface components {
             messages?: components["schemas"]["FoundMessage"][];
             /** @description Episodes that stay without some of their messages, as they will be. */
             rewritten?: components["schemas"]["DoomedItem"][];
-            /** @description Lines of the owner's pages (`USER.md`, `MEMORY.md`, `SOUL.md`) that go. */
+            /** @description Lines of the owner's pages (`USER.md`, `MEMORY.md`, `SOUL.md`) that go, and with `words` titles of sessions. */
             lines?: string[];
             /** @description The messages of deleted memories that stay in the same memory. */
             own_stays?: components["schemas"]["FoundMessage"][];
@@ -6108,7 +6112,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Everybody who has a file */
+            /** @description Everybody who has memory */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -203,6 +203,7 @@ fn a_token_of_one_user_opens_nothing_that_others_share() {
         "/api/v2/memory/get",
         "/api/v2/memory/delete",
         "/api/v2/memory/add",
+        "/api/v2/memory/flush",
         "/api/v1/memories/carol_ep_1",
         "/mcp",
     ] {
@@ -215,7 +216,7 @@ fn a_token_of_one_user_opens_nothing_that_others_share() {
     for path in [
         "/health",
         "/metrics",
-        "/api/v1/memory/flush",
+        "/api/v1/memory/import",
         "/api/v1/memory/search/",
         "/api/v1/history",
         "/api/v2/cache",

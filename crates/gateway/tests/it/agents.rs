@@ -120,6 +120,24 @@ async fn a_users_token_adds_own_words_to_own_sessions() {
     }
 }
 
+#[tokio::test]
+async fn a_users_token_flushes_own_sessions_of_its_project() {
+    let house = house().await;
+    let ask = async |path: &str, body: &Value| house.ask(post(path, body).token("ada")).await;
+    let flush = async |body: Value| ask("/api/v2/memory/flush", &body).await;
+    let said = conversation("ada/notes", &[("ada", "I like figs.")]);
+    ask("/api/v2/memory/add", &said).await.data();
+    let done = flush(json!({"session_id": "ada/notes", "wait": true})).await;
+    assert_eq!(done.data()["status"], "extracted");
+    for session in ["bob/notes", "notes", "adam/notes", "ada"] {
+        let (status, code, message) = flush(json!({"session_id": session})).await.error();
+        assert_eq!((status, code.as_str()), (403, "FORBIDDEN"), "{session}");
+        assert_eq!(message, "this token flushes sessions named `ada/…` only");
+    }
+    let elsewhere = json!({"session_id": "ada/notes", "project_id": "boat"});
+    assert_eq!(flush(elsewhere).await.error().0, 403);
+}
+
 /// A door that says who asks.
 fn door() -> Router {
     Router::new().fallback(async |Extension(asker): Extension<Asker>| {

@@ -2,13 +2,14 @@
 //!
 //! Owns: the gate. Never: a ledger of its own.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use model::{Cell, CellId, Message, MessageId, Owner, Scope, SessionKey, Timestamp};
 use ports::{
-    AppendOutcome, Buffered, Cut, CutWithAppend, Forgotten, LedgerError, NewMessage, NoRoom, Sweep,
-    Transcripts,
+    AppendOutcome, Buffered, Carried, Cut, CutWithAppend, Forgotten, LedgerError, NewMessage, NoRoom, Sweep,
+    Transcripts, WrittenCell,
 };
 use testkit::ledger::MemoryLedger;
 use tokio::sync::watch;
@@ -130,6 +131,20 @@ impl Transcripts for GatedLedger {
     }
     async fn messages(&self, scope: &Scope, ids: &[MessageId]) -> Result<Vec<Message>, LedgerError> {
         self.inner.messages(scope, ids).await
+    }
+    async fn waiting(&self) -> Result<BTreeMap<(Scope, Owner), usize>, LedgerError> {
+        self.inner.waiting().await
+    }
+    async fn carried(&self, scope: &Scope, ids: &[MessageId]) -> Result<Carried, LedgerError> {
+        self.inner.carried(scope, ids).await
+    }
+    async fn adopt(
+        &self,
+        scope: &Scope,
+        cells: Vec<WrittenCell>,
+        forgotten: BTreeSet<String>,
+    ) -> Result<(), LedgerError> {
+        self.inner.adopt(scope, cells, forgotten).await
     }
     async fn buffered(&self) -> Result<Buffered, LedgerError> {
         self.inner.buffered().await

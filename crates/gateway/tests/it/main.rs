@@ -18,6 +18,7 @@ mod library;
 mod mem0;
 mod memorize;
 mod openapi;
+mod portable;
 mod profile;
 mod projects;
 mod prompt;

@@ -99,3 +99,20 @@ async fn owners_have_counts_and_sizes_and_a_token_sees_its_own_tenant() {
     assert_eq!(ada["bytes"], sizes.iter().sum::<usize>(), "{ada}");
     assert!(ada["memories"].as_u64() >= Some(1), "{ada}");
 }
+
+#[tokio::test]
+async fn a_user_who_has_messages_only_is_listed() {
+    let house = House::new().await;
+    let mut body = conversation("s", &TEA);
+    body["project_id"] = json!("boat");
+    house.post("/api/v2/memory/add", &body).await.data();
+    let owners = async || house.get("/api/v2/owners").await.data()["owners"].clone();
+    let listed = owners().await;
+    assert_eq!(listed.as_array().map(Vec::len), Some(1), "{listed}");
+    let ada = &listed[0];
+    assert_eq!((&ada["id"], &ada["project_id"]), (&json!("ada"), &json!("boat")));
+    assert_eq!((&ada["files"], &ada["waiting"]), (&json!(0), &json!(4)));
+    let gone = json!({"user_id": "ada", "project_id": "boat"});
+    house.post("/api/v2/memory/delete", &gone).await.data();
+    assert_eq!(owners().await, json!([]));
+}

@@ -1,11 +1,13 @@
 //! A ledger in which one call of one session takes until the test allows it to end.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use model::{Cell, CellId, Message, MessageId, Owner, Scope, SessionKey, Timestamp};
 use ports::{
-    AppendOutcome, Buffered, Cut, CutWithAppend, Forgotten, LedgerError, NewMessage, Sweep, Transcripts,
+    AppendOutcome, Buffered, Carried, Cut, CutWithAppend, Forgotten, LedgerError, NewMessage, Sweep,
+    Transcripts, WrittenCell,
 };
 use tokio::sync::Semaphore;
 
@@ -125,6 +127,20 @@ impl Transcripts for Held {
     }
     async fn messages(&self, scope: &Scope, ids: &[MessageId]) -> Result<Vec<Message>, LedgerError> {
         self.inner.messages(scope, ids).await
+    }
+    async fn waiting(&self) -> Result<BTreeMap<(Scope, Owner), usize>, LedgerError> {
+        self.inner.waiting().await
+    }
+    async fn carried(&self, scope: &Scope, ids: &[MessageId]) -> Result<Carried, LedgerError> {
+        self.inner.carried(scope, ids).await
+    }
+    async fn adopt(
+        &self,
+        scope: &Scope,
+        cells: Vec<WrittenCell>,
+        forgotten: BTreeSet<String>,
+    ) -> Result<(), LedgerError> {
+        self.inner.adopt(scope, cells, forgotten).await
     }
     async fn buffered(&self) -> Result<Buffered, LedgerError> {
         self.inner.buffered().await

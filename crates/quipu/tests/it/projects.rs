@@ -126,20 +126,48 @@ fn a_shared_project_says_who_taught_what_and_a_person_is_known_in_it_behind_the_
         hits.contains("ana") && hits.contains("We paint the boat in May."),
         "{hits}"
     );
+    let mut words = hits.split(|c: char| c.is_whitespace() || "\"[](),".contains(c));
+    let id = words
+        .find(|word| word.starts_with("ana_ep_"))
+        .unwrap_or_else(|| panic!("{hits}"));
+    let read = agent.call("read", &json!({"id": id}));
+    assert!(read.contains("We paint the boat in May 2026."), "{read}");
+    agent.call("update", &json!({"id": id, "text": "We paint it never."}));
+    assert!(
+        agent.call("read", &json!({"id": id})).contains("in May"),
+        "it is Ana's"
+    );
     agent.end();
 
-    let sent = |project: &str, question: &str| {
-        let headers = format!("x-quipu-user: ben\r\nx-quipu-project: {project}\r\n");
+    let sent = |headers: &str, question: &str| {
         let messages = json!([{"role": "user", "content": question}]);
-        proxy::ask(server.address(), &headers, &messages);
+        proxy::ask(server.address(), headers, &messages);
         let seen = backend.requests();
         let last = seen.iter().rfind(|seen| seen.method == "POST").unwrap();
         String::from_utf8(last.body.clone().into()).unwrap()
     };
-    let turn = sent("boat", paint);
+    let [boat, garden] =
+        ["boat", "garden"].map(|project| format!("x-quipu-user: ben\r\nx-quipu-project: {project}\r\n"));
+    let turn = sent(&boat, paint);
     assert!(turn.contains(", ana: We paint the boat in May."), "{turn}");
-    let turn = sent("boat", "Which nuts am I allergic to?");
+    let turn = sent(&boat, "Which nuts am I allergic to?");
     assert!(turn.contains("walnuts"), "{turn}");
-    let turn = sent("garden", "When do we paint the shed?");
+    let turn = sent(&garden, "When do we paint the shed?");
     assert!(!turn.contains("June"), "{turn}");
+
+    // A token for the project knows the person only where it says so.
+    let token = |more: &[&str]| {
+        let of_boat = [
+            "token", "create", "--user", "ben", "--role", "write", "--app", "default", "--project", "boat",
+        ];
+        let made = root.run(&[&of_boat, more].concat()).stdout;
+        format!(
+            "authorization: Bearer {}\r\nx-quipu-project: boat\r\n",
+            made.trim()
+        )
+    };
+    let turn = sent(&token(&[]), "Am I allergic to any nuts?");
+    assert!(!turn.contains("walnuts"), "{turn}");
+    let turn = sent(&token(&["--person"]), "Which nuts may I not eat, being allergic?");
+    assert!(turn.contains("walnuts"), "{turn}");
 }

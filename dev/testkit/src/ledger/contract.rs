@@ -2,8 +2,9 @@
 //!
 //! Owns: the meaning of `Transcripts`, `Jobs`, `FileChanges`, `Conversations` and `Runs`. Never: durability across a restart.
 //!
-//! Reading order: [`transcripts`], [`sweeps`], [`jobs`], [`changes`], [`conversations`], [`runs`]; [`check_all`] runs all of them.
+//! Reading order: [`transcripts`], [`sweeps`], [`carried`], [`jobs`], [`changes`], [`conversations`], [`runs`]; [`check_all`] runs all of them.
 
+pub mod carried;
 pub mod changes;
 pub mod conversations;
 pub mod jobs;
@@ -43,6 +44,9 @@ pub async fn check_all<L: Ledger + Conversations + Runs>(fresh: impl Fn() -> L) 
     sweeps::single_messages_go_with_what_they_leave_empty(&fresh()).await;
     sweeps::a_deleted_client_id_is_left_out(&fresh()).await;
     sweeps::what_is_left_out_leaves_nothing(&fresh()).await;
+    carried::what_was_carried_is_known_elsewhere(&fresh()).await;
+    carried::what_is_adopted_is_there_once(&fresh()).await;
+    carried::everybody_who_waits_is_counted(&fresh()).await;
     jobs::a_job_is_queued_once(&fresh()).await;
     jobs::a_session_has_one_job_at_a_time(&fresh()).await;
     jobs::memcells_of_a_session_are_claimed_together(&fresh()).await;

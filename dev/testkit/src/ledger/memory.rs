@@ -3,6 +3,7 @@
 //! Owns: the protocol checks (a caller that breaks a port's promise panics with the reason) and the planned faults.
 //! Never: being clever; every question is a walk over all rows.
 
+mod carried;
 mod changes;
 mod conversations;
 mod jobs;
@@ -13,7 +14,7 @@ mod transcripts;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard};
 
-use model::{CellId, CutReason, Message, Owner, SessionKey, Timestamp};
+use model::{CellId, CutReason, Message, Owner, Scope, SessionKey, Timestamp};
 use ports::{FileRecord, Job, LedgerError, VaultPath};
 
 /// How a planned fault shows.
@@ -48,8 +49,8 @@ struct State {
     /// In order of their first message.
     sessions: Vec<SessionKey>,
     titles: BTreeMap<SessionKey, String>,
-    /// Client ids of deleted messages, and none for a session's deleted title.
-    forgotten: BTreeSet<(SessionKey, Option<String>)>,
+    /// The digests of deleted client ids, and of sessions that lost their title.
+    forgotten: BTreeSet<(Scope, String)>,
     /// When each got its last message.
     touched: BTreeMap<SessionKey, Timestamp>,
     /// In order of arrival.

@@ -1655,6 +1655,9 @@ class OwnerItem(TypedDict):
     bytes: int
     """Size of the files."""
 
+    waiting: int
+    """Of a user: messages that no episode has yet, with those of others in the same sessions."""
+
 
 class OwnersData(TypedDict):
     """Owners by tenant, then kind, then id."""
@@ -1703,7 +1706,7 @@ class PreviewData(TypedDict):
     """Episodes that stay without some of their messages, as they will be."""
 
     lines: NotRequired[List[str]]
-    """Lines of the owner's pages (`USER.md`, `MEMORY.md`, `SOUL.md`) that go."""
+    """Lines of the owner's pages (`USER.md`, `MEMORY.md`, `SOUL.md`) that go, and with `words` titles of sessions."""
 
     own_stays: NotRequired[List[FoundMessage]]
     """The messages of deleted memories that stay in the same memory."""

@@ -2,15 +2,17 @@
 //!
 //! Owns: their wrappers. Never: what happens at a call (`Faults` says).
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use async_trait::async_trait;
 use model::{Cell, CellId, Date, DocKey, Message, MessageId, Name, Owner, Scope, SessionKey, Timestamp};
 use ports::runs::{
     Claim, Claimed, Cost, Events, MemoryEvent, NewRun, RunPage, RunQuery, RunStats, Runs, Verdict,
 };
 use ports::{
-    AppendOutcome, BrokenFile, Buffered, Cut, CutWithAppend, FileAppend, FileChanges, FileRecord, FileStat,
-    Forgotten, Job, JobFailure, JobId, JobStats, Jobs, LedgerError, NewJob, NewMessage, Retention, RunId,
-    Sweep, TaskPage, TaskQuery, Transcripts, VaultPath,
+    AppendOutcome, BrokenFile, Buffered, Carried, Cut, CutWithAppend, FileAppend, FileChanges, FileRecord,
+    FileStat, Forgotten, Job, JobFailure, JobId, JobStats, Jobs, LedgerError, NewJob, NewMessage, Retention,
+    RunId, Sweep, TaskPage, TaskQuery, Transcripts, VaultPath, WrittenCell,
 };
 
 use super::{Faulty, no_ledger};
@@ -86,6 +88,24 @@ impl Transcripts for Faulty<dyn Transcripts> {
     async fn messages(&self, scope: &Scope, ids: &[MessageId]) -> Result<Vec<Message>, LedgerError> {
         self.faults
             .call("messages", self.inner.messages(scope, ids), no_ledger)
+            .await
+    }
+    async fn waiting(&self) -> Result<BTreeMap<(Scope, Owner), usize>, LedgerError> {
+        self.faults.call("waiting", self.inner.waiting(), no_ledger).await
+    }
+    async fn carried(&self, scope: &Scope, ids: &[MessageId]) -> Result<Carried, LedgerError> {
+        self.faults
+            .call("carried", self.inner.carried(scope, ids), no_ledger)
+            .await
+    }
+    async fn adopt(
+        &self,
+        scope: &Scope,
+        cells: Vec<WrittenCell>,
+        forgotten: BTreeSet<String>,
+    ) -> Result<(), LedgerError> {
+        self.faults
+            .call("adopt", self.inner.adopt(scope, cells, forgotten), no_ledger)
             .await
     }
     async fn buffered(&self) -> Result<Buffered, LedgerError> {

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use model::{CellId, Message, MessageId, Owner, OwnerKind, Role, SessionKey};
 use ports::{Forgotten, JobKind, Sweep};
 
-use super::State;
+use super::{State, carried::digest};
 
 /// Whom a message names as its sender.
 pub(super) fn speaker(message: &Message) -> Owner {
@@ -39,7 +39,7 @@ impl State {
                 self.titles.retain(|key, _| key.scope != scope);
                 self.jobs.retain(|stored| stored.job.session.scope != scope);
                 let swept = self.erase(|m| m.session.scope == scope);
-                self.forgotten.retain(|(key, _)| key.scope != scope);
+                self.forgotten.retain(|(of, _)| *of != scope);
                 swept
             }
             Sweep::Owner(scope, owner) => {
@@ -56,7 +56,7 @@ impl State {
 
     pub(super) fn untitle(&mut self, session: &SessionKey) {
         if self.titles.remove(session).is_some() {
-            self.forgotten.insert((session.clone(), None));
+            self.forgotten.insert(digest(session, None));
         }
     }
 
@@ -99,9 +99,8 @@ impl State {
         let before = self.messages.len();
         let erased = self.messages.iter().filter(|m| gone(&m.message));
         let touched: BTreeSet<SessionKey> = erased.clone().map(|m| m.message.session.clone()).collect();
-        let named = erased.filter(|m| m.client_id.is_some());
-        self.forgotten
-            .extend(named.map(|m| (m.message.session.clone(), m.client_id.clone())));
+        let named = erased.filter_map(|m| Some(digest(&m.message.session, Some(m.client_id.as_deref()?))));
+        self.forgotten.extend(named);
         self.messages.retain(|m| !gone(&m.message));
 
         let messages = &self.messages;

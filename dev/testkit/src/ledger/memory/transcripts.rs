@@ -2,16 +2,16 @@
 //!
 //! Owns: `Transcripts` of the fake. Never: jobs, other than those that come with a memcell.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use model::{Cell, CellId, Message, MessageId, Owner, OwnerKind, Scope, SessionKey, Timestamp};
 use ports::{
-    Accepted, AppendOutcome, Buffered, Cut, CutWithAppend, Forgotten, JobKind, LedgerError, NewMessage,
-    Sweep, Transcripts,
+    Accepted, AppendOutcome, Buffered, Carried, Cut, CutWithAppend, Forgotten, JobKind, LedgerError,
+    NewMessage, Sweep, Transcripts, WrittenCell,
 };
 
-use super::{MemoryLedger, State, Stored, StoredCell, sweep::speaker};
+use super::{MemoryLedger, State, Stored, StoredCell, carried::digest, sweep::speaker};
 
 impl State {
     fn buffered<'a>(&'a self, session: &'a SessionKey) -> impl Iterator<Item = &'a Stored> {
@@ -41,8 +41,7 @@ impl State {
             };
         }
         let id = new.message.id.clone();
-        let key = (session.clone(), new.client_id.clone());
-        if key.1.is_some() && self.forgotten.contains(&key) {
+        if self.is_forgotten(session, new.client_id.as_deref()) {
             return Accepted {
                 id,
                 duplicate: true,
@@ -71,8 +70,7 @@ impl State {
         let of_session = self.messages.iter().filter(|m| &m.message.session == session);
         let mut client_ids: BTreeSet<&String> = of_session.filter_map(|m| m.client_id.as_ref()).collect();
         for NewMessage { message, client_id } in new {
-            let is_forgotten =
-                client_id.is_some() && self.forgotten.contains(&(session.clone(), client_id.clone()));
+            let is_forgotten = self.is_forgotten(session, client_id.as_deref());
             let is_duplicate = client_id.as_ref().is_some_and(|id| !client_ids.insert(id)) || is_forgotten;
             if !is_duplicate && !taken.insert(&message.id) {
                 return Err(LedgerError::Store("the message id is taken".into()));
@@ -153,7 +151,7 @@ impl State {
             .any(|m| &m.message.session == session && speaker(&m.message) == *owner)
     }
 
-    fn is_tail_of(&self, scope: &Scope, owner: &Owner, stored: &Stored) -> bool {
+    pub(super) fn is_tail_of(&self, scope: &Scope, owner: &Owner, stored: &Stored) -> bool {
         if &stored.message.session.scope != scope {
             return false;
         }
@@ -247,7 +245,7 @@ impl Transcripts for MemoryLedger {
         self.call(|state| {
             if title.is_empty() {
                 state.untitle(session);
-            } else if !state.forgotten.contains(&(session.clone(), None)) {
+            } else if !state.forgotten.contains(&digest(session, None)) {
                 state.titles.insert(session.clone(), title);
             }
             Ok(())
@@ -256,8 +254,8 @@ impl Transcripts for MemoryLedger {
 
     async fn let_back(&self, session: &SessionKey, client_ids: Vec<String>) -> Result<(), LedgerError> {
         self.call(|state| {
-            for client_id in client_ids.into_iter().map(Some).chain([None]) {
-                state.forgotten.remove(&(session.clone(), client_id));
+            for client_id in client_ids.iter().map(|id| Some(id.as_str())).chain([None]) {
+                state.forgotten.remove(&digest(session, client_id));
             }
             Ok(())
         })
@@ -318,6 +316,26 @@ impl Transcripts for MemoryLedger {
                 .iter()
                 .filter(|m| &m.message.session.scope == scope && ids.contains(&m.message.id));
             Ok(by_time(found))
+        })
+    }
+
+    async fn waiting(&self) -> Result<BTreeMap<(Scope, Owner), usize>, LedgerError> {
+        self.call(|state| Ok(state.waiting()))
+    }
+
+    async fn carried(&self, scope: &Scope, ids: &[MessageId]) -> Result<Carried, LedgerError> {
+        self.call(|state| Ok(state.carried(scope, ids)))
+    }
+
+    async fn adopt(
+        &self,
+        scope: &Scope,
+        cells: Vec<WrittenCell>,
+        forgotten: BTreeSet<String>,
+    ) -> Result<(), LedgerError> {
+        self.call(|state| {
+            state.adopt(scope, cells, forgotten);
+            Ok(())
         })
     }
 

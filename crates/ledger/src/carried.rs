@@ -1,0 +1,118 @@
+//! What an export carries from one ledger to another.
+//!
+//! Owns: reading it and taking it in. Never: the memories themselves.
+
+use std::collections::BTreeSet;
+
+use model::{CutReason, MessageId, Scope};
+use ports::{Carried, NewMessage, WrittenCell};
+use rusqlite::{Connection, OptionalExtension};
+
+use crate::failure::LedgerResult;
+use crate::row::{SessionRows, kind_number, make_scope, place_of, scope_row};
+use crate::{forgotten, sweep, transcripts};
+
+pub(crate) const CLIENT_ID: &str =
+    "SELECT client_id FROM messages WHERE scope = ?1 AND id = ?2 AND client_id IS NOT NULL";
+
+pub(crate) const FORGOTTEN: &str = "SELECT lower(hex(digest)) FROM forgotten WHERE scope = ?1";
+
+pub(crate) fn carried(connection: &Connection, scope: &Scope, ids: &[MessageId]) -> LedgerResult<Carried> {
+    let mut carried = Carried::default();
+    let Some(scope) = scope_row(connection, scope)? else {
+        return Ok(carried);
+    };
+    let mut statement = connection.prepare_cached(CLIENT_ID)?;
+    for id in ids {
+        let found = statement.query_row((scope, id.as_str()), |row| row.get(0));
+        if let Some(client_id) = found.optional()? {
+            carried.client_ids.insert(id.clone(), client_id);
+        }
+    }
+    let mut statement = connection.prepare_cached(FORGOTTEN)?;
+    let digests = statement.query_map([scope], |row| row.get(0))?;
+    carried.forgotten = digests.collect::<rusqlite::Result<_>>()?;
+    Ok(carried)
+}
+
+pub(crate) fn adopt(
+    connection: &Connection,
+    scope: &Scope,
+    cells: Vec<WrittenCell>,
+    forgotten: &BTreeSet<String>,
+) -> LedgerResult<()> {
+    for cell in cells {
+        adopt_cell(connection, cell)?;
+    }
+    let scope = make_scope(connection, scope)?;
+    let mut statement = connection.prepare_cached(
+        "INSERT INTO forgotten (scope, digest) VALUES (?1, unhex(?2)) ON CONFLICT DO NOTHING",
+    )?;
+    for digest in forgotten {
+        statement.execute((scope, digest))?;
+    }
+    Ok(())
+}
+
+fn adopt_cell(connection: &Connection, cell: WrittenCell) -> LedgerResult<()> {
+    let place = place_of(connection, &cell.session)?;
+    connection
+        .prepare_cached("INSERT INTO cells (id, session, reason) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING")?
+        .execute((cell.id.as_str(), place.session, CutReason::Flush.as_str()))?;
+    let row: Option<i64> = connection
+        .prepare_cached("SELECT seq FROM cells WHERE id = ?1 AND session = ?2")?
+        .query_row((cell.id.as_str(), place.session), |row| row.get(0))
+        .optional()?;
+    let (mut ordinal, is_open): (i64, bool) = connection
+        .prepare_cached("SELECT next_ordinal, buffered > 0 FROM sessions WHERE id = ?1")?
+        .query_row([place.session], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    if let Some(row) = row {
+        for new in cell.messages {
+            if !has(connection, place, &new)? {
+                put(connection, place, (row, ordinal), new)?;
+                ordinal += 1;
+            }
+        }
+        let owner = (kind_number(cell.owner.kind), cell.owner.id.as_str());
+        connection
+            .prepare_cached(
+                "INSERT INTO cell_owners (cell, place, scope, kind, name, written)
+                   SELECT ?1, coalesce(max(place), -1) + 1, ?2, ?3, ?4, 1 FROM cell_owners WHERE cell = ?1
+                   HAVING NOT coalesce(max(kind = ?3 AND name = ?4), 0)",
+            )?
+            .execute((row, place.scope, owner.0, owner.1))?;
+        sweep::drop_if_empty(connection, row)?;
+    }
+    connection
+        .prepare_cached("UPDATE sessions SET next_ordinal = ?2 WHERE id = ?1")?
+        .execute((place.session, ordinal))?;
+    transcripts::set_open(connection, place.session, is_open)?;
+    forgotten::drop_empty(connection, place, ordinal)
+}
+
+fn has(connection: &Connection, place: SessionRows, new: &NewMessage) -> LedgerResult<bool> {
+    let mut statement = connection.prepare_cached(
+        "SELECT 1 FROM messages WHERE (scope = ?1 AND id = ?2) OR (session = ?3 AND client_id = ?4)",
+    )?;
+    Ok(statement.exists((
+        place.scope,
+        new.message.id.as_str(),
+        place.session,
+        &new.client_id,
+    ))?)
+}
+
+/// Stores a message of a segment.
+fn put(
+    connection: &Connection,
+    place: SessionRows,
+    (cell, ordinal): (i64, i64),
+    new: NewMessage,
+) -> LedgerResult<()> {
+    let id = new.message.id.clone();
+    transcripts::insert(connection, place, ordinal, new)?;
+    connection
+        .prepare_cached("UPDATE messages SET cell = ?1 WHERE scope = ?2 AND id = ?3")?
+        .execute((cell, place.scope, id.as_str()))?;
+    Ok(())
+}

@@ -1,0 +1,60 @@
+//! What no memory file has yet, over all tenants.
+//!
+//! Owns: finding the sessions and users that have some, and counting. Never: the messages themselves.
+
+use std::collections::BTreeMap;
+
+use model::{Owner, Scope, SessionKey, Timestamp};
+use ports::Buffered;
+use rusqlite::Connection;
+
+use crate::failure::LedgerResult;
+use crate::row::{USER, counted, name_of, owner_of, session_key};
+
+pub(crate) const BUFFERED: &str =
+    "SELECT count(*), coalesce(sum(buffered), 0) FROM sessions WHERE buffered > 0";
+
+pub(crate) const WAITING: &str = "SELECT app, project, waiting.name, count(*) FROM (
+      SELECT speakers.scope, speakers.name
+        FROM messages CROSS JOIN speakers ON speakers.session = messages.session
+        WHERE messages.cell IS NULL AND speakers.kind = ?1
+      UNION ALL
+      SELECT cell_owners.scope, cell_owners.name
+        FROM cell_owners JOIN messages ON messages.cell = cell_owners.cell
+        WHERE cell_owners.kind = ?1 AND written = 0
+    ) AS waiting
+    CROSS JOIN scopes ON scopes.id = waiting.scope GROUP BY waiting.scope, waiting.name";
+
+pub(crate) const OPEN: &str = "SELECT app, project, name, touched
+    FROM sessions JOIN scopes ON scopes.id = sessions.scope
+    WHERE buffered > 0 ORDER BY touched LIMIT ?1";
+
+pub(crate) fn waiting(connection: &Connection) -> LedgerResult<BTreeMap<(Scope, Owner), usize>> {
+    let mut statement = connection.prepare_cached(WAITING)?;
+    let rows = statement.query_and_then([USER], |row| {
+        let text = |at| row.get::<_, String>(at);
+        let scope = Scope::new(name_of(&text(0)?)?, name_of(&text(1)?)?);
+        Ok(((scope, owner_of(USER, &text(2)?)?), counted(row.get(3)?)))
+    })?;
+    rows.collect()
+}
+
+pub(crate) fn buffered(connection: &Connection) -> LedgerResult<Buffered> {
+    let mut statement = connection.prepare_cached(BUFFERED)?;
+    let of = |row: &rusqlite::Row<'_>| {
+        Ok(Buffered {
+            sessions: counted(row.get(0)?),
+            messages: counted(row.get(1)?),
+        })
+    };
+    Ok(statement.query_row([], of)?)
+}
+
+pub(crate) fn sessions(connection: &Connection, limit: usize) -> LedgerResult<Vec<(SessionKey, Timestamp)>> {
+    let mut statement = connection.prepare_cached(OPEN)?;
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let rows = statement.query_and_then([limit], |row| {
+        Ok((session_key(row, 0)?, Timestamp::from_millis(row.get(3)?)))
+    })?;
+    rows.collect()
+}

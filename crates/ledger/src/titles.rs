@@ -1,0 +1,55 @@
+//! The titles of sessions.
+//!
+//! Owns: giving and deleting them, and letting back what a sweep deleted. Never: what a title looks like.
+
+use model::SessionKey;
+use rusqlite::Connection;
+
+use crate::failure::LedgerResult;
+use crate::row::{make_scope, place_of, scope_row, session_row};
+use crate::{forgotten, sweep};
+
+pub(crate) fn entitle(connection: &Connection, session: &SessionKey, title: &str) -> LedgerResult<()> {
+    let scope = make_scope(connection, &session.scope)?;
+    if forgotten::is_noted(connection, scope, session.session.as_str(), None)? {
+        return Ok(());
+    }
+    if title.is_empty() {
+        return untitle(connection, session);
+    }
+    let place = place_of(connection, session)?;
+    connection
+        .prepare_cached("UPDATE sessions SET title = ?2 WHERE id = ?1 AND title IS NOT ?2")?
+        .execute((place.session, title))?;
+    Ok(())
+}
+
+fn untitle(connection: &Connection, session: &SessionKey) -> LedgerResult<()> {
+    let Some(session) = session_row(connection, session)? else {
+        return Ok(());
+    };
+    forgotten::note_title(connection, session)?;
+    connection
+        .prepare_cached("UPDATE sessions SET title = NULL WHERE id = ?1")?
+        .execute([session])?;
+    sweep::erase_bytes(connection)
+}
+
+pub(crate) fn let_back(
+    connection: &Connection,
+    session: &SessionKey,
+    client_ids: &[String],
+) -> LedgerResult<()> {
+    match scope_row(connection, &session.scope)? {
+        Some(scope) => forgotten::strike(connection, scope, session.session.as_str(), client_ids),
+        None => Ok(()),
+    }
+}
+
+pub(crate) fn title(connection: &Connection, session: &SessionKey) -> LedgerResult<Option<String>> {
+    let Some(session) = session_row(connection, session)? else {
+        return Ok(None);
+    };
+    let mut statement = connection.prepare_cached("SELECT title FROM sessions WHERE id = ?1")?;
+    Ok(statement.query_row([session], |row| row.get(0))?)
+}

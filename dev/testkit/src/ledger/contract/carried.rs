@@ -1,0 +1,150 @@
+//! What an export carries from one ledger to another, and who has something that no file has.
+//!
+//! Owns: the meaning of `Transcripts::carried`, `adopt` and `waiting`. Never: the lines of an export.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::{CellId, Message, MessageId, Owner, SessionKey};
+use ports::{Carried, Sweep, WrittenCell};
+
+use super::Ledger;
+use super::transcripts::{finish_all, ids};
+use crate::ledger::samples::{at, cell, cut, name, new, replies, says, scope, session, with_client_id};
+
+fn user(id: &str) -> Owner {
+    Owner::user(name(id))
+}
+
+fn message_ids(ids: &[&str]) -> Vec<MessageId> {
+    ids.iter().map(|id| MessageId::new(*id)).collect()
+}
+
+async fn carried(ledger: &impl Ledger, app: &str) -> Carried {
+    let asked = message_ids(&["m1", "m2", "m3", "none"]);
+    ledger.carried(&scope(app), &asked).await.expect("reads")
+}
+
+/// The segment `id` of `session` as Ann's ledger wrote it.
+fn written(id: &str, session: &SessionKey, owner: &str, told: &[(&str, Option<&str>)]) -> WrittenCell {
+    let message = |(at, (id, client_id)): (usize, &(&str, Option<&str>))| {
+        let said = says(session, "ann", id, i64::try_from(at).expect("few"));
+        client_id.map_or_else(
+            || new(said.clone()),
+            |client_id| with_client_id(said.clone(), client_id),
+        )
+    };
+    WrittenCell {
+        id: CellId::new(id),
+        session: session.clone(),
+        owner: user(owner),
+        messages: told.iter().enumerate().map(message).collect(),
+    }
+}
+
+async fn adopt(ledger: &impl Ledger, cell: WrittenCell, forgotten: &BTreeSet<String>) {
+    let scope = cell.session.scope.clone();
+    let adopted = ledger.adopt(&scope, vec![cell], forgotten.clone()).await;
+    adopted.expect("takes it in");
+}
+
+/// Of a message with this client id: its id, whether it is a duplicate, and whether it was deleted.
+async fn sent(ledger: &impl Ledger, session: &SessionKey, client_id: &str) -> (String, bool, bool) {
+    let anew = with_client_id(says(session, "ann", "anew", 9), client_id);
+    let outcome = ledger.append(session, vec![anew], at(9)).await.expect("answered");
+    let accepted = &outcome.accepted[0];
+    (accepted.id.to_string(), accepted.duplicate, accepted.forgotten)
+}
+
+/// With what one ledger carried, another knows the same messages, and those that were deleted.
+pub async fn what_was_carried_is_known_elsewhere(ledger: &impl Ledger) {
+    let (here, there) = (session("a", "s"), session("b", "s"));
+    let messages = vec![
+        with_client_id(says(&here, "ann", "m1", 0), "c1"),
+        new(says(&here, "ann", "m2", 1)),
+        with_client_id(says(&here, "ann", "m3", 2), "c3"),
+    ];
+    ledger.append(&here, messages, at(1)).await.expect("accepted");
+    let gone = Sweep::Messages(scope("a"), message_ids(&["m3"]));
+    ledger.sweep(gone).await.expect("swept");
+    let brought = carried(ledger, "a").await;
+    assert_eq!(
+        brought.client_ids,
+        BTreeMap::from([(MessageId::new("m1"), "c1".to_owned())])
+    );
+    assert_eq!(brought.forgotten.len(), 1);
+    let is_digest = |mark: &String| mark.len() == 64 && mark.bytes().all(|byte| byte.is_ascii_hexdigit());
+    assert!(brought.forgotten.iter().all(is_digest), "{brought:?}");
+    assert_eq!(carried(ledger, "b").await, Carried::default());
+
+    let told = [("m1", Some("c1")), ("m2", None)];
+    adopt(ledger, written("t1", &there, "ann", &told), &brought.forgotten).await;
+    assert_eq!(carried(ledger, "b").await, brought, "it goes on as it came");
+    assert_eq!(sent(ledger, &there, "c1").await, ("m1".to_owned(), true, false));
+    assert_eq!(sent(ledger, &there, "c3").await, ("anew".to_owned(), true, true));
+    assert!(ledger.buffer(&there).await.expect("reads").is_empty());
+    let tail = ledger.tail(&there.scope, &user("ann")).await.expect("reads");
+    assert!(tail.is_empty(), "it is written: {tail:?}");
+    assert_eq!(ledger.buffered().await.expect("reads").sessions, 1);
+}
+
+/// What is there stays as it is; another owner of a segment joins.
+pub async fn what_is_adopted_is_there_once(ledger: &impl Ledger) {
+    let (s, other) = (session("b", "s"), session("b", "other"));
+    let none = BTreeSet::new();
+    let told = [("m1", Some("c1")), ("m2", None)];
+    for owner in ["ann", "bob", "ann"] {
+        adopt(ledger, written("t1", &s, owner, &told), &none).await;
+    }
+    let of = async |id: &str| ledger.cell(&CellId::new(id)).await.expect("reads");
+    let t1 = of("t1").await.expect("is there");
+    assert_eq!(ids(&t1.messages), ["m1", "m2"]);
+    assert_eq!(t1.owners, [user("ann"), user("bob")]);
+    // Its messages have a place; its client id is taken; its id is another session's.
+    adopt(ledger, written("t2", &s, "ann", &told), &none).await;
+    adopt(ledger, written("t3", &s, "ann", &[("m5", Some("c1"))]), &none).await;
+    adopt(ledger, written("t1", &other, "ann", &[("m6", None)]), &none).await;
+    assert_eq!((of("t2").await, of("t3").await), (None, None));
+    let asked = message_ids(&["m5", "m6"]);
+    let found: Vec<Message> = ledger.messages(&s.scope, &asked).await.expect("reads");
+    assert!(found.is_empty(), "{found:?}");
+    // A buffer stays one, and the segment goes like any other.
+    let more = vec![new(says(&s, "ann", "m7", 7))];
+    ledger.append(&s, more, at(7)).await.expect("accepted");
+    adopt(ledger, written("t4", &s, "ann", &[("m8", None)]), &none).await;
+    let tail = ledger.tail(&s.scope, &user("ann")).await.expect("reads");
+    assert_eq!(ids(&tail), ["m7"]);
+    let gone = Sweep::Messages(s.scope.clone(), message_ids(&["m1"]));
+    ledger.sweep(gone).await.expect("swept");
+    assert!(sent(ledger, &s, "c1").await.2, "its client id was deleted");
+    let swept = ledger.sweep(Sweep::Session(s.clone())).await.expect("swept");
+    assert_eq!((swept.messages, swept.cells), (3, 2));
+}
+
+/// A user waits with what is buffered or not yet written, in each scope for itself.
+pub async fn everybody_who_waits_is_counted(ledger: &impl Ledger) {
+    let (s, foreign) = (session("a", "s"), session("b", "s"));
+    let said = vec![
+        new(says(&s, "ann", "m1", 1)),
+        new(replies(&s, "bot", "m2", 2)),
+        new(says(&s, "bob", "m3", 3)),
+    ];
+    ledger.append(&s, said, at(1)).await.expect("accepted");
+    let said = vec![new(says(&foreign, "ann", "f1", 1))];
+    ledger.append(&foreign, said, at(1)).await.expect("accepted");
+    let waiting = async || -> Vec<(String, String, usize)> {
+        let waiting = ledger.waiting().await.expect("reads").into_iter();
+        let row = |((scope, owner), count): ((model::Scope, Owner), usize)| {
+            (scope.app.to_string(), owner.id.to_string(), count)
+        };
+        waiting.map(row).collect()
+    };
+    let row = |app: &str, id: &str, count| (app.to_owned(), id.to_owned(), count);
+    let all = [row("a", "ann", 3), row("a", "bob", 3), row("b", "ann", 1)];
+    assert_eq!(waiting().await, all);
+    let buffer = ledger.buffer(&s).await.expect("reads");
+    let cells = vec![cell("c1", &buffer, &["ann"])];
+    ledger.cut(cut(cells)).await.expect("cut");
+    assert_eq!(waiting().await, [row("a", "ann", 3), row("b", "ann", 1)]);
+    finish_all(ledger).await;
+    assert_eq!(waiting().await, [row("b", "ann", 1)]);
+}
