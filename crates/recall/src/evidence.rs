@@ -80,8 +80,7 @@ impl Evidence {
                 // What is played or quoted, or what another does, says nothing for the words around it.
                 let lends = question.state.as_ref().is_none_or(|state| {
                     let row = corpus.row(posting.slot);
-                    let others_do = |verb: &String| row.doc.text.contains(verb.as_str());
-                    row.traits.material < 0.5 && !state.others_verb.as_ref().is_some_and(others_do)
+                    row.traits.material < 0.5 && !state.is_done_by_another(&row.doc.text)
                 });
                 if !lends {
                     continue;

@@ -131,6 +131,16 @@ impl StateQuestion {
     }
 }
 
+impl StateQuestion {
+    /// Whether a text says of another what the question asks of the asker.
+    pub(crate) fn is_done_by_another(&self, text: &str) -> bool {
+        self.others_verb.as_deref().is_some_and(|verb| {
+            let mut words = text.split(|c: char| !c.is_alphanumeric());
+            words.any(|word| word.eq_ignore_ascii_case(verb))
+        })
+    }
+}
+
 /// An earlier turn and the later one that most likely describes the present state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StateUpdate {

@@ -72,7 +72,7 @@ impl AddRequest {
         }
     }
 
-    /// Checks it.
+    /// Checks the request.
     pub fn into_parts(self, home: &Scope) -> Result<AddParts, Invalid> {
         let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;
         let session = scope::session(&self.session_id, scope)?;
@@ -165,7 +165,7 @@ pub struct FlushRequest {
 }
 
 impl FlushRequest {
-    /// Checks it.
+    /// Checks the request.
     pub fn session(&self, home: &Scope) -> Result<SessionKey, Invalid> {
         let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;
         scope::session(&self.session_id, scope)

@@ -77,7 +77,7 @@ impl DeleteParts {
 }
 
 impl DeleteRequest {
-    /// Checks it.
+    /// Checks the request.
     pub fn parts(&self, home: &Scope) -> Result<DeleteParts, Invalid> {
         let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;
         let owner = match (&self.user_id, &self.agent_id) {
@@ -198,7 +198,7 @@ pub struct IdsParts {
 }
 
 impl DeleteByIdsRequest {
-    /// Checks it.
+    /// Checks the request.
     pub fn parts(&self, home: &Scope) -> Result<IdsParts, Invalid> {
         let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;
         let owner = maybe_owner(self.user_id.as_deref(), self.agent_id.as_deref())?;

@@ -139,7 +139,7 @@ pub struct GetParts {
 }
 
 impl GetRequest {
-    /// Checks it.
+    /// Checks the request.
     pub fn parts(&self, home: &Scope, zone: &Zone) -> Result<GetParts, Invalid> {
         let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;
         let owner = scope::owner(self.user_id.as_deref(), self.agent_id.as_deref())?;

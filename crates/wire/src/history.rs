@@ -50,7 +50,7 @@ pub struct HistoryParts {
 }
 
 impl HistoryQuery {
-    /// Checks it.
+    /// Checks the request.
     pub fn parts(&self, scope: &Scope) -> Result<HistoryParts, Invalid> {
         let owner = match (self.user_id.as_deref(), self.agent_id.as_deref()) {
             (None, None) => None,

@@ -113,7 +113,7 @@ pub struct ScopeQuery {
 }
 
 impl ScopeQuery {
-    /// Checks it.
+    /// Checks the request.
     pub fn scope(&self, home: &Scope) -> Result<Scope, Invalid> {
         scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)
     }
@@ -177,7 +177,7 @@ pub struct DocumentsParts {
 }
 
 impl DocumentsQuery {
-    /// Checks it.
+    /// Checks the request.
     pub fn parts(&self, home: &Scope) -> Result<DocumentsParts, Invalid> {
         Ok(DocumentsParts {
             scope: scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?,
@@ -268,7 +268,7 @@ pub struct KnowledgeSearchParts {
 }
 
 impl KnowledgeSearchRequest {
-    /// Checks it.
+    /// Checks the request.
     pub fn parts(&self, home: &Scope) -> Result<KnowledgeSearchParts, Invalid> {
         bounded("query", &self.query, QUERY_CHARS_MAX)?;
         if self.query.trim().is_empty() {

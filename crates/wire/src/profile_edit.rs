@@ -63,7 +63,7 @@ pub struct Statement {
 }
 
 impl ProfileEditRequest {
-    /// Checks it.
+    /// Checks the request.
     pub fn parts(&self, home: &Scope) -> Result<(Scope, Owner), Invalid> {
         let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;
         let owner = scope::owner(Some(&self.user_id), None)?;

@@ -113,7 +113,7 @@ pub struct ScopeQuery {
 }
 
 impl ScopeQuery {
-    /// Checks it.
+    /// Checks the request.
     pub fn scope(&self, home: &Scope) -> Result<Scope, Invalid> {
         scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)
     }

@@ -430,3 +430,17 @@ fn nobody_lives_where_they_only_play_suppose_or_quote_that_they_do() {
         assert_eq!(ids(&found)[0], "new", "{question} {:?}", ids(&found));
     }
 }
+
+#[test]
+fn what_another_does_is_a_word_and_no_part_of_one() {
+    let asked = super::StateQuestion {
+        heads: Vec::new(),
+        is_of_other: false,
+        others_verb: Some("lives".to_owned()),
+        seeks_measure: false,
+    };
+    assert!(
+        asked.is_done_by_another("Dario lives in Hull") && asked.is_done_by_another("Lives in Hull, he says")
+    );
+    assert!(!asked.is_done_by_another("We live between olives and vines"));
+}
