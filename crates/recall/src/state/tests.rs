@@ -444,3 +444,30 @@ fn what_another_does_is_a_word_and_no_part_of_one() {
     );
     assert!(!asked.is_done_by_another("We live between olives and vines"));
 }
+
+/// The score of one message for "Where do I live?", among these of one session.
+fn score(said: [&str; 3], of: usize) -> f32 {
+    let ids = ["0", "1", "2"];
+    let turns = (0..3).map(|at| turn(ids[at], "a", day(1), "ann", said[at]));
+    let noise = (0..8).map(|at| turn(&format!("n{at}"), "b", day(2), "ann", "How long do lentils soak?"));
+    let found = ask("Where do I live?").of(&corpus(turns.chain(noise)));
+    let hit = found.messages.iter().find(|hit| &*hit.doc.key.id == ids[of]);
+    hit.map_or(0.0, |hit| hit.score)
+}
+
+#[test]
+fn what_follows_a_scene_is_played() {
+    let tower = "I live in a tower by the river.";
+    let [told, played] = ["Good evening.", "Let's play. You are the ferryman."]
+        .map(|opening| score([opening, tower, "The lamp is lit."], 1));
+    assert!(told > 0.0 && played < told / 2.0, "{told} {played}");
+}
+
+#[test]
+fn what_another_does_is_no_answer_and_lends_nothing() {
+    let [own, others] = ["I live in Hull now.", "Dario lives in Hull now."]
+        .map(|said| [said, "The dog is back.", "Ah well."]);
+    let (answers, beside) = (score(own, 0), score(own, 1));
+    assert!(score(others, 0) < answers / 5.0, "{} {answers}", score(others, 0));
+    assert!(score(others, 1) < beside / 2.0, "{} {beside}", score(others, 1));
+}
