@@ -40,6 +40,10 @@ fn one_without_a_name_is_told_in_the_first_person() {
             "I have been working at Acme since 2019.",
         ),
         ("We have two dogs.", "I have two dogs."),
+        (
+            "I have an interview in Leeds on Thursday.",
+            "I have an interview in Leeds on Thursday (11 May 2023).",
+        ),
         ("I don't eat meat.", "I don't eat meat."),
     ] {
         let mut said = message(1, "me", said, at("2023-05-08T13:56:00Z"));

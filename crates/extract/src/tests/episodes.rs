@@ -160,3 +160,27 @@ fn nothing_at_all() {
         "#]],
     );
 }
+
+#[test]
+fn a_summary_begins_with_nobody_elses_words() {
+    let summary = |lines: &str| episode(&cell(talk(lines)), &Zone::utc()).summary;
+    let played = summary(
+        "alice: You are the keeper of the lighthouse and I am Captain Bligh.
+         bot: Welcome, captain!
+         alice: I lost my left eye at sea and my wife Isabella is buried in Cadiz.",
+    );
+    assert!(
+        !played.contains("Isabella") && played.contains("keeper"),
+        "{played}"
+    );
+    let quoted = summary(
+        "alice: Polish this for my brother: \"I am a civil engineer. I live in Lagos and I speak Yoruba.\"
+         bot: Done.
+         alice: My own French is rubbish, I only took it for two years.",
+    );
+    assert!(
+        !quoted.contains("Alice: I am a civil engineer") && !quoted.contains("Yoruba"),
+        "{quoted}"
+    );
+    assert!(quoted.contains("French"), "{quoted}");
+}
