@@ -69,7 +69,12 @@ fn has_run(small: &str) -> bool {
 
 /// A text in small letters, as patterns that do not distinguish them read it: ſ is an s.
 fn in_small_letters(text: &str) -> String {
-    text.to_lowercase().replace('ſ', "s")
+    let small = text.to_lowercase();
+    if small.contains('ſ') {
+        small.replace('ſ', "s")
+    } else {
+        small
+    }
 }
 
 /// The text with every secret replaced by `[redacted:KIND]`; the text itself where there is none. A text that was redacted
@@ -99,21 +104,24 @@ pub fn marks(text: &str) -> Vec<&str> {
     }
 }
 
-/// One pass over what lies between the marks; nothing if nothing was found.
+/// One pass over what lies between the marks; nothing if nothing was found, and nothing copied then.
 fn round(text: &str) -> Option<String> {
     let mut out = String::new();
-    let mut found = false;
-    let mut rest = text;
-    loop {
-        let (plain, mark, after) = split_at_mark(rest);
-        found |= clean(plain, &mut out);
-        out.push_str(mark);
-        if after.is_empty() {
-            break;
+    let (mut copied, mut rest) = (0, text);
+    while !rest.is_empty() {
+        let (plain, _, after) = split_at_mark(rest);
+        let from = text.len() - rest.len();
+        for secret in secrets(plain) {
+            let (start, end) = (from + secret.range.start, from + secret.range.end);
+            // Overlapping secrets share one mark, which covers both.
+            if copied <= start {
+                out.extend([&text[copied..start], MARK, secret.kind, "]"]);
+            }
+            copied = copied.max(end);
         }
         rest = after;
     }
-    found.then_some(out)
+    (copied > 0).then(|| out + &text[copied..])
 }
 
 /// The text before the first mark, the mark, the text after it. Without a mark, all text is before it.
@@ -134,8 +142,8 @@ fn split_at_mark(text: &str) -> (&str, &str, &str) {
     (text, "", "")
 }
 
-/// Appends `plain` without its secrets; returns whether it had any.
-fn clean(plain: &str, out: &mut String) -> bool {
+/// The secrets of a text without marks, in order of their beginnings.
+fn secrets(plain: &str) -> Vec<FoundSecret> {
     let mut secrets = Vec::new();
     let small = in_small_letters(plain);
     shapes::find(plain, &small, &mut secrets);
@@ -144,21 +152,7 @@ fn clean(plain: &str, out: &mut String) -> bool {
     cards::find(plain, &mut secrets);
     // Stable: of two that begin together, the one found first by the order above names the kind.
     secrets.sort_by_key(|secret| secret.range.start);
-    let mut at = 0;
-    for secret in &secrets {
-        if secret.range.start < at {
-            // Overlapping secrets share one mark, which covers both.
-            at = at.max(secret.range.end);
-            continue;
-        }
-        out.push_str(&plain[at..secret.range.start]);
-        out.push_str(MARK);
-        out.push_str(secret.kind);
-        out.push(']');
-        at = secret.range.end;
-    }
-    out.push_str(&plain[at..]);
-    !secrets.is_empty()
+    secrets
 }
 
 #[cfg(test)]
