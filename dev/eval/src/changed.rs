@@ -3,6 +3,8 @@
 //! Owns: the pairs written for it (`changed/*.txt`), their corpora and the tables. Never: making rows (`offline`). Each
 //! pair is asked of a corpus of its own, among the talk of other pairs of its set and half about other matters.
 
+use std::path::PathBuf;
+
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 use embed::StaticEmbedder;
@@ -24,6 +26,9 @@ pub(crate) struct ChangedArgs {
     /// Changes told plainly, so that a listener has to conclude them, or by a stranger to both
     #[arg(long, value_enum, default_value = "all")]
     set: Set,
+    /// Read the sets from `SET_changes.txt` and `SET_both_true.txt` of this folder, not from those of this command
+    #[arg(long, value_name = "FOLDER")]
+    folder: Option<PathBuf>,
     /// Which pairs: rules and weights are made looking at the odd ones
     #[arg(long, value_enum, default_value = "both")]
     half: Half,
@@ -123,8 +128,18 @@ pub(crate) async fn run(args: &ChangedArgs) -> anyhow::Result<()> {
         if args.set != Set::All && args.set != set {
             continue;
         }
-        let mut pairs = read(changes)?;
-        pairs.extend(read(both_true)?);
+        let mut pairs = Vec::new();
+        for (kind, own) in [("changes", changes), ("both_true", both_true)] {
+            pairs.extend(match &args.folder {
+                Some(folder) => {
+                    let path = folder.join(format!("{name}_{kind}.txt"));
+                    let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+                    // Pairs point into the text until the command ends.
+                    read(text.leak())?
+                }
+                None => read(own)?,
+            });
+        }
         let (odd, even): (Vec<Pair>, Vec<Pair>) = pairs.into_iter().partition(Pair::is_odd);
         for (half, which, pairs) in [(Half::Odd, "odd", odd), (Half::Even, "even", even)] {
             if args.half != Half::Both && args.half != half {
