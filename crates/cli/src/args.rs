@@ -309,7 +309,7 @@ pub(crate) struct ForgetArgs {
     /// Delete a session from every memory; with --user or --agent, from that memory only
     #[arg(long, value_name = "ID", conflicts_with_all = ["ids", "all"])]
     pub(crate) session: Option<String>,
-    /// Delete the whole memory of the user or agent
+    /// Delete the whole memory of the user or agent in one project (--project); other projects keep theirs
     #[arg(long, conflicts_with = "ids")]
     pub(crate) all: bool,
     /// Delete without confirmation

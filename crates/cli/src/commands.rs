@@ -37,7 +37,7 @@ use anyhow::Context;
 
 use self::interrupt::{WhatStands, close, unless_interrupted};
 use crate::api::Api;
-use crate::args::{Cli, Command, ContextCommand, DEFAULT_USER, OwnerArgs, ScopeArgs};
+use crate::args::{Cli, Command, ContextCommand, DEFAULT_USER, KnowledgeCommand, OwnerArgs, ScopeArgs};
 use crate::config::{LoadedConfig, load};
 use crate::environment;
 use crate::error::{Exit, Failure};
@@ -105,8 +105,8 @@ fn work(desk: Desk, command: Command) -> Result<Exit, Failure> {
         Command::Config => configuration::show(&desk),
         Command::Init(args) => init::init(&desk, &args),
         Command::Doctor => doctor::doctor(&desk),
-        Command::Add(args) => desk.with_api(async |api| memory::add(&desk, api, args).await),
-        Command::Import(args) => desk.with_api(async |api| import::import(&desk, api, args).await),
+        Command::Add(args) => desk.starting(async |api| memory::add(&desk, api, args).await),
+        Command::Import(args) => desk.starting(async |api| import::import(&desk, api, args).await),
         Command::Export(args) => desk.with_api(async |api| export::export(&desk, api, args).await),
         Command::Search(args) => desk.with_api(async |api| memory::search(&desk, api, args).await),
         Command::Get(args) => desk.with_api(async |api| memory::get(&desk, api, args).await),
@@ -116,6 +116,9 @@ fn work(desk: Desk, command: Command) -> Result<Exit, Failure> {
         Command::Diff(args) => desk.with_api(async |api| history::diff(&desk, api, args).await),
         Command::Undo(args) => desk.with_api(async |api| history::undo(&desk, api, args).await),
         Command::Audit(args) => desk.with_api(async |api| history::audit(&desk, api, args).await),
+        Command::Knowledge(args) if matches!(args.command, KnowledgeCommand::Add { .. }) => {
+            desk.starting(async |api| knowledge::knowledge(&desk, api, args).await)
+        }
         Command::Knowledge(args) => desk.with_api(async |api| knowledge::knowledge(&desk, api, args).await),
         Command::Users => desk.with_api(async |api| users::users(&desk, api).await),
         Command::Rebuild => desk.with_api(async |api| upkeep::rebuild(&desk, api).await),
@@ -148,8 +151,32 @@ fn work(desk: Desk, command: Command) -> Result<Exit, Failure> {
 }
 
 impl Desk {
-    /// Opens the root's API, does the work, and closes everything in order, also after an error.
+    /// Does the work with the API of a root that is there.
     fn with_api(&self, work: impl AsyncFnOnce(&Api) -> Result<Exit, Failure>) -> Result<Exit, Failure> {
+        self.check_root()?;
+        self.starting(work)
+    }
+
+    /// Refuses a root that is not there.
+    fn check_root(&self) -> Result<(), Failure> {
+        if self.root.try_exists().unwrap_or(true) {
+            return Ok(());
+        }
+        let root = self.root.display();
+        if environment::default_root().as_ref() == Some(&self.root) {
+            let none = format!("nothing is remembered yet: there is no folder `{root}`");
+            let next =
+                "`quipu init` connects agents, `quipu add TEXT` and `quipu import FILE` store messages";
+            return Err(Failure::missing(none).hint(next));
+        }
+        let none = Failure::usage(format!("there is no Quipu root at `{root}`"));
+        let next = "check --root and QUIPU_ROOT; `quipu add`, `quipu import` and `quipu serve` start a root";
+        Err(none.hint(next))
+    }
+
+    /// Opens the API of a root, which is created if it is not there, does the work, and closes everything in order, also after
+    /// an error.
+    fn starting(&self, work: impl AsyncFnOnce(&Api) -> Result<Exit, Failure>) -> Result<Exit, Failure> {
         runtime()?.block_on(async {
             let api = Api::open(self).await?;
             let result = unless_interrupted(self, work(&api)).await;

@@ -63,6 +63,14 @@ impl Failure {
         }
     }
 
+    /// Something that is not there.
+    pub(crate) fn missing(message: impl fmt::Display) -> Self {
+        Self {
+            exit: Exit::NotFound,
+            ..Self::usage(message)
+        }
+    }
+
     /// Adds a hint: a sentence with the remedy.
     #[must_use]
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {

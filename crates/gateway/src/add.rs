@@ -60,25 +60,35 @@ pub(crate) async fn add(
         messages: parts.messages.into_iter().map(new).collect(),
         defer_extraction,
         task: task.clone(),
-        wait,
+        wait: false,
     };
     let engine = gateway.engine.clone();
     let write = async move {
-        let _hold = hold;
+        let mut restored = 0;
         if accept_forgotten {
             let client_ids = add.messages.iter().filter_map(|new| new.client_id.clone());
-            engine.let_back(&add.session, client_ids.collect()).await?;
+            restored = engine.let_back(&add.session, client_ids.collect()).await?;
         }
         if let Some(title) = title {
             // Set the title before the messages: Quipu can end a segment and write its episode as soon as they are stored.
             engine.entitle(&add.session, &title).await?;
         }
-        Ok(engine.add(add).await?)
+        let session = add.session.clone();
+        let added = engine.add(add).await?;
+        // The messages are on the disk, and what is waited for may need the room.
+        drop(hold);
+        let added = if wait {
+            engine.settled(&session, added).await?
+        } else {
+            added
+        };
+        Ok((added, restored))
     };
-    let added = gateway.see_through(write).await?;
+    let (added, restored) = gateway.see_through(write).await?;
+    let restored = restored.min(added.accepted.len() - duplicates(&added));
     gateway.metrics.added(added.accepted.len(), duplicates(&added));
     let status = match added.status {
-        MemorizeStatus::Queued => return Ok(queued(&visit, task, &added)),
+        MemorizeStatus::Queued => return Ok(queued(&visit, task, &added, restored)),
         MemorizeStatus::Accumulated => AddStatus::Accumulated,
         MemorizeStatus::Extracted => AddStatus::Extracted,
     };
@@ -88,6 +98,7 @@ pub(crate) async fn add(
         message_ids: message_ids(&added),
         duplicates: duplicates(&added),
         forgotten: forgotten(&added),
+        restored,
         redacted: added.redacted,
     }))
 }
@@ -127,7 +138,7 @@ pub(crate) async fn flush(
         .see_through(async move { Ok(engine.flush(flush).await?) })
         .await?;
     let status = match added.status {
-        MemorizeStatus::Queued => return Ok(queued(&visit, None, &added)),
+        MemorizeStatus::Queued => return Ok(queued(&visit, None, &added, 0)),
         MemorizeStatus::Accumulated => FlushStatus::NoExtraction,
         MemorizeStatus::Extracted => FlushStatus::Extracted,
     };
@@ -143,7 +154,7 @@ fn task_id(gateway: &Gateway, visit: &Visit) -> JobId {
     })
 }
 
-fn queued(visit: &Visit, task: Option<JobId>, added: &Added) -> Response {
+fn queued(visit: &Visit, task: Option<JobId>, added: &Added, restored: usize) -> Response {
     let data = QueuedData {
         status: QueuedStatus::Queued,
         message_count: added.accepted.len(),
@@ -151,6 +162,7 @@ fn queued(visit: &Visit, task: Option<JobId>, added: &Added) -> Response {
         message_ids: message_ids(added),
         duplicates: duplicates(added),
         forgotten: forgotten(added),
+        restored,
         redacted: added.redacted,
     };
     let request_id = task.map_or_else(|| visit.request_id.as_ref().to_owned(), |task| task.0);

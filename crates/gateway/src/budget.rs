@@ -8,6 +8,7 @@ use std::time::Duration;
 use axum::body::{Body, HttpBody as _};
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_ENCODING;
+use memory::Engine;
 use ports::Clock;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use wire::ErrorCode;
@@ -33,6 +34,12 @@ pub(crate) struct Budget {
 pub(crate) struct Hold(Option<OwnedSemaphorePermit>);
 
 impl Budget {
+    /// The same room for the long segments of an engine.
+    pub(crate) fn shared_with(self, engine: &Engine) -> Self {
+        engine.share_room(self.room.clone(), self.all);
+        self
+    }
+
     /// Room for as many bytes: at least for one body of the limit.
     pub(crate) fn of(bytes: usize) -> Self {
         let all = kibibytes(bytes);

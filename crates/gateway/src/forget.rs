@@ -66,6 +66,7 @@ pub(crate) fn target(visit: &Visit, parts: DeleteParts) -> Result<Forget, Failur
                 owner: parts.owner,
                 words: parts.words,
                 keep: parts.keep,
+                also: parts.also,
             })
         }
     })

@@ -51,8 +51,8 @@ impl Gateway {
     pub fn new(engine: Engine, settings: GatewaySettings, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>) -> Self {
         let form_max = settings.upload_bytes_max.saturating_add(FORM_BYTES_MAX);
         Self {
+            bodies: Budget::of(settings.body_bytes_max).shared_with(&engine),
             engine,
-            bodies: Budget::of(settings.body_bytes_max),
             uploads: Budget::of(form_max.saturating_mul(UPLOADS_AT_ONCE)),
             settings: Arc::new(settings),
             clock,

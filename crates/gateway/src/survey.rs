@@ -141,6 +141,7 @@ pub(crate) async fn preview(
         doomed.entries.extend_from_slice(&some.entries[some.named..]);
         doomed.named += some.named;
         doomed.messages.extend(some.messages);
+        doomed.beside.extend(some.beside);
         doomed.rewritten.extend(some.rewritten);
         doomed.lines.extend(some.lines);
         doomed.own_stays.extend(some.own_stays);
@@ -164,6 +165,7 @@ pub(crate) async fn preview(
         message_count: doomed.messages.len(),
         memories: items(&doomed.entries),
         messages: messages(&doomed.messages),
+        beside: messages(&doomed.beside),
         rewritten: items(&doomed.rewritten),
         lines: doomed.lines,
         own_stays: messages(&doomed.own_stays),

@@ -70,20 +70,21 @@ pub(crate) fn is_noted(
     Ok(statement.exists((scope, digest(session, client_id)))?)
 }
 
-/// Forgets what was noted about a session's title and these client ids.
+/// Forgets what was noted about a session's title and these client ids; returns how many of the ids were noted.
 pub(crate) fn strike(
     connection: &Connection,
     scope: i64,
     session: &str,
     client_ids: &[String],
-) -> LedgerResult<()> {
+) -> LedgerResult<usize> {
     let mut statement =
         connection.prepare_cached("DELETE FROM forgotten WHERE scope = ?1 AND digest = ?2")?;
-    let client_ids = client_ids.iter().map(|id| Some(id.as_str()));
-    for client_id in client_ids.chain([None]) {
-        statement.execute((scope, digest(session, client_id)))?;
+    statement.execute((scope, digest(session, None)))?;
+    let mut noted = 0;
+    for client_id in client_ids {
+        noted += statement.execute((scope, digest(session, Some(client_id))))?;
     }
-    Ok(())
+    Ok(noted)
 }
 
 /// Removes the row of a session that an append made and left empty: its next ordinal is still 0.

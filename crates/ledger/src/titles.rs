@@ -39,10 +39,10 @@ pub(crate) fn let_back(
     connection: &Connection,
     session: &SessionKey,
     client_ids: &[String],
-) -> LedgerResult<()> {
+) -> LedgerResult<usize> {
     match scope_row(connection, &session.scope)? {
         Some(scope) => forgotten::strike(connection, scope, session.session.as_str(), client_ids),
-        None => Ok(()),
+        None => Ok(0),
     }
 }
 

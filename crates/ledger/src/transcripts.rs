@@ -19,7 +19,7 @@ use crate::row::{
     MESSAGE, SessionRows, USER, count, counted, kind_number, message_of, owner_of, payload_of, place_of,
     scope_row, session_key, session_row, speaker_of,
 };
-use crate::{SqliteLedger, carried, forgotten, jobs, open, sweep, titles};
+use crate::{SqliteLedger, carried, forgotten, jobs, open, sweep, titles, writer};
 
 pub(crate) const BUFFER: &str = "SELECT events.payload FROM messages JOIN events ON events.seq = messages.seq
     WHERE messages.session = ?1 AND messages.cell IS NULL ORDER BY messages.time, messages.seq";
@@ -348,8 +348,9 @@ impl Transcripts for SqliteLedger {
         now: Timestamp,
     ) -> Result<AppendOutcome, LedgerError> {
         let session = session.clone();
+        let bytes: usize = messages.iter().map(|new| new.message.bytes()).sum();
         let work = move |c: &Connection| Ok(append(c, &session, messages, now)?.0);
-        self.writer.write(work).await
+        self.writer.write(move |c| writer::of_bytes(c, bytes, work)).await
     }
 
     async fn append_and_cut(
@@ -372,7 +373,7 @@ impl Transcripts for SqliteLedger {
         self.writer.write(work).await
     }
 
-    async fn let_back(&self, session: &SessionKey, client_ids: Vec<String>) -> Result<(), LedgerError> {
+    async fn let_back(&self, session: &SessionKey, client_ids: Vec<String>) -> Result<usize, LedgerError> {
         let session = session.clone();
         let work = move |c: &Connection| titles::let_back(c, &session, &client_ids);
         self.writer.write(work).await

@@ -18,6 +18,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::BUSY_TIMEOUT;
 use crate::failure::{Failure, LedgerResult};
+use crate::row::count;
 use crate::scrub::Scrub;
 
 /// Requests that wait for the writer; more callers than that wait for a place.
@@ -29,7 +30,8 @@ const BATCH_MAX: usize = 256;
 const COMPANY_WAIT: Duration = Duration::from_micros(150);
 /// Statements kept prepared; there are fewer.
 const STATEMENTS_MAX: usize = 96;
-const CACHE_KIB: i64 = 8 * 1024;
+/// Pages that are kept at hand.
+const CACHE_BYTES: usize = 8 << 20;
 /// The log is folded into the database when it has so many pages of 4 KiB, and shrinks back to about that.
 const WAL_PAGES: i64 = 4000;
 
@@ -40,7 +42,26 @@ pub(crate) fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "foreign_keys", true)?;
     // A savepoint that changes many pages keeps the old ones; not in a file.
     connection.pragma_update(None, "temp_store", "memory")?;
-    connection.pragma_update(None, "cache_size", -CACHE_KIB)
+    keep(connection, CACHE_BYTES)
+}
+
+fn keep(connection: &Connection, bytes: usize) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "cache_size", -count(bytes >> 10))
+}
+
+/// Writes so many bytes. More than the kept pages go to the disk at once: nobody reads them soon, and they stay in no cache.
+pub(crate) fn of_bytes<T>(
+    connection: &Connection,
+    bytes: usize,
+    work: impl FnOnce(&Connection) -> LedgerResult<T>,
+) -> LedgerResult<T> {
+    if bytes <= CACHE_BYTES {
+        return work(connection);
+    }
+    keep(connection, CACHE_BYTES / 16)?;
+    let done = work(connection);
+    keep(connection, CACHE_BYTES)?;
+    done
 }
 
 /// Statements are planned once, and not anew for other values: planning costs more than our look-ups.

@@ -201,6 +201,8 @@ pub struct WordsTarget {
     pub words: String,
     /// Ids of messages and memories that stay. A memory keeps the messages from which it was made.
     pub keep: BTreeSet<String>,
+    /// Ids of messages that go although they do not have the words.
+    pub also: BTreeSet<String>,
 }
 
 impl Forget {
@@ -235,6 +237,8 @@ pub struct Doomed {
     pub named: usize,
     /// The verbatim messages that go from the files, in order of time.
     pub messages: Vec<Arc<Doc>>,
+    /// With words: the messages directly before and after these in their sessions, which stay.
+    pub beside: Vec<Arc<Doc>>,
     /// Memories that lose some of their messages and stay, as they will be.
     pub rewritten: Vec<Arc<Doc>>,
     /// Lines of the owner's pages that go, and titles that have the words.

@@ -13,6 +13,7 @@ use crate::ids;
 use crate::model_pass;
 use crate::tasks::on_text;
 use crate::world::World;
+use crate::write_cell::LONG_BYTES;
 
 /// How often a buffer that changes under us is read again; only forgetting can change it.
 const CONFLICTS_MAX: usize = 8;
@@ -120,13 +121,17 @@ pub(crate) fn plan(
         if owners.is_empty() {
             owners.clone_from(&speakers);
         }
-        cells.push(Cell {
+        let cell = Cell {
             id: ids::cell_id(&*world.parts.ids, last.time, &world.settings.zone),
             session: session.clone(),
             messages,
             owners,
             reason: end.reason,
-        });
+        };
+        if cell.bytes() > LONG_BYTES {
+            world.turns.long_cells().insert(cell.id.clone(), cell.bytes());
+        }
+        cells.push(cell);
     }
     let now = world.work_time();
     let jobs = cells.iter().map(|cell| NewJob {

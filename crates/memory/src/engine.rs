@@ -175,6 +175,16 @@ impl Engine {
         Ok(added)
     }
 
+    /// Waits until the memories of an add are written and searchable; `added` with the tasks that wait then.
+    pub async fn settled(&self, session: &SessionKey, added: Added) -> Result<Added, EngineError> {
+        self.minded(memorize::answer(self.world(), session, added, true).await)
+    }
+
+    /// Makes long segments wait for room that texts of requests take too: a permit is a KiB, and there are `all`. Only once.
+    pub fn share_room(&self, room: Arc<tokio::sync::Semaphore>, all: u32) {
+        drop(self.world().turns.room.set((room, all)));
+    }
+
     /// Queues messages and returns before they are on disk. Later searches, lists and deletes wait for them, and a shutdown stores
     /// them within its time bound. A crash loses queued messages. Errors while storing are logged.
     pub async fn take_on(&self, add: Add) -> Result<(), EngineError> {
@@ -186,9 +196,9 @@ impl Engine {
         behind::caught_up(self.world(), scope).await;
     }
 
-    /// Lets later adds of a session store messages that were deleted, by their client ids. An add leaves out all others.
-    pub async fn let_back(&self, session: &SessionKey, client_ids: Vec<String>) -> Result<(), EngineError> {
-        self.minded(memorize::let_back(self.world(), session, client_ids).await)
+    /// Lets later adds of a session store messages that were deleted, by their client ids; returns how many were.
+    pub async fn let_back(&self, session: &SessionKey, ids: Vec<String>) -> Result<usize, EngineError> {
+        self.minded(memorize::let_back(self.world(), session, ids).await)
     }
 
     /// Sets a session's title; later episodes made by rules take it as their subject. A blank one changes nothing.

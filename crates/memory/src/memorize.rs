@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use model::{Message, Owner, Role, SessionKey};
+use model::{Content, Message, Owner, Role, SessionKey, TURN_BYTES_MAX};
 use ports::{
     AppendOutcome, CutWithAppend, JobId, JobKind, JobState, LedgerError, NewJob, NewMessage, TaskQuery,
 };
@@ -20,6 +20,7 @@ use crate::secrets;
 use crate::settle;
 use crate::tasks::on_text;
 use crate::world::World;
+use crate::write_cell::LONG_BYTES;
 
 /// The kinds of jobs that clients ask for.
 const ASKED_FOR: [JobKind; 2] = [JobKind::MemoryAdd, JobKind::MemoryFlush];
@@ -68,7 +69,9 @@ async fn accept_and_look(
     next: NextStep,
 ) -> Result<Added, EngineError> {
     let (messages, redacted) = prepared(&world, &session, messages);
-    let by_rules = matches!(next, NextStep::Look) && world.parts.chat.is_none();
+    let bytes: usize = messages.iter().map(|new| new.message.bytes()).sum();
+    // Long messages are written first and then cut: the buffer would be in memory beside the ledger's copies of them.
+    let by_rules = matches!(next, NextStep::Look) && world.parts.chat.is_none() && bytes <= LONG_BYTES;
     let held = by_rules.then(|| world.sessions.try_lock(&session)).flatten();
     let Some(held) = held else {
         let appended = accept(&world, &session, messages, None).await?;
@@ -127,7 +130,7 @@ pub(crate) async fn let_back(
     world: &World,
     session: &SessionKey,
     client_ids: Vec<String>,
-) -> Result<(), EngineError> {
+) -> Result<usize, EngineError> {
     world.accepting()?;
     Ok(world.parts.transcripts.let_back(session, client_ids).await?)
 }
@@ -174,7 +177,7 @@ pub(crate) async fn flush(world: &Arc<World>, flush: Flush) -> Result<Added, Eng
     answer(world, &session, added, wait).await
 }
 
-async fn answer(
+pub(crate) async fn answer(
     world: &World,
     session: &SessionKey,
     mut added: Added,
@@ -233,7 +236,7 @@ async fn accept(
     messages: Vec<NewMessage>,
     cut: Option<CutWithAppend>,
 ) -> Result<AppendOutcome, EngineError> {
-    let copies: Vec<Message> = messages.iter().map(|new| new.message.clone()).collect();
+    let copies: Vec<Message> = messages.iter().map(|new| beginning(&new.message)).collect();
     let ticket = world.corpora.ticket();
     let transcripts = &world.parts.transcripts;
     let outcome = match cut {
@@ -254,6 +257,15 @@ async fn accept(
         world.bell.ring();
     }
     Ok(outcome)
+}
+
+/// A message as searches see it: of a long one no more than its row has. The ledger gives the rest back while it writes.
+fn beginning(message: &Message) -> Message {
+    let mut seen = message.clone();
+    if message.bytes() > TURN_BYTES_MAX {
+        seen.content = Content::Text(message.beginning(TURN_BYTES_MAX)).into();
+    }
+    seen
 }
 
 /// Shows accepted messages to the owners at hand whom they concern.

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use model::{Doc, DocKind, EntryKind, MessageId, Owner, OwnerKind, SessionId};
+use model::{Doc, DocKind, EntryKind, Message, MessageId, Owner, OwnerKind, SessionId};
 
 use crate::api::{Doomed, EngineError, Forget, Staying, WordsTarget};
 use crate::words::Words;
@@ -98,6 +98,12 @@ async fn by_words(world: &World, target: &WordsTarget) -> Result<Doomed, EngineE
     gone.extend(following.iter().map(|doc| &*doc.key.id));
     let whose = (&target.scope, &target.owner);
     let arc = |doc: &Doc| Arc::new(doc.clone());
+    let turns = |messages: &[Message]| -> Vec<Arc<Doc>> {
+        let docs = messages
+            .iter()
+            .map(|message| Doc::of_message(message, &target.owner));
+        docs.map(Arc::new).collect()
+    };
     let rewritten = plan.rewritten.iter();
     let mut lines = pages::going(world, whose, &rows, &gone, Some(&words)).await?;
     let titles = forget::titles(world, &owned, &words).await?;
@@ -110,11 +116,8 @@ async fn by_words(world: &World, target: &WordsTarget) -> Result<Doomed, EngineE
             .map(arc)
             .collect(),
         lines,
-        messages: plan
-            .messages
-            .iter()
-            .map(|message| Arc::new(Doc::of_message(message, &target.owner)))
-            .collect(),
+        messages: turns(&plan.messages),
+        beside: turns(&plan.beside),
         rewritten: rewritten
             .filter(|(_, entry)| entry.kind == EntryKind::Episode)
             .flat_map(|(path, entry)| Doc::of_entry(entry, path).into_iter().take(1))

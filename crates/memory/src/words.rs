@@ -85,6 +85,8 @@ pub(crate) struct WordsPlan {
     pub(crate) told: BTreeSet<String>,
     /// The messages that go, in order of time.
     pub(crate) messages: Vec<Message>,
+    /// The messages directly before and after them, which stay.
+    pub(crate) beside: Vec<Message>,
     /// Memories that lose some of their messages, as they will be.
     pub(crate) rewritten: Vec<(VaultPath, Entry)>,
 }
@@ -96,12 +98,19 @@ pub(crate) fn plan(owned: &Owned, words: &Words, target: &WordsTarget, zone: &Zo
     let turns = first
         .filter(|entry| !derived::is_merged(entry))
         .flat_map(|entry| &entry.turns);
-    let messages: BTreeMap<&str, &Message> = turns
-        .chain(&owned.tail)
-        .filter(|message| !kept.contains(message.id.as_str()) && words.are_said(message, &target.owner))
-        .map(|message| (message.id.as_str(), message))
-        .collect();
+    let mut all: Vec<&Message> = turns.chain(&owned.tail).collect();
+    all.sort_by_key(|message| (&message.session, message.time, &message.id));
+    let goes = |message: &Message| goes(message, words, target, &kept);
+    let going = all.iter().copied().filter(|message| goes(message));
+    let messages: BTreeMap<&str, &Message> = going.map(|message| (message.id.as_str(), message)).collect();
     let mut plan = WordsPlan::default();
+    for pair in all.windows(2).filter(|pair| pair[0].session == pair[1].session) {
+        let mut stays = pair.iter().copied().filter(|message| !goes(message));
+        if let (Some(beside), None) = (stays.next(), stays.next()) {
+            plan.beside.push(beside.clone());
+        }
+    }
+    plan.beside.dedup();
     for (path, entry) in &owned.entries {
         let mut now = entry.clone();
         if !kept.contains(entry.id.as_str()) {
@@ -121,6 +130,12 @@ pub(crate) fn plan(owned: &Owned, words: &Words, target: &WordsTarget, zone: &Zo
     plan.messages
         .sort_by(|a, b| (a.time, &a.id).cmp(&(b.time, &b.id)));
     plan
+}
+
+/// Whether a message goes: it has the words or the request names it, and nothing keeps it.
+fn goes(message: &Message, words: &Words, target: &WordsTarget, kept: &BTreeSet<&str>) -> bool {
+    let id = message.id.as_str();
+    !kept.contains(id) && (target.also.contains(id) || words.are_said(message, &target.owner))
 }
 
 /// The ids that stay: those that the request names, and the messages from which the named memories were made.
@@ -217,7 +232,7 @@ pub(crate) async fn write_shared(
     let said: Vec<&Message> = owned
         .tail
         .iter()
-        .filter(|message| !kept.contains(message.id.as_str()) && words.are_said(message, &target.owner))
+        .filter(|message| goes(message, words, target, &kept))
         .collect();
     let sessions: BTreeSet<&SessionKey> = said.iter().map(|message| &message.session).collect();
     for session in sessions {

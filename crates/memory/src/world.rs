@@ -7,12 +7,12 @@
 //! the vault (sync, edit, forget, the end of a rebuild); so those see no half-written memory and need no
 //! further lock.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use model::{Owner, Scope, SessionKey, Timestamp};
+use model::{CellId, Owner, Scope, SessionKey, Timestamp};
 use ports::IndexError;
 use text::chain;
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -85,13 +85,28 @@ pub(crate) struct Turns {
     busy: Semaphore,
     /// Of writing a long segment: one is in memory at a time.
     pub(crate) long: tokio::sync::Mutex<()>,
+    /// The bytes of long segments that were cut and are not written. Of one that an earlier process cut, only reading it tells.
+    long_cells: Mutex<BTreeMap<CellId, usize>>,
+    /// The room that texts of requests have too, if there is a bound, and all of it, in KiB.
+    pub(crate) room: OnceLock<(Arc<Semaphore>, u32)>,
 }
+
+/// A long segment waits no longer for room: who has it may wait for the segment.
+const ROOM_WAIT: Duration = Duration::from_mins(1);
 
 /// The turns where so many threads serve requests.
 pub(crate) fn turns(threads: usize) -> Turns {
     Turns {
         busy: Semaphore::new((threads / 2).max(1)),
         long: tokio::sync::Mutex::default(),
+        long_cells: Mutex::default(),
+        room: OnceLock::new(),
+    }
+}
+
+impl Turns {
+    pub(crate) fn long_cells(&self) -> MutexGuard<'_, BTreeMap<CellId, usize>> {
+        self.long_cells.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -167,6 +182,18 @@ impl World {
     /// Waits for a turn to keep a thread busy.
     pub(crate) async fn busy(&self) -> SemaphorePermit<'_> {
         self.turns.busy.acquire().await.expect("it is never closed")
+    }
+
+    /// Waits for room for a long text behind the requests that wait for it, unless a model is asked, whose answer takes long.
+    pub(crate) async fn room_for(&self, bytes: usize) -> Option<SemaphorePermit<'_>> {
+        let (room, all) = self.turns.room.get().filter(|_| self.parts.chat.is_none())?;
+        let kibibytes = u32::try_from(bytes >> 10).unwrap_or(u32::MAX);
+        tokio::select! {
+            biased;
+            held = room.acquire_many(kibibytes.min(*all)) => held.ok(),
+            () = self.work.stopping() => None,
+            () = self.parts.clock.sleep(ROOM_WAIT) => None,
+        }
     }
 
     /// Whether a request may wait for an embedding, and the index may see it.

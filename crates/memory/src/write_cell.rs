@@ -32,7 +32,7 @@ use crate::writer::Pending;
 /// Facts that a large owner's index may bring for each new fact.
 const CANDIDATES: usize = 50;
 /// Segments with more bytes are not written together, and one that has more alone is long.
-const TOGETHER_BYTES_MAX: usize = 1 << 20;
+pub(crate) const LONG_BYTES: usize = 1 << 20;
 
 /// Why an attempt failed.
 #[derive(Debug, thiserror::Error)]
@@ -80,24 +80,33 @@ async fn write_all(world: &World, ids: &[CellId], attempt: u32) -> Result<(), Jo
     let write = |told| write_told(world, told, &later, sweeps, attempt == 1);
     let (mut told, mut together) = (Vec::new(), 0);
     for id in ids {
-        let Some(cell) = world.parts.transcripts.cell(id).await? else {
-            continue;
+        let noted = world.turns.long_cells().get(id).copied();
+        let mut short = None;
+        let bytes = if let Some(bytes) = noted {
+            bytes
+        } else {
+            let Some(cell) = world.parts.transcripts.cell(id).await? else {
+                continue;
+            };
+            let bytes = cell.bytes();
+            short = (bytes <= LONG_BYTES).then_some(cell);
+            bytes
         };
-        let bytes = cell.bytes();
-        if together + bytes > TOGETHER_BYTES_MAX {
+        if together + bytes > LONG_BYTES {
             write(std::mem::take(&mut told)).await?;
             together = 0;
         }
-        if bytes <= TOGETHER_BYTES_MAX {
+        if let Some(cell) = short {
             told.push(extracted(world, cell, attempt).await?);
             together += bytes;
             continue;
         }
-        drop(cell);
         let _turn = world.turns.long.lock().await;
+        let _room = world.room_for(bytes).await;
         if let Some(cell) = world.parts.transcripts.cell(id).await? {
             write(vec![extracted(world, cell, attempt).await?]).await?;
         }
+        world.turns.long_cells().remove(id);
     }
     write(told).await
 }

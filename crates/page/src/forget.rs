@@ -10,9 +10,7 @@ use axum::extract::{Query, State};
 use axum::response::Response;
 use serde::Deserialize;
 use wire::survey::{DoomedItem, StayingItem};
-use wire::{
-    DeleteByIdsData, DeleteByIdsRequest, DeleteData, DeleteRequest, FoundMessage, PreviewData, PreviewRequest,
-};
+use wire::{DeleteByIdsData, DeleteByIdsRequest, DeleteData, FoundMessage, PreviewData, PreviewRequest};
 
 use crate::api::Refused;
 use crate::around::{Around, Nav, Problem, html};
@@ -33,6 +31,9 @@ pub(crate) struct ForgetTarget {
     /// Ids that stay although they have the words.
     #[serde(skip)]
     keep: Vec<String>,
+    /// Ids of messages that go without the words.
+    #[serde(skip)]
+    also: Vec<String>,
     /// The choice among what has the words is made.
     #[serde(skip)]
     is_chosen: bool,
@@ -156,16 +157,7 @@ pub(crate) async fn forget(
     }
     let preview = target.preview(&guest.whose)?;
     let (memories, messages) = if preview.ids.is_empty() {
-        let request = DeleteRequest {
-            app_id: preview.app_id,
-            project_id: preview.project_id,
-            user_id: preview.user_id,
-            agent_id: None,
-            session_id: preview.session_id,
-            words: preview.words,
-            keep: preview.keep,
-        };
-        let data: DeleteData = guest.api.post("/memory/delete", &request).await?;
+        let data: DeleteData = guest.api.post("/memory/delete", &preview.deletion()).await?;
         (data.count, data.message_count)
     } else {
         let request = DeleteByIdsRequest {
@@ -188,7 +180,7 @@ pub(crate) async fn forget(
 
 impl ForgetTarget {
     /// Of a form's fields, with whether its last button was pressed. Of the tick boxes a browser sends those that are ticked; what
-    /// was shown without a tick stays.
+    /// was shown without a tick stays. What is ticked and was not shown as having the words goes with it.
     fn of(fields: Vec<(String, String)>) -> (Self, bool) {
         let mut target = Self::default();
         let (mut shown, mut ticked, mut is_sure) = (Vec::new(), BTreeSet::new(), false);
@@ -200,12 +192,16 @@ impl ForgetTarget {
                 "all" => target.all = value,
                 "confirm" => target.confirm = value,
                 "keep" => target.keep.push(value),
+                "also" => target.also.push(value),
                 "shown" => shown.push(value),
                 "goes" => _ = ticked.insert(value),
                 "sure" => is_sure = true,
                 _ => {}
             }
         }
+        target
+            .also
+            .extend(ticked.iter().filter(|id| !shown.contains(id)).cloned());
         shown.retain(|id| !ticked.contains(id));
         target.keep.extend(shown);
         target.is_chosen = true;
@@ -222,44 +218,32 @@ impl ForgetTarget {
         } else if !self.words.is_empty() {
             format!("everything with “{}”", self.words)
         } else if self.session.is_empty() {
-            format!("everything of {}", whose.person())
+            format!("everything of {} in project {}", whose.person(), whose.project)
         } else {
             format!("the session {} for everybody in it", self.session)
         }
     }
 
     fn preview(&self, whose: &WhoseMemory) -> Result<PreviewRequest, Refused> {
-        let request = PreviewRequest {
+        let mut request = PreviewRequest {
             app_id: Some(whose.app.clone()),
             project_id: Some(whose.project.clone()),
+            user_id: Some(whose.user.clone()),
             ..PreviewRequest::default()
         };
         if !self.id.is_empty() {
-            Ok(PreviewRequest {
-                ids: vec![self.id.clone()],
-                user_id: Some(whose.user.clone()),
-                ..request
-            })
+            request.ids = vec![self.id.clone()];
         } else if !self.words.is_empty() {
-            Ok(PreviewRequest {
-                words: Some(self.words.clone()),
-                keep: self.keep.clone(),
-                user_id: Some(whose.user.clone()),
-                ..request
-            })
+            request.words = Some(self.words.clone());
+            request.keep.clone_from(&self.keep);
+            request.also.clone_from(&self.also);
         } else if !self.session.is_empty() {
-            Ok(PreviewRequest {
-                session_id: Some(self.session.clone()),
-                ..request
-            })
-        } else if self.is_all() {
-            Ok(PreviewRequest {
-                user_id: Some(whose.user.clone()),
-                ..request
-            })
-        } else {
-            Err(Refused::new(422, "the address does not say what to forget"))
+            request.session_id = Some(self.session.clone());
+            request.user_id = None;
+        } else if !self.is_all() {
+            return Err(Refused::new(422, "the address does not say what to forget"));
         }
+        Ok(request)
     }
 }
 

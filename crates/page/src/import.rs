@@ -64,8 +64,9 @@ pub struct ImportProgress {
     pub conversations: usize,
     pub messages: usize,
     pub new: usize,
-    /// Messages that were deleted before and are left out.
+    /// Messages that were deleted before and are left out, or stored again.
     pub forgotten: usize,
+    pub restored: usize,
     /// Secrets removed.
     pub redacted: usize,
     /// What could not be read, and why.
@@ -360,15 +361,15 @@ impl ImportRow {
             words::count(progress.conversations, "conversation", "conversations"),
             words::number(progress.new)
         );
-        if progress.forgotten > 0 {
-            said.push_str("; ");
-            said.push_str(&words::count(progress.forgotten, "message", "messages"));
-            said.push_str(" forgotten before, left out");
-        }
-        if progress.redacted > 0 {
-            said.push_str("; ");
-            said.push_str(&words::count(progress.redacted, "secret", "secrets"));
-            said.push_str(" removed first");
+        let message = ["message", "messages"];
+        for (count, [one, many], what) in [
+            (progress.restored, message, "forgotten before, stored again"),
+            (progress.forgotten, message, "forgotten before, left out"),
+            (progress.redacted, ["secret", "secrets"], "removed first"),
+        ] {
+            if count > 0 {
+                said.extend(["; ", &words::count(count, one, many), " ", what]);
+            }
         }
         let more = progress.skipped.len().saturating_sub(SKIPPED_SHOWN);
         Self {

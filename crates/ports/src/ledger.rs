@@ -152,8 +152,9 @@ pub trait Transcripts: Send + Sync + std::fmt::Debug {
         cut: CutWithAppend,
         now: Timestamp,
     ) -> Result<AppendOutcome, LedgerError>;
-    /// Lets later appends accept these client ids of a session again, and lets it have a title again.
-    async fn let_back(&self, session: &SessionKey, client_ids: Vec<String>) -> Result<(), LedgerError>;
+    /// Lets later appends accept these client ids of a session again, and lets it have a title again. Returns how many of the
+    /// ids were deleted.
+    async fn let_back(&self, session: &SessionKey, client_ids: Vec<String>) -> Result<usize, LedgerError>;
     /// Replaces the title of a session; deleted with the session. An empty title deletes it. A session whose title was
     /// deleted takes no other until [`Transcripts::let_back`].
     async fn entitle(&self, session: &SessionKey, title: String) -> Result<(), LedgerError>;

@@ -106,6 +106,9 @@ pub struct AddData {
     /// Quipu: number of duplicates that were deleted and are left out; their ids name nothing.
     #[serde(default)]
     pub forgotten: usize,
+    /// Quipu: number of messages that were deleted before and are stored again, as `accept_forgotten` asks.
+    #[serde(default)]
+    pub restored: usize,
     /// Quipu: number of secrets removed from them before they were written.
     #[serde(default)]
     pub redacted: usize,
@@ -135,6 +138,9 @@ pub struct QueuedData {
     /// Quipu: number of duplicates that were deleted and are left out; their ids name nothing.
     #[serde(default)]
     pub forgotten: usize,
+    /// Quipu: number of messages that were deleted before and are stored again, as `accept_forgotten` asks.
+    #[serde(default)]
+    pub restored: usize,
     /// Quipu: number of secrets removed from them before they were written.
     #[serde(default)]
     pub redacted: usize,

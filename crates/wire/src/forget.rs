@@ -44,6 +44,10 @@ pub struct DeleteRequest {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false, max_items = 2000)]
     pub keep: Vec<String>,
+    /// Quipu: with `words`, ids of messages that go too, as the preview shows them in `beside`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false, max_items = 2000)]
+    pub also: Vec<String>,
 }
 
 /// Target of a delete.
@@ -63,6 +67,8 @@ pub struct WordsParts {
     pub words: String,
     /// Ids as files have them.
     pub keep: BTreeSet<String>,
+    /// Ids of messages.
+    pub also: BTreeSet<String>,
 }
 
 impl DeleteParts {
@@ -87,8 +93,10 @@ impl DeleteRequest {
         if let Some(words) = &self.words {
             return self.words(words, scope, owner).map(DeleteParts::Words);
         }
-        if !self.keep.is_empty() {
-            return Err(Invalid::at("keep", "needs `words`"));
+        for (field, ids) in [("keep", &self.keep), ("also", &self.also)] {
+            if !ids.is_empty() {
+                return Err(Invalid::at(field, "needs `words`"));
+            }
         }
         match (self.session_id.as_deref(), owner) {
             (None, None) => Err(Invalid::whole(
@@ -115,14 +123,17 @@ impl DeleteRequest {
         if !words.contains(char::is_alphanumeric) {
             return Err(Invalid::at("words", "must have a letter or a digit"));
         }
-        if self.keep.len() > KEPT_MAX {
-            let problem = format!("must have at most {KEPT_MAX} ids, this has {}", self.keep.len());
-            return Err(Invalid::at("keep", problem));
+        for (field, ids) in [("keep", &self.keep), ("also", &self.also)] {
+            if ids.len() > KEPT_MAX {
+                let problem = format!("must have at most {KEPT_MAX} ids, this has {}", ids.len());
+                return Err(Invalid::at(field, problem));
+            }
         }
         let prefix = format!("{}_", owner.id);
         let bare = |id: &String| id.strip_prefix(&prefix).unwrap_or(id).to_owned();
         Ok(WordsParts {
             keep: self.keep.iter().flat_map(|id| [bare(id), id.clone()]).collect(),
+            also: self.also.iter().cloned().collect(),
             words: words.to_owned(),
             scope,
             owner,

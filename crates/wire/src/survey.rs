@@ -95,6 +95,10 @@ pub struct PreviewRequest {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false, max_items = 2000)]
     pub keep: Vec<String>,
+    /// As in `memory/delete`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false, max_items = 2000)]
+    pub also: Vec<String>,
 }
 
 /// Target of a preview.
@@ -105,30 +109,33 @@ pub enum PreviewParts {
 }
 
 impl PreviewRequest {
+    /// The deletion that it looks at, without `ids`.
+    pub fn deletion(self) -> DeleteRequest {
+        DeleteRequest {
+            app_id: self.app_id,
+            project_id: self.project_id,
+            user_id: self.user_id,
+            agent_id: self.agent_id,
+            session_id: self.session_id,
+            words: self.words,
+            keep: self.keep,
+            also: self.also,
+        }
+    }
+
     /// Checks it as the deletion would.
     pub fn parts(&self, home: &Scope) -> Result<PreviewParts, Invalid> {
-        let (app_id, project_id) = (self.app_id.clone(), self.project_id.clone());
-        let (user_id, agent_id) = (self.user_id.clone(), self.agent_id.clone());
         if self.ids.is_empty() {
-            let delete = DeleteRequest {
-                app_id,
-                project_id,
-                user_id,
-                agent_id,
-                session_id: self.session_id.clone(),
-                words: self.words.clone(),
-                keep: self.keep.clone(),
-            };
-            return delete.parts(home).map(PreviewParts::Delete);
+            return self.clone().deletion().parts(home).map(PreviewParts::Delete);
         }
         if self.words.is_some() {
             return Err(Invalid::at("words", "cannot be combined with `ids`"));
         }
         let by_ids = DeleteByIdsRequest {
-            app_id,
-            project_id,
-            user_id,
-            agent_id,
+            app_id: self.app_id.clone(),
+            project_id: self.project_id.clone(),
+            user_id: self.user_id.clone(),
+            agent_id: self.agent_id.clone(),
             ids: self.ids.clone(),
             ..DeleteByIdsRequest::default()
         };
@@ -151,6 +158,10 @@ pub struct PreviewData {
     /// The first 500 of the messages that go, in order of time. Their `score` is 0.
     #[serde(default)]
     pub messages: Vec<FoundMessage>,
+    /// With `words`: the messages directly before and after these in their sessions. They stay, and may be about the same
+    /// person without the name.
+    #[serde(default)]
+    pub beside: Vec<FoundMessage>,
     /// Episodes that stay without some of their messages, as they will be.
     #[serde(default)]
     pub rewritten: Vec<DoomedItem>,

@@ -732,12 +732,13 @@ fn a_delete_names_exactly_what_goes() {
         parts(json!({"session_id": "s", "user_id": "u"})),
         Ok(DeleteParts::OwnerInSession(..))
     ));
-    let by_words = parts(json!({"user_id": "u", "words": "Petra", "keep": ["u_af_1", "m1"]}));
+    let by_words = parts(json!({"user_id": "u", "words": "Petra", "keep": ["u_af_1", "m1"], "also": ["m2"]}));
     let Ok(DeleteParts::Words(by_words)) = by_words else {
         panic!("{by_words:?}");
     };
     // A memory's id is known with its owner and without, a message's as it is.
     assert_eq!(by_words.keep, ["af_1", "m1", "u_af_1"].map(String::from).into());
+    assert_eq!(by_words.also, ["m2".to_owned()].into());
     let cases = [
         json!({}),
         json!({"app_id": "a"}),
@@ -749,6 +750,7 @@ fn a_delete_names_exactly_what_goes() {
         json!({"words": "Petra", "user_id": "u", "session_id": "s"}),
         json!({"words": "?!", "user_id": "u"}),
         json!({"keep": ["m1"], "user_id": "u"}),
+        json!({"also": ["m1"], "user_id": "u"}),
     ];
     expect![[r#"
         {}
@@ -760,7 +762,7 @@ fn a_delete_names_exactly_what_goes() {
         {"session_id":""}
             session_id: an id must not be empty
         {"user_id":"u","appid":"a"}
-            appid: unknown field: use one of `app_id`, `project_id`, `user_id`, `agent_id`, `session_id`, `words`, `keep`
+            appid: unknown field: use one of `app_id`, `project_id`, `user_id`, `agent_id`, `session_id`, `words`, `keep`, `also`
         {"user_id":"../u"}
             user_id: `/` is not allowed in an id: use letters, digits and `_.@+-`
         {"words":"Petra"}
@@ -771,6 +773,8 @@ fn a_delete_names_exactly_what_goes() {
             words: must have a letter or a digit
         {"keep":["m1"],"user_id":"u"}
             keep: needs `words`
+        {"also":["m1"],"user_id":"u"}
+            also: needs `words`
     "#]]
     .assert_eq(&refusals(|case| parts(case.clone()), &cases));
 }

@@ -1256,6 +1256,8 @@ export interface components {
             duplicates: number;
             /** @description Quipu: number of duplicates that were deleted and are left out; their ids name nothing. */
             forgotten?: number;
+            /** @description Quipu: number of messages that were deleted before and are stored again, as `accept_forgotten` asks. */
+            restored?: number;
             /** @description Quipu: number of secrets removed from them before they were written. */
             redacted?: number;
         };
@@ -1730,6 +1732,8 @@ export interface components {
             words?: string;
             /** @description Quipu: with `words`, ids of messages and memories that stay. A memory keeps the messages that it was made from. */
             keep?: string[];
+            /** @description Quipu: with `words`, ids of messages that go too, as the preview shows them in `beside`. */
+            also?: string[];
         };
         /**
          * @description Format of messages.
@@ -1894,6 +1898,8 @@ export interface components {
                 duplicates: number;
                 /** @description Quipu: number of duplicates that were deleted and are left out; their ids name nothing. */
                 forgotten?: number;
+                /** @description Quipu: number of messages that were deleted before and are stored again, as `accept_forgotten` asks. */
+                restored?: number;
                 /** @description Quipu: number of secrets removed from them before they were written. */
                 redacted?: number;
             };
@@ -2400,6 +2406,11 @@ export interface components {
                 memories: components["schemas"]["DoomedItem"][];
                 /** @description The first 500 of the messages that go, in order of time. Their `score` is 0. */
                 messages?: components["schemas"]["FoundMessage"][];
+                /**
+                 * @description With `words`: the messages directly before and after these in their sessions. They stay, and may be about the same
+                 *     person without the name.
+                 */
+                beside?: components["schemas"]["FoundMessage"][];
                 /** @description Episodes that stay without some of their messages, as they will be. */
                 rewritten?: components["schemas"]["DoomedItem"][];
                 /** @description Lines of the owner's pages (`USER.md`, `MEMORY.md`, `SOUL.md`) that go, and with `words` titles of sessions. */
@@ -2426,6 +2437,8 @@ export interface components {
                 duplicates?: number;
                 /** @description Quipu: number of duplicates that were deleted and are left out; their ids name nothing. */
                 forgotten?: number;
+                /** @description Quipu: number of messages that were deleted before and are stored again, as `accept_forgotten` asks. */
+                restored?: number;
                 /** @description Quipu: number of secrets removed from them before they were written. */
                 redacted?: number;
             };
@@ -3303,6 +3316,11 @@ export interface components {
             memories: components["schemas"]["DoomedItem"][];
             /** @description The first 500 of the messages that go, in order of time. Their `score` is 0. */
             messages?: components["schemas"]["FoundMessage"][];
+            /**
+             * @description With `words`: the messages directly before and after these in their sessions. They stay, and may be about the same
+             *     person without the name.
+             */
+            beside?: components["schemas"]["FoundMessage"][];
             /** @description Episodes that stay without some of their messages, as they will be. */
             rewritten?: components["schemas"]["DoomedItem"][];
             /** @description Lines of the owner's pages (`USER.md`, `MEMORY.md`, `SOUL.md`) that go, and with `words` titles of sessions. */
@@ -3326,6 +3344,8 @@ export interface components {
             words?: string;
             /** @description As in `memory/delete`. */
             keep?: string[];
+            /** @description As in `memory/delete`. */
+            also?: string[];
         };
         /** @description `/health/live` and `/health/ready`. */
         Probe: {
@@ -3383,6 +3403,8 @@ export interface components {
             duplicates?: number;
             /** @description Quipu: number of duplicates that were deleted and are left out; their ids name nothing. */
             forgotten?: number;
+            /** @description Quipu: number of messages that were deleted before and are stored again, as `accept_forgotten` asks. */
+            restored?: number;
             /** @description Quipu: number of secrets removed from them before they were written. */
             redacted?: number;
         };

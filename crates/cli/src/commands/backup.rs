@@ -40,11 +40,8 @@ const CONFIGURATION: &str = "quipu.toml";
 pub(super) fn backup(desk: &Desk, args: &BackupArgs) -> Result<Exit, Failure> {
     let (root, folder) = (desk.root.as_path(), args.folder.as_path());
     if !root.join(LEDGER).exists() {
-        let error = anyhow::anyhow!("`{}` has no memory", root.display());
-        return Err(Failure {
-            exit: Exit::NotFound,
-            ..Failure::from(error).hint("name the data folder with --root DIR")
-        });
+        let none = Failure::missing(format!("`{}` has no memory", root.display()));
+        return Err(none.hint("name the data folder with --root DIR"));
     }
     check_empty(folder, "the folder")
         .map_err(|failure| failure.hint("choose a new folder for each backup, as in `backups/2026-11-24`"))?;

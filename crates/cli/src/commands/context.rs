@@ -289,11 +289,8 @@ impl Trial {
             .filter_map(|item| Some(item.raw.as_deref()?.to_owned()))
             .collect();
         if originals.is_empty() {
-            let missing = Failure::usage(format!("this transcript has no `{id}` within this budget"));
-            return Err(Failure {
-                exit: Exit::NotFound,
-                ..missing
-            });
+            let what = format!("this transcript has no `{id}` within this budget");
+            return Err(Failure::missing(what));
         }
         if as_json {
             output::json(&raw(originals)?)?;

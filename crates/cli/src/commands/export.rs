@@ -33,11 +33,8 @@ pub(super) async fn export(desk: &Desk, api: &Api, args: ExportArgs) -> Result<E
     let text = api.get_bytes(path.text()).await?;
     let memory = PortableMemory::of_lines(&text)?;
     if memory.lines.is_empty() {
-        return Err(Failure {
-            exit: Exit::NotFound,
-            ..Failure::from(anyhow::anyhow!("memory has nothing of `{}`", args.user))
-                .hint("`quipu users` lists the users; --app and --project name another tenant")
-        });
+        let none = Failure::missing(format!("memory has nothing of `{}`", args.user));
+        return Err(none.hint("`quipu users` lists the users; --app and --project name another tenant"));
     }
     let is_lines = args.to.extension().is_some_and(|extension| extension == "jsonl");
     let open = if is_lines {

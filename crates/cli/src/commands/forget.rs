@@ -53,18 +53,20 @@ pub(super) async fn forget(desk: &Desk, api: &Api, args: ForgetArgs) -> Result<E
         ForgetTarget::Session { id, .. } => delete.session_id = Some(id.clone()),
         ForgetTarget::Owner | ForgetTarget::Memories => {}
     }
+    let mut seen = None;
     let (mut is_nothing, mut missing) = (!matches!(target, ForgetTarget::Memories), Vec::new());
     if let Some(words) = &delete.words {
-        let seen = preview(api, &delete).await?;
-        is_nothing = seen.is_empty();
+        let data = seen.insert(preview(api, &delete).await?);
+        is_nothing = data.is_empty();
         if !args.yes && !desk.json {
-            show(&seen, words)?;
+            show(data, words)?;
         }
     }
     let by_words = delete.words.is_some();
     let goes_on = args.yes || !(is_nothing && by_words);
     let asks = goes_on && !args.yes;
-    if asks && !confirmed(&described(&target, &owner, args.ids.len()))? {
+    let what = described(&target, &owner, args.ids.len());
+    if asks && !confirmed(&format!("{what} in project `{}`", scope.project))? {
         return Err(Failure::usage("nothing was deleted"));
     }
     let data = match target {
@@ -88,6 +90,9 @@ pub(super) async fn forget(desk: &Desk, api: &Api, args: ForgetArgs) -> Result<E
         ))?;
     } else {
         report(&target, &data)?;
+        if let Some(seen) = seen.filter(|_| args.yes) {
+            beside(&seen)?;
+        }
         for id in &missing {
             line(format_args!("not found: {id}"))?;
         }
@@ -130,6 +135,11 @@ fn report(target: &ForgetTarget, data: &DeleteData) -> Result<(), Failure> {
             )
         ))?;
     }
+    if matches!(target, ForgetTarget::Owner) {
+        line(format_args!(
+            "memory in other projects stays: `quipu users` lists it"
+        ))?;
+    }
     match target {
         ForgetTarget::Session { part: false, .. } | ForgetTarget::Memories => Ok(()),
         ForgetTarget::Words(_) => line(format_args!(
@@ -154,44 +164,44 @@ async fn preview(api: &Api, delete: &DeleteRequest) -> Result<PreviewData, Failu
     api.post("/memory/preview", &request).await
 }
 
+/// A message in a list, where it has the words.
+fn message(it: &FoundMessage, words: &str) -> String {
+    let day = it.timestamp.get(..10).unwrap_or_default();
+    let speaker = it.sender_name.as_ref().or(it.sender_id.as_ref());
+    let speaker = speaker.map_or("", String::as_str);
+    format!(
+        "{day} {speaker}: {}",
+        around(&it.content, words, LISTED_CHARS_MAX)
+    )
+}
+
+/// Lists the messages next to those that go: they may be about the same person.
+fn beside(data: &PreviewData) -> Result<(), Failure> {
+    let messages: Vec<String> = data.beside.iter().map(|it| message(it, "")).collect();
+    let kept = [
+        "message next to them is kept; `--words` with its own words deletes it",
+        "messages next to them are kept; `--words` with their own words deletes them",
+    ];
+    list(messages.len(), kept, &messages)
+}
+
 /// Lists it for a person who is to confirm it.
 fn show(data: &PreviewData, words: &str) -> Result<(), Failure> {
     let short = |text: &str| around(text, words, LISTED_CHARS_MAX);
-    let message = |it: &FoundMessage| {
-        let day = it.timestamp.get(..10).unwrap_or_default();
-        let speaker = it.sender_name.as_ref().or(it.sender_id.as_ref());
-        let speaker = speaker.map_or("", String::as_str);
-        format!("{day} {speaker}: {}", short(&it.content))
-    };
     let memory = |it: &DoomedItem| format!("{}: {}", it.kind, short(&it.text));
-    let messages: Vec<String> = data.messages.iter().map(message).collect();
+    let messages: Vec<String> = data.messages.iter().map(|it| message(it, words)).collect();
     let memories: Vec<String> = data.memories.iter().map(memory).collect();
     let rewritten: Vec<String> = data.rewritten.iter().map(memory).collect();
     let lines: Vec<String> = data.lines.iter().map(|line| short(line)).collect();
-    list(
-        &counted(data.message_count, "message goes", "messages go"),
-        data.message_count,
-        &messages,
-    )?;
-    list(
-        &counted(data.count, "memory goes", "memories go"),
-        data.count,
-        &memories,
-    )?;
-    list(
-        &counted(
-            rewritten.len(),
-            "episode stays without these messages",
-            "episodes stay without these messages",
-        ),
-        rewritten.len(),
-        &rewritten,
-    )?;
-    list(
-        &counted(lines.len(), "line or title goes", "lines and titles go"),
-        lines.len(),
-        &lines,
-    )?;
+    list(data.message_count, ["message goes", "messages go"], &messages)?;
+    list(data.count, ["memory goes", "memories go"], &memories)?;
+    let without = [
+        "episode stays without these messages",
+        "episodes stay without these messages",
+    ];
+    list(rewritten.len(), without, &rewritten)?;
+    list(lines.len(), ["line or title goes", "lines and titles go"], &lines)?;
+    beside(data)?;
     for staying in &data.stays {
         let count = counted(staying.messages, "message", "messages");
         line(format_args!(
@@ -202,11 +212,11 @@ fn show(data: &PreviewData, words: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-fn list(heading: &str, count: usize, items: &[String]) -> Result<(), Failure> {
+fn list(count: usize, [one, many]: [&str; 2], items: &[String]) -> Result<(), Failure> {
     if count == 0 {
         return Ok(());
     }
-    line(format_args!("{heading}:"))?;
+    line(format_args!("{}:", counted(count, one, many)))?;
     for item in items.iter().take(LISTED_MAX) {
         line(format_args!("  {}", harmless(item)))?;
     }

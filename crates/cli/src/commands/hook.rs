@@ -143,7 +143,7 @@ pub(super) fn hook(desk: Desk, args: &HookArgs) -> Result<Exit, Failure> {
         // The answer is counted at the end, by a table that takes as long to read as the search takes.
         std::thread::spawn(|| context::tokens::Meter::estimate().text("a word"));
     }
-    desk.with_api(async |api| Hook::new(api, &desk.root, whose)?.answer(&event).await)
+    desk.starting(async |api| Hook::new(api, &desk.root, whose)?.answer(&event).await)
 }
 
 /// The memory that an event concerns.

@@ -39,8 +39,9 @@ pub(super) struct Imported {
     pub(super) new: usize,
     /// Also store messages that were deleted before.
     accept_forgotten: bool,
-    /// Messages that were deleted before and are left out.
+    /// Messages that were deleted before and are left out, or stored again.
     forgotten: usize,
+    restored: usize,
     /// Conversations without a message.
     empty: usize,
     skipped: Vec<Skipped>,
@@ -229,8 +230,9 @@ async fn add(api: &Api, conversation: ImportedConversation, imported: &mut Impor
         };
         let added: AddData = api.post("/memory/add", &add).await?;
         imported.messages += added.message_count;
-        imported.new += added.message_count - added.duplicates;
+        imported.new += added.message_count - added.duplicates - added.restored;
         imported.forgotten += added.forgotten;
+        imported.restored += added.restored;
         imported.redacted += added.redacted;
     }
     imported.conversations += 1;
@@ -283,6 +285,7 @@ fn report(desk: &Desk, args: &ImportArgs, imported: &Imported) -> Result<(), Fai
         new,
         accept_forgotten: _,
         forgotten,
+        restored,
         empty,
         skipped,
         redacted,
@@ -295,7 +298,7 @@ fn report(desk: &Desk, args: &ImportArgs, imported: &Imported) -> Result<(), Fai
             .collect();
         return output::json(&json!({
             "paths": args.paths, "conversations": conversations, "messages": messages, "new_messages": new,
-            "forgotten_messages": forgotten, "empty_conversations": empty, "skipped": skipped, "redacted": redacted, "failed_tasks": failed_tasks,
+            "forgotten_messages": forgotten, "restored_messages": restored, "empty_conversations": empty, "skipped": skipped, "redacted": redacted, "failed_tasks": failed_tasks,
         }));
     }
     output::line(format_args!(
@@ -304,25 +307,23 @@ fn report(desk: &Desk, args: &ImportArgs, imported: &Imported) -> Result<(), Fai
         counted(*conversations, "conversation", "conversations"),
         desk.root.display()
     ))?;
-    if *forgotten > 0 {
-        output::line(format_args!(
-            "{} forgotten before, left out; `--forgotten` stores them again",
-            counted(*forgotten, "message", "messages")
-        ))?;
-    }
-    if *empty > 0 {
-        let none = counted(*empty, "conversation has", "conversations have");
-        output::line(format_args!("{none} no messages"))?;
-    }
-    if *redacted > 0 {
-        let secrets = counted(*redacted, "secret was", "secrets were");
-        output::line(format_args!("{secrets} removed first"))?;
-    }
-    if *failed_tasks > 0 {
-        output::line(format_args!(
-            "{} blocked: see `quipu status --tasks`",
-            counted(*failed_tasks, "task failed or is", "tasks failed or are")
-        ))?;
+    let message = ["message", "messages"];
+    let left_out = "forgotten before, left out; `--forgotten` stores them again";
+    let blocked = "blocked: see `quipu status --tasks`";
+    for (count, [one, many], what) in [
+        (*restored, message, "forgotten before, stored again"),
+        (*forgotten, message, left_out),
+        (*empty, ["conversation has", "conversations have"], "no messages"),
+        (*redacted, ["secret was", "secrets were"], "removed first"),
+        (
+            *failed_tasks,
+            ["task failed or is", "tasks failed or are"],
+            blocked,
+        ),
+    ] {
+        if count > 0 {
+            output::line(format_args!("{} {what}", counted(count, one, many)))?;
+        }
     }
     if !skipped.is_empty() {
         output::line(format_args!("{} skipped:", skipped.len()))?;
@@ -336,7 +337,7 @@ fn report(desk: &Desk, args: &ImportArgs, imported: &Imported) -> Result<(), Fai
             skipped.len() - NAMED_MAX
         ))?;
     }
-    if *new > 0 {
+    if new + restored > 0 {
         let (whose, memory) = (options(args), desk.root.join("memory"));
         output::line(format_args!(
             "next: `quipu search{whose} \"…\"`, or read the files in {}",

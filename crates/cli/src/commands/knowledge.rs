@@ -61,11 +61,8 @@ async fn add(
     let bar = progress::bar(desk.watched, "reading", files.len() as u64);
     bar.enable_steady_tick(progress::TICK);
     for file in files {
-        let (done, of) = (all.len(), files.len());
-        desk.standing.now(format!(
-            "{done} of {} stored",
-            counted(of, "document", "documents")
-        ));
+        let of = counted(files.len(), "document", "documents");
+        desk.standing.now(format!("{} of {of} stored", all.len()));
         let form = form(desk, at, file, fields)?;
         let stored: Result<DocumentCreateData, Failure> = api.upload("/knowledge/documents", form).await;
         let stored = stored.map_err(|failure| Failure {
@@ -136,18 +133,12 @@ async fn list(
         return Ok(Exit::Ok);
     }
     for document in &listed.documents {
-        let (id, title, topics) = (&document.doc_id, &document.title, document.topic_count);
-        line(format_args!(
-            "{id}  {title} ({}, {})",
-            counted(topics, "topic", "topics"),
-            document.category_id
-        ))?;
+        let (id, title, category) = (&document.doc_id, &document.title, &document.category_id);
+        let topics = counted(document.topic_count, "topic", "topics");
+        line(format_args!("{id}  {title} ({topics}, {category})"))?;
     }
-    line(format_args!(
-        "{} of {}",
-        listed.documents.len(),
-        counted(listed.total, "document", "documents")
-    ))?;
+    let all = counted(listed.total, "document", "documents");
+    line(format_args!("{} of {all}", listed.documents.len()))?;
     Ok(Exit::Ok)
 }
 
@@ -234,10 +225,8 @@ async fn delete(desk: &Desk, api: &Api, at: &ScopeArgs, ids: &[String]) -> Resul
         output::json(&json!({"deleted": deleted, "missing": missing}))?;
     } else {
         for gone in &deleted {
-            line(format_args!(
-                "deleted {} with {} topics",
-                gone.doc_id, gone.deleted_topics
-            ))?;
+            let (id, topics) = (&gone.doc_id, gone.deleted_topics);
+            line(format_args!("deleted {id} with {topics} topics"))?;
         }
         for id in &missing {
             line(format_args!("there is no `{id}`"))?;
@@ -264,11 +253,9 @@ async fn delete_all(desk: &Desk, api: &Api, at: &ScopeArgs, yes: bool) -> Result
     if desk.json {
         output::json(&gone)?;
     } else {
-        line(format_args!(
-            "deleted {} with {}",
-            counted(gone.deleted_documents, "document", "documents"),
-            counted(gone.deleted_topics, "topic", "topics")
-        ))?;
+        let documents = counted(gone.deleted_documents, "document", "documents");
+        let topics = counted(gone.deleted_topics, "topic", "topics");
+        line(format_args!("deleted {documents} with {topics}"))?;
     }
     Ok(Exit::Ok)
 }

@@ -45,14 +45,8 @@ pub(super) async fn run(desk: &Desk, api: &Api, command: &LiveContext) -> Result
         }
         LiveContext::Rewind { live, to } => {
             let body = body(live, json!({"to": to}));
-            change(
-                desk,
-                api,
-                "/context/rewind",
-                body,
-                &format!("goes on from just before {to}"),
-            )
-            .await
+            let done = format!("goes on from just before {to}");
+            change(desk, api, "/context/rewind", body, &done).await
         }
     }
 }

@@ -179,17 +179,18 @@ pub(super) async fn get(desk: &Desk, api: &Api, args: GetArgs) -> Result<Exit, F
     }
     let (app_id, project_id) = ids(&scope);
     let (user_id, agent_id) = named(&owner);
+    let (memory_type, kind) = match args.kind {
+        KindArg::Episode => (MemoryType::Episode, "episode"),
+        KindArg::Fact => (MemoryType::AtomicFact, "fact"),
+        KindArg::Profile => (MemoryType::Profile, "profile"),
+        KindArg::Case => (MemoryType::AgentCase, "case"),
+    };
     let request = GetRequest {
         user_id,
         agent_id,
         app_id,
         project_id,
-        memory_type: match args.kind {
-            KindArg::Episode => MemoryType::Episode,
-            KindArg::Fact => MemoryType::AtomicFact,
-            KindArg::Profile => MemoryType::Profile,
-            KindArg::Case => MemoryType::AgentCase,
-        },
+        memory_type,
         page: i64::from(args.page),
         page_size: i64::from(args.page_size),
         sort_by: SortField::Timestamp,
@@ -204,12 +205,6 @@ pub(super) async fn get(desk: &Desk, api: &Api, args: GetArgs) -> Result<Exit, F
         return Ok(Exit::Ok);
     }
     let listed: GetData = api.post("/memory/get", &request).await?;
-    let kind = match args.kind {
-        KindArg::Episode => "episode",
-        KindArg::Fact => "fact",
-        KindArg::Profile => "profile",
-        KindArg::Case => "case",
-    };
     output::listed(&listed, kind, owner.id.as_str())?;
     Ok(Exit::Ok)
 }

@@ -35,19 +35,12 @@ fn show(run: &RunItem) -> Result<(), Failure> {
     let owner = run.user_id.as_ref().or(run.agent_id.as_ref());
     let owner = owner.map_or("everybody", String::as_str);
     let when = run.started_at.as_ref().unwrap_or(&run.created_at);
-    output::line(format_args!(
-        "{when}  {} {} for {owner}: {}",
-        run.run_id,
-        run.strategy,
-        word(run.status)
-    ))?;
+    let (id, strategy, state) = (&run.run_id, &run.strategy, word(run.status));
+    output::line(format_args!("{when}  {id} {strategy} for {owner}: {state}"))?;
     output::line(format_args!("    why: {}", run.reason))?;
-    output::line(format_args!(
-        "    cost: {}, {}, {:.1} s",
-        counted(run.calls, "call", "calls"),
-        counted(run.prompt_tokens + run.completion_tokens, "token", "tokens"),
-        run.millis as f64 / 1_000.0
-    ))?;
+    let (calls, seconds) = (counted(run.calls, "call", "calls"), run.millis as f64 / 1_000.0);
+    let tokens = counted(run.prompt_tokens + run.completion_tokens, "token", "tokens");
+    output::line(format_args!("    cost: {calls}, {tokens}, {seconds:.1} s"))?;
     if let Some(error) = &run.error {
         output::line(format_args!("    failed: {error}"))?;
     }
@@ -88,14 +81,9 @@ pub(super) async fn trigger(desk: &Desk, api: &Api, args: TriggerArgs) -> Result
         let error = run.error.as_deref().unwrap_or_default();
         output::line(format_args!("{} {} {error}", run.run_id, word(run.status)))?;
     }
-    let is_well = |status| {
-        matches!(
-            status,
-            RunStatus::Success | RunStatus::Queued | RunStatus::Running
-        )
-    };
-    let all_well = told.runs.iter().all(|run| is_well(run.status));
-    Ok(if told.status == TriggerStatus::Timeout || !all_well {
+    let failed = |status| matches!(status, RunStatus::Failed | RunStatus::DeadLetter);
+    let has_failed = told.runs.iter().any(|run| failed(run.status));
+    Ok(if told.status == TriggerStatus::Timeout || has_failed {
         Exit::Failed
     } else {
         Exit::Ok

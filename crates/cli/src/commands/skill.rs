@@ -38,11 +38,8 @@ pub(super) async fn skill(desk: &Desk, api: &Api, args: SkillArgs) -> Result<Exi
     let skill = match meant.as_slice() {
         [skill] => *skill,
         [] => {
-            return Err(Failure {
-                exit: Exit::NotFound,
-                error: anyhow::anyhow!("`{agent}` has no skill `{}`", typed.name),
-                hint: Some("`quipu skill list` lists them".to_owned()),
-            });
+            let none = Failure::missing(format!("`{agent}` has no skill `{}`", typed.name));
+            return Err(none.hint("`quipu skill list` lists them"));
         }
         _ => {
             return Err(

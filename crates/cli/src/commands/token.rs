@@ -16,6 +16,9 @@ use crate::tokens::{self, IssuedToken, Purpose};
 use crate::world::zone;
 
 pub(super) fn token(desk: &Desk, args: &TokenArgs) -> Result<Exit, Failure> {
+    if !matches!(args.what, TokenCommand::Create(_)) {
+        desk.check_root()?;
+    }
     match &args.what {
         TokenCommand::Create(args) => create(desk, args),
         TokenCommand::List => list(desk),
@@ -81,11 +84,8 @@ fn list(desk: &Desk) -> Result<Exit, Failure> {
 
 fn revoke(desk: &Desk, id: &str) -> Result<Exit, Failure> {
     let Some(token) = tokens::revoke(&desk.root, id)? else {
-        return Err(Failure {
-            exit: Exit::NotFound,
-            ..Failure::from(anyhow::anyhow!("there is no token `{id}`"))
-                .hint("list them with `quipu token list`")
-        });
+        let none = Failure::missing(format!("there is no token `{id}`"));
+        return Err(none.hint("list them with `quipu token list`"));
     };
     if desk.json {
         output::json(&json!({"revoked": shown(&token)}))?;

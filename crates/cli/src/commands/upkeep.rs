@@ -6,7 +6,7 @@ use indicatif::ProgressBar;
 use model::Scope;
 use serde_json::{Value, json};
 use text::counted;
-use wire::health::ModelAnswers;
+use wire::health::{ModelAnswers, Rebuilding};
 use wire::tasks::TaskStatus;
 use wire::{HealthData, SyncedData, TaskItem, TaskPageData};
 
@@ -266,63 +266,33 @@ fn extraction(health: &HealthData) -> String {
 }
 
 fn as_text(desk: &Desk, health: &HealthData) -> Result<(), Failure> {
-    let index = &health.index;
-    let tasks = &health.tasks;
-    let runs = health.runs.unwrap_or_default();
-    let rows: [(&str, String); 10] = [
-        ("root", desk.root.display().to_string()),
-        (
-            "memory",
-            format!(
-                "{}, {} broken",
-                counted(health.files, "Markdown file", "Markdown files"),
-                health.broken_files.len()
-            ),
-        ),
-        (
-            "index",
-            format!(
-                "{}, {}, {:.1} MB, generation {}",
-                index_word(&index.health),
-                counted(index.rows, "row", "rows"),
-                index.bytes_on_disk as f64 / 1e6,
-                index.generation
-            ),
-        ),
-        (
-            "open",
-            format!(
-                "{} with {} not yet in an episode",
-                counted(health.open_sessions, "session", "sessions"),
-                counted(health.buffered_messages, "message", "messages")
-            ),
-        ),
-        (
-            "tasks",
-            format!(
-                "{} waiting, {} running, {} failed",
-                tasks.queued, tasks.processing, tasks.failed
-            ),
-        ),
-        (
-            "background",
-            format!(
-                "{} waiting, {} running, {} retrying, {} failed",
-                runs.queued, runs.running, runs.failed, runs.dead_letters
-            ),
-        ),
-        ("context", near_limit(health.near_limit)),
-        ("embedding", health.embedder.clone()),
-        ("extraction", extraction(health)),
-        (
-            "rebuilding",
-            health
-                .rebuilding
-                .map_or_else(|| "no".to_owned(), |far| format!("{} of {}", far.done, far.total)),
-        ),
-    ];
-    for (what, text) in rows {
-        output::line(format_args!("{what:<11} {text}"))?;
-    }
-    Ok(())
+    let (index, tasks, runs) = (&health.index, &health.tasks, health.runs.unwrap_or_default());
+    let row = |what, text: String| output::line(format_args!("{what:<11} {text}"));
+    row("root", desk.root.display().to_string())?;
+    let files = counted(health.files, "Markdown file", "Markdown files");
+    row("memory", format!("{files}, {} broken", health.broken_files.len()))?;
+    let (word, rows) = (index_word(&index.health), counted(index.rows, "row", "rows"));
+    let (megabytes, nth) = (index.bytes_on_disk as f64 / 1e6, index.generation);
+    let stands = format!("{word}, {rows}, {megabytes:.1} MB, generation {nth}");
+    row("index", stands)?;
+    let sessions = counted(health.open_sessions, "session", "sessions");
+    let messages = counted(health.buffered_messages, "message", "messages");
+    row(
+        "open",
+        format!("{sessions} with {messages} not yet in an episode"),
+    )?;
+    let (queued, running, failed) = (tasks.queued, tasks.processing, tasks.failed);
+    let stand = format!("{queued} waiting, {running} running, {failed} failed");
+    row("tasks", stand)?;
+    let (queued, running, retrying, failed) = (runs.queued, runs.running, runs.failed, runs.dead_letters);
+    let stand = format!("{queued} waiting, {running} running, {retrying} retrying, {failed} failed");
+    row("background", stand)?;
+    row("context", near_limit(health.near_limit))?;
+    row("embedding", health.embedder.clone())?;
+    row("extraction", extraction(health))?;
+    let far = |far: Rebuilding| format!("{} of {}", far.done, far.total);
+    row(
+        "rebuilding",
+        health.rebuilding.map_or_else(|| "no".to_owned(), far),
+    )
 }

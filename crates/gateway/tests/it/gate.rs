@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use model::{Cell, CellId, Message, MessageId, Owner, Scope, SessionKey, Timestamp};
@@ -30,6 +31,8 @@ pub(crate) struct GatedLedger {
     inner: Arc<MemoryLedger>,
     plan: watch::Sender<Plan>,
     waiting: watch::Sender<usize>,
+    /// The most owners that a content had when the ledger got it.
+    pub(crate) contents_max: AtomicUsize,
 }
 
 impl GatedLedger {
@@ -38,7 +41,14 @@ impl GatedLedger {
             inner,
             plan: watch::Sender::new(Plan::Open),
             waiting: watch::Sender::new(0),
+            contents_max: AtomicUsize::new(0),
         }
+    }
+
+    fn note(&self, messages: &[NewMessage]) {
+        let owners = messages.iter().map(|new| Arc::strong_count(&new.message.content));
+        self.contents_max
+            .fetch_max(owners.max().unwrap_or(0), Ordering::Relaxed);
     }
 
     pub(crate) fn set(&self, plan: Plan) {
@@ -85,6 +95,7 @@ impl Transcripts for GatedLedger {
         messages: Vec<NewMessage>,
         now: Timestamp,
     ) -> Result<AppendOutcome, LedgerError> {
+        self.note(&messages);
         self.pass("append").await?;
         self.inner.append(session, messages, now).await
     }
@@ -94,10 +105,11 @@ impl Transcripts for GatedLedger {
         cut: CutWithAppend,
         now: Timestamp,
     ) -> Result<AppendOutcome, LedgerError> {
+        self.note(&messages);
         self.pass("append").await?;
         self.inner.append_and_cut(messages, cut, now).await
     }
-    async fn let_back(&self, session: &SessionKey, client_ids: Vec<String>) -> Result<(), LedgerError> {
+    async fn let_back(&self, session: &SessionKey, client_ids: Vec<String>) -> Result<usize, LedgerError> {
         self.inner.let_back(session, client_ids).await
     }
 

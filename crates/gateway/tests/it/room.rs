@@ -1,5 +1,6 @@
 //! How many bytes of bodies are in the server at once.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -130,6 +131,61 @@ async fn a_write_has_its_room_to_its_end_whether_or_not_the_client_waits() {
         house.send(add(MEBIBYTE / 2)).await.data();
         assert_eq!(house.ledger.everything().len(), 2, "{path}");
     }
+}
+
+fn twice() -> GatewaySettings {
+    GatewaySettings {
+        body_bytes_max: 2 * MEBIBYTE,
+        ..tight()
+    }
+}
+
+#[tokio::test]
+async fn the_ledger_gets_a_long_message_that_nobody_else_has() {
+    let house = House::with(twice(), Zone::utc()).await;
+    for _ in 0..2 {
+        house.send(add(MEBIBYTE * 3 / 2)).await.data();
+    }
+    assert_eq!(house.gated.contents_max.load(Ordering::Relaxed), 1);
+    assert_eq!(house.ledger.everything().len(), 2);
+}
+
+#[tokio::test]
+async fn a_long_segment_is_read_when_no_body_has_its_room() {
+    let house = House::with(twice(), Zone::utc()).await;
+    house.send(add(MEBIBYTE * 3 / 2)).await.data();
+    let slow = house.send(hanging("/api/v1/memory/add", "application/json", 2 * MEBIBYTE));
+    let others = async {
+        polled().await;
+        house.gated.set(Plan::Hold("cell"));
+        house
+            .post("/api/v1/memory/flush", &json!({"session_id": "s"}))
+            .await
+            .data();
+        tokio::select! {
+            biased;
+            () = house.gated.reached() => unreachable!("the slow one has the room"),
+            () = async { for _ in 0..20 { polled().await } } => {}
+        }
+    };
+    tokio::select! {
+        biased;
+        reply = slow => unreachable!("it never ends: {}", reply.text),
+        () = others => {}
+    }
+    house.gated.reached().await;
+    house.gated.set(Plan::Open);
+}
+
+#[tokio::test]
+async fn an_add_that_waits_for_its_memories_has_no_room_meanwhile() {
+    let house = House::with(twice(), Zone::utc()).await;
+    house.send(add(MEBIBYTE * 3 / 2)).await.data();
+    let text = "tea ".repeat(MEBIBYTE * 3 / 8);
+    let mut waiting = conversation("s", &[("ada", &text)]);
+    waiting["wait"] = json!(true);
+    house.post("/api/v2/memory/add", &waiting).await.data();
+    assert!(!house.vault.paths().is_empty());
 }
 
 #[tokio::test]

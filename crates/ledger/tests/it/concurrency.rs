@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ledger::SqliteLedger;
-use model::{CellId, Message, MessageId};
+use model::{CellId, Content, Message, MessageId};
 use ports::{Jobs, LedgerError, Transcripts};
 use testkit::ledger::samples::{at, cell, cut, new, says, session, with_client_id};
 use tokio::task::JoinSet;
@@ -100,4 +100,35 @@ async fn nothing_is_lost_or_doubled_by_64_callers_in_200_rounds_with_cuts() {
     assert!(places.values().all(|n| *n == 1), "and nowhere twice");
     let stats = Jobs::stats(&*ledger).await.expect("reads");
     assert_eq!(stats.queued, cells.len(), "one job for each memcell");
+}
+
+/// Memory of this process that no file holds, in bytes.
+#[cfg(target_os = "linux")]
+fn anonymous() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").expect("reads");
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+    let kibibytes = line.and_then(|line| line.trim().strip_suffix(" kB"));
+    kibibytes.expect("a size").parse::<usize>().expect("a number") << 10
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_message_of_40_mib_leaves_no_pages_in_memory() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let ledger = SqliteLedger::open(&folder.path().join("ledger.db")).expect("opens");
+    let s = session("a", "s");
+    let said = |id: &str, bytes: usize| {
+        let mut message = says(&s, "ann", id, 1);
+        message.content = Content::Text("x".repeat(bytes)).into();
+        vec![new(message)]
+    };
+    ledger.append(&s, said("short", 1), at(1)).await.expect("accepts");
+    let before = anonymous();
+    // The allocator gives buffers over 32 MiB back at once.
+    ledger
+        .append(&s, said("long", 40 << 20), at(2))
+        .await
+        .expect("accepts");
+    let left = anonymous().saturating_sub(before);
+    assert!(left < 4 << 20, "{left}");
 }

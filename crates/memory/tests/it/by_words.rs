@@ -13,6 +13,7 @@ pub(crate) fn target(owner: &str, words: &str, keep: &[&str]) -> Forget {
         owner: user(owner),
         words: words.to_owned(),
         keep: keep.iter().map(|id| (*id).to_owned()).collect(),
+        also: BTreeSet::new(),
     })
 }
 
@@ -84,6 +85,40 @@ async fn words_go_from_the_middle_of_an_episode_and_the_rest_of_it_stays() {
     stage.check().await;
     let again = engine.forget(what).await.expect("asking twice is no error");
     assert_eq!((again.entries, again.messages, again.rewritten), (0, 0, 0));
+}
+
+/// "She" is next to the name: what is there is shown, stays, and goes if the person says so.
+#[tokio::test]
+async fn the_messages_next_to_the_words_are_shown_and_go_when_they_are_named() {
+    let (stage, engine) = told().await;
+    let Forget::Words(target) = target("ann", "petra", &[]) else {
+        panic!("by words");
+    };
+    let looked = preview(&engine, &Forget::Words(target.clone())).await;
+    let texts = |looked: &Doomed| {
+        looked
+            .beside
+            .iter()
+            .map(|doc| doc.text.clone())
+            .collect::<Vec<_>>()
+    };
+    let [lisbon, garden, kettle] = [
+        "I live in Lisbon.",
+        "I grow tomatoes in my garden.",
+        "The kettle is on.",
+    ];
+    assert_eq!(texts(&looked), [lisbon, garden, kettle]);
+    let chosen = looked.beside.iter().filter(|doc| doc.text != lisbon);
+    let also = chosen.map(|doc| doc.key.id.to_string()).collect();
+    let target = WordsTarget { also, ..target };
+    let looked = preview(&engine, &Forget::Words(target.clone())).await;
+    assert_eq!(texts(&looked), [lisbon]);
+    assert_eq!(looked.messages.len(), 5);
+    let forgot = engine.forget(Forget::Words(target)).await.expect("it forgets");
+    assert_eq!(forgot.messages, 5);
+    let all = everything(&stage);
+    assert!(!all.contains("tomatoes") && !all.contains("kettle"), "{all}");
+    assert!(all.contains("Lisbon"), "{all}");
 }
 
 #[tokio::test]

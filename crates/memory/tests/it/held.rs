@@ -88,7 +88,7 @@ impl Transcripts for Held {
         self.hold(Call::Append, &session).await;
         appended
     }
-    async fn let_back(&self, session: &SessionKey, client_ids: Vec<String>) -> Result<(), LedgerError> {
+    async fn let_back(&self, session: &SessionKey, client_ids: Vec<String>) -> Result<usize, LedgerError> {
         self.inner.let_back(session, client_ids).await
     }
 

@@ -1,9 +1,11 @@
 //! Memcells of one session that wait behind each other are written together, and nobody can see that they were.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use memory::{Engine, MemorySettings};
 use model::{Entry, EntryId};
+use tokio::sync::Semaphore;
 
 use crate::slow::At;
 use crate::stage::{Stage, flush, say, session};
@@ -108,6 +110,26 @@ async fn what_comes_before_one_that_cannot_be_written_is_written() {
     stage.vault.refuse(None);
     assert_eq!(stage.rest(&engine).await, 0);
     assert_eq!(told(&stage), told_alone().await);
+    stage.check().await;
+}
+
+#[tokio::test]
+async fn a_long_segment_waits_a_minute_for_room() {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    let room = Arc::new(Semaphore::new(1_024));
+    engine.share_room(room.clone(), 1_024);
+    let all = room.acquire_many(1_024).await.expect("it is open");
+    let key = session("s");
+    say(&engine, &key, "ann", 0, &"violin ".repeat(200_000)).await;
+    engine.flush(flush(&key)).await.expect("it cuts");
+    for _ in 0..1_000 {
+        tokio::task::yield_now().await;
+    }
+    assert!(stage.vault.entries().is_empty());
+    assert_eq!(stage.rest(&engine).await, 0);
+    assert_eq!(stage.vault.entries().len(), 1);
+    drop(all);
     stage.check().await;
 }
 

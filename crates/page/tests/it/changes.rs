@@ -159,7 +159,10 @@ async fn forgetting_shows_everything_first_and_the_words_that_stay() {
         .submit(&path, &[("all", "1"), ("confirm", "ada")])
         .await
         .text;
-    assert!(gone.contains("Quipu forgot everything of ada"), "{gone}");
+    assert!(
+        gone.contains("Quipu forgot everything of ada in project default"),
+        "{gone}"
+    );
     let list = json!({"user_id": "ada", "memory_type": "atomic_fact"});
     let listed = stage.house.post("/api/v2/memory/get", &list).await.data();
     assert_eq!(listed["total_count"], 0);

@@ -34,7 +34,8 @@ async fn a_search_leads_to_what_has_its_words_and_each_of_them_can_stay() {
         choice.contains("Petra plays the violin") && !choice.contains("Without these messages"),
         "{choice}"
     );
-    assert!(!choice.contains("I live in Lisbon. <small>"), "{choice}");
+    let (_, next) = choice.split_once("Next to them, kept").expect("what is beside");
+    assert!(next.contains("I live in Lisbon. <small>"), "{choice}");
     assert!(
         !choice.contains("Forget for good"),
         "a choice is no confirmation: {choice}"
@@ -77,6 +78,36 @@ async fn a_search_leads_to_what_has_its_words_and_each_of_them_can_stay() {
     let left = stage.html(&format!("/page/forget?{WHO}&words=Petra")).await;
     assert!(left.contains("birthday") && !left.contains("violin"), "{left}");
     let none = stage.html(&format!("/page/forget?{WHO}&words=violin")).await;
+    assert!(none.contains("There is nothing to forget"), "{none}");
+}
+
+#[tokio::test]
+async fn what_is_next_to_the_words_goes_when_it_is_ticked() {
+    let stage = Stage::new().await;
+    stage.house.remember("talk", &SAID).await;
+    let path = format!("/page/forget?{WHO}");
+    let choice = stage.html(&format!("{path}&words=Petra")).await;
+    let (ticked, next) = choice.split_once("Next to them, kept").expect("what is beside");
+    let box_of = |html: &str| {
+        let (_, rest) = html.split_once("name=\"goes\" value=\"").expect("a tick box");
+        rest.split('"').next().expect("an id").to_owned()
+    };
+    let next = box_of(next);
+    assert!(!ticked.contains(&next) && !shown(&choice).contains(&&*next));
+    let mut fields = vec![("words", "Petra"), ("goes", &*next)];
+    for id in shown(&choice) {
+        fields.extend([("shown", id), ("goes", id)]);
+    }
+    let sure = stage.submit(&path, &fields).await.text;
+    let also = format!("name=\"also\" value=\"{next}\"");
+    assert!(
+        sure.contains(&also) && sure.contains("I live in Lisbon. <small>"),
+        "{sure}"
+    );
+    let fields = [("words", "Petra"), ("also", &*next), ("sure", "1")];
+    let gone = stage.submit(&path, &fields).await.text;
+    assert!(gone.contains("Quipu forgot everything with “Petra”"), "{gone}");
+    let none = stage.html(&format!("{path}&words=Lisbon")).await;
     assert!(none.contains("There is nothing to forget"), "{none}");
 }
 
@@ -133,7 +164,11 @@ async fn an_import_leaves_out_what_was_forgotten_unless_the_box_is_ticked() {
     assert!(again.contains("1 message forgotten before, left out"), "{again}");
     let none = stage.html(&format!("/page/forget?{WHO}&words=petra")).await;
     assert!(none.contains("There is nothing to forget"), "{none}");
-    ended(&[("forgotten", "1")], "123").await;
+    let again = ended(&[("forgotten", "1")], "123").await;
+    assert!(
+        again.contains("1 message forgotten before, stored again"),
+        "{again}"
+    );
     let back = stage.html(&format!("/page/forget?{WHO}&words=petra")).await;
     assert!(back.contains("Petra keeps bees."), "{back}");
 }

@@ -66,8 +66,9 @@ impl Importer for Lines {
             let mut progress = job.progress.lock().expect("nobody panicked");
             progress.messages = count;
             let answer: serde_json::Value = serde_json::from_slice(&reply.body).unwrap_or_default();
-            let forgotten = answer["data"]["forgotten"].as_u64().unwrap_or_default();
-            progress.forgotten = usize::try_from(forgotten).expect("few");
+            let counted =
+                |key| usize::try_from(answer["data"][key].as_u64().unwrap_or_default()).expect("few");
+            (progress.forgotten, progress.restored) = (counted("forgotten"), counted("restored"));
             if reply.status == 200 {
                 Ok(())
             } else {

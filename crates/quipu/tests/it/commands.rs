@@ -1,5 +1,7 @@
 //! What a newcomer types.
 
+use std::process::{Command, Stdio};
+
 use crate::harness::Root;
 
 const TALK: &str = r#"{"role": "user", "sender_id": "ana", "session_id": "s1", "timestamp": "2024-03-04T09:00:00Z", "content": "I adopted a parrot named Kiko last week."}
@@ -178,4 +180,74 @@ fn a_link_in_a_files_place_is_named_and_stops_nothing() {
     let found = root.json(&["search", "Berlin nurse", "--user", "ana"]);
     assert!(found.to_string().contains("Berlin"), "{found}");
     assert_eq!(root.run(&["status"]).code, 0);
+}
+
+#[test]
+fn a_command_that_only_asks_starts_no_root() {
+    let home = Root::new();
+    let run = |root: Option<&std::path::Path>, line: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_quipu"));
+        command.env_clear().env("HOME", home.path()).stdin(Stdio::null());
+        command.args(line.split(' '));
+        if let Some(root) = root {
+            command.env("QUIPU_ROOT", root);
+        }
+        let output = command.output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (usual, typo) = (home.path().join(".quipu"), home.path().join("tpyo"));
+    for line in [
+        "status",
+        "search x",
+        "get",
+        "skill list",
+        "forget --words x",
+        "forget --session s --yes",
+        "log",
+        "diff",
+        "undo r",
+        "audit",
+        "users",
+        "rebuild",
+        "sync",
+        "retry",
+        "runs",
+        "trigger dream",
+        "knowledge list",
+        "knowledge search x",
+        "knowledge show x",
+        "knowledge delete --all --yes",
+        "context list",
+        "context show c",
+        "token list",
+        "token revoke t_1",
+        "export to.jsonl --user me",
+    ] {
+        let (code, said) = run(Some(&typo), line);
+        assert!(said.contains("there is no Quipu root at `"), "{line}: {said}");
+        assert!(
+            said.contains("hint: check --root and QUIPU_ROOT"),
+            "{line}: {said}"
+        );
+        assert_eq!(code, Some(2), "{line}");
+        let (code, said) = run(None, line);
+        assert!(
+            said.contains("nothing is remembered yet: there is no folder `"),
+            "{line}: {said}"
+        );
+        assert!(said.contains("`quipu init` connects agents"), "{line}: {said}");
+        assert_eq!(code, Some(4), "{line}");
+        assert!(!typo.exists() && !usual.exists(), "{line}");
+    }
+    let file = home.write("talk.jsonl", TALK).display().to_string();
+    for line in [
+        "add I-sail.",
+        &format!("import {file}"),
+        &format!("knowledge add {file}"),
+        "token create --role read",
+    ] {
+        let (code, said) = run(Some(&typo), line);
+        assert_eq!(code, Some(0), "{line}: {said}");
+        std::fs::remove_dir_all(&typo).unwrap();
+    }
 }

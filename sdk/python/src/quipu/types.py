@@ -102,6 +102,9 @@ class AddData(TypedDict):
     forgotten: NotRequired[int]
     """Quipu: number of duplicates that were deleted and are left out; their ids name nothing."""
 
+    restored: NotRequired[int]
+    """Quipu: number of messages that were deleted before and are stored again, as `accept_forgotten` asks."""
+
     redacted: NotRequired[int]
     """Quipu: number of secrets removed from them before they were written."""
 
@@ -704,6 +707,9 @@ class DeleteRequest(TypedDict):
 
     keep: NotRequired[List[str]]
     """Quipu: with `words`, ids of messages and memories that stay. A memory keeps the messages that it was made from."""
+
+    also: NotRequired[List[str]]
+    """Quipu: with `words`, ids of messages that go too, as the preview shows them in `beside`."""
 
 
 class DiffData(TypedDict):
@@ -1702,6 +1708,9 @@ class PreviewData(TypedDict):
     messages: NotRequired[List[FoundMessage]]
     """The first 500 of the messages that go, in order of time. Their `score` is 0."""
 
+    beside: NotRequired[List[FoundMessage]]
+    """With `words`: the messages directly before and after these in their sessions. They stay, and may be about the same person without the name."""
+
     rewritten: NotRequired[List[DoomedItem]]
     """Episodes that stay without some of their messages, as they will be."""
 
@@ -1734,6 +1743,9 @@ class PreviewRequest(TypedDict):
     """As in `memory/delete`."""
 
     keep: NotRequired[List[str]]
+    """As in `memory/delete`."""
+
+    also: NotRequired[List[str]]
     """As in `memory/delete`."""
 
 
@@ -1816,6 +1828,9 @@ class QueuedData(TypedDict):
 
     forgotten: NotRequired[int]
     """Quipu: number of duplicates that were deleted and are left out; their ids name nothing."""
+
+    restored: NotRequired[int]
+    """Quipu: number of messages that were deleted before and are stored again, as `accept_forgotten` asks."""
 
     redacted: NotRequired[int]
     """Quipu: number of secrets removed from them before they were written."""

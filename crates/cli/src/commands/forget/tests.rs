@@ -13,20 +13,22 @@ use crate::output::tests::SAID;
 async fn words_are_those_of_the_default_user() {
     let root = TempDir::new().expect("a folder");
     let desk = desk(root.path(), &[]);
-    let asked = typed(&desk, &["add Dario-sails.", "forget --words dario"]).await;
+    let lines = ["add Dario-sails.", "add He-sings.", "forget --words dario"];
+    let asked = typed(&desk, &lines).await;
     let asked = asked.expect_err("nobody confirms it").error.to_string();
     assert_eq!(
         asked,
-        "this would delete everything of `me` with the words \"dario\""
+        "this would delete everything of `me` with the words \"dario\" in project `default`"
     );
     let told = typed(&desk, &["forget --words dario --yes"])
         .await
         .expect("it forgets");
-    assert!(
-        told.said.starts_with("deleted 0 memories and 1 message\n"),
-        "{}",
-        told.said
-    );
+    let (first, kept) = told.said.split_once('\n').expect("several lines");
+    assert_eq!(first, "deleted 0 memories and 1 message");
+    let kept = kept
+        .split_once("1 message next to them is kept")
+        .expect("it says so");
+    assert!(kept.1.contains("me: He-sings.\n"), "{}", told.said);
     let all = typed(&desk, &["forget --all --yes"]).await;
     let all = all.expect_err("everything goes only by name").error.to_string();
     assert!(all.starts_with("no owner given"), "{all}");
@@ -65,6 +67,34 @@ async fn where_there_is_nothing_nobody_is_asked_and_it_is_said() {
     assert_eq!(told.exit, Exit::Ok, "{}", told.said);
 }
 
+#[tokio::test]
+async fn a_whole_memory_is_that_of_one_project_and_the_others_stay() {
+    let root = TempDir::new().expect("a folder");
+    let desk = desk(root.path(), &[]);
+    let (boat, bike) = ("--user ana --project boat", "--user ana");
+    let adds = [boat, bike].map(|whose| format!("add --flush I-sail. {whose}"));
+    typed(&desk, &[&adds[0], &adds[1]])
+        .await
+        .expect("they are remembered");
+    for (whose, project) in [(bike, "default"), (boat, "boat")] {
+        let asked = typed(&desk, &[&format!("forget {whose} --all")]).await;
+        let asked = asked.expect_err("nobody confirms it").error.to_string();
+        let told = format!("this would delete everything of `ana` in project `{project}`");
+        assert_eq!(asked, told);
+    }
+    let told = typed(&desk, &["forget --user ana --all --yes"]).await;
+    let told = told.expect("it forgets").said;
+    assert!(
+        told.contains("\nmemory in other projects stays: `quipu users` lists it\n"),
+        "{told}"
+    );
+    let left = typed(&desk, &["users"]).await.expect("it lists").said;
+    assert!(
+        left.contains("boat") && !left.contains("default  default"),
+        "{left}"
+    );
+}
+
 #[test]
 fn what_would_go_is_shown_where_it_has_the_words() {
     let long = format!(
@@ -72,13 +102,14 @@ fn what_would_go_is_shown_where_it_has_the_words() {
         "We talked of the weather.".repeat(9)
     );
     let item = |text: &str| json!({"id": "me_ep_1", "kind": "episode", "owner": "me", "text": text, "timestamp": "2026-11-01T10:00:00Z"});
+    let said = |id: &str, text: &str| {
+        json!({"id": id, "session_id": "s1", "sender_id": "me", "sender_name": null, "role": "user",
+            "content": text, "timestamp": "2026-11-01T10:00:00Z", "score": 0.0, "episode_id": null})
+    };
     let data = json!({
         "count": 1, "message_count": 1, "memories": [item("Dario sails.")], "lines": ["Dario"], "stays": [],
         "rewritten": [item("The weather")],
-        "messages": [{
-            "id": "m1", "session_id": "s1", "sender_id": "me", "sender_name": null, "role": "user",
-            "content": long, "timestamp": "2026-11-01T10:00:00Z", "score": 0.0, "episode_id": null,
-        }],
+        "messages": [said("m1", &long)], "beside": [said("m2", "She sings.")],
     });
     SAID.take();
     show(&serde_json::from_value(data).expect("a preview"), "DARIO").expect("is shown");
@@ -91,6 +122,8 @@ fn what_would_go_is_shown_where_it_has_the_words() {
           episode: The weather
         1 line or title goes:
           Dario
+        1 message next to them is kept; `--words` with its own words deletes it:
+          2026-11-01 me: She sings.
     "]]
     .assert_eq(&SAID.take());
 }

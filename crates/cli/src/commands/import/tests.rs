@@ -264,13 +264,25 @@ async fn what_was_forgotten_is_left_out_of_the_next_import_and_counted() {
         "{told}"
     );
     assert!(!episodes(root.path()).contains("Petra"));
-    let again = typed(&desk, &[&format!("--json {import} --forgotten")]).await;
-    let again = again.expect("it is read").json();
-    assert_eq!(
-        (&again["new_messages"], &again["forgotten_messages"]),
-        (&1.into(), &0.into())
+    let anew = format!("{import} --forgotten");
+    let told = typed(&desk, &[&anew]).await.expect("it is read").said;
+    assert!(
+        told.contains("read, 0 of them new;")
+            && told.contains("\n1 message forgotten before, stored again\n"),
+        "{told}"
     );
     assert!(episodes(root.path()).contains("Petra"));
+    let (forget, import) = ("forget --user me --words petra --yes", format!("--json {anew}"));
+    let again = typed(&desk, &[forget, &import]).await;
+    let again = again.expect("it is read").json();
+    let counts = ["new_messages", "restored_messages", "forgotten_messages"];
+    assert_eq!(counts.map(|key| again[key].as_u64()), [Some(0), Some(1), Some(0)]);
+    let again = typed(&desk, &[&import]).await.expect("it is read").json();
+    assert_eq!(
+        counts.map(|key| again[key].as_u64()),
+        [Some(0); 3],
+        "all are there"
+    );
 }
 
 #[tokio::test]

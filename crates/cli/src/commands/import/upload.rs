@@ -101,6 +101,7 @@ fn show(job: &ImportJob, read_bytes: u64, imported: &Imported) {
     progress.messages = imported.messages;
     progress.new = imported.new;
     progress.forgotten = imported.forgotten;
+    progress.restored = imported.restored;
     progress.redacted = imported.redacted;
     let known = progress.skipped.len();
     let new = imported.skipped.iter().skip(known);

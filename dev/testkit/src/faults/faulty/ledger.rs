@@ -45,7 +45,7 @@ impl Transcripts for Faulty<dyn Transcripts> {
         let call = self.inner.append_and_cut(messages, cut, now);
         self.faults.call("append and cut", call, no_ledger).await
     }
-    async fn let_back(&self, session: &SessionKey, client_ids: Vec<String>) -> Result<(), LedgerError> {
+    async fn let_back(&self, session: &SessionKey, client_ids: Vec<String>) -> Result<usize, LedgerError> {
         self.faults
             .call("let_back", self.inner.let_back(session, client_ids), no_ledger)
             .await

@@ -124,10 +124,10 @@ pub async fn a_deleted_client_id_is_left_out(ledger: &impl Ledger) {
         let accepted = append(again()).await;
         let verdicts: Vec<_> = accepted.iter().map(|a| (a.duplicate, a.forgotten)).collect();
         assert_eq!(verdicts, [(true, true), (false, false), (false, false)], "{s:?}");
-        ledger
-            .let_back(s, vec!["c1".to_owned()])
-            .await
-            .expect("lets back");
+        for deleted in [1, 0] {
+            let back = ledger.let_back(s, vec!["c1".to_owned(), "c9".to_owned()]).await;
+            assert_eq!(back.expect("lets back"), deleted, "{s:?}");
+        }
         let accepted = append(again()[..2].to_vec()).await;
         let verdicts: Vec<_> = accepted.iter().map(|a| (a.duplicate, a.forgotten)).collect();
         assert_eq!(verdicts, [(false, false), (true, false)], "{s:?}");

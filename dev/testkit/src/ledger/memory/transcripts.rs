@@ -252,12 +252,11 @@ impl Transcripts for MemoryLedger {
         })
     }
 
-    async fn let_back(&self, session: &SessionKey, client_ids: Vec<String>) -> Result<(), LedgerError> {
+    async fn let_back(&self, session: &SessionKey, client_ids: Vec<String>) -> Result<usize, LedgerError> {
         self.call(|state| {
-            for client_id in client_ids.iter().map(|id| Some(id.as_str())).chain([None]) {
-                state.forgotten.remove(&digest(session, client_id));
-            }
-            Ok(())
+            state.forgotten.remove(&digest(session, None));
+            let ids = client_ids.iter().map(|id| digest(session, Some(id)));
+            Ok(ids.filter(|digest| state.forgotten.remove(digest)).count())
         })
     }
 
