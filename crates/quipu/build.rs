@@ -17,6 +17,8 @@ fn main() {
         let folder = env::var("CARGO_MANIFEST_DIR").expect("cargo says where the package is");
         println!("cargo::rustc-link-arg-bins=-Wl,--symbol-ordering-file={folder}/link-order.txt");
         println!("cargo::rustc-link-arg-bins=-Wl,--no-warn-symbol-ordering");
+        // Functions of the same machine code stand once.
+        println!("cargo::rustc-link-arg-bins=-Wl,--icf=all");
     }
 }
 
