@@ -34,15 +34,18 @@ class Table:
 
     def __init__(self, path: Path, tokenizer: Tokenizer):
         raw = path.read_bytes()
-        _, _, dims, count, _, _ = struct.unpack_from("<8sIIII32s", raw)
-        scales = np.frombuffer(raw, "<f4", count, 56)
-        rows = np.frombuffer(raw, np.int8, count * dims, 56 + 4 * count).reshape(count, dims)
-        self.rows = rows * scales[:, None]
+        _, _, parts, dims, count, _, _ = struct.unpack_from("<8sIIIII32s", raw)
+        self.weights = np.frombuffer(raw, "<f4", parts, 60)
+        scales = np.frombuffer(raw, "<f4", count * parts, 60 + 4 * parts).reshape(count, parts, 1)
+        start = 60 + 4 * parts * (1 + count)
+        rows = np.frombuffer(raw, np.int8, count * parts * dims, start).reshape(count, parts, dims)
+        self.parts = (rows * scales).transpose(1, 0, 2)
         self.tokenizer = tokenizer
 
     def embed(self, texts: list[str]) -> np.ndarray:
         encoded = self.tokenizer.encode_batch(texts, add_special_tokens=False)
-        return unit(np.stack([self.rows[e.ids].sum(axis=0) for e in encoded]))
+        sums = [unit(np.stack([rows[e.ids].sum(axis=0) for e in encoded])) for rows in self.parts]
+        return unit(np.concatenate([weight * sum for weight, sum in zip(self.weights, sums)], axis=1))
 
 
 class Bert:

@@ -8,7 +8,7 @@ use ports::{EmbedError, EmbedPurpose, Embedder};
 
 use crate::table::{DIMS, Table};
 
-/// Embeds with the static table distilled from all-MiniLM-L6-v2; the table is parsed at the first text.
+/// Embeds with the static table distilled from two models; the table is parsed at the first text.
 #[derive(Debug)]
 pub struct StaticEmbedder {
     id: EmbedderId,
@@ -17,7 +17,7 @@ pub struct StaticEmbedder {
 impl StaticEmbedder {
     /// The embedder of this binary's table.
     pub fn new() -> Self {
-        let model = "static/all-minilm-l6-v2/1".to_owned();
+        let model = "static/minilm-wordllama/2".to_owned();
         Self {
             id: EmbedderId { model, dims: DIMS },
         }

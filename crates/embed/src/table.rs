@@ -1,6 +1,6 @@
-//! The distilled table inside the binary: one weighted int8 row for each word piece.
+//! The distilled table inside the binary: for each word piece a weighted int8 row in parts, each from another model.
 //!
-//! Owns: the file's layout (written by `scripts/distill`, described in `docs/embeddings.md`) and mean pooling.
+//! Owns: the file's layout (written by `scripts/distill`, described in `docs/internals/embeddings.md`) and mean pooling.
 //! Never: a copy of the rows; they are read where the binary maps them, and only the rows a text needs.
 
 mod vocab;
@@ -9,25 +9,32 @@ use std::sync::OnceLock;
 
 use vocab::Vocab;
 
-static FILE: &[u8] = include_bytes!("../assets/static-v1.bin");
+static FILE: &[u8] = include_bytes!("../assets/static-v2.bin");
 
 const MAGIC: &[u8; 8] = b"QUIPUEMB";
-const VERSION: u32 = 1;
-/// Magic, version, dims, rows, bytes of vocabulary, SHA-256 of what follows.
-const HEADER_BYTES: usize = 56;
+const VERSION: usize = 2;
+/// Magic, version, parts, dims of a part, rows, bytes of vocabulary, SHA-256 of what follows.
+const HEADER_BYTES: usize = 60;
 
 /// Reading further would not change a mean much, and would let one line of a megabyte hold up the others.
 const TEXT_BYTES_MAX: usize = 64 * 1024;
 
+/// The parts of a vector. Each is brought to unit length before it is weighed, so that no model speaks louder for some texts.
+const PARTS: usize = 2;
+const PART_DIMS: usize = 128;
 /// How many numbers a vector of the table has.
-pub(crate) const DIMS: usize = 256;
+pub(crate) const DIMS: usize = PARTS * PART_DIMS;
+/// Pieces can cancel out down to rounding noise, which is no direction.
+const LENGTH_MIN: f32 = 1e-6;
 
 /// The parsed table.
 #[derive(Debug)]
 pub(crate) struct Table {
-    /// One for each row, weight of the piece included; 0 for pieces that mean nothing.
-    scales: Vec<f32>,
-    rows: &'static [u8],
+    /// What each part counts.
+    weights: [f32; PARTS],
+    /// For each part of each row, weight of the piece included; 0 for pieces that mean nothing.
+    scales: Vec<[f32; PARTS]>,
+    rows: &'static [[u8; DIMS]],
     vocab: Vocab,
 }
 
@@ -42,51 +49,62 @@ impl Table {
 
     fn parse(file: &'static [u8]) -> Option<Self> {
         let (header, rest) = file.split_at_checked(HEADER_BYTES)?;
-        let number =
-            |at: usize| -> Option<u32> { Some(u32::from_le_bytes(header.get(at..at + 4)?.try_into().ok()?)) };
-        let known = header.starts_with(MAGIC) && number(8)? == VERSION;
-        let dims = usize::try_from(number(12)?).ok()?;
-        let count = usize::try_from(number(16)?).ok()?;
-        let vocab_bytes = usize::try_from(number(20)?).ok()?;
-        let (scales, rest) = rest.split_at_checked(count.checked_mul(4)?)?;
-        let (rows, vocab) = rest.split_at_checked(count.checked_mul(dims)?)?;
-        if !known || dims != DIMS || vocab.len() != vocab_bytes {
+        let number = |at: usize| -> Option<usize> {
+            let bytes = header.get(at..at + 4)?.try_into().ok()?;
+            usize::try_from(u32::from_le_bytes(bytes)).ok()
+        };
+        let shape = (number(8)?, number(12)?, number(16)?);
+        let known = header.starts_with(MAGIC) && shape == (VERSION, PARTS, PART_DIMS);
+        let (count, vocab_bytes) = (number(20)?, number(24)?);
+        let (weights, rest) = rest.split_at_checked(4 * PARTS)?;
+        let (scales, rest) = rest.split_at_checked(count.checked_mul(4 * PARTS)?)?;
+        let (rows, vocab) = rest.split_at_checked(count.checked_mul(DIMS)?)?;
+        if !known || vocab.len() != vocab_bytes {
             return None;
         }
-        let scales = scales
-            .as_chunks::<4>()
-            .0
-            .iter()
-            .map(|bytes| f32::from_le_bytes(*bytes))
-            .collect();
-        let vocab = Vocab::new(std::str::from_utf8(vocab).ok()?, count)?;
-        Some(Self { scales, rows, vocab })
+        let floats = |bytes: &[u8; 4 * PARTS]| -> [f32; PARTS] {
+            let (each, _) = bytes.as_chunks::<4>();
+            std::array::from_fn(|part| f32::from_le_bytes(each[part]))
+        };
+        Some(Self {
+            weights: floats(weights.try_into().ok()?),
+            scales: scales.as_chunks().0.iter().map(floats).collect(),
+            rows: rows.as_chunks().0,
+            vocab: Vocab::new(std::str::from_utf8(vocab).ok()?, count)?,
+        })
     }
 
     /// The unit vector of a text; all zero when the table knows nothing in it.
     pub(crate) fn embed(&self, text: &str) -> Vec<f32> {
         let mut sum = vec![0.0_f32; DIMS];
+        let (parts, _) = sum.as_chunks_mut::<PART_DIMS>();
         let text = &text[..text.floor_char_boundary(TEXT_BYTES_MAX)];
         self.vocab.pieces(text, &mut |piece| {
             let piece = usize::from(piece);
-            let scale = self.scales[piece];
-            if scale == 0.0 {
-                return;
-            }
-            let row = &self.rows[piece * DIMS..(piece + 1) * DIMS];
-            for (sum, value) in sum.iter_mut().zip(row) {
-                *sum += scale * f32::from(value.cast_signed());
+            let (row, _) = self.rows[piece].as_chunks::<PART_DIMS>();
+            for ((part, row), scale) in parts.iter_mut().zip(row).zip(self.scales[piece]) {
+                if scale == 0.0 {
+                    continue;
+                }
+                for (sum, value) in part.iter_mut().zip(row) {
+                    *sum += scale * f32::from(value.cast_signed());
+                }
             }
         });
-        let length = sum.iter().map(|x| x * x).sum::<f32>().sqrt();
-        // Pieces can cancel out down to rounding noise, which is no direction.
-        if length < 1e-6 {
-            return vec![0.0; DIMS];
+        for (part, weight) in parts.iter_mut().zip(self.weights) {
+            bring_to(weight, part);
         }
-        for x in &mut sum {
-            *x /= length;
-        }
+        bring_to(1.0, &mut sum);
         sum
+    }
+}
+
+/// Gives numbers that have a direction this length; others become zero.
+fn bring_to(length: f32, numbers: &mut [f32]) {
+    let own = numbers.iter().map(|x| x * x).sum::<f32>().sqrt();
+    let factor = if own < LENGTH_MIN { 0.0 } else { length / own };
+    for x in numbers {
+        *x *= factor;
     }
 }
 

@@ -50,7 +50,7 @@ impl DocKind {
 /// Which model made a vector; vectors of two models are never compared.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct EmbedderId {
-    /// The model's name and version, as in `static/all-minilm-l6-v2/1`.
+    /// The model's name and version, as in `static/minilm-wordllama/2`.
     pub model: String,
     /// How many numbers a vector has.
     pub dims: usize,

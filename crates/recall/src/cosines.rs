@@ -49,8 +49,8 @@ pub struct Cosines {
 impl Default for Cosines {
     fn default() -> Self {
         Self {
-            mean: 0.194_094,
-            deviation: 0.071_814,
+            mean: 0.140_374,
+            deviation: 0.070_362,
         }
     }
 }

@@ -446,7 +446,7 @@ impl Default for Consolidation {
             tokens_per_day_max: 0,
             quiet: QuietWhen::default(),
             concurrency: background::BackgroundSettings::default().concurrency,
-            alike_percent_min: 65,
+            alike_percent_min: 55,
             alike_days_max: background::strategies::Nearness::default().days_max,
             pages_chars_max: background::strategies::Limits::default().chars_max,
             strategies: Vec::new(),

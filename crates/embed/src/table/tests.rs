@@ -56,7 +56,7 @@ fn cosine(a: &str, b: &str) -> f32 {
 #[test]
 fn the_file_is_whole() {
     let digest = Sha256::digest(&FILE[HEADER_BYTES..]);
-    assert_eq!(&FILE[24..HEADER_BYTES], digest.as_slice());
+    assert_eq!(&FILE[28..HEADER_BYTES], digest.as_slice());
     assert!(Table::parse(FILE).is_some());
     assert!(
         Table::parse(&FILE[..FILE.len() - 1]).is_none(),
@@ -141,19 +141,19 @@ fn vectors_are_those_of_the_script() {
         (
             "I bought a red bicycle last week",
             "She got a new bike in May",
-            0.647_42,
+            0.595_36,
         ),
         (
             "I bought a red bicycle last week",
             "The quarterly tax filing is due",
-            0.115_73,
+            0.083_65,
         ),
         (
             "How do I bake sourdough bread?",
             "My loaf needs a longer rise, 我喜欢",
-            0.306_22,
+            0.229_73,
         ),
-        ("naïve café owner", "the owner of the cafe", 0.809_14),
+        ("naïve café owner", "the owner of the cafe", 0.802_84),
     ];
     for (a, b, wanted) in expected {
         let found = cosine(a, b);

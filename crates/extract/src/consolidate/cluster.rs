@@ -30,7 +30,7 @@ pub struct Nearness {
 impl Default for Nearness {
     fn default() -> Self {
         Self {
-            cosine_min: 0.65,
+            cosine_min: 0.55,
             days_max: 7,
         }
     }

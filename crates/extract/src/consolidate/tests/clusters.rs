@@ -52,11 +52,11 @@ fn seven_days_are_near_and_a_moment_more_is_not() {
 
 #[test]
 fn the_mean_decides_and_not_the_first() {
-    // 0.9 is too far from 0, and near enough to the mean of 0 and 0.8.
+    // 1.1 is too far from 0, and near enough to the mean of 0 and 0.9.
     let told = [
         ("a", day(0), vector(0.0)),
-        ("b", day(1), vector(0.8)),
-        ("c", day(2), vector(0.9)),
+        ("b", day(1), vector(0.9)),
+        ("c", day(2), vector(1.1)),
     ];
     assert_eq!(ids(&told).len(), 1);
     assert_eq!(ids(&[told[0].clone(), told[2].clone()]).len(), 2);
