@@ -10,6 +10,7 @@ RUN make build && cp target/release/quipu /quipu && install --directory --mode 0
 
 FROM gcr.io/distroless/cc-debian12:nonroot
 COPY --from=build /quipu /usr/bin/quipu
+COPY LICENSE /usr/share/doc/quipu/LICENSE
 # The volume belongs to the user of the base, 65532.
 COPY --from=build --chown=65532:65532 --chmod=0700 /data /data
 ENV QUIPU_ROOT=/data \
