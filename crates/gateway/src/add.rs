@@ -60,7 +60,6 @@ pub(crate) async fn add(
         messages: parts.messages.into_iter().map(new).collect(),
         defer_extraction,
         task: task.clone(),
-        wait: false,
     };
     let engine = gateway.engine.clone();
     let write = async move {

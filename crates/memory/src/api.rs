@@ -27,8 +27,6 @@ pub struct Add {
     pub defer_extraction: bool,
     /// Look for boundaries in a background task of this id, and answer at once.
     pub task: Option<JobId>,
-    /// Answer only when all memories of the session are in the vault and the index.
-    pub wait: bool,
 }
 
 /// Status of an add or a flush.
@@ -59,7 +57,7 @@ pub struct Flush {
     pub session: SessionKey,
     /// Do it in a background task of this id.
     pub task: Option<JobId>,
-    /// As in [`Add::wait`].
+    /// Answer only when all memories of the session are in the vault and the index.
     pub wait: bool,
 }
 
@@ -237,7 +235,7 @@ pub struct Doomed {
     pub named: usize,
     /// The verbatim messages that go from the files, in order of time.
     pub messages: Vec<Arc<Doc>>,
-    /// With words: the messages directly before and after these in their sessions, which stay.
+    /// With words: the messages directly before and after these in their sessions, which stay and lack the words.
     pub beside: Vec<Arc<Doc>>,
     /// Memories that lose some of their messages and stay, as they will be.
     pub rewritten: Vec<Arc<Doc>>,

@@ -177,7 +177,7 @@ impl Engine {
 
     /// Waits until the memories of an add are written and searchable; `added` with the tasks that wait then.
     pub async fn settled(&self, session: &SessionKey, added: Added) -> Result<Added, EngineError> {
-        self.minded(memorize::answer(self.world(), session, added, true).await)
+        self.minded(memorize::settled(self.world(), session, added).await)
     }
 
     /// Makes long segments wait for room that texts of requests take too: a permit is a KiB, and there are `all`. Only once.

@@ -378,7 +378,10 @@ pub(crate) async fn follow_undone(
 async fn sweep(world: &World, sweep: Sweep) -> Result<Forgotten, EngineError> {
     let swept = world.parts.transcripts.sweep(sweep).await;
     world.has_swept();
-    Ok(swept?)
+    let swept = swept?;
+    let mut long_cells = world.turns.long_cells();
+    long_cells.retain(|cell, _| !swept.cell_ids.contains(cell));
+    Ok(swept)
 }
 
 /// The entries among those asked for that are there.

@@ -38,7 +38,6 @@ pub(crate) async fn add(world: &Arc<World>, add: Add) -> Result<Added, EngineErr
         messages,
         defer_extraction,
         task,
-        wait,
     } = add;
     refuse_if_saturated(world, &session, task.as_ref()).await?;
     let messages = attachments::read(world, messages).await?;
@@ -48,9 +47,8 @@ pub(crate) async fn add(world: &Arc<World>, add: Add) -> Result<Added, EngineErr
         None if defer_extraction => NextStep::Wait,
         None => NextStep::Look,
     };
-    let accepting = accept_and_look(world.clone(), session.clone(), messages, next);
-    let added = world.work.run(accepting).await??;
-    answer(world, &session, added, wait).await
+    let accepting = accept_and_look(world.clone(), session, messages, next);
+    world.work.run(accepting).await?
 }
 
 /// The next step for a session's buffer after new messages.
@@ -174,20 +172,21 @@ pub(crate) async fn flush(world: &Arc<World>, flush: Flush) -> Result<Added, Eng
         pending,
         redacted: 0,
     };
-    answer(world, &session, added, wait).await
+    if wait {
+        return settled(world, &session, added).await;
+    }
+    Ok(added)
 }
 
-pub(crate) async fn answer(
+/// Waits until the memories of a session are written.
+pub(crate) async fn settled(
     world: &World,
     session: &SessionKey,
     mut added: Added,
-    wait: bool,
 ) -> Result<Added, EngineError> {
-    if wait {
-        settle::session(world, session).await?;
-        if added.status == MemorizeStatus::Queued {
-            added.pending = unfinished(world, session, &ASKED_FOR).await?;
-        }
+    settle::session(world, session).await?;
+    if added.status == MemorizeStatus::Queued {
+        added.pending = unfinished(world, session, &ASKED_FOR).await?;
     }
     Ok(added)
 }

@@ -98,12 +98,8 @@ async fn by_words(world: &World, target: &WordsTarget) -> Result<Doomed, EngineE
     gone.extend(following.iter().map(|doc| &*doc.key.id));
     let whose = (&target.scope, &target.owner);
     let arc = |doc: &Doc| Arc::new(doc.clone());
-    let turns = |messages: &[Message]| -> Vec<Arc<Doc>> {
-        let docs = messages
-            .iter()
-            .map(|message| Doc::of_message(message, &target.owner));
-        docs.map(Arc::new).collect()
-    };
+    let turn = |message: &Message| Arc::new(Doc::of_message(message, &target.owner));
+    let beside = words::beside(&owned, &plan, &words, &target.owner);
     let rewritten = plan.rewritten.iter();
     let mut lines = pages::going(world, whose, &rows, &gone, Some(&words)).await?;
     let titles = forget::titles(world, &owned, &words).await?;
@@ -116,8 +112,8 @@ async fn by_words(world: &World, target: &WordsTarget) -> Result<Doomed, EngineE
             .map(arc)
             .collect(),
         lines,
-        messages: turns(&plan.messages),
-        beside: turns(&plan.beside),
+        messages: plan.messages.iter().map(turn).collect(),
+        beside: beside.into_iter().map(turn).collect(),
         rewritten: rewritten
             .filter(|(_, entry)| entry.kind == EntryKind::Episode)
             .flat_map(|(path, entry)| Doc::of_entry(entry, path).into_iter().take(1))

@@ -85,8 +85,6 @@ pub(crate) struct WordsPlan {
     pub(crate) told: BTreeSet<String>,
     /// The messages that go, in order of time.
     pub(crate) messages: Vec<Message>,
-    /// The messages directly before and after them, which stay.
-    pub(crate) beside: Vec<Message>,
     /// Memories that lose some of their messages, as they will be.
     pub(crate) rewritten: Vec<(VaultPath, Entry)>,
 }
@@ -94,23 +92,9 @@ pub(crate) struct WordsPlan {
 /// Decides it for what an owner has.
 pub(crate) fn plan(owned: &Owned, words: &Words, target: &WordsTarget, zone: &Zone) -> WordsPlan {
     let kept = kept(owned, &target.keep);
-    let first = owned.entries.iter().map(|(_, entry)| entry);
-    let turns = first
-        .filter(|entry| !derived::is_merged(entry))
-        .flat_map(|entry| &entry.turns);
-    let mut all: Vec<&Message> = turns.chain(&owned.tail).collect();
-    all.sort_by_key(|message| (&message.session, message.time, &message.id));
-    let goes = |message: &Message| goes(message, words, target, &kept);
-    let going = all.iter().copied().filter(|message| goes(message));
+    let going = messages(owned).filter(|message| goes(message, words, target, &kept));
     let messages: BTreeMap<&str, &Message> = going.map(|message| (message.id.as_str(), message)).collect();
     let mut plan = WordsPlan::default();
-    for pair in all.windows(2).filter(|pair| pair[0].session == pair[1].session) {
-        let mut stays = pair.iter().copied().filter(|message| !goes(message));
-        if let (Some(beside), None) = (stays.next(), stays.next()) {
-            plan.beside.push(beside.clone());
-        }
-    }
-    plan.beside.dedup();
     for (path, entry) in &owned.entries {
         let mut now = entry.clone();
         if !kept.contains(entry.id.as_str()) {
@@ -130,6 +114,26 @@ pub(crate) fn plan(owned: &Owned, words: &Words, target: &WordsTarget, zone: &Zo
     plan.messages
         .sort_by(|a, b| (a.time, &a.id).cmp(&(b.time, &b.id)));
     plan
+}
+
+/// The messages without the words directly before and after those that go.
+pub(crate) fn beside<'a>(owned: &'a Owned, plan: &WordsPlan, words: &Words, of: &Owner) -> Vec<&'a Message> {
+    let goes = |message: &Message| plan.told.contains(message.id.as_str());
+    let mut all: Vec<&Message> = messages(owned).collect();
+    all.sort_by_key(|message| (&message.session, message.time, &message.id));
+    let pairs = all.windows(2).filter(|pair| pair[0].session == pair[1].session);
+    let beside = pairs.filter(|pair| goes(pair[0]) != goes(pair[1])).flatten();
+    let mut beside: Vec<&Message> = beside.copied().collect();
+    beside.retain(|message| !goes(message) && !words.are_said(message, of));
+    beside.dedup();
+    beside
+}
+
+/// An owner's messages. A merged memory repeats those of others.
+fn messages(owned: &Owned) -> impl Iterator<Item = &Message> {
+    let entries = owned.entries.iter().map(|(_, entry)| entry);
+    let first = entries.filter(|entry| !derived::is_merged(entry));
+    first.flat_map(|entry| &entry.turns).chain(&owned.tail)
 }
 
 /// Whether a message goes: it has the words or the request names it, and nothing keeps it.

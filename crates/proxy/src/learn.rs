@@ -50,7 +50,6 @@ pub(crate) async fn learn(engine: &Engine, clock: &dyn Clock, ids: &dyn Ids, tur
         defer_extraction: false,
         // Messages are searchable before a model has read them.
         task: Some(JobId(fresh(clock, ids))),
-        wait: false,
     };
     if let Err(error) = engine.take_on(add).await {
         tracing::error!(%error, "cannot store a turn in memory");

@@ -2,7 +2,7 @@
 //!
 //! Owns: the requests, what is said; what an answer must hold at once. Never: which of them comes next.
 
-use memory::{Engine, Flush, Forget, Found, Method, Search};
+use memory::{Add, Added, Engine, EngineError, Flush, Forget, Found, Method, Search};
 use model::{DocKind, EntryKind, Owner, Scope, SessionKey, SkillStatus, Timestamp};
 use ports::JobId;
 use testkit::clock::ManualClock;
@@ -103,7 +103,7 @@ impl Run {
             self.note(format_args!("{what:?}"));
         }
         let is_kept = match &promise {
-            Promise::Add(add, _) => add.messages.iter().all(|new| new.client_id.is_some()),
+            Promise::Add(add, ..) => add.messages.iter().all(|new| new.client_id.is_some()),
             Promise::Forget(_) => true,
         };
         if is_kept {
@@ -119,8 +119,8 @@ impl Run {
     async fn keep(&mut self, promise: Promise) -> Held<bool> {
         let engine = self.engine();
         match promise {
-            Promise::Add(add, said) => {
-                let added = self.world.drive(engine.add(add)).await?;
+            Promise::Add(add, said, waits) => {
+                let added = self.world.drive(added(&engine, add, waits)).await?;
                 let Some(added) = self.heard(added)? else {
                     return Ok(false);
                 };
@@ -157,14 +157,14 @@ impl Run {
         let mut works = tokio::task::JoinSet::new();
         let mut saids = Vec::new();
         for number in 0..2 + self.dice.below(12) {
-            let Promise::Add(add, said) = self.saying() else {
+            let Promise::Add(add, said, waits) = self.saying() else {
                 continue;
             };
             let (engine, flushes) = (engine.clone(), self.dice.percent(40));
             saids.push(said);
             works.spawn(async move {
                 let session = add.session.clone();
-                let added = engine.add(add).await;
+                let added = added(&engine, add, waits).await;
                 if flushes {
                     // Whether it is cut now or later is all the same.
                     drop(engine.flush(flush(session, None, false)).await);
@@ -341,6 +341,15 @@ impl Run {
         }
         Ok(())
     }
+}
+
+async fn added(engine: &Engine, add: Add, waits: bool) -> Result<Added, EngineError> {
+    let session = add.session.clone();
+    let added = engine.add(add).await?;
+    if waits {
+        return engine.settled(&session, added).await;
+    }
+    Ok(added)
 }
 
 fn flush(session: SessionKey, task: Option<JobId>, wait: bool) -> Flush {

@@ -73,9 +73,8 @@ impl Run {
             messages,
             defer_extraction: self.dice.percent(15),
             task: self.task(),
-            wait: self.dice.percent(8),
         };
-        Promise::Add(add, said)
+        Promise::Add(add, said, self.dice.percent(8))
     }
 
     fn lines(&self) -> Vec<Line> {

@@ -84,9 +84,8 @@ impl Run {
             messages,
             defer_extraction: self.dice.percent(15),
             task: self.task(),
-            wait: self.dice.percent(8),
         };
-        Promise::Add(add, said)
+        Promise::Add(add, said, self.dice.percent(8))
     }
 
     pub(crate) fn task(&self) -> Option<JobId> {

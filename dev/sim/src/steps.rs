@@ -90,8 +90,8 @@ const STEPS: [(usize, Step); 29] = [
 /// What a client asks again until it is answered.
 #[derive(Debug, Clone)]
 pub(crate) enum Promise {
-    /// With the numbers of what it says in the book.
-    Add(Add, Vec<usize>),
+    /// With the numbers of what it says in the book, and whether the client waits until it is memory.
+    Add(Add, Vec<usize>, bool),
     Forget(Forgetting),
 }
 

@@ -259,6 +259,8 @@ impl World {
             started = self.drive(starting) => started?,
         };
         let Some(engine) = started else {
+            // As in `kill`.
+            offline.register(Vec::new());
             return Ok(false);
         };
         self.process = Some(Process {

@@ -115,7 +115,6 @@ async fn add(gateway: &Gateway, visit: &Visit, body: JsonBody<Adding>) -> Result
         messages: parts.messages.into_iter().map(new).collect(),
         defer_extraction: true,
         task: None,
-        wait: false,
     };
     let event = JobId(gateway.fresh_id());
     let flush = Flush {

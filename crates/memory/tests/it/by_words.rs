@@ -1,9 +1,10 @@
 //! Forgetting by words: what has them goes everywhere, what stays is whole, and the preview says all of it.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use memory::{Doomed, Engine, Forget, WordsTarget};
-use model::{Entry, EntryKind, Scope};
+use model::{Doc, Entry, EntryKind, Scope};
 
 use crate::stage::{Stage, add, ask, finds, flush, said, say, session, turns, user, written};
 
@@ -119,6 +120,23 @@ async fn the_messages_next_to_the_words_are_shown_and_go_when_they_are_named() {
     let all = everything(&stage);
     assert!(!all.contains("tomatoes") && !all.contains("kettle"), "{all}");
     assert!(all.contains("Lisbon"), "{all}");
+}
+
+#[tokio::test]
+async fn what_a_person_keeps_with_the_words_is_not_shown_as_next_to_them() {
+    let (_stage, engine) = told().await;
+    let looked = preview(&engine, &target("ann", "petra", &[])).await;
+    let id_of = |docs: &[Arc<Doc>], word: &str| {
+        let doc = docs.iter().find(|doc| doc.text.contains(word)).expect(word);
+        doc.key.id.to_string()
+    };
+    let Forget::Words(mut target) = target("ann", "petra", &[&id_of(&looked.messages, "violin")]) else {
+        panic!("by words");
+    };
+    target.also.insert(id_of(&looked.beside, "garden"));
+    let looked = preview(&engine, &Forget::Words(target)).await;
+    let beside: Vec<&str> = looked.beside.iter().map(|doc| doc.text.as_str()).collect();
+    assert_eq!(beside, ["The kettle is on."]);
 }
 
 #[tokio::test]

@@ -230,11 +230,9 @@ async fn waiting_for_an_add_waits_until_it_is_written() {
     let engine = stage.open().await;
     let key = session("s");
     say(&engine, &key, "ann", 0, "The violin").await;
-    let late = memory::Add {
-        wait: true,
-        ..add(&key, vec![said(&key, "ann", 60, "The viola")])
-    };
+    let late = add(&key, vec![said(&key, "ann", 60, "The viola")]);
     let added = engine.add(late).await.expect("it is accepted");
+    let added = engine.settled(&key, added).await.expect("it is written");
     assert_eq!(added.status, memory::MemorizeStatus::Extracted);
     stage.check_told(&["The violin".to_owned()], &["ann"]);
 }

@@ -332,7 +332,6 @@ pub(crate) fn add(session: &SessionKey, messages: Vec<NewMessage>) -> Add {
         messages,
         defer_extraction: false,
         task: None,
-        wait: false,
     }
 }
 

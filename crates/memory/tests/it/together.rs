@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use memory::{Engine, MemorySettings};
+use memory::{Engine, Forget, MemorySettings};
 use model::{Entry, EntryId};
 use tokio::sync::Semaphore;
 
@@ -131,6 +131,24 @@ async fn a_long_segment_waits_a_minute_for_room() {
     assert_eq!(stage.vault.entries().len(), 1);
     drop(all);
     stage.check().await;
+}
+
+#[tokio::test]
+async fn nothing_is_kept_of_a_long_segment_that_is_forgotten_before_it_is_written() {
+    let stage = Stage::default();
+    let settings = MemorySettings {
+        asks_only: true,
+        ..stage.settings.clone()
+    };
+    let engine = Engine::start(stage.parts(), settings).await.expect("it starts");
+    let key = session("s");
+    say(&engine, &key, "ann", 0, &"violin ".repeat(200_000)).await;
+    engine.flush(flush(&key)).await.expect("it cuts");
+    let keeps = || format!("{engine:?}").contains("long_cells: Mutex { data: {CellId");
+    assert!(keeps());
+    let forget = Forget::Session(key.clone());
+    engine.forget(forget).await.expect("it forgets");
+    assert!(!keeps());
 }
 
 #[tokio::test]

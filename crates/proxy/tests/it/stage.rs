@@ -223,7 +223,6 @@ impl Stage {
             }],
             defer_extraction: false,
             task: None,
-            wait: false,
         };
         self.engine.add(add).await.expect("it is remembered");
         let flush = Flush {

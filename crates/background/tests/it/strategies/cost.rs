@@ -207,7 +207,6 @@ impl Product {
             messages,
             defer_extraction: false,
             task: None,
-            wait: false,
         };
         self.engine.add(add).await.expect("it is accepted");
     }

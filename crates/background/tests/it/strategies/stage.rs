@@ -236,7 +236,6 @@ impl Stage {
             messages: messages.collect(),
             defer_extraction: false,
             task: None,
-            wait: false,
         };
         let flush = Flush {
             session: key.clone(),

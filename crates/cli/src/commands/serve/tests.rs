@@ -53,7 +53,6 @@ async fn told(desk: &Desk, wait: bool) -> World {
         }],
         defer_extraction: false,
         task: None,
-        wait: false,
     };
     world.engine.add(add).await.expect("it is accepted");
     let flush = Flush {

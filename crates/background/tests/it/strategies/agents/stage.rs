@@ -108,9 +108,10 @@ impl Stage {
             messages,
             defer_extraction: false,
             task: None,
-            wait: true,
         };
-        self.engine.add(add).await.expect("it is remembered");
+        let added = self.engine.add(add).await.expect("it is remembered");
+        let settled = self.engine.settled(&key(session), added).await;
+        settled.expect("it is written");
         let flush = Flush {
             session: key(session),
             task: None,
