@@ -1,11 +1,12 @@
-//! Local transformers of the BERT, `RoBERTa` or `XLM-RoBERTa` family whose files are in a folder: embedding models, and
-//! cross-encoders, which score a query with a passage.
+//! Local transformers of the BERT, `RoBERTa` or `XLM-RoBERTa` family whose files are in a folder: embedding models, also
+//! as rerankers, and cross-encoders, which score a query with a passage.
 //!
 //! Owns: batching, and keeping the forward pass off the runtime's threads and out of a query's way. Never: reading the
 //! folder ([`folder`]) or the arithmetic ([`network`]).
 
 mod cross;
 mod folder;
+mod late;
 mod network;
 
 use std::path::{Path, PathBuf};
@@ -19,6 +20,7 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
 pub use cross::CrossEncoder;
+pub use late::LateInteraction;
 
 use folder::ModelFolder;
 use network::{Network, Tokens};
@@ -79,6 +81,9 @@ pub enum OpenError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// The model gives no score: it is an embedding model.
+    #[error("the model has no score for a pair: use a cross-encoder")]
+    Scoreless,
     /// The model is of a kind that cannot be run here.
     #[error(
         "{what} is not supported: use a BERT, RoBERTa or XLM-RoBERTa model; for embeddings a sentence embedding model, for \
@@ -111,17 +116,10 @@ type Batch = Vec<(usize, Tokens)>;
 impl BertEmbedder {
     /// Opens the model in a folder; reads all its weights, so call it where blocking is allowed.
     pub fn open(dir: &Path, settings: BertSettings) -> Result<Self, OpenError> {
-        let folder = ModelFolder::read(dir, settings)?;
-        let network = Network::load(&folder)?;
+        let (model, name) = Model::open(dir, settings)?;
         let id = EmbedderId {
-            model: folder.model_name(),
-            dims: network.dims(),
-        };
-        let model = Model {
-            tokenizer: folder.checkpoint.tokenizer,
-            network,
-            query_prefix: folder.query_prefix,
-            passage_prefix: folder.passage_prefix,
+            model: name,
+            dims: model.network.dims(),
         };
         Ok(Self {
             id,
@@ -133,8 +131,26 @@ impl BertEmbedder {
 }
 
 impl Model {
+    /// The model in a folder, and its name.
+    fn open(dir: &Path, settings: BertSettings) -> Result<(Self, String), OpenError> {
+        let folder = ModelFolder::read(dir, settings)?;
+        let (network, name) = (Network::load(&folder)?, folder.model_name());
+        let model = Self {
+            tokenizer: folder.checkpoint.tokenizer,
+            network,
+            query_prefix: folder.query_prefix,
+            passage_prefix: folder.passage_prefix,
+        };
+        Ok((model, name))
+    }
+
     /// The tokens of the texts that have any, in batches.
-    fn batches(&self, texts: &[String], purpose: EmbedPurpose) -> Result<Vec<Batch>, String> {
+    fn batches(
+        &self,
+        texts: &[String],
+        purpose: EmbedPurpose,
+        limits: BatchLimits,
+    ) -> Result<Vec<Batch>, String> {
         let prefix = match purpose {
             EmbedPurpose::Query => &self.query_prefix,
             EmbedPurpose::Passage => &self.passage_prefix,
@@ -147,7 +163,7 @@ impl Model {
             let encoding = self.tokenizer.encode_fast(format!("{prefix}{text}"), true);
             Ok((place, tokens(encoding)?))
         });
-        Ok(in_batches(tokenized.collect::<Result<_, String>>()?, LIMITS))
+        Ok(in_batches(tokenized.collect::<Result<_, String>>()?, limits))
     }
 }
 
@@ -211,7 +227,7 @@ impl Embedder for BertEmbedder {
         let owned: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
         let model = self.model.clone();
         let refused = |reason| EmbedError::Refused { reason };
-        let batches = blocking(move || model.batches(&owned, purpose))
+        let batches = blocking(move || model.batches(&owned, purpose, LIMITS))
             .await
             .map_err(refused)?;
         let lane = match purpose {

@@ -1,15 +1,15 @@
 //! Text to vectors on this machine: the table inside the binary, and BERT-family models from a folder; and passages to
-//! scores, by cross-encoders of that family.
+//! scores, by embedding models and cross-encoders of that family.
 //!
 //! Owns: the static table's file, word pieces, pooling, and the only use of `candle` and `tokenizers`. Never: the
 //! network; models behind HTTP, and fetching a model's files, belong to `providers`.
 //!
 //! Reading order: [`StaticEmbedder`] with its table (the default that needs nothing), then [`BertEmbedder`] with the
-//! folder it opens and the model it runs, then [`CrossEncoder`].
+//! folder it opens and the model it runs, then the rerankers [`LateInteraction`] and [`CrossEncoder`].
 
 mod bert;
 mod fixed;
 mod table;
 
-pub use bert::{BertEmbedder, BertSettings, CrossEncoder, OpenError};
+pub use bert::{BertEmbedder, BertSettings, CrossEncoder, LateInteraction, OpenError};
 pub use fixed::StaticEmbedder;

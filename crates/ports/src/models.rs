@@ -59,6 +59,7 @@ pub enum RerankError {
 #[async_trait]
 pub trait Reranker: Send + Sync + std::fmt::Debug {
     /// One finite score for each passage, in order; a greater one answers better. Scores of two calls do not compare.
+    /// The passages come as they were ranked, the best first.
     async fn rerank(&self, query: &str, passages: &[&str]) -> Result<Vec<f32>, RerankError>;
 }
 

@@ -83,9 +83,15 @@ impl Case {
     }
 }
 
+/// A name in another script becomes the numbers of its characters.
 fn id_of(name: &str) -> String {
     let plain = name.chars().filter(char::is_ascii_alphanumeric);
-    plain.map(|c| c.to_ascii_lowercase()).collect()
+    let plain: String = plain.map(|c| c.to_ascii_lowercase()).collect();
+    if plain.is_empty() {
+        let numbers: Vec<String> = name.chars().map(|c| u32::from(c).to_string()).collect();
+        return numbers.concat();
+    }
+    plain
 }
 
 /// A file's text, unpacked.

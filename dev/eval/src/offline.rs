@@ -9,14 +9,14 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
-use embed::{BertEmbedder, BertSettings, StaticEmbedder};
+use embed::{BertEmbedder, BertSettings, CrossEncoder, LateInteraction, OpenError, StaticEmbedder};
 use extract::{Counts, KnownFacts, Limits, Statement};
 use model::{
     Cell, CellId, CutReason, Doc, DocKey, DocKind, EntryId, EntryKind, Message, MessageId, Parent,
     ParentKind, Timestamp, Zone,
 };
-use ports::{EmbedPurpose, Embedder};
-use recall::{Corpus, Cosines, Method, QUESTIONS, Query, STATEMENTS, Weights};
+use ports::{EmbedPurpose, Embedder, Reranker};
+use recall::{Corpus, Cosines, Hit, Method, QUESTIONS, Query, Ranking, STATEMENTS, Shortlist, Weights};
 
 use crate::bm25::Bm25;
 use crate::cached::Cached;
@@ -51,6 +51,9 @@ pub(crate) struct OfflineArgs {
     /// Embed with the BERT-family model of this folder, not with the built-in table
     #[arg(long, value_name = "FOLDER")]
     model: Option<PathBuf>,
+    /// Rerank with the cross-encoder or the embedding model of this folder
+    #[arg(long, value_name = "FOLDER")]
+    rerank: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -89,6 +92,13 @@ pub(crate) async fn run(cases: &[Case], args: &OfflineArgs) -> anyhow::Result<()
         None => Box::new(StaticEmbedder::new()),
     };
     let embedder = embedder.as_ref();
+    let reranker: Option<Box<dyn Reranker>> = match &args.rerank {
+        Some(folder) => Some(match CrossEncoder::open(folder) {
+            Err(OpenError::Scoreless) => Box::new(LateInteraction::open(folder, BertSettings::default())?),
+            opened => Box::new(opened?),
+        }),
+        None => None,
+    };
     let cosines = if embedder.is_instant() {
         Cosines::default()
     } else {
@@ -104,7 +114,14 @@ pub(crate) async fn run(cases: &[Case], args: &OfflineArgs) -> anyhow::Result<()
         let corpus = corpus(case, embedder, args.turns_only).await?;
         let bm25 = Bm25::of(case);
         for question in &case.questions {
-            let ranked = ask(&corpus, question, embedder, cosines, args, &weights).await?;
+            let mut ranking = ask(&corpus, question, embedder, cosines, args, &weights).await?;
+            if let Some(reranker) = &reranker {
+                let list = Shortlist::of(&ranking, &question.text, &case.owner, &Zone::utc());
+                let passages: Vec<&str> = list.passages.iter().map(String::as_str).collect();
+                let scores = reranker.rerank(&question.text, &passages).await?;
+                list.order(&mut ranking, &scores);
+            }
+            let ranked: Vec<Ranked> = ranking.messages.iter().filter_map(ranked).collect();
             if args.show && args.half != Half::Odd {
                 show_missed(case, question, &ranked);
             }
@@ -195,7 +212,7 @@ async fn ask(
     cosines: Cosines,
     args: &OfflineArgs,
     weights: &Weights,
-) -> anyhow::Result<Vec<Ranked>> {
+) -> anyhow::Result<Ranking> {
     let vector = embedder
         .embed(&[&question.text], EmbedPurpose::Query)
         .await?
@@ -217,15 +234,15 @@ async fn ask(
         messages_max: MESSAGES_MAX,
         score_min: 0.0,
     };
-    let found = corpus.search_weighted(&query, weights).messages.into_iter();
-    let ranked = found.filter_map(|hit| {
-        Some(Ranked {
-            id: hit.doc.sources.first()?.clone(),
-            session: hit.doc.session.clone()?,
-            is_user: hit.doc.role == Some(model::Role::User),
-        })
-    });
-    Ok(ranked.collect())
+    Ok(corpus.search_weighted(&query, weights))
+}
+
+fn ranked(hit: &Hit) -> Option<Ranked> {
+    Some(Ranked {
+        id: hit.doc.sources.first()?.clone(),
+        session: hit.doc.session.clone()?,
+        is_user: hit.doc.role == Some(model::Role::User),
+    })
 }
 
 /// What of a row stands for its meaning.

@@ -90,7 +90,7 @@ async fn downloaded(
 fn open(folder: &Path, id: &str) -> Result<ModelUse, OpenError> {
     match CrossEncoder::open(folder) {
         Ok(reranker) => Ok(ModelUse::Rerank(Arc::new(reranker))),
-        Err(OpenError::Unsupported { .. }) => {
+        Err(OpenError::Scoreless) => {
             let embedder = BertEmbedder::open(folder, BertSettings::of_hub_id(id))?;
             Ok(ModelUse::Embedding(Arc::new(embedder)))
         }

@@ -107,6 +107,16 @@ impl Encoder {
     }
 }
 
+/// Vectors of length 1, each along the last axis.
+fn unit(vectors: &Tensor) -> Result<Tensor> {
+    let length = vectors
+        .sqr()?
+        .sum_keepdim(D::Minus1)?
+        .sqrt()?
+        .clamp(1e-12, f64::INFINITY)?;
+    vectors.broadcast_div(&length)
+}
+
 /// The vector of the first token of each text.
 fn first(vectors: &Tensor) -> Result<Tensor> {
     vectors.narrow(1, 0, 1)?.squeeze(1)
@@ -141,12 +151,23 @@ impl Network {
                     .broadcast_div(&mask.sum(1)?)?
             }
         };
-        let length = pooled
-            .sqr()?
-            .sum_keepdim(D::Minus1)?
-            .sqrt()?
-            .clamp(1e-12, f64::INFINITY)?;
-        pooled.broadcast_div(&length)?.to_vec2()
+        unit(&pooled)?.to_vec2()
+    }
+
+    /// For each text the mean likeness of the query's tokens, each with the text's token most like it. The marks at the
+    /// ends of the query do not count.
+    pub(super) fn likeness(&self, query: &Tokens, texts: &[Tokens]) -> Result<Vec<f32>> {
+        let (asked, _) = self.encoder.forward(std::slice::from_ref(query))?;
+        let words = query.ids.len().saturating_sub(2).max(1);
+        let asked = unit(&asked.squeeze(0)?.narrow(0, query.ids.len() - 1 - words, words)?)?;
+        let (tokens, mask) = self.encoder.forward(texts)?;
+        let alike = unit(&tokens)?.broadcast_matmul(&asked.t()?)?;
+        // Padding is like nothing.
+        let padding = mask
+            .to_dtype(DType::F32)?
+            .affine(10.0, -10.0)?
+            .unsqueeze(D::Minus1)?;
+        alike.broadcast_add(&padding)?.max(1)?.mean(1)?.to_vec1()
     }
 }
 
@@ -161,6 +182,9 @@ impl PairNetwork {
         };
         let bias = weights.get_unchecked(&format!("{out}.bias"));
         let outputs = bias.map_or(0, |bias| bias.elem_count());
+        if outputs == 0 {
+            return Err(OpenError::Scoreless);
+        }
         if outputs != 1 {
             return Err(OpenError::Unsupported {
                 what: format!("a reranker with {outputs} scores for a pair"),

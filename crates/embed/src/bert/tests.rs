@@ -31,7 +31,7 @@ fn write_json(dir: &Path, name: &str, value: &serde_json::Value) {
 }
 
 /// Writes the model as a hub would lay out an embedding model.
-fn folder(tiny: &Tiny, kind: &str) -> TempDir {
+pub(super) fn folder(tiny: &Tiny, kind: &str) -> TempDir {
     let head = if kind == "bert" { "" } else { "roberta." };
     folder_named(tiny, kind, |name| {
         (!name.starts_with("head.")).then(|| format!("{head}{name}"))
@@ -85,7 +85,7 @@ pub(super) fn words(text: &str) -> Vec<usize> {
     text.split_whitespace().map(id).collect()
 }
 
-fn ids(text: &str) -> Vec<usize> {
+pub(super) fn ids(text: &str) -> Vec<usize> {
     [&[2], &*words(text), &[3]].concat()
 }
 

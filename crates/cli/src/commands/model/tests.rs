@@ -109,9 +109,19 @@ async fn fetched(root: &TempDir, hub: &Hub, id: &str) -> Result<String, Failure>
 
 #[tokio::test]
 async fn a_model_is_downloaded_run_and_ready_for_the_configuration_that_is_shown() {
-    for (is_reranker, section, check) in [
-        (false, "embedding", "a sentence became 4 numbers"),
-        (true, "rerank", "a question and its answer score 0."),
+    for (is_reranker, section, check, reads) in [
+        (
+            false,
+            "embedding",
+            "a sentence became 4 numbers",
+            "LateInteraction",
+        ),
+        (
+            true,
+            "rerank",
+            "a question and its answer score 0.",
+            "CrossEncoder",
+        ),
     ] {
         let root = TempDir::new().expect("a folder");
         let said = fetched(&root, &hub(files(is_reranker)), "org/tiny")
@@ -125,7 +135,12 @@ async fn a_model_is_downloaded_run_and_ready_for_the_configuration_that_is_shown
             format!("[{section}]\nprovider = \"local\"\nmodel = \"org/tiny\"")
         );
         // With this configuration, and without the hub, the model is found.
-        std::fs::write(root.path().join("quipu.toml"), shown).expect("written");
+        let mut config = shown.to_owned();
+        if !is_reranker {
+            // An embedding model reranks too.
+            config += &shown.replace("[embedding]", "[rerank]");
+        }
+        std::fs::write(root.path().join("quipu.toml"), config).expect("written");
         let config = desk(root.path(), &[]).loaded.config;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let embedder = models::embedder(root.path(), &config, &clock)
@@ -135,7 +150,7 @@ async fn a_model_is_downloaded_run_and_ready_for_the_configuration_that_is_shown
             .await
             .expect("it opens");
         assert_eq!(embedder.id().model.starts_with("local/"), !is_reranker);
-        assert_eq!(reranker.is_some(), is_reranker);
+        assert!(format!("{reranker:?}").contains(reads), "{reranker:?}");
     }
 }
 

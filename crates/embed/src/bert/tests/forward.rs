@@ -180,7 +180,7 @@ impl Tiny {
     }
 
     /// The last layer's vector of each token.
-    fn rows(&self, ids: &[usize], kinds: &[usize], position_offset: usize) -> Rows {
+    pub(in crate::bert) fn rows(&self, ids: &[usize], kinds: &[usize], position_offset: usize) -> Rows {
         let embedded: Rows = ids
             .iter()
             .enumerate()

@@ -1,0 +1,89 @@
+//! An embedding model as a reranker: each token of the query looks for the token of a passage that is most like it.
+//!
+//! Owns: how much that counts beside the order in which the passages come. Never: a stored vector.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use ports::{EmbedPurpose, RerankError, Reranker};
+use tokio::sync::Semaphore;
+
+use super::{BatchLimits, BertSettings, Model, OpenError, blocking, run};
+
+/// Small: a search whose time is over does not wait for its batch, but the next search does.
+const LIMITS: BatchLimits = BatchLimits {
+    tokens_max: 1024,
+    texts_max: 16,
+};
+
+/// What likeness counts, where the order of the passages counts 1. More finds more in talk with an assistant, and less
+/// in talk between friends.
+const LIKENESS: f32 = 0.5;
+
+/// Scores with the tokens of a local embedding model.
+#[derive(Debug)]
+pub struct LateInteraction {
+    model: Arc<Model>,
+    /// One batch at a time: a forward pass uses every core already.
+    turn: Semaphore,
+}
+
+impl LateInteraction {
+    /// Opens the model in a folder; reads all its weights, so call it where blocking is allowed.
+    pub fn open(dir: &Path, settings: BertSettings) -> Result<Self, OpenError> {
+        Ok(Self {
+            model: Arc::new(Model::open(dir, settings)?.0),
+            turn: Semaphore::new(1),
+        })
+    }
+
+    /// How like the query each passage is; of an empty one, not at all.
+    async fn likeness(&self, query: &str, passages: &[&str]) -> Result<Vec<f32>, String> {
+        let mut likeness = vec![0.0; passages.len()];
+        let owned: Vec<String> = passages.iter().map(|text| (*text).to_owned()).collect();
+        let (model, query) = (self.model.clone(), query.to_owned());
+        let prepared = blocking(move || {
+            let asked = model.batches(&[query], EmbedPurpose::Query, LIMITS)?;
+            let passages = model.batches(&owned, EmbedPurpose::Passage, LIMITS)?;
+            Ok((asked.into_iter().flatten().next(), passages))
+        });
+        let (Some((_, asked)), batches) = prepared.await? else {
+            return Ok(likeness);
+        };
+        let asked = Arc::new(asked);
+        for batch in batches {
+            let _turn = self.turn.acquire().await.expect("the semaphore is never closed");
+            let (model, asked) = (self.model.clone(), asked.clone());
+            let pass = blocking(move || run(batch, |texts| model.network.likeness(&asked, texts)));
+            for (place, alike) in pass.await? {
+                likeness[place] = alike;
+            }
+        }
+        Ok(likeness)
+    }
+}
+
+#[async_trait]
+impl Reranker for LateInteraction {
+    async fn rerank(&self, query: &str, passages: &[&str]) -> Result<Vec<f32>, RerankError> {
+        let likeness = self.likeness(query, passages).await;
+        let likeness = standing(&likeness.map_err(|reason| RerankError::Refused { reason })?);
+        let places = (1..=passages.len()).map(|place| -(place as f32).ln());
+        let order = standing(&places.collect::<Vec<_>>());
+        let both = order.iter().zip(&likeness);
+        Ok(both.map(|(order, alike)| order + LIKENESS * alike).collect())
+    }
+}
+
+/// How many standard deviations each value lies above the mean; 0 where all are the same.
+fn standing(values: &[f32]) -> Vec<f32> {
+    let count = values.len() as f32;
+    let mean = values.iter().sum::<f32>() / count;
+    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f32>() / count;
+    let deviation = variance.sqrt().max(1e-6);
+    values.iter().map(|value| (value - mean) / deviation).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,78 @@
+//! Likeness is that of a forward pass written here, and it counts beside the order.
+
+use ports::Reranker;
+
+use super::LateInteraction;
+use crate::BertSettings;
+use crate::bert::tests::forward::Tiny;
+use crate::bert::tests::{WORDS, folder, ids};
+
+fn open(tiny: &Tiny, kind: &str) -> LateInteraction {
+    let dir = folder(tiny, kind);
+    LateInteraction::open(dir.path(), BertSettings::default()).expect("the folder is whole")
+}
+
+/// The mean over the query's words of the cosine with the token most like it.
+fn expected(tiny: &Tiny, query: &str, passage: &str, offset: usize) -> f64 {
+    let rows = |text: &str| {
+        let ids = ids(text);
+        let rows = tiny.rows(&ids, &vec![0; ids.len()], offset);
+        let unit = |row: Vec<f64>| {
+            let length = row.iter().map(|x| x * x).sum::<f64>().sqrt();
+            row.into_iter().map(|x| x / length).collect()
+        };
+        rows.into_iter().map(unit).collect::<Vec<Vec<f64>>>()
+    };
+    let (asked, said) = (rows(query), rows(passage));
+    let cosine = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let best = |word: &Vec<f64>| {
+        said.iter()
+            .map(|token| cosine(word, token))
+            .fold(f64::MIN, f64::max)
+    };
+    let words = &asked[1..asked.len() - 1];
+    words.iter().map(best).sum::<f64>() / words.len() as f64
+}
+
+#[tokio::test]
+async fn likeness_matches_the_reference_in_both_families() {
+    let mut passages = vec!["red car", "", "the blue bicycle was sold", "car"];
+    // More than one batch.
+    passages.extend(["blue car was sold : query"; 20]);
+    for (kind, offset) in [("bert", 0), ("xlm-roberta", 1)] {
+        let tiny = Tiny::random(31, WORDS.len());
+        let reranker = open(&tiny, kind);
+        let found = reranker.likeness("red bicycle", &passages).await;
+        for (passage, found) in passages.iter().zip(found.expect("a tiny model runs")) {
+            let expected = match *passage {
+                "" => 0.0,
+                passage => expected(&tiny, "red bicycle", passage, offset),
+            };
+            assert!(
+                (f64::from(found) - expected).abs() < 1e-5,
+                "{kind}, {passage}: {found}, not {expected}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_alike_keeps_its_order_and_what_has_the_words_passes_others() {
+    let reranker = open(&Tiny::random(32, WORDS.len()), "bert");
+    let falls = |scores: &[f32]| scores.windows(2).all(|pair| pair[0] > pair[1]);
+    for (query, passages) in [("red car", ["was sold"; 12]), ("", ["red car"; 12])] {
+        let scores = reranker.rerank(query, &passages).await.expect("it runs");
+        assert!(falls(&scores), "{scores:?}");
+    }
+    let mut passages = ["was sold"; 12];
+    passages[1] = "red car";
+    let scores = reranker.rerank("red car", &passages).await.expect("it runs");
+    assert!(scores[1] > scores[0], "{scores:?}");
+    assert!(
+        reranker
+            .rerank("red", &[])
+            .await
+            .expect("nothing can fail")
+            .is_empty()
+    );
+}
