@@ -85,7 +85,7 @@ impl Default for Weights {
             reply: 0.12,
             time: 0.3,
             answer: 0.1,
-            question: 0.1,
+            question: 0.15,
             asking: 0.1,
             empty: 0.6,
             moment: 4.0,
