@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use embed::{BertEmbedder, BertSettings, CrossEncoder, LateInteraction, OpenError, StaticEmbedder};
+use embed::{BertEmbedder, BertSettings, OpenError, StaticEmbedder};
 use ports::{Clock, Embedder, Reranker};
 use providers::hub::{self, Hub, OnBytes};
 use providers::{ApiKey, EmbedSettings, HttpEmbedder, HttpReranker, RerankSettings};
@@ -79,13 +79,9 @@ pub(crate) async fn reranker(
                 "a folder, or a hub id as in `sentence-transformers/all-MiniLM-L6-v2`",
             )?;
             let (folder, settings) = local(root, &keys.model, clock).await?;
-            let open = move || -> Result<Arc<dyn Reranker>, OpenError> {
-                match CrossEncoder::open(&folder) {
-                    Err(OpenError::Scoreless) => Ok(Arc::new(LateInteraction::open(&folder, settings)?)),
-                    opened => Ok(Arc::new(opened?)),
-                }
-            };
-            Ok(Some(opened(open).await?))
+            Ok(Some(
+                opened(move || embed::open_reranker(&folder, settings)).await?,
+            ))
         }
         RerankProvider::Http => {
             required(

@@ -14,13 +14,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use model::{EmbedderId, Vector};
-use ports::{EmbedError, EmbedPurpose, Embedder};
+use ports::{EmbedError, EmbedPurpose, Embedder, Reranker};
 use tokenizers::{Encoding, Tokenizer};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
 pub use cross::CrossEncoder;
-pub use late::LateInteraction;
+use late::LateInteraction;
 
 use folder::ModelFolder;
 use network::{Network, Tokens};
@@ -37,6 +37,12 @@ struct BatchLimits {
 const LIMITS: BatchLimits = BatchLimits {
     tokens_max: 4096,
     texts_max: 32,
+};
+
+/// Those of a reranker. Small: a search whose time is over does not wait for its batch, but the next search does.
+const RERANK_LIMITS: BatchLimits = BatchLimits {
+    tokens_max: 1024,
+    texts_max: 16,
 };
 
 /// Settings that the folder does not contain.
@@ -127,6 +133,15 @@ impl BertEmbedder {
             passages: Semaphore::new(1),
             queries: Semaphore::new(1),
         })
+    }
+}
+
+/// Opens the reranker in a folder: a cross-encoder, or an embedding model, whose tokens it compares. Reads all its weights,
+/// so call it where blocking is allowed.
+pub fn open_reranker(dir: &Path, settings: BertSettings) -> Result<Arc<dyn Reranker>, OpenError> {
+    match CrossEncoder::open(dir) {
+        Err(OpenError::Scoreless) => Ok(Arc::new(LateInteraction::open(dir, settings)?)),
+        opened => Ok(Arc::new(opened?)),
     }
 }
 

@@ -5,11 +5,11 @@
 //! network; models behind HTTP, and fetching a model's files, belong to `providers`.
 //!
 //! Reading order: [`StaticEmbedder`] with its table (the default that needs nothing), then [`BertEmbedder`] with the
-//! folder it opens and the model it runs, then the rerankers [`LateInteraction`] and [`CrossEncoder`].
+//! folder it opens and the model it runs, then [`open_reranker`].
 
 mod bert;
 mod fixed;
 mod table;
 
-pub use bert::{BertEmbedder, BertSettings, CrossEncoder, LateInteraction, OpenError};
+pub use bert::{BertEmbedder, BertSettings, CrossEncoder, OpenError, open_reranker};
 pub use fixed::StaticEmbedder;

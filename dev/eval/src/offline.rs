@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
-use embed::{BertEmbedder, BertSettings, CrossEncoder, LateInteraction, OpenError, StaticEmbedder};
+use embed::{BertEmbedder, BertSettings, StaticEmbedder};
 use extract::{Counts, KnownFacts, Limits, Statement};
 use model::{
     Cell, CellId, CutReason, Doc, DocKey, DocKind, EntryId, EntryKind, Message, MessageId, Parent,
     ParentKind, Timestamp, Zone,
 };
-use ports::{EmbedPurpose, Embedder, Reranker};
+use ports::{EmbedPurpose, Embedder};
 use recall::{Corpus, Cosines, Hit, Method, QUESTIONS, Query, Ranking, STATEMENTS, Shortlist, Weights};
 
 use crate::bm25::Bm25;
@@ -92,13 +92,10 @@ pub(crate) async fn run(cases: &[Case], args: &OfflineArgs) -> anyhow::Result<()
         None => Box::new(StaticEmbedder::new()),
     };
     let embedder = embedder.as_ref();
-    let reranker: Option<Box<dyn Reranker>> = match &args.rerank {
-        Some(folder) => Some(match CrossEncoder::open(folder) {
-            Err(OpenError::Scoreless) => Box::new(LateInteraction::open(folder, BertSettings::default())?),
-            opened => Box::new(opened?),
-        }),
-        None => None,
-    };
+    let opened = args.rerank.as_deref();
+    let reranker = opened
+        .map(|folder| embed::open_reranker(folder, BertSettings::default()))
+        .transpose()?;
     let cosines = if embedder.is_instant() {
         Cosines::default()
     } else {

@@ -12,13 +12,7 @@ use tokio::sync::Semaphore;
 
 use super::folder::Checkpoint;
 use super::network::PairNetwork;
-use super::{Batch, BatchLimits, OpenError, blocking, in_batches, run, tokens};
-
-/// Small: a search whose time is over does not wait for its batch, but the next search does.
-const LIMITS: BatchLimits = BatchLimits {
-    tokens_max: 1024,
-    texts_max: 16,
-};
+use super::{Batch, OpenError, RERANK_LIMITS, blocking, in_batches, run, tokens};
 
 /// Scores with a local cross-encoder.
 #[derive(Debug)]
@@ -53,7 +47,7 @@ impl PairModel {
             let encoding = self.tokenizer.encode_fast((query, passage.as_str()), true);
             Ok((place, tokens(encoding)?))
         });
-        Ok(in_batches(pairs.collect::<Result<_, String>>()?, LIMITS))
+        Ok(in_batches(pairs.collect::<Result<_, String>>()?, RERANK_LIMITS))
     }
 }
 

@@ -9,21 +9,18 @@ use async_trait::async_trait;
 use ports::{EmbedPurpose, RerankError, Reranker};
 use tokio::sync::Semaphore;
 
-use super::{BatchLimits, BertSettings, Model, OpenError, blocking, run};
+use super::{BertSettings, Model, OpenError, RERANK_LIMITS, blocking, run};
 
-/// Small: a search whose time is over does not wait for its batch, but the next search does.
-const LIMITS: BatchLimits = BatchLimits {
-    tokens_max: 1024,
-    texts_max: 16,
-};
-
-/// What likeness counts, where the order of the passages counts 1. More finds more in talk with an assistant, and less
-/// in talk between friends.
+/// What likeness counts, where the order of the passages counts 1. More finds more in the talks of strangers, and less in
+/// LoCoMo and LongMemEval.
 const LIKENESS: f32 = 0.5;
+
+/// A text has a mark at both ends.
+pub(super) const ENDS: usize = 2;
 
 /// Scores with the tokens of a local embedding model.
 #[derive(Debug)]
-pub struct LateInteraction {
+pub(super) struct LateInteraction {
     model: Arc<Model>,
     /// One batch at a time: a forward pass uses every core already.
     turn: Semaphore,
@@ -31,7 +28,7 @@ pub struct LateInteraction {
 
 impl LateInteraction {
     /// Opens the model in a folder; reads all its weights, so call it where blocking is allowed.
-    pub fn open(dir: &Path, settings: BertSettings) -> Result<Self, OpenError> {
+    pub(super) fn open(dir: &Path, settings: BertSettings) -> Result<Self, OpenError> {
         Ok(Self {
             model: Arc::new(Model::open(dir, settings)?.0),
             turn: Semaphore::new(1),
@@ -44,14 +41,22 @@ impl LateInteraction {
         let owned: Vec<String> = passages.iter().map(|text| (*text).to_owned()).collect();
         let (model, query) = (self.model.clone(), query.to_owned());
         let prepared = blocking(move || {
-            let asked = model.batches(&[query], EmbedPurpose::Query, LIMITS)?;
-            let passages = model.batches(&owned, EmbedPurpose::Passage, LIMITS)?;
-            Ok((asked.into_iter().flatten().next(), passages))
+            let asked = model.batches(&[query], EmbedPurpose::Query, RERANK_LIMITS)?;
+            let passages = model.batches(&owned, EmbedPurpose::Passage, RERANK_LIMITS)?;
+            let Some((_, asked)) = asked
+                .into_iter()
+                .flatten()
+                .find(|(_, text)| text.ids.len() > ENDS)
+            else {
+                return Ok((None, passages));
+            };
+            let words = model.network.words(&asked);
+            let words = words.map_err(|error| format!("the forward pass failed: {error}"))?;
+            Ok((Some(words), passages))
         });
-        let (Some((_, asked)), batches) = prepared.await? else {
+        let (Some(asked), batches) = prepared.await? else {
             return Ok(likeness);
         };
-        let asked = Arc::new(asked);
         for batch in batches {
             let _turn = self.turn.acquire().await.expect("the semaphore is never closed");
             let (model, asked) = (self.model.clone(), asked.clone());

@@ -10,6 +10,7 @@ use candle_transformers::models::{bert::BertModel, xlm_roberta::XLMRobertaModel}
 
 use super::OpenError;
 use super::folder::{Checkpoint, ModelFolder, Pooling, Shape};
+use super::late::ENDS;
 
 /// The tokens of a text, or of a query and a passage.
 #[derive(Debug)]
@@ -154,14 +155,16 @@ impl Network {
         unit(&pooled)?.to_vec2()
     }
 
-    /// For each text the mean likeness of the query's tokens, each with the text's token most like it. The marks at the
-    /// ends of the query do not count.
-    pub(super) fn likeness(&self, query: &Tokens, texts: &[Tokens]) -> Result<Vec<f32>> {
-        let (asked, _) = self.encoder.forward(std::slice::from_ref(query))?;
-        let words = query.ids.len().saturating_sub(2).max(1);
-        let asked = unit(&asked.squeeze(0)?.narrow(0, query.ids.len() - 1 - words, words)?)?;
+    /// One unit vector for each token of a text, without the marks at its ends.
+    pub(super) fn words(&self, text: &Tokens) -> Result<Tensor> {
+        let (tokens, _) = self.encoder.forward(std::slice::from_ref(text))?;
+        unit(&tokens.squeeze(0)?.narrow(0, 1, text.ids.len() - ENDS)?)
+    }
+
+    /// For each text the mean likeness of those words, each with the text's token most like it.
+    pub(super) fn likeness(&self, words: &Tensor, texts: &[Tokens]) -> Result<Vec<f32>> {
         let (tokens, mask) = self.encoder.forward(texts)?;
-        let alike = unit(&tokens)?.broadcast_matmul(&asked.t()?)?;
+        let alike = unit(&tokens)?.broadcast_matmul(&words.t()?)?;
         // Padding is like nothing.
         let padding = mask
             .to_dtype(DType::F32)?

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use candle_core::{Device, Tensor};
-use ports::{EmbedPurpose, Embedder};
+use ports::{EmbedPurpose, Embedder, Reranker};
 use serde_json::json;
 use tempfile::TempDir;
 use tokenizers::Tokenizer;
@@ -83,6 +83,11 @@ fn open(dir: &Path) -> BertEmbedder {
 pub(super) fn words(text: &str) -> Vec<usize> {
     let id = |word: &str| WORDS.iter().position(|known| *known == word).unwrap_or(1);
     text.split_whitespace().map(id).collect()
+}
+
+pub(super) async fn assert_reads_nothing(reranker: &dyn Reranker) {
+    let scores = reranker.rerank("red", &[]).await;
+    assert!(scores.expect("nothing can fail").is_empty());
 }
 
 pub(super) fn ids(text: &str) -> Vec<usize> {
