@@ -22,13 +22,21 @@ pub(crate) const STAT: &str = "SELECT path, bytes, modified_s, modified_ns FROM 
 pub(crate) const RECORD: &str = "SELECT path, bytes, modified_s, modified_ns,
     id, app, project, owner_kind, owner, problem FROM files WHERE path = ?1";
 
-pub(crate) const MARKS: &str = "SELECT entry, digest, docs FROM file_marks WHERE file = ?1 ORDER BY entry";
+pub(crate) const MARKS: &str =
+    "SELECT entry, digest, docs, is_shared FROM file_marks WHERE file = ?1 ORDER BY entry";
 
 pub(crate) const BROKEN: &str = "SELECT path, problem FROM files WHERE problem IS NOT NULL ORDER BY path";
 
 /// The fifth part of a memory file's path names the kind of what it holds (docs/format.md).
 pub(crate) const FACTS: &str = "SELECT project, docs FROM files JOIN file_marks ON file = id
     WHERE app = ?1 AND owner_kind = ?2 AND owner = ?3 AND path GLOB '*/*/*/*/facts/*'";
+
+pub(crate) const SHARING: &str = "SELECT path FROM files
+    WHERE id IN (SELECT file FROM file_marks WHERE is_shared = 1) ORDER BY id";
+
+pub(crate) const SHARING_OF: &str = "SELECT path FROM files
+    WHERE app = ?1 AND owner_kind = ?2 AND owner = ?3 AND project = ?4
+    AND EXISTS (SELECT 1 FROM file_marks WHERE file = id AND is_shared = 1) ORDER BY id";
 
 pub(crate) const USERS: &str =
     "SELECT DISTINCT owner FROM files WHERE app = ?1 AND project = ?2 AND owner_kind = ?3 ORDER BY owner";
@@ -61,6 +69,7 @@ fn record(connection: &Connection, path: &str) -> LedgerResult<Option<FileRecord
             entry: EntryId::new(mark.get::<_, String>(0)?),
             digest: mark.get::<_, i64>(1)?.cast_unsigned(),
             docs: docs.into_iter().map(DocId::from).collect(),
+            is_shared: mark.get(3)?,
         });
     }
     Ok(Some(FileRecord {
@@ -81,26 +90,34 @@ fn time_of(stat: &FileStat) -> LedgerResult<(i64, i64)> {
 }
 
 fn put(connection: &Connection, record: &FileRecord) -> LedgerResult<()> {
-    connection
-        .prepare_cached("DELETE FROM files WHERE path = ?1")?
-        .execute([&*record.stat.path])?;
     let (seconds, rest) = time_of(&record.stat)?;
-    let file = connection
+    // The id stays: it tells which file was recorded first.
+    let file: i64 = connection
         .prepare_cached(
             "INSERT INTO files (path, bytes, modified_s, modified_ns, app, project, owner_kind, owner, problem)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+             ON CONFLICT (path) DO UPDATE SET bytes = excluded.bytes, modified_s = excluded.modified_s,
+             modified_ns = excluded.modified_ns, app = excluded.app, project = excluded.project,
+             owner_kind = excluded.owner_kind, owner = excluded.owner, problem = excluded.problem
+             RETURNING id",
         )?
-        .insert((
-            &*record.stat.path,
-            record.stat.bytes.cast_signed(),
-            seconds,
-            rest,
-            record.scope.app.as_str(),
-            record.scope.project.as_str(),
-            kind_number(record.owner.kind),
-            record.owner.id.as_str(),
-            record.problem.as_deref(),
-        ))?;
+        .query_row(
+            (
+                &*record.stat.path,
+                record.stat.bytes.cast_signed(),
+                seconds,
+                rest,
+                record.scope.app.as_str(),
+                record.scope.project.as_str(),
+                kind_number(record.owner.kind),
+                record.owner.id.as_str(),
+                record.problem.as_deref(),
+            ),
+            |row| row.get(0),
+        )?;
+    connection
+        .prepare_cached("DELETE FROM file_marks WHERE file = ?1")?
+        .execute([file])?;
     mark(connection, file, record)
 }
 
@@ -152,6 +169,24 @@ fn facts(connection: &Connection, app: &Name, owner: &Owner) -> LedgerResult<Vec
     Ok(keys)
 }
 
+fn sharing(connection: &Connection, of: Option<&(Scope, Owner)>) -> LedgerResult<Vec<VaultPath>> {
+    let path = |row: &Row<'_>| Ok(row.get::<_, String>(0)?.into());
+    let Some((scope, owner)) = of else {
+        let mut statement = connection.prepare_cached(SHARING)?;
+        return Ok(statement.query_map([], path)?.collect::<rusqlite::Result<_>>()?);
+    };
+    let of_owner = (
+        scope.app.as_str(),
+        kind_number(owner.kind),
+        owner.id.as_str(),
+        scope.project.as_str(),
+    );
+    let mut statement = connection.prepare_cached(SHARING_OF)?;
+    Ok(statement
+        .query_map(of_owner, path)?
+        .collect::<rusqlite::Result<_>>()?)
+}
+
 fn users(connection: &Connection, scope: &Scope) -> LedgerResult<Vec<Owner>> {
     let mut statement = connection.prepare_cached(USERS)?;
     let mut rows = statement.query((
@@ -168,13 +203,19 @@ fn users(connection: &Connection, scope: &Scope) -> LedgerResult<Vec<Owner>> {
 
 fn mark(connection: &Connection, file: i64, record: &FileRecord) -> LedgerResult<()> {
     let mut insert = connection.prepare_cached(
-        "INSERT INTO file_marks (file, entry, digest, docs) VALUES (?1, ?2, ?3, ?4)
-         ON CONFLICT DO UPDATE SET digest = excluded.digest, docs = excluded.docs",
+        "INSERT INTO file_marks (file, entry, digest, docs, is_shared) VALUES (?1, ?2, ?3, ?4, ?5)
+         ON CONFLICT DO UPDATE SET digest = excluded.digest, docs = excluded.docs, is_shared = excluded.is_shared",
     )?;
     for mark in &record.marks {
         let docs: Vec<&str> = mark.docs.iter().map(Arc::as_ref).collect();
         let docs = serde_json::to_string(&docs)?;
-        insert.execute((file, mark.entry.as_str(), mark.digest.cast_signed(), docs))?;
+        insert.execute((
+            file,
+            mark.entry.as_str(),
+            mark.digest.cast_signed(),
+            docs,
+            mark.is_shared,
+        ))?;
     }
     Ok(())
 }
@@ -225,6 +266,11 @@ impl FileChanges for SqliteLedger {
     async fn facts(&self, app: &Name, owner: &Owner) -> Result<Vec<DocKey>, LedgerError> {
         let (app, owner) = (app.clone(), owner.clone());
         self.readers.read(move |c| facts(c, &app, &owner)).await
+    }
+
+    async fn sharing(&self, of: Option<(&Scope, &Owner)>) -> Result<Vec<VaultPath>, LedgerError> {
+        let of = of.map(|(scope, owner)| (scope.clone(), owner.clone()));
+        self.readers.read(move |c| sharing(c, of.as_ref())).await
     }
 
     async fn users(&self, scope: &Scope) -> Result<Vec<Owner>, LedgerError> {

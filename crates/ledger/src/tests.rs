@@ -192,6 +192,7 @@ fn no_read_walks_over_other_tenants_rows() {
         changes::RECORD,
         changes::MARKS,
         changes::FACTS,
+        changes::SHARING_OF,
         changes::USERS,
         conversations::CONVERSATION,
         conversations::READ,

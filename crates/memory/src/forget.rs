@@ -447,29 +447,41 @@ async fn is_alone_with(world: &World, scope: &Scope, owner: &Owner, doc: &Doc) -
     Ok(true)
 }
 
-/// Removes entries from their files; returns the changed files.
+/// Removes entries from every file of their owner that contains them; returns the changed files.
 async fn take_out<'a>(
     world: &World,
     docs: impl Iterator<Item = &'a Doc>,
 ) -> Result<BTreeSet<VaultPath>, EngineError> {
-    let mut by_path: BTreeMap<VaultPath, BTreeSet<&str>> = BTreeMap::new();
+    let mut by_owner: BTreeMap<(&Scope, &Owner), Vec<&Doc>> = BTreeMap::new();
     for doc in docs {
-        by_path.entry(doc.path.clone()).or_default().insert(&doc.key.id);
+        let of_owner = by_owner.entry((&doc.key.scope, &doc.key.owner));
+        of_owner.or_default().push(doc);
     }
-    for (path, ids) in &by_path {
-        let Some(file) = world.parts.vault.read(path).await? else {
-            continue;
-        };
-        let standing = file.entries.into_iter().map(|read| read.entry.id);
-        let edits: Vec<Edit> = standing
-            .filter(|id| ids.contains(id.as_str()))
-            .map(Edit::Remove)
-            .collect();
-        if !edits.is_empty() {
-            world.parts.vault.edit(path, &edits).await?;
+    let mut changed = BTreeSet::new();
+    for ((scope, owner), docs) in by_owner {
+        let ids: BTreeSet<&str> = docs.iter().map(|doc| &*doc.key.id).collect();
+        let mut paths: BTreeSet<VaultPath> = docs.iter().map(|doc| doc.path.clone()).collect();
+        // Copies too: the next one would take over.
+        paths.extend(world.records.sharing(Some((scope, owner))).await?);
+        for path in paths {
+            let Some(file) = world.parts.vault.read(&path).await? else {
+                changed.insert(path);
+                continue;
+            };
+            let standing = file.entries.into_iter().map(|read| read.entry.id);
+            let edits: Vec<Edit> = standing
+                .filter(|id| {
+                    ids.contains(id.as_str()) || ids.contains(&*sync::version_id(&path, id.as_str()))
+                })
+                .map(Edit::Remove)
+                .collect();
+            if !edits.is_empty() {
+                world.parts.vault.edit(&path, &edits).await?;
+            }
+            changed.insert(path);
         }
     }
-    Ok(by_path.into_keys().collect())
+    Ok(changed)
 }
 
 /// Everyone in a scope of whom the vault holds a file.

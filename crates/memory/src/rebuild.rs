@@ -16,7 +16,7 @@ use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::FuturesOrdered;
 use model::{Doc, DocKey};
-use ports::{EmbedError, FileRecord, IndexStage, ParsedFile, VaultPath};
+use ports::{EmbedError, FileRecord, FileStat, IndexStage, ParsedFile, VaultPath};
 use text::chain;
 
 use crate::api::{EngineError, OnProgress, Progress, Synced};
@@ -118,7 +118,7 @@ async fn build(world: &Arc<World>, on: Option<OnProgress>) -> Result<Synced, Eng
         synced: Synced::default(),
         meter,
     };
-    for stat in stats {
+    for stat in first_recorded_first(world, stats).await? {
         world.accepting()?;
         match world.parts.vault.read(&stat.path).await {
             Ok(Some(file)) => build.take(file).await?,
@@ -138,6 +138,16 @@ async fn build(world: &Arc<World>, on: Option<OnProgress>) -> Result<Synced, Eng
     build.whole().swap_in().await
 }
 
+/// Files that hold all their rows, in order of path, before those that share some, the first recorded one first: so that each
+/// row has the holder that it had.
+async fn first_recorded_first(world: &World, stats: Vec<FileStat>) -> Result<Vec<FileStat>, EngineError> {
+    let sharing = world.records.sharing(None).await?;
+    let place = |stat: &FileStat| sharing.iter().position(|path| *path == stat.path);
+    let mut stats: Vec<_> = stats.into_iter().map(|stat| (place(&stat), stat)).collect();
+    stats.sort_by_key(|(place, _)| *place);
+    Ok(stats.into_iter().map(|(_, stat)| stat).collect())
+}
+
 impl<'a> Build<'a> {
     fn whole(self) -> Whole<'a> {
         Whole {
@@ -155,12 +165,19 @@ impl<'a> Build<'a> {
         self.synced.files += 1;
         self.synced.entries_added += file.entries.len();
         let mut marks = Vec::new();
+        let mut rows = Vec::new();
         for read in &file.entries {
             let docs = sync::rows_of(read, &file.stat.path, &self.world.settings.zone);
             marks.push(mark(read, &docs));
-            self.waiting
-                .extend(docs.into_iter().filter(|doc| self.seen.insert(doc.key.clone())));
+            rows.extend(docs);
         }
+        if rows.iter().any(|doc| self.seen.contains(&doc.key)) {
+            // Another file holds some of it: the sync after the swap decides.
+            self.unread.insert(file.stat.path.clone());
+            return Ok(());
+        }
+        let is_new = |doc: &Doc| self.seen.insert(doc.key.clone());
+        self.waiting.extend(rows.into_iter().filter(is_new));
         let record = records::of_file(&file, marks, None);
         self.synced.broken += usize::from(record.problem.is_some());
         self.files.insert(record.stat.path.clone(), record);

@@ -61,6 +61,11 @@ impl Records {
         self.ledger.record(path).await
     }
 
+    /// The files, of one owner or of all, that have an entry of which another file holds a row, the first recorded one first.
+    pub(crate) async fn sharing(&self, of: Option<(&Scope, &Owner)>) -> Result<Vec<VaultPath>, LedgerError> {
+        self.ledger.sharing(of).await
+    }
+
     /// Records a file's whole state.
     pub(crate) async fn put(&self, record: FileRecord) -> Result<(), LedgerError> {
         let stat = record.stat.clone();
@@ -128,6 +133,7 @@ pub(crate) fn mark(read: &ReadEntry, docs: &[Doc]) -> FileMark {
         entry: read.entry.id.clone(),
         digest: read.digest,
         docs: docs.iter().map(|doc| doc.key.id.clone()).collect(),
+        is_shared: false,
     }
 }
 

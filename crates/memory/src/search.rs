@@ -82,7 +82,7 @@ pub(crate) async fn search(world: &World, search: Search) -> Result<Found, Engin
         unprocessed: unprocessed(world, &question.search).await?,
         span: ranking.span,
         method: question.method,
-        warnings: warning.into_iter().collect(),
+        warnings: warning.into_iter().chain(world.gauge.unread_warning()).collect(),
         queries: Vec::new(),
     })
 }

@@ -2,6 +2,7 @@
 //!
 //! Owns: the one state that searches wait on. Never: building an index (`rebuild` does).
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use crate::signal::Signal;
 /// How long a search waits for an index that is being built from nothing.
 const WAIT: Duration = Duration::from_secs(30);
 /// Time that a search waits for the first scan of changes made before the start.
-const FIRST_SYNC_WAIT: Duration = Duration::from_secs(2);
+const FIRST_SYNC_WAIT: Duration = Duration::from_secs(5);
 
 /// Availability of the live index.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,6 +46,8 @@ pub(crate) struct Gauge {
     serving: Signal<Serving>,
     synced: Signal<bool>,
     progress: Mutex<Option<Progress>>,
+    /// Changed files that the sync under way has not read yet.
+    unread: AtomicUsize,
 }
 
 impl Gauge {
@@ -53,6 +56,7 @@ impl Gauge {
             serving: Signal::new(Serving::Checking),
             synced: Signal::new(false),
             progress: Mutex::new(None),
+            unread: AtomicUsize::new(0),
         }
     }
 
@@ -100,6 +104,19 @@ impl Gauge {
     /// Notes that the first sync has ended, with or without success.
     pub(crate) fn set_synced(&self) {
         self.synced.set(true);
+    }
+
+    /// Notes how many changed files are not read yet.
+    pub(crate) fn set_unread(&self, files: usize) {
+        self.unread.store(files, Ordering::Relaxed);
+    }
+
+    /// What an answer lacks while the first scan goes on; none when nothing is unread.
+    pub(crate) fn unread_warning(&self) -> Option<String> {
+        let files = self.unread.load(Ordering::Relaxed);
+        (files > 0 && !self.is_synced()).then(|| {
+            format!("{files} changed files are not read yet; their memories are missing: search again soon")
+        })
     }
 
     /// How far a rebuild is; none when there is none.

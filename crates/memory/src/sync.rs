@@ -2,28 +2,32 @@
 //!
 //! Owns: finding changed files, and the order in which their changes are carried over. Never: reading Markdown.
 //!
-//! Entries come before entries go: a sync first reads every changed file and indexes its new and changed entries, then
-//! it removes entries that are in no file now. So a moved entry is never gone, and its dependents stay. A file's record
-//! is written last: after a crash midway, the sync starts again from the old record and reaches the same result.
+//! A file that goes takes its rows from searches, and nothing else: no sync edits a file. Where several files contain an
+//! id, one of them holds its row (`holders`); when it loses the id, the next one takes over in the same write of the
+//! index. Files are read before anybody is stopped, and read again under the gate only if they changed meanwhile. A
+//! file's record is written last: after a crash midway, the sync starts again from the old record and reaches the same
+//! result.
 
-mod gone;
+mod holders;
 mod look;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::{AppId, EntryId, Owner, Scope};
-use ports::{FileRecord, FileStat, VaultChange, VaultError, VaultPath};
+use model::Scope;
+use ports::{FileStat, VaultChange, VaultError, VaultPath};
 use text::chain;
 
+pub(crate) use holders::version_id;
 pub(crate) use look::rows_of;
 
 use crate::api::{EngineError, Synced};
 use crate::world::World;
 
-/// Number of files to read before writers get a turn.
-const FILES_AT_A_TIME: usize = 16;
+/// Files, and their bytes, that are carried over together.
+const FILES_AT_A_TIME: usize = 128;
+const BYTES_AT_A_TIME: u64 = 4 << 20;
 /// How long to wait before what failed is tried again.
 const AGAIN: Duration = Duration::from_secs(5);
 
@@ -32,13 +36,6 @@ const AGAIN: Duration = Duration::from_secs(5);
 pub(crate) struct Pass<'a> {
     world: &'a World,
     synced: Synced,
-    /// Entries that are in a file of this sync.
-    present: BTreeSet<(Scope, Owner, EntryId)>,
-    /// Entries that stood in such a file and do not now.
-    gone: BTreeMap<(VaultPath, EntryId), gone::Gone>,
-    /// Records that must wait until what is gone is gone from the index.
-    held: BTreeMap<VaultPath, FileRecord>,
-    vanished: BTreeSet<VaultPath>,
     /// Files to sync again: they could not be read or changed, or their rows have no vectors yet.
     again: BTreeSet<VaultPath>,
     /// The first file that could not be read or changed; the others were synced anyway.
@@ -65,22 +62,12 @@ pub(crate) async fn files(
     paths: impl IntoIterator<Item = VaultPath>,
 ) -> Result<Synced, EngineError> {
     let mut pass = Pass::new(world);
-    for path in paths {
-        pass.look(&path).await?;
+    let paths: Vec<VaultPath> = paths.into_iter().collect();
+    for some in paths.chunks(FILES_AT_A_TIME) {
+        let looks = pass.read(some).await?;
+        pass.carry(looks).await?;
     }
-    pass.finish().await?;
     pass.end()
-}
-
-/// Updates the index with one file to which a segment was written; the caller holds the gate and the owner's lock.
-/// Entries that a person removed from the file meanwhile are left to the next sync.
-pub(crate) async fn one_file(world: &World, path: &VaultPath) -> Result<(), EngineError> {
-    let mut pass = Pass::new(world);
-    pass.look(path).await?;
-    if pass.has_more_to_do() {
-        world.dirty.add(path.clone());
-    }
-    pass.end().map(drop)
 }
 
 /// Syncs files whenever they may have changed, until the engine stops.
@@ -143,18 +130,43 @@ async fn carry_over(world: &World, change: VaultChange) -> Result<Pass<'_>, Engi
         world.chronicle.touch(world.parts.clock.elapsed());
     }
     let mut pass = Pass::new(world);
-    for some in paths.chunks(FILES_AT_A_TIME) {
+    let mut unread = paths.len();
+    for some in portions(world, paths).await {
+        world.gauge.set_unread(unread);
+        unread -= some.len();
+        world.accepting()?;
+        let mut looks = pass.read(&some).await?;
         let _alone = world.gate.alone().await;
         world.accepting()?;
-        for path in some {
-            pass.look(path).await?;
+        pass.read_again(&mut looks).await?;
+        pass.carry(looks).await?;
+    }
+    world.gauge.set_unread(0);
+    Ok(pass)
+}
+
+/// Files in portions that are read at a time. Those that are gone come last, so that an entry that moved is found in its new
+/// place before its old one goes.
+async fn portions(world: &World, paths: Vec<VaultPath>) -> Vec<Vec<VaultPath>> {
+    let (mut portions, mut gone) = (vec![Vec::new()], Vec::new());
+    let mut bytes = 0;
+    for path in paths {
+        let Ok(Some(stat)) = world.parts.vault.stat(&path).await else {
+            gone.push(path);
+            continue;
+        };
+        let last = portions.last_mut().expect("there is one");
+        if !last.is_empty() && (last.len() >= FILES_AT_A_TIME || bytes + stat.bytes > BYTES_AT_A_TIME) {
+            portions.push(vec![path]);
+            bytes = stat.bytes;
+        } else {
+            last.push(path);
+            bytes += stat.bytes;
         }
     }
-    if pass.has_more_to_do() {
-        let _alone = world.gate.alone().await;
-        pass.finish().await?;
-    }
-    Ok(pass)
+    portions.extend(gone.chunks(FILES_AT_A_TIME).map(<[VaultPath]>::to_vec));
+    portions.retain(|portion| !portion.is_empty());
+    portions
 }
 
 /// The files whose state on disk differs from the record.
@@ -202,17 +214,9 @@ impl<'a> Pass<'a> {
         Self {
             world,
             synced: Synced::default(),
-            present: BTreeSet::new(),
-            gone: BTreeMap::new(),
-            held: BTreeMap::new(),
-            vanished: BTreeSet::new(),
             again: BTreeSet::new(),
             trouble: None,
         }
-    }
-
-    fn has_more_to_do(&self) -> bool {
-        !self.held.is_empty() || !self.vanished.is_empty()
     }
 
     /// The result, or the first file that failed; that file is read again.
@@ -227,21 +231,5 @@ impl<'a> Pass<'a> {
             Some(error) => Err(error.into()),
             None => Ok(self.synced),
         }
-    }
-
-    /// Removes what is gone, and then records the files that had to wait for it.
-    async fn finish(&mut self) -> Result<(), EngineError> {
-        self.remove_gone().await?;
-        let held: Vec<FileRecord> = std::mem::take(&mut self.held).into_values().collect();
-        let apps: BTreeSet<AppId> = held.iter().map(|file| file.scope.app.clone()).collect();
-        self.world.records.put_all(held).await?;
-        for app in &apps {
-            self.world.corpora.let_all_projects_go(app);
-        }
-        let vanished: Vec<VaultPath> = std::mem::take(&mut self.vanished).into_iter().collect();
-        if !vanished.is_empty() {
-            self.world.records.drop_paths(&vanished).await?;
-        }
-        Ok(())
     }
 }

@@ -337,9 +337,7 @@ impl<'a> Writing<'a> {
     }
 
     async fn index_files(&self, paths: BTreeSet<VaultPath>) -> Result<(), JobError> {
-        for path in paths {
-            sync::one_file(self.world, &path).await?;
-        }
+        sync::files(self.world, paths).await?;
         Ok(())
     }
 
@@ -394,6 +392,7 @@ impl<'a> Writing<'a> {
                     entry,
                     digest,
                     docs: docs.iter().map(|doc| doc.key.id.clone()).collect(),
+                    is_shared: false,
                 });
                 rows.docs.extend(docs);
             }

@@ -67,6 +67,9 @@ pub fn dot(a: &[f32], b: &[f32]) -> f32 {
 /// Label of a fact that holds only in the project where it was said.
 pub const PROJECT_ONLY: &str = "project";
 
+/// Label of a row whose file has another text under an id that another file holds.
+pub const CONFLICT: &str = "conflict";
+
 /// A turn's row has no more bytes of a long message; all of it stands in its file.
 pub const TURN_BYTES_MAX: usize = 256 << 10;
 
@@ -109,6 +112,11 @@ impl Doc {
             DocKind::Entry(EntryKind::Skill) => SkillStatus::of(&self.labels) == SkillStatus::Approved,
             _ => true,
         }
+    }
+
+    /// Whether its file has another text under an id that another file holds: found, and never given to a model unasked.
+    pub fn is_version(&self) -> bool {
+        self.labels.iter().any(|label| label == CONFLICT)
     }
 
     /// Whether it is a fact that holds for its owner in every project, not only where it was said.

@@ -18,7 +18,7 @@ mod time;
 
 pub use attachment::{attachment, names_attachment, without_attachments};
 pub use cell::{Cell, CutReason};
-pub use doc::{Doc, DocId, DocKey, DocKind, EmbedderId, PROJECT_ONLY, TURN_BYTES_MAX, Vector, dot};
+pub use doc::{CONFLICT, Doc, DocId, DocKey, DocKind, EmbedderId, PROJECT_ONLY, TURN_BYTES_MAX, Vector, dot};
 pub use entry::{Entry, EntryKind, Origin, Parent, ParentKind, SkillStatus};
 pub use filter::{Comparison, Field, Filter, Value};
 pub use id::{

@@ -378,8 +378,10 @@ pub struct FileMark {
     pub entry: EntryId,
     /// Changes when anything of the entry changes, an inline key included.
     pub digest: u64,
-    /// The index rows that the entry has.
+    /// The index rows that this file holds for the entry.
     pub docs: Vec<DocId>,
+    /// Another file holds a row of the entry. This file takes it over when the other one loses it.
+    pub is_shared: bool,
 }
 
 /// A vault file as last indexed.
@@ -427,6 +429,8 @@ pub trait FileChanges: Send + Sync + std::fmt::Debug {
     async fn count(&self) -> Result<usize, LedgerError>;
     /// The rows of an owner's facts in every project of an app.
     async fn facts(&self, app: &Name, owner: &Owner) -> Result<Vec<DocKey>, LedgerError>;
+    /// The files with a shared mark, of one owner or of all, in the order in which they were first recorded.
+    async fn sharing(&self, of: Option<(&Scope, &Owner)>) -> Result<Vec<VaultPath>, LedgerError>;
     /// The users that have files in a tenant, in order.
     async fn users(&self, scope: &Scope) -> Result<Vec<Owner>, LedgerError>;
     /// Forgets files.

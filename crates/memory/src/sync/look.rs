@@ -1,32 +1,38 @@
-//! Syncs one file: indexes its new and changed entries, and notes the removed ones.
+//! Syncs files, many at a time: reads them, decides which file holds each row, and writes the index and the records.
 //!
-//! Owns: the comparison of a file with its record. Never: removing (that waits until every file was read).
+//! Owns: the comparison of a file with its record, and the order index, then record. Never: deciding between files
+//! (`holders` does).
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Doc, DocId, DocKey, EntryId, Owner, Scope, Vector, Zone};
-use ports::{FileMark, FileRecord, ParsedFile, ReadEntry, VaultError, VaultPath};
+use model::{AppId, Doc, DocId, DocKey, DocKind, Owner, Scope, Vector, Zone};
+use ports::{FileMark, FileRecord, FileStat, ParsedFile, ReadEntry, VaultError, VaultPath};
 use text::chain;
 
 use super::Pass;
-use super::gone::Gone;
+use super::holders::{Content, Contents, Holders, Plan, Shared};
 use crate::api::EngineError;
-use crate::records::{self, mark, problem, unfitting};
+use crate::records::{self, problem, unfitting};
 
-/// Rows of a file that one write of the index takes: the rows of others come in between.
+/// Rows that one write of the index takes: the rows of others come in between.
 const ROWS_AT_A_TIME: usize = 512;
 
 /// Problem of a path that is a link, not a file.
 const LINK: &str = "a link is in its place, or in that of a folder above it, and links are not followed: put the file \
                     itself there, or remove the link";
 
-/// A file against its record.
-#[derive(Debug, Default)]
-struct Difference {
-    add: Vec<Doc>,
-    remove: BTreeSet<DocKey>,
-    marks: Vec<FileMark>,
-    gone: Vec<Gone>,
+/// A file that differs from its record.
+#[derive(Debug)]
+pub(super) struct Looked {
+    record: Option<FileRecord>,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    There(Box<ParsedFile>, Contents),
+    Gone,
+    Unreadable(VaultError),
 }
 
 /// The rows of an entry in a file.
@@ -34,72 +40,188 @@ pub(crate) fn rows_of(read: &ReadEntry, path: &VaultPath, zone: &Zone) -> Vec<Do
     extract::digested(Doc::of_entry(&read.entry, path), &read.entry, zone)
 }
 
-impl Pass<'_> {
-    /// Indexes what is new or changed in a file, and notes what is gone. A file that cannot be read is noted too, and
-    /// keeps nothing from being carried over but itself; so is one in whose place a link is, and what is known of it
-    /// stays as it was until the link is gone or the file is back.
-    pub(super) async fn look(&mut self, path: &VaultPath) -> Result<(), EngineError> {
-        let record = self.world.records.record(path).await?;
-        match self.look_against(path, record.as_ref()).await {
-            Err(EngineError::Vault(VaultError::Outside { .. })) => match record {
-                Some(record) => self.note_problem(path, record, LINK.to_owned()).await,
-                // Nothing that ever was a file of the vault.
-                None => Ok(()),
-            },
-            Err(EngineError::Vault(error)) => {
-                self.again.insert(path.clone());
-                let record = record.unwrap_or_else(|| records::of_nobody(path, None));
-                self.note_problem(path, record, chain(&error)).await?;
-                self.trouble.get_or_insert(error);
-                Ok(())
-            }
-            looked => looked,
+impl Looked {
+    fn stat(&self) -> Option<&FileStat> {
+        match &self.state {
+            State::There(file, _) => Some(&file.stat),
+            State::Gone | State::Unreadable(_) => None,
         }
     }
+}
 
-    async fn look_against(
-        &mut self,
-        path: &VaultPath,
-        record: Option<&FileRecord>,
-    ) -> Result<(), EngineError> {
-        let stat = self.world.parts.vault.stat(path).await?;
-        if let Some(record) = record
-            && stat.as_ref() == Some(&record.stat)
-        {
-            // Most changes are the engine's own: the record already contains the file's entries.
-            for mark in &record.marks {
-                self.note_present(&record.scope, &record.owner, &mark.entry);
+impl Pass<'_> {
+    /// Reads the files that differ from their records, with vectors for their new rows. It changes nothing.
+    pub(super) async fn read(&self, paths: &[VaultPath]) -> Result<BTreeMap<VaultPath, Looked>, EngineError> {
+        let mut looks = BTreeMap::new();
+        for path in paths {
+            if let Some(looked) = self.read_one(path, false).await? {
+                looks.insert(path.clone(), looked);
             }
-            return Ok(());
         }
-        self.world.chronicle.is_by_hand(path);
-        let Some(file) = self.world.parts.vault.read(path).await? else {
-            self.note_vanished(path, record);
-            return Ok(());
+        Ok(looks)
+    }
+
+    /// Reads those files again that changed since they were read; the caller has their tenants alone.
+    pub(super) async fn read_again(
+        &self,
+        looks: &mut BTreeMap<VaultPath, Looked>,
+    ) -> Result<(), EngineError> {
+        let paths: Vec<VaultPath> = looks.keys().cloned().collect();
+        for path in paths {
+            let stat = self.world.parts.vault.stat(&path).await;
+            let recorded = self.world.records.stat(&path).await?;
+            let looked = &looks[&path];
+            let is_as_read = stat.is_ok_and(|stat| stat.as_ref() == looked.stat());
+            if is_as_read && recorded.as_ref() == looked.record.as_ref().map(|record| &record.stat) {
+                continue;
+            }
+            match self.read_one(&path, false).await? {
+                Some(looked) => looks.insert(path, looked),
+                None => looks.remove(&path),
+            };
+        }
+        Ok(())
+    }
+
+    /// A file against its record; none if it is as recorded, unless `always`.
+    async fn read_one(&self, path: &VaultPath, always: bool) -> Result<Option<Looked>, EngineError> {
+        let record = self.world.records.record(path).await?;
+        let vault = &self.world.parts.vault;
+        let read = async {
+            let stat = vault.stat(path).await?;
+            let is_recorded = stat.is_some() && stat.as_ref() == record.as_ref().map(|record| &record.stat);
+            if is_recorded && !always {
+                return Ok(None);
+            }
+            Ok(Some((vault.read(path).await?, is_recorded)))
         };
-        self.synced.files += 1;
-        let is_broken = problem(&file).is_some();
-        self.synced.broken += usize::from(is_broken);
+        let state = match read.await {
+            Ok(None) => return Ok(None),
+            Ok(Some((None, _))) => State::Gone,
+            Ok(Some((Some(file), is_recorded))) => {
+                if !is_recorded {
+                    self.world.chronicle.is_by_hand(path);
+                }
+                let contents = self.contents(&file, record.as_ref()).await?;
+                State::There(Box::new(file), contents)
+            }
+            Err(error) => State::Unreadable(error),
+        };
+        Ok(Some(Looked { record, state }))
+    }
+
+    /// The entries of a file, with rows and vectors, against the file's record.
+    async fn contents(
+        &self,
+        file: &ParsedFile,
+        record: Option<&FileRecord>,
+    ) -> Result<Contents, EngineError> {
+        let mut recorded: BTreeMap<_, &FileMark> = record
+            .into_iter()
+            .flat_map(|record| &record.marks)
+            .map(|mark| (&mark.entry, mark))
+            .collect();
+        let mut contents = Contents {
+            is_recorded: record.is_some(),
+            ..Contents::default()
+        };
         for read in &file.entries {
-            self.note_present(&read.entry.scope, &read.entry.owner, &read.entry.id);
+            let before = recorded.remove(&read.entry.id);
+            contents.entries.push(Content {
+                entry: read.entry.id.clone(),
+                digest: read.digest,
+                docs: rows_of(read, &file.stat.path, &self.world.settings.zone),
+                is_same: before.is_some_and(|before| before.digest == read.digest && !before.is_shared),
+                before: before.cloned(),
+            });
         }
-        let mut difference = self.compare(&file, record, is_broken);
-        let is_bare = !self.embed(&mut difference.add, record).await?;
-        self.carry_over(&mut difference).await?;
-        if is_bare {
-            self.again.insert(path.clone());
-            return Ok(());
+        let rest = recorded.into_values().cloned().collect();
+        // An unreadable entry is not gone: it stays searchable until the file is repaired.
+        match problem(file) {
+            Some(_) => contents.unreadable = rest,
+            None => contents.lost = rest,
         }
-        let record = records::of_file(&file, difference.marks, record);
-        self.vanished.remove(path);
-        if difference.gone.is_empty() {
-            self.held.remove(path);
-            let app = record.scope.app.clone();
-            self.world.records.put(record).await?;
-            self.world.corpora.let_all_projects_go(&app);
+        self.embed(&mut contents).await?;
+        Ok(contents)
+    }
+
+    /// Carries files over: index first, then records. The caller has their tenants alone.
+    pub(super) async fn carry(&mut self, mut looks: BTreeMap<VaultPath, Looked>) -> Result<(), EngineError> {
+        self.add_sharing(&mut looks).await?;
+        self.note_unreadable(&mut looks).await?;
+        let mut files: BTreeMap<VaultPath, Contents> = BTreeMap::new();
+        for (path, looked) in &mut looks {
+            let contents = match &mut looked.state {
+                State::There(_, contents) => std::mem::take(contents),
+                State::Gone | State::Unreadable(_) => Contents {
+                    lost: looked
+                        .record
+                        .iter()
+                        .flat_map(|record| record.marks.clone())
+                        .collect(),
+                    is_recorded: looked.record.is_some(),
+                    ..Contents::default()
+                },
+            };
+            files.insert(path.clone(), contents);
+        }
+        let rows = self.rows(&looks, &files).await?;
+        let plan = Holders::new(&files, &rows).plan();
+        self.count(&looks, &files, &plan);
+        self.write(&plan).await?;
+        let bare: BTreeSet<&VaultPath> = if self.is_bare(&plan) {
+            plan.marks.keys().collect()
         } else {
-            self.held.insert(path.clone(), record);
-            self.note_gone(path, difference.gone);
+            BTreeSet::new()
+        };
+        self.again.extend(bare.iter().map(|path| (*path).clone()));
+        self.record(&looks, &plan, &bare).await
+    }
+
+    /// Reads the other files of the same owners that share ids with any file: what is lost here, one of them holds.
+    async fn add_sharing(&self, looks: &mut BTreeMap<VaultPath, Looked>) -> Result<(), EngineError> {
+        let mut owners: BTreeSet<(Scope, Owner)> = BTreeSet::new();
+        for looked in looks.values() {
+            let recorded = looked.record.iter().map(|record| (&record.scope, &record.owner));
+            owners.extend(recorded.map(|(scope, owner)| (scope.clone(), owner.clone())));
+        }
+        for (scope, owner) in owners {
+            for path in self.world.records.sharing(Some((&scope, &owner))).await? {
+                if looks.contains_key(&path) {
+                    continue;
+                }
+                if let Some(looked) = self.read_one(&path, true).await? {
+                    looks.insert(path, looked);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes the files that cannot be read, and takes them out; what is known of them stays as it was.
+    async fn note_unreadable(&mut self, looks: &mut BTreeMap<VaultPath, Looked>) -> Result<(), EngineError> {
+        let is_unreadable = |looked: &Looked| matches!(looked.state, State::Unreadable(_));
+        let paths = looks.iter().filter(|(_, looked)| is_unreadable(looked));
+        let paths: Vec<VaultPath> = paths.map(|(path, _)| path.clone()).collect();
+        for path in paths {
+            let Some(Looked {
+                record,
+                state: State::Unreadable(error),
+            }) = looks.remove(&path)
+            else {
+                continue;
+            };
+            if matches!(error, VaultError::Outside { .. }) {
+                // Without a record, nothing that ever was a file of the vault.
+                if let Some(record) = record {
+                    self.note_problem(&path, record, LINK.to_owned()).await?;
+                }
+                continue;
+            }
+            self.again.insert(path.clone());
+            let record = record.unwrap_or_else(|| records::of_nobody(&path, None));
+            self.note_problem(&path, record, chain(&error)).await?;
+            self.trouble.get_or_insert(error);
         }
         Ok(())
     }
@@ -121,117 +243,157 @@ impl Pass<'_> {
         Ok(())
     }
 
-    fn note_present(&mut self, scope: &Scope, owner: &Owner, id: &EntryId) {
-        self.present.insert((scope.clone(), owner.clone(), id.clone()));
-    }
-
-    fn note_vanished(&mut self, path: &VaultPath, record: Option<&FileRecord>) {
-        let Some(record) = record else { return };
-        let (scope, owner) = (&record.scope, &record.owner);
-        let gone = record
-            .marks
-            .iter()
-            .map(|mark| Gone::new(scope, owner, mark))
-            .collect();
-        self.note_gone(path, gone);
-        self.held.remove(path);
-        self.vanished.insert(path.clone());
-    }
-
-    fn note_gone(&mut self, path: &VaultPath, gone: Vec<Gone>) {
-        for one in gone {
-            self.gone.insert((path.clone(), one.entry.clone()), one);
+    /// The rows that the index has of all ids that change.
+    async fn rows(
+        &self,
+        looks: &BTreeMap<VaultPath, Looked>,
+        files: &BTreeMap<VaultPath, Contents>,
+    ) -> Result<BTreeMap<DocKey, Doc>, EngineError> {
+        let mut keys: BTreeSet<DocKey> = BTreeSet::new();
+        for (path, file) in files {
+            let changed = file.entries.iter().filter(|entry| !entry.is_same);
+            for entry in changed {
+                keys.extend(entry.docs.iter().map(|doc| doc.key.clone()));
+                let before = entry.before.iter().flat_map(|mark| &mark.docs);
+                let like = entry.docs.first();
+                keys.extend(like.into_iter().flat_map(|like| {
+                    before.clone().map(|id| DocKey {
+                        id: id.clone(),
+                        ..like.key.clone()
+                    })
+                }));
+            }
+            if let Some(record) = &looks[path].record {
+                let lost = file.lost.iter().flat_map(|mark| &mark.docs);
+                keys.extend(lost.map(|id: &DocId| DocKey {
+                    scope: record.scope.clone(),
+                    owner: record.owner.clone(),
+                    id: id.clone(),
+                }));
+            }
         }
+        if keys.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let keys: Vec<DocKey> = keys.into_iter().collect();
+        let mut rows = BTreeMap::new();
+        for some in keys.chunks(ROWS_AT_A_TIME) {
+            let found = self.world.parts.index.get(some).await?;
+            rows.extend(found.into_iter().map(|row| (row.key.clone(), row)));
+        }
+        Ok(rows)
     }
 
-    fn compare(&mut self, file: &ParsedFile, record: Option<&FileRecord>, is_broken: bool) -> Difference {
-        let mut recorded: BTreeMap<&EntryId, &FileMark> = record
-            .into_iter()
-            .flat_map(|record| &record.marks)
-            .map(|mark| (&mark.entry, mark))
-            .collect();
-        let mut difference = Difference::default();
-        for read in &file.entries {
-            let docs = Doc::of_entry(&read.entry, &file.stat.path);
-            let before = recorded.remove(&read.entry.id);
-            difference.marks.push(mark(read, &docs));
-            if before.is_some_and(|before| before.digest == read.digest) {
+    fn count(
+        &mut self,
+        looks: &BTreeMap<VaultPath, Looked>,
+        files: &BTreeMap<VaultPath, Contents>,
+        plan: &Plan,
+    ) {
+        self.synced.entries_removed += plan.entries_gone;
+        for (path, file) in files {
+            let State::There(parsed, _) = &looks[path].state else {
+                continue;
+            };
+            let is_recorded = looks[path].record.as_ref().map(|record| &record.stat) == Some(&parsed.stat);
+            if is_recorded {
                 continue;
             }
-            match before {
-                Some(_) => {
-                    self.synced.entries_changed += 1;
-                    let chronicle = &self.world.chronicle;
-                    chronicle.is_read_anew(&file.stat.path, &read.entry.id, read.digest);
+            self.synced.files += 1;
+            self.synced.broken += usize::from(problem(parsed).is_some());
+            for entry in &file.entries {
+                match &entry.before {
+                    None => self.synced.entries_added += 1,
+                    Some(before) if before.digest != entry.digest => {
+                        self.synced.entries_changed += 1;
+                        let chronicle = &self.world.chronicle;
+                        chronicle.is_read_anew(path, &entry.entry, entry.digest);
+                    }
+                    Some(_) => {}
                 }
-                None => self.synced.entries_added += 1,
-            }
-            let own = |id: &DocId| DocKey {
-                scope: read.entry.scope.clone(),
-                owner: read.entry.owner.clone(),
-                id: id.clone(),
-            };
-            // The rows can exist even if the record has none: from an unfinished sync, or from another file.
-            difference
-                .remove
-                .extend(before.into_iter().flat_map(|mark| &mark.docs).map(own));
-            difference.remove.extend(docs.iter().map(|doc| doc.key.clone()));
-            let docs = extract::digested(docs, &read.entry, &self.world.settings.zone);
-            difference.add.extend(docs);
-        }
-        let Some(record) = record else { return difference };
-        for mark in recorded.into_values() {
-            if is_broken {
-                // An unreadable entry is not gone: it stays searchable until the file is repaired.
-                difference.marks.push(mark.clone());
-            } else {
-                difference
-                    .gone
-                    .push(Gone::new(&record.scope, &record.owner, mark));
             }
         }
-        difference
     }
 
-    /// Gives vectors to rows; false when the model does not answer now.
-    async fn embed(&self, docs: &mut [Doc], record: Option<&FileRecord>) -> Result<bool, EngineError> {
-        let world = self.world;
-        if docs.is_empty() || !world.gauge.takes_vectors() {
-            return Ok(true);
+    /// Writes the records of the files that were read, and drops those of files that are gone.
+    async fn record(
+        &self,
+        looks: &BTreeMap<VaultPath, Looked>,
+        plan: &Plan,
+        bare: &BTreeSet<&VaultPath>,
+    ) -> Result<(), EngineError> {
+        let (mut put, mut gone) = (Vec::new(), Vec::new());
+        for (path, looked) in looks {
+            match &looked.state {
+                _ if bare.contains(path) => {}
+                State::There(file, _) => {
+                    let marks = plan.marks.get(path).cloned().unwrap_or_default();
+                    let mut record = records::of_file(file, marks, looked.record.as_ref());
+                    if let Some(shared) = plan.shared.get(path) {
+                        record.problem.get_or_insert(shown(shared));
+                    }
+                    put.push(record);
+                }
+                State::Gone | State::Unreadable(_) => gone.push(path.clone()),
+            }
         }
-        if let Some(record) = record
-            && !world.parts.embedder.is_instant()
-        {
+        let apps: BTreeSet<AppId> = put.iter().map(|file| file.scope.app.clone()).collect();
+        self.world.records.put_all(put).await?;
+        if !gone.is_empty() {
+            self.world.records.drop_paths(&gone).await?;
+        }
+        for app in &apps {
+            self.world.corpora.let_all_projects_go(app);
+        }
+        Ok(())
+    }
+
+    /// Gives vectors to the rows that are new; without any, where the model does not answer now.
+    async fn embed(&self, contents: &mut Contents) -> Result<(), EngineError> {
+        let world = self.world;
+        let changed = contents.entries.iter_mut().filter(|entry| !entry.is_same);
+        let docs: Vec<&mut Doc> = changed.flat_map(|entry| &mut entry.docs).collect();
+        if docs.is_empty() || !world.gauge.takes_vectors() {
+            return Ok(());
+        }
+        let mut bare: Vec<Doc> = docs.iter().map(|doc| (**doc).clone()).collect();
+        if !world.parts.embedder.is_instant() {
             // A changed entry has many rows whose text is as it was, and the model is slow.
-            let rows = world.parts.index.load(&record.scope, &record.owner).await?;
+            let turns = bare.iter().filter(|doc| doc.kind == DocKind::Turn);
+            let keys: Vec<DocKey> = turns.map(|doc| doc.key.clone()).collect();
+            let rows = world.parts.index.get(&keys).await?;
             let known: BTreeMap<(&DocKey, &str), &Vector> = rows
                 .iter()
                 .filter_map(|row| Some(((&row.key, row.text.as_str()), row.vector.as_ref()?)))
                 .collect();
-            for doc in docs.iter_mut().filter(|doc| doc.kind == model::DocKind::Turn) {
-                doc.vector = known
-                    .get(&(&doc.key, doc.text.as_str()))
-                    .map(|vector| (*vector).clone());
+            for doc in &mut bare {
+                let vector = known.get(&(&doc.key, doc.text.as_str()));
+                doc.vector = vector.map(|vector| (*vector).clone());
             }
         }
-        match world.rows.embed_docs(docs).await {
-            Ok(()) => Ok(true),
-            Err(error) => {
-                tracing::warn!(
-                    error = chain(&error),
-                    "embedder unavailable; keyword search only for new rows until it answers"
-                );
-                Ok(false)
-            }
+        if let Err(error) = world.rows.embed_docs(&mut bare).await {
+            tracing::warn!(
+                error = chain(&error),
+                "embedder unavailable; keyword search only for new rows until it answers"
+            );
         }
+        for (doc, embedded) in docs.into_iter().zip(bare) {
+            doc.vector = embedded.vector;
+        }
+        Ok(())
     }
 
-    async fn carry_over(&self, difference: &mut Difference) -> Result<(), EngineError> {
-        let add = std::mem::take(&mut difference.add);
-        // A file can contain one entry twice: the last one is searchable.
-        let by_key: BTreeMap<DocKey, Doc> = add.into_iter().map(|doc| (doc.key.clone(), doc)).collect();
-        let add: Vec<Doc> = by_key.into_values().collect();
-        let remove: Vec<DocKey> = std::mem::take(&mut difference.remove).into_iter().collect();
+    /// Whether rows lack vectors that a model has to give.
+    fn is_bare(&self, plan: &Plan) -> bool {
+        self.world.gauge.takes_vectors() && plan.add.values().any(|doc| doc.vector.is_none())
+    }
+
+    async fn write(&self, plan: &Plan) -> Result<(), EngineError> {
+        let add: Vec<Doc> = plan.add.values().cloned().collect();
+        let remove: Vec<DocKey> = plan.remove.iter().cloned().collect();
+        if add.is_empty() && remove.is_empty() {
+            return Ok(());
+        }
         let mut parts = add.chunks(ROWS_AT_A_TIME);
         let first = parts.next().unwrap_or_default().to_vec();
         self.world.writer.apply(first, remove.clone()).await?;
@@ -250,5 +412,23 @@ impl Pass<'_> {
             self.world.corpora.rows(&scope, &owner, add, remove);
         }
         Ok(())
+    }
+}
+
+/// The problem of a file that contains ids which other files hold.
+fn shown(shared: &[Shared]) -> String {
+    let is_version = |one: &&Shared| one.is_version;
+    let Some(first) = shared.iter().find(is_version).or(shared.first()) else {
+        return String::new();
+    };
+    let Shared { entry, holder, .. } = first;
+    let more = match shared.len() - 1 {
+        0 => String::new(),
+        more => format!(" (and {more} more)"),
+    };
+    if first.is_version {
+        format!("`{entry}` has another text in `{holder}`{more}: searches find both; keep one of them")
+    } else {
+        format!("`{entry}` is a copy of the entry in `{holder}`{more}: searches find it once")
     }
 }

@@ -106,12 +106,12 @@ async fn an_inline_key_counts_as_much_as_a_text() {
 }
 
 #[tokio::test]
-async fn an_episode_that_is_deleted_takes_its_facts_along() {
+async fn an_episode_that_is_deleted_leaves_its_facts() {
     let (stage, engine) = remembered().await;
     stage.vault.by_hand(EPISODES, true, Vec::clear);
     carried_over(&stage, &engine).await;
-    assert!(stage.vault.entries().is_empty(), "a fact outlived its episode");
-    assert!(!finds(&engine, "ann", "Lisbon", "Lisbon").await);
+    assert_eq!(stage.vault.entries().len(), 1, "the file of facts is as it was");
+    assert!(finds(&engine, "ann", "Lisbon", "Lisbon").await);
     assert!(turns(&engine, "ann", "violin").await.is_empty());
 }
 
@@ -293,39 +293,6 @@ async fn an_edit_through_the_engine_is_an_edit_of_the_file() {
 }
 
 #[tokio::test]
-async fn a_fact_written_under_an_episode_by_hand_goes_with_it() {
-    let (stage, engine) = remembered().await;
-    let id = stage.vault.entries()[0].1.id.as_str().to_owned();
-    stage
-        .vault
-        .by_hand("default/default/users/ann/facts/2020-01-01.md", true, |entries| {
-            let mut fact = written("ann", EntryKind::Fact, "af_mine", 5, "Ann owns a theremin");
-            fact.parent = Some(Parent {
-                kind: ParentKind::Episode,
-                id,
-            });
-            entries.push(fact);
-            entries.push(written(
-                "ann",
-                EntryKind::Fact,
-                "af_free",
-                6,
-                "Ann owns a didgeridoo",
-            ));
-        });
-    carried_over(&stage, &engine).await;
-    stage.vault.delete(EPISODES);
-    carried_over(&stage, &engine).await;
-    let left: Vec<String> = stage
-        .vault
-        .entries()
-        .iter()
-        .map(|(_, entry)| entry.id.to_string())
-        .collect();
-    assert_eq!(left, ["af_free"]);
-}
-
-#[tokio::test]
 async fn a_file_that_may_not_be_read_is_reported_and_stops_nothing() {
     let (stage, engine) = remembered().await;
     stage.vault.by_hand(EPISODES, false, |entries| {
@@ -372,23 +339,6 @@ async fn an_index_built_while_a_file_is_broken_catches_up_when_it_is_repaired() 
     stage.vault.set_broken(EPISODES, false);
     carried_over(&stage, &engine).await;
     assert_eq!(turns(&engine, "ann", "violin").await.len(), 2);
-}
-
-#[tokio::test]
-async fn facts_in_a_broken_file_go_when_it_is_repaired() {
-    let (stage, engine) = remembered().await;
-    stage.vault.set_broken(FACTS, true);
-    stage.drive(engine.sync()).await.expect("it syncs");
-    stage.vault.by_hand(EPISODES, true, Vec::clear);
-    engine.sync().await.expect_err("it says so");
-    assert_eq!(stage.vault.entries().len(), 1);
-    assert!(
-        turns(&engine, "ann", "violin").await.is_empty(),
-        "the episode is gone at once"
-    );
-    stage.vault.set_broken(FACTS, false);
-    carried_over(&stage, &engine).await;
-    assert!(stage.vault.entries().is_empty(), "a fact outlived its episode");
 }
 
 #[tokio::test]
@@ -463,22 +413,6 @@ async fn a_link_in_a_files_place_is_reported_and_stops_nothing() {
 }
 
 #[tokio::test]
-async fn facts_behind_a_link_go_with_their_episode_when_they_are_back() {
-    let (stage, engine) = remembered().await;
-    stage.vault.set_link(FACTS, true, true);
-    stage.vault.delete(EPISODES);
-    stage.rest(&engine).await;
-    engine.sync().await.expect("it is no error");
-    let status = engine.status().await.expect("it answers");
-    assert_eq!(status.broken_files.len(), 1);
-    assert!(!finds(&engine, "ann", "violin", "violin").await);
-    stage.vault.set_link(FACTS, false, true);
-    stage.rest(&engine).await;
-    carried_over(&stage, &engine).await;
-    assert!(stage.vault.entries().is_empty(), "its facts are gone too");
-}
-
-#[tokio::test]
 async fn a_link_that_is_in_the_way_of_forgetting_or_editing_is_told() {
     let (stage, engine) = remembered().await;
     stage.vault.set_link(FACTS, true, true);
@@ -491,4 +425,114 @@ async fn a_link_that_is_in_the_way_of_forgetting_or_editing_is_told() {
     forget().await.expect("nothing is in the way");
     carried_over(&stage, &engine).await;
     assert!(stage.vault.entries().is_empty() && stage.ledger.everything().is_empty());
+}
+
+const COPY: &str = "default/default/users/ann/episodes/2024-05-08 2.md";
+
+/// The copy is seen before and after the original, and goes before and after an edit of the original.
+#[tokio::test]
+async fn a_copy_that_comes_and_goes_takes_nothing_along() {
+    for copy in [COPY, "default/default/users/ann/episodes/a copy.md"] {
+        let (stage, engine) = remembered().await;
+        let mut standing = Vec::new();
+        stage
+            .vault
+            .by_hand(EPISODES, false, |entries| standing.clone_from(entries));
+        stage
+            .vault
+            .by_hand(copy, true, |entries| entries.clone_from(&standing));
+        stage.rest(&engine).await;
+        stage.drive(engine.sync()).await.expect("it syncs");
+        assert_eq!(
+            turns(&engine, "ann", "violin").await.len(),
+            2,
+            "each message once"
+        );
+        let status = engine.status().await.expect("it answers");
+        assert!(status.broken_files[0].problem.contains("is a copy"), "{status:?}");
+        stage.vault.by_hand(EPISODES, true, |entries| {
+            "All about a glockenspiel".clone_into(&mut entries[0].subject);
+        });
+        stage.rest(&engine).await;
+        stage.drive(engine.sync()).await.expect("it syncs");
+        assert!(
+            finds(&engine, "ann", "glockenspiel", "glockenspiel").await,
+            "the edit counts"
+        );
+        let status = engine.status().await.expect("it answers");
+        assert!(
+            status.broken_files[0].problem.contains("another text"),
+            "{status:?}"
+        );
+        stage.vault.delete(copy);
+        carried_over(&stage, &engine).await;
+        assert!(finds(&engine, "ann", "glockenspiel", "glockenspiel").await);
+        assert_eq!(turns(&engine, "ann", "violin").await.len(), 2);
+        assert_eq!(stage.vault.entries().len(), 2, "the facts stay");
+    }
+}
+
+#[tokio::test]
+async fn when_the_holder_goes_its_copy_takes_over_and_a_rebuild_agrees() {
+    let (stage, engine) = remembered().await;
+    let mut standing = Vec::new();
+    stage
+        .vault
+        .by_hand(EPISODES, false, |entries| standing.clone_from(entries));
+    stage
+        .vault
+        .by_hand(COPY, true, |entries| entries.clone_from(&standing));
+    stage.rest(&engine).await;
+    stage.drive(engine.sync()).await.expect("it syncs");
+    stage.drive(engine.rebuild(None)).await.expect("it builds");
+    let row = |id: &str| stage.index.rows().into_iter().find(|row| *row.key.id == *id);
+    let id = standing[0].id.as_str().to_owned();
+    assert_eq!(
+        &*row(&id).expect("it is there").path,
+        EPISODES,
+        "the holder stays"
+    );
+    stage.vault.delete(EPISODES);
+    carried_over(&stage, &engine).await;
+    assert_eq!(&*row(&id).expect("it is there").path, COPY);
+    assert_eq!(turns(&engine, "ann", "violin").await.len(), 2);
+}
+
+#[tokio::test]
+async fn what_is_forgotten_does_not_come_back_from_a_copy() {
+    let (stage, engine) = remembered().await;
+    let mut standing = Vec::new();
+    stage
+        .vault
+        .by_hand(EPISODES, false, |entries| standing.clone_from(entries));
+    stage
+        .vault
+        .by_hand(COPY, true, |entries| entries.clone_from(&standing));
+    stage.rest(&engine).await;
+    stage.drive(engine.sync()).await.expect("it syncs");
+    let ids = vec![standing[0].id.clone()];
+    let forget = Forget::Entries(Scope::default(), user("ann"), ids);
+    stage.drive(engine.forget(forget)).await.expect("it forgets");
+    carried_over(&stage, &engine).await;
+    assert!(turns(&engine, "ann", "violin").await.is_empty());
+    assert!(!finds(&engine, "ann", "violin", "violin").await);
+}
+
+/// A part of an episode is cut out and put into another file under a heading of its own.
+#[tokio::test]
+async fn a_split_episode_loses_no_message() {
+    for part in [COPY, "default/default/users/ann/episodes/a part.md"] {
+        let (stage, engine) = remembered().await;
+        let mut moved = Vec::new();
+        stage.vault.by_hand(EPISODES, true, |entries| {
+            moved = entries[0].turns.split_off(1);
+        });
+        stage.vault.by_hand(part, true, |entries| {
+            let mut half = written("ann", EntryKind::Episode, "ep_hand_half", 1, "");
+            half.turns.clone_from(&moved);
+            entries.push(half);
+        });
+        carried_over(&stage, &engine).await;
+        assert_eq!(turns(&engine, "ann", "violin").await.len(), 2);
+    }
 }

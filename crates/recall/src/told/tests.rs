@@ -156,3 +156,23 @@ fn of_a_long_message_whole_sentences_are_told_and_the_news_with_them() {
     assert!(told.contains("… ") && told.trim_end().ends_with(" …"), "{told}");
     assert!(told.chars().count() < 400, "{told}");
 }
+
+#[test]
+fn another_text_of_a_copied_file_is_not_given() {
+    let version = |doc: Doc| Doc {
+        labels: vec![model::CONFLICT.to_owned()],
+        ..doc
+    };
+    let corpus = corpus([
+        turn("m1", "a", day(3), "ann", "My boat lies in Lisbon."),
+        version(turn(
+            "m_hand_1",
+            "a",
+            day(3),
+            "ann",
+            "My boat lies in Porto, near the old mill.",
+        )),
+    ]);
+    let said = lines(&corpus, "Where does my boat lie?");
+    assert!(said.contains("Lisbon") && !said.contains("Porto"), "{said}");
+}

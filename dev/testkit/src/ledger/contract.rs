@@ -60,6 +60,7 @@ pub async fn check_all<L: Ledger + Conversations + Runs>(fresh: impl Fn() -> L) 
     jobs::a_page_shows_a_stretch_of_time(&fresh()).await;
     jobs::old_successes_go_and_failures_stay(&fresh()).await;
     changes::a_record_comes_back(&fresh()).await;
+    changes::files_that_share_are_named(&fresh()).await;
     changes::an_append_extends_a_record(&fresh()).await;
     changes::an_append_after_an_unknown_one_changes_nothing(&fresh()).await;
     changes::broken_files_are_named(&fresh()).await;

@@ -59,6 +59,8 @@ struct State {
     /// In order of arrival.
     jobs: Vec<StoredJob>,
     files: BTreeMap<VaultPath, FileRecord>,
+    /// The recorded files in the order in which each was first recorded.
+    recorded: Vec<VaultPath>,
     conversations: BTreeMap<SessionKey, conversations::Stored>,
     runs: runs::Kept,
 }

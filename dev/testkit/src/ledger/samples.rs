@@ -168,5 +168,6 @@ pub fn mark(entry: &str, digest: u64) -> FileMark {
         entry: EntryId::new(entry),
         digest,
         docs: vec![entry.into(), format!("{entry}-turn-0").into()],
+        is_shared: false,
     }
 }

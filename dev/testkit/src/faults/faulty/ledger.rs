@@ -230,6 +230,13 @@ impl FileChanges for Faulty<dyn FileChanges> {
             .call("facts", self.inner.facts(app, owner), no_ledger)
             .await
     }
+
+    async fn sharing(&self, of: Option<(&Scope, &Owner)>) -> Result<Vec<VaultPath>, LedgerError> {
+        self.faults
+            .call("sharing", self.inner.sharing(of), no_ledger)
+            .await
+    }
+
     async fn users(&self, scope: &Scope) -> Result<Vec<Owner>, LedgerError> {
         self.faults
             .call("users", self.inner.users(scope), no_ledger)

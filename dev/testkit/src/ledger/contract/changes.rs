@@ -198,3 +198,42 @@ pub async fn facts_and_users_are_listed(ledger: &impl Ledger) {
     assert_eq!(users("boat").await, [ann]);
     assert_eq!(users("none").await, []);
 }
+
+/// Files with a shared mark are named in the order in which they were first recorded, also after they are recorded again.
+pub async fn files_that_share_are_named(ledger: &impl Ledger) {
+    let shared = |text: &str| {
+        let mut file = file(text, 1, &[("ep_1", 1)]);
+        file.marks[0].is_shared = true;
+        file
+    };
+    let (first, second) = (shared("z.md"), shared("a.md"));
+    let other = FileRecord {
+        owner: Owner::user(name("bob")),
+        ..shared("b.md")
+    };
+    for record in [
+        &first,
+        &second,
+        &other,
+        &first,
+        &file("own.md", 1, &[("ep_1", 1)]),
+    ] {
+        ledger.put(record.clone()).await.expect("recorded");
+    }
+    let of = Some((&first.scope, &first.owner));
+    assert_eq!(
+        ledger.sharing(of).await.expect("reads"),
+        [path("z.md"), path("a.md")]
+    );
+    let all = [path("z.md"), path("a.md"), path("b.md")];
+    assert_eq!(ledger.sharing(None).await.expect("reads"), all);
+    assert_eq!(
+        ledger.record(&path("z.md")).await.expect("reads"),
+        Some(first.clone())
+    );
+    ledger
+        .put(file("z.md", 2, &[("ep_1", 1)]))
+        .await
+        .expect("recorded");
+    assert_eq!(ledger.sharing(of).await.expect("reads"), [path("a.md")]);
+}

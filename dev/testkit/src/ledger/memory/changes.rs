@@ -39,6 +39,9 @@ impl FileChanges for MemoryLedger {
         self.call(|state| {
             let marks = merged(record.marks);
             let path = record.stat.path.clone();
+            if !state.recorded.contains(&path) {
+                state.recorded.push(path.clone());
+            }
             state.files.insert(path, FileRecord { marks, ..record });
             Ok(())
         })
@@ -61,6 +64,9 @@ impl FileChanges for MemoryLedger {
                     marks: merged(have.into_iter().chain(after.marks)),
                     ..head
                 };
+                if !state.recorded.contains(&path) {
+                    state.recorded.push(path.clone());
+                }
                 state.files.insert(path, extended);
             }
             Ok(())
@@ -70,6 +76,7 @@ impl FileChanges for MemoryLedger {
     async fn drop_paths(&self, paths: &[VaultPath]) -> Result<(), LedgerError> {
         self.call(|state| {
             state.files.retain(|path, _| !paths.contains(path));
+            state.recorded.retain(|path| !paths.contains(path));
             Ok(())
         })
     }
@@ -91,6 +98,18 @@ impl FileChanges for MemoryLedger {
                 })
             });
             Ok(keys.collect())
+        })
+    }
+
+    async fn sharing(&self, of: Option<(&Scope, &Owner)>) -> Result<Vec<VaultPath>, LedgerError> {
+        self.call(|state| {
+            let is_sharing = |file: &&FileRecord| {
+                of.is_none_or(|of| of == (&file.scope, &file.owner))
+                    && file.marks.iter().any(|mark| mark.is_shared)
+            };
+            let mut sharing: Vec<&FileRecord> = state.files.values().filter(is_sharing).collect();
+            sharing.sort_by_key(|file| state.recorded.iter().position(|path| *path == file.stat.path));
+            Ok(sharing.into_iter().map(|file| file.stat.path.clone()).collect())
         })
     }
 
