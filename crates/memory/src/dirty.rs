@@ -42,11 +42,7 @@ impl Dirty {
 
     /// Adds files to sync.
     pub(crate) fn add_all(&self, change: VaultChange) {
-        {
-            let have = &mut self.state().change;
-            have.all |= change.all;
-            have.paths.extend(change.paths);
-        }
+        self.state().change.add(change);
         self.notify.notify_one();
     }
 
@@ -54,7 +50,7 @@ impl Dirty {
     pub(crate) async fn take(&self) -> VaultChange {
         loop {
             let change = std::mem::take(&mut self.state().change);
-            if change.all || !change.paths.is_empty() {
+            if change != VaultChange::default() {
                 return change;
             }
             self.notify.notified().await;

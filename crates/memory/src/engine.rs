@@ -484,7 +484,7 @@ impl Engine {
         self.handle.service.end(clock, left() / 2).await;
         tokio::select! {
             biased;
-            () = history::record(self.world()) => {}
+            () = history::record_last(self.world()) => {}
             () = clock.sleep(left()) => {}
         }
     }

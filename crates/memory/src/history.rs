@@ -197,6 +197,16 @@ pub(crate) async fn record(world: &World) {
     }
 }
 
+/// Records what changed when the engine ends: of a change a moment ago nobody may have heard. Before the first look at the vault
+/// nobody knows whose the files are.
+pub(crate) async fn record_last(world: &World) {
+    let is_known = world.chronicle.state().standing.is_some();
+    if is_known && !world.settings.asks_only {
+        world.chronicle.mark(world.parts.clock.elapsed());
+    }
+    record(world).await;
+}
+
 /// Does a run's work as a change of its own; the caller's future alone counts, not what it spawns.
 pub(crate) async fn recorded<T>(
     world: &World,

@@ -83,8 +83,8 @@ pub(crate) async fn keep(world: Arc<World>) {
             Ok(pass) => {
                 tracing::debug!(synced = ?pass.synced, "synced the index with the vault");
                 VaultChange {
-                    all: false,
                     paths: pass.again,
+                    ..VaultChange::default()
                 }
             }
             Err(error) => {
@@ -96,7 +96,7 @@ pub(crate) async fn keep(world: Arc<World>) {
                 change
             }
         };
-        if again.all || !again.paths.is_empty() {
+        if again != VaultChange::default() {
             tokio::select! {
                 biased;
                 () = world.work.stopping() => return,
@@ -125,8 +125,10 @@ fn whole_vault() -> VaultChange {
 }
 
 async fn carry_over(world: &World, change: VaultChange) -> Result<Pass<'_>, EngineError> {
+    // "All" means that nobody watched: other files may have changed too. A process that only asks leaves them to the next.
+    let is_beside = (change.all || change.beside) && !world.settings.asks_only;
     let paths = differing(world, change).await?;
-    if !paths.is_empty() {
+    if is_beside || !paths.is_empty() {
         world.chronicle.touch(world.parts.clock.elapsed());
     }
     let mut pass = Pass::new(world);
@@ -223,8 +225,8 @@ impl<'a> Pass<'a> {
     fn end(self) -> Result<Synced, EngineError> {
         if !self.again.is_empty() {
             self.world.dirty.add_all(VaultChange {
-                all: false,
                 paths: self.again,
+                ..VaultChange::default()
             });
         }
         match self.trouble {

@@ -96,6 +96,17 @@ pub enum Edit {
 pub struct VaultChange {
     pub paths: BTreeSet<VaultPath>,
     pub all: bool,
+    /// Files that are no memory may have changed, as notes beside it: the history records them, and no index has them.
+    pub beside: bool,
+}
+
+impl VaultChange {
+    /// Adds another change to this one.
+    pub fn add(&mut self, other: Self) {
+        self.paths.extend(other.paths);
+        self.all |= other.all;
+        self.beside |= other.beside;
+    }
 }
 
 /// Markdown on disk. All writes to one file are serialised by the adapter, across processes too.

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, Metadata};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -186,6 +187,38 @@ impl Tree {
         self.walk(folder, |_| {})
     }
 
+    /// A digest of the state of every file that is no memory and may be in the history.
+    pub(crate) fn beside(&self) -> u64 {
+        let mut digest = 0u64;
+        let mut folders = vec![String::new()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(self.root.join(&folder))
+                .into_iter()
+                .flatten()
+                .flatten()
+            {
+                let name = entry.file_name();
+                let (Some(name), Ok(metadata)) = (name.to_str(), entry.metadata()) else {
+                    continue;
+                };
+                if !is_kept(name) {
+                    continue;
+                }
+                let path = Path::new(&folder).join(name).to_string_lossy().into_owned();
+                if metadata.is_dir() {
+                    folders.push(path);
+                } else if Place::of(&path) == Err(NoPlace::Foreign) {
+                    let stat = Self::stat(&path, &metadata);
+                    let mut hasher = DefaultHasher::new();
+                    (stat.path, stat.bytes, stat.modified_ns).hash(&mut hasher);
+                    // In any order.
+                    digest = digest.wrapping_add(hasher.finish());
+                }
+            }
+        }
+        digest
+    }
+
     fn walk(&self, folder: &str, mut meets: impl FnMut(String)) -> Vec<FileStat> {
         let mut found = Vec::new();
         let mut folders = vec![folder.to_owned()];
@@ -225,6 +258,11 @@ impl Tree {
         found.sort_by(|a, b| a.path.cmp(&b.path));
         found
     }
+}
+
+/// Whether the history may have a path: no name in it begins with one of these.
+pub(crate) fn is_kept(path: &str) -> bool {
+    !path.split('/').any(|name| name.starts_with(['.', '#', '~']))
 }
 
 /// Whether memory files can be below a folder: whether some path through it is one's.

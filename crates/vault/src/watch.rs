@@ -13,7 +13,7 @@ use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher as _};
 use ports::{Clock, FileStat, VaultChange, VaultPath};
 use tokio::sync::{Notify, OnceCell};
 
-use crate::tree::{Tree, may_hold_memory};
+use crate::tree::{Tree, is_kept, may_hold_memory};
 
 /// How long one moment is: an editor's save is several events.
 const MOMENT: Duration = Duration::from_millis(100);
@@ -45,8 +45,11 @@ enum WatchSource {
     /// Dropping the watcher ends the events.
     Events(Arc<Mutex<RecommendedWatcher>>),
     /// The files when last looked at.
-    Rescans(Mutex<BTreeMap<VaultPath, FileStat>>),
+    Rescans(Mutex<Seen>),
 }
+
+/// The memory files, and a digest of all others.
+type Seen = (BTreeMap<VaultPath, FileStat>, u64);
 
 /// Changes since the last answer.
 #[derive(Debug, Default)]
@@ -92,9 +95,9 @@ impl Watch {
                 }
                 WatchSource::Rescans(last) => {
                     self.clock.sleep(self.watching.rescan).await;
-                    let paths = self.rescan(last).await;
-                    if !paths.is_empty() {
-                        return VaultChange { paths, all: false };
+                    let change = self.rescan(last).await;
+                    if change != VaultChange::default() {
+                        return change;
                     }
                 }
             }
@@ -122,25 +125,32 @@ impl Watch {
         source
     }
 
-    async fn files(&self) -> Option<BTreeMap<VaultPath, FileStat>> {
+    async fn files(&self) -> Option<Seen> {
         let tree = self.tree.clone();
-        let files = blocking(move || tree.files()).await;
+        let (files, beside) = blocking(move || (tree.files(), tree.beside())).await;
         let files = files
             .inspect_err(|error| tracing::warn!(%error, "cannot scan the vault"))
             .ok()?;
-        Some(files.into_iter().map(|stat| (stat.path.clone(), stat)).collect())
+        let files = files.into_iter().map(|stat| (stat.path.clone(), stat));
+        Some((files.collect(), beside))
     }
 
-    async fn rescan(&self, last: &Mutex<BTreeMap<VaultPath, FileStat>>) -> BTreeSet<VaultPath> {
-        let Some(now) = self.files().await else {
-            return BTreeSet::new();
+    async fn rescan(&self, last: &Mutex<Seen>) -> VaultChange {
+        let Some((files, beside)) = self.files().await else {
+            return VaultChange::default();
         };
         let mut last = held(last);
-        let changed = now.iter().filter(|(path, stat)| last.get(*path) != Some(stat));
-        let gone = last.keys().filter(|path| !now.contains_key(*path));
-        let paths = changed.map(|(path, _)| path).chain(gone).cloned().collect();
-        *last = now;
-        paths
+        let changed = files
+            .iter()
+            .filter(|(path, stat)| last.0.get(*path) != Some(stat));
+        let gone = last.0.keys().filter(|path| !files.contains_key(*path));
+        let change = VaultChange {
+            paths: changed.map(|(path, _)| path).chain(gone).cloned().collect(),
+            all: false,
+            beside: beside != last.1,
+        };
+        *last = (files, beside);
+        change
     }
 
     /// Finds the files that came to be in a new folder before the system watched it.
@@ -208,8 +218,8 @@ impl Pending {
         if change.all {
             news.folders.clear();
             return VaultChange {
-                paths: BTreeSet::new(),
                 all: true,
+                ..VaultChange::default()
             };
         }
         change
@@ -247,18 +257,20 @@ impl News {
         };
         let metadata = path.symlink_metadata().ok();
         let is_folder = metadata.as_ref().is_some_and(std::fs::Metadata::is_dir);
+        let is_memory = Place::of(inside) != Err(NoPlace::Foreign);
+        let has_come = matches!(
+            kind,
+            EventKind::Create(CreateKind::Folder | CreateKind::Any) | EventKind::Modify(ModifyKind::Name(_))
+        );
+        // What else changes in a folder has an event of its own.
+        self.change.beside |= !is_memory && is_kept(inside) && (!is_folder || has_come);
         if metadata.as_ref().is_some_and(std::fs::Metadata::is_symlink) {
             // It may have taken the place of files that are now gone.
-            self.change.all |= may_hold_memory(inside) || Place::of(inside) != Err(NoPlace::Foreign);
-        } else if Place::of(inside) != Err(NoPlace::Foreign) && !is_folder {
+            self.change.all |= may_hold_memory(inside) || is_memory;
+        } else if is_memory && !is_folder {
             self.change.paths.insert(inside.into());
         } else if may_hold_memory(inside) {
             let is_gone = metadata.is_none() && !kind.is_create();
-            let has_come = matches!(
-                kind,
-                EventKind::Create(CreateKind::Folder | CreateKind::Any)
-                    | EventKind::Modify(ModifyKind::Name(_))
-            );
             if is_gone {
                 // The event does not name the files that moved with it.
                 self.change.all = true;

@@ -20,8 +20,8 @@ fn a_file_that_is_being_written_is_looked_at_afterwards() {
     assert_eq!(
         change,
         VaultChange {
-            all: false,
-            paths: BTreeSet::from([mine.clone()])
+            paths: BTreeSet::from([mine.clone()]),
+            ..VaultChange::default()
         }
     );
     drop(dirty.writing(BTreeSet::from([mine.clone()])));

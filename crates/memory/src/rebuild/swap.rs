@@ -35,8 +35,8 @@ impl Whole<'_> {
         }
         if self.is_bare {
             world.dirty.add_all(VaultChange {
-                all: false,
                 paths: again,
+                ..VaultChange::default()
             });
         } else if let Err(error) = sync::files(world, again.iter().cloned()).await {
             tracing::warn!(
@@ -44,8 +44,8 @@ impl Whole<'_> {
                 "cannot index the changes made during the rebuild; retrying later"
             );
             world.dirty.add_all(VaultChange {
-                all: false,
                 paths: again,
+                ..VaultChange::default()
             });
         }
         world.corpora.let_all_go();

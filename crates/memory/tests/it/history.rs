@@ -1,6 +1,7 @@
 //! What the vault's history is told, by whom and when; and what nothing of it may cost.
 
 mod along;
+mod beside;
 
 use std::sync::Arc;
 use std::time::Duration;

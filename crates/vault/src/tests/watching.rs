@@ -67,20 +67,20 @@ async fn what_happens_in_one_moment_is_told_once_and_dropping_the_wait_loses_not
         change,
         VaultChange {
             paths: [ANN.into(), BOB.into()].into(),
-            all: false
+            ..VaultChange::default()
         }
     );
 }
 
 #[tokio::test]
-async fn events_that_concern_no_memory_are_not_told() {
+async fn events_of_files_that_nobody_keeps_are_not_told() {
     let folder = Folder::new();
     let base = root(&folder.folder).canonicalize().expect("is there");
     let pending = Pending::default();
-    write(&base.join("default/default/users/ann/facts/notes.txt"), b"x");
     for (kind, path) in [
         (written(), "default/default/users/ann/facts/.2023-05-08.md.tmp"),
-        (written(), "default/default/users/ann/facts/notes.txt"),
+        (written(), ".git/index"),
+        (written(), "notes/#1.md#"),
         (
             EventKind::Remove(RemoveKind::File),
             ".torn/default/default/users/ann/facts/2023-05-08.md",
@@ -93,6 +93,45 @@ async fn events_that_concern_no_memory_are_not_told() {
         pending.note(&base, Ok(event(kind, &base.join(path))));
         assert!(pending.is_empty(), "{path}");
     }
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_memory_is_told_apart() {
+    let folder = Folder::new();
+    let base = root(&folder.folder).canonicalize().expect("is there");
+    write(&base.join("default/default/users/ann/facts/notes.txt"), b"x");
+    write(&base.join("SOUL.md"), b"x");
+    let link = "default/default/users/ann/facts/link";
+    std::os::unix::fs::symlink("/", base.join(link)).expect("links");
+    let gone = EventKind::Remove(RemoveKind::Folder);
+    for (kind, path) in [
+        (written(), "default/default/users/ann/facts/notes.txt"),
+        (written(), "default/default/users/ann/USER.md"),
+        (written(), "SOUL.md"),
+        (gone, "default/default/users/ann/notes/of/old"),
+        (EventKind::Create(CreateKind::File), link),
+    ] {
+        let pending = Pending::default();
+        pending.note(&base, Ok(event(kind, &base.join(path))));
+        let change = VaultChange {
+            beside: true,
+            ..VaultChange::default()
+        };
+        assert_eq!(pending.take(), change, "{path}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hand_beside_memory_is_seen_each_time() {
+    let folder = Folder::new();
+    let vault = &folder.vault;
+    assert!(vault.changed().await.all);
+    for text in ["one", "two"] {
+        write(&folder.at("default/default/users/ann/USER.md"), text.as_bytes());
+        while !vault.changed().await.beside {}
+    }
+    std::fs::remove_file(folder.at("default/default/users/ann/USER.md")).expect("removes");
+    while !vault.changed().await.beside {}
 }
 
 #[tokio::test]
@@ -182,7 +221,7 @@ async fn without_events_the_files_are_looked_at_again() {
         change,
         VaultChange {
             paths: [ANN.into()].into(),
-            all: false
+            ..VaultChange::default()
         }
     );
     std::fs::remove_file(root(&folder).join(BOB)).expect("removes");
@@ -192,7 +231,18 @@ async fn without_events_the_files_are_looked_at_again() {
         change,
         VaultChange {
             paths: [ANN.into(), BOB.into()].into(),
-            all: false
+            ..VaultChange::default()
         }
     );
+    for text in ["one", "two!"] {
+        write(&root(&folder).join("notes/SOUL.md"), text.as_bytes());
+        let (change, ()) = tokio::join!(vault.changed(), wake());
+        assert_eq!(
+            change,
+            VaultChange {
+                beside: true,
+                ..VaultChange::default()
+            }
+        );
+    }
 }

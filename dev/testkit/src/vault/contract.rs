@@ -468,7 +468,7 @@ pub async fn takes_concurrent_appends(fixture: &impl Fixture) {
     assert_eq!(file.problems, []);
 }
 
-/// All at first, then what was written, edited or deleted, by whomever.
+/// All at first, then what was written, edited or deleted, by whomever; files that are no memory as well.
 pub async fn tells_of_changes(fixture: &impl Fixture) {
     let vault = fixture.vault();
     assert!(vault.changed().await.all);
@@ -481,6 +481,10 @@ pub async fn tells_of_changes(fixture: &impl Fixture) {
     until(&vault, "default/default/users/bob/facts/2023-05-08.md").await;
     fixture.delete(ANN);
     until(&vault, ANN).await;
+    for text in ["one", "two"] {
+        fixture.write("default/default/users/ann/notes.txt", text.as_bytes());
+        while !vault.changed().await.beside {}
+    }
 }
 
 async fn until(vault: &Arc<dyn Vault>, path: &str) {

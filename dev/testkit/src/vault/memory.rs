@@ -82,7 +82,7 @@ impl MemoryVault {
     pub fn delete(&self, path: &str) {
         let mut shared = self.lock();
         shared.files.remove(path);
-        shared.change.paths.insert(path.into());
+        shared.tell(&path.into());
         self.news.notify_one();
     }
 
@@ -180,9 +180,18 @@ impl Shared {
             self.writes += 1;
             let modified = self.writes;
             self.files.insert(path.clone(), File { bytes, modified });
-            self.change.paths.insert(path.clone());
+            self.tell(path);
         }
         self.stat(path).expect("it was put there")
+    }
+
+    /// Tells of a file that changed.
+    pub(super) fn tell(&mut self, path: &VaultPath) {
+        if Place::of(path) == Err(NoPlace::Foreign) {
+            self.change.beside = true;
+        } else {
+            self.change.paths.insert(path.clone());
+        }
     }
 
     fn stat(&self, path: &VaultPath) -> Option<FileStat> {
@@ -337,7 +346,7 @@ impl Vault for MemoryVault {
             })?;
         let stat = if markdown::is_bare(&bytes) {
             shared.files.remove(path);
-            shared.change.paths.insert(path.clone());
+            shared.tell(path);
             None
         } else {
             Some(shared.put(path, bytes))
@@ -373,7 +382,7 @@ impl Vault for MemoryVault {
         shared.files.retain(|path, _| !is_beside(path) || is_theirs(path));
         for path in &paths {
             shared.files.remove(path);
-            shared.change.paths.insert(path.clone());
+            shared.tell(path);
         }
         drop(shared);
         self.news.notify_one();
