@@ -134,7 +134,7 @@ def chat(client, base, message):
 def served(quipu, upstream):
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as root:
         command = [quipu, "--root", root, "serve", "--listen", "127.0.0.1:0", "--upstream", f"{upstream}/v1"]
-        with open(pathlib.Path(root) / "stderr", "w+") as errors:
+        with tempfile.TemporaryFile("w+") as errors:
             server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
             try:
                 line = server.stdout.readline()

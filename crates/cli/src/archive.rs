@@ -191,7 +191,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 }
 
 /// Makes the names in a folder durable.
-fn sync_folder(folder: &Path) -> io::Result<()> {
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) {
         File::open(folder)?.sync_all()?;
     }

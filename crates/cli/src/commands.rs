@@ -42,6 +42,7 @@ use crate::config::{LoadedConfig, load};
 use crate::environment;
 use crate::error::{Exit, Failure};
 use crate::output;
+use crate::root::{self, RootFolder};
 use crate::world::OpenIndex;
 
 pub(crate) use hook::excused;
@@ -76,8 +77,10 @@ fn configured(cli: Cli, open_index: OpenIndex) -> Result<Exit, Failure> {
         .root
         .or_else(environment::default_root)
         .ok_or_else(|| Failure::usage("no home folder found").hint("name the data folder with --root DIR"))?;
-    let loaded = load(&root, environment::variables())
-        .map_err(|error| Failure::usage(format!("{:#}", anyhow::Error::from(error))));
+    let loaded = root::check(&root).and_then(|_| {
+        load(&root, environment::variables())
+            .map_err(|error| Failure::usage(format!("{:#}", anyhow::Error::from(error))))
+    });
     let loaded = match loaded {
         Err(failure) if matches!(cli.command, Command::Doctor) => {
             return doctor::unconfigured(&failure, cli.json);
@@ -159,12 +162,14 @@ impl Desk {
 
     /// Refuses a root that is not there.
     fn check_root(&self) -> Result<(), Failure> {
-        if self.root.try_exists().unwrap_or(true) {
-            return Ok(());
-        }
         let root = self.root.display();
+        let why = match root::check(&self.root)? {
+            RootFolder::Root => return Ok(()),
+            RootFolder::Absent => format!("there is no folder `{root}`"),
+            RootFolder::Empty => format!("the folder `{root}` is empty"),
+        };
         if environment::default_root().as_ref() == Some(&self.root) {
-            let none = format!("nothing is remembered yet: there is no folder `{root}`");
+            let none = format!("nothing is remembered yet: {why}");
             let next =
                 "`quipu init` connects agents, `quipu add TEXT` and `quipu import FILE` store messages";
             return Err(Failure::missing(none).hint(next));

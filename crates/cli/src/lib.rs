@@ -26,6 +26,7 @@ mod private;
 mod progress;
 mod project;
 mod reader;
+mod root;
 mod serving;
 mod tokens;
 mod upstreams;

@@ -21,6 +21,8 @@ use crate::world::secret;
 
 /// The file of the issued tokens, in the root.
 pub(crate) const FILE: &str = "tokens.json";
+/// Where the file's next text is written before it takes its place.
+pub(crate) const BESIDE: &str = ".tokens.json.tmp";
 /// What this program writes, and the newest that it reads.
 const FORMAT: u32 = 1;
 /// So that people, and tools that look for secrets, see what it is.
@@ -184,7 +186,7 @@ fn change(root: &Path, work: impl FnOnce(&mut Vec<IssuedToken>)) -> Result<(), F
             format: FORMAT,
             tokens,
         });
-        let beside = root.join(format!(".{FILE}.tmp"));
+        let beside = root.join(BESIDE);
         copy(&mut &*text.map_err(anyhow::Error::from)?, &beside)?;
         Ok(fs::rename(&beside, &file)?)
     };

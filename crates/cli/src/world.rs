@@ -31,6 +31,7 @@ use crate::power::Machine;
 use crate::private;
 #[cfg(not(test))]
 use crate::reader::ChildReader;
+use crate::root::MEMORY;
 use crate::serving;
 use crate::upstreams;
 
@@ -91,7 +92,7 @@ impl World {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let ids: Arc<dyn Ids> = Arc::new(RandomIds);
         let zone = settings.zone.clone();
-        let memory = root.join("memory");
+        let memory = root.join(MEMORY);
         let vault = MarkdownVault::open(memory.clone(), zone.clone(), clock.clone());
         let vault = Arc::new(vault.map_err(memory::EngineError::from)?);
         let embedder = models::embedder(root, config, &clock).await?;

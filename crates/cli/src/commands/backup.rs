@@ -27,15 +27,14 @@ use crate::config::portable;
 use crate::error::{Exit, Failure};
 use crate::output;
 use crate::private;
+use crate::root::{CONFIGURATION, MEMORY};
 use crate::serving::LEDGER;
 use crate::tokens;
 use crate::world::zone;
 
-const MEMORY: &str = "memory";
 const LOCKS: &str = "memory/.locks";
 const HISTORY: &str = "memory/.git";
 const INSTRUCTIONS: &str = "instructions";
-const CONFIGURATION: &str = "quipu.toml";
 
 pub(super) fn backup(desk: &Desk, args: &BackupArgs) -> Result<Exit, Failure> {
     let (root, folder) = (desk.root.as_path(), args.folder.as_path());

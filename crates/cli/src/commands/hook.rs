@@ -28,6 +28,7 @@ use crate::clock::SystemClock;
 use crate::environment;
 use crate::error::{Exit, Failure};
 use crate::output;
+use crate::root::{self, HOOK_LOG};
 
 /// A longer event is not read: a message may have at most a quarter of it.
 const EVENT_BYTES_MAX: u64 = 16 << 20;
@@ -36,8 +37,6 @@ const OPENING_TOKENS: u32 = 500;
 const PROMPT_TOKENS: u32 = 350;
 /// In whose name the model speaks.
 const ASSISTANT: &str = "assistant";
-/// File of the root that keeps why hooks failed: most clients show no standard error.
-const LOG: &str = "hook.log";
 const LOG_BYTES_MAX: u64 = 256 << 10;
 
 /// An event: a JSON object whose fields differ from client to client.
@@ -278,8 +277,10 @@ impl<'a> Hook<'a> {
 
 /// The exit of a hook that failed: the agent goes on without memory. The root's log keeps the reason, which is on standard error too.
 pub(crate) fn excused(root: Option<PathBuf>, failure: &Failure) -> Exit {
-    if let Some(root) = root.or_else(environment::default_root) {
-        let file = root.join(LOG);
+    let root = root.or_else(environment::default_root);
+    // Most clients show no standard error.
+    if let Some(root) = root.filter(|root| root::check(root).is_ok()) {
+        let file = root.join(HOOK_LOG);
         let is_full = file.metadata().is_ok_and(|about| about.len() > LOG_BYTES_MAX);
         let mut options = File::options();
         options

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 use super::schema::Config;
+use crate::root::CONFIGURATION;
 
 /// Prefix of every variable of the environment.
 const PREFIX: &str = "QUIPU_";
@@ -67,7 +68,7 @@ pub(crate) fn load(
     root: &Path,
     environment: impl IntoIterator<Item = (String, String)>,
 ) -> Result<LoadedConfig, ConfigError> {
-    let file = root.join("quipu.toml");
+    let file = root.join(CONFIGURATION);
     let mut table = read(&file)?;
     let mut sources = BTreeMap::new();
     for (section, keys) in &table {

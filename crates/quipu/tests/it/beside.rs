@@ -42,7 +42,7 @@ fn told(root: &Root) -> Vec<(String, Ran)> {
 #[test]
 fn every_command_says_the_same_beside_a_server() {
     let root = Root::new();
-    let file = root.write("talk.jsonl", TALK);
+    let file = root.aside("talk.jsonl", TALK);
     let file = file.to_str().unwrap();
     root.json(&["import", file]);
     let alone = told(&root);

@@ -33,7 +33,7 @@ fn the_demo_runs_to_its_end() {
 #[test]
 fn import_search_get_edit_forget() {
     let root = Root::new();
-    let file = root.write("talk.jsonl", TALK);
+    let file = root.aside("talk.jsonl", TALK);
     let file = file.to_str().unwrap();
     let imported = root.json(&["import", file]);
     assert_eq!(
@@ -73,7 +73,7 @@ fn import_search_get_edit_forget() {
 #[test]
 fn a_deleted_index_comes_back_with_the_same_answers() {
     let root = Root::new();
-    let file = root.write("talk.jsonl", TALK);
+    let file = root.aside("talk.jsonl", TALK);
     root.json(&["import", file.to_str().unwrap()]);
     let ask = [
         "search",
@@ -94,17 +94,17 @@ fn a_deleted_index_comes_back_with_the_same_answers() {
 #[test]
 fn slips_are_told_apart_by_their_exit_code() {
     let root = Root::new();
-    let broken = root.write(
+    let broken = root.aside(
         "broken.jsonl",
         "{\"role\": \"user\", \"content\": \"kept\"}\nnot json\n",
     );
     for (arguments, code, words) in [
+        (vec!["import", broken.to_str().unwrap()], 2, "line 2"),
         (vec!["search"], 2, "QUERY"),
         (vec!["serach", "x"], 2, "search"),
         (vec!["search", "x", "--agent", "a/b"], 2, "`/` is not allowed"),
         (vec!["search", "x", "--as-of", "soon"], 2, "`soon` is not a time"),
         (vec!["import", "no-such-file"], 2, "cannot read"),
-        (vec!["import", broken.to_str().unwrap()], 2, "line 2"),
         (vec!["forget", "--all"], 2, "no owner given"),
         (vec!["get", "ep_20240101_x", "--user", "me"], 4, "does not exist"),
     ] {
@@ -122,7 +122,7 @@ fn slips_are_told_apart_by_their_exit_code() {
 #[test]
 fn a_file_that_a_person_broke_stops_nothing_and_is_named() {
     let root = Root::new();
-    let file = root.write("talk.jsonl", TALK);
+    let file = root.aside("talk.jsonl", TALK);
     root.json(&["import", file.to_str().unwrap()]);
     let (path, text) = root
         .markdown()
@@ -146,14 +146,14 @@ fn a_file_that_a_person_broke_stops_nothing_and_is_named() {
 #[test]
 fn a_link_in_a_files_place_is_named_and_stops_nothing() {
     let root = Root::new();
-    let file = root.write("talk.jsonl", TALK);
+    let file = root.aside("talk.jsonl", TALK);
     root.json(&["import", file.to_str().unwrap()]);
     let (path, text) = root
         .markdown()
         .into_iter()
         .find(|(path, _)| path.to_string_lossy().contains("episodes/2024-06-10"))
         .unwrap();
-    let elsewhere = root.write("elsewhere.md", &text);
+    let elsewhere = root.aside("elsewhere.md", &text);
     std::fs::remove_file(&path).unwrap();
     std::os::unix::fs::symlink(&elsewhere, &path).unwrap();
     for command in ["sync", "rebuild", "sync"] {

@@ -49,7 +49,7 @@ fn pairs_hold(view: &[Value]) -> bool {
 fn a_view_fits_its_budget_in_the_transcripts_own_dialect() {
     let root = Root::new();
     let source = transcript(60);
-    let file = root.write("talk.json", &source.to_string());
+    let file = root.aside("talk.json", &source.to_string());
     let file = file.to_str().unwrap();
     let told = root.json(&["context", file, "--budget", "4000"]);
     let view = told["view"].as_array().unwrap();
@@ -81,7 +81,7 @@ fn a_view_fits_its_budget_in_the_transcripts_own_dialect() {
 fn what_fits_is_left_as_it_is() {
     let root = Root::new();
     let source = transcript(3);
-    let file = root.write("short.json", &source.to_string());
+    let file = root.aside("short.json", &source.to_string());
     let told = root.json(&["context", file.to_str().unwrap()]);
     assert_eq!(told["view"], source["messages"]);
     assert_eq!(told["events"], json!([]));
@@ -95,7 +95,7 @@ fn a_message_comes_out_as_the_bytes_it_came_in() {
         r#"{{"role": "user",  "content": "half \ud800 of a pair, caf\u00e9", "n": 1e400, "m": 1.0, "deep": {deep}}}"#
     );
     let answer = r#"{"role": "assistant", "content": "Hm."}"#;
-    let file = root.write("odd.json", &format!("[{odd}, {answer}]"));
+    let file = root.aside("odd.json", &format!("[{odd}, {answer}]"));
     let told = root.run(&["context", file.to_str().unwrap(), "--json"]);
     assert_eq!(told.code, 0, "{}", told.stderr);
     assert!(told.stdout.contains(&odd), "{}", told.stdout);
@@ -106,13 +106,13 @@ fn a_message_comes_out_as_the_bytes_it_came_in() {
 #[test]
 fn what_cannot_be_is_told_with_its_parts_or_its_place() {
     let root = Root::new();
-    let file = root.write("talk.json", &transcript(60).to_string());
+    let file = root.aside("talk.json", &transcript(60).to_string());
     let ran = root.run(&["context", file.to_str().unwrap(), "--budget", "5", "--json"]);
     assert_ne!(ran.code, 0);
     let error: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(error["error"]["code"], "CURRENT_REQUEST_EXCEEDS_BUDGET");
     assert!(error["error"]["parts"]["current_request"].as_u64().unwrap() > 5);
-    let broken = root.write("broken.json", "{\"messages\": [{\"role\": \"alien\"}]}");
+    let broken = root.aside("broken.json", "{\"messages\": [{\"role\": \"alien\"}]}");
     let ran = root.run(&["context", broken.to_str().unwrap()]);
     assert_eq!(ran.code, 2);
     assert!(ran.stderr.contains("messages[0].role"), "{}", ran.stderr);

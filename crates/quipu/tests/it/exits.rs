@@ -57,7 +57,7 @@ fn an_interrupted_import_says_what_stands_and_the_next_one_brings_the_rest() {
         )
         .unwrap();
     }
-    let file = root.write("talk.jsonl", &talk);
+    let file = root.aside("talk.jsonl", &talk);
     let child = Command::new(env!("CARGO_BIN_EXE_quipu"))
         .env_clear()
         .env("QUIPU_ROOT", root.path())

@@ -7,9 +7,10 @@ use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
 
-/// A root that goes when the test ends.
+/// A root that goes when the test ends, and a folder for files that commands read.
 pub(crate) struct Root {
     folder: tempfile::TempDir,
+    aside: tempfile::TempDir,
 }
 
 /// What a command did.
@@ -25,6 +26,7 @@ impl Root {
     pub(crate) fn new() -> Self {
         Self {
             folder: tempfile::tempdir().unwrap(),
+            aside: tempfile::tempdir().unwrap(),
         }
     }
 
@@ -78,6 +80,13 @@ impl Root {
 
     pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
         let path = self.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// Writes a file that is not in the root.
+    pub(crate) fn aside(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.aside.path().join(name);
         std::fs::write(&path, text).unwrap();
         path
     }

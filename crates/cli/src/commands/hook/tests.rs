@@ -302,7 +302,7 @@ fn trouble_is_written_down_and_the_agent_goes_on() {
         let failure = Event::parse(text).expect_err(text);
         assert_eq!(excused(Some(root.path().to_owned()), &failure), Exit::Ok);
     }
-    let log = std::fs::read_to_string(root.path().join(LOG)).expect("a log");
+    let log = std::fs::read_to_string(root.path().join(HOOK_LOG)).expect("a log");
     assert_eq!(log.lines().count(), 5, "{log}");
     assert!(log.contains("lacks `hook_event_name` or `session_id`"), "{log}");
     let wrong_usage = ["quipu", "hook", "--no-such-option"].map(Into::into);
@@ -315,7 +315,7 @@ fn trouble_is_written_down_and_the_agent_goes_on() {
 #[test]
 fn a_full_log_begins_anew() {
     let root = TempDir::new().expect("a folder");
-    let file = root.path().join(LOG);
+    let file = root.path().join(HOOK_LOG);
     std::fs::write(&file, vec![b'x'; 300 << 10]).expect("it is written");
     excused(Some(root.path().to_owned()), &Failure::usage("no event"));
     let log = std::fs::read_to_string(file).expect("a log");

@@ -1,0 +1,118 @@
+//! What a folder is to Quipu: a root, a place for one, or somebody else's.
+//!
+//! Owns: the names by which a root is known. Never: a change to a folder.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use crate::archive::absolute;
+use crate::error::Failure;
+use crate::serving::LEDGER;
+use crate::tokens;
+
+/// Memory's folder in a root.
+pub(crate) const MEMORY: &str = "memory";
+/// The configuration's file in a root.
+pub(crate) const CONFIGURATION: &str = "quipu.toml";
+/// File of the root that keeps why hooks failed.
+pub(crate) const HOOK_LOG: &str = "hook.log";
+/// What commands put into a root before its ledger.
+const EARLY: [&str; 7] = [
+    "init",
+    "instructions",
+    "models",
+    HOOK_LOG,
+    "ledger.lock",
+    tokens::FILE,
+    tokens::BESIDE,
+];
+/// What a file system or a file manager puts into a folder.
+const SYSTEMS: [&str; 2] = ["lost+found", ".DS_Store"];
+/// The end of the name of a folder that a restore makes a root in.
+const UNFINISHED: &str = ".quipu-restoring";
+
+/// A folder that may be a root.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RootFolder {
+    Absent,
+    Empty,
+    Root,
+}
+
+/// What a folder is; one that holds anything else than a root is refused. It changes nothing.
+pub(crate) fn check(root: &Path) -> Result<RootFolder, Failure> {
+    let shown = root.display();
+    if name_of(root).is_some_and(|name| name.as_encoded_bytes().ends_with(UNFINISHED.as_bytes())) {
+        return Err(Failure::usage(format!(
+            "`{shown}` is no Quipu root: `quipu restore` was interrupted while it made it"
+        ))
+        .hint("run the same `quipu restore` again: it removes this folder"));
+    }
+    let unreadable = |error: std::io::Error| {
+        let error = anyhow::Error::from(error).context(format!("cannot read the folder `{shown}`"));
+        Failure::usage(format!("{error:#}")).hint("choose another folder with --root DIR or QUIPU_ROOT")
+    };
+    let entries = match fs::read_dir(root) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(RootFolder::Absent),
+        entries => entries.map_err(unreadable)?,
+    };
+    let names = entries.map(|entry| entry.map(|entry| entry.file_name()));
+    let mut names = names.collect::<Result<Vec<_>, _>>().map_err(unreadable)?;
+    let is_in = |all: &[&str], name: &OsStr| all.iter().any(|one| name == *one);
+    if names.iter().any(|name| is_in(&[CONFIGURATION, LEDGER], name)) || holds_memory(&root.join(MEMORY)) {
+        return Ok(RootFolder::Root);
+    }
+    names.retain(|name| !is_in(&SYSTEMS, name));
+    if names.is_empty() {
+        return Ok(RootFolder::Empty);
+    }
+    let is_early = |name: &OsStr| {
+        is_in(&EARLY, name)
+            || (name == MEMORY && folders(&root.join(MEMORY)).is_some_and(|all| all.is_empty()))
+    };
+    if names.iter().all(|name| is_early(name)) {
+        return Ok(RootFolder::Root);
+    }
+    Err(Failure::usage(format!(
+        "`{shown}` is no Quipu root and holds other files; nothing was changed"
+    ))
+    .hint("name a root, a new folder or an empty one with --root DIR or QUIPU_ROOT"))
+}
+
+/// The folder that a restore makes this root in, beside it.
+pub(crate) fn unfinished(root: &Path) -> Option<PathBuf> {
+    let mut name = root.file_name()?.to_owned();
+    name.push(UNFINISHED);
+    Some(root.with_file_name(name))
+}
+
+fn name_of(root: &Path) -> Option<std::ffi::OsString> {
+    absolute(root).ok()?.file_name().map(OsStr::to_owned)
+}
+
+/// Whether owners of memory are in a folder: `<app>/<project>/users`, or agents, or libraries.
+fn holds_memory(memory: &Path) -> bool {
+    let below = |folder: &PathBuf| folders(folder).unwrap_or_default();
+    let apps = below(&memory.to_owned());
+    let mut projects = apps.iter().flat_map(below);
+    projects.any(|project| {
+        ["users", "agents", "libraries"]
+            .iter()
+            .any(|owners| project.join(owners).is_dir())
+    })
+}
+
+/// The entries of a folder, but for hidden ones; none where it is no folder.
+fn folders(folder: &Path) -> Option<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
+    let is_shown = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default();
+        !name.as_encoded_bytes().starts_with(b".") && SYSTEMS.iter().all(|system| name != *system)
+    };
+    Some(entries.filter(is_shown).collect())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,141 @@
+//! Roots are known by what is in them, and any other folder is left alone.
+
+use std::collections::BTreeMap;
+
+use ports::{Index, IndexError};
+use tempfile::TempDir;
+
+use super::*;
+use crate::error::Exit;
+
+fn folder(paths: &[&str]) -> TempDir {
+    let folder = TempDir::new().expect("a folder");
+    for path in paths {
+        let file = folder.path().join(path);
+        if path.ends_with('/') {
+            fs::create_dir_all(file).expect("made");
+            continue;
+        }
+        fs::create_dir_all(file.parent().expect("a folder")).expect("made");
+        fs::write(file, "text").expect("written");
+    }
+    folder
+}
+
+#[test]
+fn a_root_is_known_by_what_is_in_it() {
+    let root = Some(RootFolder::Root);
+    for (paths, expected) in [
+        (&["quipu.toml", "other.txt"][..], root),
+        (&["ledger.sqlite"], root),
+        (&["memory/a/b/users/ana/facts/f.md", "README.md"], root),
+        (&["memory/a/b/agents/x"], root),
+        (&["memory/a/b/libraries/x"], root),
+        (&["tokens.json"], root),
+        (&["init/changes.json", "models/m/config.json", "hook.log"], root),
+        (&["memory/"], root),
+        (&["memory/.git/config", "lost+found/"], root),
+        (&[], Some(RootFolder::Empty)),
+        (&["lost+found/"], Some(RootFolder::Empty)),
+        (&["notes.txt"], None),
+        (&["memory/notes.md"], None),
+        (&["memory/a/b/c/users/ana/f.md"], None),
+        (&["tokens.json", "package.json"], None),
+        (&["index/0.lance"], None),
+    ] {
+        let folder = folder(paths);
+        assert_eq!(check(folder.path()).ok(), expected, "{paths:?}");
+    }
+    let folder = folder(&["file"]);
+    assert_eq!(check(&folder.path().join("new")).ok(), Some(RootFolder::Absent));
+    assert_eq!(
+        check(&folder.path().join("file")).expect_err("no folder").exit,
+        Exit::Usage
+    );
+}
+
+fn no_index(_: &Path, _: model::EmbedderId) -> Result<std::sync::Arc<dyn Index>, IndexError> {
+    panic!("nothing is opened")
+}
+
+/// Every path below a folder, with the text of files.
+fn below(folder: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        found.insert(path.clone(), fs::read(&path).ok());
+        if path.is_dir() {
+            found.extend(below(&path));
+        }
+    }
+    found
+}
+
+#[test]
+fn every_command_refuses_a_folder_that_is_no_root_and_leaves_it_as_it_is() {
+    let theirs = folder(&["notes.txt", "memory/diary.md", "index/a.html", "src/main.rs"]);
+    let before = below(theirs.path());
+    let backup = TempDir::new().expect("a folder");
+    let to = backup.path().join("b").display().to_string();
+    let lines = [
+        "add I-keep-bees.",
+        "export to.jsonl --user me",
+        "import talk.jsonl",
+        "search bees",
+        "get",
+        "skill list",
+        "forget --all --yes",
+        "log",
+        "diff",
+        "undo r",
+        "audit",
+        "knowledge list",
+        "knowledge add guide.md",
+        "rebuild",
+        "sync",
+        "status",
+        "users",
+        "retry",
+        &format!("backup {to}"),
+        &format!("restore {to}"),
+        "token create",
+        "token list",
+        "token revoke t_1",
+        "runs",
+        "trigger dream",
+        "context live list",
+        "context instructions",
+        "context talk.json",
+        "serve --listen 127.0.0.1:0",
+        "mcp",
+        "hook",
+        "chat --message hello",
+        "top",
+        "cache",
+        "model fetch some/model",
+        "init --yes",
+        "doctor",
+        "config",
+        "demo --quiet",
+    ];
+    for line in lines {
+        let root = theirs.path().to_str().expect("a path");
+        let words = ["quipu", "--root", root].into_iter().chain(line.split(' '));
+        let exit = crate::run(words.map(Into::into), no_index);
+        // A hook never troubles its agent.
+        assert_eq!(exit == Exit::Ok, line == "hook", "{line}");
+        assert_eq!(below(theirs.path()), before, "{line}");
+    }
+    assert!(!backup.path().join("b").exists());
+}
+
+#[test]
+fn a_question_makes_no_root_in_an_empty_folder() {
+    let empty = folder(&[]);
+    let root = empty.path().to_str().expect("a path");
+    for line in ["status", "search bees", "log", "token list", "backup /nowhere/b"] {
+        let words = ["quipu", "--root", root].into_iter().chain(line.split(' '));
+        assert_ne!(crate::run(words.map(Into::into), no_index), Exit::Ok, "{line}");
+        assert!(below(empty.path()).is_empty(), "{line}");
+    }
+}
