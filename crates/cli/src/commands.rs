@@ -146,7 +146,7 @@ fn work(desk: Desk, command: Command) -> Result<Exit, Failure> {
         Command::Model(args) => model::model(&desk, &args),
         Command::Demo(args) => demo::demo(&desk, &args),
         Command::Backup(args) => backup::backup(&desk, &args),
-        Command::Restore(args) => restore::restore(desk, &args),
+        Command::Restore(args) => restore::restore(&desk, &args),
         Command::Token(args) => token::token(&desk, &args),
         Command::Completions(args) => shell::completions(&args),
         Command::Man(args) => shell::manual(&args),

@@ -1,9 +1,15 @@
 //! `quipu restore`: a root from a backup.
 //!
-//! Owns: that nothing is written before the whole backup was read and found to be as it was written. Never: the backup's
-//! form (`archive`).
+//! Owns: that nothing is written before the whole backup was read and found to be as it was written, and that a root
+//! is there as a whole or not at all. Never: the backup's form (`archive`).
+//!
+//! The root is made in a folder beside it, index included, and gets its name at the end. An interrupt leaves that
+//! folder, which no command opens and the next restore removes.
 
-use std::path::Path;
+use std::fs::{self, File, TryLockError};
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use serde_json::json;
@@ -12,37 +18,138 @@ use wire::{HealthData, SyncedData};
 
 use super::{Desk, runtime};
 use crate::api::{Api, NOTHING};
-use crate::archive::{Archive, check_empty};
+use crate::archive::{Archive, absolute, check_empty, sync_folder};
 use crate::args::RestoreArgs;
 use crate::config::load;
 use crate::environment;
 use crate::error::{Exit, Failure};
 use crate::output;
 use crate::private;
+use crate::root::unfinished;
 
-pub(super) fn restore(desk: Desk, args: &RestoreArgs) -> Result<Exit, Failure> {
-    let (root, folder) = (desk.root.clone(), args.folder.as_path());
+/// What to do where no folder can be made beside the root and get its name.
+const ELSEWHERE: &str = "restore into a new folder on the same disk with --root DIR, and move it there";
+
+pub(super) fn restore(desk: &Desk, args: &RestoreArgs) -> Result<Exit, Failure> {
+    let (root, folder) = (absolute(&desk.root)?, args.folder.as_path());
     check_empty(&root, "the root").map_err(|failure| {
         failure.hint("restore into a new folder with --root DIR, or move this one away; nothing was changed")
     })?;
     let archive = Archive::read(folder)?;
     archive.verify(folder)?;
-    private::folder(&root).with_context(|| format!("cannot create `{}`", root.display()))?;
-    archive.unpack(folder, &root).inspect_err(|_| {
-        // Half a root would be refused the next time, and is no memory.
-        clear(&root);
-    })?;
-    let loaded = load(&root, environment::variables());
-    let loaded = loaded.map_err(|error| Failure::usage(format!("{:#}", anyhow::Error::from(error))))?;
-    let desk = Desk { loaded, ..desk };
-    let (synced, health) = runtime()?.block_on(rebuilt(&desk)).map_err(|failure| Failure {
+    let (synced, health) = made(desk, &archive, folder, &root)?.map_err(|failure| Failure {
         error: failure
             .error
             .context("every file is restored, but the index could not be built"),
         hint: Some("put right what it says and run `quipu rebuild`".to_owned()),
         ..failure
     })?;
-    told(&desk, folder, &archive, &synced, &health)
+    told(desk, folder, &archive, &synced, &health)
+}
+
+/// Makes the root, and what became of its index; an error leaves no root.
+fn made(
+    desk: &Desk,
+    archive: &Archive,
+    folder: &Path,
+    root: &Path,
+) -> Result<Result<(SyncedData, HealthData), Failure>, Failure> {
+    let beside = Beside::new(root)?;
+    let made = || -> Result<_, Failure> {
+        archive.unpack(folder, &beside.path)?;
+        let loaded = load(&beside.path, environment::variables());
+        let loaded = loaded.map_err(|error| Failure::usage(format!("{:#}", anyhow::Error::from(error))))?;
+        let desk = Desk {
+            root: beside.path.clone(),
+            loaded,
+            standing: super::WhatStands::default(),
+            ..*desk
+        };
+        let built = runtime()?.block_on(rebuilt(&desk));
+        beside.become_the_root(root)?;
+        Ok(built)
+    };
+    made().inspect_err(|_| {
+        // If this fails, the next restore removes it.
+        fs::remove_dir_all(&beside.path).ok();
+    })
+}
+
+/// The folder that becomes the root. Its lock keeps another restore out.
+struct Beside {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl Beside {
+    fn new(root: &Path) -> Result<Self, Failure> {
+        let refused = || format!("cannot make a folder beside `{}`", root.display());
+        let (parent, path) = root
+            .parent()
+            .zip(unfinished(root))
+            .ok_or_else(|| Failure::usage(refused()).hint(ELSEWHERE))?;
+        private::folder(parent).with_context(refused)?;
+        let is_mounted = |there: fs::Metadata| Ok(there.dev() != parent.metadata()?.dev());
+        if root.metadata().ok().map_or(Ok::<_, Failure>(false), is_mounted)? {
+            let text = format!(
+                "`{}` is a mount point, which no folder can replace",
+                root.display()
+            );
+            return Err(Failure::usage(text).hint(ELSEWHERE));
+        }
+        if path.symlink_metadata().is_ok() {
+            drop(locked(&path)?);
+            fs::remove_dir_all(&path).with_context(|| {
+                format!(
+                    "cannot remove `{}`, which an earlier restore left",
+                    path.display()
+                )
+            })?;
+        }
+        let made = private::folder(&path).with_context(refused);
+        made.map_err(|error| Failure::from(error).hint(ELSEWHERE))?;
+        Ok(Self {
+            _lock: locked(&path)?,
+            path,
+        })
+    }
+
+    /// In one step, after everything below is on disk.
+    fn become_the_root(&self, root: &Path) -> Result<(), Failure> {
+        sync_folders(&self.path)?;
+        let renamed = fs::rename(&self.path, root);
+        renamed.map_err(|error| {
+            let context = format!("cannot rename `{}` to `{}`", self.path.display(), root.display());
+            Failure::from(anyhow::Error::from(error).context(context)).hint(ELSEWHERE)
+        })?;
+        Ok(sync_folder(root.parent().unwrap_or(root))?)
+    }
+}
+
+/// The lock of a folder. Some file systems lock no folder: there, nothing keeps two restores apart.
+fn locked(path: &Path) -> Result<File, Failure> {
+    let folder = File::open(path).with_context(|| format!("cannot open `{}`", path.display()))?;
+    match folder.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(Failure {
+            exit: Exit::InUse,
+            ..Failure::usage("another `quipu restore` into this root is under way")
+        }),
+        _ => Ok(folder),
+    }
+}
+
+/// Makes the names in a folder and in all folders below durable.
+fn sync_folders(folder: &Path) -> std::io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            match sync_folders(&entry.path()) {
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+    }
+    sync_folder(folder)
 }
 
 /// Builds the index, and looks what is there.
@@ -55,19 +162,6 @@ async fn rebuilt(desk: &Desk) -> Result<(SyncedData, HealthData), Failure> {
     let result = result.await;
     api.close().await;
     result
-}
-
-/// Removes what was written into a root that was empty.
-fn clear(root: &Path) {
-    let entries = std::fs::read_dir(root).into_iter().flatten().flatten();
-    for path in entries.map(|entry| entry.path()) {
-        // What cannot be removed shows itself when the root is not empty.
-        if path.is_dir() {
-            std::fs::remove_dir_all(path).ok();
-        } else {
-            std::fs::remove_file(path).ok();
-        }
-    }
 }
 
 fn told(
@@ -116,3 +210,6 @@ fn told(
         Exit::Failed
     })
 }
+
+#[cfg(test)]
+mod tests;
