@@ -21,7 +21,7 @@ pub(crate) use context::{ContextArgs, ContextCommand, LiveArgs, LiveContext, Liv
 pub(crate) use export::ExportArgs;
 pub(crate) use hook::HookArgs;
 pub(crate) use init::{DoorArg, InitArgs};
-pub(crate) use keep::{BackupArgs, RestoreArgs};
+pub(crate) use keep::{BackupArgs, RestoreArgs, SyncArgs};
 pub(crate) use knowledge::{KnowledgeArgs, KnowledgeCommand};
 pub(crate) use mcp::McpArgs;
 pub(crate) use model::{ModelArgs, ModelCommand};
@@ -87,7 +87,7 @@ pub(crate) enum Command {
     /// Rebuild the index from the Markdown files
     Rebuild,
     /// Update the index with changes of the Markdown files
-    Sync,
+    Sync(SyncArgs),
     /// Show system status
     Status(StatusArgs),
     /// List users, agents and libraries with counts and sizes

@@ -125,7 +125,10 @@ fn work(desk: Desk, command: Command) -> Result<Exit, Failure> {
         Command::Knowledge(args) => desk.with_api(async |api| knowledge::knowledge(&desk, api, args).await),
         Command::Users => desk.with_api(async |api| users::users(&desk, api).await),
         Command::Rebuild => desk.with_api(async |api| upkeep::rebuild(&desk, api).await),
-        Command::Sync => desk.with_api(async |api| upkeep::sync(&desk, api).await),
+        Command::Sync(args) => {
+            upkeep::accept(&desk, &args)?;
+            desk.with_api(async |api| upkeep::sync(&desk, api).await)
+        }
         Command::Status(args) => desk.with_api(async |api| upkeep::status(&desk, api, args).await),
         Command::Retry(args) => desk.with_api(async |api| upkeep::retry(&desk, api, args).await),
         Command::Runs(args) => desk.with_api(async |api| runs::list(&desk, api, args).await),

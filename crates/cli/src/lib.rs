@@ -8,6 +8,7 @@
 mod api;
 mod archive;
 mod args;
+mod belonging;
 mod clock;
 mod commands;
 mod compaction_command;

@@ -22,6 +22,7 @@ use proxy::gate::Gates;
 use proxy::{Direct, GatedChat};
 use vault::MarkdownVault;
 
+use crate::belonging;
 use crate::clock::{RandomIds, SystemClock};
 use crate::config::{Config, QuietWhen, StrategyKeys};
 use crate::contexts;
@@ -93,8 +94,9 @@ impl World {
         let ids: Arc<dyn Ids> = Arc::new(RandomIds);
         let zone = settings.zone.clone();
         let memory = root.join(MEMORY);
+        let id = belonging::checked(root, &*ledger, &*ids).await?;
         let vault = MarkdownVault::open(memory.clone(), zone.clone(), clock.clone());
-        let vault = Arc::new(vault.map_err(memory::EngineError::from)?);
+        let vault = Arc::new(vault.map_err(memory::EngineError::from)?.known_as(id));
         let embedder = models::embedder(root, config, &clock).await?;
         let reranker = models::reranker(root, config, &clock).await?;
         private::own_folder(&root.join("index")).context("cannot close `index` to others")?;

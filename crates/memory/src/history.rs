@@ -16,7 +16,8 @@ use std::time::Duration;
 
 use model::{Doc, EntryId, Owner, Scope};
 use ports::{
-    Author, By, CommitPart, Debt, FileStat, History, HistoryError, RecordedChange, Run, Touching, VaultPath,
+    Author, By, CommitPart, Debt, FileStat, History, HistoryError, RecordedChange, Run, Touching, VaultError,
+    VaultPath,
 };
 use text::chain;
 use tokio::sync::Notify;
@@ -260,6 +261,9 @@ async fn commit_all(
     world: &World,
     history: &Arc<dyn History>,
 ) -> Result<Option<RecordedChange>, HistoryError> {
+    if let Err(VaultError::Io { path, source }) = world.parts.vault.is_present().await {
+        return Err(HistoryError::Io { path, source });
+    }
     world.chronicle.state().changed = None;
     let last = commit_own(world, history).await?;
     if world.chronicle.is_recording {

@@ -100,6 +100,7 @@ async fn build(world: &Arc<World>, on: Option<OnProgress>) -> Result<Synced, Eng
         _ => VectorMode::Follow,
     };
     let stats = world.parts.vault.scan().await?;
+    world.parts.vault.is_present().await?;
     let meter = RebuildMeter {
         bytes_total: stats.iter().map(|stat| stat.bytes).sum(),
         ..RebuildMeter::default()

@@ -5,7 +5,7 @@
 use std::sync::atomic::Ordering;
 
 use model::Scope;
-use ports::{BrokenFile, IndexError, IndexHealth, IndexStats, Job, JobId, TaskPage, TaskQuery};
+use ports::{BrokenFile, IndexError, IndexHealth, IndexStats, Job, JobId, TaskPage, TaskQuery, VaultError};
 
 use crate::api::{EngineError, Status};
 use crate::serving::Serving;
@@ -46,7 +46,7 @@ pub(crate) async fn status(world: &World) -> Result<Status, EngineError> {
     })
 }
 
-/// Unreadable files, and other things in the place of files or folders.
+/// Unreadable files, other things in the place of files or folders, and a vault that is away.
 async fn broken_files(world: &World) -> Result<Vec<BrokenFile>, EngineError> {
     let mut broken = world.records.broken().await?;
     for path in world.parts.vault.strangers() {
@@ -54,6 +54,10 @@ async fn broken_files(world: &World) -> Result<Vec<BrokenFile>, EngineError> {
             let problem = STRANGER.to_owned();
             broken.push(BrokenFile { path, problem });
         }
+    }
+    if let Err(VaultError::Io { path, source }) = world.parts.vault.is_present().await {
+        let (path, problem) = (path.into(), source.to_string());
+        broken.push(BrokenFile { path, problem });
     }
     Ok(broken)
 }

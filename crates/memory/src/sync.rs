@@ -190,6 +190,8 @@ async fn differing(world: &World, change: VaultChange) -> Result<Vec<VaultPath>,
         return Ok(paths);
     }
     let on_disk = world.parts.vault.scan().await?;
+    // After the scan: what a vault that is away does not show is not deleted.
+    world.parts.vault.is_present().await?;
     let recorded: BTreeMap<VaultPath, FileStat> = world
         .records
         .stats()

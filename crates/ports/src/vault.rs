@@ -143,6 +143,11 @@ pub trait Vault: Send + Sync + std::fmt::Debug {
     fn room(&self) -> Option<Room> {
         None
     }
+    /// Fails while the vault's folder is away or is another one, as with a disk that is not mounted. Then nothing that is
+    /// not found counts as deleted, and no call writes.
+    async fn is_present(&self) -> Result<(), VaultError> {
+        Ok(())
+    }
     /// Waits until files may have changed, together with everything else that changed in the same moment.
     async fn changed(&self) -> VaultChange;
 }

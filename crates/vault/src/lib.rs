@@ -9,10 +9,11 @@
 //!
 //! Reading order: [`MarkdownVault`], `pages` (what is kept at hand), [`write`] (append, edit, remove), [`tree`] (paths, links, listing),
 //! [`disk`] (the seam that tests break), [`locks`], [`watch`], [`shelf`] (what libraries keep beside their memory),
-//! [`copy`] (for those who copy the files).
+//! [`copy`] (for those who copy the files), [`id`] (which vault it is).
 
 mod copy;
 mod disk;
+mod id;
 mod locks;
 mod pages;
 mod shelf;
@@ -25,4 +26,5 @@ mod write;
 mod tests;
 
 pub use copy::FileTurns;
+pub use id::{ID_FILE, VaultId};
 pub use vault::MarkdownVault;

@@ -1,5 +1,6 @@
 //! The real vault keeps the port's contract, and what only a disk can do to it: links, crashes, saves, events.
 
+mod away;
 mod crashes;
 mod links;
 mod pages;

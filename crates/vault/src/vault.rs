@@ -18,6 +18,7 @@ use ports::{
 use tokio::sync::OnceCell;
 
 use crate::disk::{self, Disk, RealDisk};
+use crate::id::VaultId;
 use crate::locks::Locks;
 use crate::tree::{Tree, io_error, outside};
 use crate::watch::{Watch, Watching};
@@ -35,6 +36,7 @@ pub struct MarkdownVault {
     writer: Writer,
     locks: OnceCell<Locks>,
     watch: Watch,
+    id: Option<VaultId>,
 }
 
 impl MarkdownVault {
@@ -67,7 +69,14 @@ impl MarkdownVault {
             locks,
             watch: Watch::new(tree.clone(), clock, watching),
             writer: Writer { tree, zone, disk },
+            id: None,
         })
+    }
+
+    /// Takes a folder for this vault only while it has this id.
+    #[must_use]
+    pub fn known_as(self, id: Option<VaultId>) -> Self {
+        Self { id, ..self }
     }
 
     /// Runs work on a file in its turn, where it may block.
@@ -76,6 +85,7 @@ impl MarkdownVault {
         path: &VaultPath,
         work: impl FnOnce(&Writer, &VaultPath) -> Result<T, VaultError> + Send + 'static,
     ) -> Result<T, VaultError> {
+        self.is_present().await?;
         let locks = self.locks.get_or_try_init(async || open_locks(&self.writer.tree));
         let turn = locks.await?.turn(path).await;
         let path = path.clone();
@@ -195,6 +205,13 @@ impl Vault for MarkdownVault {
         })
         .await?;
         Ok(removed)
+    }
+
+    async fn is_present(&self) -> Result<(), VaultError> {
+        let Some(id) = self.id.clone() else {
+            return Ok(());
+        };
+        self.blocking(move |writer| id.check(&writer.tree)).await
     }
 
     async fn changed(&self) -> VaultChange {

@@ -1,4 +1,4 @@
-//! Arguments of `quipu backup` and `quipu restore`.
+//! Arguments of `quipu backup`, `quipu restore` and `quipu sync`.
 //!
 //! Owns: the commands' words. Never: their work.
 
@@ -18,4 +18,11 @@ pub(crate) struct RestoreArgs {
     /// Folder of a backup
     #[arg(value_name = "DIR")]
     pub(crate) folder: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SyncArgs {
+    /// Use the memory folder that is there, or a new one: memories that it lacks count as deleted
+    #[arg(long)]
+    pub(crate) accept_missing: bool,
 }

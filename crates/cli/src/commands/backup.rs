@@ -22,6 +22,7 @@ use vault::FileTurns;
 use super::Desk;
 use crate::archive::{Archive, ArchivedFile, absolute, check_empty, copy, files_below};
 use crate::args::BackupArgs;
+use crate::belonging;
 use crate::clock::SystemClock;
 use crate::config::portable;
 use crate::error::{Exit, Failure};
@@ -42,6 +43,7 @@ pub(super) fn backup(desk: &Desk, args: &BackupArgs) -> Result<Exit, Failure> {
         let none = Failure::missing(format!("`{}` has no memory", root.display()));
         return Err(none.hint("name the data folder with --root DIR"));
     }
+    belonging::check(root)?;
     check_empty(folder, "the folder")
         .map_err(|failure| failure.hint("choose a new folder for each backup, as in `backups/2026-11-24`"))?;
     if absolute(folder)?.starts_with(absolute(root)?) {
@@ -143,7 +145,7 @@ impl Copies<'_> {
             present.extend(of_history);
         }
         let mut others = files_below(self.root, INSTRUCTIONS, &[])?;
-        others.push(tokens::FILE.to_owned());
+        others.extend([tokens::FILE, belonging::FILE].map(str::to_owned));
         others.iter().try_for_each(|path| self.copy(path))?;
         present.extend(others);
         let gone: Vec<String> = self

@@ -120,7 +120,7 @@ async fn typed_in(desk: &Desk, world: World, lines: &[&str]) -> Result<Told, Fai
             Command::Trigger(args) => runs::trigger(desk, &api, args).await,
             Command::Skill(args) => skill::skill(desk, &api, args).await,
             Command::Status(args) => upkeep::status(desk, &api, args).await,
-            Command::Sync => upkeep::sync(desk, &api).await,
+            Command::Sync(_) => upkeep::sync(desk, &api).await,
             Command::Users => users::users(desk, &api).await,
             Command::Import(args) => import::import(desk, &api, args).await,
             other => panic!("{other:?}"),

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use indicatif::ProgressBar;
+use ledger::SqliteLedger;
 use model::Scope;
 use serde_json::{Value, json};
 use text::counted;
@@ -12,10 +13,13 @@ use wire::{HealthData, SyncedData, TaskItem, TaskPageData};
 
 use super::{Desk, scope};
 use crate::api::{Api, NOTHING, Path};
-use crate::args::{RetryArgs, ScopeArgs, StatusArgs};
+use crate::args::{RetryArgs, ScopeArgs, StatusArgs, SyncArgs};
+use crate::belonging;
+use crate::clock::RandomIds;
 use crate::error::{Exit, Failure};
 use crate::output::{self, Tone};
 use crate::progress;
+use crate::serving::LEDGER;
 
 /// How often to ask how far work is.
 const LOOK: Duration = Duration::from_millis(100);
@@ -48,6 +52,22 @@ pub(super) async fn rebuilt(api: &Api, bar: &ProgressBar) -> Result<SyncedData, 
             }
         }
     }
+}
+
+/// Before the root is open: makes the memory folder that is there the ledger's, if that is asked for.
+pub(super) fn accept(desk: &Desk, args: &SyncArgs) -> Result<(), Failure> {
+    if !args.accept_missing {
+        return Ok(());
+    }
+    desk.check_root()?;
+    if SqliteLedger::is_open(&desk.root.join(LEDGER)) {
+        let failure = Failure {
+            exit: Exit::InUse,
+            ..Failure::usage("--accept-missing: another quipu process is using this root")
+        };
+        return Err(failure.hint("stop the server of this root and run the command again"));
+    }
+    belonging::accept(&desk.root, &RandomIds)
 }
 
 pub(super) async fn sync(desk: &Desk, api: &Api) -> Result<Exit, Failure> {
@@ -296,3 +316,6 @@ fn as_text(desk: &Desk, health: &HealthData) -> Result<(), Failure> {
         health.rebuilding.map_or_else(|| "no".to_owned(), far),
     )
 }
+
+#[cfg(test)]
+mod tests;

@@ -44,6 +44,10 @@ impl Vault for Penned {
         Ok(appended)
     }
 
+    async fn is_present(&self) -> Result<(), VaultError> {
+        self.vault.is_present().await
+    }
+
     async fn read(&self, path: &VaultPath) -> Result<Option<ParsedFile>, VaultError> {
         self.vault.read(path).await
     }

@@ -167,6 +167,10 @@ impl Pass<'_> {
         }
         let rows = self.rows(&looks, &files).await?;
         let plan = Holders::new(&files, &rows).plan();
+        if files.values().any(|file| !file.lost.is_empty()) {
+            // What a vault that is away does not show is not deleted.
+            self.world.parts.vault.is_present().await?;
+        }
         self.count(&looks, &files, &plan);
         self.write(&plan).await?;
         let bare: BTreeSet<&VaultPath> = if self.is_bare(&plan) {

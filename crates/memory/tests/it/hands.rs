@@ -12,7 +12,7 @@ const FACTS: &str = "default/default/users/ann/facts/2024-05-08.md";
 const EPISODES: &str = "default/default/users/ann/episodes/2024-05-08.md";
 
 /// One episode of ann's with its fact, written and indexed; ann is at hand.
-async fn remembered() -> (Stage, Engine) {
+pub(crate) async fn remembered() -> (Stage, Engine) {
     let stage = Stage::default();
     let engine = stage.open().await;
     let key = session("s");
@@ -26,7 +26,7 @@ async fn remembered() -> (Stage, Engine) {
 }
 
 /// Waits until the watcher has carried everything over.
-async fn carried_over(stage: &Stage, engine: &Engine) {
+pub(crate) async fn carried_over(stage: &Stage, engine: &Engine) {
     stage.rest(engine).await;
     stage.check().await;
 }

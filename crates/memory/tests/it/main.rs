@@ -2,6 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "a test owns the tasks that it spawns")]
 
+mod away;
 mod behind;
 mod by_words;
 mod concurrency;

@@ -24,6 +24,8 @@ pub(crate) struct PaperVault {
 #[derive(Debug, Default)]
 struct Desk {
     files: BTreeMap<VaultPath, File>,
+    /// The files while the folder is away.
+    away: Option<BTreeMap<VaultPath, File>>,
     writes: i128,
     change: VaultChange,
     reads: usize,
@@ -63,6 +65,18 @@ pub(crate) fn digest(entry: &Entry) -> u64 {
 }
 
 impl PaperVault {
+    /// Takes the folder away, as an unmounted disk does, or brings it back.
+    pub(crate) fn set_away(&self, is_away: bool) {
+        let mut desk = self.desk();
+        match (is_away, desk.away.take()) {
+            (true, None) => desk.away = Some(std::mem::take(&mut desk.files)),
+            (false, Some(files)) => desk.files = files,
+            (_, away) => desk.away = away,
+        }
+        desk.change.all = true;
+        self.changed.notify_one();
+    }
+
     /// A person changes a file; `watched` says whether the watcher sees it.
     pub(crate) fn by_hand(&self, path: &str, watched: bool, change: impl FnOnce(&mut Vec<Entry>)) {
         let path: VaultPath = path.into();
@@ -232,6 +246,16 @@ impl Vault for PaperVault {
 
     fn folder_of(&self, scope: &Scope) -> String {
         format!("{}/{}", scope.app, scope.project)
+    }
+
+    async fn is_present(&self) -> Result<(), VaultError> {
+        match self.desk().away {
+            None => Ok(()),
+            Some(_) => Err(VaultError::Io {
+                path: String::new(),
+                source: std::io::ErrorKind::NotFound.into(),
+            }),
+        }
     }
 
     async fn append(&self, entries: &[Entry], fresh: bool) -> Result<Vec<Written>, VaultError> {

@@ -182,6 +182,9 @@ impl Vault for Faulty<dyn Vault> {
     fn strangers(&self) -> Vec<VaultPath> {
         self.inner.strangers()
     }
+    async fn is_present(&self) -> Result<(), VaultError> {
+        self.inner.is_present().await
+    }
     fn room(&self) -> Option<Room> {
         self.inner.room()
     }

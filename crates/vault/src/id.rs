@@ -1,0 +1,72 @@
+//! Which vault a folder is: an id in a file, which the ledger's side keeps too.
+//!
+//! Owns: the file's form, which carries a version. Never: the choice of an id.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write as _};
+use std::path::Path;
+
+use ports::VaultError;
+
+use crate::tree::{Tree, io_error};
+
+/// The file in the vault's folder. It is no memory.
+pub const ID_FILE: &str = ".quipu";
+/// The first line; the second one is the id.
+const HEAD: &str = "quipu vault 1";
+
+/// Tells a vault from every other one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VaultId(String);
+
+impl VaultId {
+    /// An id of 128 bits.
+    pub fn new(high: u64, low: u64) -> Self {
+        Self(format!("{high:016x}{low:016x}"))
+    }
+
+    /// Reads a file with an id; none where no file is.
+    pub fn read(file: &Path) -> io::Result<Option<Self>> {
+        let text = match fs::read_to_string(file) {
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                return Ok(None);
+            }
+            text => text?,
+        };
+        let mut lines = text.lines();
+        match (lines.next(), lines.next()) {
+            (Some(HEAD), Some(id)) if !id.is_empty() => Ok(Some(Self(id.to_owned()))),
+            _ => Err(io::Error::new(
+                ErrorKind::InvalidData,
+                "the file has no id of a vault that this program knows",
+            )),
+        }
+    }
+
+    /// Writes such a file: whole or not at all, and on disk when it returns.
+    pub fn write(&self, file: &Path) -> io::Result<()> {
+        let mut beside = file.as_os_str().to_owned();
+        beside.push(".tmp");
+        let beside = Path::new(&beside);
+        let mut made = File::create(beside)?;
+        made.write_all(format!("{HEAD}\n{}\n", self.0).as_bytes())?;
+        made.sync_all()?;
+        fs::rename(beside, file)?;
+        if let (true, Some(folder)) = (cfg!(unix), file.parent()) {
+            File::open(folder)?.sync_all()?;
+        }
+        Ok(())
+    }
+
+    /// Whether the folder of a vault still is the one with this id.
+    pub(crate) fn check(&self, tree: &Tree) -> Result<(), VaultError> {
+        match Self::read(&tree.root().join(ID_FILE)) {
+            Ok(Some(there)) if there == *self => Ok(()),
+            Err(error) => Err(io_error(ID_FILE)(error)),
+            Ok(_) => Err(io_error(ID_FILE)(io::Error::new(
+                ErrorKind::NotFound,
+                "the memory folder is missing or is not the one this ledger belongs to; mount it or put it back",
+            ))),
+        }
+    }
+}
