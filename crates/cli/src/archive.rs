@@ -3,11 +3,14 @@
 //! Owns: the list's format, which carries a version, and copies that are on disk and whole. Never: which files of a root
 //! are worth keeping (`commands::backup`).
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Component, Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -48,6 +51,32 @@ pub(crate) struct ArchivedFile {
     pub(crate) bytes: u64,
     /// In hexadecimal.
     pub(crate) sha256: String,
+    /// The bytes of the path below the root, in hexadecimal, where they are no text; `path` then is below the backup's
+    /// folder only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+}
+
+impl ArchivedFile {
+    /// A file that was copied from a path below a root to `path` below the backup's folder.
+    pub(crate) fn new(path: &str, from: &Path, (bytes, sha256): (u64, String)) -> Self {
+        let name = from.to_str().is_none().then(|| hex(from.as_os_str().as_bytes()));
+        Self {
+            path: path.to_owned(),
+            bytes,
+            sha256,
+            name,
+        }
+    }
+
+    /// The path below the root; none if it leads out of it.
+    fn place(&self) -> Option<PathBuf> {
+        let place = match &self.name {
+            None => PathBuf::from(&self.path),
+            Some(name) => OsString::from_vec(unhex(name)?).into(),
+        };
+        (is_below(Path::new(&self.path)) && is_below(&place)).then_some(place)
+    }
 }
 
 impl Archive {
@@ -84,7 +113,7 @@ impl Archive {
         }
         let archive: Self = serde_json::from_slice(&text)
             .with_context(|| format!("cannot read `{}`: the backup is damaged", file.display()))?;
-        match archive.files.iter().find(|file| !is_below(&file.path)) {
+        match archive.files.iter().find(|file| file.place().is_none()) {
             Some(file) => Err(Failure::usage(format!(
                 "the backup is damaged: `{}` leads out of its folder",
                 file.path
@@ -116,7 +145,7 @@ impl Archive {
     /// Copies every file to the same place below a root, and compares it with the list on the way.
     pub(crate) fn unpack(&self, folder: &Path, root: &Path) -> Result<(), Failure> {
         for file in &self.files {
-            let to = root.join(&file.path);
+            let to = root.join(file.place().ok_or_else(|| damaged(&file.path))?);
             private::folder(to.parent().unwrap_or(root))?;
             let copied = File::open(folder.join(&file.path))
                 .and_then(|mut from| copy(&mut from, &to))
@@ -140,11 +169,8 @@ fn damaged(path: &str) -> Failure {
 }
 
 /// Whether a path stays below the folder that it is relative to.
-fn is_below(path: &str) -> bool {
-    !path.is_empty()
-        && Path::new(path)
-            .components()
-            .all(|part| matches!(part, Component::Normal(_)))
+fn is_below(path: &Path) -> bool {
+    !path.as_os_str().is_empty() && path.components().all(|part| matches!(part, Component::Normal(_)))
 }
 
 /// Writes a new file that only its owner can read, in place of one that is there; its size and checksum. It is on disk
@@ -190,6 +216,16 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
         .collect()
 }
 
+/// The bytes that [`hex`] shows.
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    let pairs = text
+        .as_bytes()
+        .chunks(2)
+        .map(|pair| std::str::from_utf8(pair).ok());
+    let byte = |pair: Option<&str>| u8::from_str_radix(pair.filter(|pair| pair.len() == 2)?, 16).ok();
+    pairs.map(byte).collect()
+}
+
 /// Makes the names in a folder durable.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) {
@@ -218,33 +254,58 @@ pub(crate) fn check_empty(folder: &Path, what: &str) -> Result<(), Failure> {
     }
 }
 
-/// The plain files below a folder, by their paths relative to `root`, in order. Links, pipes and sockets are left out, as
-/// the vault leaves them out.
-pub(crate) fn files_below(root: &Path, folder: &str, skip: &[&str]) -> anyhow::Result<Vec<String>> {
-    let mut found = Vec::new();
-    let mut folders = vec![folder.to_owned()];
+/// The plain files below a folder, by their paths below `root`; each has a text that no other file below the folder has.
+/// Links, pipes and sockets are left out, as the vault leaves them out.
+pub(crate) fn files_below(
+    root: &Path,
+    folder: &str,
+    skip: &[&str],
+) -> anyhow::Result<BTreeMap<String, PathBuf>> {
+    let (mut found, mut unnamed) = (BTreeMap::new(), Vec::new());
+    let mut folders = vec![PathBuf::from(folder)];
     while let Some(folder) = folders.pop() {
+        let unreadable = || format!("cannot read the folder `{}`", folder.display());
         let entries = match fs::read_dir(root.join(&folder)) {
-            Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            Err(error) => return Err(error).with_context(|| format!("cannot read the folder `{folder}`")),
+            entries => entries.with_context(unreadable)?,
         };
         for entry in entries {
-            let entry = entry.with_context(|| format!("cannot read the folder `{folder}`"))?;
-            let name = entry.file_name();
-            let Some(name) = name.to_str() else {
-                bail!("the name of a file in `{folder}` is not UTF-8: rename it");
-            };
-            let path = format!("{folder}/{name}");
+            let entry = entry.with_context(unreadable)?;
+            let path = folder.join(entry.file_name());
             match entry.file_type() {
-                Ok(kind) if kind.is_dir() && !skip.contains(&path.as_str()) => folders.push(path),
-                Ok(kind) if kind.is_file() => found.push(path),
+                Ok(kind) if kind.is_dir() && !skip.iter().any(|skipped| path == Path::new(skipped)) => {
+                    folders.push(path);
+                }
+                Ok(kind) if kind.is_file() => match path.to_str() {
+                    Some(text) => drop(found.insert(text.to_owned(), path)),
+                    None => unnamed.push(path),
+                },
                 _ => {}
             }
         }
     }
-    found.sort();
+    unnamed.sort();
+    for path in unnamed {
+        let mut text = as_text(&path);
+        while found.contains_key(&text) {
+            text.push('%');
+        }
+        found.insert(text, path);
+    }
     Ok(found)
+}
+
+/// A path whose bytes that are no text are shown as `%E9`.
+fn as_text(path: &Path) -> String {
+    let mut text = String::new();
+    for chunk in path.as_os_str().as_bytes().utf8_chunks() {
+        text.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            text.push('%');
+            text.push_str(&hex(&[*byte]).to_uppercase());
+        }
+    }
+    text
 }
 
 /// An absolute form of a path, whether something is there or not.

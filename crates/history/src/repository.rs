@@ -115,13 +115,18 @@ impl Folder {
 }
 
 /// Waits, blocking, until nobody works on the history of the vault in a folder, and keeps everybody from it until the
-/// file is closed.
+/// file is closed. On a read-only disk only those who read are there, and none waits for another.
 pub fn hold(vault: &Path) -> io::Result<File> {
-    let file = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(vault.join(LOCKS).join(LOCK))?;
+    let lock = vault.join(LOCKS).join(LOCK);
+    let mut options = OpenOptions::new();
+    let file = match options.write(true).create(true).truncate(false).open(&lock) {
+        Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => {
+            let file = File::open(lock)?;
+            file.lock_shared()?;
+            return Ok(file);
+        }
+        file => file?,
+    };
     file.lock()?;
     Ok(file)
 }

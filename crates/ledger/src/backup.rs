@@ -4,11 +4,11 @@
 
 use std::path::Path;
 
-use ports::LedgerError;
+use ports::{LedgerError, NoRoom};
 use rusqlite::{Connection, OpenFlags};
 
 use crate::failure::{Failure, LedgerResult};
-use crate::{BUSY_TIMEOUT, SqliteLedger, make_private};
+use crate::{BUSY_TIMEOUT, SqliteLedger, make_private, readers};
 
 impl SqliteLedger {
     /// Writes a copy of the ledger at `from` to `to`, a new file: everything that was committed before the call, and
@@ -25,15 +25,33 @@ impl SqliteLedger {
 
 fn copy(from: &Path, to: &Path) -> LedgerResult<()> {
     make_private(to)?;
+    let name = to
+        .to_str()
+        .ok_or_else(|| Failure::Row("the name of the copy is not UTF-8".to_owned()))?;
+    let into = |connection: &Connection| -> LedgerResult<()> {
+        connection.execute("VACUUM INTO ?1", [name])?;
+        Ok(())
+    };
+    match opened(from).and_then(|connection| into(&connection)) {
+        // SQLite needs files beside a database, and a read-only disk takes none. Nobody writes there, unless it is
+        // another's disk.
+        Err(failure) if failure.may_be_for_room() && !matches!(failure.no_room(), Some(NoRoom::Full)) => {
+            if SqliteLedger::is_open(from) {
+                return Err(Failure::InUse);
+            }
+            let frozen = readers::frozen(from).and_then(|connection| into(&connection));
+            frozen.map_err(|_| failure)
+        }
+        copied => copied,
+    }
+}
+
+fn opened(from: &Path) -> LedgerResult<Connection> {
     // Not for reading alone: without the process that had it open, the log may have to be taken in first.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(from, flags)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
-    let to = to
-        .to_str()
-        .ok_or_else(|| Failure::Row("the name of the copy is not UTF-8".to_owned()))?;
-    connection.execute("VACUUM INTO ?1", [to])?;
-    Ok(())
+    Ok(connection)
 }
 
 fn check(copy: &Path) -> LedgerResult<()> {

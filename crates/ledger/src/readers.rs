@@ -81,23 +81,30 @@ fn open_one(path: &Path) -> LedgerResult<Connection> {
     Ok(connection)
 }
 
-/// The log's own index has its place in a file, or in the memory of a connection that locks nothing and has the database
-/// alone. A database without a log needs none.
 fn open_one_frozen(path: &Path) -> LedgerResult<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    let connection = if std::fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
-        let connection = Connection::open_with_flags_and_vfs(path, flags, c"unix-none")?;
-        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-        connection.pragma_update_and_check(None, "locking_mode", "exclusive", |_| Ok(()))?;
-        connection
-    } else {
-        Connection::open_with_flags(immutable(path), flags | OpenFlags::SQLITE_OPEN_URI)?
-    };
+    let connection = frozen(path)?;
     prepare_once(&connection, STATEMENTS_MAX)?;
     schema::check(&connection)?;
     Ok(connection)
+}
+
+/// A connection to a file that nobody writes.
+///
+/// The log's own index has its place in a file, or in the memory of a connection that locks nothing and has the database
+/// alone. A database without a log needs none.
+pub(crate) fn frozen(path: &Path) -> LedgerResult<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    if std::fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
+        let connection = Connection::open_with_flags_and_vfs(path, flags, c"unix-none")?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        connection.pragma_update_and_check(None, "locking_mode", "exclusive", |_| Ok(()))?;
+        Ok(connection)
+    } else {
+        let flags = flags | OpenFlags::SQLITE_OPEN_URI;
+        Ok(Connection::open_with_flags(immutable(path), flags)?)
+    }
 }
 
 fn immutable(path: &Path) -> String {

@@ -10,12 +10,8 @@ fn archive(folder: &Path) -> Archive {
     for (path, text) in [("ledger.sqlite", "rows"), ("memory/a.md", "I keep bees.")] {
         let to = folder.join(path);
         private::folder(to.parent().expect("a folder")).expect("made");
-        let (bytes, sha256) = copy(&mut text.as_bytes(), &to).expect("written");
-        files.push(ArchivedFile {
-            path: path.to_owned(),
-            bytes,
-            sha256,
-        });
+        let copied = copy(&mut text.as_bytes(), &to).expect("written");
+        files.push(ArchivedFile::new(path, Path::new(path), copied));
     }
     let archive = Archive::new("2026-11-24T03:00:00Z".to_owned(), Vec::new(), files);
     archive.write(folder).expect("written");
@@ -44,7 +40,7 @@ fn a_backup_comes_back_as_it_was() {
 #[test]
 fn damage_is_found() {
     type Damage = (fn(&Path), &'static str);
-    let damages: [Damage; 6] = [
+    let damages: [Damage; 7] = [
         (
             |folder| fs::write(folder.join("memory/a.md"), "I keep cats.").expect("written"),
             "`memory/a.md` is not as it was written",
@@ -63,6 +59,10 @@ fn damage_is_found() {
         ),
         (
             |folder| replace(folder, "memory/a.md", "../a.md"),
+            "leads out of its folder",
+        ),
+        (
+            |folder| replace(folder, "\"sha256\"", "\"name\": \"2e2e2f61\", \"sha256\""),
             "leads out of its folder",
         ),
         (

@@ -73,24 +73,16 @@ fn taken(desk: &Desk, folder: &Path) -> Result<Archive, Failure> {
     let ledger = folder.join(LEDGER);
     SqliteLedger::copy(&root.join(LEDGER), &ledger).map_err(memory::EngineError::from)?;
     copies.follow()?;
-    let (bytes, sha256) = synced(&ledger)?;
+    let copied = synced(&ledger)?;
     let mut files = copies.files();
-    files.push(ArchivedFile {
-        path: LEDGER.to_owned(),
-        bytes,
-        sha256,
-    });
+    files.push(ArchivedFile::new(LEDGER, Path::new(LEDGER), copied));
     let mut left_out = Vec::new();
     if let Some(text) = read(&root.join(CONFIGURATION))? {
         let portable = portable(&text);
         left_out = portable.left_out;
         let copied = copy(&mut portable.text.as_bytes(), &folder.join(CONFIGURATION));
-        let (bytes, sha256) = copied.context("cannot write the configuration")?;
-        files.push(ArchivedFile {
-            path: CONFIGURATION.to_owned(),
-            bytes,
-            sha256,
-        });
+        let copied = copied.context("cannot write the configuration")?;
+        files.push(ArchivedFile::new(CONFIGURATION, Path::new(CONFIGURATION), copied));
     }
     Ok(Archive::new(taken, left_out, files))
 }
@@ -131,27 +123,29 @@ impl Copies<'_> {
     /// Copies every file that is new or changed, and drops the copies of those that are gone.
     fn follow(&mut self) -> Result<(), Failure> {
         let mut present = files_below(self.root, MEMORY, &[LOCKS, HISTORY])?;
-        for path in &present {
+        for (path, from) in &present {
             let in_vault = path.strip_prefix("memory/").unwrap_or(path);
             let turn = self.turns.wait(in_vault);
             let _turn = turn.with_context(|| format!("cannot lock `{path}`"))?;
-            self.copy(path)?;
+            self.copy(path, from)?;
         }
         {
             // Nothing is there to wait for where there is no history.
             let _turn = history::hold(&self.root.join(MEMORY)).ok();
             let of_history = files_below(self.root, HISTORY, &[])?;
-            of_history.iter().try_for_each(|path| self.copy(path))?;
+            of_history
+                .iter()
+                .try_for_each(|(path, from)| self.copy(path, from))?;
             present.extend(of_history);
         }
         let mut others = files_below(self.root, INSTRUCTIONS, &[])?;
-        others.extend([tokens::FILE, belonging::FILE].map(str::to_owned));
-        others.iter().try_for_each(|path| self.copy(path))?;
+        others.extend([tokens::FILE, belonging::FILE].map(|file| (file.to_owned(), file.into())));
+        others.iter().try_for_each(|(path, from)| self.copy(path, from))?;
         present.extend(others);
         let gone: Vec<String> = self
             .done
             .keys()
-            .filter(|path| !present.contains(path))
+            .filter(|path| !present.contains_key(*path))
             .cloned()
             .collect();
         for path in gone {
@@ -162,22 +156,17 @@ impl Copies<'_> {
     }
 
     /// Copies a file that is not yet copied as it is now; one that went meanwhile is no error.
-    fn copy(&mut self, path: &str) -> Result<(), Failure> {
-        let (from, to) = (self.root.join(path), self.folder.join(path));
+    fn copy(&mut self, path: &str, from: &Path) -> Result<(), Failure> {
+        let to = self.folder.join(path);
         let copied = || -> io::Result<Option<Copied>> {
-            let mut file = File::open(&from)?;
+            let mut file = File::open(self.root.join(from))?;
             let about = file.metadata()?;
             let state = (about.len(), about.modified()?);
             if self.done.get(path).is_some_and(|done| done.state == state) {
                 return Ok(None);
             }
             private::folder(to.parent().unwrap_or(self.folder))?;
-            let (bytes, sha256) = copy(&mut file, &to)?;
-            let file = ArchivedFile {
-                path: path.to_owned(),
-                bytes,
-                sha256,
-            };
+            let file = ArchivedFile::new(path, from, copy(&mut file, &to)?);
             Ok(Some(Copied { state, file }))
         };
         match copied() {
@@ -224,3 +213,6 @@ fn told(desk: &Desk, folder: &Path, archive: &Archive) -> Result<Exit, Failure> 
     }
     Ok(Exit::Ok)
 }
+
+#[cfg(test)]
+mod tests;
