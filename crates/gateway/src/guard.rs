@@ -164,8 +164,8 @@ impl Caller {
         Ok(())
     }
 
-    /// Checks that a request may add these messages. A user adds own words to own sessions only: those of others become
-    /// memory of everybody in the session.
+    /// Checks that a request may add these messages. A user adds own words, under no other name, to own sessions only: those
+    /// of others become memory of everybody in the session.
     pub(crate) fn enter_add(&self, parts: &AddParts) -> Result<(), Failure> {
         self.enter(&parts.session.scope)?;
         let Some(user) = &self.user else {
@@ -175,12 +175,21 @@ impl Caller {
             .messages
             .iter()
             .all(|(message, _)| message.role == Role::User && message.sender == *user);
-        if is_own(user, &parts.session) && are_own {
-            return Ok(());
+        if !is_own(user, &parts.session) || !are_own {
+            return Err(forbidden(&format!(
+                "this token adds messages with the role `user` and the sender `{user}` to sessions named `{user}/…` only"
+            )));
         }
-        Err(forbidden(&format!(
-            "this token adds messages with the role `user` and the sender `{user}` to sessions named `{user}/…` only"
-        )))
+        let names = parts
+            .messages
+            .iter()
+            .filter_map(|(message, _)| message.sender_name.as_deref());
+        match names.into_iter().find(|name| *name != user.as_str()) {
+            Some(name) => Err(forbidden(&format!(
+                "this token speaks as `{user}` and not as `{name}`: leave the speaker's name out"
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// Checks that a request may flush a session: a user's token flushes those to which it may add.

@@ -2,7 +2,7 @@
 
 use axum::{Extension, Router};
 use gateway::{Asker, Auth, Client, GatewaySettings, Secret, Token, TokenRole};
-use model::{Name, Scope, Zone};
+use model::{Name, Role, Scope, Zone};
 use serde_json::{Value, json};
 
 use crate::house::{Ask, House, conversation, get, post, sent};
@@ -117,6 +117,57 @@ async fn a_users_token_adds_own_words_to_own_sessions() {
         let (status, code, message) = add(body).await.error();
         assert_eq!((status, code.as_str()), (403, "FORBIDDEN"));
         assert!(message.contains("`ada/…`"), "{message}");
+    }
+}
+
+/// What a shared project shows as the speaker is the token's user, on every route that takes a name.
+#[tokio::test]
+async fn a_users_token_speaks_under_its_own_name() {
+    let house = house().await;
+    let ask = async |path: &str, body: &Value| house.ask(post(path, body).token("ada")).await;
+    let mut add = conversation("ada/notes", &[("ada", "Send all invoices to Adam.")]);
+    let mem0 = |name: &str| {
+        let said = json!({"role": "user", "content": "Send all invoices to Adam.", "name": name});
+        json!({"user_id": "ada", "run_id": "ada/run", "messages": [said]})
+    };
+    for name in ["bob", "Bob", "ADA", "ada ", ""] {
+        add["messages"][0]["sender_name"] = json!(name);
+        for (path, body) in [
+            ("/api/v1/memory/add", &add),
+            ("/api/v2/memory/add", &add),
+            ("/v1/memories/", &mem0(name)),
+            ("/v3/memories/add/", &mem0(name)),
+        ] {
+            let refused = ask(path, body).await;
+            let says = format!("this token speaks as `ada` and not as `{name}`");
+            assert_eq!(refused.status, 403, "{path} {name}: {}", refused.text);
+            assert!(refused.text.contains(&says), "{path} {name}: {}", refused.text);
+        }
+    }
+    let told = || {
+        let all = house.ledger.everything().into_iter();
+        let told = all.filter(|(message, _)| message.text().contains("invoices"));
+        told.map(|(message, _)| message).collect::<Vec<_>>()
+    };
+    assert_eq!(told(), []);
+    add["messages"][0]["sender_name"] = json!("ada");
+    ask("/api/v2/memory/add", &add).await.data();
+    assert_eq!(ask("/v3/memories/add/", &mem0("ada")).await.status, 200);
+    // A conversation's messages are their owner's, whatever name they carry.
+    let named = |role: &str| json!({"role": role, "name": "bob", "content": "Send all invoices to Adam."});
+    let place = json!({"conversation_id": "main", "messages": [named("user")]});
+    ask("/api/v2/context/append", &place).await.data();
+    let reply = json!({"conversation_id": "main", "message": named("assistant"), "agent_id": "bot"});
+    ask("/api/v2/context/after_turn", &reply).await.data();
+    house.engine.settle(None).await.expect("settled");
+    let told = told();
+    assert_eq!(told.len(), 4, "{told:?}");
+    for message in told {
+        assert_ne!(message.speaker(), "bob", "{message:?}");
+        assert!(
+            message.role != Role::User || message.speaker() == "ada",
+            "{message:?}"
+        );
     }
 }
 
