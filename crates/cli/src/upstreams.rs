@@ -41,6 +41,7 @@ pub(crate) fn proxy(
         contexts: world.contexts.clone(),
         routes,
         owner: contexts::owner(config, root),
+        passthrough: passthrough(config),
         instructions: Some(Arc::new(InstructionFiles::new(config, root))),
         gates: world.gates.clone(),
         idle_after: Duration::from_secs(config.consolidation.idle_seconds.into()),
@@ -87,6 +88,17 @@ pub(crate) fn route(keys: &Keys, clock: &Arc<dyn Clock>) -> Result<Route, Failur
     })
 }
 
+/// The open paths behind `/v1/`, however they are written.
+fn passthrough(config: &Config) -> Vec<String> {
+    let paths = config
+        .proxy
+        .passthrough
+        .iter()
+        .map(|path| path.trim().trim_matches('/'));
+    let bare = paths.map(|path| path.strip_prefix("v1/").unwrap_or(path));
+    bare.filter(|path| !path.is_empty()).map(str::to_owned).collect()
+}
+
 /// A server without a path has its routes under `/v1`, as nearly all do.
 pub(crate) fn under_v1(base_url: &str) -> String {
     let bare = base_url.trim().trim_end_matches('/');
@@ -129,6 +141,13 @@ mod tests {
         assert_eq!(named.as_deref(), Some("x-session-id"));
         assert_eq!(route("").expect("a route").session_header, None);
         assert!(route("x session").is_err());
+    }
+
+    #[test]
+    fn an_open_path_is_written_with_or_without_its_v1() {
+        let text = "[proxy]\npassthrough = [\"files\", \"/v1/batches/\", \"\", \"/\"]";
+        let config: Config = toml::from_str(text).expect("it is understood");
+        assert_eq!(passthrough(&config), ["files", "batches"]);
     }
 
     #[test]

@@ -243,6 +243,19 @@ impl Store {
         }
     }
 
+    /// Records that the server stores objects with these ids for the owner.
+    pub async fn record_objects(&self, whose: &Whose, ids: BTreeSet<String>) {
+        let ids = ids.into_iter().collect();
+        if let Err(error) = self.logs.record_objects(&whose.scope, &whose.owner, ids).await {
+            tracing::warn!(%error, "cannot store whose a response is; its ids will be refused");
+        }
+    }
+
+    /// Those of the ids that are recorded for the owner.
+    pub async fn owned_objects(&self, whose: &Whose, ids: Vec<String>) -> Result<Vec<String>, LedgerError> {
+        self.logs.owned_objects(&whose.scope, &whose.owner, ids).await
+    }
+
     fn responses(&self) -> std::sync::MutexGuard<'_, Responses> {
         self.responses.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -228,6 +228,11 @@ impl Caller {
         }
     }
 
+    /// Whether a token opened the door.
+    pub(crate) fn has_token(&self) -> bool {
+        self.carrier.is_some()
+    }
+
     /// Whether a header is for this server only.
     pub(crate) fn keeps(&self, header: &str) -> bool {
         self.carrier.as_ref().is_some_and(|carrier| carrier == header)

@@ -177,6 +177,7 @@ async fn read(
             chosen => chosen,
         },
         with_person: visit.caller.sees_person(),
+        is_guarded: visit.caller.has_token(),
         headers: sent_on(&headers, &visit.caller),
         body,
         scope,

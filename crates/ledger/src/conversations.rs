@@ -16,7 +16,7 @@ use crate::SqliteLedger;
 use crate::failure::{Failure, LedgerResult};
 use crate::packing::{Packer, Unpacker, fold};
 use crate::row::{count, counted, kind_number, make_scope, name_of, owner_of};
-use crate::sweep;
+use crate::{objects, sweep};
 
 pub(crate) const CONVERSATION: &str = "SELECT conversations.id, records, owner_kind, owner
     FROM scopes JOIN conversations ON conversations.scope = scopes.id
@@ -430,5 +430,27 @@ impl Conversations for SqliteLedger {
     async fn delete(&self, conversation: &SessionKey) -> Result<bool, LedgerError> {
         let key = conversation.clone();
         self.writer.erase(move |c| delete(c, &key)).await
+    }
+
+    async fn record_objects(
+        &self,
+        scope: &Scope,
+        owner: &Owner,
+        ids: Vec<String>,
+    ) -> Result<(), LedgerError> {
+        let (scope, owner) = (scope.clone(), owner.clone());
+        let work = move |c: &Connection| objects::record(c, &scope, &owner, &ids);
+        self.writer.write(work).await
+    }
+
+    async fn owned_objects(
+        &self,
+        scope: &Scope,
+        owner: &Owner,
+        ids: Vec<String>,
+    ) -> Result<Vec<String>, LedgerError> {
+        let (scope, owner) = (scope.clone(), owner.clone());
+        let work = move |c: &Connection| objects::owned(c, &scope, &owner, ids);
+        self.readers.read(work).await
     }
 }

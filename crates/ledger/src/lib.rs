@@ -6,7 +6,7 @@
 //!
 //! Reading order: [`writer`] (one thread, one commit for all who wait), [`readers`], [`late`] (a full or read-only disk), [`schema`], [`row`] (values and
 //! rows), [`transcripts`], [`open`] and [`titles`], [`sweep`] and [`scrub`] (forgetting, in rows and in bytes), [`carried`] (exports), [`jobs`], [`changes`],
-//! [`conversations`] and [`packing`], [`runs`]; [`backup`] copies the file, [`everos`] reads another system's.
+//! [`conversations`] and [`packing`], [`objects`], [`runs`]; [`backup`] copies the file, [`everos`] reads another system's.
 
 mod backup;
 mod carried;
@@ -17,6 +17,7 @@ mod failure;
 mod forgotten;
 mod jobs;
 mod late;
+mod objects;
 mod open;
 mod packing;
 mod readers;

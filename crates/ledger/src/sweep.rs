@@ -14,12 +14,15 @@ use rusqlite::{Connection, OptionalExtension, Params};
 use crate::failure::LedgerResult;
 use crate::forgotten::{self, Leaving};
 use crate::row::{USER, counted, kind_number, scope_row, session_row};
-use crate::{jobs, runs, transcripts};
+use crate::{jobs, objects, runs, transcripts};
 
 pub(crate) fn sweep(connection: &Connection, sweep: &Sweep) -> LedgerResult<Forgotten> {
     let changes_before = connection.total_changes();
     delete_conversations(connection, sweep)?;
     delete_runs(connection, sweep)?;
+    if let Sweep::Owner(scope, owner) = sweep {
+        objects::delete(connection, scope, owner)?;
+    }
     let forgotten = delete(connection, sweep)?;
     if connection.total_changes() > changes_before {
         erase_bytes(connection)?;

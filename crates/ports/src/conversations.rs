@@ -30,6 +30,9 @@ pub struct Record {
     pub body: String,
 }
 
+/// How many of a model server's objects are known as one owner's.
+pub const OBJECTS_MAX: usize = 16_384;
+
 /// Logs of records, one for each conversation. Invariants: a log only grows at its end, and what is in it changes by
 /// [`Conversations::replace`] alone; a failed call changes nothing; `Ok` means on disk. A conversation that is
 /// not there reads as an empty one. Nothing of another scope is ever reached: every call starts from a session's key.
@@ -98,4 +101,16 @@ pub trait Conversations: Send + Sync + std::fmt::Debug {
     async fn fork(&self, from: &SessionKey, records: u64, to: &SessionId) -> Result<(), LedgerError>;
     /// Deletes a conversation for good, as a sweep does; whether it was there.
     async fn delete(&self, conversation: &SessionKey) -> Result<bool, LedgerError>;
+    /// Records that a model server stores objects with these ids for an owner: responses and their items. An id that is
+    /// known already stays in its place. Of more than [`OBJECTS_MAX`] the owner's oldest go. A sweep of the owner or of
+    /// the scope deletes them.
+    async fn record_objects(&self, scope: &Scope, owner: &Owner, ids: Vec<String>)
+    -> Result<(), LedgerError>;
+    /// Those of the ids that were recorded for the owner, in the given order.
+    async fn owned_objects(
+        &self,
+        scope: &Scope,
+        owner: &Owner,
+        ids: Vec<String>,
+    ) -> Result<Vec<String>, LedgerError>;
 }

@@ -19,7 +19,7 @@ mod upstream;
 mod vault;
 
 pub use clock::{Clock, Ids};
-pub use conversations::{Conversations, NewRecord, Record};
+pub use conversations::{Conversations, NewRecord, OBJECTS_MAX, Record};
 pub use history::{
     Author, By, ChangeId, CommitPart, Debt, History, HistoryError, RecordedChange, Run, RunId, Touching,
 };

@@ -25,7 +25,7 @@ use crate::idle::Frame;
 use crate::learn;
 use crate::measure::Measured;
 use crate::proxy::{MemoryUse, Proxy, Speech};
-use crate::said;
+use crate::{reach, said};
 
 /// An error body that could name a field is not longer.
 const REFUSED_BYTES_MAX: usize = 64 << 10;
@@ -158,6 +158,9 @@ impl Closing {
         let took = self.proxy.clock.elapsed().saturating_sub(self.started);
         let is_good = (200..300).contains(&status);
         self.reply(&outcome, first, took, status, is_good).await;
+        if is_good && self.frame.speech == Speech::Responses {
+            self.own(&outcome).await;
+        }
         if is_good && self.memory.learns() {
             self.remember(&outcome).await;
         }
@@ -171,6 +174,14 @@ impl Closing {
         drop(self.open);
         let now = proxy.clock.elapsed();
         proxy.idle.turn(now, conversation, &server, kind);
+    }
+
+    /// Records whose the response is, and its items.
+    async fn own(&self, outcome: &ReplyOutcome) {
+        let items = outcome.message.as_deref().unwrap_or("[]");
+        let mut ids = reach::ids_of(&Speech::Responses.replies(items));
+        ids.extend(outcome.id.clone());
+        self.proxy.store().record_objects(&self.frame.whose, ids).await;
     }
 
     async fn reply(

@@ -4,7 +4,7 @@
 //! calls away from a server in use, the measure of every request. Never: HTTP (`gateway` talks to clients, `providers`
 //! to servers), the definition of a prefix (`prefix`), choosing the items that leave a view (`context`).
 //!
-//! Reading order: [`Proxy`] (its parts), `whose` (the owner of a request), `turn` (its order), `said` (the messages of
+//! Reading order: [`Proxy`] (its parts), `whose` (the owner of a request), `reach` (what a token can reach), `turn` (its order), `said` (the messages of
 //! a request), `side` (requests of the client itself), `store` and `talk` (conversations), `responses` (conversations
 //! that a server stores), `given` with `recall` and `skills` (the additions to a turn), `outgoing` (to the server),
 //! `overflow` (a prompt that is too long for it), `after` (the answer), `learn` (the memory of a turn), `keeper` (the
@@ -24,6 +24,7 @@ pub mod measure;
 mod outgoing;
 mod overflow;
 mod proxy;
+mod reach;
 mod recall;
 mod refusal;
 mod said;

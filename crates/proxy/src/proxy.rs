@@ -66,6 +66,8 @@ pub struct ProxyParts {
     pub routes: Vec<Route>,
     /// The default user; none: each request must name a user.
     pub owner: Option<Name>,
+    /// Paths behind `/v1/` that every token can use, with all below them: `files`.
+    pub passthrough: Vec<String>,
     /// Behind the client's own system text, as it was when an epoch began.
     pub instructions: Option<Arc<dyn Instructions>>,
     /// By the base URLs of the servers.
@@ -92,6 +94,7 @@ pub struct Proxy {
     targets: Arc<[Target]>,
     models: Arc<[Vec<String>]>,
     owner: Option<Name>,
+    pub(crate) passthrough: Arc<[String]>,
     pub(crate) ids: Arc<dyn Ids>,
 }
 
@@ -313,6 +316,8 @@ pub struct Request {
     pub memory: MemoryUse,
     /// Whether the caller may see what the user said outside of the project, and what holds for the user everywhere.
     pub with_person: bool,
+    /// A token opened the door: the request reaches nothing of others on the model server.
+    pub is_guarded: bool,
 }
 
 impl Proxy {
@@ -359,6 +364,7 @@ impl Proxy {
             engine: parts.engine,
             clock: parts.clock,
             owner: parts.owner,
+            passthrough: parts.passthrough.into(),
             ids: parts.ids,
         }
     }
@@ -405,7 +411,8 @@ impl Proxy {
 
     /// Sends on a request that is not a chat: embeddings, models, files.
     pub async fn forward(&self, request: Request) -> Result<crate::after::ProxyAnswer, Refusal> {
-        let body = request.body.clone();
+        let (body, proxy, checked) = (request.body.clone(), self.clone(), request.clone());
+        aside::if_large(body.len(), async move { proxy.check_reach(&checked).await }).await??;
         let model = aside::if_large(body.len(), async move { model_of(&body) }).await?;
         // A request without a model goes to the first server, if no server has it.
         let targets = match self.targets(&model) {

@@ -3,6 +3,7 @@
 //! Owns: status, code and message. Never: its form in a dialect (`gateway`).
 
 use context::budget::OverBudget;
+use model::Owner;
 use ports::UpstreamError;
 
 /// A request that ended here.
@@ -26,6 +27,39 @@ impl Refusal {
             message: message.into(),
             retry_after_seconds: None,
         }
+    }
+
+    fn forbidden(message: String) -> Self {
+        Self {
+            status: 403,
+            code: "forbidden",
+            ..Self::invalid(message)
+        }
+    }
+
+    /// The path holds data of everybody who uses the server's key.
+    pub(crate) fn closed(path: &str) -> Self {
+        let step = path.split('/').next().unwrap_or_default();
+        Self::forbidden(format!(
+            "`/v1/{path}` can hold data of others who share the model server's key: an administrator can open it with \
+             `proxy.passthrough = [\"{step}\"]`"
+        ))
+    }
+
+    /// The request names an object that is not recorded for its owner.
+    pub(crate) fn not_theirs(id: &str, step: &str, owner: &Owner) -> Self {
+        Self::forbidden(format!(
+            "`{id}` is not known as an object of `{}` on the model server: send its content instead, or ask an \
+             administrator for `proxy.passthrough = [\"{step}\"]`",
+            owner.id
+        ))
+    }
+
+    /// A body that cannot be checked.
+    pub(crate) fn unread(path: &str) -> Self {
+        Self::invalid(format!(
+            "the body for `/v1/{path}` is not JSON, so its owner cannot be checked: send plain JSON"
+        ))
     }
 
     pub(crate) fn no_model(model: &str) -> Self {

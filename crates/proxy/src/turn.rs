@@ -43,7 +43,11 @@ impl Proxy {
     pub async fn converse(&self, request: Request, speech: Speech) -> Result<ProxyAnswer, Refusal> {
         let proxy = self.clone();
         let bytes = request.body.len();
-        aside::if_large(bytes, async move { proxy.turn(request, speech).await }).await?
+        let turn = async move {
+            proxy.check_reach(&request).await?;
+            proxy.turn(request, speech).await
+        };
+        aside::if_large(bytes, turn).await?
     }
 
     async fn turn(&self, request: Request, speech: Speech) -> Result<ProxyAnswer, Refusal> {

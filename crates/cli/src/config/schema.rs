@@ -110,6 +110,8 @@ pub(crate) struct Proxy {
     pub(crate) owner: String,
     /// Headers in which clients name the user, beside `x-quipu-user`.
     pub(crate) user_headers: Vec<String>,
+    /// Paths behind `/v1/` that every token can use, with all below them, although they can hold data of others: `files`.
+    pub(crate) passthrough: Vec<String>,
     /// A folder of instruction files that every conversation begins with, before those of `<root>/instructions`.
     pub(crate) instructions: String,
     /// Names of instruction files in their order; empty: the seven known ones.

@@ -4,6 +4,7 @@ mod after;
 mod faults;
 mod owners;
 mod passing;
+mod reach;
 mod stage;
 mod tools;
 

@@ -96,10 +96,10 @@ fn a_file_that_is_no_database_is_an_error_with_its_cause() {
 }
 
 /// What this program writes.
-const VERSION: u32 = 8;
+const VERSION: u32 = 9;
 
 /// What every fixture holds; a conversation from version 2 on, a run from version 3 on, a title from version 5 on,
-/// a forgotten client id from version 7 on.
+/// a forgotten client id from version 7 on, an object of a model server from version 9 on.
 async fn fill(ledger: &SqliteLedger) {
     let s = session("a", "s");
     let messages = vec![
@@ -142,6 +142,10 @@ async fn fill(ledger: &SqliteLedger) {
         .await
         .expect("accepted");
     ledger.sweep(Sweep::Session(gone)).await.expect("swept");
+    let recorded = ledger
+        .record_objects(&scope("a"), &bot(), vec!["resp_1".to_owned()])
+        .await;
+    recorded.expect("recorded");
 }
 
 async fn check_forgotten(ledger: &SqliteLedger, version: u32) {
@@ -291,6 +295,9 @@ async fn check_filled(path: &Path, version: u32) {
     let title = ledger.title(&s).await.expect("reads");
     assert_eq!(title.as_deref(), (version > 4).then_some("Road bike"));
     check_forgotten(&ledger, version).await;
+    let ids = vec!["resp_1".to_owned(), "resp_2".to_owned()];
+    let owned = ledger.owned_objects(&scope("a"), &bot(), ids).await;
+    assert_eq!(owned.expect("reads").len(), usize::from(version >= 9));
 }
 
 async fn check_jobs(ledger: &SqliteLedger) {
@@ -360,6 +367,7 @@ async fn every_old_version_is_read() {
         include_str!("../fixtures/v6.sql"),
         include_str!("../fixtures/v7.sql"),
         include_str!("../fixtures/v8.sql"),
+        include_str!("../fixtures/v9.sql"),
     ];
     assert_eq!(
         dumps.len(),

@@ -287,6 +287,7 @@ impl Kept {
                 cache_retention: self.wishes.cache_retention.clone(),
             }],
             owner: Some(Name::parse("ann").expect("a name")),
+            passthrough: Vec::new(),
             instructions: Some(self.sheet.clone()),
             gates,
             idle_after: IDLE_AFTER,
@@ -347,6 +348,7 @@ pub(crate) fn request(body: &Value) -> Request {
         family: None,
         memory: MemoryUse::On,
         with_person: true,
+        is_guarded: false,
     }
 }
 

@@ -8,6 +8,7 @@ pub mod carried;
 pub mod changes;
 pub mod conversations;
 pub mod jobs;
+pub mod objects;
 mod run_sweeps;
 pub mod runs;
 pub mod sweeps;
@@ -77,6 +78,9 @@ pub async fn check_all<L: Ledger + Conversations + Runs>(fresh: impl Fn() -> L) 
     conversations::tenants_do_not_reach_each_other(&fresh()).await;
     conversations::conversations_are_listed_by_the_beginning_of_their_names(&fresh()).await;
     conversations::sweeps_take_conversations(&fresh()).await;
+    objects::an_object_is_known_as_its_owners(&fresh()).await;
+    objects::the_newest_objects_of_an_owner_are_known(&fresh()).await;
+    objects::sweeps_take_objects(&fresh()).await;
     runs::a_run_lives_and_ends(&fresh()).await;
     runs::equal_work_waits_once(&fresh()).await;
     runs::a_waiting_run_is_moved(&fresh()).await;

@@ -62,6 +62,8 @@ struct State {
     /// The recorded files in the order in which each was first recorded.
     recorded: Vec<VaultPath>,
     conversations: BTreeMap<SessionKey, conversations::Stored>,
+    /// In order of arrival.
+    objects: BTreeMap<(Scope, Owner), Vec<String>>,
     runs: runs::Kept,
 }
 

@@ -128,6 +128,7 @@ impl Shared {
             contexts: Contexts::new(ContextsParts::plain(ledger, Policy::quipu(), clock.clone())),
             routes: vec![route(&backend, &clock)],
             owner: Some(Name::parse("tester").expect("a name")),
+            passthrough: Vec::new(),
             instructions: None,
             gates,
             idle_after: Duration::from_mins(5),

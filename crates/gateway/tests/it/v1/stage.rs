@@ -97,6 +97,12 @@ impl Stage {
     }
 
     pub(crate) async fn with(base_url: &str, settings: GatewaySettings) -> Self {
+        Self::open_for(base_url, settings, &[]).await
+    }
+
+    /// With paths that every token can use.
+    pub(crate) async fn open_for(base_url: &str, settings: GatewaySettings, passthrough: &[&str]) -> Self {
+        let passthrough = passthrough.iter().map(ToString::to_string).collect();
         let house = House::with(settings, Zone::utc()).await;
         let hasty = Arc::new(Hasty {
             clock: house.clock.clone(),
@@ -117,6 +123,7 @@ impl Stage {
                 session_header: None,
                 cache_retention: None,
             }],
+            passthrough,
             instructions: None,
             owner: Some(Name::parse("ada").expect("a name")),
             gates: Arc::new(Gates::new(house.clock.clone())),

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use async_trait::async_trait;
 use model::{Owner, Scope, SessionId, SessionKey};
-use ports::{Conversations, LedgerError, NewRecord, Record};
+use ports::{Conversations, LedgerError, NewRecord, OBJECTS_MAX, Record};
 
 use super::{MemoryLedger, State};
 
@@ -255,5 +255,33 @@ impl Conversations for MemoryLedger {
 
     async fn delete(&self, conversation: &SessionKey) -> Result<bool, LedgerError> {
         self.call(|state| Ok(state.conversations.remove(conversation).is_some()))
+    }
+
+    async fn record_objects(
+        &self,
+        scope: &Scope,
+        owner: &Owner,
+        ids: Vec<String>,
+    ) -> Result<(), LedgerError> {
+        self.call(|state| {
+            let known = state.objects.entry((scope.clone(), owner.clone())).or_default();
+            let mut seen: BTreeSet<String> = known.iter().cloned().collect();
+            known.extend(ids.into_iter().filter(|id| seen.insert(id.clone())));
+            known.drain(..known.len().saturating_sub(OBJECTS_MAX));
+            Ok(())
+        })
+    }
+
+    async fn owned_objects(
+        &self,
+        scope: &Scope,
+        owner: &Owner,
+        mut ids: Vec<String>,
+    ) -> Result<Vec<String>, LedgerError> {
+        self.call(|state| {
+            let known = state.objects.get(&(scope.clone(), owner.clone()));
+            ids.retain(|id| known.is_some_and(|known| known.contains(id)));
+            Ok(ids)
+        })
     }
 }

@@ -27,6 +27,11 @@ impl State {
             Sweep::Messages(..) => true,
         });
         self.runs.sweep(&sweep);
+        self.objects.retain(|(of, whose), _| match &sweep {
+            Sweep::Owner(scope, owner) => (of, whose) != (scope, owner),
+            Sweep::Scope(scope) => of != scope,
+            _ => true,
+        });
         match sweep {
             Sweep::Session(session) => {
                 self.sessions.retain(|key| *key != session);

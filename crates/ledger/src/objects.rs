@@ -1,0 +1,69 @@
+//! What a model server stores, and for whom.
+//!
+//! Owns: the rows of its objects' ids. Never: the objects.
+
+use model::{Owner, Scope};
+use ports::OBJECTS_MAX;
+use rusqlite::Connection;
+
+use crate::failure::LedgerResult;
+use crate::row::{count, kind_number, make_scope, scope_row};
+
+pub(crate) const OWNED: &str =
+    "SELECT 1 FROM objects WHERE scope = ?1 AND owner_kind = ?2 AND owner = ?3 AND id = ?4";
+
+pub(crate) fn record(
+    connection: &Connection,
+    scope: &Scope,
+    owner: &Owner,
+    ids: &[String],
+) -> LedgerResult<()> {
+    let scope = make_scope(connection, scope)?;
+    let (kind, name) = (kind_number(owner.kind), owner.id.as_str());
+    let mut statement = connection.prepare_cached(
+        "INSERT INTO objects (scope, owner_kind, owner, id) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING",
+    )?;
+    for id in ids {
+        statement.execute((scope, kind, name, id))?;
+    }
+    connection
+        .prepare_cached(
+            "DELETE FROM objects WHERE scope = ?1 AND owner_kind = ?2 AND owner = ?3 AND seq <=
+               (SELECT seq FROM objects WHERE scope = ?1 AND owner_kind = ?2 AND owner = ?3
+                ORDER BY seq DESC LIMIT 1 OFFSET ?4)",
+        )?
+        .execute((scope, kind, name, count(OBJECTS_MAX)))?;
+    Ok(())
+}
+
+pub(crate) fn owned(
+    connection: &Connection,
+    scope: &Scope,
+    owner: &Owner,
+    mut ids: Vec<String>,
+) -> LedgerResult<Vec<String>> {
+    let Some(scope) = scope_row(connection, scope)? else {
+        return Ok(Vec::new());
+    };
+    let mut statement = connection.prepare_cached(OWNED)?;
+    let mut failed = Ok(());
+    ids.retain(|id| {
+        let known = statement.exists((scope, kind_number(owner.kind), owner.id.as_str(), id));
+        known.unwrap_or_else(|error| {
+            failed = Err(error);
+            false
+        })
+    });
+    failed?;
+    Ok(ids)
+}
+
+/// Deletes what is recorded for an owner.
+pub(crate) fn delete(connection: &Connection, scope: &Scope, owner: &Owner) -> LedgerResult<()> {
+    if let Some(scope) = scope_row(connection, scope)? {
+        connection
+            .prepare_cached("DELETE FROM objects WHERE scope = ?1 AND owner_kind = ?2 AND owner = ?3")?
+            .execute((scope, kind_number(owner.kind), owner.id.as_str()))?;
+    }
+    Ok(())
+}

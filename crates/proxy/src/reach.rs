@@ -1,0 +1,343 @@
+//! What of a model server a request with a token can reach: every token shares the server's one key.
+//!
+//! Owns: the paths that pass, the fields of a body that name an object of the server, the check of its owner. Never: who
+//! asks (`gateway`), where owners are kept (`ports::Conversations`).
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use crate::body::Body;
+use crate::proxy::{Proxy, Request};
+use crate::refusal::Refusal;
+
+/// Requests that make something of their body alone.
+const CREATES: [&str; 16] = [
+    "chat/completions",
+    "completions",
+    "messages",
+    "messages/count_tokens",
+    "responses",
+    "responses/compact",
+    "responses/input_tokens",
+    "embeddings",
+    "rerank",
+    "reranking",
+    "rank",
+    "rankings",
+    "moderations",
+    "tokenize",
+    "detokenize",
+    "count_tokens",
+];
+/// The same of everything below; a form can be their body.
+const MEDIA: [&str; 2] = ["audio/", "images/"];
+/// Fields with data of the client's own, in which a name means nothing to a server: schemas and labels.
+const NOT_NAMES: [&str; 4] = ["parameters", "input_schema", "schema", "metadata"];
+
+const RESPONSES: &str = "responses";
+const CONVERSATIONS: &str = "conversations";
+const REFERENCE: &str = "item_reference";
+
+/// An object of a model server: the first step of its path, and its id.
+type Named = (&'static str, String);
+
+impl Proxy {
+    /// Checks that a request reaches nothing of others on the model server.
+    pub(crate) async fn check_reach(&self, request: &Request) -> Result<(), Refusal> {
+        if !request.is_guarded {
+            return Ok(());
+        }
+        let path = request.path.split(['?', '#']).next().unwrap_or_default();
+        let is_open = |at: &str| {
+            let is_below = |open: &String| {
+                let rest = at.strip_prefix(open.as_str());
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            };
+            self.passthrough.iter().any(is_below)
+        };
+        let creates = request.method == "POST" && (is_media(path) || CREATES.contains(&path));
+        let stored = if creates { None } else { stored(path) };
+        if !creates && stored.is_none() && !reads_models(path, &request.method) {
+            return if is_open(path) {
+                Ok(())
+            } else {
+                Err(Refusal::closed(path))
+            };
+        }
+        let mut named = named_in(path, request)?;
+        named.extend(stored);
+        named.retain(|(step, _)| !is_open(step));
+        if named.is_empty() {
+            return Ok(());
+        }
+        let text = std::str::from_utf8(&request.body).unwrap_or_default();
+        let body = Body::read(text).or_else(|_| Body::read("{}"));
+        let whose = self.whose(request, &body.map_err(|unfit| Refusal::invalid(unfit.0))?)?;
+        let ids: Vec<String> = named.iter().map(|(_, id)| id.clone()).collect();
+        let known = self.store().owned_objects(&whose, ids).await;
+        let known = known.map_err(|error| Refusal::internal(&error))?;
+        match named.into_iter().find(|(_, id)| !known.contains(id)) {
+            Some((step, id)) => Err(Refusal::not_theirs(&id, step, &whose.owner)),
+            None => Ok(()),
+        }
+    }
+}
+
+fn is_media(path: &str) -> bool {
+    MEDIA.iter().any(|beginning| path.starts_with(beginning))
+}
+
+fn reads_models(path: &str, method: &str) -> bool {
+    matches!(method, "GET" | "HEAD") && (path == "models" || path.starts_with("models/"))
+}
+
+/// The object that a path names.
+fn stored(path: &str) -> Option<Named> {
+    [RESPONSES, CONVERSATIONS].into_iter().find_map(|step| {
+        let rest = path.strip_prefix(step)?.strip_prefix('/')?;
+        let id = rest.split('/').next().filter(|id| !id.is_empty())?;
+        Some((step, id.to_owned()))
+    })
+}
+
+/// The objects that a body names.
+fn named_in(path: &str, request: &Request) -> Result<BTreeSet<Named>, Refusal> {
+    let is_blind = request.body.is_empty() || (is_media(path) && is_form(request));
+    if is_blind {
+        return Ok(BTreeSet::new());
+    }
+    names(&request.body).ok_or_else(|| Refusal::unread(path))
+}
+
+fn is_form(request: &Request) -> bool {
+    let kind = request.headers.iter().find(|(name, _)| name == "content-type");
+    kind.is_some_and(|(_, kind)| kind.to_ascii_lowercase().starts_with("multipart/form-data"))
+}
+
+/// The objects that a JSON text names; none if it is no JSON.
+fn names(json: &[u8]) -> Option<BTreeSet<Named>> {
+    let mut named = BTreeSet::new();
+    let mut reader = serde_json::Deserializer::from_slice(json);
+    let walk = Walk {
+        named: &mut named,
+        field: None,
+        place: Place::Elsewhere,
+    };
+    walk.deserialize(&mut reader).ok()?;
+    reader.end().ok()?;
+    Some(named)
+}
+
+/// The ids of a reply's items, and those that they name.
+pub(crate) fn ids_of(replies: &[&str]) -> BTreeSet<String> {
+    let named = replies.iter().filter_map(|item| names(item.as_bytes()));
+    let items = replies.iter().filter_map(|item| crate::said::id(item));
+    named.flatten().map(|(_, id)| id).chain(items).collect()
+}
+
+/// The path of the objects that a field names, and whether its text is an id: the other fields hold an object with an `id`.
+fn step_of(field: &str) -> Option<(&'static str, bool)> {
+    Some(match field {
+        "previous_response_id" => (RESPONSES, true),
+        "conversation" => (CONVERSATIONS, true),
+        "file_id" | "file_ids" => ("files", true),
+        "vector_store_id" | "vector_store_ids" => ("vector_stores", true),
+        "container" | "container_id" => ("containers", true),
+        "prompt" => ("prompts", false),
+        _ => return None,
+    })
+}
+
+/// Where a value stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// In the field `input`: a list of items, or, where it is an object, the arguments of a call.
+    Input,
+    Item,
+    Elsewhere,
+}
+
+/// Reads a value and keeps what it names. A field that appears twice is read twice: servers differ in which one counts.
+struct Walk<'a> {
+    named: &'a mut BTreeSet<Named>,
+    field: Option<(&'static str, bool)>,
+    place: Place,
+}
+
+impl Walk<'_> {
+    fn inside(&mut self, field: Option<(&'static str, bool)>, place: Place) -> Walk<'_> {
+        Walk {
+            named: self.named,
+            field,
+            place,
+        }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Walk<'_> {
+    /// The value, if it is a text.
+    type Value = Option<String>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Walk<'_> {
+    type Value = Option<String>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        if let Some((step, true)) = self.field {
+            self.named.insert((step, text.to_owned()));
+        }
+        Ok(Some(text.to_owned()))
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<Self::Value, A::Error> {
+        let field = self.field.filter(|(_, is_id)| *is_id);
+        let place = if self.place == Place::Input {
+            Place::Item
+        } else {
+            Place::Elsewhere
+        };
+        while items.next_element_seed(self.inside(field, place))?.is_some() {}
+        Ok(None)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut fields: A) -> Result<Self::Value, A::Error> {
+        let (mut ids, mut is_reference) = (Vec::new(), false);
+        // An item of nothing but an id stands for the one that has it.
+        let mut is_bare = self.place == Place::Item;
+        while let Some(name) = fields.next_key::<String>()? {
+            if self.place == Place::Input || NOT_NAMES.contains(&name.as_str()) {
+                fields.next_value::<IgnoredAny>()?;
+                continue;
+            }
+            let place = if name == "input" {
+                Place::Input
+            } else {
+                Place::Elsewhere
+            };
+            let text = fields.next_value_seed(self.inside(step_of(&name), place))?;
+            match (name.as_str(), text) {
+                ("id", Some(id)) => ids.push(id),
+                ("type", text) => {
+                    is_reference |= text.as_deref() == Some(REFERENCE);
+                    is_bare &= text.is_none();
+                }
+                _ => is_bare = false,
+            }
+        }
+        let step = match self.field {
+            Some((step, _)) => Some(step),
+            None => (is_reference || is_bare).then_some(RESPONSES),
+        };
+        if let Some(step) = step {
+            self.named.extend(ids.into_iter().map(|id| (step, id)));
+        }
+        Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn said(body: &serde_json::Value) -> Vec<String> {
+        let named = names(body.to_string().as_bytes()).expect("JSON");
+        named
+            .into_iter()
+            .map(|(step, id)| format!("{step}/{id}"))
+            .collect()
+    }
+
+    #[test]
+    fn a_body_names_objects_by_its_fields() {
+        for (body, expected) in [
+            (json!({"previous_response_id": "r"}), "responses/r"),
+            (json!({"conversation": "c"}), "conversations/c"),
+            (json!({"conversation": {"id": "c"}}), "conversations/c"),
+            (json!({"prompt": {"id": "p", "version": "2"}}), "prompts/p"),
+            (json!({"container": "k"}), "containers/k"),
+            (
+                json!({"tools": [{"type": "code_interpreter", "container": "k"}]}),
+                "containers/k",
+            ),
+            (
+                json!({"tools": [{"container": {"type": "auto", "file_ids": ["f"]}}]}),
+                "files/f",
+            ),
+            (json!({"tools": [{"vector_store_ids": ["v"]}]}), "vector_stores/v"),
+            (
+                json!({"input": [{"content": [{"type": "input_file", "file_id": "f"}]}]}),
+                "files/f",
+            ),
+            (
+                json!({"messages": [{"content": [{"source": {"type": "file", "file_id": "f"}}]}]}),
+                "files/f",
+            ),
+            (
+                json!({"messages": [{"content": [{"type": "file", "file": {"file_id": "f"}}]}]}),
+                "files/f",
+            ),
+            (
+                json!({"input": [{"type": "item_reference", "id": "m"}]}),
+                "responses/m",
+            ),
+            (json!({"input": [{"id": "m"}]}), "responses/m"),
+            (json!({"input": [{"id": "m", "type": null}]}), "responses/m"),
+        ] {
+            assert_eq!(said(&body), [expected], "{body}");
+        }
+        let twice = r#"{"previous_response_id": "a", "previous_response_id": "b"}"#;
+        assert_eq!(names(twice.as_bytes()).expect("JSON").len(), 2, "servers differ");
+        for no_json in ["", "{", "{} {}", "file_id=f"] {
+            assert_eq!(names(no_json.as_bytes()), None, "{no_json}");
+        }
+    }
+
+    #[test]
+    fn the_clients_own_data_names_nothing() {
+        for body in [
+            json!({"prompt": "Once"}),
+            json!({"prompt": ["Once", "twice"]}),
+            json!({"previous_response_id": null, "conversation": null}),
+            json!({"input": "file_id"}),
+            json!({"input": [{"type": "message", "id": "m", "role": "user", "content": "hi"}]}),
+            json!({"messages": [{"content": [{"type": "tool_use", "id": "t", "input": {"file_id": "f"}}]}]}),
+            json!({"tools": [{"parameters": {"properties": {"file_id": {"type": "string"}}, "default": {"file_id": "f"}}}]}),
+            json!({"tools": [{"input_schema": {"examples": [{"container": "k"}]}}]}),
+            json!({"metadata": {"conversation": "c"}}),
+        ] {
+            assert!(said(&body).is_empty(), "{body}: {:?}", said(&body));
+        }
+    }
+}
