@@ -70,6 +70,7 @@ pub(crate) async fn frame(State(gateway): State<Gateway>, mut request: Request, 
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().cloned();
     let caller = page::admit(&mut request)
+        .and_then(|()| guard::once(request.headers(), &gateway.settings.user_headers))
         .and_then(|()| guard::identify(&gateway.settings.auth, request.uri(), request.headers()));
     let caller = caller.and_then(|caller| {
         if let Some(route) = &route {

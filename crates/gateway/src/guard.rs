@@ -27,6 +27,8 @@ use crate::settings::{Auth, TokenRole};
 pub(crate) const OPEN_PATH: &str = "/health/live";
 /// Header in which some clients, such as the Anthropic SDKs, send a token instead of `Authorization`.
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+/// Beginning of the headers that only this server reads.
+pub(crate) const OURS: &str = "x-quipu-";
 /// Headers that can hold a token.
 pub(crate) const CARRIERS: [HeaderName; 2] = [AUTHORIZATION, API_KEY];
 /// Routes that a user's token can use, without the version: every other route concerns other users too.
@@ -180,11 +182,11 @@ impl Caller {
                 "this token adds messages with the role `user` and the sender `{user}` to sessions named `{user}/…` only"
             )));
         }
-        let names = parts
+        let mut names = parts
             .messages
             .iter()
             .filter_map(|(message, _)| message.sender_name.as_deref());
-        match names.into_iter().find(|name| *name != user.as_str()) {
+        match names.find(|name| *name != user.as_str()) {
             Some(name) => Err(forbidden(&format!(
                 "this token speaks as `{user}` and not as `{name}`: leave the speaker's name out"
             ))),
@@ -256,6 +258,24 @@ impl Caller {
             ));
         }
         Ok(())
+    }
+}
+
+/// Refuses a request that says twice who asks, or for whom: readers of it differ in which one counts.
+pub(crate) fn once(headers: &HeaderMap, user_headers: &[String]) -> Result<(), Failure> {
+    let identifies = |name: &HeaderName| {
+        *name == HOST
+            || CARRIERS.contains(name)
+            || name.as_str().starts_with(OURS)
+            || user_headers.iter().any(|trusted| name == trusted.as_str())
+    };
+    let is_twice = |name: &&HeaderName| identifies(name) && headers.get_all(*name).iter().count() > 1;
+    match headers.keys().find(is_twice) {
+        Some(name) => Err(Failure::new(
+            ErrorCode::BadRequest,
+            format!("the header `{name}` is there twice: send it once"),
+        )),
+        None => Ok(()),
     }
 }
 

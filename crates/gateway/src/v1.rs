@@ -7,7 +7,9 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
-use axum::http::header::{CONTENT_ENCODING, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, UPGRADE};
+use axum::http::header::{
+    CONTENT_ENCODING, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, SET_COOKIE, UPGRADE,
+};
 use axum::response::{IntoResponse, Response};
 use model::{AppId, Name, ProjectId, Scope, SessionId};
 use proxy::{MemoryUse, ProxyAnswer, Refusal, Speech};
@@ -20,13 +22,11 @@ use crate::body::{Arrived, arrive};
 use crate::budget::Hold;
 use crate::failure::Failure;
 use crate::frame::Visit;
-use crate::guard::Caller;
+use crate::guard::{Caller, OURS};
 use crate::settings::TokenRole;
 use crate::state::Gateway;
 use crate::unpack::unpacked;
 
-/// Ours, and never sent on.
-const OURS: &str = "x-quipu-";
 /// Headers that concern only one connection, or would make an answer unreadable.
 const NOT_SENT_ON: [&str; 12] = [
     "host",
@@ -283,7 +283,12 @@ fn streamed(answer: ProxyAnswer) -> Response {
     let ours = ours
         .into_iter()
         .filter_map(|(name, value)| Some((name.to_owned(), value?)));
-    for (name, value) in answer.headers.into_iter().chain(ours) {
+    // A cookie of the model server would be this server's own for a browser.
+    let theirs = answer
+        .headers
+        .into_iter()
+        .filter(|(name, _)| *name != SET_COOKIE.as_str());
+    for (name, value) in theirs.chain(ours) {
         let pair = (HeaderName::try_from(name), HeaderValue::try_from(value));
         if let (Ok(name), Ok(value)) = pair {
             response.headers_mut().append(name, value);

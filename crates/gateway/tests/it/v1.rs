@@ -2,6 +2,8 @@
 
 mod after;
 mod faults;
+#[cfg(target_os = "linux")]
+mod long;
 mod owners;
 mod passing;
 mod reach;

@@ -19,6 +19,10 @@ use crate::stream::usage::Usage;
 
 /// Maximum bytes read of one answer: of a whole body, or of all events together. The rest is not read.
 pub const ANSWER_BYTES_MAX: usize = 64 << 20;
+/// Maximum bytes kept of one answer: several times the longest that a model writes.
+pub const KEPT_BYTES_MAX: usize = 8 << 20;
+/// The bytes of an event around what it says, about.
+const FRAME_BYTES: usize = 256;
 
 /// Result of an answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -54,7 +58,9 @@ pub struct Reply {
     reader: Box<dyn ReplyReader>,
     outcome: ReplyOutcome,
     bytes: usize,
-    /// More than `ANSWER_BYTES_MAX` came.
+    /// Of these, those that are kept.
+    kept: usize,
+    /// More than `ANSWER_BYTES_MAX` came, or more than `KEPT_BYTES_MAX` would be kept.
     full: bool,
 }
 
@@ -97,6 +103,7 @@ impl Reply {
             reader,
             outcome: ReplyOutcome::default(),
             bytes: 0,
+            kept: 0,
             full: false,
         }
     }
@@ -119,7 +126,7 @@ impl Reply {
             self.event(&event);
         }
         if matches!(self.source, ReplySource::Body(_)) {
-            let fits = self.admits(bytes.len());
+            let fits = self.admits(bytes.len(), bytes.len());
             if let ReplySource::Body(body) = &mut self.source {
                 if fits {
                     body.extend_from_slice(bytes);
@@ -147,17 +154,19 @@ impl Reply {
         self.outcome
     }
 
-    /// Whether so many bytes more may be read; the first that may not are counted.
-    fn admits(&mut self, bytes: usize) -> bool {
+    /// Whether so many bytes more may be read and kept; the first that may not are counted.
+    fn admits(&mut self, bytes: usize, kept: usize) -> bool {
         self.bytes = self.bytes.saturating_add(bytes);
-        let first =
-            self.bytes > ANSWER_BYTES_MAX && !mem::replace(&mut self.full, self.bytes > ANSWER_BYTES_MAX);
+        self.kept = self.kept.saturating_add(kept);
+        let is_full = self.bytes > ANSWER_BYTES_MAX || self.kept > KEPT_BYTES_MAX;
+        let first = is_full && !mem::replace(&mut self.full, is_full);
         self.outcome.skipped += usize::from(first);
         !self.full
     }
 
     fn event(&mut self, event: &SseEvent) {
-        if !self.admits(event.data.len()) {
+        let bytes = event.data.len();
+        if !self.admits(bytes, bytes.saturating_sub(FRAME_BYTES)) {
             return;
         }
         if event.data.trim() == "[DONE]" {

@@ -175,6 +175,67 @@ async fn the_servers_name_for_a_request_stays_its_name() {
     );
 }
 
+#[tokio::test]
+async fn a_cookie_of_the_server_reaches_no_browser() {
+    let backend = Backend::start(echo()).await;
+    let stage = Stage::new(backend.base_url()).await;
+    for ask in [post(CHAT, &says("hi", false)), get("/v1/models")] {
+        backend.fail_next(Fault::Status {
+            code: 400,
+            headers: ["set-cookie", "Set-Cookie", "x-theirs"]
+                .map(|name| (name.to_owned(), "quipu=1; Path=/".to_owned()))
+                .to_vec(),
+            body: "{}".to_owned(),
+        });
+        let got = stage.ask(ask).await;
+        assert_eq!(got.status, 400);
+        assert!(got.headers.contains_key("x-theirs"));
+        assert!(!got.headers.contains_key("set-cookie"), "{:?}", got.headers);
+    }
+}
+
+#[tokio::test]
+async fn who_says_twice_who_asks_is_refused() {
+    let backend = Backend::start(echo()).await;
+    let settings = GatewaySettings {
+        user_headers: vec!["x-openwebui-user-id".to_owned()],
+        ..GatewaySettings::default()
+    };
+    let stage = Stage::with(backend.base_url(), settings).await;
+    let twice = |mut ask: Ask, name: &'static str, values: [&str; 2]| {
+        ask.headers.extend(values.map(|value| (name, value.to_owned())));
+        ask
+    };
+    let before = backend.requests().len();
+    for name in [
+        "x-quipu-user",
+        "X-Quipu-User",
+        "x-quipu-app",
+        "x-quipu-conversation",
+        "x-quipu-incognito",
+        "authorization",
+        "x-api-key",
+        "x-openwebui-user-id",
+    ] {
+        for values in [["ada", "bob"], ["ada", "ada"]] {
+            for ask in [
+                post(CHAT, &says("hi", false)),
+                get("/v1/models"),
+                get("/api/v1/tasks"),
+            ] {
+                let path = ask.path.clone();
+                let got = stage.ask(twice(ask, name, values)).await;
+                assert_eq!(got.status, 400, "{name} {path}");
+                let says = format!("`{}` is there twice", name.to_ascii_lowercase());
+                assert!(got.text().contains(&says), "{}", got.text());
+            }
+        }
+    }
+    assert_eq!(backend.requests().len(), before);
+    let other = twice(post(CHAT, &says("hi", false)), "accept", ["a", "b"]);
+    assert_eq!(stage.ask(other).await.status, 200);
+}
+
 /// The answer, and how many other requests were answered meanwhile.
 async fn meanwhile(stage: &Stage, ask: Ask) -> (Got, usize) {
     let mut asking = std::pin::pin!(stage.ask(ask));

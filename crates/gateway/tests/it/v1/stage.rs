@@ -199,6 +199,15 @@ impl Arriving {
         self.body.next().await.expect("more comes").expect("no fault")
     }
 
+    /// How many bytes come, without holding them.
+    pub(crate) async fn length(mut self) -> usize {
+        let mut length = 0;
+        while let Some(piece) = self.body.next().await {
+            length += piece.expect("no fault").len();
+        }
+        length
+    }
+
     pub(crate) async fn whole(mut self) -> Got {
         let mut bytes = Vec::new();
         let mut broke_off = false;

@@ -18,10 +18,28 @@ fn what_comes_after_the_most_bytes_of_a_stream_is_not_read() {
 }
 
 #[test]
+fn little_is_kept_of_a_stream_of_long_events() {
+    let mut reply = Reply::new(Dialect::OpenAi, true);
+    let event = |said: &str| format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{said}\"}}}}]}}\n\n");
+    for _ in 0..40 {
+        reply.push(event(&"a".repeat(1 << 20)).as_bytes());
+    }
+    let outcome = reply.finish();
+    assert!(outcome.text.len() <= KEPT_BYTES_MAX && outcome.text.len() >= KEPT_BYTES_MAX / 2);
+    assert_eq!(outcome.skipped, 1);
+    // Events of a word each are as long as a stream can be.
+    let mut reply = Reply::new(Dialect::OpenAi, true);
+    for _ in 0..200_000 {
+        reply.push(event("ab").as_bytes());
+    }
+    assert_eq!(reply.finish().text.len(), 400_000);
+}
+
+#[test]
 fn a_body_that_is_too_long_is_let_go() {
     let mut reply = Reply::new(Dialect::OpenAi, false);
     let blank = vec![b' '; 1 << 20];
-    for _ in 0..65 {
+    for _ in 0..9 {
         reply.push(&blank);
     }
     let ReplySource::Body(body) = &reply.source else {
