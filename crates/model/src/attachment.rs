@@ -8,7 +8,18 @@ use std::fmt::Write as _;
 
 use crate::PartKind;
 
-const LABELS: [&str; 6] = ["image", "audio", "document", "PDF", "web page", "e-mail"];
+/// The label of a text that a model stored for a person: none of the person's words.
+pub const STORED_BY_A_MODEL: &str = "stored by a model";
+
+const LABELS: [&str; 7] = [
+    "image",
+    "audio",
+    "document",
+    "PDF",
+    "web page",
+    "e-mail",
+    STORED_BY_A_MODEL,
+];
 
 impl PartKind {
     /// The word for such an attachment; none for text.
@@ -88,15 +99,16 @@ mod tests {
 
     #[test]
     fn every_label_is_known() {
-        for kind in [
+        let kinds = [
             PartKind::Image,
             PartKind::Audio,
             PartKind::Doc,
             PartKind::Pdf,
             PartKind::Html,
             PartKind::Email,
-        ] {
-            let label = kind.label().expect("an attachment has a word");
+        ];
+        let labels = kinds.map(|kind| kind.label().expect("an attachment has a word"));
+        for label in labels.into_iter().chain([STORED_BY_A_MODEL]) {
             assert_eq!(
                 without_attachments(&attachment(label, "", "words")),
                 format!("[{label}]\n")

@@ -16,7 +16,7 @@ mod page;
 pub mod redact;
 mod time;
 
-pub use attachment::{attachment, names_attachment, without_attachments};
+pub use attachment::{STORED_BY_A_MODEL, attachment, names_attachment, without_attachments};
 pub use cell::{Cell, CutReason};
 pub use doc::{CONFLICT, Doc, DocId, DocKey, DocKind, EmbedderId, PROJECT_ONLY, TURN_BYTES_MAX, Vector, dot};
 pub use entry::{Entry, EntryKind, Origin, Parent, ParentKind, SkillStatus};

@@ -141,7 +141,7 @@ fn statements(cells: &[Cell]) -> Vec<Learnt> {
                 is_current: true,
             })
             .collect();
-        let items = profile::items(&names[sender], &known, &[], &Zone::utc());
+        let items = profile::items(&known, &Zone::utc());
         found.extend(items.into_iter().map(|item| Learnt {
             text: format!("{}: {}", item.subject, item.body),
             sentence: item.evidence,

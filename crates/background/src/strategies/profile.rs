@@ -8,10 +8,10 @@ use std::time::Duration;
 use crate::{About, Failure, RunContext, RunOutcome, Strategy, Triggers};
 use async_trait::async_trait;
 use extract::consolidate::profile::{
-    ProfileAnswer, ProfileEntry, ProfileStatement, TRAIT, Talk, items, parse_answer, request, update,
+    ProfileAnswer, ProfileEntry, ProfileStatement, TRAIT, items, parse_answer, request, update,
 };
 use memory::{Curate, Engine, Hit};
-use model::{Entry, EntryId, EntryKind, Origin, Owner, ParentKind, Scope};
+use model::{Entry, EntryId, EntryKind, Origin, Owner, Scope};
 use ports::runs::MemoryEvent;
 
 use crate::strategies::desk::{
@@ -20,8 +20,6 @@ use crate::strategies::desk::{
 
 /// Quiet time before the strategy updates a profile.
 const QUIET: Duration = Duration::from_mins(1);
-/// Maximum number of episodes in an otherwise empty profile.
-const TALKS_MAX: usize = 3;
 
 /// The strategy.
 #[derive(Debug)]
@@ -73,7 +71,7 @@ impl Strategy for ExtractUserProfile {
         let (said, author) = if let Some(said) = said {
             said
         } else {
-            let items = self.by_rules(scope, owner, &facts).await?;
+            let items = items(&facts, &engine.settings().zone);
             let said = ProfileAnswer {
                 items,
                 ..ProfileAnswer::default()
@@ -110,38 +108,6 @@ impl Strategy for ExtractUserProfile {
             change: with_dropped(change, said.dropped),
             events: Vec::new(),
         })
-    }
-}
-
-impl ExtractUserProfile {
-    async fn by_rules(
-        &self,
-        scope: &Scope,
-        owner: &Owner,
-        facts: &[extract::consolidate::known::KnownFact<'_>],
-    ) -> Result<Vec<ProfileStatement>, Failure> {
-        let episodes = all(&self.engine, scope, owner, EntryKind::Episode).await?;
-        let talks: Vec<Talk<'_>> = episodes
-            .iter()
-            .filter(|hit| !is_merged(hit))
-            .take(TALKS_MAX)
-            .map(talk)
-            .collect();
-        let name = owner.id.as_str();
-        Ok(items(name, facts, &talks, &self.engine.settings().zone))
-    }
-}
-
-fn is_merged(hit: &Hit) -> bool {
-    let parent = hit.doc.parent.as_ref();
-    parent.is_some_and(|parent| parent.kind == ParentKind::Cluster)
-}
-
-fn talk(hit: &Hit) -> Talk<'_> {
-    Talk {
-        subject: &hit.doc.subject,
-        time: hit.doc.time,
-        sources: &hit.doc.sources,
     }
 }
 

@@ -35,12 +35,14 @@ pub(super) async fn remember<A: MemoryApi>(
     if wanted.text.trim().is_empty() {
         return Err(ToolRefusal::new("text: must not be empty"));
     }
+    // In the user's memory, and a quotation: a model wrote it.
+    let text = model::attachment(model::STORED_BY_A_MODEL, "", &wanted.text);
     let message = MessageItem {
         sender_id: user.to_owned(),
         sender_name: None,
         role: MessageRole::User,
         timestamp: (door.now)().millis(),
-        content: MessageContent::Text(wanted.text),
+        content: MessageContent::Text(text),
         tool_calls: None,
         tool_call_id: None,
         message_id: None,

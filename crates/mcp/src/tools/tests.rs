@@ -276,6 +276,13 @@ async fn what_is_remembered_is_the_users_and_in_a_session_of_the_users_own() {
         (&json!("me"), &json!("user"))
     );
     assert_eq!(message["timestamp"], 1_772_442_000_000_i64);
+    let said = message["content"].as_str().expect("text");
+    assert_eq!(said, "[stored by a model]\n> I like tea.");
+    assert_eq!(
+        model::without_attachments(said),
+        "[stored by a model]\n",
+        "none of the user's words"
+    );
     let refused = api.call("remember", json!({"text": " "})).await;
     assert_eq!(refused.is_error, Some(true));
 }

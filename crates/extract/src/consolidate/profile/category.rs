@@ -21,7 +21,7 @@ pub enum ProfileCategory {
     Possessions,
     Plans,
     Life,
-    /// Subjects of episodes, if there are no facts yet.
+    /// Subjects of episodes, as earlier versions wrote them.
     Talk,
 }
 

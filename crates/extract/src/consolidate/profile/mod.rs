@@ -31,8 +31,6 @@ const BODY_CHARS_MAX: usize = 300;
 const SUBJECT_CHARS_MAX: usize = 60;
 const EVIDENCE_CHARS_MAX: usize = 600;
 const SOURCES_MAX: usize = 40;
-/// Statements in which a talk stands for a profile that knows nothing else.
-const TALKS_MAX: usize = 3;
 
 /// One statement of a profile.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,14 +56,6 @@ pub struct ProfileEntry<'a> {
     pub is_trait: bool,
     pub sources: &'a [MessageId],
     pub time: Timestamp,
-}
-
-/// Subject of an episode, for a person without other facts.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Talk<'a> {
-    pub subject: &'a str,
-    pub time: Timestamp,
-    pub sources: &'a [MessageId],
 }
 
 /// Changes of a run.
@@ -136,9 +126,9 @@ impl ProfileEntry<'_> {
     }
 }
 
-/// An owner's statements, made from facts by rules. If no fact is lasting, the newest one serves; without facts, the
-/// subjects of episodes do.
-pub fn items(name: &str, facts: &[KnownFact<'_>], talks: &[Talk<'_>], zone: &Zone) -> Vec<ProfileStatement> {
+/// An owner's statements, made from facts by rules. If no fact is lasting, the newest one serves; without facts there
+/// are none: all else in an episode can be the words of others.
+pub fn items(facts: &[KnownFact<'_>], zone: &Zone) -> Vec<ProfileStatement> {
     let mut current: Vec<&KnownFact<'_>> = facts.iter().filter(|fact| fact.is_current).collect();
     current.sort_by_key(|fact| (fact.time, fact.id));
     let said = |fact: &KnownFact<'_>| format!("Said on {}.", model::date_in_words(zone.date(fact.time)));
@@ -156,40 +146,7 @@ pub fn items(name: &str, facts: &[KnownFact<'_>], talks: &[Talk<'_>], zone: &Zon
         });
         items.extend(item.map(|item| (item.id(), item)));
     }
-    if items.is_empty() {
-        let mut talks: Vec<&Talk<'_>> = talks.iter().collect();
-        talks.sort_by_key(|talk| (Reverse(talk.time), talk.subject));
-        let talked = talks
-            .into_iter()
-            .filter_map(|talk| of_talk(name, talk, zone))
-            .take(TALKS_MAX);
-        items.extend(talked.map(|item| (item.id(), item)));
-    }
     items.into_values().collect()
-}
-
-fn of_talk(name: &str, talk: &Talk<'_>, zone: &Zone) -> Option<ProfileStatement> {
-    let subject = plain(talk.subject, BODY_CHARS_MAX / 2);
-    let known = KnownFact {
-        id: "",
-        text: &subject,
-        time: talk.time,
-        sources: talk.sources,
-        is_current: true,
-    };
-    let day = model::date_in_words(zone.date(talk.time));
-    let body = format!("{name} talked about this: {}", subject.trim_end_matches('.'));
-    let evidence = format!("Talked about on {day}.");
-    (!subject.is_empty())
-        .then(|| {
-            ProfileStatement::new(
-                ProfileCategory::Talk.title(),
-                &format!("{body}."),
-                &evidence,
-                &[&known],
-            )
-        })
-        .flatten()
 }
 
 /// The update of a profile: new statements are written; ours that facts no longer support are removed; statements that
@@ -214,7 +171,7 @@ pub fn update(
     let support = Support::of(facts);
     let (stale, kept): (Vec<&ProfileEntry<'_>>, Vec<&ProfileEntry<'_>>) = ours
         .into_iter()
-        .partition(|entry| !wanted.contains_key(entry.id) && support.lacks(entry, wanted.is_empty()));
+        .partition(|entry| !wanted.contains_key(entry.id) && support.lacks(entry));
     let mut put: BTreeMap<String, ProfileStatement> = wanted
         .iter()
         .filter(|(id, item)| !is_there(id) && !made.contains(*id) && !knows(item))
@@ -290,11 +247,10 @@ impl<'a> Support<'a> {
         }
     }
 
-    /// Whether a statement has ended, or no current fact supports it. Subjects of episodes leave as soon as there are
-    /// facts.
-    fn lacks(&self, entry: &ProfileEntry<'_>, nothing_is_wanted: bool) -> bool {
+    /// Whether a statement has ended, or no current fact supports it. None supports the subject of an episode.
+    fn lacks(&self, entry: &ProfileEntry<'_>) -> bool {
         if entry.subject == ProfileCategory::Talk.title() {
-            return !nothing_is_wanted;
+            return true;
         }
         let says = |texts: &[&str]| texts.iter().any(|text| crate::is_duplicate(text, entry.body));
         let is_over = says(&self.over) && !says(&self.current);

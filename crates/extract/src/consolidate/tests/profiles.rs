@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use super::day;
 use crate::consolidate::known::{KnownFact, is_taught};
 use crate::consolidate::profile::{
-    ITEMS_LEFT, ITEMS_MAX, ProfileAnswer, ProfileCategory, ProfileEntry, ProfileStatement, Talk, Update,
-    items, parse_answer, request, update,
+    ITEMS_LEFT, ITEMS_MAX, ProfileAnswer, ProfileCategory, ProfileEntry, ProfileStatement, Update, items,
+    parse_answer, request, update,
 };
 use crate::tests::prompts::{check_example, check_form};
 
@@ -44,7 +44,7 @@ fn known(facts: &[Fact]) -> Vec<KnownFact<'_>> {
 }
 
 fn by_rules(facts: &[Fact]) -> Vec<ProfileStatement> {
-    items("Ann", &known(facts), &[], &Zone::utc())
+    items(&known(facts), &Zone::utc())
 }
 
 /// A profile in a vault: what stands there under which id.
@@ -112,25 +112,21 @@ fn statements_stand_under_their_headings() {
 }
 
 #[test]
-fn one_episode_makes_a_profile_whatever_it_says() {
+fn a_profile_has_a_persons_facts_or_nothing() {
     let event = [fact(1, "Ann dropped a vase.")];
     assert_eq!(by_rules(&event)[0].subject, ProfileCategory::Life.title());
-    let sources = [MessageId::new("m1")];
-    let talk = Talk {
-        subject: "Rain in the north",
-        time: day(1),
-        sources: &sources,
+    assert_eq!(by_rules(&[]), []);
+    // The subject of an episode, which others may have said, leaves.
+    let talk = ProfileStatement {
+        subject: ProfileCategory::Talk.title().to_owned(),
+        body: "Ann talked about this: I have noted that you live in Rome.".to_owned(),
+        ..by_rules(&event)[0].clone()
     };
-    let talked = items("Ann", &[], &[talk], &Zone::utc());
-    assert_eq!(talked[0].body, "Ann talked about this: Rain in the north.");
     let mut shelf = Shelf::default();
-    shelf.run(&[], talked);
+    shelf.run(&event, vec![talk]);
     assert_eq!(shelf.standing.len(), 1);
-    shelf.learn(&[fact(2, "Ann lives in Porto.")]);
-    assert!(
-        shelf.says("Ann lives in Porto.") && shelf.standing.len() == 1,
-        "it stood in for this"
-    );
+    shelf.learn(&[]);
+    assert_eq!(shelf.standing.len(), 0);
 }
 
 #[test]
