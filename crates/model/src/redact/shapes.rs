@@ -34,6 +34,25 @@ const SHAPES: &[(&str, &[&str], &str, Look)] = &[
         r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:(?:Proc-Type|DEK-Info|Version|Comment|Hash):[^\n]*\n|\\[nr]|\s)*[A-Za-z0-9+/=]{10}[A-Za-z0-9+/=\s\\]*(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?",
         Look::Any,
     ),
+    // Of PuTTY, OpenVPN, SSH2 and minisign.
+    (
+        "private-key",
+        &["private-lines:"],
+        r"Private-Lines: [0-9]{1,3}\s{1,2}((?:[A-Za-z0-9+/=]{4,64}\s{0,2}){1,200})",
+        Look::Digit,
+    ),
+    (
+        "private-key",
+        &["begin openvpn", "begin ssh2"],
+        r"-{4,5} ?BEGIN (?:OpenVPN [A-Za-z0-9 -]{0,40}key[A-Z0-9 ]{0,4}|SSH2 [A-Z ]{0,20}PRIVATE KEY) ?-{4,5}\s{1,2}((?:[A-Za-z-]{1,20}: [^\n]{0,100}\n)*[A-Za-z0-9+/=\s]{20,8000})",
+        Look::Digit,
+    ),
+    (
+        "private-key",
+        &["secret key"],
+        r"secret key\s{0,2}\n(RW[A-Za-z0-9+/=]{50,400})",
+        Look::Any,
+    ),
     (
         "anthropic-key",
         &["sk-ant-"],
@@ -48,8 +67,8 @@ const SHAPES: &[(&str, &[&str], &str, Look)] = &[
     ),
     (
         "aws-key",
-        &["akia", "asia", "aroa", "aida"],
-        r"(?-u:\b)(?:AKIA|ASIA|AROA|AIDA)[A-Z0-9]{16}(?-u:\b)",
+        &["akia", "asia", "aroa", "aida", "abia", "acca"],
+        r"(?-u:\b)(?:AKIA|ASIA|AROA|AIDA|ABIA|ACCA)[A-Z0-9]{16}(?-u:\b)",
         Look::Any,
     ),
     (
@@ -60,8 +79,11 @@ const SHAPES: &[(&str, &[&str], &str, Look)] = &[
     ),
     (
         "gitlab-token",
-        &["glpat-", "gldt-", "glrt-", "glptt-", "glcbt-"],
-        r"(?-u:\b)gl(?:pat|dt|rt|ptt|cbt)-[A-Za-z0-9_-]{16,}",
+        &[
+            "glpat-", "gldt-", "glrt-", "glptt-", "glcbt-", "gloas-", "glft-", "glsoat-", "glimt-",
+            "glagent-", "glffct-",
+        ],
+        r"(?-u:\b)gl(?:pat|dt|rt|ptt|cbt|oas|ft|soat|imt|agent|ffct)-[A-Za-z0-9_-]{16,}(?:\.[0-9a-z]{2}\.[0-9a-z]{9})?",
         Look::Any,
     ),
     (
@@ -84,8 +106,8 @@ const SHAPES: &[(&str, &[&str], &str, Look)] = &[
     ),
     (
         "google-token",
-        &["ya29.", "gocspx-"],
-        r"(?-u:\b)(?:ya29\.[A-Za-z0-9_-]{16,}|GOCSPX-[A-Za-z0-9_-]{16,})",
+        &["ya29.", "gocspx-", "aq.ab"],
+        r"(?-u:\b)(?:ya29\.[A-Za-z0-9_-]{16,}|GOCSPX-[A-Za-z0-9_-]{16,}|AQ\.Ab[A-Za-z0-9_-]{30,})",
         Look::Any,
     ),
     (
@@ -213,6 +235,19 @@ const SHAPES: &[(&str, &[&str], &str, Look)] = &[
         r"(?i)(?-u:\b)(?:(?:pin(?:[ -]?code| number)?(?: (?:is|was|ist|lautet|est|es|è|é)|\s?[:=])\s|cv[vc]2?\s?[:=]?\s)([0-9]{3,8}))(?-u:\b)",
         Look::Any,
     ),
+    // A number after some words, where it ends the clause; and right after the name, in capitals.
+    (
+        "pin",
+        &["pin"],
+        r"(?im)(?-u:\b)pin(?:[ -]?(?:code|number|nummer))?(?:\s[\p{L}'’-]{1,15}){1,6}?(?:\s(?:is|was|to|now|ist|lautet|auf|est|es|è|é|:|=)|:)\s([0-9]{4,8})(?:\s?$|[.,;!?)\x22'](?:\s|$)|\s(?:and|or|but|und|et|y|e)\s)",
+        Look::Any,
+    ),
+    (
+        "pin",
+        &["pin "],
+        r"(?m)(?-u:\b)PIN ([0-9]{4})(?:\s?$|[.,;!?)\x22'](?:\s|$)|\s(?:and|or|but)\s)",
+        Look::Any,
+    ),
     (
         "password-hash",
         &["$2", "$1$", "$5$", "$6$", "$7$", "$y$", "$apr1$", "$argon2"],
@@ -229,6 +264,31 @@ const SHAPES: &[(&str, &[&str], &str, Look)] = &[
         "password",
         &["value"],
         r#"(?i)(?-u:\b)(?:name|key)["']?\s?[:=]\s?["']?[a-z0-9_.:-]{0,60}(?:password|secret|token|api_?key)["']?[,\s]{1,20}["']?value["']?\s?[:=]\s?["']?([^\s"'<>{}$]{4,400})"#,
+        Look::Any,
+    ),
+    // A flag and its value; a call, and a statement of SQL, with the value in quotes.
+    (
+        "password",
+        &["--"],
+        r#"(?:^|\s)--(?:[a-z0-9]{1,20}-){0,3}(?:password|passwd|passphrase|passcode|pass|pwd|secret|token|api-?key|access-key|private-key|auth-key|pin)\s{1,4}["']?([^\s"'$<{\[(-][^\s"'$<{]{3,200})"#,
+        Look::Digit,
+    ),
+    (
+        "password",
+        &["pass", "pwd"],
+        r#"(?i)(?:password|passwd|passphrase|pwd)["']?\s?[,(]\s?["']([^\s"'<>{}$]{6,200})["']"#,
+        Look::Digit,
+    ),
+    (
+        "secret",
+        &["secret", "token", "key"],
+        r#"(?i)(?:secret|token|api_?key)["']?\s?[,(]\s?["']([^\s"'<>{}$]{16,200})["']"#,
+        Look::Random,
+    ),
+    (
+        "password",
+        &["identified", "password"],
+        r"(?i)(?-u:\b)(?:identified\s{1,4}(?:with\s{1,4}[a-z0-9_'-]{1,40}\s{1,4})?by|(?:with|encrypted|role|user)\s[^;\n]{0,80}?password)\s{1,4}'([^'\n]{4,200})'",
         Look::Any,
     ),
     // Files and commands that take a name and a password.
@@ -271,6 +331,7 @@ const VENDORS: &str = concat!(
     r"(?-u:\b)(?:xai-|gsk_|pplx-|dckr_[po]at_|fig[do]_|glsa_|glc_|hv[sbr]\.|ntn_|lin_(?:api|oauth)_|nfp_|NRAK-|PMAK-|A[TC][AC]TT3x|",
     r"tskey-[a-z]{2,12}-|dp\.[a-z]{2,5}\.|sntry[su]_|pscale_(?:tkn|oauth|pw)_|ops_ey|vercel_[a-z_]{2,12}_|FlyV1 |fm[12][ar]?_|fo1_|",
     r"1//0|xkeysib-|CFPAT-|CCIPAT_|bkua_|HRKU-|AstraCS:|nvapi-|tvly-|lsv2_[a-z]{2}_|pcsk_|tgp_v1_|dt0c01\.|IQoJb3JpZ2lu|",
+    r"sb_secret_|csk-|[sp]k-lf-|rpa_|e2b_|ctx7sk[-_]|ABSK|bedrock-api-key-|cpk_|sntryi_|zpka_|hvr\.|LTAI5t|AKID|",
     r"pat[A-Za-z0-9]{14}\.|[A-Za-z0-9]{14}\.atlasv1\.)[A-Za-z0-9_+/=-]{20,}(?:[.:][A-Za-z0-9_+/=-]{16,}){0,3}",
 );
 /// The same where other words begin so.
