@@ -114,8 +114,6 @@ pub(crate) enum Command {
     Hook(HookArgs),
     /// Chat with a model through a running server, in the terminal or in a pipe
     Chat(ChatArgs),
-    /// Watch a running server: conversations, cache, queue, memory
-    Top,
     /// Show prompt-cache hits and misses per request, with the reason for each miss
     Cache(CacheArgs),
     /// Download and check a local model for embeddings or reranking

@@ -25,7 +25,6 @@ mod serve;
 mod shell;
 mod skill;
 mod token;
-mod top;
 mod upkeep;
 mod users;
 
@@ -144,7 +143,6 @@ fn work(desk: Desk, command: Command) -> Result<Exit, Failure> {
         Command::Mcp(args) => mcp::mcp(desk, &args),
         Command::Hook(args) => hook::hook(desk, &args),
         Command::Chat(args) => chat::chat(&desk, args),
-        Command::Top => top::top(&desk),
         Command::Cache(args) => cache::cache(&desk, &args),
         Command::Model(args) => model::model(&desk, &args),
         Command::Demo(args) => demo::demo(&desk, &args),

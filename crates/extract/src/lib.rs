@@ -42,7 +42,7 @@ pub use prompt::{Prompt, Tail, memcell_request, signed};
 pub use repair::find as find_json;
 pub use sentence::sentences;
 pub use slot::{Counts, KnownFacts, Slot, Statement, Supersession, is_duplicate, slot};
-pub use visible::{own_words, speaker};
+pub use visible::own_words;
 
 /// Author of memories made by rules.
 pub const RULES_VERSION: &str = "rules/1";

@@ -35,7 +35,7 @@ const NAMELESS: &str = "me";
 pub(crate) const FIRST_PERSON: &str = "I";
 
 /// The speaker's name for a sentence; "I" without a name.
-pub fn speaker(message: &Message) -> String {
+pub(crate) fn speaker(message: &Message) -> String {
     let name = one_line(message.speaker());
     if name == NAMELESS {
         return FIRST_PERSON.to_owned();

@@ -19,7 +19,7 @@ use crate::state::Gateway;
 
 /// Add messages
 ///
-/// After a 200 or 202 the messages are on disk. You can safely send messages with a `message_id` again.
+/// After a 200 or 202 the messages are on disk. You can safely send a request again.
 #[utoipa::path(
     post,
     path = "/memory/add",
@@ -53,9 +53,14 @@ pub(crate) async fn add(
     let title = value.session_title.take();
     let parts = value.into_parts(&visit.caller.home)?;
     visit.caller.enter_add(&parts)?;
-    let new = |(message, client_id)| NewMessage { message, client_id };
+    let new = |(message, client_id)| NewMessage {
+        accept_forgotten,
+        message,
+        client_id,
+    };
     let task = async_mode.then(|| task_id(&gateway, &visit));
     let add = Add {
+        title,
         session: parts.session,
         messages: parts.messages.into_iter().map(new).collect(),
         defer_extraction,
@@ -63,31 +68,19 @@ pub(crate) async fn add(
     };
     let engine = gateway.engine.clone();
     let write = async move {
-        let mut restored = 0;
-        if accept_forgotten {
-            let client_ids = add.messages.iter().filter_map(|new| new.client_id.clone());
-            restored = engine.let_back(&add.session, client_ids.collect()).await?;
-        }
-        if let Some(title) = title {
-            // Set the title before the messages: Quipu can end a segment and write its episode as soon as they are stored.
-            engine.entitle(&add.session, &title).await?;
-        }
         let session = add.session.clone();
         let added = engine.add(add).await?;
         // The messages are on the disk, and what is waited for may need the room.
         drop(hold);
-        let added = if wait {
-            engine.settled(&session, added).await?
-        } else {
-            added
-        };
-        Ok((added, restored))
+        if wait {
+            return Ok(engine.settled(&session, added).await?);
+        }
+        Ok(added)
     };
-    let (added, restored) = gateway.see_through(write).await?;
-    let restored = restored.min(added.accepted.len() - duplicates(&added));
+    let added = gateway.see_through(write).await?;
     gateway.metrics.added(added.accepted.len(), duplicates(&added));
     let status = match added.status {
-        MemorizeStatus::Queued => return Ok(queued(&visit, task, &added, restored)),
+        MemorizeStatus::Queued => return Ok(queued(&visit, task, &added)),
         MemorizeStatus::Accumulated => AddStatus::Accumulated,
         MemorizeStatus::Extracted => AddStatus::Extracted,
     };
@@ -96,8 +89,9 @@ pub(crate) async fn add(
         status,
         message_ids: message_ids(&added),
         duplicates: duplicates(&added),
-        forgotten: forgotten(&added),
-        restored,
+        forgotten: withheld(&added).len(),
+        withheld: withheld(&added),
+        restored: restored(&added),
         redacted: added.redacted,
     }))
 }
@@ -137,7 +131,7 @@ pub(crate) async fn flush(
         .see_through(async move { Ok(engine.flush(flush).await?) })
         .await?;
     let status = match added.status {
-        MemorizeStatus::Queued => return Ok(queued(&visit, None, &added, 0)),
+        MemorizeStatus::Queued => return Ok(queued(&visit, None, &added)),
         MemorizeStatus::Accumulated => FlushStatus::NoExtraction,
         MemorizeStatus::Extracted => FlushStatus::Extracted,
     };
@@ -153,15 +147,16 @@ fn task_id(gateway: &Gateway, visit: &Visit) -> JobId {
     })
 }
 
-fn queued(visit: &Visit, task: Option<JobId>, added: &Added, restored: usize) -> Response {
+fn queued(visit: &Visit, task: Option<JobId>, added: &Added) -> Response {
     let data = QueuedData {
         status: QueuedStatus::Queued,
         message_count: added.accepted.len(),
         pending: added.pending,
         message_ids: message_ids(added),
         duplicates: duplicates(added),
-        forgotten: forgotten(added),
-        restored,
+        forgotten: withheld(added).len(),
+        withheld: withheld(added),
+        restored: restored(added),
         redacted: added.redacted,
     };
     let request_id = task.map_or_else(|| visit.request_id.as_ref().to_owned(), |task| task.0);
@@ -172,14 +167,22 @@ fn duplicates(added: &Added) -> usize {
     added.accepted.iter().filter(|one| one.duplicate).count()
 }
 
-fn forgotten(added: &Added) -> usize {
-    added.accepted.iter().filter(|one| one.forgotten).count()
+fn withheld(added: &Added) -> Vec<usize> {
+    let accepted = added.accepted.iter().enumerate();
+    accepted
+        .filter_map(|(at, one)| one.forgotten.then_some(at))
+        .collect()
+}
+
+fn restored(added: &Added) -> usize {
+    added.accepted.iter().filter(|one| one.restored).count()
 }
 
 fn message_ids(added: &Added) -> Vec<String> {
     added
         .accepted
         .iter()
+        .filter(|one| !one.forgotten)
         .map(|one| one.id.as_str().to_owned())
         .collect()
 }

@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 use crate::failure::LedgerResult;
 use crate::row::{SessionRows, kind_number, make_scope, place_of, scope_row};
-use crate::{forgotten, sweep, transcripts};
+use crate::{forgotten, sweep, transcripts, words};
 
 pub(crate) const CLIENT_ID: &str =
     "SELECT client_id FROM messages WHERE scope = ?1 AND id = ?2 AND client_id IS NOT NULL";
@@ -110,7 +110,8 @@ fn put(
     new: NewMessage,
 ) -> LedgerResult<()> {
     let id = new.message.id.clone();
-    transcripts::insert(connection, place, ordinal, new)?;
+    let content = words::content(connection, &new)?;
+    transcripts::insert(connection, place, ordinal, new, content)?;
     connection
         .prepare_cached("UPDATE messages SET cell = ?1 WHERE scope = ?2 AND id = ?3")?
         .execute((cell, place.scope, id.as_str()))?;

@@ -7,33 +7,24 @@ use sha2::{Digest, Sha256};
 
 use crate::failure::LedgerResult;
 use crate::row::SessionRows;
+use crate::words;
 
-/// Which messages a sweep is about to delete; each with a row as its only parameter.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Leaving {
-    Session,
-    Message,
-}
-
-/// Notes the client ids of messages that are about to be deleted, and the title of a whole session.
-pub(crate) fn note(connection: &Connection, leaving: Leaving, row: i64) -> LedgerResult<()> {
-    let column = match leaving {
-        Leaving::Session => "session",
-        Leaving::Message => "seq",
-    };
-    let mut statement = connection.prepare_cached(&format!(
-        "SELECT sessions.scope, sessions.name, client_id FROM messages JOIN sessions ON sessions.id = messages.session
-         WHERE messages.{column} = ?1 AND client_id IS NOT NULL"
-    ))?;
-    let mut rows = statement.query([row])?;
-    while let Some(row) = rows.next()? {
-        let (name, client_id): (String, String) = (row.get(1)?, row.get(2)?);
-        insert(connection, row.get(0)?, &digest(&name, Some(&client_id)))?;
+/// Notes the words and client ids of messages that are about to be deleted together.
+pub(crate) fn note(connection: &Connection, messages: impl IntoIterator<Item = i64>) -> LedgerResult<()> {
+    let mut statement = connection.prepare_cached(
+        "SELECT sessions.scope, sessions.name, client_id
+         FROM messages JOIN sessions ON sessions.id = messages.session
+         WHERE seq = ?1 AND client_id IS NOT NULL",
+    )?;
+    for seq in messages {
+        words::note(connection, seq)?;
+        let mut rows = statement.query([seq])?;
+        if let Some(row) = rows.next()? {
+            let (name, client_id): (String, String) = (row.get(1)?, row.get(2)?);
+            insert(connection, row.get(0)?, &digest(&name, Some(&client_id)))?;
+        }
     }
-    match leaving {
-        Leaving::Session => note_title(connection, row),
-        Leaving::Message => Ok(()),
-    }
+    Ok(())
 }
 
 /// Notes that a session lost its title, if it has one.
@@ -70,21 +61,17 @@ pub(crate) fn is_noted(
     Ok(statement.exists((scope, digest(session, client_id)))?)
 }
 
-/// Forgets what was noted about a session's title and these client ids; returns how many of the ids were noted.
+/// Forgets that a client id of a session was deleted; without a client id, that its title was.
 pub(crate) fn strike(
     connection: &Connection,
     scope: i64,
     session: &str,
-    client_ids: &[String],
-) -> LedgerResult<usize> {
-    let mut statement =
-        connection.prepare_cached("DELETE FROM forgotten WHERE scope = ?1 AND digest = ?2")?;
-    statement.execute((scope, digest(session, None)))?;
-    let mut noted = 0;
-    for client_id in client_ids {
-        noted += statement.execute((scope, digest(session, Some(client_id))))?;
-    }
-    Ok(noted)
+    client_id: Option<&str>,
+) -> LedgerResult<()> {
+    connection
+        .prepare_cached("DELETE FROM forgotten WHERE scope = ?1 AND digest = ?2")?
+        .execute((scope, digest(session, client_id)))?;
+    Ok(())
 }
 
 /// Removes the row of a session that an append made and left empty: its next ordinal is still 0.

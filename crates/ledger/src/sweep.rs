@@ -12,9 +12,8 @@ use ports::{Forgotten, JobKind, Sweep};
 use rusqlite::{Connection, OptionalExtension, Params};
 
 use crate::failure::LedgerResult;
-use crate::forgotten::{self, Leaving};
 use crate::row::{USER, counted, kind_number, scope_row, session_row};
-use crate::{jobs, objects, runs, transcripts};
+use crate::{forgotten, jobs, objects, runs, transcripts};
 
 pub(crate) fn sweep(connection: &Connection, sweep: &Sweep) -> LedgerResult<Forgotten> {
     let changes_before = connection.total_changes();
@@ -106,7 +105,9 @@ fn delete(connection: &Connection, sweep: &Sweep) -> LedgerResult<Forgotten> {
     match sweep {
         Sweep::Session(key) => match session_row(connection, key)? {
             Some(session) => {
-                forgotten::note(connection, Leaving::Session, session)?;
+                let all = "SELECT seq FROM messages WHERE session = ?1";
+                forgotten::note(connection, numbers(connection, all, [session])?)?;
+                forgotten::note_title(connection, session)?;
                 whole(connection, &SESSION, session)
             }
             None => Ok(Forgotten::default()),
@@ -235,6 +236,7 @@ fn doomed_with(
 }
 
 fn erase(connection: &Connection, doomed: &BTreeSet<i64>) -> LedgerResult<Forgotten> {
+    forgotten::note(connection, doomed.iter().copied())?;
     let mut sessions = BTreeSet::new();
     let mut cells = BTreeSet::new();
     for seq in doomed {
@@ -243,7 +245,6 @@ fn erase(connection: &Connection, doomed: &BTreeSet<i64>) -> LedgerResult<Forgot
             .query_row([seq], |row| Ok((row.get(0)?, row.get(1)?)))?;
         sessions.insert(session);
         cells.extend(cell);
-        forgotten::note(connection, Leaving::Message, *seq)?;
         connection
             .prepare_cached("DELETE FROM events WHERE seq = ?1")?
             .execute([seq])?;

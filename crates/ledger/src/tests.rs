@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 
 use crate::failure::{Failure, LedgerResult};
 use crate::writer::{self, Writer};
-use crate::{carried, changes, conversations, jobs, open, schema, transcripts};
+use crate::{carried, changes, conversations, jobs, open, schema, transcripts, words};
 
 fn start(path: &Path) -> Writer {
     let connection = Connection::open(path).expect("opens");
@@ -188,6 +188,9 @@ fn no_read_walks_over_other_tenants_rows() {
         transcripts::CELL_OWNERS,
         carried::CLIENT_ID,
         carried::FORGOTTEN,
+        words::PREVIOUS,
+        words::NEXT,
+        words::EQUAL,
         changes::STAT,
         changes::RECORD,
         changes::MARKS,

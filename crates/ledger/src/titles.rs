@@ -1,17 +1,24 @@
 //! The titles of sessions.
 //!
-//! Owns: giving and deleting them, and letting back what a sweep deleted. Never: what a title looks like.
+//! Owns: giving and deleting them. Never: what a title looks like.
 
 use model::SessionKey;
 use rusqlite::Connection;
 
 use crate::failure::LedgerResult;
-use crate::row::{make_scope, place_of, scope_row, session_row};
+use crate::row::{make_scope, place_of, session_row};
 use crate::{forgotten, sweep};
 
-pub(crate) fn entitle(connection: &Connection, session: &SessionKey, title: &str) -> LedgerResult<()> {
+pub(crate) fn entitle(
+    connection: &Connection,
+    session: &SessionKey,
+    title: &str,
+    accept_forgotten: bool,
+) -> LedgerResult<()> {
     let scope = make_scope(connection, &session.scope)?;
-    if forgotten::is_noted(connection, scope, session.session.as_str(), None)? {
+    if accept_forgotten {
+        forgotten::strike(connection, scope, session.session.as_str(), None)?;
+    } else if forgotten::is_noted(connection, scope, session.session.as_str(), None)? {
         return Ok(());
     }
     if title.is_empty() {
@@ -33,17 +40,6 @@ fn untitle(connection: &Connection, session: &SessionKey) -> LedgerResult<()> {
         .prepare_cached("UPDATE sessions SET title = NULL WHERE id = ?1")?
         .execute([session])?;
     sweep::erase_bytes(connection)
-}
-
-pub(crate) fn let_back(
-    connection: &Connection,
-    session: &SessionKey,
-    client_ids: &[String],
-) -> LedgerResult<usize> {
-    match scope_row(connection, &session.scope)? {
-        Some(scope) => forgotten::strike(connection, scope, session.session.as_str(), client_ids),
-        None => Ok(0),
-    }
 }
 
 pub(crate) fn title(connection: &Connection, session: &SessionKey) -> LedgerResult<Option<String>> {

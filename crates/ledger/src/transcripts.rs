@@ -19,7 +19,7 @@ use crate::row::{
     MESSAGE, SessionRows, USER, count, counted, kind_number, message_of, owner_of, payload_of, place_of,
     scope_row, session_key, session_row, speaker_of,
 };
-use crate::{SqliteLedger, carried, forgotten, jobs, open, sweep, titles, writer};
+use crate::{SqliteLedger, carried, forgotten, jobs, open, sweep, titles, words, writer};
 
 pub(crate) const BUFFER: &str = "SELECT events.payload FROM messages JOIN events ON events.seq = messages.seq
     WHERE messages.session = ?1 AND messages.cell IS NULL ORDER BY messages.time, messages.seq";
@@ -67,21 +67,37 @@ fn append(
         .prepare_cached("SELECT next_ordinal, buffered FROM sessions WHERE id = ?1")?
         .query_row([place.session], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let (first_ordinal, name) = (ordinal, session.session.as_str());
+    let again = words::again(connection, (place, ordinal), session, &messages)?;
     let mut accepted = Vec::with_capacity(messages.len());
-    for new in messages {
+    for (new, is_again) in messages.into_iter().zip(again) {
         let client_id = new.client_id.as_deref();
-        let seen = first_of(connection, place, client_id)?;
-        let forgotten = seen.is_none() && forgotten::has_message(connection, place.scope, name, client_id)?;
+        let content = words::content(connection, &new)?;
+        let seen = match (client_id, &content) {
+            (Some(client_id), _) => first_of(connection, place, client_id)?,
+            (None, Some(content)) => words::equal(connection, (place, first_ordinal), content)?,
+            (None, None) => None,
+        };
+        let was_forgotten =
+            seen.is_none() && (is_again || forgotten::has_message(connection, place.scope, name, client_id)?);
+        let restored = was_forgotten && new.accept_forgotten;
+        if restored {
+            if client_id.is_some() {
+                forgotten::strike(connection, place.scope, name, client_id)?;
+            }
+            words::strike(connection, place.scope, &new)?;
+        }
+        let forgotten = was_forgotten && !restored;
         let duplicate = seen.is_some() || forgotten;
         let id = seen.unwrap_or_else(|| new.message.id.clone());
         if !duplicate {
-            insert(connection, place, ordinal, new)?;
+            insert(connection, place, ordinal, new, content)?;
             ordinal += 1;
         }
         accepted.push(Accepted {
             id,
             duplicate,
             forgotten,
+            restored,
         });
     }
     let new = ordinal - first_ordinal;
@@ -135,14 +151,7 @@ fn cut_if_it_fits(connection: &Connection, wanted: Cut) -> LedgerResult<bool> {
 }
 
 /// The message that a client id names already.
-fn first_of(
-    connection: &Connection,
-    place: SessionRows,
-    client_id: Option<&str>,
-) -> LedgerResult<Option<MessageId>> {
-    let Some(client_id) = client_id else {
-        return Ok(None);
-    };
+fn first_of(connection: &Connection, place: SessionRows, client_id: &str) -> LedgerResult<Option<MessageId>> {
     let id = connection
         .prepare_cached("SELECT id FROM messages WHERE session = ?1 AND client_id = ?2")?
         .query_row((place.session, client_id), |row| row.get::<_, String>(0))
@@ -155,8 +164,11 @@ pub(crate) fn insert(
     place: SessionRows,
     ordinal: i64,
     new: NewMessage,
+    content: Option<Vec<u8>>,
 ) -> LedgerResult<()> {
-    let NewMessage { message, client_id } = new;
+    let NewMessage {
+        message, client_id, ..
+    } = new;
     let (id, time) = (message.id.clone(), message.time.millis());
     let (kind, speaker) = speaker_of(&message);
     let payload = payload_of(message)?;
@@ -171,8 +183,8 @@ pub(crate) fn insert(
     let seq = connection.last_insert_rowid();
     connection
         .prepare_cached(
-            "INSERT INTO messages (seq, scope, session, id, client_id, time, speaker_kind, speaker)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            "INSERT INTO messages (seq, scope, session, id, client_id, time, speaker_kind, speaker, content)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         )?
         .execute((
             seq,
@@ -183,6 +195,7 @@ pub(crate) fn insert(
             time,
             kind,
             &speaker,
+            content,
         ))?;
     connection
         .prepare_cached(
@@ -363,19 +376,18 @@ impl Transcripts for SqliteLedger {
         self.writer.write(work).await
     }
 
-    async fn entitle(&self, session: &SessionKey, title: String) -> Result<(), LedgerError> {
+    async fn entitle(
+        &self,
+        session: &SessionKey,
+        title: String,
+        accept_forgotten: bool,
+    ) -> Result<(), LedgerError> {
         let session = session.clone();
         let erases = title.is_empty();
-        let work = move |c: &Connection| titles::entitle(c, &session, &title);
+        let work = move |c: &Connection| titles::entitle(c, &session, &title, accept_forgotten);
         if erases {
             return self.writer.erase(work).await;
         }
-        self.writer.write(work).await
-    }
-
-    async fn let_back(&self, session: &SessionKey, client_ids: Vec<String>) -> Result<usize, LedgerError> {
-        let session = session.clone();
-        let work = move |c: &Connection| titles::let_back(c, &session, &client_ids);
         self.writer.write(work).await
     }
 

@@ -21,8 +21,11 @@ pub struct Add {
     pub session: SessionKey,
     /// The engine gives each message its id and this session. A client's own id goes into `client_id` and is never
     /// visible outside its session. [`Added::accepted`] returns the id of each message; `sources` of every memory
-    /// contain these ids. A message whose client id was deleted is left out.
+    /// contain these ids. A deleted message is left out unless it asks to be accepted.
     pub messages: Vec<NewMessage>,
+    /// The session's title; later episodes made by rules take it as their subject. A blank one changes nothing, and one that
+    /// was deleted comes back only with a message that accepts what was forgotten.
+    pub title: Option<String>,
     /// Only accept them; do not look for boundaries now.
     pub defer_extraction: bool,
     /// Look for boundaries in a background task of this id, and answer at once.

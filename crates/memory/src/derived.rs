@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use model::{Doc, DocKind, Entry, EntryKind, MessageId, Parent, ParentKind};
+use model::{Doc, DocKind, Entry, EntryKind, MessageId, Parent, ParentKind, SkillStatus};
 
 /// Whether an entry only repeats other entries.
 fn is_derived(kind: EntryKind, parent: Option<&Parent>) -> bool {
@@ -32,13 +32,27 @@ fn row_is_derived(doc: &Doc) -> bool {
     matches!(doc.kind, DocKind::Entry(kind) if is_derived(kind, doc.parent.as_ref()))
 }
 
-/// Rows that must go with some of an owner's rows: facts of their episodes, and all memories made from any of these,
-/// because they can quote them. The next run makes the lost statements about remaining memories again.
+/// Whether a skill goes with these cases. A draft can describe any of its cases and is made again from the others; a
+/// skill that a person judged goes with the last case.
+fn skill_hangs(skill: &Doc, gone: &BTreeSet<&str>, rows: &[&Doc]) -> bool {
+    let mut cases = skill.sources.iter();
+    let is_made_of_gone = cases.clone().any(|case| gone.contains(case.as_str()));
+    let is_draft = SkillStatus::of(&skill.labels) == SkillStatus::Draft;
+    let is_left = |case: &MessageId| {
+        !gone.contains(case.as_str()) && rows.iter().any(|row| *row.key.id == *case.as_str())
+    };
+    skill.kind == DocKind::Entry(EntryKind::Skill) && is_made_of_gone && (is_draft || !cases.any(is_left))
+}
+
+/// Rows that must go with some of an owner's rows: facts of their episodes, skills of their cases, and all memories made
+/// from any of these, because they can quote them. The next run makes the lost statements about remaining memories again.
 pub(crate) fn going_with<'a>(rows: &[&'a Doc], told: &BTreeSet<&str>) -> Vec<&'a Doc> {
     let goes = |doc: &Doc| {
         let of_episode =
             |parent: &Parent| parent.kind == ParentKind::Episode && told.contains(parent.id.as_str());
-        told.contains(&*doc.key.id) || doc.parent.as_ref().is_some_and(of_episode)
+        told.contains(&*doc.key.id)
+            || doc.parent.as_ref().is_some_and(of_episode)
+            || skill_hangs(doc, told, rows)
     };
     let (derived, first): (Vec<&Doc>, Vec<&Doc>) = rows.iter().partition(|doc| row_is_derived(doc));
     let (gone, left): (Vec<&Doc>, Vec<&Doc>) = first.into_iter().partition(|doc| goes(doc));

@@ -196,16 +196,6 @@ impl Engine {
         behind::caught_up(self.world(), scope).await;
     }
 
-    /// Lets later adds of a session store messages that were deleted, by their client ids; returns how many were.
-    pub async fn let_back(&self, session: &SessionKey, ids: Vec<String>) -> Result<usize, EngineError> {
-        self.minded(memorize::let_back(self.world(), session, ids).await)
-    }
-
-    /// Sets a session's title; later episodes made by rules take it as their subject. A blank one changes nothing.
-    pub async fn entitle(&self, session: &SessionKey, title: &str) -> Result<(), EngineError> {
-        self.minded(memorize::entitle(self.world(), session, title).await)
-    }
-
     /// Ends the segment in a session's buffer.
     pub async fn flush(&self, flush: Flush) -> Result<Added, EngineError> {
         self.caught_up(Some(&flush.session.scope)).await;

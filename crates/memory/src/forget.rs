@@ -311,7 +311,11 @@ async fn erasable(
 async fn untitle(world: &World, owned: &Owned, words: &Words) -> Result<bool, EngineError> {
     let titled = titles(world, owned, words).await?;
     for (session, _) in &titled {
-        world.parts.transcripts.entitle(session, String::new()).await?;
+        world
+            .parts
+            .transcripts
+            .entitle(session, String::new(), false)
+            .await?;
     }
     Ok(!titled.is_empty())
 }

@@ -36,11 +36,17 @@ pub(crate) async fn add(world: &Arc<World>, add: Add) -> Result<Added, EngineErr
     let Add {
         session,
         messages,
+        title,
         defer_extraction,
         task,
     } = add;
     refuse_if_saturated(world, &session, task.as_ref()).await?;
     let messages = attachments::read(world, messages).await?;
+    if let Some(title) = title {
+        // Before the messages: a segment can end and its episode be written as soon as they are stored.
+        let accept_forgotten = messages.iter().any(|new| new.accept_forgotten);
+        entitle(world, &session, &title, accept_forgotten).await?;
+    }
     // Not in the caller's own task: a caller that goes away must not leave a message on disk that nobody at hand has.
     let next = match task {
         Some(id) => NextStep::Task(id),
@@ -123,22 +129,16 @@ async fn accept_and_look(
     })
 }
 
-/// Lets later adds store messages that were deleted, by their client ids.
-pub(crate) async fn let_back(
-    world: &World,
-    session: &SessionKey,
-    client_ids: Vec<String>,
-) -> Result<usize, EngineError> {
-    world.accepting()?;
-    Ok(world.parts.transcripts.let_back(session, client_ids).await?)
-}
-
 /// How long a title may be; it becomes the heading of an episode.
 const TITLE_CHARS_MAX: usize = 80;
 
 /// Gives a session a title, in one line and without secrets.
-pub(crate) async fn entitle(world: &World, session: &SessionKey, title: &str) -> Result<(), EngineError> {
-    world.accepting()?;
+async fn entitle(
+    world: &World,
+    session: &SessionKey,
+    title: &str,
+    accept_forgotten: bool,
+) -> Result<(), EngineError> {
     let mut title = title.split_whitespace().collect::<Vec<_>>().join(" ");
     if world.settings.redacts {
         world
@@ -149,7 +149,8 @@ pub(crate) async fn entitle(world: &World, session: &SessionKey, title: &str) ->
         title = title.chars().take(TITLE_CHARS_MAX - 1).chain(['…']).collect();
     }
     if !title.is_empty() {
-        world.parts.transcripts.entitle(session, title).await?;
+        let transcripts = &world.parts.transcripts;
+        transcripts.entitle(session, title, accept_forgotten).await?;
     }
     Ok(())
 }
@@ -298,15 +299,14 @@ async fn show(world: &World, session: &SessionKey, ticket: Ticket, fresh: Vec<Me
 }
 
 fn named(world: &World, session: &SessionKey, new: NewMessage) -> NewMessage {
-    let NewMessage { message, client_id } = new;
-    let id = ids::message_id(&*world.parts.ids, message.time);
+    let id = ids::message_id(&*world.parts.ids, new.message.time);
     NewMessage {
         message: Message {
             id,
             session: session.clone(),
-            ..message
+            ..new.message
         },
-        client_id,
+        ..new
     }
 }
 

@@ -126,7 +126,11 @@ async fn add(
     for message in messages {
         if !there.contains(&message.id) {
             let client_id = carried.client_ids.remove(&message.id);
-            let new = NewMessage { message, client_id };
+            let new = NewMessage {
+                accept_forgotten: false,
+                message,
+                client_id,
+            };
             sessions.entry(new.message.session.clone()).or_default().push(new);
         }
     }
@@ -154,6 +158,7 @@ fn written_cell(entry: &Entry, carried: &Carried) -> Option<WrittenCell> {
     let turns = entry.turns.iter().filter(|turn| turn.session == session);
     let messages: Vec<NewMessage> = turns
         .map(|turn| NewMessage {
+            accept_forgotten: false,
             message: turn.clone(),
             client_id: carried.client_ids.get(&turn.id).cloned(),
         })

@@ -11,6 +11,7 @@ mod doc;
 mod entry;
 pub mod filter;
 pub mod id;
+pub mod marks;
 mod message;
 mod page;
 pub mod redact;

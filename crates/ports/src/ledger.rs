@@ -40,16 +40,21 @@ pub struct NewMessage {
     pub message: Message,
     /// The client's own id, unique in its session; makes a retry idempotent.
     pub client_id: Option<String>,
+    /// Also if it was deleted before; later appends accept it then.
+    pub accept_forgotten: bool,
 }
 
 /// Result for one message of an append.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Accepted {
+    /// Its id; of one that is left out it names nothing.
     pub id: MessageId,
-    /// It was there before: same session and client id.
+    /// It was there before: same session and client id; or neither has one and session, sender, role, time and content are the same.
     pub duplicate: bool,
     /// Of a duplicate: a sweep deleted it since, and it is left out.
     pub forgotten: bool,
+    /// A sweep deleted it, and it is stored again as it asks.
+    pub restored: bool,
 }
 
 /// Result of an append.
@@ -132,8 +137,9 @@ pub struct Forgotten {
 }
 
 /// Event logs, buffers and segments. Invariant: a message that was accepted is in its session's buffer or in exactly
-/// one segment, until a sweep removes it. An append leaves out a message whose client id a sweep deleted, until
-/// [`Transcripts::let_back`]; a sweep of the whole scope ends this.
+/// one segment, until a sweep removes it. An append leaves out a message that a sweep deleted from the scope, whatever its
+/// session: it has the client id of then in its session, or [`model::marks::sent_again`] says so. It is accepted if it asks for it,
+/// in the append's own commit. A sweep of the whole scope ends this.
 #[async_trait]
 pub trait Transcripts: Send + Sync + std::fmt::Debug {
     /// Accepts messages of one session: log and buffer in one commit, all or none.
@@ -152,12 +158,14 @@ pub trait Transcripts: Send + Sync + std::fmt::Debug {
         cut: CutWithAppend,
         now: Timestamp,
     ) -> Result<AppendOutcome, LedgerError>;
-    /// Lets later appends accept these client ids of a session again, and lets it have a title again. Returns how many of the
-    /// ids were deleted.
-    async fn let_back(&self, session: &SessionKey, client_ids: Vec<String>) -> Result<usize, LedgerError>;
     /// Replaces the title of a session; deleted with the session. An empty title deletes it. A session whose title was
-    /// deleted takes no other until [`Transcripts::let_back`].
-    async fn entitle(&self, session: &SessionKey, title: String) -> Result<(), LedgerError>;
+    /// deleted takes another only with `accept_forgotten`.
+    async fn entitle(
+        &self,
+        session: &SessionKey,
+        title: String,
+        accept_forgotten: bool,
+    ) -> Result<(), LedgerError>;
     /// A session's title, if it was given one.
     async fn title(&self, session: &SessionKey) -> Result<Option<String>, LedgerError>;
     /// A session's buffer, in order of time, then of arrival.

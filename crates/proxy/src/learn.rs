@@ -45,6 +45,7 @@ pub(crate) async fn learn(engine: &Engine, clock: &dyn Clock, ids: &dyn Ids, tur
         return;
     }
     let add = Add {
+        title: None,
         session: turn.key.clone(),
         messages,
         defer_extraction: false,
@@ -162,6 +163,7 @@ impl<'a> Learnt<'a> {
         };
         with(&mut message);
         self.messages.push(NewMessage {
+            accept_forgotten: false,
             message,
             client_id: Some(id),
         });

@@ -120,10 +120,10 @@ fn is_form(request: &Request) -> bool {
 fn names(json: &[u8]) -> Option<BTreeSet<Named>> {
     let mut named = BTreeSet::new();
     let mut reader = serde_json::Deserializer::from_slice(json);
-    let walk = Walk {
+    let walk = BodyWalk {
         named: &mut named,
         field: None,
-        place: Place::Elsewhere,
+        place: IdPlace::Elsewhere,
     };
     walk.deserialize(&mut reader).ok()?;
     reader.end().ok()?;
@@ -152,7 +152,7 @@ fn step_of(field: &str) -> Option<(&'static str, bool)> {
 
 /// Where a value stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum IdPlace {
     /// In the field `input`: a list of items, or, where it is an object, the arguments of a call.
     Input,
     Item,
@@ -160,15 +160,15 @@ enum Place {
 }
 
 /// Reads a value and keeps what it names. A field that appears twice is read twice: servers differ in which one counts.
-struct Walk<'a> {
+struct BodyWalk<'a> {
     named: &'a mut BTreeSet<Named>,
     field: Option<(&'static str, bool)>,
-    place: Place,
+    place: IdPlace,
 }
 
-impl Walk<'_> {
-    fn inside(&mut self, field: Option<(&'static str, bool)>, place: Place) -> Walk<'_> {
-        Walk {
+impl BodyWalk<'_> {
+    fn inside(&mut self, field: Option<(&'static str, bool)>, place: IdPlace) -> BodyWalk<'_> {
+        BodyWalk {
             named: self.named,
             field,
             place,
@@ -176,7 +176,7 @@ impl Walk<'_> {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Walk<'_> {
+impl<'de> DeserializeSeed<'de> for BodyWalk<'_> {
     /// The value, if it is a text.
     type Value = Option<String>;
 
@@ -185,7 +185,7 @@ impl<'de> DeserializeSeed<'de> for Walk<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Walk<'_> {
+impl<'de> Visitor<'de> for BodyWalk<'_> {
     type Value = Option<String>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -221,10 +221,10 @@ impl<'de> Visitor<'de> for Walk<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<Self::Value, A::Error> {
         let field = self.field.filter(|(_, is_id)| *is_id);
-        let place = if self.place == Place::Input {
-            Place::Item
+        let place = if self.place == IdPlace::Input {
+            IdPlace::Item
         } else {
-            Place::Elsewhere
+            IdPlace::Elsewhere
         };
         while items.next_element_seed(self.inside(field, place))?.is_some() {}
         Ok(None)
@@ -233,16 +233,16 @@ impl<'de> Visitor<'de> for Walk<'_> {
     fn visit_map<A: MapAccess<'de>>(mut self, mut fields: A) -> Result<Self::Value, A::Error> {
         let (mut ids, mut is_reference) = (Vec::new(), false);
         // An item of nothing but an id stands for the one that has it.
-        let mut is_bare = self.place == Place::Item;
+        let mut is_bare = self.place == IdPlace::Item;
         while let Some(name) = fields.next_key::<String>()? {
-            if self.place == Place::Input || NOT_NAMES.contains(&name.as_str()) {
+            if self.place == IdPlace::Input || NOT_NAMES.contains(&name.as_str()) {
                 fields.next_value::<IgnoredAny>()?;
                 continue;
             }
             let place = if name == "input" {
-                Place::Input
+                IdPlace::Input
             } else {
-                Place::Elsewhere
+                IdPlace::Elsewhere
             };
             let text = fields.next_value_seed(self.inside(step_of(&name), place))?;
             match (name.as_str(), text) {

@@ -42,7 +42,8 @@ pub struct AddRequest {
     #[serde(default)]
     #[schema(default = false)]
     pub wait: bool,
-    /// Quipu: also store messages that were deleted before. Without it an add leaves them out, by their `message_id`.
+    /// Quipu: also store messages that were deleted before. Without it an add leaves them out: the same words of the same sender,
+    /// with the time, the `message_id` or the neighbours of then.
     #[serde(default)]
     #[schema(default = false)]
     pub accept_forgotten: bool,
@@ -99,13 +100,17 @@ impl AddRequest {
 pub struct AddData {
     pub message_count: usize,
     pub status: AddStatus,
-    /// Quipu: the messages' ids, in the order they were sent.
+    /// Quipu: the ids of the messages that are stored, in the order they were sent: all but those in `withheld`.
     pub message_ids: Vec<String>,
-    /// Quipu: number of messages that were stored before, also those deleted since.
+    /// Quipu: number of messages that were stored before, also those deleted since. Without a `message_id` a message is the
+    /// same if its session, sender, role, timestamp and content are.
     pub duplicates: usize,
-    /// Quipu: number of duplicates that were deleted and are left out; their ids name nothing.
+    /// Quipu: number of duplicates that were deleted and are left out.
     #[serde(default)]
     pub forgotten: usize,
+    /// Quipu: the positions in the request, from 0, of the messages that are left out.
+    #[serde(default)]
+    pub withheld: Vec<usize>,
     /// Quipu: number of messages that were deleted before and are stored again, as `accept_forgotten` asks.
     #[serde(default)]
     pub restored: usize,
@@ -129,15 +134,19 @@ pub struct QueuedData {
     pub message_count: usize,
     /// Unfinished tasks of this session, this one included.
     pub pending: usize,
-    /// Quipu: the messages' ids, in the order they were sent.
+    /// Quipu: the ids of the messages that are stored, in the order they were sent: all but those in `withheld`.
     #[serde(default)]
     pub message_ids: Vec<String>,
-    /// Quipu: number of messages that were stored before, also those deleted since.
+    /// Quipu: number of messages that were stored before, also those deleted since. Without a `message_id` a message is the
+    /// same if its session, sender, role, timestamp and content are.
     #[serde(default)]
     pub duplicates: usize,
-    /// Quipu: number of duplicates that were deleted and are left out; their ids name nothing.
+    /// Quipu: number of duplicates that were deleted and are left out.
     #[serde(default)]
     pub forgotten: usize,
+    /// Quipu: the positions in the request, from 0, of the messages that are left out.
+    #[serde(default)]
+    pub withheld: Vec<usize>,
     /// Quipu: number of messages that were deleted before and are stored again, as `accept_forgotten` asks.
     #[serde(default)]
     pub restored: usize,

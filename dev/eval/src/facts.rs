@@ -2,7 +2,7 @@
 //!
 //! Owns: the draw. Never: a judgement, or a data set.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 
 use clap::ValueEnum;
 use extract::Limits;
@@ -121,11 +121,6 @@ fn statements(cells: &[Cell]) -> Vec<Learnt> {
     let facts: Vec<extract::Fact> = cells
         .iter()
         .flat_map(|cell| extract::facts(cell, &Zone::utc()))
-        .collect();
-    let names: HashMap<_, _> = cells
-        .iter()
-        .flat_map(|cell| &cell.messages)
-        .map(|message| (&message.sender, extract::speaker(message)))
         .collect();
     let senders: BTreeSet<_> = facts.iter().map(|fact| &fact.sender).collect();
     let mut found = Vec::new();

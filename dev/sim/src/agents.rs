@@ -64,11 +64,13 @@ impl Run {
                 call = Some(id);
             }
             messages.push(NewMessage {
+                accept_forgotten: false,
                 message,
                 client_id: Some(format!("c{sent}")),
             });
         }
         let add = Add {
+            title: None,
             session: key,
             messages,
             defer_extraction: self.dice.percent(15),

@@ -75,11 +75,13 @@ impl Run {
             };
             let message = spoken(&key, sender, role, time, text);
             messages.push(NewMessage {
+                accept_forgotten: false,
                 message,
                 client_id: has_ids.then(|| format!("c{number}")),
             });
         }
         let add = Add {
+            title: None,
             session: key,
             messages,
             defer_extraction: self.dice.percent(15),

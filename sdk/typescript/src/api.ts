@@ -724,7 +724,7 @@ export interface paths {
         put?: never;
         /**
          * Add messages
-         * @description After a 200 or 202 the messages are on disk. You can safely send messages with a `message_id` again.
+         * @description After a 200 or 202 the messages are on disk. You can safely send a request again.
          */
         post: operations["add_memory"];
         delete?: never;
@@ -1250,12 +1250,17 @@ export interface components {
         AddData: {
             message_count: number;
             status: components["schemas"]["AddStatus"];
-            /** @description Quipu: the messages' ids, in the order they were sent. */
+            /** @description Quipu: the ids of the messages that are stored, in the order they were sent: all but those in `withheld`. */
             message_ids: string[];
-            /** @description Quipu: number of messages that were stored before, also those deleted since. */
+            /**
+             * @description Quipu: number of messages that were stored before, also those deleted since. Without a `message_id` a message is the
+             *     same if its session, sender, role, timestamp and content are.
+             */
             duplicates: number;
-            /** @description Quipu: number of duplicates that were deleted and are left out; their ids name nothing. */
+            /** @description Quipu: number of duplicates that were deleted and are left out. */
             forgotten?: number;
+            /** @description Quipu: the positions in the request, from 0, of the messages that are left out. */
+            withheld?: number[];
             /** @description Quipu: number of messages that were deleted before and are stored again, as `accept_forgotten` asks. */
             restored?: number;
             /** @description Quipu: number of secrets removed from them before they were written. */
@@ -1287,7 +1292,8 @@ export interface components {
              */
             wait?: boolean;
             /**
-             * @description Quipu: also store messages that were deleted before. Without it an add leaves them out, by their `message_id`.
+             * @description Quipu: also store messages that were deleted before. Without it an add leaves them out: the same words of the same sender,
+             *     with the time, the `message_id` or the neighbours of then.
              * @default false
              */
             accept_forgotten?: boolean;
@@ -1892,12 +1898,17 @@ export interface components {
             data: {
                 message_count: number;
                 status: components["schemas"]["AddStatus"];
-                /** @description Quipu: the messages' ids, in the order they were sent. */
+                /** @description Quipu: the ids of the messages that are stored, in the order they were sent: all but those in `withheld`. */
                 message_ids: string[];
-                /** @description Quipu: number of messages that were stored before, also those deleted since. */
+                /**
+                 * @description Quipu: number of messages that were stored before, also those deleted since. Without a `message_id` a message is the
+                 *     same if its session, sender, role, timestamp and content are.
+                 */
                 duplicates: number;
-                /** @description Quipu: number of duplicates that were deleted and are left out; their ids name nothing. */
+                /** @description Quipu: number of duplicates that were deleted and are left out. */
                 forgotten?: number;
+                /** @description Quipu: the positions in the request, from 0, of the messages that are left out. */
+                withheld?: number[];
                 /** @description Quipu: number of messages that were deleted before and are stored again, as `accept_forgotten` asks. */
                 restored?: number;
                 /** @description Quipu: number of secrets removed from them before they were written. */
@@ -2431,12 +2442,17 @@ export interface components {
                 message_count: number;
                 /** @description Unfinished tasks of this session, this one included. */
                 pending: number;
-                /** @description Quipu: the messages' ids, in the order they were sent. */
+                /** @description Quipu: the ids of the messages that are stored, in the order they were sent: all but those in `withheld`. */
                 message_ids?: string[];
-                /** @description Quipu: number of messages that were stored before, also those deleted since. */
+                /**
+                 * @description Quipu: number of messages that were stored before, also those deleted since. Without a `message_id` a message is the
+                 *     same if its session, sender, role, timestamp and content are.
+                 */
                 duplicates?: number;
-                /** @description Quipu: number of duplicates that were deleted and are left out; their ids name nothing. */
+                /** @description Quipu: number of duplicates that were deleted and are left out. */
                 forgotten?: number;
+                /** @description Quipu: the positions in the request, from 0, of the messages that are left out. */
+                withheld?: number[];
                 /** @description Quipu: number of messages that were deleted before and are stored again, as `accept_forgotten` asks. */
                 restored?: number;
                 /** @description Quipu: number of secrets removed from them before they were written. */
@@ -3397,12 +3413,17 @@ export interface components {
             message_count: number;
             /** @description Unfinished tasks of this session, this one included. */
             pending: number;
-            /** @description Quipu: the messages' ids, in the order they were sent. */
+            /** @description Quipu: the ids of the messages that are stored, in the order they were sent: all but those in `withheld`. */
             message_ids?: string[];
-            /** @description Quipu: number of messages that were stored before, also those deleted since. */
+            /**
+             * @description Quipu: number of messages that were stored before, also those deleted since. Without a `message_id` a message is the
+             *     same if its session, sender, role, timestamp and content are.
+             */
             duplicates?: number;
-            /** @description Quipu: number of duplicates that were deleted and are left out; their ids name nothing. */
+            /** @description Quipu: number of duplicates that were deleted and are left out. */
             forgotten?: number;
+            /** @description Quipu: the positions in the request, from 0, of the messages that are left out. */
+            withheld?: number[];
             /** @description Quipu: number of messages that were deleted before and are stored again, as `accept_forgotten` asks. */
             restored?: number;
             /** @description Quipu: number of secrets removed from them before they were written. */

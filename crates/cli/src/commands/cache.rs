@@ -125,20 +125,20 @@ fn part<T: DeserializeOwned>(data: &Value, key: &str) -> Result<Vec<T>, Failure>
     })
 }
 
-pub(super) fn percent(ratio: Option<f64>) -> String {
+fn percent(ratio: Option<f64>) -> String {
     ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{:.0} %", ratio * 100.0))
 }
 
-pub(super) fn millis(millis: Option<u64>) -> String {
+fn millis(millis: Option<u64>) -> String {
     millis.map_or_else(|| "-".to_owned(), |millis| format!("{millis} ms"))
 }
 
-pub(super) fn count(count: Option<u64>) -> String {
+fn count(count: Option<u64>) -> String {
     count.map_or_else(|| "-".to_owned(), |count| count.to_string())
 }
 
 /// Text for a class of the server; an unknown class stays as it is.
-pub(super) fn words(class: &str) -> &str {
+fn words(class: &str) -> &str {
     match class {
         "first" => "the first request",
         "extension" => "extends the last request",

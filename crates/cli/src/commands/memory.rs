@@ -72,7 +72,7 @@ pub(super) async fn add(desk: &Desk, api: &Api, args: AddArgs) -> Result<Exit, F
         )?;
     } else if added.forgotten > 0 {
         line(format_args!(
-            "not stored: the message of this `--id` was deleted; give another id"
+            "not stored: this message was deleted before; add it with other words"
         ))?;
     } else if duplicate {
         line(format_args!("already stored as {id}"))?;

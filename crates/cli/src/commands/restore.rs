@@ -54,7 +54,7 @@ fn made(
     folder: &Path,
     root: &Path,
 ) -> Result<Result<(SyncedData, HealthData), Failure>, Failure> {
-    let beside = Beside::new(root)?;
+    let beside = RestoreFolder::new(root)?;
     let made = || -> Result<_, Failure> {
         archive.unpack(folder, &beside.path)?;
         let loaded = load(&beside.path, environment::variables());
@@ -76,12 +76,12 @@ fn made(
 }
 
 /// The folder that becomes the root. Its lock keeps another restore out.
-struct Beside {
+struct RestoreFolder {
     path: PathBuf,
     _lock: File,
 }
 
-impl Beside {
+impl RestoreFolder {
     fn new(root: &Path) -> Result<Self, Failure> {
         let refused = || format!("cannot make a folder beside `{}`", root.display());
         let (parent, path) = root

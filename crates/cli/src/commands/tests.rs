@@ -245,7 +245,7 @@ fn the_demo_refuses_what_it_cannot_give() {
     assert!(refused.error.to_string().contains("--json"), "{}", refused.error);
 }
 
-const LISBON: &str = "add --flush I-live-in-Lisbon.";
+const LISBON: &str = "add --flush \"I live in Lisbon.\"";
 
 #[tokio::test]
 async fn runs_are_asked_for_listed_and_counted() {

@@ -228,13 +228,13 @@ fn is_open(task: &TaskItem) -> bool {
 }
 
 /// Conversations whose context is nearly full.
-pub(super) fn near_limit(conversations: usize) -> String {
+fn near_limit(conversations: usize) -> String {
     let one = "conversation near its limit";
     counted(conversations, one, "conversations near their limit")
 }
 
 /// In one word, where it is not a sentence.
-pub(super) fn index_word(health: &str) -> &str {
+fn index_word(health: &str) -> &str {
     match health {
         word @ ("ready" | "fresh") => word,
         _ => "needs a rebuild",

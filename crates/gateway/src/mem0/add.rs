@@ -109,8 +109,13 @@ async fn add(gateway: &Gateway, visit: &Visit, body: JsonBody<Adding>) -> Result
         })?;
     visit.caller.enter_add(&parts)?;
     let session = parts.session;
-    let new = |(message, client_id)| NewMessage { message, client_id };
+    let new = |(message, client_id)| NewMessage {
+        accept_forgotten: false,
+        message,
+        client_id,
+    };
     let add = Add {
+        title: None,
         session: session.clone(),
         messages: parts.messages.into_iter().map(new).collect(),
         defer_extraction: true,
@@ -134,7 +139,9 @@ async fn add(gateway: &Gateway, visit: &Visit, body: JsonBody<Adding>) -> Result
     Ok(Done {
         session,
         owner,
-        messages: added.accepted.into_iter().map(|one| one.id).collect(),
+        messages: (added.accepted.into_iter().filter(|one| !one.forgotten))
+            .map(|one| one.id)
+            .collect(),
         event,
     })
 }

@@ -253,6 +253,18 @@ async fn words_go_and_their_messages_stay_out_until_a_request_accepts_them() {
         (&again["duplicates"], &again["forgotten"]),
         (&json!(3), &json!(1))
     );
+    assert_eq!(again["withheld"], json!([1]));
+    assert_eq!(again["message_ids"].as_array().map(Vec::len), Some(2));
+    let mut refused = of_petra();
+    refused["accept_forgotten"] = json!(true);
+    refused["messages"][0]["content"] = json!([{"type": "doc", "base64": "no base64!"}]);
+    let refused = house.post("/api/v2/memory/add", &refused).await;
+    assert_eq!(refused.status, 422, "{}", refused.text);
+    assert_eq!(
+        add(&of_petra()).await["withheld"],
+        json!([1]),
+        "a failed add accepts nothing"
+    );
     assert!(!finds(&house, "ada", "Petra birthday").await.contains("etra"));
     let mut accepting = of_petra();
     accepting["accept_forgotten"] = json!(true);

@@ -109,12 +109,13 @@ impl Transcripts for GatedLedger {
         self.pass("append").await?;
         self.inner.append_and_cut(messages, cut, now).await
     }
-    async fn let_back(&self, session: &SessionKey, client_ids: Vec<String>) -> Result<usize, LedgerError> {
-        self.inner.let_back(session, client_ids).await
-    }
-
-    async fn entitle(&self, session: &SessionKey, title: String) -> Result<(), LedgerError> {
-        self.inner.entitle(session, title).await
+    async fn entitle(
+        &self,
+        session: &SessionKey,
+        title: String,
+        accept_forgotten: bool,
+    ) -> Result<(), LedgerError> {
+        self.inner.entitle(session, title, accept_forgotten).await
     }
     async fn title(&self, session: &SessionKey) -> Result<Option<String>, LedgerError> {
         self.inner.title(session).await

@@ -143,8 +143,8 @@ fn twice() -> GatewaySettings {
 #[tokio::test]
 async fn the_ledger_gets_a_long_message_that_nobody_else_has() {
     let house = House::with(twice(), Zone::utc()).await;
-    for _ in 0..2 {
-        house.send(add(MEBIBYTE * 3 / 2)).await.data();
+    for more in 0..2 {
+        house.send(add(MEBIBYTE * 3 / 2 + 4 * more)).await.data();
     }
     assert_eq!(house.gated.contents_max.load(Ordering::Relaxed), 1);
     assert_eq!(house.ledger.everything().len(), 2);
@@ -181,7 +181,7 @@ async fn a_long_segment_is_read_when_no_body_has_its_room() {
 async fn an_add_that_waits_for_its_memories_has_no_room_meanwhile() {
     let house = House::with(twice(), Zone::utc()).await;
     house.send(add(MEBIBYTE * 3 / 2)).await.data();
-    let text = "tea ".repeat(MEBIBYTE * 3 / 8);
+    let text = "cup ".repeat(MEBIBYTE * 3 / 8);
     let mut waiting = conversation("s", &[("ada", &text)]);
     waiting["wait"] = json!(true);
     house.post("/api/v2/memory/add", &waiting).await.data();

@@ -156,7 +156,7 @@ async fn forgetting_leaves_no_skill_and_no_file() {
     let session = json!({"session_id": "s1"});
     assert_eq!(
         house.post("/api/v1/memory/delete", &session).await.data()["count"],
-        1
+        2
     );
     assert_eq!(listed(&house, "agent_case").await["count"], 0);
     assert_eq!(house.vault.bytes(DEPLOY), None, "a draft goes with a case of it");

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ledger::SqliteLedger;
-use model::{CellId, Date, MessageId, Owner};
+use model::{CellId, Date, Message, MessageId, Owner};
 use ports::runs::{Cause, Claim, Cost, NewRun, Run, RunState, Runs, Work};
 use ports::{
     Conversations, FileChanges, FileRecord, JobKind, JobState, Jobs, LedgerError, NewRecord, Sweep,
@@ -96,10 +96,11 @@ fn a_file_that_is_no_database_is_an_error_with_its_cause() {
 }
 
 /// What this program writes.
-const VERSION: u32 = 9;
+const VERSION: u32 = 10;
 
 /// What every fixture holds; a conversation from version 2 on, a run from version 3 on, a title from version 5 on,
-/// a forgotten client id from version 7 on, an object of a model server from version 9 on.
+/// a forgotten client id from version 7 on, an object of a model server from version 9 on, the
+/// words of a forgotten message from version 10 on.
 async fn fill(ledger: &SqliteLedger) {
     let s = session("a", "s");
     let messages = vec![
@@ -111,7 +112,7 @@ async fn fill(ledger: &SqliteLedger) {
         .await
         .expect("accepted");
     ledger
-        .entitle(&s, "Road bike".to_owned())
+        .entitle(&s, "Road bike".to_owned(), false)
         .await
         .expect("is called so");
     let buffer = ledger.buffer(&s).await.expect("reads");
@@ -154,6 +155,14 @@ async fn check_forgotten(ledger: &SqliteLedger, version: u32) {
     let outcome = Transcripts::append(ledger, &gone, said, at(70)).await;
     let accepted = &outcome.expect("answered").accepted[0];
     assert_eq!(accepted.forgotten, version >= 7);
+    let elsewhere = session("a", "elsewhere");
+    let said = vec![new(Message {
+        id: MessageId::new("m10"),
+        ..says(&elsewhere, "ann", "m9", 60)
+    })];
+    let outcome = Transcripts::append(ledger, &elsewhere, said, at(71)).await;
+    let accepted = &outcome.expect("answered").accepted[0];
+    assert_eq!(accepted.forgotten, version >= 10, "known by its words and time");
 }
 
 const DAY: Date = Date::constant(2026, 3, 2);
@@ -368,6 +377,7 @@ async fn every_old_version_is_read() {
         include_str!("../fixtures/v7.sql"),
         include_str!("../fixtures/v8.sql"),
         include_str!("../fixtures/v9.sql"),
+        include_str!("../fixtures/v10.sql"),
     ];
     assert_eq!(
         dumps.len(),

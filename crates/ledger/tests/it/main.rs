@@ -10,3 +10,4 @@ mod kill;
 mod property;
 #[cfg(unix)]
 mod room;
+mod words;

@@ -101,6 +101,7 @@ impl Script {
             None => replies(s, "bot", &id, time),
         };
         NewMessage {
+            accept_forgotten: false,
             message,
             client_id: client_id.map(|id| format!("client-{id}")),
         }

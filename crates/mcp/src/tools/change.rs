@@ -55,7 +55,11 @@ pub(super) async fn remember<A: MemoryApi>(
         ..AddRequest::new(&session, vec![message])
     };
     let added: AddData = post(&door.api, "/memory/add", &request).await?;
-    let id = added.message_ids.first().cloned().unwrap_or_default();
+    let Some(id) = added.message_ids.first() else {
+        return Err(ToolRefusal::new(
+            "not stored: the user deleted this text before; use other words if it is to be remembered again",
+        ));
+    };
     let removed = match added.redacted {
         0 => String::new(),
         1 => "; 1 secret was removed first".to_owned(),

@@ -285,6 +285,10 @@ async fn what_is_remembered_is_the_users_and_in_a_session_of_the_users_own() {
     );
     let refused = api.call("remember", json!({"text": " "})).await;
     assert_eq!(refused.is_error, Some(true));
+    let left_out = json!({"message_count": 1, "status": "accumulated", "message_ids": [], "duplicates": 1, "forgotten": 1});
+    let api = Canned::new(200, left_out);
+    let refused = api.call("remember", json!({"text": "I like tea."})).await;
+    assert!(text(&refused).contains("not stored"));
 }
 
 #[tokio::test]

@@ -14,9 +14,9 @@ use text::Fnv;
 
 /// A file that was read, against its record.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Contents {
+pub(super) struct FileContents {
     /// In the order of the file.
-    pub(super) entries: Vec<Content>,
+    pub(super) entries: Vec<FileEntry>,
     /// Marks of entries that the file had and does not contain now.
     pub(super) lost: Vec<FileMark>,
     /// Marks of entries that cannot be read now: they hold what they held.
@@ -27,7 +27,7 @@ pub(super) struct Contents {
 
 /// An entry of a file.
 #[derive(Debug, Clone)]
-pub(super) struct Content {
+pub(super) struct FileEntry {
     pub(super) entry: EntryId,
     pub(super) digest: u64,
     pub(super) before: Option<FileMark>,
@@ -39,7 +39,7 @@ pub(super) struct Content {
 
 /// An entry that does not hold all its rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Shared {
+pub(super) struct SharedEntry {
     pub(super) entry: EntryId,
     pub(super) holder: VaultPath,
     /// Its text is another one than the holder's.
@@ -48,11 +48,11 @@ pub(super) struct Shared {
 
 /// What becomes of the rows.
 #[derive(Debug, Default)]
-pub(super) struct Plan {
+pub(super) struct RowPlan {
     pub(super) add: BTreeMap<DocKey, Doc>,
     pub(super) remove: BTreeSet<DocKey>,
     pub(super) marks: BTreeMap<VaultPath, Vec<FileMark>>,
-    pub(super) shared: BTreeMap<VaultPath, Vec<Shared>>,
+    pub(super) shared: BTreeMap<VaultPath, Vec<SharedEntry>>,
     /// Number of entries that no file contains now.
     pub(super) entries_gone: usize,
 }
@@ -60,14 +60,14 @@ pub(super) struct Plan {
 /// Files that were read together, and the rows that the index has of their ids.
 #[derive(Debug)]
 pub(super) struct Holders<'a> {
-    files: &'a BTreeMap<VaultPath, Contents>,
+    files: &'a BTreeMap<VaultPath, FileContents>,
     rows: &'a BTreeMap<DocKey, Doc>,
     /// The files that contain each id, with the row that they would have.
     containing: BTreeMap<&'a DocKey, BTreeMap<&'a VaultPath, &'a Doc>>,
 }
 
 impl<'a> Holders<'a> {
-    pub(super) fn new(files: &'a BTreeMap<VaultPath, Contents>, rows: &'a BTreeMap<DocKey, Doc>) -> Self {
+    pub(super) fn new(files: &'a BTreeMap<VaultPath, FileContents>, rows: &'a BTreeMap<DocKey, Doc>) -> Self {
         let mut containing: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
         for (path, file) in files {
             for doc in file.entries.iter().flat_map(|entry| &entry.docs) {
@@ -103,8 +103,8 @@ impl<'a> Holders<'a> {
     }
 
     /// The plan for all files.
-    pub(super) fn plan(&self) -> Plan {
-        let mut plan = Plan::default();
+    pub(super) fn plan(&self) -> RowPlan {
+        let mut plan = RowPlan::default();
         for (path, file) in self.files {
             let mut marks = file.unreadable.clone();
             for entry in &file.entries {
@@ -120,7 +120,7 @@ impl<'a> Holders<'a> {
     }
 
     /// The rows of an entry, and its mark.
-    fn entry(&self, path: &VaultPath, content: &Content, plan: &mut Plan) -> FileMark {
+    fn entry(&self, path: &VaultPath, content: &FileEntry, plan: &mut RowPlan) -> FileMark {
         let mut mark = FileMark {
             entry: content.entry.clone(),
             digest: content.digest,
@@ -152,7 +152,7 @@ impl<'a> Holders<'a> {
             let shared = plan.shared.entry(path.clone()).or_default();
             match shared.iter_mut().find(|one| one.entry == content.entry) {
                 Some(one) => one.is_version |= is_version,
-                None => shared.push(Shared {
+                None => shared.push(SharedEntry {
                     entry: content.entry.clone(),
                     holder: holder.clone(),
                     is_version,
@@ -169,7 +169,7 @@ impl<'a> Holders<'a> {
     }
 
     /// Removes the rows of an entry that its file does not contain now.
-    fn lose(&self, path: &VaultPath, file: &Contents, mark: &FileMark, plan: &mut Plan) {
+    fn lose(&self, path: &VaultPath, file: &FileContents, mark: &FileMark, plan: &mut RowPlan) {
         let own = self
             .rows
             .keys()
@@ -183,7 +183,7 @@ impl<'a> Holders<'a> {
     }
 
     /// A file does not contain a row's id now: the row goes, unless another file holds it.
-    fn release(&self, path: &VaultPath, key: DocKey, plan: &mut Plan) {
+    fn release(&self, path: &VaultPath, key: DocKey, plan: &mut RowPlan) {
         let is_own = self.rows.get(&key).is_some_and(|row| row.path == *path);
         if is_own && self.holder(&key).is_none() {
             plan.remove.insert(key);

@@ -10,7 +10,7 @@ use ports::{FileMark, FileRecord, FileStat, ParsedFile, ReadEntry, VaultError, V
 use text::chain;
 
 use super::Pass;
-use super::holders::{Content, Contents, Holders, Plan, Shared};
+use super::holders::{FileContents, FileEntry, Holders, RowPlan, SharedEntry};
 use crate::api::EngineError;
 use crate::records::{self, problem, unfitting};
 
@@ -25,12 +25,12 @@ const LINK: &str = "a link is in its place, or in that of a folder above it, and
 #[derive(Debug)]
 pub(super) struct Looked {
     record: Option<FileRecord>,
-    state: State,
+    state: LookState,
 }
 
 #[derive(Debug)]
-enum State {
-    There(Box<ParsedFile>, Contents),
+enum LookState {
+    There(Box<ParsedFile>, FileContents),
     Gone,
     Unreadable(VaultError),
 }
@@ -43,8 +43,8 @@ pub(crate) fn rows_of(read: &ReadEntry, path: &VaultPath, zone: &Zone) -> Vec<Do
 impl Looked {
     fn stat(&self) -> Option<&FileStat> {
         match &self.state {
-            State::There(file, _) => Some(&file.stat),
-            State::Gone | State::Unreadable(_) => None,
+            LookState::There(file, _) => Some(&file.stat),
+            LookState::Gone | LookState::Unreadable(_) => None,
         }
     }
 }
@@ -97,15 +97,15 @@ impl Pass<'_> {
         };
         let state = match read.await {
             Ok(None) => return Ok(None),
-            Ok(Some((None, _))) => State::Gone,
+            Ok(Some((None, _))) => LookState::Gone,
             Ok(Some((Some(file), is_recorded))) => {
                 if !is_recorded {
                     self.world.chronicle.is_by_hand(path);
                 }
                 let contents = self.contents(&file, record.as_ref()).await?;
-                State::There(Box::new(file), contents)
+                LookState::There(Box::new(file), contents)
             }
-            Err(error) => State::Unreadable(error),
+            Err(error) => LookState::Unreadable(error),
         };
         Ok(Some(Looked { record, state }))
     }
@@ -115,19 +115,19 @@ impl Pass<'_> {
         &self,
         file: &ParsedFile,
         record: Option<&FileRecord>,
-    ) -> Result<Contents, EngineError> {
+    ) -> Result<FileContents, EngineError> {
         let mut recorded: BTreeMap<_, &FileMark> = record
             .into_iter()
             .flat_map(|record| &record.marks)
             .map(|mark| (&mark.entry, mark))
             .collect();
-        let mut contents = Contents {
+        let mut contents = FileContents {
             is_recorded: record.is_some(),
-            ..Contents::default()
+            ..FileContents::default()
         };
         for read in &file.entries {
             let before = recorded.remove(&read.entry.id);
-            contents.entries.push(Content {
+            contents.entries.push(FileEntry {
                 entry: read.entry.id.clone(),
                 digest: read.digest,
                 docs: rows_of(read, &file.stat.path, &self.world.settings.zone),
@@ -149,18 +149,18 @@ impl Pass<'_> {
     pub(super) async fn carry(&mut self, mut looks: BTreeMap<VaultPath, Looked>) -> Result<(), EngineError> {
         self.add_sharing(&mut looks).await?;
         self.note_unreadable(&mut looks).await?;
-        let mut files: BTreeMap<VaultPath, Contents> = BTreeMap::new();
+        let mut files: BTreeMap<VaultPath, FileContents> = BTreeMap::new();
         for (path, looked) in &mut looks {
             let contents = match &mut looked.state {
-                State::There(_, contents) => std::mem::take(contents),
-                State::Gone | State::Unreadable(_) => Contents {
+                LookState::There(_, contents) => std::mem::take(contents),
+                LookState::Gone | LookState::Unreadable(_) => FileContents {
                     lost: looked
                         .record
                         .iter()
                         .flat_map(|record| record.marks.clone())
                         .collect(),
                     is_recorded: looked.record.is_some(),
-                    ..Contents::default()
+                    ..FileContents::default()
                 },
             };
             files.insert(path.clone(), contents);
@@ -204,13 +204,13 @@ impl Pass<'_> {
 
     /// Notes the files that cannot be read, and takes them out; what is known of them stays as it was.
     async fn note_unreadable(&mut self, looks: &mut BTreeMap<VaultPath, Looked>) -> Result<(), EngineError> {
-        let is_unreadable = |looked: &Looked| matches!(looked.state, State::Unreadable(_));
+        let is_unreadable = |looked: &Looked| matches!(looked.state, LookState::Unreadable(_));
         let paths = looks.iter().filter(|(_, looked)| is_unreadable(looked));
         let paths: Vec<VaultPath> = paths.map(|(path, _)| path.clone()).collect();
         for path in paths {
             let Some(Looked {
                 record,
-                state: State::Unreadable(error),
+                state: LookState::Unreadable(error),
             }) = looks.remove(&path)
             else {
                 continue;
@@ -251,7 +251,7 @@ impl Pass<'_> {
     async fn rows(
         &self,
         looks: &BTreeMap<VaultPath, Looked>,
-        files: &BTreeMap<VaultPath, Contents>,
+        files: &BTreeMap<VaultPath, FileContents>,
     ) -> Result<BTreeMap<DocKey, Doc>, EngineError> {
         let mut keys: BTreeSet<DocKey> = BTreeSet::new();
         for (path, file) in files {
@@ -291,12 +291,12 @@ impl Pass<'_> {
     fn count(
         &mut self,
         looks: &BTreeMap<VaultPath, Looked>,
-        files: &BTreeMap<VaultPath, Contents>,
-        plan: &Plan,
+        files: &BTreeMap<VaultPath, FileContents>,
+        plan: &RowPlan,
     ) {
         self.synced.entries_removed += plan.entries_gone;
         for (path, file) in files {
-            let State::There(parsed, _) = &looks[path].state else {
+            let LookState::There(parsed, _) = &looks[path].state else {
                 continue;
             };
             let is_recorded = looks[path].record.as_ref().map(|record| &record.stat) == Some(&parsed.stat);
@@ -323,14 +323,14 @@ impl Pass<'_> {
     async fn record(
         &self,
         looks: &BTreeMap<VaultPath, Looked>,
-        plan: &Plan,
+        plan: &RowPlan,
         bare: &BTreeSet<&VaultPath>,
     ) -> Result<(), EngineError> {
         let (mut put, mut gone) = (Vec::new(), Vec::new());
         for (path, looked) in looks {
             match &looked.state {
                 _ if bare.contains(path) => {}
-                State::There(file, _) => {
+                LookState::There(file, _) => {
                     let marks = plan.marks.get(path).cloned().unwrap_or_default();
                     let mut record = records::of_file(file, marks, looked.record.as_ref());
                     if let Some(shared) = plan.shared.get(path) {
@@ -338,7 +338,7 @@ impl Pass<'_> {
                     }
                     put.push(record);
                 }
-                State::Gone | State::Unreadable(_) => gone.push(path.clone()),
+                LookState::Gone | LookState::Unreadable(_) => gone.push(path.clone()),
             }
         }
         let apps: BTreeSet<AppId> = put.iter().map(|file| file.scope.app.clone()).collect();
@@ -353,7 +353,7 @@ impl Pass<'_> {
     }
 
     /// Gives vectors to the rows that are new; without any, where the model does not answer now.
-    async fn embed(&self, contents: &mut Contents) -> Result<(), EngineError> {
+    async fn embed(&self, contents: &mut FileContents) -> Result<(), EngineError> {
         let world = self.world;
         let changed = contents.entries.iter_mut().filter(|entry| !entry.is_same);
         let docs: Vec<&mut Doc> = changed.flat_map(|entry| &mut entry.docs).collect();
@@ -388,11 +388,11 @@ impl Pass<'_> {
     }
 
     /// Whether rows lack vectors that a model has to give.
-    fn is_bare(&self, plan: &Plan) -> bool {
+    fn is_bare(&self, plan: &RowPlan) -> bool {
         self.world.gauge.takes_vectors() && plan.add.values().any(|doc| doc.vector.is_none())
     }
 
-    async fn write(&self, plan: &Plan) -> Result<(), EngineError> {
+    async fn write(&self, plan: &RowPlan) -> Result<(), EngineError> {
         let add: Vec<Doc> = plan.add.values().cloned().collect();
         let remove: Vec<DocKey> = plan.remove.iter().cloned().collect();
         if add.is_empty() && remove.is_empty() {
@@ -420,12 +420,12 @@ impl Pass<'_> {
 }
 
 /// The problem of a file that contains ids which other files hold.
-fn shown(shared: &[Shared]) -> String {
-    let is_version = |one: &&Shared| one.is_version;
+fn shown(shared: &[SharedEntry]) -> String {
+    let is_version = |one: &&SharedEntry| one.is_version;
     let Some(first) = shared.iter().find(is_version).or(shared.first()) else {
         return String::new();
     };
-    let Shared { entry, holder, .. } = first;
+    let SharedEntry { entry, holder, .. } = first;
     let more = match shared.len() - 1 {
         0 => String::new(),
         more => format!(" (and {more} more)"),

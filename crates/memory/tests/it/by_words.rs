@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use memory::{Doomed, Engine, Forget, WordsTarget};
-use model::{Doc, Entry, EntryKind, Scope};
+use memory::{Add, Doomed, Engine, Forget, WordsTarget};
+use model::{Doc, Entry, EntryKind, Scope, SessionKey};
+use ports::NewMessage;
 
 use crate::stage::{Stage, add, ask, finds, flush, said, say, session, turns, user, written};
 
@@ -34,16 +35,21 @@ fn everything(stage: &Stage) -> String {
     format!("{:?} {:?}", stage.ledger.everything(), stage.vault.entries())
 }
 
+/// Messages of a session that is named after two of its subjects.
+fn titled(session: &SessionKey, messages: Vec<NewMessage>) -> Add {
+    Add {
+        title: Some("Petra and the garden".to_owned()),
+        ..add(session, messages)
+    }
+}
+
 /// One conversation of three messages, the middle one about Petra, and one about nothing else.
 async fn told() -> (Stage, Engine) {
     let stage = Stage::default();
     let engine = stage.open().await;
     let (mixed, alone) = (session("mixed"), session("alone"));
-    engine
-        .entitle(&mixed, "Petra and the garden")
-        .await
-        .expect("is called so");
-    say(&engine, &mixed, "ann", 0, "I live in Lisbon.").await;
+    let first = said(&mixed, "ann", 0, "I live in Lisbon.");
+    engine.add(titled(&mixed, vec![first])).await.expect("accepted");
     say(&engine, &mixed, "ann", 1, "My friend Petra plays the violin.").await;
     say(&engine, &mixed, "ann", 2, "I grow tomatoes in my garden.").await;
     engine.flush(flush(&mixed)).await.expect("it cuts");
@@ -154,24 +160,17 @@ async fn what_was_forgotten_by_words_comes_back_only_when_it_is_let() {
             said(&mixed, "ann", 2, "I grow tomatoes in my garden."),
         ]
     };
-    engine
-        .entitle(&mixed, "Petra and the garden")
-        .await
-        .expect("answered");
-    let added = engine.add(add(&mixed, all())).await.expect("accepted");
+    let added = engine.add(titled(&mixed, all())).await.expect("accepted");
     let forgotten: Vec<bool> = added.accepted.iter().map(|one| one.forgotten).collect();
     assert_eq!(forgotten, [false, true, false]);
     engine.flush(flush(&mixed)).await.expect("it cuts");
     stage.rest(&engine).await;
     assert!(!everything(&stage).contains("etra"));
-    let client_ids = all().into_iter().filter_map(|new| new.client_id);
-    engine
-        .let_back(&mixed, client_ids.collect())
-        .await
-        .expect("lets back");
-    let added = engine.add(add(&mixed, all())).await.expect("accepted");
-    let new = added.accepted.iter().filter(|one| !one.duplicate).count();
-    assert_eq!(new, 1);
+    let mut accepting = all();
+    accepting[1].accept_forgotten = true;
+    let added = engine.add(titled(&mixed, accepting)).await.expect("accepted");
+    let restored: Vec<bool> = added.accepted.iter().map(|one| one.restored).collect();
+    assert_eq!(restored, [false, true, false]);
     assert!(everything(&stage).contains("Petra"));
 }
 

@@ -49,7 +49,7 @@ fn batches(key: &SessionKey, batches: i64, size: i64) -> Vec<Vec<NewMessage>> {
                 key,
                 &format!("u{b}"),
                 (b * size + n) * 20,
-                &format!("msg {n} of batch {b}"),
+                &format!("msg {n} of batch {b} in {}", key.session.as_str()),
             )
         };
         (0..size).map(one).collect()
@@ -148,6 +148,7 @@ async fn a_session_that_is_being_cut_holds_up_nobody_else() {
         .await
         .expect("it starts");
     let deferred = |millis, text| memory::Add {
+        title: None,
         defer_extraction: true,
         ..add(&slow, vec![said(&slow, "ann", millis, text)])
     };

@@ -266,6 +266,7 @@ async fn a_message_that_was_forgotten_before_its_add_returned_stays_forgotten() 
         let engine = engine.clone();
         // One that looks for no boundary does not hold the session.
         let add = memory::Add {
+            title: None,
             defer_extraction: true,
             ..add(&key, vec![said(&key, "ann", 1, "The violin")])
         };

@@ -2,7 +2,7 @@
 
 use memory::{EditEntry, Engine, EngineError, Forget, Search};
 use model::{Comparison, Field, Value};
-use model::{EntryKind, Filter, Origin, Parent, ParentKind, Scope, SessionId};
+use model::{EntryKind, Filter, Origin, Scope, SessionId};
 use ports::VaultError;
 
 use crate::stage::{Stage, finds, flush, question, say, session, turns, user, written};

@@ -88,12 +88,13 @@ impl Transcripts for Held {
         self.hold(Call::Append, &session).await;
         appended
     }
-    async fn let_back(&self, session: &SessionKey, client_ids: Vec<String>) -> Result<usize, LedgerError> {
-        self.inner.let_back(session, client_ids).await
-    }
-
-    async fn entitle(&self, session: &SessionKey, title: String) -> Result<(), LedgerError> {
-        self.inner.entitle(session, title).await
+    async fn entitle(
+        &self,
+        session: &SessionKey,
+        title: String,
+        accept_forgotten: bool,
+    ) -> Result<(), LedgerError> {
+        self.inner.entitle(session, title, accept_forgotten).await
     }
     async fn title(&self, session: &SessionKey) -> Result<Option<String>, LedgerError> {
         self.inner.title(session).await

@@ -37,6 +37,7 @@ async fn a_queued_add_is_durable_found_and_seen_as_a_task() {
     ];
     let added = engine
         .add(memory::Add {
+            title: None,
             task: Some(task(1)),
             ..add(&key, messages)
         })
@@ -92,6 +93,7 @@ async fn a_session_with_too_much_waiting_accepts_no_more_tasks() {
     let queued = |n: u32| {
         let message = said(&key, "ann", i64::from(n), &format!("Message {n}"));
         memory::Add {
+            title: None,
             task: Some(task(n)),
             ..add(&key, vec![message])
         }
@@ -121,6 +123,7 @@ async fn a_deferred_add_cuts_nothing() {
         said(&key, "ann", 600, "The viola"),
     ];
     let deferred = memory::Add {
+        title: None,
         defer_extraction: true,
         ..add(&key, messages)
     };

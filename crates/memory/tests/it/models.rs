@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use memory::{Engine, MemorizeStatus};
+use memory::{Add, Engine, MemorizeStatus};
 use model::EntryKind;
 use ports::ChatError;
 use testkit::models::ScriptedChat;
@@ -125,11 +125,15 @@ async fn an_episode_is_called_by_the_model_or_else_as_its_session() {
     ] {
         let stage = with(ScriptedChat::answering(move |_| Ok(answer.clone())));
         let engine = stage.open().await;
-        engine
-            .entitle(&session("s"), "Plans")
-            .await
-            .expect("is called so");
         talk(&engine, 3).await;
+        let titled = Add {
+            title: Some("Plans".to_owned()),
+            ..add(
+                &session("s"),
+                vec![said(&session("s"), "ann", 0, "I moved to Lisbon")],
+            )
+        };
+        engine.add(titled).await.expect("accepted");
         engine.flush(flush(&session("s"))).await.expect("it cuts");
         assert_eq!(stage.rest(&engine).await, 0);
         let entries = stage.vault.entries();

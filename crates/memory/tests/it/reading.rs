@@ -318,6 +318,7 @@ async fn a_message_that_is_written_before_its_add_returns_is_not_taken_for_buffe
         let engine = engine.clone();
         // One that looks for no boundary does not hold the session.
         let add = memory::Add {
+            title: None,
             defer_extraction: true,
             ..add(&key, vec![said(&key, "ann", 0, "The violin")])
         };

@@ -311,6 +311,7 @@ pub(crate) fn said(session: &SessionKey, sender: &str, minutes: i64, text: &str)
         Role::User
     };
     NewMessage {
+        accept_forgotten: false,
         message: Message {
             id: MessageId::new(""),
             session: session.clone(),
@@ -328,6 +329,7 @@ pub(crate) fn said(session: &SessionKey, sender: &str, minutes: i64, text: &str)
 
 pub(crate) fn add(session: &SessionKey, messages: Vec<NewMessage>) -> Add {
     Add {
+        title: None,
         session: session.clone(),
         messages,
         defer_extraction: false,

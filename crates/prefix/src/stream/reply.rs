@@ -20,7 +20,7 @@ use crate::stream::usage::Usage;
 /// Maximum bytes read of one answer: of a whole body, or of all events together. The rest is not read.
 pub const ANSWER_BYTES_MAX: usize = 64 << 20;
 /// Maximum bytes kept of one answer: several times the longest that a model writes.
-pub const KEPT_BYTES_MAX: usize = 8 << 20;
+pub(crate) const KEPT_BYTES_MAX: usize = 8 << 20;
 /// The bytes of an event around what it says, about.
 const FRAME_BYTES: usize = 256;
 

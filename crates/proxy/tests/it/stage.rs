@@ -216,8 +216,10 @@ impl Stage {
             tool_call_id: None,
         };
         let add = Add {
+            title: None,
             session: session.clone(),
             messages: vec![NewMessage {
+                accept_forgotten: false,
                 message,
                 client_id: None,
             }],

@@ -1,7 +1,7 @@
 //! A folder that is another vault, or none, is away.
 
 use model::EntryId;
-use testkit::vault::samples::{fact, user};
+use testkit::vault::samples::fact;
 
 use super::*;
 use crate::{ID_FILE, VaultId};
@@ -24,7 +24,7 @@ async fn a_folder_with_another_id_or_none_is_away_and_takes_no_writes() {
         vault.scan().await.expect("scanned").is_empty(),
         "the id is no memory"
     );
-    let entry = fact(&user("ann"), "af_1", "2024-05-08", "bees");
+    let entry = fact("ann", "af_1", "2024-05-08", "bees");
     assert_eq!(entry.id, EntryId::new("af_1"));
     let append = async || vault.append(std::slice::from_ref(&entry), true).await;
     append().await.expect("written");

@@ -2,7 +2,7 @@
 //!
 //! Owns: the meaning of `Transcripts`, `Jobs`, `FileChanges`, `Conversations` and `Runs`. Never: durability across a restart.
 //!
-//! Reading order: [`transcripts`], [`sweeps`], [`carried`], [`jobs`], [`changes`], [`conversations`], [`runs`]; [`check_all`] runs all of them.
+//! Reading order: [`transcripts`], [`sweeps`], [`words`], [`carried`], [`jobs`], [`changes`], [`conversations`], [`runs`]; [`check_all`] runs all of them.
 
 pub mod carried;
 pub mod changes;
@@ -13,6 +13,7 @@ mod run_sweeps;
 pub mod runs;
 pub mod sweeps;
 pub mod transcripts;
+pub mod words;
 
 use ports::runs::Runs;
 use ports::{Conversations, FileChanges, Jobs, Retention, Transcripts};
@@ -45,6 +46,11 @@ pub async fn check_all<L: Ledger + Conversations + Runs>(fresh: impl Fn() -> L) 
     sweeps::single_messages_go_with_what_they_leave_empty(&fresh()).await;
     sweeps::a_deleted_client_id_is_left_out(&fresh()).await;
     sweeps::what_is_left_out_leaves_nothing(&fresh()).await;
+    words::a_list_that_is_sent_again_stays_out(&fresh()).await;
+    words::words_that_are_said_anew_are_kept(&fresh()).await;
+    words::a_single_message_is_known_by_what_was_with_it(&fresh()).await;
+    words::one_commit_accepts_what_was_forgotten(&fresh()).await;
+    words::a_retry_without_a_client_id_is_harmless(&fresh()).await;
     carried::what_was_carried_is_known_elsewhere(&fresh()).await;
     carried::what_is_adopted_is_there_once(&fresh()).await;
     carried::everybody_who_waits_is_counted(&fresh()).await;
@@ -81,6 +87,10 @@ pub async fn check_all<L: Ledger + Conversations + Runs>(fresh: impl Fn() -> L) 
     objects::an_object_is_known_as_its_owners(&fresh()).await;
     objects::the_newest_objects_of_an_owner_are_known(&fresh()).await;
     objects::sweeps_take_objects(&fresh()).await;
+    check_runs(fresh).await;
+}
+
+async fn check_runs<L: Ledger + Conversations + Runs>(fresh: impl Fn() -> L) {
     runs::a_run_lives_and_ends(&fresh()).await;
     runs::equal_work_waits_once(&fresh()).await;
     runs::a_waiting_run_is_moved(&fresh()).await;

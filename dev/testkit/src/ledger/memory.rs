@@ -10,6 +10,7 @@ mod jobs;
 mod runs;
 mod sweep;
 mod transcripts;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard};
@@ -51,6 +52,8 @@ struct State {
     titles: BTreeMap<SessionKey, String>,
     /// The digests of deleted client ids, and of sessions that lost their title.
     forgotten: BTreeSet<(Scope, String)>,
+    /// The marks of deleted words.
+    words: BTreeSet<(Scope, Vec<u8>)>,
     /// When each got its last message.
     touched: BTreeMap<SessionKey, Timestamp>,
     /// In order of arrival.

@@ -96,6 +96,7 @@ pub fn full(session: &SessionKey, id: &str, millis: i64) -> Message {
 /// To be accepted without a client id.
 pub fn new(message: Message) -> NewMessage {
     NewMessage {
+        accept_forgotten: false,
         message,
         client_id: None,
     }
@@ -104,8 +105,17 @@ pub fn new(message: Message) -> NewMessage {
 /// To be accepted with a client id.
 pub fn with_client_id(message: Message, client_id: &str) -> NewMessage {
     NewMessage {
+        accept_forgotten: false,
         message,
         client_id: Some(client_id.to_owned()),
+    }
+}
+
+/// The same, also if it was deleted before.
+pub fn accepting(new: NewMessage) -> NewMessage {
+    NewMessage {
+        accept_forgotten: true,
+        ..new
     }
 }
 

@@ -1,4 +1,4 @@
-//! How large the product is: code lines and names of types, and their ceilings.
+//! How large the product is: code lines, included texts and names of types, and their ceilings.
 //!
 //! Owns: counting. Never: judging a name.
 
@@ -7,12 +7,14 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::layers;
+use super::{SourceFile, layers, links};
 use crate::rust::Source;
 use crate::rust::items::items;
 
 const PERCENT_MAX: &str = "shared_type_names_percent_max";
-const LINES_MAX: &str = "product_code_lines_max";
+pub(crate) const LINES_MAX: &str = "product_code_lines_max";
+/// A table of words is code in another spelling: so many words of a text that code includes count as a line.
+const WORDS_OF_A_LINE: usize = 10;
 
 /// Code lines of one member.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +31,11 @@ pub(crate) struct Figures<'a> {
     types: BTreeMap<&'a str, Vec<String>>,
 }
 
-pub(crate) fn figures<'a>(sources: &'a [Source]) -> Figures<'a> {
+pub(crate) fn figures<'a>(files: &[SourceFile], sources: &'a [Source]) -> Figures<'a> {
+    let mut texts: BTreeMap<&str, &str> = files
+        .iter()
+        .map(|file| (file.path.as_str(), file.text.as_str()))
+        .collect();
     let mut figures = Figures {
         lines: BTreeMap::new(),
         types: BTreeMap::new(),
@@ -40,6 +46,9 @@ pub(crate) fn figures<'a>(sources: &'a [Source]) -> Figures<'a> {
         lines.product += source.code_lines();
         lines.tests += source.test_lines();
         if source.is_product() {
+            // A text that two files include counts once.
+            let included = included(source).filter_map(|path| texts.remove(path.as_str()));
+            lines.product += included.map(lines_of_words).sum::<usize>();
             for item in items(&source.tokens).0 {
                 let is_type = matches!(item.keyword, "struct" | "enum" | "trait" | "type");
                 if is_type && item.owner.is_none() {
@@ -50,6 +59,19 @@ pub(crate) fn figures<'a>(sources: &'a [Source]) -> Figures<'a> {
         }
     }
     figures
+}
+
+/// The paths of the texts that a file includes outside tests.
+fn included(source: &Source) -> impl Iterator<Item = String> {
+    source.tokens.windows(4).filter_map(|four| {
+        let is_include = four[0].is("include_str") && four[1].is("!") && four[2].is("(");
+        let name = four[3].text.strip_prefix('"')?.strip_suffix('"')?;
+        is_include.then(|| links::resolved(source.path, name))?
+    })
+}
+
+fn lines_of_words(text: &str) -> usize {
+    text.split_whitespace().count().div_ceil(WORDS_OF_A_LINE)
 }
 
 impl<'a> Figures<'a> {

@@ -90,7 +90,7 @@ fn code_spans(line: &str) -> Vec<std::ops::Range<usize>> {
 }
 
 /// The path that a link of a file means, from the root of the repository.
-fn resolved(from: &str, target: &str) -> Option<String> {
+pub(super) fn resolved(from: &str, target: &str) -> Option<String> {
     if target.is_empty() {
         return Some(from.to_owned());
     }

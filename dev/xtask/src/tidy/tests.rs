@@ -1,5 +1,6 @@
 //! Every rule catches a planted fault, and the tree itself is clean.
 
+mod ceiling;
 mod edges;
 mod figures;
 mod links;

@@ -94,13 +94,16 @@ class AddData(TypedDict):
     status: AddStatus
 
     message_ids: List[str]
-    """Quipu: the messages' ids, in the order they were sent."""
+    """Quipu: the ids of the messages that are stored, in the order they were sent: all but those in `withheld`."""
 
     duplicates: int
-    """Quipu: number of messages that were stored before, also those deleted since."""
+    """Quipu: number of messages that were stored before, also those deleted since. Without a `message_id` a message is the same if its session, sender, role, timestamp and content are."""
 
     forgotten: NotRequired[int]
-    """Quipu: number of duplicates that were deleted and are left out; their ids name nothing."""
+    """Quipu: number of duplicates that were deleted and are left out."""
+
+    withheld: NotRequired[List[int]]
+    """Quipu: the positions in the request, from 0, of the messages that are left out."""
 
     restored: NotRequired[int]
     """Quipu: number of messages that were deleted before and are stored again, as `accept_forgotten` asks."""
@@ -133,7 +136,7 @@ class AddRequest(TypedDict):
     """Quipu: answer only when all memories of the session are written and searchable."""
 
     accept_forgotten: NotRequired[bool]
-    """Quipu: also store messages that were deleted before. Without it an add leaves them out, by their `message_id`."""
+    """Quipu: also store messages that were deleted before. Without it an add leaves them out: the same words of the same sender, with the time, the `message_id` or the neighbours of then."""
 
 
 class AfterTurnData(TypedDict):
@@ -1821,13 +1824,16 @@ class QueuedData(TypedDict):
     """Unfinished tasks of this session, this one included."""
 
     message_ids: NotRequired[List[str]]
-    """Quipu: the messages' ids, in the order they were sent."""
+    """Quipu: the ids of the messages that are stored, in the order they were sent: all but those in `withheld`."""
 
     duplicates: NotRequired[int]
-    """Quipu: number of messages that were stored before, also those deleted since."""
+    """Quipu: number of messages that were stored before, also those deleted since. Without a `message_id` a message is the same if its session, sender, role, timestamp and content are."""
 
     forgotten: NotRequired[int]
-    """Quipu: number of duplicates that were deleted and are left out; their ids name nothing."""
+    """Quipu: number of duplicates that were deleted and are left out."""
+
+    withheld: NotRequired[List[int]]
+    """Quipu: the positions in the request, from 0, of the messages that are left out."""
 
     restored: NotRequired[int]
     """Quipu: number of messages that were deleted before and are stored again, as `accept_forgotten` asks."""

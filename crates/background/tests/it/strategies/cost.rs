@@ -203,6 +203,7 @@ impl Product {
 
     async fn add(&self, key: &SessionKey, messages: Vec<NewMessage>) {
         let add = Add {
+            title: None,
             session: key.clone(),
             messages,
             defer_extraction: false,
@@ -257,6 +258,7 @@ fn said(product: &Product, key: &SessionKey, n: usize, text: String) -> NewMessa
         ("coder", Role::Assistant)
     };
     NewMessage {
+        accept_forgotten: false,
         message: Message {
             id: MessageId::new(""),
             session: key.clone(),

@@ -232,6 +232,7 @@ impl Stage {
         let now = Timestamp::from_millis(ManualClock::START_MILLIS);
         let messages = texts.iter().map(|text| said(&key, sender, now, text));
         let add = Add {
+            title: None,
             session: key.clone(),
             messages: messages.collect(),
             defer_extraction: false,
@@ -282,6 +283,7 @@ fn said(key: &SessionKey, sender: &str, time: Timestamp, text: &str) -> NewMessa
         _ => Role::User,
     };
     NewMessage {
+        accept_forgotten: false,
         message: Message {
             id: MessageId::new(""),
             session: key.clone(),

@@ -46,8 +46,10 @@ async fn told(desk: &Desk, wait: bool) -> World {
         tool_call_id: None,
     };
     let add = Add {
+        title: None,
         session: session.clone(),
         messages: vec![NewMessage {
+            accept_forgotten: false,
             message,
             client_id: None,
         }],

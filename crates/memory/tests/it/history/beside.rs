@@ -19,7 +19,7 @@ async fn each_edit_beside_memory_is_recorded_though_nothing_else_changes() {
         world.vault.write(SOUL, format!("edit {n}\n"));
         let before = world.stage.clock.elapsed();
         let log = world.until_recorded(n + 1).await;
-        let waited = world.stage.clock.elapsed() - before;
+        let waited = world.stage.clock.elapsed().saturating_sub(before);
         assert!(matches!(log[0].by, By::Person { .. }), "{log:?}");
         assert!(world.diff(&log[0]).await.contains(&format!("+edit {n}")));
         let bounds = Duration::from_secs(10)..Duration::from_mins(5);

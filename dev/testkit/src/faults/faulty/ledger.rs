@@ -45,15 +45,18 @@ impl Transcripts for Faulty<dyn Transcripts> {
         let call = self.inner.append_and_cut(messages, cut, now);
         self.faults.call("append and cut", call, no_ledger).await
     }
-    async fn let_back(&self, session: &SessionKey, client_ids: Vec<String>) -> Result<usize, LedgerError> {
+    async fn entitle(
+        &self,
+        session: &SessionKey,
+        title: String,
+        accept_forgotten: bool,
+    ) -> Result<(), LedgerError> {
         self.faults
-            .call("let_back", self.inner.let_back(session, client_ids), no_ledger)
-            .await
-    }
-
-    async fn entitle(&self, session: &SessionKey, title: String) -> Result<(), LedgerError> {
-        self.faults
-            .call("entitle", self.inner.entitle(session, title), no_ledger)
+            .call(
+                "entitle",
+                self.inner.entitle(session, title, accept_forgotten),
+                no_ledger,
+            )
             .await
     }
     async fn title(&self, session: &SessionKey) -> Result<Option<String>, LedgerError> {

@@ -7,7 +7,9 @@ use ports::{Forgotten, JobId, JobKind, Sweep, TaskQuery};
 
 use super::Ledger;
 use super::transcripts::{finish_all, ids};
-use crate::ledger::samples::{at, cell, cut, job, name, new, replies, says, scope, session, with_client_id};
+use crate::ledger::samples::{
+    accepting, at, cell, cut, job, name, new, replies, says, scope, session, with_client_id,
+};
 
 fn forgotten(messages: usize, cells: &[&str]) -> Forgotten {
     Forgotten {
@@ -88,8 +90,7 @@ pub async fn a_session_goes_whole(ledger: &impl Ledger) {
     assert_eq!(again, Forgotten::default());
 }
 
-/// However its message went, a client id is left out of later appends until it is let back. Other sessions, and messages
-/// without one, are accepted.
+/// However its message went, a client id is left out of later appends until one accepts it.
 pub async fn a_deleted_client_id_is_left_out(ledger: &impl Ledger) {
     let ann = Owner::user(name("ann"));
     let (whole, some, owned, part) = (
@@ -124,13 +125,11 @@ pub async fn a_deleted_client_id_is_left_out(ledger: &impl Ledger) {
         let accepted = append(again()).await;
         let verdicts: Vec<_> = accepted.iter().map(|a| (a.duplicate, a.forgotten)).collect();
         assert_eq!(verdicts, [(true, true), (false, false), (false, false)], "{s:?}");
-        for deleted in [1, 0] {
-            let back = ledger.let_back(s, vec!["c1".to_owned(), "c9".to_owned()]).await;
-            assert_eq!(back.expect("lets back"), deleted, "{s:?}");
-        }
-        let accepted = append(again()[..2].to_vec()).await;
-        let verdicts: Vec<_> = accepted.iter().map(|a| (a.duplicate, a.forgotten)).collect();
-        assert_eq!(verdicts, [(false, false), (true, false)], "{s:?}");
+        let accepted = append(again().into_iter().take(2).map(accepting).collect()).await;
+        let verdicts: Vec<_> = accepted.iter().map(|a| (a.duplicate, a.restored)).collect();
+        assert_eq!(verdicts, [(false, true), (true, false)], "{s:?}");
+        let accepted = append(vec![again().remove(0)]).await;
+        assert!(accepted[0].duplicate && !accepted[0].forgotten, "{s:?}");
     }
     ledger
         .sweep(Sweep::Messages(scope("a"), vec![MessageId::new("some-m4")]))
@@ -151,27 +150,29 @@ pub async fn what_is_left_out_leaves_nothing(ledger: &impl Ledger) {
     for of in [&s, &renamed] {
         let said = vec![with_client_id(says(of, "ann", of.session.as_str(), 1), "c1")];
         ledger
-            .entitle(of, "Petra".to_owned())
+            .entitle(of, "Petra".to_owned(), false)
             .await
             .expect("is called so");
         ledger.append(of, said, at(1)).await.expect("accepted");
     }
     ledger.sweep(Sweep::Session(s.clone())).await.expect("swept");
     ledger
-        .entitle(&renamed, String::new())
+        .entitle(&renamed, String::new(), false)
         .await
         .expect("loses its title");
     for of in [&s, &renamed] {
-        ledger.entitle(of, "Petra".to_owned()).await.expect("answered");
+        ledger
+            .entitle(of, "Petra".to_owned(), false)
+            .await
+            .expect("answered");
         assert_eq!(ledger.title(of).await.expect("reads"), None, "{of:?}");
     }
     let anew = || vec![with_client_id(says(&s, "ann", "m2", 1), "c1")];
     let outcome = ledger.append(&s, anew(), at(2)).await.expect("answered");
     assert_eq!(outcome.buffered, 0);
     assert_eq!(ledger.open_sessions(9).await.expect("reads").len(), 1);
-    ledger.let_back(&s, Vec::new()).await.expect("lets back");
     ledger
-        .entitle(&s, "Petra".to_owned())
+        .entitle(&s, "Petra".to_owned(), true)
         .await
         .expect("is called so");
     assert_eq!(ledger.title(&s).await.expect("reads").as_deref(), Some("Petra"));

@@ -67,6 +67,7 @@ pub async fn a_client_id_makes_a_retry_harmless(ledger: &impl Ledger) {
         id: MessageId::new("m1"),
         duplicate,
         forgotten: false,
+        restored: false,
     };
     assert_eq!(outcome.accepted, [m1(false), m1(true)]);
     let buffer = ledger.buffer(&s).await.expect("reads");
@@ -479,7 +480,10 @@ pub async fn a_title_is_its_sessions(ledger: &impl Ledger) {
     let title = async |of: &SessionKey| ledger.title(of).await.expect("reads");
     assert_eq!(title(&s).await, None);
     for (of, called) in [(&s, "Road bike"), (&other, "Bread"), (&s, "Gravel bike")] {
-        ledger.entitle(of, called.to_owned()).await.expect("is called so");
+        ledger
+            .entitle(of, called.to_owned(), false)
+            .await
+            .expect("is called so");
     }
     assert_eq!(title(&s).await.as_deref(), Some("Gravel bike"));
     for of in [&s, &other] {

@@ -45,6 +45,7 @@ impl State {
                 self.jobs.retain(|stored| stored.job.session.scope != scope);
                 let swept = self.erase(|m| m.session.scope == scope);
                 self.forgotten.retain(|(of, _)| *of != scope);
+                self.words.retain(|(of, _)| *of != scope);
                 swept
             }
             Sweep::Owner(scope, owner) => {
@@ -101,6 +102,7 @@ impl State {
 
     /// Removes messages, and then what they leave empty: memcells with their jobs, sessions with theirs.
     fn erase(&mut self, gone: impl Fn(&Message) -> bool) -> Forgotten {
+        self.note_words(&gone);
         let before = self.messages.len();
         let erased = self.messages.iter().filter(|m| gone(&m.message));
         let touched: BTreeSet<SessionKey> = erased.clone().map(|m| m.message.session.clone()).collect();

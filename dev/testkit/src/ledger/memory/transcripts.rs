@@ -27,52 +27,63 @@ impl State {
         }
     }
 
-    fn accept(&mut self, session: &SessionKey, new: NewMessage) -> Accepted {
-        let seen = new.client_id.as_ref().and_then(|client_id| {
-            self.messages
-                .iter()
-                .find(|m| m.client_id.as_ref() == Some(client_id) && &m.message.session == session)
-        });
-        if let Some(seen) = seen {
-            return Accepted {
-                id: seen.message.id.clone(),
-                duplicate: true,
-                forgotten: false,
-            };
+    /// The message that was accepted before, among the first `known`.
+    fn seen(&self, known: usize, session: &SessionKey, new: &NewMessage) -> Option<MessageId> {
+        let Some(client_id) = &new.client_id else {
+            return self.equal(known, &new.message);
+        };
+        let of_session = self.messages.iter().filter(|m| &m.message.session == session);
+        let mut seen = of_session.filter(|m| m.client_id.as_ref() == Some(client_id));
+        seen.next().map(|m| m.message.id.clone())
+    }
+
+    fn accept(&mut self, known: usize, session: &SessionKey, new: NewMessage, is_again: bool) -> Accepted {
+        let seen = self.seen(known, session, &new);
+        let was_forgotten =
+            seen.is_none() && (is_again || self.is_forgotten(session, new.client_id.as_deref()));
+        let restored = was_forgotten && new.accept_forgotten;
+        if restored {
+            self.strike(&session.scope, &new);
+            if new.client_id.is_some() {
+                self.forgotten.remove(&digest(session, new.client_id.as_deref()));
+            }
         }
-        let id = new.message.id.clone();
-        if self.is_forgotten(session, new.client_id.as_deref()) {
-            return Accepted {
-                id,
-                duplicate: true,
-                forgotten: true,
-            };
+        let accepted = Accepted {
+            id: seen.clone().unwrap_or_else(|| new.message.id.clone()),
+            duplicate: seen.is_some() || (was_forgotten && !restored),
+            forgotten: was_forgotten && !restored,
+            restored,
+        };
+        if !accepted.duplicate {
+            self.messages.push(Stored {
+                message: new.message,
+                client_id: new.client_id,
+                cell: None,
+            });
         }
-        self.messages.push(Stored {
-            message: new.message,
-            client_id: new.client_id,
-            cell: None,
-        });
-        Accepted {
-            id,
-            duplicate: false,
-            forgotten: false,
-        }
+        accepted
     }
 
     /// Of two different messages of one scope with one id, the second is refused.
-    fn refuse_taken_ids(&self, session: &SessionKey, new: &[NewMessage]) -> Result<(), LedgerError> {
+    fn refuse_taken_ids(
+        &self,
+        session: &SessionKey,
+        messages: &[NewMessage],
+        again: &[bool],
+    ) -> Result<(), LedgerError> {
         let of_scope = self
             .messages
             .iter()
             .filter(|m| m.message.session.scope == session.scope);
         let mut taken: BTreeSet<&MessageId> = of_scope.map(|m| &m.message.id).collect();
-        let of_session = self.messages.iter().filter(|m| &m.message.session == session);
-        let mut client_ids: BTreeSet<&String> = of_session.filter_map(|m| m.client_id.as_ref()).collect();
-        for NewMessage { message, client_id } in new {
-            let is_forgotten = self.is_forgotten(session, client_id.as_deref());
-            let is_duplicate = client_id.as_ref().is_some_and(|id| !client_ids.insert(id)) || is_forgotten;
-            if !is_duplicate && !taken.insert(&message.id) {
+        let mut client_ids = BTreeSet::new();
+        for (new, is_again) in messages.iter().zip(again) {
+            let is_left_out =
+                !new.accept_forgotten && (*is_again || self.is_forgotten(session, new.client_id.as_deref()));
+            let is_seen = self.seen(self.messages.len(), session, new).is_some();
+            let is_duplicate =
+                new.client_id.as_ref().is_some_and(|id| !client_ids.insert(id)) || is_seen || is_left_out;
+            if !is_duplicate && !taken.insert(&new.message.id) {
                 return Err(LedgerError::Store("the message id is taken".into()));
             }
         }
@@ -85,10 +96,11 @@ impl State {
         messages: Vec<NewMessage>,
         now: Timestamp,
     ) -> Result<AppendOutcome, LedgerError> {
-        self.refuse_taken_ids(session, &messages)?;
-        let mut accepted = Vec::new();
-        for new in messages {
-            accepted.push(self.accept(session, new));
+        let again = self.again(session, &messages);
+        self.refuse_taken_ids(session, &messages, &again)?;
+        let (mut accepted, known) = (Vec::new(), self.messages.len());
+        for (new, is_again) in messages.into_iter().zip(again) {
+            accepted.push(self.accept(known, session, new, is_again));
         }
         if accepted.iter().any(|a| !a.duplicate) {
             self.touch(session, now);
@@ -241,22 +253,22 @@ impl Transcripts for MemoryLedger {
         })
     }
 
-    async fn entitle(&self, session: &SessionKey, title: String) -> Result<(), LedgerError> {
+    async fn entitle(
+        &self,
+        session: &SessionKey,
+        title: String,
+        accept_forgotten: bool,
+    ) -> Result<(), LedgerError> {
         self.call(|state| {
+            if accept_forgotten {
+                state.forgotten.remove(&digest(session, None));
+            }
             if title.is_empty() {
                 state.untitle(session);
             } else if !state.forgotten.contains(&digest(session, None)) {
                 state.titles.insert(session.clone(), title);
             }
             Ok(())
-        })
-    }
-
-    async fn let_back(&self, session: &SessionKey, client_ids: Vec<String>) -> Result<usize, LedgerError> {
-        self.call(|state| {
-            state.forgotten.remove(&digest(session, None));
-            let ids = client_ids.iter().map(|id| digest(session, Some(id)));
-            Ok(ids.filter(|digest| state.forgotten.remove(digest)).count())
         })
     }
 

@@ -24,7 +24,7 @@ fn problems(lines_max: u64, percent_max: u64) -> Vec<String> {
     let limits = json!({"product_code_lines_max": lines_max, "shared_type_names_percent_max": percent_max});
     let files = files();
     let sources = rust::sources(&files);
-    figures::figures(&sources).check(&json!({"metadata": {"limits": limits}}))
+    figures::figures(&files, &sources).check(&json!({"metadata": {"limits": limits}}))
 }
 
 #[test]
@@ -33,6 +33,33 @@ fn code_lines_have_a_ceiling() {
     assert_eq!(
         problems(12, 100),
         ["crates: 13 code lines, the ceiling is 12: delete code before you add more"]
+    );
+}
+
+#[test]
+fn included_texts_count_ten_words_a_line_once() {
+    let words = "a word ".repeat(10) + "\nlast\n";
+    let includes = "//! m\n\nconst A: &str = include_str!(\"a/words.txt\");\n\n#[cfg(test)]\nmod tests {\n    \
+                    const B: &str = include_str!(\"for_tests.txt\");\n}\n";
+    let again = "//! m\n\nconst A: &str = include_str!(\"../../a/src/a/words.txt\");\n";
+    let mut files = vec![
+        file("crates/a/src/a/words.txt", &words),
+        file("crates/a/src/for_tests.txt", &words),
+        file("crates/a/src/unused.txt", &words),
+        file("crates/a/src/lib.rs", includes),
+    ];
+    let lines = |files: &[SourceFile]| {
+        let limits = json!({"product_code_lines_max": 0, "shared_type_names_percent_max": 0});
+        let sources = rust::sources(files);
+        figures::figures(files, &sources).check(&json!({"metadata": {"limits": limits}}))
+    };
+    let four = ["crates: 4 code lines, the ceiling is 0: delete code before you add more"];
+    assert_eq!(lines(&files), four, "one line of code, 21 words");
+    files.push(file("crates/b/src/lib.rs", again));
+    assert!(
+        lines(&files)[0].starts_with("crates: 5 code lines"),
+        "{:?}",
+        lines(&files)
     );
 }
 
@@ -50,7 +77,7 @@ fn shared_type_names_have_a_ceiling() {
 
 #[test]
 fn a_missing_ceiling_is_named() {
-    let found = figures::figures(&[]).check(&json!({}));
+    let found = figures::figures(&[], &[]).check(&json!({}));
     assert_eq!(
         found,
         [
@@ -76,5 +103,5 @@ fn the_figures_name_crates_and_places() {
             crates/a/src/lib.rs:4
             crates/b/src/lib.rs:3
     "]]
-    .assert_eq(&figures::figures(&sources).text());
+    .assert_eq(&figures::figures(&files, &sources).text());
 }

@@ -104,6 +104,7 @@ impl Stage {
     /// Remembers a talk in a session of its own; gives the events that its memcells cause.
     pub(crate) async fn hear(&self, session: &str, messages: Vec<NewMessage>) -> Vec<MemoryEvent> {
         let add = Add {
+            title: None,
             session: key(session),
             messages,
             defer_extraction: false,
@@ -229,6 +230,7 @@ pub(crate) fn deployment(service: &str, hour: i64) -> Vec<NewMessage> {
             Role::Tool => "shell",
         };
         messages.push(NewMessage {
+            accept_forgotten: false,
             message: Message {
                 id: MessageId::new(format!("m_{service}_{n}")),
                 session: key("any"),

@@ -1,0 +1,161 @@
+//! Deleted words, whatever session or id brings them again.
+//!
+//! Owns: their keyed digests. Never: the words themselves, or what proves that a message is sent again (`model::marks`).
+
+use model::marks::{SaidMessage, SentMessage, sent_again};
+use model::{Message, MessageId, SessionKey};
+use ports::NewMessage;
+use rusqlite::{Connection, OptionalExtension, Params};
+use sha2::{Digest, Sha256};
+
+use crate::failure::LedgerResult;
+use crate::row::{SessionRows, message_of, payload_of, session_key};
+
+pub(crate) const PREVIOUS: &str = "SELECT payload FROM events JOIN messages ON messages.seq = events.seq
+    WHERE events.session = ?1 AND ordinal < ?2 ORDER BY ordinal DESC LIMIT 1";
+
+pub(crate) const NEXT: &str = "SELECT payload FROM events JOIN messages ON messages.seq = events.seq
+    WHERE events.session = ?1 AND ordinal > ?2 ORDER BY ordinal LIMIT 1";
+
+pub(crate) const EQUAL: &str = "SELECT id FROM messages JOIN events ON events.seq = messages.seq
+    WHERE messages.session = ?1 AND content = ?2 AND ordinal < ?3 ORDER BY messages.seq LIMIT 1";
+
+/// The root's own secret in front of everything that is hashed.
+struct HiddenWords(Sha256);
+
+impl HiddenWords {
+    fn with_key(connection: &Connection) -> LedgerResult<Self> {
+        let mut statement = connection.prepare_cached("SELECT key FROM digest_key")?;
+        let key: Vec<u8> = statement.query_row([], |row| row.get(0))?;
+        Ok(Self(Sha256::new_with_prefix(key)))
+    }
+
+    fn digest(&self, bytes: &[u8]) -> Vec<u8> {
+        self.0.clone().chain_update(bytes).finalize().to_vec()
+    }
+
+    fn said(&self, message: &Message) -> SaidMessage {
+        SaidMessage::of(message, |bytes| self.digest(bytes))
+    }
+
+    fn sent<'a>(&self, message: &Message, client_id: Option<&'a str>) -> SentMessage<'a> {
+        SentMessage {
+            said: self.said(message),
+            client_id,
+            time: message.time,
+        }
+    }
+}
+
+/// Notes the words of a message that is about to be deleted, while its neighbours are still there.
+pub(crate) fn note(connection: &Connection, seq: i64) -> LedgerResult<()> {
+    let hidden = HiddenWords::with_key(connection)?;
+    let mut statement = connection.prepare_cached(
+        "SELECT app, project, sessions.name, sessions.scope, events.session, ordinal, client_id, payload
+         FROM events JOIN messages ON messages.seq = events.seq
+         JOIN sessions ON sessions.id = events.session JOIN scopes ON scopes.id = sessions.scope
+         WHERE events.seq = ?1",
+    )?;
+    let mut rows = statement.query([seq])?;
+    let Some(row) = rows.next()? else {
+        return Ok(());
+    };
+    let (key, scope) = (session_key(row, 0)?, row.get::<_, i64>(3)?);
+    let place: (i64, i64) = (row.get(4)?, row.get(5)?);
+    let client_id: Option<String> = row.get(6)?;
+    let payload: String = row.get(7)?;
+    let one = hidden.sent(&message_of(&payload, key.clone())?, client_id.as_deref());
+    let mut marks = one.marks();
+    if let Some(previous) = message(connection, PREVIOUS, place, &key)? {
+        marks.push(one.said.behind(&hidden.said(&previous)));
+    }
+    if let Some(next) = message(connection, NEXT, place, &key)? {
+        marks.push(one.said.ahead_of(&hidden.said(&next)));
+    }
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO forgotten_words (scope, digest) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+    )?;
+    for mark in marks {
+        insert.execute((scope, hidden.digest(&mark)))?;
+    }
+    Ok(())
+}
+
+/// Which of these messages were deleted from their scope and are sent again to a session that ends before `ordinal`.
+pub(crate) fn again(
+    connection: &Connection,
+    (place, ordinal): (SessionRows, i64),
+    session: &SessionKey,
+    messages: &[NewMessage],
+) -> LedgerResult<Vec<bool>> {
+    let mut any = connection.prepare_cached("SELECT 1 FROM forgotten_words WHERE scope = ?1 LIMIT 1")?;
+    if !any.exists([place.scope])? {
+        return Ok(vec![false; messages.len()]);
+    }
+    let hidden = HiddenWords::with_key(connection)?;
+    let sent = messages
+        .iter()
+        .map(|new| hidden.sent(&new.message, new.client_id.as_deref()));
+    let sent: Vec<SentMessage<'_>> = sent.collect();
+    let before = message(connection, PREVIOUS, (place.session, ordinal), session)?;
+    let before = before.map(|before| hidden.said(&before));
+    let mut known =
+        connection.prepare_cached("SELECT 1 FROM forgotten_words WHERE scope = ?1 AND digest = ?2")?;
+    sent_again(before.as_ref(), &sent, |mark| {
+        Ok(known.exists((place.scope, hidden.digest(&mark)))?)
+    })
+}
+
+/// Forgets that a message was deleted.
+pub(crate) fn strike(connection: &Connection, scope: i64, new: &NewMessage) -> LedgerResult<()> {
+    let hidden = HiddenWords::with_key(connection)?;
+    let mut delete =
+        connection.prepare_cached("DELETE FROM forgotten_words WHERE scope = ?1 AND digest = ?2")?;
+    for mark in hidden.sent(&new.message, new.client_id.as_deref()).marks() {
+        delete.execute((scope, hidden.digest(&mark)))?;
+    }
+    Ok(())
+}
+
+/// The message without a client id that a session has before `ordinal` and that has this content.
+pub(crate) fn equal(
+    connection: &Connection,
+    (place, ordinal): (SessionRows, i64),
+    content: &[u8],
+) -> LedgerResult<Option<MessageId>> {
+    let id = connection
+        .prepare_cached(EQUAL)?
+        .query_row((place.session, content, ordinal), |row| row.get::<_, String>(0));
+    Ok(id.optional()?.map(MessageId::new))
+}
+
+/// Stands for all that a client sent of a message without an id of its own.
+pub(crate) fn content(connection: &Connection, new: &NewMessage) -> LedgerResult<Option<Vec<u8>>> {
+    if new.client_id.is_some() {
+        return Ok(None);
+    }
+    let sent = Message {
+        id: MessageId::new(""),
+        sender_name: None,
+        ..new.message.clone()
+    };
+    let payload = payload_of(sent)?;
+    Ok(Some(
+        HiddenWords::with_key(connection)?.digest(payload.as_bytes()),
+    ))
+}
+
+fn message(
+    connection: &Connection,
+    sql: &str,
+    params: impl Params,
+    session: &SessionKey,
+) -> LedgerResult<Option<Message>> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let payload = statement
+        .query_row(params, |row| row.get::<_, String>(0))
+        .optional()?;
+    payload
+        .map(|payload| message_of(&payload, session.clone()))
+        .transpose()
+}

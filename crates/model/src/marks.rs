@@ -1,0 +1,143 @@
+//! What tells a deleted message that is sent again from a new one of the same words.
+//!
+//! Owns: the evidence, and the marks that stand for it. Never: keeping marks, or how they are hidden.
+
+use crate::{Message, Role, Timestamp};
+
+/// A text of fewer characters is short: "Yes, go on.", "Can you explain that?". Such words are said again every day, while
+/// a sentence that names a person, a place or a number is seldom shorter.
+const SHORT_CHARS: usize = 24;
+
+/// A client id of fewer bytes counts within its session, as `line-3` does; a longer one is no other message's.
+const OWN_ID_BYTES: usize = 16;
+
+/// Who said what, without where and when. Of models and tools the role counts, not the name: exports name them differently.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SaidMessage {
+    key: Vec<u8>,
+    is_long: bool,
+    is_users: bool,
+}
+
+/// A message as a client sends it.
+#[derive(Debug, Clone)]
+pub struct SentMessage<'a> {
+    pub said: SaidMessage,
+    pub client_id: Option<&'a str>,
+    pub time: Timestamp,
+}
+
+impl SaidMessage {
+    /// What a message says; `digest` makes the bytes that stand for it in every mark.
+    pub fn of(message: &Message, digest: impl FnOnce(&[u8]) -> Vec<u8>) -> Self {
+        let text = message.text();
+        let text = text.trim();
+        let is_users = message.role == Role::User;
+        let sender = if is_users { message.sender.as_str() } else { "" };
+        let mut fields = vec![message.role.as_str(), sender, text];
+        let calls = message.tool_calls.iter();
+        fields.extend(calls.flat_map(|call| [call.name.as_str(), call.arguments.as_str()]));
+        let fields: Vec<&[u8]> = fields.into_iter().map(str::as_bytes).collect();
+        Self {
+            key: digest(&mark(b'm', &fields)),
+            is_long: text.chars().nth(SHORT_CHARS - 1).is_some(),
+            is_users,
+        }
+    }
+
+    fn words(&self) -> Vec<u8> {
+        mark(b'w', &[&self.key])
+    }
+
+    fn at(&self, time: Timestamp) -> Vec<u8> {
+        mark(b't', &[&self.key, &time.millis().to_le_bytes()])
+    }
+
+    fn named(&self, client_id: &str) -> Vec<u8> {
+        mark(b'i', &[&self.key, client_id.as_bytes()])
+    }
+
+    /// The mark of words that were said behind others and then deleted.
+    pub fn behind(&self, previous: &Self) -> Vec<u8> {
+        mark(b'b', &[&self.key, &previous.key])
+    }
+
+    /// The mark of words that were said ahead of others and then deleted.
+    pub fn ahead_of(&self, next: &Self) -> Vec<u8> {
+        mark(b'a', &[&self.key, &next.key])
+    }
+
+    /// The words with a neighbour prove a message if no other conversation is likely to have both. A model often says the same.
+    fn is_proved_by(&self, neighbour: &Self) -> bool {
+        self.is_long && (self.is_users || neighbour.is_long)
+    }
+}
+
+impl SentMessage<'_> {
+    /// The marks of this message alone. Without them it is a new one.
+    pub fn marks(&self) -> Vec<Vec<u8>> {
+        let Self {
+            said,
+            client_id,
+            time,
+        } = self;
+        let mut marks = vec![said.words(), said.at(*time)];
+        marks.extend(client_id.map(|id| said.named(id)));
+        marks
+    }
+}
+
+/// Which of these messages were deleted and are sent again; `before` is the one that the session has before them. Each has the
+/// words of a deleted one and, with them, its time, its client id if text and id are long, or neighbours of then: both; one, where the two
+/// texts prove it; or one that is itself sent again.
+pub fn sent_again<E>(
+    before: Option<&SaidMessage>,
+    sent: &[SentMessage<'_>],
+    mut is_marked: impl FnMut(Vec<u8>) -> Result<bool, E>,
+) -> Result<Vec<bool>, E> {
+    // Whether each stands behind, and ahead of, a neighbour of then.
+    let (mut behind, mut ahead) = (vec![false; sent.len()], vec![false; sent.len()]);
+    let mut again = vec![false; sent.len()];
+    for (
+        at,
+        SentMessage {
+            said,
+            client_id,
+            time,
+        },
+    ) in sent.iter().enumerate()
+    {
+        if !is_marked(said.words())? {
+            continue;
+        }
+        let previous = at
+            .checked_sub(1)
+            .map_or(before, |previous| Some(&sent[previous].said));
+        let next = sent.get(at + 1).map(|next| &next.said);
+        behind[at] = previous.map_or(Ok(false), |previous| is_marked(said.behind(previous)))?;
+        ahead[at] = next.map_or(Ok(false), |next| is_marked(said.ahead_of(next)))?;
+        let is_proved = |neighbour: Option<&SaidMessage>| neighbour.is_some_and(|one| said.is_proved_by(one));
+        let client_id = client_id.filter(|id| said.is_long && id.len() >= OWN_ID_BYTES);
+        again[at] = (behind[at] && (ahead[at] || is_proved(previous)))
+            || (ahead[at] && is_proved(next))
+            || is_marked(said.at(*time))?
+            || client_id.map_or(Ok(false), |id| is_marked(said.named(id)))?;
+    }
+    for at in 1..sent.len() {
+        again[at] |= behind[at] && again[at - 1];
+    }
+    for at in (1..sent.len()).rev() {
+        again[at - 1] |= ahead[at - 1] && again[at];
+    }
+    Ok(again)
+}
+
+/// The lengths keep the fields apart.
+fn mark(kind: u8, fields: &[&[u8]]) -> Vec<u8> {
+    let mut mark = vec![kind];
+    for field in fields {
+        mark.extend((field.len() as u64).to_le_bytes());
+        mark.extend_from_slice(field);
+    }
+    mark
+}

@@ -1,0 +1,223 @@
+//! Deleted words that are sent again, in any session, and messages that are known by their content.
+//!
+//! Owns: what an append leaves out by words. Never: client ids (`sweeps`).
+
+use model::{Content, Message, MessageId, SessionKey};
+use ports::{LedgerError, NewMessage, Sweep};
+
+use super::Ledger;
+use crate::ledger::samples::{accepting, at, new, replies, says, scope, session, with_client_id};
+
+const HELLO: &str = "Hello, I want to plan my week.";
+const CODE: &str = "The alarm code of my house is Zebra-4711.";
+
+/// A talk: who says what, a minute each, from `start`.
+fn talk(s: &SessionKey, start: i64, said: &[(&str, &str)]) -> Vec<NewMessage> {
+    let message = |(at, (who, text)): (usize, &(&str, &str))| {
+        let millis = start + i64::try_from(at).expect("few") * 60_000;
+        let id = format!("{}-{start}-{at}", s.session);
+        let message = match *who {
+            "bot" => replies(s, who, &id, millis),
+            _ => says(s, who, &id, millis),
+        };
+        let content = Content::Text((*text).to_owned()).into();
+        new(Message { content, ..message })
+    };
+    said.iter().enumerate().map(message).collect()
+}
+
+const TALK: [(&str, &str); 6] = [
+    ("ann", HELLO),
+    ("bot", "Gladly."),
+    ("ann", CODE),
+    ("bot", "Noted."),
+    ("ann", "yes"),
+    ("bot", "Shall I remind you of it every evening?"),
+];
+
+/// Which of these were left out, by position.
+async fn left_out(ledger: &impl Ledger, s: &SessionKey, messages: Vec<NewMessage>) -> Vec<usize> {
+    let outcome = ledger.append(s, messages, at(1)).await.expect("answered");
+    let accepted = outcome.accepted.iter().enumerate();
+    accepted
+        .filter_map(|(at, one)| one.forgotten.then_some(at))
+        .collect()
+}
+
+async fn forgotten_talk(ledger: &impl Ledger) {
+    let s = session("a", "s");
+    assert_eq!(left_out(ledger, &s, talk(&s, 0, &TALK)).await, [0_usize; 0]);
+    ledger.sweep(Sweep::Session(s)).await.expect("swept");
+}
+
+/// A client that sends its whole list again stores only what is new, in whatever session.
+pub async fn a_list_that_is_sent_again_stays_out(ledger: &impl Ledger) {
+    forgotten_talk(ledger).await;
+    let fresh = session("a", "fresh");
+    let longer: Vec<_> = TALK
+        .into_iter()
+        .chain([("ann", "What else should I plan?")])
+        .collect();
+    let list = || talk(&fresh, 9_000_000, &longer);
+    assert_eq!(left_out(ledger, &fresh, list()).await, [0, 1, 2, 3, 4, 5]);
+    let buffer = ledger.buffer(&fresh).await.expect("reads");
+    assert_eq!(buffer.len(), 1);
+    // The end of the list, behind the words of another day.
+    let window = [("ann", "Good morning."), TALK[2], TALK[3], TALK[4]];
+    let late = session("a", "late");
+    assert_eq!(
+        left_out(ledger, &late, talk(&late, 99_000_000, &window)).await,
+        [1, 2, 3]
+    );
+    let foreign = session("b", "fresh");
+    assert!(
+        left_out(ledger, &foreign, talk(&foreign, 0, &TALK))
+            .await
+            .is_empty()
+    );
+    let other = talk(&fresh, 0, &[("bob", HELLO), ("bob", CODE)]);
+    assert!(
+        left_out(ledger, &fresh, other).await.is_empty(),
+        "another person's words"
+    );
+}
+
+/// Forgotten words that are said anew are a new message.
+pub async fn words_that_are_said_anew_are_kept(ledger: &impl Ledger) {
+    forgotten_talk(ledger).await;
+    let day = 90_000_000;
+    let kept = [
+        vec![("ann", CODE)],
+        vec![("ann", "My door?"), ("ann", CODE), ("bot", "I will keep it.")],
+        vec![("bot", "Noted."), ("ann", "yes")],
+        vec![
+            ("bot", "Is it?"),
+            ("ann", "yes"),
+            ("bot", "Shall I remind you of it every evening?"),
+        ],
+    ];
+    for (n, said) in kept.iter().enumerate() {
+        let s = session("a", &format!("anew-{n}"));
+        assert_eq!(
+            left_out(ledger, &s, talk(&s, day, said)).await,
+            [0_usize; 0],
+            "{said:?}"
+        );
+    }
+}
+
+/// One message is known by the neighbour that is stored before it, by its time, and by its client id if both are long.
+pub async fn a_single_message_is_known_by_what_was_with_it(ledger: &impl Ledger) {
+    let (s, fresh) = (session("a", "s"), session("a", "fresh"));
+    let first = talk(&s, 0, &TALK[..3]);
+    let code = first[2].message.clone();
+    ledger.append(&s, first, at(1)).await.expect("accepted");
+    let gone = Sweep::Messages(scope("a"), vec![code.id.clone()]);
+    ledger.sweep(gone).await.expect("swept");
+    let mut next = talk(&s, 5_000_000, &TALK[1..3]);
+    let behind = next.split_off(1);
+    assert_eq!(left_out(ledger, &s, next).await, [0_usize; 0]);
+    assert_eq!(
+        left_out(ledger, &s, behind).await,
+        [0],
+        "behind what the session has"
+    );
+    let at_its_time = talk(&fresh, code.time.millis(), &TALK[2..3]);
+    assert_eq!(left_out(ledger, &fresh, at_its_time).await, [0]);
+
+    let named = |s: &SessionKey, start, text, id| {
+        let said = talk(s, start, &[("ann", text)]).remove(0);
+        vec![with_client_id(said.message, id)]
+    };
+    let long = "My sister's birthday is on the third of May.";
+    let own_id = "0190b3f1-7a52-7c11-9d3e-4f2a7a9f0c55";
+    let cases = [
+        (7_000, long, own_id, true),
+        (8_000, "no", own_id, false),
+        (
+            9_000,
+            "My brother's birthday is on the ninth of June.",
+            "line-3",
+            false,
+        ),
+    ];
+    for (start, text, id, is_known) in cases {
+        let old = session("a", &format!("old-{start}"));
+        let stored = left_out(ledger, &old, named(&old, start, text, id)).await;
+        assert!(stored.is_empty(), "{text}");
+        ledger.sweep(Sweep::Session(old)).await.expect("swept");
+        let again = left_out(ledger, &fresh, named(&fresh, start + 1, text, id)).await;
+        assert_eq!(again == [0], is_known, "{text}");
+        ledger.sweep(Sweep::Session(fresh.clone())).await.expect("swept");
+    }
+}
+
+/// What is accepted again is stored, and only then no longer deleted.
+pub async fn one_commit_accepts_what_was_forgotten(ledger: &impl Ledger) {
+    forgotten_talk(ledger).await;
+    let fresh = session("a", "fresh");
+    let list = || talk(&fresh, 9_000_000, &TALK);
+    let taken = MessageId::new("taken");
+    let mut other = says(&session("a", "other"), "ann", "taken", 1);
+    other.id = taken.clone();
+    ledger
+        .append(&session("a", "other"), vec![new(other)], at(1))
+        .await
+        .expect("accepted");
+    let mut failing: Vec<NewMessage> = list().into_iter().map(accepting).collect();
+    failing[5].message.id = taken;
+    let failed = ledger.append(&fresh, failing, at(1)).await;
+    assert!(matches!(failed, Err(LedgerError::Store(_))), "{failed:?}");
+    assert_eq!(left_out(ledger, &fresh, list()).await, [0, 1, 2, 3, 4, 5]);
+    let mut one = list();
+    one[2].accept_forgotten = true;
+    let outcome = ledger.append(&fresh, one, at(1)).await.expect("accepted");
+    let restored: Vec<bool> = outcome.accepted.iter().map(|one| one.restored).collect();
+    assert_eq!(restored, [false, false, true, false, false, false]);
+    assert_eq!(outcome.buffered, 1);
+    assert_eq!(left_out(ledger, &fresh, list()).await, [0, 1, 3, 4, 5]);
+    let elsewhere = session("a", "elsewhere");
+    assert!(
+        !left_out(ledger, &elsewhere, talk(&elsewhere, 0, &TALK))
+            .await
+            .contains(&2)
+    );
+}
+
+/// Without a client id a retry is known by session, sender, role, time and content.
+pub async fn a_retry_without_a_client_id_is_harmless(ledger: &impl Ledger) {
+    let s = session("a", "s");
+    let same_time = |start, said: &[(&str, &str)]| {
+        let mut said = talk(&s, start, said);
+        for new in &mut said {
+            new.message.time = at(5);
+        }
+        said
+    };
+    let twice = [("ann", CODE), ("ann", "no"), ("ann", "no"), ("bot", "no")];
+    let first = ledger
+        .append(&s, same_time(0, &twice), at(1))
+        .await
+        .expect("accepted");
+    assert_eq!(first.buffered, 4, "what one request repeats was said twice");
+    let again = ledger
+        .append(&s, same_time(1, &twice), at(2))
+        .await
+        .expect("accepted");
+    assert_eq!(again.buffered, 4);
+    assert!(again.accepted.iter().all(|one| one.duplicate && !one.forgotten));
+    assert_eq!(again.accepted[0].id, first.accepted[0].id);
+    let others = [("bob", CODE), ("bot", CODE), ("ann", HELLO)];
+    let others = ledger
+        .append(&s, same_time(2, &others), at(3))
+        .await
+        .expect("accepted");
+    assert_eq!(others.buffered, 7);
+    let later = talk(&s, 6, &[("ann", CODE)]);
+    let elsewhere = talk(&session("a", "other"), 5, &[("ann", CODE)]);
+    for said in [later, elsewhere] {
+        let s = said[0].message.session.clone();
+        let outcome = ledger.append(&s, said, at(4)).await.expect("accepted");
+        assert!(!outcome.accepted[0].duplicate);
+    }
+}
