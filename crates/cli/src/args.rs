@@ -432,9 +432,6 @@ pub(crate) struct ChatArgs {
     /// Server to use, with a token of this configuration [default: the server of this root, or server.listen]
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
-    /// Run `/forget` without confirmation
-    #[arg(long, short)]
-    pub(crate) yes: bool,
 }
 
 #[derive(Debug, Args)]

@@ -21,6 +21,7 @@ use wire::Invalid;
 
 use crate::failure::Failure;
 use crate::frame::Visit;
+use crate::routes::no_route;
 use crate::state::Gateway;
 
 /// The first step of mem0's paths, behind `/v1/`, `/v2/` or `/v3/`.
@@ -49,21 +50,15 @@ pub(crate) fn error(code: impl Serialize, message: &str) -> Value {
     json!({"detail": message, "code": code})
 }
 
-/// Every path of mem0's clients.
+/// Every path of mem0's clients of today.
 pub(crate) fn routes() -> Router<Gateway> {
     let mut router = Router::new()
         .route("/v1/ping/", get(ping))
-        .route(
-            "/v1/memories/",
-            post(add::waiting)
-                .get(memories::listed)
-                .delete(change::delete_all),
-        )
-        .route("/v3/memories/add/", post(add::queued))
-        .route("/v2/memories/", post(memories::page))
+        // Older clients add, list and search there.
+        .route("/v1/memories/", delete(change::delete_all).fallback(no_route))
+        .route("/v1/memories/search/", any(no_route))
+        .route("/v3/memories/add/", post(add::add))
         .route("/v3/memories/", post(memories::page))
-        .route("/v1/memories/search/", post(memories::search_list))
-        .route("/v2/memories/search/", post(memories::search_list))
         .route("/v3/memories/search/", post(memories::search))
         .route(
             "/v1/memories/{memory_id}/",

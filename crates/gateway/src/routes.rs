@@ -144,7 +144,7 @@ impl Gateway {
     }
 }
 
-async fn no_route(request: Request) -> Failure {
+pub(crate) async fn no_route(request: Request) -> Failure {
     Failure::not_found("route", request.uri().path())
 }
 

@@ -99,7 +99,7 @@ async fn changed(
     let standing = file.entries.into_iter().map(|read| read.entry);
     let mut entry = standing
         .into_iter()
-        .find(|entry| entry.id == *id)
+        .find(|entry| entry.id == *id || *sync::version_id(&path, entry.id.as_str()) == *id.as_str())
         .ok_or_else(not_found)?;
     change(&mut entry)?;
     let edits = [Edit::Replace(Box::new(entry))];

@@ -53,6 +53,8 @@ pub(crate) struct Chronicle {
 struct HistoryState {
     /// Files that stood as the engine had left them when it started, and how.
     standing: Option<BTreeMap<VaultPath, FileStat>>,
+    /// Files that a person changed before the engine first looked at the whole vault.
+    changed_early: BTreeSet<VaultPath>,
     /// What memcells wrote, and its digest where that is known.
     told: BTreeMap<VaultPath, BTreeMap<EntryId, Option<u64>>>,
     /// Runs and the files that they wrote, the latest last.
@@ -86,16 +88,21 @@ impl Chronicle {
 
     /// The first look at the whole vault found these files as the engine had left them.
     pub(crate) fn found_standing(&self, stats: impl Iterator<Item = FileStat>) {
-        if self.is_recording {
-            let stats = stats.map(|stat| (stat.path.clone(), stat));
-            self.state().standing.get_or_insert_with(|| stats.collect());
+        let mut state = self.state();
+        if self.is_recording && state.standing.is_none() {
+            let changed = std::mem::take(&mut state.changed_early);
+            let stats = stats.filter(|stat| !changed.contains(&stat.path));
+            state.standing = Some(stats.map(|stat| (stat.path.clone(), stat)).collect());
         }
     }
 
     /// A person changed a file.
     pub(crate) fn is_by_hand(&self, path: &VaultPath) {
-        if let Some(standing) = &mut self.state().standing {
-            standing.remove(path);
+        let mut state = self.state();
+        match &mut state.standing {
+            Some(standing) => drop(standing.remove(path)),
+            None if self.is_recording => drop(state.changed_early.insert(path.clone())),
+            None => {}
         }
     }
 
@@ -145,10 +152,12 @@ impl Chronicle {
     /// A file was changed or taken away through the port: the run's, or for a person.
     pub(crate) fn is_edited(&self, path: &VaultPath) {
         let mut state = self.state();
-        match state.runs.last_mut().filter(|_| IN_RUN.try_with(|()| ()).is_ok()) {
-            Some((_, files)) => drop(files.insert(path.clone())),
-            None => drop(state.standing.as_mut().map(|standing| standing.remove(path))),
+        if let Some((_, files)) = state.runs.last_mut().filter(|_| IN_RUN.try_with(|()| ()).is_ok()) {
+            files.insert(path.clone());
+            return;
         }
+        drop(state);
+        self.is_by_hand(path);
     }
 
     fn due(&self) -> Option<Duration> {
@@ -198,8 +207,8 @@ pub(crate) async fn record(world: &World) {
     }
 }
 
-/// Records what changed when the engine ends: of a change a moment ago nobody may have heard. Before the first look at the vault
-/// nobody knows whose the files are.
+/// Records the last changes when the engine ends: the watcher can still owe the newest one. Before the first scan of the vault
+/// the author of a file is unknown, so this marks none.
 pub(crate) async fn record_last(world: &World) {
     let is_known = world.chronicle.state().standing.is_some();
     if is_known && !world.settings.asks_only {

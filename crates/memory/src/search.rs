@@ -70,6 +70,8 @@ pub(crate) async fn search(world: &World, search: Search) -> Result<Found, Engin
         unite(&mut ranking.memories, more.memories);
         unite(&mut ranking.messages, more.messages);
     }
+    let folder = world.parts.vault.folder_of(&question.search.scope);
+    let unread = world.gauge.unread_warning(&folder);
     let warning = rerank(world, &question.search, &mut ranking).await;
     ranking.memories.truncate(question.search.memories_max);
     ranking.messages.truncate(question.search.messages_max);
@@ -82,7 +84,7 @@ pub(crate) async fn search(world: &World, search: Search) -> Result<Found, Engin
         unprocessed: unprocessed(world, &question.search).await?,
         span: ranking.span,
         method: question.method,
-        warnings: warning.into_iter().chain(world.gauge.unread_warning()).collect(),
+        warnings: warning.into_iter().chain(unread).collect(),
         queries: Vec::new(),
     })
 }

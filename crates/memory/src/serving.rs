@@ -2,11 +2,12 @@
 //!
 //! Owns: the one state that searches wait on. Never: building an index (`rebuild` does).
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::collections::BTreeSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ports::{Clock, IndexError};
+use ports::{Clock, IndexError, VaultPath};
+use text::counted;
 
 use crate::api::{EngineError, Progress};
 use crate::signal::Signal;
@@ -47,7 +48,7 @@ pub(crate) struct Gauge {
     synced: Signal<bool>,
     progress: Mutex<Option<Progress>>,
     /// Changed files that the sync under way has not read yet.
-    unread: AtomicUsize,
+    unread: Mutex<BTreeSet<VaultPath>>,
 }
 
 impl Gauge {
@@ -56,7 +57,7 @@ impl Gauge {
             serving: Signal::new(Serving::Checking),
             synced: Signal::new(false),
             progress: Mutex::new(None),
-            unread: AtomicUsize::new(0),
+            unread: Mutex::default(),
         }
     }
 
@@ -106,17 +107,35 @@ impl Gauge {
         self.synced.set(true);
     }
 
-    /// Notes how many changed files are not read yet.
-    pub(crate) fn set_unread(&self, files: usize) {
-        self.unread.store(files, Ordering::Relaxed);
+    /// Notes changed files that a sync will read.
+    pub(crate) fn add_unread(&self, paths: &[VaultPath]) {
+        self.unread_files().extend(paths.iter().cloned());
     }
 
-    /// What an answer lacks while the first scan goes on; none when nothing is unread.
-    pub(crate) fn unread_warning(&self) -> Option<String> {
-        let files = self.unread.load(Ordering::Relaxed);
-        (files > 0 && !self.is_synced()).then(|| {
-            format!("{files} changed files are not read yet; their memories are missing: search again soon")
-        })
+    /// Notes that files were read.
+    pub(crate) fn remove_unread(&self, paths: &[VaultPath]) {
+        let mut unread = self.unread_files();
+        for path in paths {
+            unread.remove(path);
+        }
+    }
+
+    /// A warning for an answer that lacks changed files of a tenant's folder while the first scan goes on.
+    pub(crate) fn unread_warning(&self, folder: &str) -> Option<String> {
+        if self.is_synced() {
+            return None;
+        }
+        let is_below = |path: &&VaultPath| {
+            path.strip_prefix(folder)
+                .is_some_and(|rest| rest.starts_with('/'))
+        };
+        let files = self.unread_files().iter().filter(is_below).count();
+        let shown = counted(files, "changed file is", "changed files are");
+        (files > 0).then(|| format!("{shown} not read yet: search again for all memories"))
+    }
+
+    fn unread_files(&self) -> MutexGuard<'_, BTreeSet<VaultPath>> {
+        self.unread.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How far a rebuild is; none when there is none.

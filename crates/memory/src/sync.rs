@@ -132,18 +132,16 @@ async fn carry_over(world: &World, change: VaultChange) -> Result<Pass<'_>, Engi
         world.chronicle.touch(world.parts.clock.elapsed());
     }
     let mut pass = Pass::new(world);
-    let mut unread = paths.len();
+    world.gauge.add_unread(&paths);
     for some in portions(world, paths).await {
-        world.gauge.set_unread(unread);
-        unread -= some.len();
         world.accepting()?;
         let mut looks = pass.read(&some).await?;
         let _alone = world.gate.alone().await;
         world.accepting()?;
         pass.read_again(&mut looks).await?;
         pass.carry(looks).await?;
+        world.gauge.remove_unread(&some);
     }
-    world.gauge.set_unread(0);
     Ok(pass)
 }
 

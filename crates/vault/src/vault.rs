@@ -85,11 +85,15 @@ impl MarkdownVault {
         path: &VaultPath,
         work: impl FnOnce(&Writer, &VaultPath) -> Result<T, VaultError> + Send + 'static,
     ) -> Result<T, VaultError> {
-        self.is_present().await?;
-        let locks = self.locks.get_or_try_init(async || open_locks(&self.writer.tree));
+        let id = self.id.clone();
+        let locks = self.locks.get_or_try_init(async || {
+            id.iter().try_for_each(|id| id.check(&self.writer.tree))?;
+            open_locks(&self.writer.tree)
+        });
         let turn = locks.await?.turn(path).await;
         let path = path.clone();
         self.blocking(move |writer| {
+            id.iter().try_for_each(|id| id.check(&writer.tree))?;
             let _locked = turn.lock().map_err(io_error(&path))?;
             work(writer, &path)
         })

@@ -40,7 +40,7 @@ async fn report(
 }
 
 /// The server's measurements, of one conversation or of all.
-pub(super) async fn of(server: &Server, conversation: Option<&str>) -> Result<Value, Failure> {
+async fn of(server: &Server, conversation: Option<&str>) -> Result<Value, Failure> {
     let mut path = Path::new("/api/v1/cache", "");
     if let Some(id) = conversation {
         path = path.with("conversation", id);
@@ -110,7 +110,7 @@ fn upstreams(data: &Value) -> Result<String, Failure> {
 }
 
 /// A table for each conversation, a line for each request.
-pub(super) fn conversations(data: &Value) -> Result<String, Failure> {
+fn conversations(data: &Value) -> Result<String, Failure> {
     let conversations: Vec<ConversationItem> = part(data, "conversations")?;
     if conversations.is_empty() {
         return Ok("no measured conversations yet\n".to_owned());

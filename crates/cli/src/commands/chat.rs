@@ -3,8 +3,6 @@
 //! Owns: the history, which this process keeps and sends whole as any client does; the changes of one turn. Never:
 //! memory; the server recalls and learns.
 
-#[cfg(test)]
-pub(super) mod fake;
 mod input;
 mod screen;
 pub(super) mod server;
@@ -19,7 +17,6 @@ use serde_json::{Value, json};
 use self::input::{Input, Typed};
 use self::screen::{Screen, Viewer};
 use self::server::Server;
-use self::slash::ChatCost;
 use self::turn::{ChatAnswer, receive};
 use super::{Desk, name, runtime};
 use crate::args::{ChatArgs, DEFAULT_USER};
@@ -63,9 +60,6 @@ struct Talk<'a> {
     conversation: Option<String>,
     /// How long the history was when nothing was to be kept any more; none while it is.
     incognito: Option<usize>,
-    /// Value of the last answer's header for injected memory.
-    injected: Option<String>,
-    cost: ChatCost,
 }
 
 impl<'a> Talk<'a> {
@@ -78,8 +72,6 @@ impl<'a> Talk<'a> {
             screen,
             history: Vec::new(),
             incognito: None,
-            injected: None,
-            cost: ChatCost::default(),
         }
     }
 
@@ -111,7 +103,7 @@ impl<'a> Talk<'a> {
             };
             let done = match text.trim() {
                 "" => continue,
-                command if command.starts_with('/') => self.command(command).await,
+                command if command.starts_with('/') => self.command(command),
                 // An interrupt ends the answer, not the chat.
                 _ => self.turn(&text).await.map(|_| ControlFlow::Continue(())),
             };
@@ -149,8 +141,6 @@ impl<'a> Talk<'a> {
         if self.incognito.is_none() && answer.conversation.is_some() {
             self.conversation.clone_from(&answer.conversation);
         }
-        self.cost.add(answer.usage.as_ref());
-        self.injected.clone_from(&answer.injected);
         if let Some(Err(failure)) = received {
             return Err(failure);
         }
@@ -186,4 +176,4 @@ impl<'a> Talk<'a> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

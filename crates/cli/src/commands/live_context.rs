@@ -140,10 +140,10 @@ async fn show(desk: &Desk, api: &Api, live: &LiveArgs) -> Result<Exit, Failure> 
 /// The figures of a conversation; a program gets the statistics alone.
 #[derive(Debug, Serialize)]
 #[serde(transparent)]
-pub(super) struct Figures {
-    pub(super) stats: ContextStatsData,
+struct Figures {
+    stats: ContextStatsData,
     #[serde(skip)]
-    pub(super) archives: ArchivesData,
+    archives: ArchivesData,
 }
 
 impl fmt::Display for Figures {
@@ -262,7 +262,7 @@ async fn compact(desk: &Desk, api: &Api, live: &LiveArgs) -> Result<Exit, Failur
 }
 
 /// The result of a compaction, for people.
-pub(super) fn compacted(data: &CompactData) -> String {
+fn compacted(data: &CompactData) -> String {
     let (before, after) = (data.tokens_before, data.tokens_after);
     if after < before {
         format!("compacted from {before} to {after} tokens")

@@ -12,9 +12,9 @@ use ports::{Job, JobId, JobKind, JobState, NewMessage, TaskQuery};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use wire::message::{ContentItem, ContentType, MessageRole};
-use wire::{AddRequest, ApiId, Invalid, MessageContent, MessageItem};
+use wire::{AddRequest, Invalid, MessageContent, MessageItem};
 
-use super::memories::{Id, Ids, MemoryPages, id, of_owner, text};
+use super::memories::{Id, Ids, MemoryPages, id};
 use super::{agents_own, name, no_run, refuse_app};
 use crate::body::{JsonBody, UrlQuery};
 use crate::failure::Failure;
@@ -26,7 +26,7 @@ const ASSISTANT: &str = "assistant";
 /// Who speaks in a run that names nobody.
 const USER: &str = "user";
 
-/// An add of any version. Other keys, such as `metadata` and `infer`, are ignored: the messages are kept word for word, and what
+/// An add. Other keys, such as `metadata` and `infer`, are ignored: the messages are kept word for word, and what
 /// they state becomes facts.
 #[derive(Debug, Deserialize)]
 pub(super) struct Adding {
@@ -36,9 +36,6 @@ pub(super) struct Adding {
     filters: Option<Map<String, Value>>,
     /// Seconds since 1970.
     timestamp: Option<i64>,
-    #[serde(default)]
-    async_mode: bool,
-    output_format: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -51,64 +48,19 @@ struct SaidTo {
 }
 
 /// An add whose memories are written later; its event says when they are.
-pub(super) async fn queued(
+pub(super) async fn add(
     State(gateway): State<Gateway>,
     visit: Visit,
-    body: JsonBody<Adding>,
+    JsonBody { value, hold, .. }: JsonBody<Adding>,
 ) -> Result<Response, Failure> {
-    let event = add(&gateway, &visit, body).await?.event;
-    Ok(Json(pending(&event)).into_response())
-}
-
-/// An add that answers with the memories that were made of it, unless the client does not wait for them.
-pub(super) async fn waiting(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    body: JsonBody<Adding>,
-) -> Result<Response, Failure> {
-    let is_list = body.value.output_format.as_deref() != Some("v1.1");
-    let is_async = body.value.async_mode;
-    let done = add(&gateway, &visit, body).await?;
-    let results = if is_async {
-        vec![pending(&done.event)]
-    } else {
-        made(&gateway, done).await?
-    };
-    Ok(if is_list {
-        Json(results).into_response()
-    } else {
-        Json(json!({"results": results})).into_response()
-    })
-}
-
-fn pending(event: &JobId) -> Value {
-    json!({
-        "message": "Memory processing has been queued for background execution",
-        "status": "PENDING",
-        "event_id": event.0,
-    })
-}
-
-/// Stored messages, and the task that makes memories of them.
-struct Done {
-    session: SessionKey,
-    owner: Owner,
-    messages: Vec<model::MessageId>,
-    event: JobId,
-}
-
-async fn add(gateway: &Gateway, visit: &Visit, body: JsonBody<Adding>) -> Result<Done, Failure> {
-    let home = &visit.caller.home;
-    let JsonBody { value, hold, .. } = body;
-    let (owner, request) = value.request(gateway, visit)?;
+    let request = value.request(&gateway, &visit)?;
     let parts = request
-        .into_parts(home)
+        .into_parts(&visit.caller.home)
         .map_err(|invalid| match invalid.path.as_str() {
             "session_id" => Invalid::at("run_id", invalid.problem),
             _ => invalid,
         })?;
     visit.caller.enter_add(&parts)?;
-    let session = parts.session;
     let new = |(message, client_id)| NewMessage {
         accept_forgotten: false,
         message,
@@ -116,14 +68,14 @@ async fn add(gateway: &Gateway, visit: &Visit, body: JsonBody<Adding>) -> Result
     };
     let add = Add {
         title: None,
-        session: session.clone(),
+        session: parts.session.clone(),
         messages: parts.messages.into_iter().map(new).collect(),
         defer_extraction: true,
         task: None,
     };
     let event = JobId(gateway.fresh_id());
     let flush = Flush {
-        session: session.clone(),
+        session: parts.session,
         task: Some(event.clone()),
         wait: false,
     };
@@ -136,19 +88,17 @@ async fn add(gateway: &Gateway, visit: &Visit, body: JsonBody<Adding>) -> Result
     };
     let added = gateway.see_through(write).await?;
     gateway.metrics.added(added.accepted.len(), 0);
-    Ok(Done {
-        session,
-        owner,
-        messages: (added.accepted.into_iter().filter(|one| !one.forgotten))
-            .map(|one| one.id)
-            .collect(),
-        event,
-    })
+    let pending = json!({
+        "message": "Memory processing has been queued for background execution",
+        "status": "PENDING",
+        "event_id": event.0,
+    });
+    Ok(Json(pending).into_response())
 }
 
 impl Adding {
-    /// Whose memory it becomes, and the same add for the memory API.
-    fn request(self, gateway: &Gateway, visit: &Visit) -> Result<(Owner, AddRequest), Invalid> {
+    /// The same add for the memory API.
+    fn request(self, gateway: &Gateway, visit: &Visit) -> Result<AddRequest, Invalid> {
         let given = |own: &Option<String>, key: &str| -> Option<String> {
             let filters = self.filters.as_ref();
             own.clone()
@@ -199,7 +149,7 @@ impl Adding {
         let session = run.unwrap_or_else(|| no_run(&owner));
         let mut request = AddRequest::new(session, messages);
         request.defer_extraction = true;
-        Ok((owner, request))
+        Ok(request)
     }
 }
 
@@ -276,38 +226,6 @@ fn content(content: Value, at: usize) -> Result<Option<MessageContent>, Invalid>
         })
     });
     Ok(Some(MessageContent::Parts(items.collect::<Result<_, _>>()?)))
-}
-
-/// The memories that were made of an add, once they are written.
-async fn made(gateway: &Gateway, done: Done) -> Result<Vec<Value>, Failure> {
-    let Done {
-        session,
-        owner,
-        messages,
-        ..
-    } = done;
-    let flush = Flush {
-        session: session.clone(),
-        task: None,
-        wait: true,
-    };
-    let engine = gateway.engine.clone();
-    gateway
-        .see_through(async move { Ok(engine.flush(flush).await?) })
-        .await?;
-    let hits = of_owner(&gateway.engine, &session.scope, &owner, None).await?;
-    let mut results = Vec::new();
-    for hit in hits
-        .iter()
-        .filter(|hit| hit.doc.sources.iter().any(|source| messages.contains(source)))
-    {
-        results.push(json!({
-            "id": ApiId::render(&owner.id, &hit.doc.key.id),
-            "memory": text(&gateway.engine, &hit.doc).await?,
-            "event": "ADD",
-        }));
-    }
-    Ok(results)
 }
 
 /// Whether the memories of an add are written.

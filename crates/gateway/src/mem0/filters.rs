@@ -45,22 +45,18 @@ enum Passes {
 /// An owner, and the filter for this owner's memories.
 pub(super) type WantedMemories = (Owner, Option<Filter>);
 
-/// Whose memories a request concerns: what its `filters` and the ids beside them say.
+/// Whose memories a request concerns, by its `filters`.
 pub(super) async fn wanted(
     gateway: &Gateway,
     visit: &Visit,
     filters: Option<&Map<String, Json>>,
-    ids: Map<String, Json>,
 ) -> Result<Vec<WantedMemories>, Failure> {
     let scope = &visit.caller.home;
     let reader = FilterReader {
         home: scope,
         zone: gateway.zone(),
     };
-    let mut conditions = reader.object(&ids, "")?;
-    if let Some(filters) = filters {
-        conditions.extend(reader.object(filters, "filters.")?);
-    }
+    let conditions = filters.map_or(Ok(Vec::new()), |filters| reader.object(filters, "filters."))?;
     if conditions.is_empty() {
         let problem = "name whose memories: `user_id`, `agent_id` or `run_id`";
         return Err(Invalid::at("filters", problem).into());

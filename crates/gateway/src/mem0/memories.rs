@@ -122,44 +122,27 @@ pub(super) fn episode_of(doc: &Doc) -> Option<String> {
     (parent.kind == ParentKind::Episode).then(|| parent.id.clone())
 }
 
-/// What the body of a list or a search says, in every version. Other keys are ignored.
-#[derive(Debug, Default, Deserialize)]
+/// What the body of a list or a search says. Other keys are ignored.
+#[derive(Debug, Deserialize)]
 pub(super) struct Asked {
     #[serde(default)]
     query: String,
     filters: Option<Map<String, Value>>,
-    #[serde(flatten)]
-    ids: Ids,
     top_k: Option<usize>,
-    limit: Option<usize>,
     threshold: Option<f64>,
     rerank: Option<bool>,
     #[serde(default)]
     latest_only: bool,
-    output_format: Option<String>,
 }
 
-/// The ids that older versions send beside the filters.
+/// Whose memories an add or a deletion concerns.
 #[expect(clippy::struct_field_names, reason = "as mem0 names them")]
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Deserialize)]
 pub(super) struct Ids {
     pub(super) user_id: Option<String>,
     pub(super) agent_id: Option<String>,
     pub(super) app_id: Option<String>,
     pub(super) run_id: Option<String>,
-}
-
-impl Ids {
-    fn filters(&self) -> Map<String, Value> {
-        let ids = [
-            ("user_id", &self.user_id),
-            ("agent_id", &self.agent_id),
-            ("app_id", &self.app_id),
-            ("run_id", &self.run_id),
-        ];
-        let given = ids.into_iter().filter_map(|(key, id)| Some((key, id.as_ref()?)));
-        given.map(|(key, id)| (key.to_owned(), json!(id))).collect()
-    }
 }
 
 /// `?page=2&page_size=50`.
@@ -221,25 +204,9 @@ pub(super) async fn page(
     Ok(paged.answer(items(&gateway, &hits).await?))
 }
 
-/// As [`page`], for clients that name one owner in the URL.
-pub(super) async fn listed(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    UrlQuery(pages): UrlQuery<MemoryPages>,
-    UrlQuery(ids): UrlQuery<Ids>,
-) -> Result<Response, Failure> {
-    let asked = Asked {
-        ids,
-        ..Asked::default()
-    };
-    let hits = list(&gateway, &visit, &asked).await?;
-    let (hits, _) = pages.cut("/v1/memories/", hits)?;
-    Ok(Json(items(&gateway, &hits).await?).into_response())
-}
-
 async fn list(gateway: &Gateway, visit: &Visit, asked: &Asked) -> Result<Vec<Hit>, Failure> {
     let mut hits = Vec::new();
-    for (owner, filter) in wanted(gateway, visit, asked.filters.as_ref(), asked.ids.filters()).await? {
+    for (owner, filter) in wanted(gateway, visit, asked.filters.as_ref()).await? {
         hits.extend(of_owner(&gateway.engine, &visit.caller.home, &owner, filter).await?);
     }
     if asked.latest_only {
@@ -267,21 +234,8 @@ pub(super) async fn search(
     Ok(Json(json!({"results": results})).into_response())
 }
 
-/// As [`search`]; older clients expect a list, unless they ask for the newer format.
-pub(super) async fn search_list(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    JsonBody { value: asked, .. }: JsonBody<Asked>,
-) -> Result<Response, Failure> {
-    let results = found(&gateway, &visit, &asked).await?;
-    Ok(match asked.output_format.as_deref() {
-        Some("v1.1") => Json(json!({"results": results})).into_response(),
-        _ => Json(results).into_response(),
-    })
-}
-
 async fn found(gateway: &Gateway, visit: &Visit, asked: &Asked) -> Result<Vec<MemoryItem>, Failure> {
-    let top_k = asked.top_k.or(asked.limit).unwrap_or(TOP_K);
+    let top_k = asked.top_k.unwrap_or(TOP_K);
     if !(1..=TOP_K_MAX).contains(&top_k) {
         return Err(Invalid::at("top_k", format!("must be between 1 and {TOP_K_MAX}")).into());
     }
@@ -289,7 +243,7 @@ async fn found(gateway: &Gateway, visit: &Visit, asked: &Asked) -> Result<Vec<Me
     let score_min = asked.threshold.unwrap_or_default() as f32;
     let scope = &visit.caller.home;
     let mut hits = Vec::new();
-    for (owner, filter) in wanted(gateway, visit, asked.filters.as_ref(), asked.ids.filters()).await? {
+    for (owner, filter) in wanted(gateway, visit, asked.filters.as_ref()).await? {
         let search = Search {
             scope: scope.clone(),
             owner: owner.clone(),

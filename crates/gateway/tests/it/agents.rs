@@ -135,7 +135,6 @@ async fn a_users_token_speaks_under_its_own_name() {
         for (path, body) in [
             ("/api/v1/memory/add", &add),
             ("/api/v2/memory/add", &add),
-            ("/v1/memories/", &mem0(name)),
             ("/v3/memories/add/", &mem0(name)),
         ] {
             let refused = ask(path, body).await;

@@ -90,14 +90,9 @@ write  PUT /v1/{*path}
 write  PATCH /v1/{*path}
 write  DELETE /v1/{*path}
 read   GET /v1/ping/
-write  POST /v1/memories/
-read   GET /v1/memories/
 write  DELETE /v1/memories/
 write  POST /v3/memories/add/
-read   POST /v2/memories/
 read   POST /v3/memories/
-read   POST /v1/memories/search/
-read   POST /v2/memories/search/
 read   POST /v3/memories/search/
 read   GET /v1/memories/{memory_id}/
 write  PUT /v1/memories/{memory_id}/
@@ -114,8 +109,9 @@ read   GET /mcp
 read   POST /mcp
 ";
 
-/// Answered whatever the method: by a model server, by the door of agents, and with "not implemented".
-const WHATEVER: [&str; 10] = [
+/// Answered whatever the method: by a model server, by the door of agents, with "not implemented", and with "no such route".
+const WHATEVER: [&str; 11] = [
+    "/v1/memories/search/",
     "/v1/{*path}",
     "/mcp",
     "/v1/exports/",

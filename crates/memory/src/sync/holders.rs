@@ -17,12 +17,12 @@ use text::Fnv;
 pub(super) struct FileContents {
     /// In the order of the file.
     pub(super) entries: Vec<FileEntry>,
-    /// Marks of entries that the file had and does not contain now.
-    pub(super) lost: Vec<FileMark>,
+    /// The rows of each entry that the file had and does not contain now.
+    pub(super) lost: Vec<Vec<DocKey>>,
     /// Marks of entries that cannot be read now: they hold what they held.
     pub(super) unreadable: Vec<FileMark>,
-    /// Its place among the recorded files; a file without a record has none.
-    pub(super) is_recorded: bool,
+    /// Its place in the order in which files were first recorded; a file without a record comes last.
+    pub(super) rank: usize,
 }
 
 /// An entry of a file.
@@ -35,6 +35,14 @@ pub(super) struct FileEntry {
     pub(super) docs: Vec<Doc>,
     /// It is as recorded, and the file holds all its rows.
     pub(super) is_same: bool,
+}
+
+impl FileEntry {
+    /// The rows that the file held for the entry.
+    pub(super) fn before_keys(&self) -> impl Iterator<Item = DocKey> {
+        let before = self.before.iter().flat_map(|mark| &mark.docs);
+        before.filter_map(|id| Some(key(self.docs.first()?, id)))
+    }
 }
 
 /// An entry that does not hold all its rows.
@@ -99,7 +107,7 @@ impl<'a> Holders<'a> {
             }
         }
         let paths = containing?.keys().copied();
-        paths.min_by_key(|path| (!self.files[*path].is_recorded, *path))
+        paths.min_by_key(|path| (self.files[*path].rank, *path))
     }
 
     /// The plan for all files.
@@ -111,8 +119,8 @@ impl<'a> Holders<'a> {
                 marks.push(self.entry(path, entry, &mut plan));
             }
             plan.marks.insert(path.clone(), marks);
-            for mark in &file.lost {
-                self.lose(path, file, mark, &mut plan);
+            for keys in &file.lost {
+                self.lose(path, keys, &mut plan);
             }
         }
         plan.remove.extend(plan.add.keys().cloned());
@@ -159,32 +167,29 @@ impl<'a> Holders<'a> {
                 }),
             }
         }
-        if let (Some(before), Some(doc)) = (&content.before, content.docs.first()) {
-            let kept: BTreeSet<&DocId> = mark.docs.iter().collect();
-            for id in before.docs.iter().filter(|id| !kept.contains(id)) {
-                self.release(path, key(doc, id), plan);
-            }
+        let kept: BTreeSet<&DocId> = mark.docs.iter().collect();
+        for key in content.before_keys().filter(|key| !kept.contains(&key.id)) {
+            self.release(path, key, plan);
         }
         mark
     }
 
     /// Removes the rows of an entry that its file does not contain now.
-    fn lose(&self, path: &VaultPath, file: &FileContents, mark: &FileMark, plan: &mut RowPlan) {
-        let own = self
-            .rows
-            .keys()
-            .filter(|key| mark.docs.contains(&key.id) && self.rows[*key].path == *path);
-        let own: Vec<DocKey> = own.cloned().collect();
-        let is_gone = own.iter().all(|key| self.holder(key).is_none());
-        plan.entries_gone += usize::from(is_gone && !mark.docs.is_empty() && file.is_recorded);
-        for key in own {
-            self.release(path, key, plan);
+    fn lose(&self, path: &VaultPath, keys: &[DocKey], plan: &mut RowPlan) {
+        let is_own = |key: &&DocKey| self.rows.get(key).is_some_and(|row| row.path == *path);
+        let mut own = keys.iter().filter(is_own).peekable();
+        let has_any = own.peek().is_some();
+        let is_gone = own.all(|key| self.holder(key).is_none());
+        plan.entries_gone += usize::from(has_any && is_gone);
+        for key in keys {
+            self.release(path, key.clone(), plan);
         }
     }
 
     /// A file does not contain a row's id now: the row goes, unless another file holds it.
     fn release(&self, path: &VaultPath, key: DocKey, plan: &mut RowPlan) {
-        let is_own = self.rows.get(&key).is_some_and(|row| row.path == *path);
+        // A row that is on its way is not in the index yet.
+        let is_own = self.rows.get(&key).is_none_or(|row| row.path == *path);
         if is_own && self.holder(&key).is_none() {
             plan.remove.insert(key);
         }

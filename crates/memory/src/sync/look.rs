@@ -40,6 +40,16 @@ pub(crate) fn rows_of(read: &ReadEntry, path: &VaultPath, zone: &Zone) -> Vec<Do
     extract::digested(Doc::of_entry(&read.entry, path), &read.entry, zone)
 }
 
+/// The rows that a file held for an entry.
+fn keys_of(record: &FileRecord, mark: &FileMark) -> Vec<DocKey> {
+    let key = |id: &DocId| DocKey {
+        scope: record.scope.clone(),
+        owner: record.owner.clone(),
+        id: id.clone(),
+    };
+    mark.docs.iter().map(key).collect()
+}
+
 impl Looked {
     fn stat(&self) -> Option<&FileStat> {
         match &self.state {
@@ -121,10 +131,7 @@ impl Pass<'_> {
             .flat_map(|record| &record.marks)
             .map(|mark| (&mark.entry, mark))
             .collect();
-        let mut contents = FileContents {
-            is_recorded: record.is_some(),
-            ..FileContents::default()
-        };
+        let mut contents = FileContents::default();
         for read in &file.entries {
             let before = recorded.remove(&read.entry.id);
             contents.entries.push(FileEntry {
@@ -135,11 +142,11 @@ impl Pass<'_> {
                 before: before.cloned(),
             });
         }
-        let rest = recorded.into_values().cloned().collect();
+        let rest = recorded.into_values();
         // An unreadable entry is not gone: it stays searchable until the file is repaired.
-        match problem(file) {
-            Some(_) => contents.unreadable = rest,
-            None => contents.lost = rest,
+        match (problem(file), record) {
+            (None, Some(record)) => contents.lost = rest.map(|mark| keys_of(record, mark)).collect(),
+            _ => contents.unreadable = rest.cloned().collect(),
         }
         self.embed(&mut contents).await?;
         Ok(contents)
@@ -147,25 +154,22 @@ impl Pass<'_> {
 
     /// Carries files over: index first, then records. The caller has their tenants alone.
     pub(super) async fn carry(&mut self, mut looks: BTreeMap<VaultPath, Looked>) -> Result<(), EngineError> {
-        self.add_sharing(&mut looks).await?;
+        let sharing = self.add_sharing(&mut looks).await?;
         self.note_unreadable(&mut looks).await?;
         let mut files: BTreeMap<VaultPath, FileContents> = BTreeMap::new();
         for (path, looked) in &mut looks {
-            let contents = match &mut looked.state {
+            let mut contents = match &mut looked.state {
                 LookState::There(_, contents) => std::mem::take(contents),
-                LookState::Gone | LookState::Unreadable(_) => FileContents {
-                    lost: looked
-                        .record
-                        .iter()
-                        .flat_map(|record| record.marks.clone())
-                        .collect(),
-                    is_recorded: looked.record.is_some(),
-                    ..FileContents::default()
-                },
+                LookState::Gone | LookState::Unreadable(_) => FileContents::default(),
             };
+            if let (LookState::Gone, Some(record)) = (&looked.state, &looked.record) {
+                contents.lost = record.marks.iter().map(|mark| keys_of(record, mark)).collect();
+            }
+            let place = sharing.iter().position(|other| other == path);
+            contents.rank = place.unwrap_or(sharing.len() + usize::from(looked.record.is_none()));
             files.insert(path.clone(), contents);
         }
-        let rows = self.rows(&looks, &files).await?;
+        let rows = self.rows(&files).await?;
         let plan = Holders::new(&files, &rows).plan();
         if files.values().any(|file| !file.lost.is_empty()) {
             // What a vault that is away does not show is not deleted.
@@ -182,24 +186,28 @@ impl Pass<'_> {
         self.record(&looks, &plan, &bare).await
     }
 
-    /// Reads the other files of the same owners that share ids with any file: what is lost here, one of them holds.
-    async fn add_sharing(&self, looks: &mut BTreeMap<VaultPath, Looked>) -> Result<(), EngineError> {
-        let mut owners: BTreeSet<(Scope, Owner)> = BTreeSet::new();
-        for looked in looks.values() {
-            let recorded = looked.record.iter().map(|record| (&record.scope, &record.owner));
-            owners.extend(recorded.map(|(scope, owner)| (scope.clone(), owner.clone())));
-        }
+    /// Reads the other files of the same owners that share ids with any file: what is lost here, one of them holds. Returns
+    /// the files that share ids, the first recorded one first.
+    async fn add_sharing(
+        &self,
+        looks: &mut BTreeMap<VaultPath, Looked>,
+    ) -> Result<Vec<VaultPath>, EngineError> {
+        let records = looks.values().filter_map(|looked| looked.record.as_ref());
+        let owners: BTreeSet<(Scope, Owner)> = records
+            .map(|record| (record.scope.clone(), record.owner.clone()))
+            .collect();
+        let mut sharing = Vec::new();
         for (scope, owner) in owners {
-            for path in self.world.records.sharing(Some((&scope, &owner))).await? {
-                if looks.contains_key(&path) {
-                    continue;
-                }
-                if let Some(looked) = self.read_one(&path, true).await? {
-                    looks.insert(path, looked);
-                }
+            sharing.extend(self.world.records.sharing(Some((&scope, &owner))).await?);
+        }
+        for path in &sharing {
+            if !looks.contains_key(path)
+                && let Some(looked) = self.read_one(path, true).await?
+            {
+                looks.insert(path.clone(), looked);
             }
         }
-        Ok(())
+        Ok(sharing)
     }
 
     /// Notes the files that cannot be read, and takes them out; what is known of them stays as it was.
@@ -250,31 +258,15 @@ impl Pass<'_> {
     /// The rows that the index has of all ids that change.
     async fn rows(
         &self,
-        looks: &BTreeMap<VaultPath, Looked>,
         files: &BTreeMap<VaultPath, FileContents>,
     ) -> Result<BTreeMap<DocKey, Doc>, EngineError> {
         let mut keys: BTreeSet<DocKey> = BTreeSet::new();
-        for (path, file) in files {
-            let changed = file.entries.iter().filter(|entry| !entry.is_same);
-            for entry in changed {
+        for file in files.values() {
+            for entry in file.entries.iter().filter(|entry| !entry.is_same) {
                 keys.extend(entry.docs.iter().map(|doc| doc.key.clone()));
-                let before = entry.before.iter().flat_map(|mark| &mark.docs);
-                let like = entry.docs.first();
-                keys.extend(like.into_iter().flat_map(|like| {
-                    before.clone().map(|id| DocKey {
-                        id: id.clone(),
-                        ..like.key.clone()
-                    })
-                }));
+                keys.extend(entry.before_keys());
             }
-            if let Some(record) = &looks[path].record {
-                let lost = file.lost.iter().flat_map(|mark| &mark.docs);
-                keys.extend(lost.map(|id: &DocId| DocKey {
-                    scope: record.scope.clone(),
-                    owner: record.owner.clone(),
-                    id: id.clone(),
-                }));
-            }
+            keys.extend(file.lost.iter().flatten().cloned());
         }
         if keys.is_empty() {
             return Ok(BTreeMap::new());
@@ -355,34 +347,44 @@ impl Pass<'_> {
     /// Gives vectors to the rows that are new; without any, where the model does not answer now.
     async fn embed(&self, contents: &mut FileContents) -> Result<(), EngineError> {
         let world = self.world;
-        let changed = contents.entries.iter_mut().filter(|entry| !entry.is_same);
-        let docs: Vec<&mut Doc> = changed.flat_map(|entry| &mut entry.docs).collect();
-        if docs.is_empty() || !world.gauge.takes_vectors() {
-            return Ok(());
+        let changed = |entry: &&mut FileEntry| !entry.is_same;
+        let mut docs: Vec<Doc> = Vec::new();
+        let mut lengths = Vec::new();
+        for entry in contents.entries.iter_mut().filter(changed) {
+            lengths.push(entry.docs.len());
+            docs.append(&mut entry.docs);
         }
-        let mut bare: Vec<Doc> = docs.iter().map(|doc| (**doc).clone()).collect();
-        if !world.parts.embedder.is_instant() {
-            // A changed entry has many rows whose text is as it was, and the model is slow.
-            let turns = bare.iter().filter(|doc| doc.kind == DocKind::Turn);
-            let keys: Vec<DocKey> = turns.map(|doc| doc.key.clone()).collect();
-            let rows = world.parts.index.get(&keys).await?;
-            let known: BTreeMap<(&DocKey, &str), &Vector> = rows
-                .iter()
-                .filter_map(|row| Some(((&row.key, row.text.as_str()), row.vector.as_ref()?)))
-                .collect();
-            for doc in &mut bare {
-                let vector = known.get(&(&doc.key, doc.text.as_str()));
-                doc.vector = vector.map(|vector| (*vector).clone());
+        if !docs.is_empty() && world.gauge.takes_vectors() {
+            self.take_known_vectors(&mut docs).await?;
+            if let Err(error) = world.rows.embed_docs(&mut docs).await {
+                tracing::warn!(
+                    error = chain(&error),
+                    "embedder unavailable; keyword search only for new rows until it answers"
+                );
             }
         }
-        if let Err(error) = world.rows.embed_docs(&mut bare).await {
-            tracing::warn!(
-                error = chain(&error),
-                "embedder unavailable; keyword search only for new rows until it answers"
-            );
+        let mut docs = docs.into_iter();
+        for (entry, length) in contents.entries.iter_mut().filter(changed).zip(lengths) {
+            entry.docs = docs.by_ref().take(length).collect();
         }
-        for (doc, embedded) in docs.into_iter().zip(bare) {
-            doc.vector = embedded.vector;
+        Ok(())
+    }
+
+    /// A changed entry has many rows whose text is as it was, and the model can be slow.
+    async fn take_known_vectors(&self, docs: &mut [Doc]) -> Result<(), EngineError> {
+        if self.world.parts.embedder.is_instant() {
+            return Ok(());
+        }
+        let turns = docs.iter().filter(|doc| doc.kind == DocKind::Turn);
+        let keys: Vec<DocKey> = turns.map(|doc| doc.key.clone()).collect();
+        let rows = self.world.parts.index.get(&keys).await?;
+        let known: BTreeMap<(&DocKey, &str), &Vector> = rows
+            .iter()
+            .filter_map(|row| Some(((&row.key, row.text.as_str()), row.vector.as_ref()?)))
+            .collect();
+        for doc in docs {
+            let vector = known.get(&(&doc.key, doc.text.as_str()));
+            doc.vector = vector.map(|vector| (*vector).clone());
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use memory::{EditEntry, Engine, EngineError, Forget, Search};
 use model::{Comparison, Field, Value};
-use model::{EntryKind, Filter, Origin, Scope, SessionId};
+use model::{Entry, EntryId, EntryKind, Filter, Origin, Scope, SessionId};
 use ports::VaultError;
 
 use crate::stage::{Stage, finds, flush, question, say, session, turns, user, written};
@@ -434,15 +434,7 @@ const COPY: &str = "default/default/users/ann/episodes/2024-05-08 2.md";
 async fn a_copy_that_comes_and_goes_takes_nothing_along() {
     for copy in [COPY, "default/default/users/ann/episodes/a copy.md"] {
         let (stage, engine) = remembered().await;
-        let mut standing = Vec::new();
-        stage
-            .vault
-            .by_hand(EPISODES, false, |entries| standing.clone_from(entries));
-        stage
-            .vault
-            .by_hand(copy, true, |entries| entries.clone_from(&standing));
-        stage.rest(&engine).await;
-        stage.drive(engine.sync()).await.expect("it syncs");
+        copies(&stage, &engine, &[copy]).await;
         assert_eq!(
             turns(&engine, "ann", "violin").await.len(),
             2,
@@ -475,15 +467,7 @@ async fn a_copy_that_comes_and_goes_takes_nothing_along() {
 #[tokio::test]
 async fn when_the_holder_goes_its_copy_takes_over_and_a_rebuild_agrees() {
     let (stage, engine) = remembered().await;
-    let mut standing = Vec::new();
-    stage
-        .vault
-        .by_hand(EPISODES, false, |entries| standing.clone_from(entries));
-    stage
-        .vault
-        .by_hand(COPY, true, |entries| entries.clone_from(&standing));
-    stage.rest(&engine).await;
-    stage.drive(engine.sync()).await.expect("it syncs");
+    let standing = copies(&stage, &engine, &[COPY]).await;
     stage.drive(engine.rebuild(None)).await.expect("it builds");
     let row = |id: &str| stage.index.rows().into_iter().find(|row| *row.key.id == *id);
     let id = standing[0].id.as_str().to_owned();
@@ -501,15 +485,7 @@ async fn when_the_holder_goes_its_copy_takes_over_and_a_rebuild_agrees() {
 #[tokio::test]
 async fn what_is_forgotten_does_not_come_back_from_a_copy() {
     let (stage, engine) = remembered().await;
-    let mut standing = Vec::new();
-    stage
-        .vault
-        .by_hand(EPISODES, false, |entries| standing.clone_from(entries));
-    stage
-        .vault
-        .by_hand(COPY, true, |entries| entries.clone_from(&standing));
-    stage.rest(&engine).await;
-    stage.drive(engine.sync()).await.expect("it syncs");
+    let standing = copies(&stage, &engine, &[COPY]).await;
     let ids = vec![standing[0].id.clone()];
     let forget = Forget::Entries(Scope::default(), user("ann"), ids);
     stage.drive(engine.forget(forget)).await.expect("it forgets");
@@ -535,4 +511,61 @@ async fn a_split_episode_loses_no_message() {
         carried_over(&stage, &engine).await;
         assert_eq!(turns(&engine, "ann", "violin").await.len(), 2);
     }
+}
+
+/// Copies of a file, each seen before the next one is made.
+async fn copies(stage: &Stage, engine: &Engine, paths: &[&str]) -> Vec<Entry> {
+    let mut standing = Vec::new();
+    stage
+        .vault
+        .by_hand(EPISODES, false, |entries| standing.clone_from(entries));
+    for path in paths {
+        stage
+            .vault
+            .by_hand(path, true, |entries| entries.clone_from(&standing));
+        stage.rest(engine).await;
+        stage.drive(engine.sync()).await.expect("it syncs");
+    }
+    standing
+}
+
+#[tokio::test]
+async fn the_copy_that_was_recorded_first_takes_over() {
+    let (stage, engine) = remembered().await;
+    let last = "default/default/users/ann/episodes/z.md";
+    let standing = copies(&stage, &engine, &[last, COPY]).await;
+    stage.vault.delete(EPISODES);
+    stage.rest(&engine).await;
+    let rows = stage.index.rows();
+    let row = rows.iter().find(|row| *row.key.id == *standing[0].id.as_str());
+    assert_eq!(&*row.expect("it is there").path, last);
+}
+
+#[tokio::test]
+async fn a_version_is_edited_and_forgotten_by_its_own_id() {
+    let (stage, engine) = remembered().await;
+    copies(&stage, &engine, &[COPY]).await;
+    stage.vault.by_hand(COPY, true, |entries| {
+        "All about a glockenspiel".clone_into(&mut entries[0].subject);
+    });
+    stage.rest(&engine).await;
+    let version = |rows: Vec<model::Doc>| rows.into_iter().find(model::Doc::is_version);
+    let row = version(stage.index.rows()).expect("it is there");
+    let id = EntryId::new(row.key.id.clone());
+    let edit = EditEntry {
+        scope: Scope::default(),
+        owner: user("ann"),
+        id: id.clone(),
+        subject: Some("All about a theremin".to_owned()),
+        summary: None,
+        body: None,
+        project_only: None,
+    };
+    stage.drive(engine.edit(edit)).await.expect("it is changed");
+    assert!(finds(&engine, "ann", "theremin", "theremin").await);
+    let forget = Forget::Entries(Scope::default(), user("ann"), vec![id]);
+    stage.drive(engine.forget(forget)).await.expect("it forgets");
+    carried_over(&stage, &engine).await;
+    assert!(version(stage.index.rows()).is_none());
+    assert_eq!(turns(&engine, "ann", "violin").await.len(), 2, "the holder stays");
 }

@@ -2,13 +2,13 @@
 
 use std::sync::{Arc, Mutex};
 
-use memory::{Engine, EngineError, Found, Method, Progress};
+use memory::{Engine, EngineError, Found, Method, Parts, Progress};
 use model::EntryKind;
 use ports::{Embedder, IndexError, IndexHealth};
 use testkit::index::MemoryIndex;
 use testkit::models::HashEmbedder;
 
-use crate::slow::At;
+use crate::slow::{At, Slow};
 use crate::stage::{Stage, ask, finds, flush, question, say, session, turns, written};
 use testkit::faults::Mode;
 
@@ -407,4 +407,36 @@ async fn what_changed_while_no_engine_ran_is_looked_at_before_an_answer() {
     let engine = stage.open().await;
     let status = engine.status().await.expect("it answers");
     assert_eq!(status.broken_files.len(), 1);
+}
+
+#[tokio::test]
+async fn an_answer_during_the_first_scan_says_what_it_lacks() {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    remember(&stage, &engine).await;
+    engine.shutdown().await;
+    let paths = stage.vault.paths();
+    let path = paths.iter().find(|path| path.contains("ann/episodes"));
+    stage.vault.by_hand(path.expect("a file"), true, |entries| {
+        "All about a glockenspiel".clone_into(&mut entries[0].subject);
+    });
+    let slow = Slow::new(stage.index.clone());
+    slow.arm(At::Apply);
+    let parts = Parts {
+        index: slow.clone(),
+        ..stage.parts()
+    };
+    let engine = Engine::start(parts, stage.settings.clone())
+        .await
+        .expect("it starts");
+    let found = stage.drive(engine.search(question("ann", "glockenspiel"))).await;
+    let warnings = found.expect("it answers").warnings;
+    assert!(
+        warnings[0].starts_with("1 changed file is not read yet"),
+        "{warnings:?}"
+    );
+    slow.let_go();
+    stage.rest(&engine).await;
+    let found = ask(&engine, "ann", "glockenspiel").await;
+    assert!(found.warnings.is_empty() && !found.memories.is_empty());
 }

@@ -86,9 +86,14 @@ impl Root {
 
     /// Writes a file that is not in the root.
     pub(crate) fn aside(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.aside.path().join(name);
+        let path = self.beside().join(name);
         std::fs::write(&path, text).unwrap();
         path
+    }
+
+    /// A folder that is not in the root.
+    pub(crate) fn beside(&self) -> &Path {
+        self.aside.path()
     }
 
     /// Every Markdown file's text, by path.

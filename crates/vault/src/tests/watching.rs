@@ -101,7 +101,8 @@ async fn a_file_that_is_no_memory_is_told_apart() {
     let base = root(&folder.folder).canonicalize().expect("is there");
     write(&base.join("default/default/users/ann/facts/notes.txt"), b"x");
     write(&base.join("SOUL.md"), b"x");
-    let link = "default/default/users/ann/facts/link";
+    let link = "default/default/users/ann/notes/link";
+    std::fs::create_dir_all(base.join("default/default/users/ann/notes")).expect("made");
     std::os::unix::fs::symlink("/", base.join(link)).expect("links");
     let gone = EventKind::Remove(RemoveKind::Folder);
     for (kind, path) in [

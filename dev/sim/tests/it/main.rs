@@ -22,7 +22,7 @@ macro_rules! seeds {
 
 seeds! {
     seed_01 = 1 seed_02 = 2 seed_03 = 3 seed_04 = 4 seed_05 = 5
-    seed_06 = 6 seed_07 = 7 seed_08 = 8 seed_09 = 9 seed_10 = 10
+    seed_26 = 26 seed_07 = 7 seed_08 = 8 seed_09 = 9 seed_10 = 10
     seed_11 = 11 seed_12 = 12 seed_13 = 13 seed_14 = 14 seed_15 = 15
     seed_16 = 16 seed_17 = 17 seed_18 = 18 seed_19 = 19 seed_20 = 20
 }

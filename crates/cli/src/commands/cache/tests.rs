@@ -8,8 +8,8 @@ use wire::cache::{ConversationItem, RequestItem, UpstreamItem};
 
 use super::report;
 use crate::args::CacheArgs;
-use crate::commands::chat::fake::{Fake, body};
 use crate::commands::chat::server::Server;
+use crate::commands::chat::tests::fake::{Fake, body};
 
 fn request(at: &str, prompt_tokens: u64, class: Option<&str>) -> RequestItem {
     RequestItem {

@@ -5,7 +5,6 @@
 use std::net::SocketAddr;
 
 use gateway::{Arriving, AskError, Client, ClientReply};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -44,16 +43,6 @@ impl Server {
     /// The data of a GET.
     pub(crate) async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Failure> {
         data(self.0.get(path).await)
-    }
-
-    /// The data of a POST.
-    pub(crate) async fn post<T: DeserializeOwned>(
-        &self,
-        path: &str,
-        body: &impl Serialize,
-    ) -> Result<T, Failure> {
-        let body = serde_json::to_vec(body).map_err(anyhow::Error::from)?;
-        data(self.0.post(path, body).await)
     }
 
     /// A POST that was accepted, its answer still to come.

@@ -7,13 +7,15 @@ use gateway::Client;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedSender, channel, unbounded_channel};
 
-use super::fake::{Asked, Fake, Scripted, answer, body, endless, events, torn};
+use self::fake::{Asked, Fake, Scripted, answer, body, endless, events, torn};
+use super::Talk;
 use super::input::{Input, Interrupts, Typed};
 use super::screen::{Screen, Viewer};
 use super::server::Server;
-use super::{Talk, fake};
 use crate::args::{ChatArgs, Cli, Command};
 use crate::error::Exit;
+
+pub(crate) mod fake;
 
 /// What a talk showed.
 struct Talked {
@@ -111,20 +113,16 @@ fn usage(prompt: u64, cached: u64, completion: u64) -> Value {
 const NAMED: &str = "x-quipu-conversation: c1\r\nx-quipu-injected: f3; memories=2; tokens=81\r\n";
 
 #[tokio::test]
-async fn every_turn_says_the_whole_talk_and_the_cost_is_the_sum() {
+async fn every_turn_sends_the_whole_conversation() {
     let script = vec![
         answer(&["Grüß ", "Gott", "."], &usage(10, 0, 3), NAMED),
         answer(&["Still ", "here."], &usage(30, 13, 4), NAMED),
     ];
     let arguments = ["--model", "m", "--system", "Be short."];
-    let lines = ["Hello", "And \\", "now?", "/cost", "/memory", "/quit", "not said"];
+    let lines = ["Hello", "And \\", "now?", "/quit", "not said"];
     let talked = talk(script, &arguments, Viewer::Pipe, &lines).await;
     assert_eq!(talked.exit, Exit::Ok);
-    assert_eq!(
-        talked.out,
-        "Grüß Gott.\nStill here.\nturns: 2; tokens: 40 prompt (13 cached), 7 completion\n\
-         f3; memories=2; tokens=81\n"
-    );
+    assert_eq!(talked.out, "Grüß Gott.\nStill here.\n");
     assert_eq!(talked.err, "");
     let [first, second] = talked.asked.as_slice() else {
         panic!("{:?}", talked.asked)
@@ -154,10 +152,10 @@ async fn programs_get_one_object_a_line() {
         body(500, &json!({"error": {"message": "no\nroom"}})),
         answer(&["c"], &Value::Null, ""),
     ];
-    let lines = ["1", "2", "3", "/cost", "/nonsense"];
+    let lines = ["1", "2", "3", "/nonsense"];
     let talked = talk(script, &[], Viewer::Program, &lines).await;
     let objects = talked.objects();
-    let [first, second, third, cost, nonsense] = objects.as_slice() else {
+    let [first, second, third, nonsense] = objects.as_slice() else {
         panic!("{objects:?}")
     };
     let injected = "f3; memories=2; tokens=81";
@@ -172,8 +170,6 @@ async fn programs_get_one_object_a_line() {
         *third,
         json!({"text": "c", "usage": null, "conversation": null, "injected": null})
     );
-    assert_eq!(cost["cached_tokens"], 4);
-    assert_eq!((&cost["turns"], &cost["turns_unknown"]), (&json!(3), &json!(2)));
     assert!(
         nonsense["error"]["message"]
             .as_str()
@@ -260,10 +256,9 @@ async fn where_nobody_listens_it_says_how_to_start_a_server() {
     let mut server = Fake::start(Vec::new()).await;
     // It ends at once, and its socket with it.
     assert_eq!(server.hung_up.recv().await, None);
-    let talked = typed(&server, &[], Viewer::Pipe, &["a", "/memory tea", "/cost"], &[]).await;
+    let talked = typed(&server, &[], Viewer::Pipe, &["a", "b"], &[]).await;
     assert_eq!(talked.err.matches("quipu serve --upstream URL").count(), 2);
     assert_eq!(talked.exit, Exit::InUse, "it does not answer");
-    assert!(talked.out.contains("turns without token counts: 1"));
 }
 
 #[tokio::test]
@@ -316,41 +311,9 @@ async fn an_interrupt_drops_the_work_and_the_next_work_is_done() {
 }
 
 #[tokio::test]
-async fn forgetting_asks_first_and_begins_anew() {
-    let ok = || answer(&["Yes."], &usage(1, 0, 1), NAMED);
-    let forgot = json!({"request_id": "r", "data": {"filters": [], "count": 2, "message_count": 4}});
-    let script = vec![ok(), body(200, &forgot), ok()];
-    let lines = ["/forget", "a", "/forget", "n", "/forget", "y", "b"];
-    let talked = talk(script, &[], Viewer::Pipe, &lines).await;
-    assert_eq!(talked.err, "");
-    assert_eq!(talked.out.matches("nothing was deleted").count(), 1);
-    assert!(talked.out.contains("deleted 2 memories and 4 messages"));
-    let [_, forget, after] = talked.asked.as_slice() else {
-        panic!("{:?}", talked.asked)
-    };
-    assert_eq!(forget.what, "POST /api/v1/memory/delete");
-    assert_eq!(forget.body, json!({"session_id": "c1"}));
-    assert_eq!(after.said(), ["user: b"]);
-    assert_eq!(after.header("x-quipu-conversation"), None);
-    // Nobody is asked with --yes.
-    let script = vec![ok(), body(200, &forgot)];
-    let talked = talk(script, &["--yes"], Viewer::Pipe, &["a", "/forget"]).await;
-    assert_eq!(talked.asked.len(), 2);
-}
-
-#[tokio::test]
 async fn the_talk_can_be_begun_anew_and_told_another_thing() {
     let ok = || answer(&["Yes."], &usage(5, 0, 1), NAMED);
-    let lines = [
-        "a",
-        "/new",
-        "/cost",
-        "/memory",
-        "/system Be kind.",
-        "b",
-        "/system",
-        "c",
-    ];
+    let lines = ["a", "/new", "/system Be kind.", "b", "/system", "c"];
     let talked = talk(
         vec![ok(), ok(), ok()],
         &["--system", "Be short."],
@@ -358,84 +321,9 @@ async fn the_talk_can_be_begun_anew_and_told_another_thing() {
         &lines,
     )
     .await;
-    assert!(talked.out.contains("turns: 0; tokens: 0 prompt"));
-    assert!(talked.out.contains("nothing was injected"));
     assert_eq!(talked.asked[1].said(), ["system: Be kind.", "user: b"]);
     assert_eq!(talked.asked[1].header("x-quipu-conversation"), None);
     assert_eq!(talked.asked[2].said(), ["user: b", "assistant: Yes.", "user: c"]);
-}
-
-#[tokio::test]
-async fn memory_and_cache_ask_their_routes() {
-    let cache = json!({"request_id": "r", "data": {"upstreams": [], "conversations": []}});
-    let found = json!({"request_id": "r", "data": {"episodes": [], "facts": [{"id": "f"}]}});
-    let script = vec![body(200, &cache), body(200, &found)];
-    let lines = ["/cache", "/memory green tea"];
-    let talked = talk(script, &["--conversation", "c+1"], Viewer::Program, &lines).await;
-    assert_eq!(talked.objects(), [cache["data"].clone(), found["data"].clone()]);
-    assert_eq!(talked.asked[0].what, "GET /api/v1/cache?conversation=c%2B1");
-    assert_eq!(talked.asked[1].what, "POST /api/v1/memory/search");
-    assert_eq!(talked.asked[1].body["query"], "green tea");
-    assert_eq!(talked.asked[1].body["user_id"], "me");
-}
-
-#[tokio::test]
-async fn a_conversation_is_looked_at_and_compacted_from_within() {
-    let stats = json!({
-        "model": "m", "engine": "quipu", "owns_compaction": false, "tokens": 900, "head_tokens": 7, "limit_tokens": 1_000,
-        "window_tokens": 2_000, "compacts_at_tokens": 850, "used_percent": 90.0, "is_near_limit": true, "is_critical": false,
-        "messages": 9, "messages_ever": 12, "messages_peak": 9, "summaries": 1, "summaries_tokens": 90, "compactions": 1,
-        "masked_results": 0, "saved_tokens": 500, "last_compaction": null, "last_steps": [], "epoch": 2,
-        "reasons": ["compaction"], "warnings": 1, "engine_faults": [],
-    });
-    let archive = json!({
-        "id": "n0", "covers": ["m0-m3"], "tokens_before": 590, "tokens_after": 90, "reason": "manual", "text": "a summary",
-    });
-    let of = |data: Value| body(200, &json!({"request_id": "r", "data": data}));
-    let compacted = |after: usize| of(json!({"tokens_before": 900, "tokens_after": after, "steps": []}));
-    let looked = || [of(stats.clone()), of(json!({"archives": [archive]}))];
-    let script = looked()
-        .into_iter()
-        .chain([compacted(400), compacted(900)])
-        .collect();
-    let lines = ["/context", "/compact", "/compact"];
-    let talked = talk(script, &["--conversation", "c 1"], Viewer::Pipe, &lines).await;
-    assert_eq!(talked.err, "");
-    assert!(
-        talked
-            .out
-            .starts_with("context          900 of 1000 tokens (90 %), 9 messages in view, 12 ever\n"),
-        "{}",
-        talked.out
-    );
-    let end = "summary n0       m0-m3 (manual): 590 tokens became 90\ncompacted from 900 to 400 tokens\n\
-               nothing to compact: all 900 tokens are recent or pinned\n";
-    assert!(talked.out.ends_with(end), "{}", talked.out);
-    let named = "user_id=me&conversation_id=c%201";
-    let whats: Vec<&str> = talked.asked.iter().map(|asked| asked.what.as_str()).collect();
-    let compact = "POST /api/v2/context/compact";
-    assert_eq!(
-        whats,
-        [
-            format!("GET /api/v2/context/stats?{named}").as_str(),
-            format!("GET /api/v2/context/archives?{named}").as_str(),
-            compact,
-            compact
-        ]
-    );
-    let asked = json!({"user_id": "me", "conversation_id": "c 1"});
-    assert_eq!(talked.asked[2].body, asked);
-    // A program gets the figures as the route gives them.
-    let talked = talk(
-        looked().into(),
-        &["--conversation", "c"],
-        Viewer::Program,
-        &["/context"],
-    )
-    .await;
-    assert_eq!(talked.objects(), [stats]);
-    let talked = talk(Vec::new(), &[], Viewer::Pipe, &["/compact"]).await;
-    assert_eq!(talked.out, "this conversation has no turn yet\n");
 }
 
 #[tokio::test]
