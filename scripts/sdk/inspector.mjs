@@ -24,7 +24,7 @@ function check(name, root, ...server) {
   assert.match(call("remember", "text=My canoe is called Tilia.").structuredContent.id, /^m_/);
   const found = call("search", "query=what is my canoe called?");
   assert.match(found.content[0].text, /^<quipu-memory note=/);
-  assert.ok(found.structuredContent.memories.some((memory) => memory.text === "My canoe is called Tilia."));
+  assert.ok(found.structuredContent.memories.some((memory) => memory.text === "[stored by a model]\n> My canoe is called Tilia."));
 
   run(quipu, "--root", root, "add", "--session", "move", "--flush", "I moved to Tromsø in March.");
   const { resources } = inspect("resources/list");
