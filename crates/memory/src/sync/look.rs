@@ -325,9 +325,8 @@ impl Pass<'_> {
                 LookState::There(file, _) => {
                     let marks = plan.marks.get(path).cloned().unwrap_or_default();
                     let mut record = records::of_file(file, marks, looked.record.as_ref());
-                    if let Some(shared) = plan.shared.get(path) {
-                        record.problem.get_or_insert(shown(shared));
-                    }
+                    let shared = || conflict(path, plan.shared.get(path)?);
+                    record.problem = record.problem.or_else(shared);
                     put.push(record);
                 }
                 LookState::Gone | LookState::Unreadable(_) => gone.push(path.clone()),
@@ -421,20 +420,18 @@ impl Pass<'_> {
     }
 }
 
-/// The problem of a file that contains ids which other files hold.
-fn shown(shared: &[SharedEntry]) -> String {
-    let is_version = |one: &&SharedEntry| one.is_version;
-    let Some(first) = shared.iter().find(is_version).or(shared.first()) else {
-        return String::new();
-    };
-    let SharedEntry { entry, holder, .. } = first;
-    let more = match shared.len() - 1 {
+/// The problem of a file with another text of entries that other files hold. A copy is none: the log names it.
+fn conflict(path: &VaultPath, shared: &[SharedEntry]) -> Option<String> {
+    for SharedEntry { entry, holder, .. } in shared.iter().filter(|one| !one.is_version) {
+        tracing::info!(path = &**path, "`{entry}` is a copy of the one in `{holder}`");
+    }
+    let mut versions = shared.iter().filter(|one| one.is_version);
+    let SharedEntry { entry, holder, .. } = versions.next()?;
+    let more = match versions.count() {
         0 => String::new(),
         more => format!(" (and {more} more)"),
     };
-    if first.is_version {
-        format!("`{entry}` has another text in `{holder}`{more}: searches find both; keep one of them")
-    } else {
-        format!("`{entry}` is a copy of the entry in `{holder}`{more}: searches find it once")
-    }
+    Some(format!(
+        "`{entry}` has another text in `{holder}`{more}: searches find both; keep one of them"
+    ))
 }

@@ -441,7 +441,7 @@ async fn a_copy_that_comes_and_goes_takes_nothing_along() {
             "each message once"
         );
         let status = engine.status().await.expect("it answers");
-        assert!(status.broken_files[0].problem.contains("is a copy"), "{status:?}");
+        assert!(status.broken_files.is_empty(), "a copy is no problem: {status:?}");
         stage.vault.by_hand(EPISODES, true, |entries| {
             "All about a glockenspiel".clone_into(&mut entries[0].subject);
         });
