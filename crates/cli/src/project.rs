@@ -5,8 +5,8 @@
 use std::convert::Infallible;
 use std::env;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
-use git2::Repository;
 use model::{ProjectId, Scope};
 
 /// Digits of a root's fingerprint, which keeps folders of one name apart.
@@ -35,13 +35,14 @@ fn project_of(folder: &Path) -> Option<ProjectId> {
     if folder.as_os_str().is_empty() {
         return None;
     }
-    let repository = Repository::discover(folder).ok()?;
-    let root = repository.commondir().parent()?;
+    let common = git(folder, &["rev-parse", "--git-common-dir"])?;
+    let common = folder.join(common).canonicalize().ok()?;
+    let root = common.parent()?;
     if env::home_dir().is_some_and(|home| home == root) {
         return None;
     }
-    let remote = repository.find_remote("origin").ok();
-    let address = remote.and_then(|remote| place_of(remote.url().ok()?));
+    let remote = git(folder, &["remote", "get-url", "origin"]);
+    let address = remote.and_then(|url| place_of(&url));
     let name = address.unwrap_or_else(|| {
         let fingerprint = prefix::Digest::of(root.as_os_str().as_encoded_bytes()).to_string();
         let name = root.file_name().unwrap_or_default().to_string_lossy();
@@ -49,6 +50,23 @@ fn project_of(folder: &Path) -> Option<ProjectId> {
         format!("{name}-{}", &fingerprint[..DIGITS])
     });
     as_name(&name)
+}
+
+/// What the `git` program prints in a folder; none if it fails. A repository that the environment names is another one: hooks
+/// of git have it.
+fn git(folder: &Path, arguments: &[&str]) -> Option<String> {
+    let mut git = Command::new("git");
+    for named in ["GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_PREFIX"] {
+        git.env_remove(named);
+    }
+    git.current_dir(folder).args(arguments);
+    let output = git.stdin(Stdio::null()).stderr(Stdio::null()).output();
+    let output = output
+        .inspect_err(|error| tracing::warn!(%error, "cannot run `git`: a folder is in no project"))
+        .ok()
+        .filter(|output| output.status.success())?;
+    let printed = String::from_utf8(output.stdout).ok()?;
+    Some(printed.strip_suffix('\n').unwrap_or(&printed).to_owned())
 }
 
 /// Host and path of a remote's address, without what differs between the ways to reach it; none of a path on this machine.
@@ -111,6 +129,11 @@ mod tests {
         assert_eq!(long.len(), CHARS_MAX);
     }
 
+    fn made(folder: &Path, arguments: &[&str]) {
+        let names = ["-c", "user.name=Ana", "-c", "user.email=ana@example.org", "-c", "protocol.file.allow=always"];
+        assert!(git(folder, &[&names, arguments].concat()).is_some(), "git {arguments:?}");
+    }
+
     #[test]
     fn a_folder_has_the_project_of_its_repository() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -118,15 +141,23 @@ mod tests {
         let root = folder.path().join("boat");
         let below = root.join("src/deep");
         std::fs::create_dir_all(&below).expect("makes");
-        let repository = Repository::init(&root).expect("makes");
+        made(&root, &["init"]);
         let by_root = text(project_of(&below)).expect("a project");
         assert!(
             by_root.starts_with("boat-") && by_root.len() == "boat-".len() + DIGITS,
             "{by_root}"
         );
-        repository
-            .remote("origin", "git@example.org:ana/boat.git")
-            .expect("sets");
+        made(&root, &["remote", "add", "origin", "git@example.org:ana/boat.git"]);
         assert_eq!(text(project_of(&below)).as_deref(), Some("example.org+ana+boat"));
+        made(&root, &["commit", "--allow-empty", "-m", "first"]);
+        made(&root, &["worktree", "add", "../sail"]);
+        let worktree = folder.path().join("sail");
+        assert_eq!(project_of(&worktree), project_of(&root));
+        made(&root, &["config", "remote.origin.url", "short:ana/boat"]);
+        made(&root, &["config", "url.https://example.org/.insteadOf", "short:"]);
+        assert_eq!(text(project_of(&below)).as_deref(), Some("example.org+ana+boat"));
+        made(&root, &["submodule", "add", &folder.path().join("sail").to_string_lossy(), "part"]);
+        let part = text(project_of(&root.join("part"))).expect("a project");
+        assert!(part.starts_with("modules-"), "{part}");
     }
 }
