@@ -19,6 +19,7 @@ mod error;
 mod import;
 mod instructions;
 mod models;
+mod old_history;
 mod output;
 pub mod places;
 mod portable;

@@ -11,12 +11,11 @@ use anyhow::Context;
 use background::strategies::{Limits, Nearness};
 use background::{Offline, Quiet};
 use conversation::Contexts;
-use history::GitHistory;
 use ledger::SqliteLedger;
 use memory::library::Knowledge;
 use memory::{Engine, MemorySettings, Parts};
 use model::{EmbedderId, Name, Scope, Zone};
-use ports::{Chat, Clock, DocumentReader, History, Ids, Index, IndexError};
+use ports::{Chat, Clock, DocumentReader, Ids, Index, IndexError};
 use providers::{ApiKey, ChatSettings, HttpChat};
 use proxy::gate::Gates;
 use proxy::{Direct, GatedChat};
@@ -28,6 +27,7 @@ use crate::config::{Config, QuietWhen, StrategyKeys};
 use crate::contexts;
 use crate::error::Failure;
 use crate::models;
+use crate::old_history;
 use crate::power::Machine;
 use crate::private;
 #[cfg(not(test))]
@@ -95,6 +95,9 @@ impl World {
         let zone = settings.zone.clone();
         let memory = root.join(MEMORY);
         let id = belonging::checked(root, &*ledger, &*ids).await?;
+        if !settings.asks_only {
+            old_history::set_aside(root);
+        }
         let vault = MarkdownVault::open(memory.clone(), zone.clone(), clock.clone());
         let vault = Arc::new(vault.map_err(memory::EngineError::from)?.known_as(id));
         let embedder = models::embedder(root, config, &clock).await?;
@@ -122,7 +125,7 @@ impl World {
             retention: ledger.clone(),
             vault: vault.clone(),
             pages: vault.clone(),
-            history: history(&memory, config, &zone)?,
+            history: ledger.clone(),
             index,
             embedder,
             reranker,
@@ -206,15 +209,6 @@ async fn swept(library: memory::library::KnowledgeParts) -> Knowledge {
         tracing::warn!(%error, "cannot remove the files of unfinished uploads");
     }
     knowledge
-}
-
-/// The folder's history. An existing history is used even if new changes are not recorded: deletions must purge it.
-fn history(memory: &Path, config: &Config, zone: &Zone) -> Result<Option<Arc<dyn History>>, Failure> {
-    if !config.history.enabled && !GitHistory::is_in(memory) {
-        return Ok(None);
-    }
-    let history = GitHistory::new(memory, zone.clone()).map_err(memory::EngineError::from)?;
-    Ok(Some(Arc::new(history)))
 }
 
 /// The zone that people see.

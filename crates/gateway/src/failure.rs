@@ -7,9 +7,9 @@ use std::error::Error;
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use memory::EngineError;
+use memory::{EngineError, HistoryError};
 use memory::library::{KnowledgeError, Unreadable};
-use ports::{HistoryError, IndexError, NoRoom, VaultError};
+use ports::{IndexError, NoRoom, VaultError};
 use text::chain;
 use wire::{ErrorCode, Invalid};
 
@@ -45,35 +45,14 @@ impl Failure {
     }
 
     fn of_history(error: &HistoryError) -> Self {
-        let advice = match error {
-            HistoryError::NoChange { .. } | HistoryError::NoRun { .. } => {
-                return Self::new(
-                    ErrorCode::NotFound,
-                    format!("{error}: list them with `quipu log`"),
-                );
+        match error {
+            HistoryError::NoChange { .. } | HistoryError::NoRun { .. } => Self::new(
+                ErrorCode::NotFound,
+                format!("{error}: list them with `quipu log`"),
+            ),
+            HistoryError::Undone { .. } | HistoryError::Conflict { .. } | HistoryError::Unkept { .. } => {
+                Self::new(ErrorCode::Conflict, error.to_string())
             }
-            HistoryError::BadRun { .. } => return Self::new(ErrorCode::InvalidInput, error.to_string()),
-            HistoryError::NotOurs { .. } => {
-                "the memory folder is a git repository that Quipu did not make: move its `.git` away"
-            }
-            HistoryError::Damaged { .. } => {
-                "the history is damaged: move `.git` out of the memory folder, then Quipu begins a new one"
-            }
-            HistoryError::Busy { .. } => {
-                return Self::new(
-                    ErrorCode::Conflict,
-                    format!("{error}: try again when git is done"),
-                );
-            }
-            HistoryError::Undone { .. } | HistoryError::Conflict { .. } => {
-                return Self::new(ErrorCode::Conflict, error.to_string());
-            }
-            HistoryError::Io { .. } => return Self::internal(chain(error)),
-        };
-        Self {
-            code: ErrorCode::Conflict,
-            message: advice.to_owned(),
-            detail: Some(chain(error)),
         }
     }
 

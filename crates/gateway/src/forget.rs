@@ -40,6 +40,7 @@ pub(crate) async fn delete(
         count: forgot.entries,
         message_count: forgot.messages,
         rewritten_count: forgot.rewritten,
+        old_history_deleted: forgot.old_history,
     }))
 }
 
@@ -126,6 +127,7 @@ async fn by_ids(
         count: 0,
         message_count: 0,
         missing: Vec::new(),
+        old_history_deleted: false,
     };
     for (name, mut entries) in by_owner(ids) {
         for owner in owners(owner.as_ref(), &name) {
@@ -137,6 +139,7 @@ async fn by_ids(
                 .await?;
             data.count += forgot.entries;
             data.message_count += forgot.messages;
+            data.old_history_deleted |= forgot.old_history;
             entries = forgot.missing;
         }
         let missing = entries.iter().map(|entry| ApiId::render(&name, entry.as_str()));

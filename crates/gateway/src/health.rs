@@ -148,16 +148,12 @@ fn nameless_problems(status: &Status) -> Vec<String> {
     let files = status.broken_files.len();
     let mut problems = Status {
         broken_files: Vec::new(),
-        history_trouble: None,
         disk: status.disk.nameless(),
         ..status.clone()
     }
     .problems();
     if files > 0 {
         problems.push(format!("{files} files cannot be read"));
-    }
-    if status.history_trouble.is_some() {
-        problems.push("cannot write the vault's history; retrying".to_owned());
     }
     problems
 }

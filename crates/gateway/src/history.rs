@@ -5,12 +5,12 @@
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::response::Response;
-use memory::Audited;
+use memory::{Audited, RecordedChange};
 use model::{Scope, Zone};
-use ports::{By, RecordedChange};
+use ports::By;
 use wire::history::{
     AuditData, ChangeItem, ChangedBy, DiffData, FindingItem, HistoryData, HistoryQuery, TenantQuery,
-    UNRECORDED, UndoData, UndoRequest,
+    UndoData, UndoRequest,
 };
 use wire::{ApiId, Envelope, ErrorCode, scope};
 
@@ -22,8 +22,7 @@ use crate::state::Gateway;
 
 /// Changes of the memory files
 ///
-/// Newest first: edits by people, and background runs. A token for one scope sees the changes that touch
-/// nothing else.
+/// Newest first: edits by people and other programs, and background runs. A token for one scope sees what changed in it.
 #[utoipa::path(
     get,
     path = "/history",
@@ -51,13 +50,13 @@ pub(crate) async fn log(
 
 /// One change as a diff
 ///
-/// `unrecorded` as the id shows the changes not recorded yet; it needs a token for all tenants.
+/// Each entry that changed, with the lines that differ.
 #[utoipa::path(
     get,
     path = "/history/{change_id}",
     operation_id = "diff",
     tag = "history",
-    params(("change_id" = String, Path, description = "Id of a change from `history`, or the beginning of the id"), TenantQuery),
+    params(("change_id" = String, Path, description = "Id of a change from `history`"), TenantQuery),
     responses((status = 200, description = "The diff", body = Envelope<DiffData>), Errors),
 )]
 pub(crate) async fn diff(
@@ -70,12 +69,7 @@ pub(crate) async fn diff(
         return Err(Failure::new(ErrorCode::BadRequest, "the change's id is not text"));
     };
     let tenant = Tenant::of(&visit, query.app_id.as_deref(), query.project_id.as_deref())?;
-    let diff = if id == UNRECORDED {
-        visit.caller.enter_all()?;
-        gateway.engine.diff(None, None).await?
-    } else {
-        gateway.engine.diff(tenant.within(), Some(&id)).await?
-    };
+    let diff = gateway.engine.diff(tenant.within(), &id).await?;
     Ok(visit.answer(DiffData { diff }))
 }
 
@@ -153,33 +147,21 @@ impl Tenant {
 }
 
 fn item(change: RecordedChange, zone: &Zone) -> ChangeItem {
-    let item = ChangeItem {
-        id: change.id.as_ref().to_owned(),
-        at: zone.render(change.at),
-        by: ChangedBy::Purge,
-        name: None,
-        run_id: None,
-        strategy: None,
-        reason: None,
-        undoes: None,
-        subject: change.subject,
-        files: change.files.iter().map(|path| path.as_ref().to_owned()).collect(),
+    let (by, run, undoes) = match change.by {
+        By::Person => (ChangedBy::Person, None, None),
+        By::Run { run, undoes } => (ChangedBy::Run, Some(run), undoes),
     };
-    match change.by {
-        By::Purge => item,
-        By::Person { name } => ChangeItem {
-            by: ChangedBy::Person,
-            name: Some(name),
-            ..item
-        },
-        By::Run { run, undoes } => ChangeItem {
-            by: ChangedBy::Run,
-            run_id: Some(run.id.as_ref().to_owned()),
-            strategy: Some(run.strategy),
-            reason: Some(run.reason),
-            undoes: undoes.map(|run| run.as_ref().to_owned()),
-            ..item
-        },
+    let files = change.files.iter().map(|path| path.as_ref().to_owned());
+    ChangeItem {
+        id: change.id.to_string(),
+        at: zone.render(change.at),
+        by,
+        run_id: run.as_ref().map(|run| run.id.as_ref().to_owned()),
+        strategy: run.as_ref().map(|run| run.strategy.clone()),
+        reason: run.map(|run| run.reason),
+        undoes: undoes.map(|run| run.as_ref().to_owned()),
+        subject: change.subject,
+        files: files.collect(),
     }
 }
 

@@ -44,7 +44,7 @@ pub(crate) const USERS: &str =
 /// Nanoseconds since 1970 do not fit into a column of 64 bits for every year: seconds, and the rest of one.
 const SECOND_NS: i128 = 1_000_000_000;
 
-fn stat_of(row: &Row<'_>) -> rusqlite::Result<FileStat> {
+pub(crate) fn stat_of(row: &Row<'_>) -> rusqlite::Result<FileStat> {
     let (seconds, rest): (i64, i64) = (row.get(2)?, row.get(3)?);
     Ok(FileStat {
         path: row.get::<_, String>(0)?.into(),
@@ -82,7 +82,7 @@ fn record(connection: &Connection, path: &str) -> LedgerResult<Option<FileRecord
 }
 
 /// A time as two columns of 64 bits: seconds, and the rest of one.
-fn time_of(stat: &FileStat) -> LedgerResult<(i64, i64)> {
+pub(crate) fn time_of(stat: &FileStat) -> LedgerResult<(i64, i64)> {
     let seconds = i64::try_from(stat.modified_ns.div_euclid(SECOND_NS))
         .map_err(|_| Failure::Row("a time outside 64 bits of seconds".to_owned()))?;
     let rest = i64::try_from(stat.modified_ns.rem_euclid(SECOND_NS)).expect("below one second");

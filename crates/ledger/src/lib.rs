@@ -5,7 +5,7 @@
 //! conversation is cut or what a job does. `docs/internals/ledger.md` describes the tables and the invariants they carry.
 //!
 //! Reading order: [`writer`] (one thread, one commit for all who wait), [`readers`], [`late`] (a full or read-only disk), [`schema`], [`row`] (values and
-//! rows), [`transcripts`], [`open`] and [`titles`], [`sweep`] and [`scrub`] (forgetting, in rows and in bytes), [`forgotten`] and [`words`] (what stays forgotten), [`carried`] (exports), [`jobs`], [`changes`],
+//! rows), [`transcripts`], [`open`] and [`titles`], [`sweep`] and [`scrub`] (forgetting, in rows and in bytes), [`forgotten`] and [`words`] (what stays forgotten), [`carried`] (exports), [`jobs`], [`changes`], [`history`],
 //! [`conversations`] and [`packing`], [`objects`], [`runs`]; [`backup`] copies the file, [`everos`] reads another system's.
 
 mod backup;
@@ -15,6 +15,7 @@ mod conversations;
 pub mod everos;
 mod failure;
 mod forgotten;
+mod history;
 mod jobs;
 mod late;
 mod objects;

@@ -7,7 +7,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::failure::{Failure, LedgerResult};
 
 /// Step `n` makes version `n + 1` of version `n`.
-const MIGRATIONS: [&str; 8] = [
+const MIGRATIONS: [&str; 9] = [
     include_str!("schema/v1.sql"),
     include_str!("schema/v2.sql"),
     include_str!("schema/v3.sql"),
@@ -16,6 +16,7 @@ const MIGRATIONS: [&str; 8] = [
     include_str!("schema/v6.sql"),
     include_str!("schema/v7.sql"),
     include_str!("schema/v8.sql"),
+    include_str!("schema/v9.sql"),
 ];
 
 /// Brings the file to this program's version; a file of a newer program is left as it is.

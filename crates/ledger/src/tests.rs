@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 
 use crate::failure::{Failure, LedgerResult};
 use crate::writer::{self, Writer};
-use crate::{carried, changes, conversations, jobs, open, schema, transcripts, words};
+use crate::{carried, changes, conversations, history, jobs, open, schema, transcripts, words};
 
 fn start(path: &Path) -> Writer {
     let connection = Connection::open(path).expect("opens");
@@ -201,6 +201,9 @@ fn no_read_walks_over_other_tenants_rows() {
         conversations::READ,
         conversations::ITEMS,
         conversations::TEXTS,
+        history::LAST,
+        history::NEWEST,
+        history::NEWEST_OF,
     ];
     for sql in look_ups {
         assert_eq!(scans(&connection, sql), [] as [String; 0], "{sql}");

@@ -15,6 +15,7 @@ use crate::front::{Broken, Front};
 use crate::keys;
 use crate::lines::{Heading, Line, heading, is_blank, is_end, item, lines};
 use crate::place::Place;
+use crate::render::new_file;
 use crate::skill;
 
 /// A place in a file that could not be read; its text stays as it is.
@@ -54,6 +55,15 @@ impl Parsed {
             .map(|block| &block.id)
             .collect()
     }
+}
+
+/// The entry of a text that [`crate::render()`] made; none of another text.
+pub fn parse_entry(text: &str, place: &Place, zone: &Zone) -> Option<Entry> {
+    let mut file = new_file(place.kind, Date::default());
+    file.push_str(text);
+    let parsed = parse(file.as_bytes(), place, zone);
+    let mut entries = parsed.blocks.into_iter().filter_map(|block| block.entry);
+    entries.next()
 }
 
 /// Reads a file.

@@ -7,12 +7,13 @@ use model::{
     Doc, Entry, EntryId, EntryKind, Filter, Message, Owner, Page, Scope, SessionId, SessionKey, Timestamp,
 };
 use ports::{
-    Accepted, BrokenFile, Carried, EmbedError, HistoryError, IndexError, IndexHealth, IndexStats, JobId,
+    Accepted, BrokenFile, Carried, By, ChangeId, EmbedError, IndexError, IndexHealth, IndexStats, JobId,
     JobStats, LedgerError, NewMessage, NoRoom, ReadError, RunId, VaultError, VaultPath,
 };
 use recall::{Hit, Method};
 use text::counted;
 
+use crate::history::HistoryError;
 use crate::room::DiskState;
 
 /// Messages of one session to add.
@@ -227,6 +228,8 @@ pub struct Forgot {
     pub rewritten: usize,
     /// Requested ids that do not exist.
     pub missing: Vec<EntryId>,
+    /// The history that an earlier version kept went too, whole.
+    pub old_history: bool,
 }
 
 /// What a deletion would remove and what it would leave, as things are now.
@@ -294,6 +297,18 @@ pub struct Audited {
     pub run: Option<RunId>,
 }
 
+/// A recorded change of the memory files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordedChange {
+    pub id: ChangeId,
+    pub at: Timestamp,
+    pub by: By,
+    /// One line that summarises the change.
+    pub subject: String,
+    /// Sorted.
+    pub files: Vec<VaultPath>,
+}
+
 /// A change of one entry's text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EditEntry {
@@ -353,8 +368,6 @@ pub struct Status {
     pub model_answers: ModelAnswers,
     /// Secrets that were removed from messages since the start.
     pub redacted: usize,
-    /// Error of the last write to the vault's history.
-    pub history_trouble: Option<String>,
     /// A running rebuild or re-embedding: rows done, rows in total.
     pub rebuilding: Option<(usize, usize)>,
     /// Whether the disk takes writes.
@@ -391,11 +404,6 @@ impl Status {
             problems.push(format!(
                 "{} blocked, and Quipu retries: repair the files below, or free disk space",
                 counted(self.stuck, "task is", "tasks are")
-            ));
-        }
-        if let Some(trouble) = &self.history_trouble {
-            problems.push(format!(
-                "cannot write the vault's history: {trouble}; memory works without it, and Quipu retries"
             ));
         }
         problems.extend(

@@ -2,12 +2,11 @@
 //!
 //! Owns: reading the memories for it. Never: the judgement (`findings`), or changing anything.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::findings::{FiledEntry, Finding};
 use model::Scope;
 use ports::RunId;
-use text::chain;
 
 use crate::api::{Audited, EngineError};
 use crate::history;
@@ -27,22 +26,8 @@ pub(crate) async fn audit(world: &World, within: Option<&Scope>) -> Result<Vec<A
     let now = world.now();
     let judged = aside(move || crate::findings::judge(&memories, &known, now)).await;
     let findings = judged.map_err(|ended| EngineError::Panicked(ended.to_string()))?;
-    let writers = match world.history() {
-        Ok(history) => {
-            let entries = findings
-                .iter()
-                .map(|found| (found.path.clone(), found.id.clone()));
-            let writers = history::writers(&**history, within, entries).await;
-            writers.unwrap_or_else(|error| {
-                tracing::warn!(
-                    error = chain(&error),
-                    "cannot read the history; the audit names no authors"
-                );
-                BTreeMap::new()
-            })
-        }
-        Err(_) => BTreeMap::new(),
-    };
+    let entries = findings.iter().map(|found| (found.path.clone(), found.id.clone()));
+    let writers = history::writers(world, entries).await?;
     let audited = |finding: Finding| {
         let run: Option<RunId> = writers.get(&(finding.path.clone(), finding.id.clone())).cloned();
         Audited { finding, run }

@@ -9,13 +9,13 @@ use model::{Cell, CellId, Doc, EntryId, Owner, Page, Scope, SessionKey, SkillSta
 use ports::runs::Events;
 use ports::{
     Chat, Clock, DocumentReader, Embedder, FileChanges, History, Ids, Index, Job, JobId, Jobs, NoRoom, Pages,
-    RecordedChange, Reranker, Retention, Run, TaskPage, TaskQuery, Transcripts, Vault,
+    Reranker, Retention, Run, TaskPage, TaskQuery, Touching, Transcripts, Vault, VersionKey, VersionQuery,
 };
 use recall::Hit;
 
 use crate::api::{
     Add, Added, Audited, Curate, Doomed, EditEntry, EngineError, Flush, Forget, Forgot, Found, Holding, List,
-    Listed, OnProgress, OwnedMemory, ReplacePage, Search, Status, Synced, TakenIn,
+    Listed, OnProgress, OwnedMemory, RecordedChange, ReplacePage, Search, Status, Synced, TakenIn,
 };
 use crate::behind::{self, Behind};
 use crate::bell::Bell;
@@ -25,7 +25,7 @@ use crate::dirty::Dirty;
 use crate::erase::Erasing;
 use crate::gate::TenantGate;
 use crate::history::Chronicle;
-use crate::history::penned::Penned;
+use crate::history::recorded::RecordedVault;
 use crate::idle::{self, IdleSessions};
 use crate::locks::KeyedLocks;
 use crate::model_pass::ModelPasses;
@@ -55,9 +55,8 @@ pub struct Parts {
     pub file_changes: Arc<dyn FileChanges>,
     pub retention: Arc<dyn Retention>,
     pub vault: Arc<dyn Vault>,
-    /// The vault's history; none if the vault has none. [`MemorySettings::records_history`] decides whether the engine writes
-    /// it.
-    pub history: Option<Arc<dyn History>>,
+    /// The vault's history; [`MemorySettings::records_history`] decides whether the engine writes it.
+    pub history: Arc<dyn History>,
     pub pages: Arc<dyn Pages>,
     pub index: Arc<dyn Index>,
     pub embedder: Arc<dyn Embedder>,
@@ -116,11 +115,14 @@ impl Engine {
             service.token(),
         );
         let chronicle = Arc::new(Chronicle::new(parts.history.clone(), settings.records_history));
-        parts.vault = Arc::new(Penned {
+        let recorded = Arc::new(RecordedVault {
             vault: parts.vault,
+            pages: parts.pages,
             chronicle: chronicle.clone(),
             clock: parts.clock.clone(),
         });
+        (parts.vault, parts.pages) = (recorded.clone(), recorded);
+        chronicle.begin(parts.file_changes.count().await? == 0);
         let world = Arc::new(World {
             work: Tasks::default(),
             behind: Behind::new(),
@@ -150,6 +152,7 @@ impl Engine {
             parts,
             settings,
         });
+        history::recover(&world).await;
         let gate = world.gate.alone().await;
         service.spawn(writing.run());
         let mut gate = Some(gate);
@@ -349,7 +352,7 @@ impl Engine {
         self.minded(forget::forget(self.world(), forget).await)
     }
 
-    /// Changes of the vault, newest first: of an owner or of all; with a scope, only changes that concern this scope alone.
+    /// Changes of the vault, newest first: of an owner or of all; with a scope, only what concerns this scope.
     pub async fn history(
         &self,
         within: Option<&Scope>,
@@ -359,9 +362,8 @@ impl Engine {
         history::log(self.world(), within, owner, limit).await
     }
 
-    /// The unified diff of a change; with a scope, only of a change that concerns this scope alone. Without an id, the
-    /// diff of the changes not recorded yet.
-    pub async fn diff(&self, within: Option<&Scope>, id: Option<&str>) -> Result<String, EngineError> {
+    /// The diff of a change; with a scope, only what concerns this scope.
+    pub async fn diff(&self, within: Option<&Scope>, id: &str) -> Result<String, EngineError> {
         history::diff(self.world(), within, id).await
     }
 
@@ -375,9 +377,8 @@ impl Engine {
         self.minded(history::undo(self.world(), run, within).await)
     }
 
-    /// Does a background run's work and records its writes as one change, which [`Self::undo`] can undo. Writes of
-    /// others are recorded before, and no two runs overlap. None if it wrote nothing or there is no history. A failing
-    /// history does not fail the run.
+    /// Does a background run's work and records its writes as one change, which [`Self::undo`] can undo. No two runs
+    /// overlap. None if it wrote nothing or no history is kept.
     ///
     /// Only writes that `work` itself makes through the engine count, not those of a task that it spawns. `work` must
     /// not call this or `undo`. Other runs wait for it: ask models before, and only write in it.
@@ -385,15 +386,25 @@ impl Engine {
         history::recorded(self.world(), run, work).await
     }
 
-    /// Restarts the history of one owner's files while a caller of [`Self::curate`] deletes entries for good. A failing
-    /// history is retried and fails nothing. `work` returns whether it deleted anything.
-    pub async fn erased<T, E>(
+    /// Deletes the history of what `goes` names of an owner while a caller of [`Self::curate`] deletes it for good. `work`
+    /// returns whether it deleted anything.
+    pub(crate) async fn erased<T, E: From<EngineError>>(
         &self,
-        scope: &Scope,
-        owner: &Owner,
+        (scope, owner): (&Scope, &Owner),
+        goes: impl Fn(&VersionKey) -> bool,
         work: impl Future<Output = Result<(T, bool), E>>,
     ) -> Result<T, E> {
-        forget::erased(self.world(), scope, Some(owner), work).await
+        let purge = || {
+            let all = VersionQuery::Touching(Touching::Owner(scope.clone(), owner.clone()));
+            history::purge(self.world(), all, |version| goes(&version.key))
+        };
+        let work = async {
+            purge().await?;
+            let done = work.await?;
+            purge().await?;
+            Ok::<_, E>(done)
+        };
+        Ok(forget::erased(self.world(), work).await?.0)
     }
 
     /// The problems of the stored memories, of all or of one scope; changes nothing.
@@ -474,7 +485,7 @@ impl Engine {
         self.handle.service.end(clock, left() / 2).await;
         tokio::select! {
             biased;
-            () = history::record_last(self.world()) => {}
+            () = history::end(self.world()) => {}
             () = clock.sleep(left()) => {}
         }
     }

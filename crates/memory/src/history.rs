@@ -1,412 +1,448 @@
-//! The vault's history: the time and the author of each recorded change.
+//! The history of the vault: who changed what, when and why.
 //!
-//! Owns: who wrote what since it was last recorded, the quiet time before that, runs one after the other, and trying
-//! again. Never: git, and failing anything of memory because of it.
+//! Owns: that a version is recorded before the file has it, and whose work a write is. Never: deciding what is written.
 //!
-//! What memcells wrote is known by entry ([`penned`]), what a run wrote by file; all else is a person's. All three are
-//! recorded with the gate held alone, so that nothing is written meanwhile. Whoever takes the turn takes it before the gate.
+//! Every write of the engine goes through [`recorded`], which announces it in the ledger. What a sync finds otherwise than
+//! announced is a person's. Nothing is inferred from times.
 
-pub(crate) mod debts;
-pub(crate) mod penned;
+mod others;
 mod reading;
+pub(crate) mod recorded;
+mod undone;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use model::{Doc, EntryId, Owner, Scope};
+use extract::consolidate::page;
+use model::{EntryId, Owner, Page, Scope, Timestamp};
 use ports::{
-    Author, By, CommitPart, Debt, FileStat, History, HistoryError, RecordedChange, Run, Touching, VaultError,
-    VaultPath,
+    By, Change, ChangeId, ChangeTarget, FileMark, FileRecord, History, LedgerError, NewVersion, ParsedFile,
+    Run, RunId, Touching, Version, VersionId, VersionKey, VersionQuery, VersionText, VaultPath,
 };
-use text::chain;
 use tokio::sync::Notify;
 
-pub(crate) use reading::{diff, log, writers};
+pub(crate) use others::{end, keep};
+pub(crate) use reading::{diff, log, states, writers};
+pub(crate) use undone::undo;
+use undone::finish_open;
 
-use crate::api::EngineError;
+use crate::api::{EngineError, RecordedChange};
 use crate::world::World;
-use crate::{edit, forget, ids, list};
+use crate::{ids, sync};
 
-/// Changes are recorded when the vault was quiet for so long,
-const QUIET: Duration = Duration::from_secs(10);
-/// or the first of them is so old.
-const WAIT_MAX: Duration = Duration::from_mins(5);
+/// Errors of the history. Nothing changed.
+#[derive(Debug, thiserror::Error)]
+pub enum HistoryError {
+    /// There is no such change.
+    #[error("the history has no change `{id}`")]
+    NoChange { id: String },
+    /// No change was made by such a run.
+    #[error("the history has no run `{run}`")]
+    NoRun { run: RunId },
+    /// The run is already undone; an undo of that undo restores it.
+    #[error("`{by}` already undid `{run}`")]
+    Undone { run: RunId, by: RunId },
+    /// Later changes touch the same entries: undo them first, or edit these files by hand.
+    #[error("cannot undo `{run}`: later changes touch the same entries of {}", paths.join(", "))]
+    Conflict { run: RunId, paths: Vec<VaultPath> },
+    /// The text before the run is not kept.
+    #[error("cannot undo `{run}`: the history does not have the text that `{path}` had before")]
+    Unkept { run: RunId, path: VaultPath },
+}
 
 tokio::task_local! {
-    /// Set while the work of a run is polled: what it writes is the run's.
-    static IN_RUN: ();
+    /// What the work that is polled writes for.
+    static DOING: Arc<Doing>;
+}
+
+/// What a write is made for. Outside of it, a write is a person's, through a door.
+#[derive(Debug)]
+enum Doing {
+    Run {
+        by: By,
+        at: Timestamp,
+        /// The change of the run, once it wrote something.
+        change: Mutex<Option<ChangeId>>,
+    },
+    /// What goes leaves the history too.
+    Forgetting(Going),
+}
+
+/// What a deletion took out.
+#[derive(Debug, Default)]
+struct Going {
+    entries: Mutex<BTreeMap<(Scope, Owner), BTreeSet<String>>>,
+    /// The history of an earlier version went too.
+    has_dropped_old: AtomicBool,
 }
 
 /// What is known of the history, and of what it does not have yet.
 #[derive(Debug)]
 pub(crate) struct Chronicle {
-    history: Option<Arc<dyn History>>,
+    history: Arc<dyn History>,
     is_recording: bool,
-    /// One run, undo or recording at a time.
+    /// One run or undo at a time.
     turn: tokio::sync::Mutex<()>,
-    state: Mutex<HistoryState>,
+    /// Versions that are in their files, which the ledger does not know yet.
+    settled: Mutex<Vec<VersionId>>,
+    /// When the first and the last change of files beside memory were seen, by the clock that never goes back.
+    changed: Mutex<Option<(Duration, Duration)>>,
     begun: Notify,
-}
-
-#[derive(Debug, Default)]
-struct HistoryState {
-    /// Files that stood as the engine had left them when it started, and how.
-    standing: Option<BTreeMap<VaultPath, FileStat>>,
-    /// Files that a person changed before the engine first looked at the whole vault.
-    changed_early: BTreeSet<VaultPath>,
-    /// What memcells wrote, and its digest where that is known.
-    told: BTreeMap<VaultPath, BTreeMap<EntryId, Option<u64>>>,
-    /// Runs and the files that they wrote, the latest last.
-    runs: Vec<(Run, BTreeSet<VaultPath>)>,
-    /// When the first and the last change were seen, by the clock that never goes back.
-    changed: Option<(Duration, Duration)>,
-    /// Debts of forgettings that are under way.
-    open: BTreeSet<u64>,
-    /// Purges to be done.
-    due: BTreeMap<u64, Debt>,
-    /// Whether those are due as well that an earlier process owed.
-    knows_debts: bool,
-    trouble: Option<String>,
+    /// The ledger knew no file at the start, and the vault was not looked at yet: what stands there was not changed.
+    is_new: AtomicBool,
 }
 
 impl Chronicle {
-    pub(crate) fn new(history: Option<Arc<dyn History>>, is_recording: bool) -> Self {
+    pub(crate) fn new(history: Arc<dyn History>, is_recording: bool) -> Self {
         Self {
-            is_recording: is_recording && history.is_some(),
             history,
+            is_recording,
             turn: tokio::sync::Mutex::default(),
-            state: Mutex::default(),
+            settled: Mutex::default(),
+            changed: Mutex::default(),
             begun: Notify::new(),
+            is_new: AtomicBool::default(),
         }
     }
 
-    /// What is wrong with the history, in words.
-    pub(crate) fn trouble(&self) -> Option<String> {
-        self.state().trouble.clone()
+    /// The engine begins, with a ledger that knows files or none.
+    pub(crate) fn begin(&self, is_new: bool) {
+        self.is_new.store(is_new, Ordering::Relaxed);
     }
 
-    /// The first look at the whole vault found these files as the engine had left them.
-    pub(crate) fn found_standing(&self, stats: impl Iterator<Item = FileStat>) {
-        let mut state = self.state();
-        if self.is_recording && state.standing.is_none() {
-            let changed = std::mem::take(&mut state.changed_early);
-            let stats = stats.filter(|stat| !changed.contains(&stat.path));
-            state.standing = Some(stats.map(|stat| (stat.path.clone(), stat)).collect());
+    /// The whole vault was looked at.
+    pub(crate) fn has_looked(&self) {
+        self.is_new.store(false, Ordering::Relaxed);
+    }
+
+    /// Records versions that are about to be written, for whom the work is. None if nothing is recorded of it.
+    async fn announce(
+        &self,
+        versions: Vec<NewVersion>,
+        now: Timestamp,
+    ) -> Result<Vec<VersionId>, LedgerError> {
+        let doing = DOING.try_with(Arc::clone).ok();
+        let is_forgetting = matches!(doing.as_deref(), Some(Doing::Forgetting(_)));
+        if !self.is_recording || is_forgetting || versions.is_empty() {
+            return Ok(Vec::new());
         }
-    }
-
-    /// A person changed a file.
-    pub(crate) fn is_by_hand(&self, path: &VaultPath) {
-        let mut state = self.state();
-        match &mut state.standing {
-            Some(standing) => drop(standing.remove(path)),
-            None if self.is_recording => drop(state.changed_early.insert(path.clone())),
-            None => {}
+        let target = match doing.as_deref() {
+            Some(Doing::Run { by, at, change }) => ChangeTarget {
+                known: *held(change),
+                by: by.clone(),
+                at: *at,
+            },
+            _ => ChangeTarget {
+                known: None,
+                by: By::Person,
+                at: now,
+            },
+        };
+        let settled = self.take_settled();
+        let announced = self.history.announce(target, versions, settled.clone()).await;
+        let announced = announced.inspect_err(|_| held(&self.settled).extend(settled))?;
+        if let Some(Doing::Run { change, .. }) = doing.as_deref() {
+            *held(change) = Some(announced.change);
         }
+        Ok(announced.versions)
     }
 
-    /// Somebody changed an entry: it is theirs, also if a memcell wrote it a moment ago, so that no undo takes their words.
-    pub(crate) fn is_changed(&self, path: &VaultPath, entry: &EntryId) {
-        if let Some(told) = self.state().told.get_mut(path) {
-            told.remove(entry);
+    /// Versions are in their files.
+    fn are_written(&self, versions: impl IntoIterator<Item = VersionId>) {
+        held(&self.settled).extend(versions);
+    }
+
+    fn take_settled(&self) -> Vec<VersionId> {
+        std::mem::take(&mut *held(&self.settled))
+    }
+
+    /// The ledger's history, which knows all that was written.
+    async fn up_to_date(&self) -> Result<&Arc<dyn History>, LedgerError> {
+        let settled = self.take_settled();
+        if !settled.is_empty() {
+            let done = self.history.settle(settled.clone()).await;
+            done.inspect_err(|_| held(&self.settled).extend(settled))?;
         }
-    }
-
-    /// A sync read an entry that no record has like this. It is theirs, unless it stands as a memcell wrote it: the records
-    /// of a new index do not say how an entry stood.
-    pub(crate) fn is_read_anew(&self, path: &VaultPath, entry: &EntryId, digest: u64) {
-        if let Some(told) = self.state().told.get_mut(path)
-            && told.get(entry) != Some(&Some(digest))
-        {
-            told.remove(entry);
-        }
-    }
-
-    /// Something in the vault changed.
-    pub(crate) fn touch(&self, now: Duration) {
-        if self.is_recording {
-            self.mark(now);
-        }
-    }
-
-    fn mark(&self, now: Duration) {
-        let mut state = self.state();
-        let first = state.changed.map_or(now, |(first, _)| first);
-        let is_first = state.changed.replace((first, now)).is_none();
-        drop(state);
-        if is_first {
-            self.begun.notify_one();
-        }
-    }
-
-    /// A memcell's entries are in a file, or those of the run under way.
-    fn is_written(&self, path: &VaultPath, entries: impl Iterator<Item = (EntryId, Option<u64>)>) {
-        let mut state = self.state();
-        match state.runs.last_mut().filter(|_| IN_RUN.try_with(|()| ()).is_ok()) {
-            Some((_, files)) => drop(files.insert(path.clone())),
-            None => state.told.entry(path.clone()).or_default().extend(entries),
-        }
-    }
-
-    /// A file was changed or taken away through the port: the run's, or for a person.
-    pub(crate) fn is_edited(&self, path: &VaultPath) {
-        let mut state = self.state();
-        if let Some((_, files)) = state.runs.last_mut().filter(|_| IN_RUN.try_with(|()| ()).is_ok()) {
-            files.insert(path.clone());
-            return;
-        }
-        drop(state);
-        self.is_by_hand(path);
-    }
-
-    fn due(&self) -> Option<Duration> {
-        let (first, last) = self.state().changed?;
-        Some((last + QUIET).min(first + WAIT_MAX))
-    }
-
-    fn state(&self) -> MutexGuard<'_, HistoryState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        Ok(&self.history)
     }
 }
 
-/// Records what changed at quiet moments until the engine stops; with no history there is nothing to do. First come the
-/// purges that an earlier process owed.
-pub(crate) async fn keep(world: Arc<World>) {
-    let clock = &world.parts.clock;
-    debts::pay_due(&world).await;
-    loop {
-        let pause = world
-            .chronicle
-            .due()
-            .map(|due| due.saturating_sub(clock.elapsed()));
-        if pause.is_some_and(|pause| pause.is_zero()) {
-            record(&world).await;
-            continue;
-        }
-        tokio::select! {
-            biased;
-            () = world.work.stopping() => return,
-            () = world.chronicle.begun.notified() => {}
-            () = clock.sleep(pause.unwrap_or_default()), if pause.is_some() => {}
-        }
-    }
+fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Records what changed since the last time, if anything did.
-pub(crate) async fn record(world: &World) {
-    if let Some(history) = &world.chronicle.history
-        && world.chronicle.due().is_some()
-    {
-        let _turn = world.chronicle.turn.lock().await;
-        settle(world, history).await;
-        // Only after a success: a tidy history must not hide that something is not recorded. The gate is open again.
-        if world.chronicle.trouble().is_none() {
-            note(world, history.tidy(world.now()).await.map(Some));
-        }
-    }
+/// Does work whose writes are a run's; the caller's future alone counts, not what it spawns.
+async fn as_run<T>(
+    (by, at, known): (By, Timestamp, Option<ChangeId>),
+    work: impl Future<Output = T>,
+) -> (T, Option<ChangeId>) {
+    let doing = Arc::new(Doing::Run {
+        by,
+        at,
+        change: Mutex::new(known),
+    });
+    let done = DOING.scope(doing.clone(), work).await;
+    let made = match &*doing {
+        Doing::Run { change, .. } => *held(change),
+        Doing::Forgetting(_) => None,
+    };
+    (done, made)
 }
 
-/// Records the last changes when the engine ends: the watcher can still owe the newest one. Before the first scan of the vault
-/// the author of a file is unknown, so this marks none.
-pub(crate) async fn record_last(world: &World) {
-    let is_known = world.chronicle.state().standing.is_some();
-    if is_known && !world.settings.asks_only {
-        world.chronicle.mark(world.parts.clock.elapsed());
-    }
-    record(world).await;
+/// Does the work of writing new memories of conversations.
+pub(crate) async fn remembered<T>(world: &World, work: impl Future<Output = T>) -> T {
+    let at = world.now();
+    let run = Run {
+        id: ids::run_id(&*world.parts.ids, at, &world.settings.zone),
+        strategy: "remember".to_owned(),
+        reason: "new memories of conversations".to_owned(),
+    };
+    as_run((By::Run { run, undoes: None }, at, None), work).await.0
 }
 
-/// Does a run's work as a change of its own; the caller's future alone counts, not what it spawns.
+/// Does a run's work as a change of its own.
 pub(crate) async fn recorded<T>(
     world: &World,
     run: Run,
     work: impl Future<Output = T>,
 ) -> (T, Option<RecordedChange>) {
     let chronicle = &world.chronicle;
-    let Some(history) = chronicle.history.as_ref().filter(|_| chronicle.is_recording) else {
-        return (work.await, None);
-    };
-    let _turn = chronicle.turn.lock().await;
-    settle(world, history).await;
-    chronicle.state().runs.push((run.clone(), BTreeSet::new()));
-    let done = IN_RUN.scope((), work).await;
-    let _alone = world.gate.alone_when_quiet().await;
-    let recorded = commit_own(world, history).await;
-    (done, note(world, recorded))
-}
-
-/// Records all that is not recorded yet; a failure is told, and tried again after a quiet time. Gives the last run's change.
-async fn settle(world: &World, history: &Arc<dyn History>) -> Option<RecordedChange> {
-    let paid = debts::pay(world, history).await;
-    note(world, paid.map(Some))?;
-    let _alone = world.gate.alone_when_quiet().await;
-    let settled = commit_all(world, history).await;
-    note(world, settled)
-}
-
-/// What became of an attempt to record, for `status`.
-fn note<T>(world: &World, outcome: Result<Option<T>, HistoryError>) -> Option<T> {
-    let chronicle = &world.chronicle;
-    match outcome {
-        Ok(done) => {
-            chronicle.state().trouble = None;
-            done
-        }
-        Err(error) => {
-            let trouble = chain(&error);
-            let is_news = chronicle.state().trouble.replace(trouble.clone()).as_ref() != Some(&trouble);
-            if is_news {
-                tracing::warn!(error = trouble, "cannot record the history; retrying");
-            }
-            chronicle.mark(world.parts.clock.elapsed());
-            None
-        }
-    }
-}
-
-/// First what memcells wrote, then what runs did, then the rest as a person's. The caller holds the turn, and the gate alone.
-async fn commit_all(
-    world: &World,
-    history: &Arc<dyn History>,
-) -> Result<Option<RecordedChange>, HistoryError> {
-    if let Err(VaultError::Io { path, source }) = world.parts.vault.is_present().await {
-        return Err(HistoryError::Io { path, source });
-    }
-    world.chronicle.state().changed = None;
-    let last = commit_own(world, history).await?;
-    if world.chronicle.is_recording {
-        history
-            .commit(&Author::Person, &CommitPart::All, world.now())
-            .await?;
-    }
-    Ok(last)
-}
-
-/// Records what memcells wrote, then what runs did: only these files are looked at. Gives the last run's change.
-async fn commit_own(
-    world: &World,
-    history: &Arc<dyn History>,
-) -> Result<Option<RecordedChange>, HistoryError> {
-    let chronicle = &world.chronicle;
     if !chronicle.is_recording {
-        return Ok(None);
+        return (work.await, None);
     }
-    let at = world.now();
-    let (stood, told, runs) = {
-        let state = chronicle.state();
-        let stood = state.standing.clone().unwrap_or_default();
-        (stood, state.told.clone(), state.runs.clone())
+    let _turn = chronicle.turn.lock().await;
+    let by = By::Run { run, undoes: None };
+    let (done, change) = as_run((by, world.now(), None), work).await;
+    let Some(change) = change else {
+        return (done, None);
     };
-    let own = Author::Run(Run {
-        id: ids::run_id(&*world.parts.ids, at, &world.settings.zone),
-        strategy: "remember".to_owned(),
-        reason: "new memories of conversations".to_owned(),
+    let made = reading::change(world, change).await.unwrap_or_else(|error| {
+        tracing::warn!(error = text::chain(&error), "cannot read what a run changed");
+        None
     });
-    let mut standing = BTreeSet::new();
-    for (path, stat) in stood {
-        // A person may have changed it a moment ago.
-        let is_as_it_stood = world.parts.vault.stat(&path).await.ok().flatten() == Some(stat);
-        if is_as_it_stood || told.contains_key(&path) {
-            standing.insert(path);
-        }
-    }
-    if !standing.is_empty() {
-        history.commit(&own, &CommitPart::Files(standing), at).await?;
-    }
-    if !told.is_empty() {
-        let entries = told
-            .into_iter()
-            .map(|(path, told)| (path, told.into_keys().collect()));
-        let part = CommitPart::Entries(entries.collect());
-        history.commit(&own, &part, at).await?;
-    }
-    {
-        let mut state = chronicle.state();
-        state.told.clear();
-        state.standing = state.standing.take().map(|_| BTreeMap::new());
-    }
-    let mut last = None;
-    for (run, files) in runs {
-        last = if files.is_empty() {
-            None
-        } else {
-            history
-                .commit(&Author::Run(run), &CommitPart::Files(files), at)
-                .await?
-        };
-        chronicle.state().runs.remove(0);
-    }
-    Ok(last)
+    (done, made)
 }
 
-/// Takes back a run, one that a scope may see where there is one; search sees it when this answers.
-pub(crate) async fn undo(
+/// Does the work of forgetting: what it takes out leaves no version behind. Returns whether the history that an earlier version
+/// kept went too.
+pub(crate) async fn forgetting<T>(
     world: &World,
-    run: &str,
-    within: Option<&Scope>,
-) -> Result<Option<RecordedChange>, EngineError> {
-    world.accepting()?;
-    world.gauge.answering(&*world.parts.clock).await?;
-    let history = world.history()?;
-    let _turn = world.chronicle.turn.lock().await;
-    debts::pay(world, history).await?;
-    let _alone = world.gate.alone().await;
-    commit_all(world, history)
-        .await
-        .inspect_err(|_| world.chronicle.mark(world.parts.clock.elapsed()))?;
-    if let Some(scope) = within {
-        reading::check_run(&**history, run, scope).await?;
-    }
-    let at = world.now();
-    let by = Run {
-        id: ids::run_id(&*world.parts.ids, at, &world.settings.zone),
-        strategy: "undo".to_owned(),
-        reason: format!("`{run}` undone on request"),
+    work: impl Future<Output = T>,
+) -> Result<(T, bool), EngineError> {
+    let doing = Arc::new(Doing::Forgetting(Going::default()));
+    let done = DOING.scope(doing.clone(), work).await;
+    let Doing::Forgetting(going) = &*doing else {
+        return Ok((done, false));
     };
-    let before = rows_of(world, &**history, run).await?;
-    let undone = history.undo(run, &by, at).await?;
-    if let Some(change) = &undone {
-        edit::follow(world, change.files.iter().cloned()).await?;
-        let mut files = BTreeSet::new();
-        for ((scope, owner), rows) in &before {
-            files.extend(forget::follow_undone(world, (scope, owner), rows).await?);
-        }
-        // Part of the same run, so that taking it back brings all of it again.
-        world.chronicle.state().runs.push((by, files));
-        let recorded = commit_all(world, history).await;
-        note(world, recorded);
+    let entries = std::mem::take(&mut *held(&going.entries));
+    // A sync found them gone meanwhile.
+    for ((scope, owner), gone) in entries {
+        purge_entries(world, (&scope, &owner), &gone).await?;
     }
-    Ok(undone)
+    Ok((done, going.has_dropped_old.load(Ordering::Relaxed)))
 }
 
-/// All rows of those of whom a run changed a file.
-async fn rows_of(
+/// Entries of an owner are about to be taken out: if they are forgotten, the history goes first.
+pub(crate) async fn going(
     world: &World,
-    history: &dyn History,
-    run: &str,
-) -> Result<BTreeMap<(Scope, Owner), Vec<Doc>>, EngineError> {
-    let changes = history.log(&Touching::All, usize::MAX).await?;
-    let made = changes
-        .iter()
-        .filter(|change| matches!(&change.by, By::Run { run: maker, .. } if *maker.id == *run));
-    let files: BTreeSet<&VaultPath> = made.flat_map(|change| &change.files).collect();
-    let mut rows = BTreeMap::new();
-    for (scope, owner) in list::holdings(world).await?.into_keys() {
-        let folder = format!("{}/", history.folder_of(&scope, Some(&owner)));
-        if files.iter().any(|file| file.starts_with(&folder)) {
-            let theirs = world.parts.index.load(&scope, &owner).await?;
-            rows.insert((scope, owner), theirs);
-        }
+    (scope, owner): (&Scope, &Owner),
+    gone: &BTreeSet<&str>,
+) -> Result<(), EngineError> {
+    let doing = DOING.try_with(Arc::clone).ok();
+    let Some(Doing::Forgetting(going)) = doing.as_deref().filter(|_| !gone.is_empty()) else {
+        return Ok(());
+    };
+    if world.parts.vault.delete_old_history().await? {
+        going.has_dropped_old.store(true, Ordering::Relaxed);
     }
-    Ok(rows)
+    let gone: BTreeSet<String> = gone.iter().map(|id| (*id).to_owned()).collect();
+    purge_entries(world, (scope, owner), &gone).await?;
+    let of_owner = (scope.clone(), owner.clone());
+    held(&going.entries).entry(of_owner).or_default().extend(gone);
+    Ok(())
 }
 
-impl World {
-    /// The history, if one is kept.
-    pub(crate) fn history(&self) -> Result<&Arc<dyn History>, EngineError> {
-        self.chronicle.history.as_ref().ok_or_else(|| {
-            EngineError::Unfit("no history is kept: set `history.enabled` to true and start again".to_owned())
-        })
+/// Deletes all versions of entries of an owner, and those of pages with a line about one of them.
+async fn purge_entries(
+    world: &World,
+    (scope, owner): (&Scope, &Owner),
+    gone: &BTreeSet<String>,
+) -> Result<(), EngineError> {
+    let all = VersionQuery::Touching(Touching::Owner(scope.clone(), owner.clone()));
+    purge(world, all, |version| {
+        let VersionKey { path, entry } = &version.key;
+        let is_gone = |id: &EntryId| {
+            gone.contains(id.as_str()) || gone.contains(&*sync::version_id(path, id.as_str()))
+        };
+        entry.as_ref().is_some_and(is_gone)
+    })
+    .await?;
+    let pages = Page::ALL.map(|page| VersionKey {
+        path: world.parts.pages.path_of(scope, owner, page),
+        entry: None,
+    });
+    let gone: BTreeSet<&str> = gone.iter().map(String::as_str).collect();
+    purge(world, VersionQuery::Keys(pages.into()), |version| {
+        let text = version.after.as_ref().and_then(|after| after.text.as_deref());
+        text.is_some_and(|text| page::without(text, &gone, |id| !gone.contains(id)).is_some())
+    })
+    .await
+}
+
+/// Deletes the versions that go, among some.
+pub(crate) async fn purge(
+    world: &World,
+    among: VersionQuery,
+    goes: impl Fn(&Version) -> bool,
+) -> Result<(), EngineError> {
+    let history = world.chronicle.up_to_date().await?;
+    let versions = history.versions(&among).await?;
+    let going = versions.iter().filter(|version| goes(version));
+    let going: Vec<VersionId> = going.map(|version| version.id).collect();
+    if !going.is_empty() {
+        history.delete(going).await?;
+    }
+    Ok(())
+}
+
+/// Waits until no file of the ledger has what was purged.
+pub(crate) async fn erased(world: &World) -> Result<(), EngineError> {
+    Ok(world.chronicle.history.erased().await?)
+}
+
+/// Compares files that a sync read with the history.
+pub(crate) async fn find<'a>(
+    world: &World,
+    files: impl Iterator<Item = (&'a VaultPath, Option<&'a ParsedFile>, Option<&'a FileRecord>)>,
+) -> Result<(), EngineError> {
+    if !world.chronicle.is_recording {
+        return Ok(());
+    }
+    let mut found = Vec::new();
+    for (path, file, record) in files {
+        found.extend(differences(world, path, file, record));
+    }
+    if !found.is_empty() {
+        let history = world.chronicle.up_to_date().await?;
+        history.find(found, world.now()).await?;
+    }
+    Ok(())
+}
+
+/// The digest of an entry whose state nobody knows.
+pub(crate) const UNKNOWN: u64 = 0;
+
+/// How the entries of a file differ from its record. What stood when the ledger was new is no change.
+fn differences(
+    world: &World,
+    path: &VaultPath,
+    file: Option<&ParsedFile>,
+    record: Option<&FileRecord>,
+) -> Vec<NewVersion> {
+    let marks = record.map_or(&[][..], |record| &record.marks);
+    let mark_of = |id: &EntryId| marks.iter().find(|mark| mark.entry == *id);
+    let mut found = Vec::new();
+    for read in file.into_iter().flat_map(|file| &file.entries) {
+        let mark = mark_of(&read.entry.id);
+        if mark.is_some_and(|mark| mark.digest == read.digest) {
+            continue;
+        }
+        let after = world.parts.vault.text_of(&read.entry);
+        let before = match mark {
+            Some(mark) if mark.digest != UNKNOWN => Some(known(mark)),
+            None if !world.chronicle.is_new.load(Ordering::Relaxed) => None,
+            _ => Some(after.clone()),
+        };
+        found.push(NewVersion {
+            key: VersionKey {
+                path: path.clone(),
+                entry: Some(read.entry.id.clone()),
+            },
+            owner: Some((read.entry.scope.clone(), read.entry.owner.clone())),
+            session: read.entry.session.clone(),
+            before,
+            after: Some(after),
+        });
+    }
+    let is_there = |mark: &&FileMark| {
+        let entries = file.into_iter().flat_map(|file| &file.entries);
+        entries.into_iter().any(|read| read.entry.id == mark.entry)
+    };
+    // An unreadable entry is not gone.
+    if let Some(record) = record
+        && file.is_none_or(|file| crate::records::problem(file).is_none())
+    {
+        found.extend(marks.iter().filter(|mark| !is_there(mark)).map(|mark| NewVersion {
+            key: VersionKey {
+                path: path.clone(),
+                entry: Some(mark.entry.clone()),
+            },
+            owner: Some((record.scope.clone(), record.owner.clone())),
+            session: None,
+            before: (mark.digest != UNKNOWN).then(|| known(mark)),
+            after: None,
+        }));
+    }
+    found
+}
+
+fn known(mark: &FileMark) -> VersionText {
+    VersionText {
+        digest: mark.digest,
+        bytes: 0,
+        text: None,
+    }
+}
+
+/// Settles what an earlier process announced and perhaps wrote, by what its files have. To be called before anything is
+/// written.
+pub(crate) async fn recover(world: &World) {
+    if world.settings.asks_only || !world.chronicle.is_recording {
+        return;
+    }
+    if let Err(error) = settle_all(world).await {
+        tracing::warn!(error = text::chain(&error), "cannot settle the history; the next start does");
+    }
+}
+
+async fn settle_all(world: &World) -> Result<(), EngineError> {
+    let history = &world.chronicle.history;
+    let unsettled = history.versions(&VersionQuery::Unsettled).await?;
+    let mut found = Vec::new();
+    for version in unsettled {
+        let now = states(world, &version).await?;
+        found.push(NewVersion {
+            key: version.key,
+            owner: version.owner,
+            session: version.session,
+            before: None,
+            after: now,
+        });
+    }
+    if !found.is_empty() {
+        history.find(found, world.now()).await?;
+    }
+    Ok(())
+}
+
+/// As a change is told: with a summary.
+fn told(change: &Change, versions: &[&Version]) -> RecordedChange {
+    RecordedChange {
+        id: change.id,
+        at: change.at,
+        by: change.by.clone(),
+        subject: reading::subject(versions),
+        files: reading::files(versions),
+    }
+}
+
+/// Whose versions a request may see.
+fn touching(within: Option<&Scope>, owner: Option<&(Scope, Owner)>) -> Touching {
+    match (owner, within) {
+        (Some((scope, owner)), _) => Touching::Owner(scope.clone(), owner.clone()),
+        (None, Some(scope)) => Touching::Scope(scope.clone()),
+        (None, None) => Touching::All,
     }
 }

@@ -68,11 +68,12 @@ mod writer;
 pub use crate::findings::{Fault, Finding};
 pub use api::{
     Add, Added, Audited, Curate, Doomed, EditEntry, EngineError, Flush, Forget, Forgot, Found, Holding, List,
-    Listed, MemorizeStatus, ModelAnswers, OnProgress, OwnedMemory, Progress, ReplacePage, Search, SortBy,
+    Listed, MemorizeStatus, ModelAnswers, OnProgress, OwnedMemory, Progress, RecordedChange, ReplacePage, Search, SortBy,
     Standing, Status, Staying, Synced, TakenIn, WordsTarget,
 };
 pub use due::Due;
 pub use engine::{Engine, Parts};
+pub use history::HistoryError;
 pub use recall::{Hit, Method, Why};
 pub use room::DiskState;
 pub use settings::MemorySettings;

@@ -43,11 +43,6 @@ pub(crate) async fn replace(world: &World, replace: ReplacePage) -> Result<bool,
     let replaced = pages
         .replace(&scope, &owner, page, before.as_deref(), &text)
         .await?;
-    if replaced {
-        let path = pages.path_of(&scope, &owner, page);
-        world.chronicle.is_edited(&path);
-        world.chronicle.touch(world.parts.clock.elapsed());
-    }
     Ok(replaced)
 }
 

@@ -37,7 +37,6 @@ pub(crate) async fn status(world: &World) -> Result<Status, EngineError> {
         chat_model: world.parts.chat.as_ref().map(|chat| chat.model().to_owned()),
         model_answers: *world.passes.tally(),
         redacted: world.redacted.load(Ordering::Relaxed),
-        history_trouble: world.chronicle.trouble(),
         rebuilding: world
             .gauge
             .progress()

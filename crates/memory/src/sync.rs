@@ -126,11 +126,11 @@ fn whole_vault() -> VaultChange {
 
 async fn carry_over(world: &World, change: VaultChange) -> Result<Pass<'_>, EngineError> {
     // "All" means that nobody watched: other files may have changed too. A process that only asks leaves them to the next.
-    let is_beside = (change.all || change.beside) && !world.settings.asks_only;
-    let paths = differing(world, change).await?;
-    if is_beside || !paths.is_empty() {
+    if (change.all || change.beside) && !world.settings.asks_only {
         world.chronicle.touch(world.parts.clock.elapsed());
     }
+    let is_whole = change.all;
+    let paths = differing(world, change).await?;
     let mut pass = Pass::new(world);
     world.gauge.add_unread(&paths);
     for some in portions(world, paths).await {
@@ -141,6 +141,9 @@ async fn carry_over(world: &World, change: VaultChange) -> Result<Pass<'_>, Engi
         pass.read_again(&mut looks).await?;
         pass.carry(looks).await?;
         world.gauge.remove_unread(&some);
+    }
+    if is_whole {
+        world.chronicle.has_looked();
     }
     Ok(pass)
 }
@@ -198,16 +201,13 @@ async fn differing(world: &World, change: VaultChange) -> Result<Vec<VaultPath>,
         .map(|stat| (stat.path.clone(), stat))
         .collect();
     let mut paths: BTreeSet<VaultPath> = recorded.keys().cloned().collect();
-    let mut standing = Vec::new();
     for stat in on_disk {
         if recorded.get(&stat.path) == Some(&stat) {
             paths.remove(&stat.path);
-            standing.push(stat);
         } else {
             paths.insert(stat.path);
         }
     }
-    world.chronicle.found_standing(standing.into_iter());
     Ok(paths.into_iter().collect())
 }
 

@@ -51,6 +51,13 @@ impl Words {
         self.are_in([text.as_str()].into_iter().chain(calls).chain(speaker))
     }
 
+    /// Whether an entry has them anywhere.
+    pub(crate) fn are_in_entry(&self, entry: &Entry) -> bool {
+        let turns: Vec<String> = entry.turns.iter().map(Message::text).collect();
+        let told = [&*entry.subject, &*entry.summary, &*entry.body];
+        self.are_in(told.into_iter().chain(turns.iter().map(String::as_str)))
+    }
+
     fn are_told(&self, entry: &Entry) -> bool {
         self.are_in([&*entry.subject, &*entry.summary, &*entry.body])
     }

@@ -22,7 +22,7 @@ use text::chain;
 
 use crate::api::EngineError;
 use crate::corpora::{CorpusView, Hot, OnTheirWay};
-use crate::ids;
+use crate::{history, ids};
 use crate::interview::Trouble;
 use crate::sync;
 use crate::telling::{self, NewFacts, Telling};
@@ -234,21 +234,15 @@ impl<'a> Writing<'a> {
         let vault = &self.world.parts.vault;
         let paths = facts.iter().chain(&episodes).map(|entry| vault.path_of(entry));
         let _writing = self.world.dirty.writing(paths.collect());
-        let mut written = Vec::new();
-        if !facts.is_empty() {
-            written = vault.append(&facts, is_first).await?;
-        }
-        written.extend(vault.append(&episodes, is_first).await?);
+        let told: Vec<Entry> = facts.into_iter().chain(episodes).collect();
+        let written = history::remembered(self.world, vault.append(&told, is_first)).await?;
         if !is_first {
             let paths = written.into_iter().map(|written| written.stat.path);
             self.index_files(paths.collect()).await?;
             return Ok(self.events());
         }
-        let entries: BTreeMap<EntryId, Entry> = facts
-            .into_iter()
-            .chain(episodes)
-            .map(|entry| (entry.id.clone(), entry))
-            .collect();
+        let entries = told.into_iter().map(|entry| (entry.id.clone(), entry));
+        let entries: BTreeMap<EntryId, Entry> = entries.collect();
         let rows = self.rows(&entries, written).await?;
         let handed = self.hand_over(rows).await?;
         if known.is_followed() {

@@ -9,7 +9,7 @@ use axum::http::HeaderValue;
 use axum::response::Response;
 use serde::Deserialize;
 use serde_json::json;
-use wire::history::{DiffData, HistoryData, UNRECORDED};
+use wire::history::{DiffData, HistoryData};
 use wire::{EditData, EditRequest, GetData, GetRequest, MemoryType, SourcesData};
 
 use crate::api::{Refused, if_open};
@@ -251,16 +251,10 @@ async fn past(guest: &Guest, id: &str, found: &ReadMemory) -> Result<Vec<PastCha
     };
     let route = format!("/history?{}&limit={CHANGES_LOOKED_AT}", guest.whose.of_api());
     let data: HistoryData = match guest.api.get(&route).await {
-        // The history may be off, damaged, or of a repository that is not ours.
-        Err(refused) if matches!(refused.status, 403 | 409) => return Ok(Vec::new()),
+        Err(refused) if refused.status == 403 => return Ok(Vec::new()),
         answer => answer?,
     };
     let mut past = Vec::new();
-    if guest.visitor.sees_all {
-        let route = format!("/history/{UNRECORDED}");
-        let diff: DiffData = guest.api.get(&route).await?;
-        past.extend(reader.read(&diff.diff, None));
-    }
     let path = reader.path;
     let touching = data
         .changes
@@ -275,7 +269,7 @@ async fn past(guest: &Guest, id: &str, found: &ReadMemory) -> Result<Vec<PastCha
         };
         let diff: Option<DiffData> = if_open(guest.api.get(&route).await.map(Some))?;
         let diff = diff.map(|data| data.diff).unwrap_or_default();
-        past.extend(reader.read(&diff, Some(change)));
+        past.extend(reader.read(&diff, change));
     }
     Ok(past)
 }

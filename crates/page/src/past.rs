@@ -12,7 +12,6 @@ pub(crate) const PROFILE: &str = "/profile/profile.md";
 /// One change of one memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PastChange {
-    /// Empty as long as it is not recorded.
     pub(crate) at: String,
     pub(crate) by: String,
     /// A person changed words that stood.
@@ -21,8 +20,8 @@ pub(crate) struct PastChange {
     /// The words that the change took away and put there; none of a memory with more than one line.
     pub(crate) before: Option<String>,
     pub(crate) after: Option<String>,
-    /// The change as a whole; none as long as it is not recorded.
-    pub(crate) address: Option<String>,
+    /// The change as a whole.
+    pub(crate) address: String,
 }
 
 /// Reads the changes of one memory, the newest first.
@@ -50,7 +49,7 @@ type Words = (Option<String>, Option<String>);
 
 impl Reader<'_> {
     /// The next older change; none if the diff does not touch the memory.
-    pub(crate) fn read(&mut self, diff: &str, change: Option<&ChangeItem>) -> Option<PastChange> {
+    pub(crate) fn read(&mut self, diff: &str, change: &ChangeItem) -> Option<PastChange> {
         let (before, after) = match &self.known {
             KnownBy::Mark => self.of_mark(diff)?,
             KnownBy::Words(None) => return None,
@@ -62,28 +61,21 @@ impl Reader<'_> {
         };
         let person = if self.is_one_person { "You" } else { "A person" };
         let is_addition = before.is_none() && after.is_some();
-        let by = match change {
-            None if is_addition => "Not recorded yet".to_owned(),
-            None => person.to_owned(),
-            Some(change) => match change.by {
-                ChangedBy::Person => person.to_owned(),
-                ChangedBy::Run => {
-                    let strategy = change.strategy.as_deref().unwrap_or("background run");
-                    format!("Quipu: {}", words::strategy(strategy))
-                }
-                ChangedBy::Purge => "Quipu, after something was forgotten".to_owned(),
-            },
+        let by = match change.by {
+            ChangedBy::Person => person.to_owned(),
+            ChangedBy::Run => {
+                let strategy = change.strategy.as_deref().unwrap_or("background run");
+                format!("Quipu: {}", words::strategy(strategy))
+            }
         };
         Some(PastChange {
-            at: change.map_or_else(String::new, |change| words::moment(&change.at)),
+            at: words::moment(&change.at),
             is_correction: !is_addition && by == person,
             by,
-            reason: change
-                .and_then(|change| change.reason.as_deref())
-                .map(words::reason),
+            reason: change.reason.as_deref().map(words::reason),
             before,
             after,
-            address: change.map(|change| format!("/page/change/{}", change.id)),
+            address: format!("/page/change/{}", change.id),
         })
     }
 
@@ -167,21 +159,19 @@ mod tests {
     use super::*;
 
     const DIFF: &str = "\
-diff --git a/users/maya/facts/1.md b/users/maya/facts/1.md
 --- a/users/maya/facts/1.md
 +++ b/users/maya/facts/1.md
-@@ -3,2 +3,2 @@
+@@ af_1 @@
  - Maya drinks tea. <!--af_0 2025-02-11T08:20:00Z-->
 -- Maya lives in Lisbon. <!--af_1 2025-02-11T08:20:00Z-->
 +- Maya lives in Porto. <!--af_1 2025-02-11T08:20:00Z-->
 ";
 
     const PROFILE_DIFF: &str = "\
-diff --git a/users/maya/profile/profile.md b/users/maya/profile/profile.md
 --- a/users/maya/profile/profile.md
 +++ b/users/maya/profile/profile.md
-@@ -15,7 +15,7 @@
-
+@@ pf_1 @@
+ 
  > Said on 18 September 2025.
 
 -Maya moved to Faro.
@@ -199,14 +189,28 @@ diff --git a/users/maya/profile/profile.md b/users/maya/profile/profile.md
         }
     }
 
+    fn by_person() -> ChangeItem {
+        ChangeItem {
+            id: "1".to_owned(),
+            at: "2026-11-26T04:35:00Z".to_owned(),
+            by: ChangedBy::Person,
+            run_id: None,
+            strategy: None,
+            reason: None,
+            undoes: None,
+            subject: String::new(),
+            files: Vec::new(),
+        }
+    }
+
     #[test]
     fn a_change_is_read_from_the_line_with_the_mark_of_the_memory() {
-        let past = reader("af_1", "users/maya/facts/1.md").read(DIFF, None);
+        let past = reader("af_1", "users/maya/facts/1.md").read(DIFF, &by_person());
         let past = past.expect("a change");
         assert_eq!(past.before.as_deref(), Some("Maya lives in Lisbon."));
         assert_eq!(past.after.as_deref(), Some("Maya lives in Porto."));
-        assert_eq!(reader("af_1", "users/jon/facts/1.md").read(DIFF, None), None);
-        assert_eq!(reader("af_10", "users/maya/facts/1.md").read(DIFF, None), None);
+        assert_eq!(reader("af_1", "users/jon/facts/1.md").read(DIFF, &by_person()), None);
+        assert_eq!(reader("af_10", "users/maya/facts/1.md").read(DIFF, &by_person()), None);
     }
 
     #[test]
@@ -215,50 +219,39 @@ diff --git a/users/maya/profile/profile.md b/users/maya/profile/profile.md
             known: KnownBy::Words(Some("Maya moved to Braga.".to_owned())),
             ..reader("pf_1", PROFILE)
         };
-        let past = line.read(PROFILE_DIFF, None).expect("a change");
+        let past = line.read(PROFILE_DIFF, &by_person()).expect("a change");
         assert_eq!(past.before.as_deref(), Some("Maya moved to Faro."));
         assert_eq!(past.after.as_deref(), Some("Maya moved to Braga."));
         // What stood before is looked for next.
-        assert_eq!(line.read(PROFILE_DIFF, None), None);
+        assert_eq!(line.read(PROFILE_DIFF, &by_person()), None);
         let first = PROFILE_DIFF
             .replace("-Maya moved to Faro.\n", "")
             .replace("Braga", "Faro");
-        let past = line.read(&first, None).expect("its addition");
-        assert_eq!((past.before, past.by.as_str()), (None, "Not recorded yet"));
-        assert_eq!(line.read(&first, None), None);
+        let past = line.read(&first, &by_person()).expect("its addition");
+        assert_eq!((past.before, past.by.as_str()), (None, "You"));
+        assert_eq!(line.read(&first, &by_person()), None);
     }
 
     #[test]
     fn a_summary_is_changed_by_lines_below_its_heading_only() {
         let diff =
             "+++ b/e.md\n@@ -1 +1 @@\n ## One <!--ep_1 2026-->\n\n+\n+## Two <!--ep_2 2026-->\n+Text.\n";
-        assert_eq!(reader("ep_1", "e.md").read(diff, None), None);
+        assert_eq!(reader("ep_1", "e.md").read(diff, &by_person()), None);
         let diff = "+++ b/e.md\n@@ -1 +1 @@\n ## One <!--ep_1 2026-->\n\n-Old.\n+New.\n";
-        let past = reader("ep_1", "e.md").read(diff, None).expect("a change");
+        let past = reader("ep_1", "e.md").read(diff, &by_person()).expect("a change");
         assert!(past.is_correction, "{past:?}");
     }
 
     #[test]
     fn a_persons_change_is_theirs_and_words_put_back_are_no_correction() {
-        let change = ChangeItem {
-            id: "c1".to_owned(),
-            at: "2026-11-26T04:35:00Z".to_owned(),
-            by: ChangedBy::Person,
-            name: Some("maintainers".to_owned()),
-            run_id: None,
-            strategy: None,
-            reason: None,
-            undoes: None,
-            subject: String::new(),
-            files: Vec::new(),
-        };
+        let change = by_person();
         let mut yours = reader("af_1", "");
-        let past = [yours.read(DIFF, Some(&change)).expect("a change")];
+        let past = [yours.read(DIFF, &change).expect("a change")];
         assert_eq!(past[0].by, "You");
         let said = corrected(&past, "Maya lives in Porto.");
         assert_eq!(said.as_deref(), Some("You corrected this on 26 November 2026."));
         assert_eq!(corrected(&past, "Maya lives in Lisbon."), None);
         yours.is_one_person = false;
-        assert_eq!(yours.read(DIFF, Some(&change)).expect("a change").by, "A person");
+        assert_eq!(yours.read(DIFF, &change).expect("a change").by, "A person");
     }
 }

@@ -15,7 +15,7 @@ pub trait Pages: Send + Sync + std::fmt::Debug {
     /// A page's text; none if there is no page. A page that is not UTF-8 is [`VaultError::Broken`].
     async fn page(&self, scope: &Scope, owner: &Owner, page: Page) -> Result<Option<String>, VaultError>;
     /// Replaces `before` with a text, atomically and durably, and keeps `before` as the page's previous version.
-    /// Returns false, without a change, if the page is not `before`.
+    /// An empty text removes the page. Returns false, without a change, if the page is not `before`.
     async fn replace(
         &self,
         scope: &Scope,

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use model::{Entry, EntryId, Owner, Scope};
 
+use crate::history::VersionText;
 use crate::room::Room;
 
 /// A file of the vault, relative to the vault's folder, with `/` between its parts.
@@ -109,6 +110,14 @@ impl VaultChange {
     }
 }
 
+/// A file of the vault's folder that is no memory file, as a note or a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OtherFile {
+    pub stat: FileStat,
+    /// Whose folder it is in.
+    pub owner: Option<(Scope, Owner)>,
+}
+
 /// Markdown on disk. All writes to one file are serialised by the adapter, across processes too.
 #[async_trait]
 pub trait Vault: Send + Sync + std::fmt::Debug {
@@ -147,6 +156,23 @@ pub trait Vault: Send + Sync + std::fmt::Debug {
     /// not found counts as deleted, and no call writes.
     async fn is_present(&self) -> Result<(), VaultError> {
         Ok(())
+    }
+    /// An entry as its file has it.
+    fn text_of(&self, entry: &Entry) -> VersionText;
+    /// The entry of such a text in a file; none if it is of another program.
+    fn entry_of(&self, path: &VaultPath, text: &str) -> Option<Entry>;
+    /// The files that are no memory files, sorted by path; without links, and names that begin with `.`, `#` or `~`.
+    async fn others(&self) -> Result<Vec<OtherFile>, VaultError> {
+        Ok(Vec::new())
+    }
+    /// The bytes of such a file; none when it does not exist.
+    async fn bytes(&self, path: &VaultPath) -> Result<Option<Vec<u8>>, VaultError> {
+        let _ = path;
+        Ok(None)
+    }
+    /// Deletes the history that an earlier version kept beside the folder; whether there was one.
+    async fn delete_old_history(&self) -> Result<bool, VaultError> {
+        Ok(false)
     }
     /// Waits until files may have changed, together with everything else that changed in the same moment.
     async fn changed(&self) -> VaultChange;

@@ -27,4 +27,4 @@ mod tests;
 
 pub use copy::FileTurns;
 pub use id::{ID_FILE, VaultId};
-pub use vault::MarkdownVault;
+pub use vault::{MarkdownVault, OLD_HISTORY};

@@ -54,6 +54,12 @@ fn put(writer: &Writer, path: &str, before: Option<&str>, text: &str) -> Result<
     if read(writer, path)?.as_deref() != before {
         return Ok(false);
     }
+    if text.is_empty() {
+        if spot.metadata.is_some() {
+            writer.remove(&path.into())?;
+        }
+        return Ok(true);
+    }
     let stat = spot.metadata.as_ref().map(|metadata| Tree::stat(path, metadata));
     let replaced = writer.replace(&spot, path, stat.as_ref(), text.as_bytes())?;
     Ok(replaced.is_some())

@@ -5,14 +5,14 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, Metadata};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::UNIX_EPOCH;
 
 use markdown::{NoPlace, Place};
-use ports::{FileStat, VaultError, VaultPath};
+use model::{Owner, Scope};
+use ports::{FileStat, OtherFile, VaultError, VaultPath};
 
 /// The vault's folder.
 #[derive(Debug, Clone)]
@@ -187,16 +187,13 @@ impl Tree {
         self.walk(folder, |_| {})
     }
 
-    /// A digest of the state of every file that is no memory and may be in the history.
-    pub(crate) fn beside(&self) -> u64 {
-        let mut digest = 0u64;
+    /// Every file that is no memory file and that the history has, sorted by path.
+    pub(crate) fn others(&self) -> Vec<OtherFile> {
+        let mut others = Vec::new();
         let mut folders = vec![String::new()];
         while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(self.root.join(&folder))
-                .into_iter()
-                .flatten()
-                .flatten()
-            {
+            let entries = fs::read_dir(self.root.join(&folder));
+            for entry in entries.into_iter().flatten().flatten() {
                 let name = entry.file_name();
                 let (Some(name), Ok(metadata)) = (name.to_str(), entry.metadata()) else {
                     continue;
@@ -204,19 +201,23 @@ impl Tree {
                 if !is_kept(name) {
                     continue;
                 }
-                let path = Path::new(&folder).join(name).to_string_lossy().into_owned();
+                let path = if folder.is_empty() {
+                    name.to_owned()
+                } else {
+                    format!("{folder}/{name}")
+                };
                 if metadata.is_dir() {
                     folders.push(path);
-                } else if Place::of(&path) == Err(NoPlace::Foreign) {
-                    let stat = Self::stat(&path, &metadata);
-                    let mut hasher = DefaultHasher::new();
-                    (stat.path, stat.bytes, stat.modified_ns).hash(&mut hasher);
-                    // In any order.
-                    digest = digest.wrapping_add(hasher.finish());
+                } else if metadata.is_file() && Place::of(&path) == Err(NoPlace::Foreign) {
+                    others.push(OtherFile {
+                        owner: owner_of(&path),
+                        stat: Self::stat(&path, &metadata),
+                    });
                 }
             }
         }
-        digest
+        others.sort_by(|a, b| a.stat.path.cmp(&b.stat.path));
+        others
     }
 
     fn walk(&self, folder: &str, mut meets: impl FnMut(String)) -> Vec<FileStat> {
@@ -258,6 +259,13 @@ impl Tree {
         found.sort_by(|a, b| a.path.cmp(&b.path));
         found
     }
+}
+
+/// Whose folder a file is in.
+fn owner_of(path: &str) -> Option<(Scope, Owner)> {
+    let (at, _) = path.match_indices('/').nth(3)?;
+    let place = Place::of(&format!("{}/facts/any.md", &path[..at])).ok()?;
+    Some((place.scope, place.owner))
 }
 
 /// Whether the history may have a path: no name in it begins with one of these.

@@ -12,8 +12,8 @@ use async_trait::async_trait;
 use markdown::{NoPlace, Parsed, Place};
 use model::{Entry, Owner, Scope, Zone};
 use ports::{
-    Clock, Edit, EntryProblem, FileStat, NoRoom, ParsedFile, ReadEntry, Room, Vault, VaultChange, VaultError,
-    VaultPath, Written,
+    Clock, Edit, EntryProblem, FileStat, NoRoom, OtherFile, ParsedFile, ReadEntry, Room, Vault, VaultChange,
+    VaultError, VaultPath, VersionText, Written,
 };
 use tokio::sync::OnceCell;
 
@@ -26,6 +26,9 @@ use crate::write::Writer;
 
 /// Where the lock files are.
 pub(crate) const LOCKS: &str = ".locks";
+
+/// Where the git repository is that versions before 0.3 kept in the folder, beside it.
+pub const OLD_HISTORY: &str = "history.before.git";
 
 /// Interval of scans if the system reports no file events.
 const RESCAN: Duration = Duration::from_secs(30);
@@ -216,6 +219,44 @@ impl Vault for MarkdownVault {
             return Ok(());
         };
         self.blocking(move |writer| id.check(&writer.tree)).await
+    }
+
+    fn text_of(&self, entry: &Entry) -> VersionText {
+        VersionText::new(markdown::digest(entry), markdown::render(entry, &self.writer.zone))
+    }
+
+    fn entry_of(&self, path: &VaultPath, text: &str) -> Option<Entry> {
+        markdown::parse_entry(text, &Place::of(path).ok()?, &self.writer.zone)
+    }
+
+    async fn others(&self) -> Result<Vec<OtherFile>, VaultError> {
+        self.blocking(|writer| Ok(writer.tree.others())).await
+    }
+
+    async fn bytes(&self, path: &VaultPath) -> Result<Option<Vec<u8>>, VaultError> {
+        let path = path.clone();
+        let read = move |writer: &Writer| {
+            let spot = writer.tree.spot(&path)?;
+            match spot.metadata {
+                Some(metadata) if metadata.is_file() => {
+                    std::fs::read(&spot.path).map(Some).map_err(io_error(&path))
+                }
+                _ => Ok(None),
+            }
+        };
+        self.blocking(read).await
+    }
+
+    async fn delete_old_history(&self) -> Result<bool, VaultError> {
+        self.blocking(|writer| {
+            let beside = writer.tree.root().parent().map(|root| root.join(OLD_HISTORY));
+            let Some(old) = beside.filter(|old| old.symlink_metadata().is_ok_and(|old| old.is_dir())) else {
+                return Ok(false);
+            };
+            std::fs::remove_dir_all(&old).map_err(io_error(OLD_HISTORY))?;
+            Ok(true)
+        })
+        .await
     }
 
     async fn changed(&self) -> VaultChange {

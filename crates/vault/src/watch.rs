@@ -10,7 +10,7 @@ use std::time::Duration;
 use markdown::{NoPlace, Place};
 use notify::event::{CreateKind, EventKind, ModifyKind};
 use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher as _};
-use ports::{Clock, FileStat, VaultChange, VaultPath};
+use ports::{Clock, FileStat, OtherFile, VaultChange, VaultPath};
 use tokio::sync::{Notify, OnceCell};
 
 use crate::tree::{Tree, is_kept, may_hold_memory};
@@ -48,8 +48,8 @@ enum WatchSource {
     Rescans(Mutex<Seen>),
 }
 
-/// The memory files, and a digest of all others.
-type Seen = (BTreeMap<VaultPath, FileStat>, u64);
+/// The memory files, and all others.
+type Seen = (BTreeMap<VaultPath, FileStat>, Vec<OtherFile>);
 
 /// Changes since the last answer.
 #[derive(Debug, Default)]
@@ -127,7 +127,7 @@ impl Watch {
 
     async fn files(&self) -> Option<Seen> {
         let tree = self.tree.clone();
-        let (files, beside) = blocking(move || (tree.files(), tree.beside())).await;
+        let (files, beside) = blocking(move || (tree.files(), tree.others())).await;
         let files = files
             .inspect_err(|error| tracing::warn!(%error, "cannot scan the vault"))
             .ok()?;

@@ -168,6 +168,10 @@ pub struct DeleteData {
     /// Quipu: number of memories that lost some of their messages.
     #[serde(default)]
     pub rewritten_count: usize,
+    /// Quipu: `history.before.git`, the history that an earlier version kept, was deleted, whole: single words cannot be taken out
+    /// of it.
+    #[serde(default)]
+    pub old_history_deleted: bool,
 }
 
 /// Deletes single memories, and memories without another source. Unknown keys are refused.
@@ -247,6 +251,9 @@ pub struct DeleteByIdsData {
     /// Quipu: the ids that do not exist.
     #[serde(default)]
     pub missing: Vec<String>,
+    /// Quipu: `history.before.git`, the history that an earlier version kept, was deleted, whole.
+    #[serde(default)]
+    pub old_history_deleted: bool,
 }
 
 /// Changes the text of one memory; omitted fields stay as they are. Unknown keys are refused.

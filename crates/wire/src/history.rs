@@ -1,6 +1,6 @@
 //! `history` and `audit`: changes of the memory files with author and reason, undo, and problems in the files.
 //!
-//! Owns: their JSON form. Never: git, or a judgement.
+//! Owns: their JSON form. Never: a judgement.
 
 use model::{Owner, Scope};
 use serde::{Deserialize, Serialize};
@@ -15,14 +15,11 @@ const CHANGES_MAX: usize = 1_000;
 /// An id of a run is shorter.
 const RUN_ID_BYTES_MAX: usize = 128;
 
-/// Id that stands for the changes not recorded yet.
-pub const UNRECORDED: &str = "unrecorded";
-
 /// Filter of the changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct HistoryQuery {
-    /// Only changes within this application and project. Without it, a token for all tenants sees every change.
+    /// Only what changed within this application and project. Without it, a token for all tenants sees every change.
     #[serde(default)]
     pub app_id: Option<String>,
     #[serde(default)]
@@ -82,24 +79,20 @@ pub struct HistoryData {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ChangedBy {
-    /// A person, in the files or with git.
+    /// A person, through a door or in the files, or another program in the files.
     Person,
     /// A background run.
     Run,
-    /// A deletion, with which the history started again.
-    Purge,
 }
 
 /// A recorded change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ChangeItem {
-    /// The commit; a unique beginning of it is accepted too.
+    /// Its number.
     pub id: String,
     #[schema(format = DateTime)]
     pub at: String,
     pub by: ChangedBy,
-    /// The person's name in git.
-    pub name: Option<String>,
     /// The run to undo.
     pub run_id: Option<String>,
     pub strategy: Option<String>,
@@ -112,7 +105,7 @@ pub struct ChangeItem {
     pub files: Vec<String>,
 }
 
-/// A change as a unified diff.
+/// A change as a diff: for each file its entries, with the lines that differ.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DiffData {
     pub diff: String,

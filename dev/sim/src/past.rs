@@ -5,8 +5,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use memory::RecordedChange;
 use model::Entry;
-use ports::{By, History as _, RecordedChange, Touching};
+use ports::By;
 
 use crate::book::{Fate, Place, words};
 use crate::steps::Run;
@@ -14,9 +15,6 @@ use crate::world::Held;
 
 /// Runs that are taken back are among so many that changed something last.
 const UNDONE: usize = 12;
-/// How often the history is waited for.
-const TRIES: usize = 50;
-
 /// What the run of each strategy may touch, as a part of a path.
 const TOUCHES: [(&str, &[&str]); 6] = [
     ("extract_foresight", &["/foresights/"]),
@@ -82,19 +80,19 @@ impl Run {
     }
 
     async fn log(&self) -> Held<Vec<RecordedChange>> {
-        let log = self.world.history.log(&Touching::All, usize::MAX).await;
+        let log = self.engine().history(None, None, usize::MAX).await;
         log.map_err(|error| error.to_string())
     }
 
     async fn diff(&self, change: &RecordedChange) -> Held<String> {
-        let diff = self.world.history.diff(Some(&change.id)).await;
+        let diff = self.engine().diff(None, &change.id.to_string()).await;
         diff.map_err(|error| error.to_string())
     }
 
     /// All is recorded; what was forgotten is in no change; each change of a run names it and touches only what the run may
     /// write; what a person wrote is recorded as theirs.
     pub(crate) async fn check_history(&mut self) -> Held {
-        self.record_all().await?;
+        self.record_all().await;
         let known = self.runs().await?.into_iter();
         let known: BTreeMap<String, String> =
             known.map(|run| (run.id.to_string(), run.work.strategy)).collect();
@@ -139,27 +137,16 @@ impl Run {
         Ok(())
     }
 
-    /// Waits until what changed is recorded, as it is when the vault was quiet for a while.
-    async fn record_all(&mut self) -> Held {
-        for _ in 0..TRIES {
-            let left = self.world.history.diff(None).await;
-            if left.map_err(|error| error.to_string())?.is_empty() {
-                return Ok(());
-            }
+    /// Waits until what changed beside memory is recorded, as it is when that was quiet for a while.
+    async fn record_all(&mut self) {
+        for _ in 0..3 {
             self.world.clock.advance(Duration::from_secs(11));
             self.world.breathe(100).await;
         }
-        Err(format!(
-            "the history never follows: {:?}",
-            self.world.history.diff(None).await
-        ))
     }
 }
 
 /// The run that made a change.
 fn run_of(change: &RecordedChange) -> Option<&ports::Run> {
-    match &change.by {
-        By::Run { run, .. } => Some(run),
-        _ => None,
-    }
+    change.by.run()
 }

@@ -21,7 +21,6 @@ use proxy::gate::Gates;
 use tempfile::TempDir;
 use testkit::clock::ManualClock;
 use testkit::faults::{Faults, Faulty};
-use testkit::history::MemoryHistory;
 use testkit::index::MemoryIndex;
 use testkit::ledger::MemoryLedger;
 use testkit::models::HashEmbedder;
@@ -74,10 +73,11 @@ pub(crate) struct Ledger {
     pub(crate) files: Arc<dyn FileChanges>,
     pub(crate) retention: Arc<dyn Retention>,
     pub(crate) runs: Arc<dyn Runs>,
+    history: Arc<dyn History>,
 }
 
 impl Ledger {
-    fn of<L: Transcripts + Jobs + FileChanges + Retention + Runs + 'static>(
+    fn of<L: Transcripts + Jobs + FileChanges + Retention + Runs + History + 'static>(
         ledger: &Arc<L>,
         faults: &Arc<Faults>,
     ) -> Self {
@@ -87,6 +87,7 @@ impl Ledger {
             files: Faulty::<dyn FileChanges>::new(ledger.clone(), faults),
             retention: Faulty::<dyn Retention>::new(ledger.clone(), faults),
             runs: Faulty::<dyn Runs>::new(ledger.clone(), faults),
+            history: Faulty::<dyn History>::new(ledger.clone(), faults),
         }
     }
 }
@@ -107,7 +108,6 @@ pub(crate) struct World {
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) faults: Arc<Faults>,
     pub(crate) vault: MemoryVault,
-    pub(crate) history: MemoryHistory,
     pub(crate) index: MemoryIndex,
     pub(crate) backend: Arc<Backend>,
     embedder: Arc<HashEmbedder>,
@@ -142,7 +142,6 @@ impl World {
         Self {
             dice: dice.clone(),
             faults: Arc::new(Faults::default().at_once()),
-            history: MemoryHistory::new(vault.clone()),
             vault,
             index: MemoryIndex::new(embedder.id().clone()),
             backend: Arc::new(Backend::new(dice.clone(), clock.clone())),
@@ -226,7 +225,7 @@ impl World {
             retention: ledger.retention,
             vault: Faulty::<dyn Vault>::new(Arc::new(self.vault.clone()), faults),
             pages: Faulty::<dyn Pages>::new(Arc::new(self.vault.clone()), faults),
-            history: Some(Faulty::<dyn History>::new(Arc::new(self.history.clone()), faults)),
+            history: ledger.history,
             index: Faulty::<dyn Index>::new(Arc::new(self.index.clone()), faults),
             embedder: Faulty::<dyn Embedder>::new(self.embedder.clone(), faults),
             reranker: None,

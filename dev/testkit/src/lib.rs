@@ -6,7 +6,6 @@ pub mod backend;
 pub mod caches;
 pub mod clock;
 pub mod faults;
-pub mod history;
 pub mod index;
 pub mod ledger;
 pub mod models;

@@ -17,7 +17,7 @@ use ledger::SqliteLedger;
 use ports::Clock;
 use serde_json::json;
 use text::counted;
-use vault::FileTurns;
+use vault::{FileTurns, OLD_HISTORY};
 
 use super::Desk;
 use crate::archive::{Archive, ArchivedFile, absolute, check_empty, copy, files_below};
@@ -34,7 +34,8 @@ use crate::tokens;
 use crate::world::zone;
 
 const LOCKS: &str = "memory/.locks";
-const HISTORY: &str = "memory/.git";
+/// A repository that a person made of the memory folder.
+const PERSONS_HISTORY: &str = "memory/.git";
 const INSTRUCTIONS: &str = "instructions";
 
 pub(super) fn backup(desk: &Desk, args: &BackupArgs) -> Result<Exit, Failure> {
@@ -122,23 +123,17 @@ struct Copied {
 impl Copies<'_> {
     /// Copies every file that is new or changed, and drops the copies of those that are gone.
     fn follow(&mut self) -> Result<(), Failure> {
-        let mut present = files_below(self.root, MEMORY, &[LOCKS, HISTORY])?;
+        let mut present = files_below(self.root, MEMORY, &[LOCKS, PERSONS_HISTORY])?;
         for (path, from) in &present {
             let in_vault = path.strip_prefix("memory/").unwrap_or(path);
             let turn = self.turns.wait(in_vault);
             let _turn = turn.with_context(|| format!("cannot lock `{path}`"))?;
             self.copy(path, from)?;
         }
-        {
-            // Nothing is there to wait for where there is no history.
-            let _turn = history::hold(&self.root.join(MEMORY)).ok();
-            let of_history = files_below(self.root, HISTORY, &[])?;
-            of_history
-                .iter()
-                .try_for_each(|(path, from)| self.copy(path, from))?;
-            present.extend(of_history);
-        }
         let mut others = files_below(self.root, INSTRUCTIONS, &[])?;
+        for repository in [PERSONS_HISTORY, OLD_HISTORY] {
+            others.extend(files_below(self.root, repository, &[])?);
+        }
         others.extend([tokens::FILE, belonging::FILE].map(|file| (file.to_owned(), file.into())));
         others.iter().try_for_each(|(path, from)| self.copy(path, from))?;
         present.extend(others);

@@ -11,7 +11,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clients::{ClientMachine, WiredFile};
-use ledger::SqliteLedger;
 use ports::{Clock, NoRoom, Probed, UpstreamRequest};
 use prefix::backend::{CacheModel, Kind, decide};
 use serde_json::json;
@@ -172,10 +171,10 @@ fn root(report: &mut CheckReport, root: &Path) {
             "check the file system",
         ),
     }
-    let lock = root.join("memory/.git/index.lock");
-    if lock.exists() && !SqliteLedger::is_open(&root.join(serving::LEDGER)) {
-        let text = format!("{} was left by a git that was killed", lock.display());
-        report.problem("locks", text, format_args!("rm '{}'", lock.display()));
+    let old = root.join(vault::OLD_HISTORY);
+    if old.exists() {
+        let text = format!("{} is the history of earlier versions", old.display());
+        report.well("history", format_args!("{text}; the next deletion deletes it"));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use wire::history::{
-    AuditData, ChangeItem, ChangedBy, DiffData, FindingItem, HistoryData, UNRECORDED, UndoData, UndoRequest,
+    AuditData, ChangeItem, ChangedBy, DiffData, FindingItem, HistoryData, UndoData, UndoRequest,
 };
 
 use super::{Desk, name};
@@ -10,9 +10,6 @@ use crate::api::{Api, Path};
 use crate::args::{AuditArgs, DiffArgs, LogArgs, TenantArgs, UndoArgs};
 use crate::error::{Exit, Failure};
 use crate::output::{self, line};
-
-/// Characters of a change's id that people read.
-const ID_CHARS: usize = 10;
 
 pub(super) async fn log(desk: &Desk, api: &Api, args: LogArgs) -> Result<Exit, Failure> {
     let mut path = tenant(Path::new("/history", ""), &args.tenant)?.with("limit", args.limit);
@@ -37,9 +34,9 @@ pub(super) async fn log(desk: &Desk, api: &Api, args: LogArgs) -> Result<Exit, F
 }
 
 fn show(change: &ChangeItem) -> Result<(), Failure> {
-    let id = change.id.get(..ID_CHARS).unwrap_or(&change.id);
+    let id = &change.id;
     let at = change.at.get(..16).unwrap_or(&change.at).replace('T', " ");
-    line(format_args!("{id}  {at}  {}", change.subject))?;
+    line(format_args!("{id:>6}  {at}  {}", change.subject))?;
     let of_run = |run: &str| {
         let [strategy, reason] =
             [&change.strategy, &change.reason].map(|text| text.as_deref().unwrap_or("-"));
@@ -47,20 +44,28 @@ fn show(change: &ChangeItem) -> Result<(), Failure> {
     };
     let who = match (change.by, &change.run_id) {
         (ChangedBy::Run, Some(run)) => of_run(run),
-        (ChangedBy::Purge, _) => "Quipu, after a deletion".to_owned(),
-        _ => format!("by {}", change.name.as_deref().unwrap_or("a person")),
+        _ => "by a person, or another program".to_owned(),
     };
-    line(format_args!("            {who}"))
+    line(format_args!("        {who}"))
 }
 
 pub(super) async fn diff(desk: &Desk, api: &Api, args: DiffArgs) -> Result<Exit, Failure> {
-    let id = args.id.as_deref().unwrap_or(UNRECORDED);
-    let path = tenant(Path::new("/history/", id), &args.tenant)?;
+    let id = match args.id {
+        Some(id) => id,
+        None => {
+            let newest = tenant(Path::new("/history", ""), &args.tenant)?.with("limit", 1);
+            let log: HistoryData = api.get(newest.text()).await?;
+            let Some(newest) = log.changes.into_iter().next() else {
+                line(format_args!("no changes recorded yet"))?;
+                return Ok(Exit::Ok);
+            };
+            newest.id
+        }
+    };
+    let path = tenant(Path::new("/history/", &id), &args.tenant)?;
     let data: DiffData = api.get(path.text()).await?;
     if desk.json {
         output::json(&data)?;
-    } else if data.diff.is_empty() {
-        line(format_args!("nothing differs"))?;
     } else {
         line(format_args!("{}", data.diff.trim_end()))?;
     }

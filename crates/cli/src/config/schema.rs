@@ -36,7 +36,7 @@ pub(crate) struct Memory {
     pub(crate) shared_projects: Vec<String>,
 }
 
-/// The memory folder's git history.
+/// The history of the memory files.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct History {

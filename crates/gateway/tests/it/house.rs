@@ -23,7 +23,6 @@ use ports::{Chat, Embedder};
 use proxy::{Direct, DirectParts};
 use serde_json::{Value, json};
 use testkit::clock::{CountingIds, ManualClock};
-use testkit::history::MemoryHistory;
 use testkit::index::MemoryIndex;
 use testkit::ledger::MemoryLedger;
 use testkit::models::HashEmbedder;
@@ -211,7 +210,7 @@ impl House {
             file_changes: ledger.clone(),
             retention: ledger.clone(),
             vault: vault.clone(),
-            history: Some(Arc::new(MemoryHistory::new((*vault).clone()))),
+            history: ledger.clone(),
             pages: vault.clone(),
             index,
             embedder: embedder.clone(),

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use ledger::SqliteLedger;
-use model::{CellId, Date, Message, MessageId, Owner};
+use model::{CellId, Date, EntryId, Message, MessageId, Owner};
 use ports::runs::{Cause, Claim, Cost, NewRun, Run, RunState, Runs, Work};
 use ports::{
-    Conversations, FileChanges, FileRecord, JobKind, JobState, Jobs, LedgerError, NewRecord, Sweep,
-    TaskQuery, Transcripts,
+    Conversations, FileChanges, FileRecord, History, JobKind, JobState, Jobs, LedgerError, NewRecord,
+    NewVersion, Sweep, TaskQuery, Touching, Transcripts, VersionKey, VersionQuery, VersionText,
 };
 use testkit::ledger::contract::conversations::{item, note};
 use testkit::ledger::samples::{
@@ -96,11 +96,11 @@ fn a_file_that_is_no_database_is_an_error_with_its_cause() {
 }
 
 /// What this program writes.
-const VERSION: u32 = 8;
+const VERSION: u32 = 9;
 
 /// What every fixture holds; a conversation from version 2 on, a run from version 3 on, a title from version 5 on,
 /// a forgotten client id from version 7 on, an object of a model server and the
-/// words of a forgotten message from version 8 on.
+/// words of a forgotten message from version 8 on, a history from version 9 on.
 async fn fill(ledger: &SqliteLedger) {
     let s = session("a", "s");
     let messages = vec![
@@ -147,6 +147,7 @@ async fn fill(ledger: &SqliteLedger) {
         .record_objects(&scope("a"), &bot(), vec!["resp_1".to_owned()])
         .await;
     recorded.expect("recorded");
+    History::find(ledger, versions(), at(90)).await.expect("records");
 }
 
 async fn check_forgotten(ledger: &SqliteLedger, version: u32) {
@@ -260,8 +261,8 @@ async fn check_conversation(ledger: &SqliteLedger) {
     let records = ledger.read(&s, 0, 9).await.expect("reads");
     let bodies = records.into_iter().map(|record| record.body);
     assert!(bodies.eq(log().into_iter().map(|record| record.body)));
-    assert_eq!(ledger.find(&s, "äRG", 9).await.expect("looks"), [0]);
-    assert_eq!(ledger.find(&s, "packed", 9).await.expect("looks"), [1]);
+    assert_eq!(Conversations::find(ledger, &s, "äRG", 9).await.expect("looks"), [0]);
+    assert_eq!(Conversations::find(ledger, &s, "packed", 9).await.expect("looks"), [1]);
     let again = Conversations::append(ledger, &s, &bot(), 0, Some("key"), Vec::new()).await;
     assert_eq!(again.expect("seen"), 3);
 }
@@ -307,6 +308,27 @@ async fn check_filled(path: &Path, version: u32) {
     let ids = vec!["resp_1".to_owned(), "resp_2".to_owned()];
     let owned = ledger.owned_objects(&scope("a"), &bot(), ids).await;
     assert_eq!(owned.expect("reads").len(), usize::from(version >= 8));
+    let kept = History::versions(&ledger, &VersionQuery::Texts(Touching::All)).await.expect("reads");
+    let kept: Vec<_> = kept.into_iter().map(|version| (version.key, version.after)).collect();
+    let expected = versions().into_iter().map(|version| (version.key, version.after));
+    assert!(kept.into_iter().eq(expected.filter(|_| version >= 9)));
+}
+
+/// A short text, and one that is packed.
+fn versions() -> Vec<NewVersion> {
+    let texts = ["- I moved to Hull <!--f_1-->\n".to_owned(), "long and packed ".repeat(40)];
+    let keys = [Some(EntryId::new("f_1")), None];
+    let version = |(entry, text): (Option<EntryId>, String)| NewVersion {
+        key: VersionKey {
+            path: "a/p/users/ann/facts/2026-03-02.md".into(),
+            entry,
+        },
+        owner: Some((scope("a"), Owner::user(name("ann")))),
+        session: None,
+        before: None,
+        after: Some(VersionText::new(text.len() as u64, text)),
+    };
+    keys.into_iter().zip(texts).map(version).collect()
 }
 
 async fn check_jobs(ledger: &SqliteLedger) {
@@ -376,6 +398,7 @@ async fn every_old_version_is_read() {
         include_str!("../fixtures/v6.sql"),
         include_str!("../fixtures/v7.sql"),
         include_str!("../fixtures/v8.sql"),
+        include_str!("../fixtures/v9.sql"),
     ];
     assert_eq!(
         dumps.len(),

@@ -1,17 +1,53 @@
-//! The history as it is read: what a tenant may see of it, and which run wrote what.
+//! The history as it is read: what each tenant sees of it, as a list, as a diff, and as of a time.
 //!
 //! Owns: the border between tenants in it. Never: changing it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{EntryId, Owner, Scope};
-use ports::{By, History, HistoryError, RecordedChange, RunId, Touching, VaultPath};
+use ports::{
+    Change, ChangeId, RunId, Version, VersionId, VersionKey, VersionQuery, VersionText,
+    VaultPath,
+};
 
-use crate::api::EngineError;
+use super::{HistoryError, others, told, touching};
+use crate::api::{EngineError, RecordedChange};
 use crate::world::World;
 
-/// How many changes, from the newest on, are asked for who wrote a memory.
-const ASKED_MAX: usize = 200;
+/// Lines of an entry that a diff shows around what changed.
+const CONTEXT_LINES: usize = 3;
+
+/// What a change did to one entry or file, whatever it was in between.
+pub(super) struct Net<'a> {
+    pub(super) key: &'a VersionKey,
+    pub(super) first: &'a Version,
+    pub(super) last: &'a Version,
+}
+
+impl Net<'_> {
+    /// Whether there was nothing before, and whether there is nothing afterwards.
+    fn is_empty(&self) -> (bool, bool) {
+        (self.first.before.is_none(), self.last.after.is_none())
+    }
+}
+
+/// The versions of a change by key, in order.
+pub(super) fn nets<'a>(versions: impl IntoIterator<Item = &'a Version>) -> BTreeMap<&'a VersionKey, Net<'a>> {
+    let mut nets: BTreeMap<&VersionKey, Net<'_>> = BTreeMap::new();
+    for version in versions {
+        let net = nets.entry(&version.key).or_insert(Net {
+            key: &version.key,
+            first: version,
+            last: version,
+        });
+        net.last = version;
+    }
+    nets
+}
+
+fn is_seen(version: &Version, within: Option<&Scope>) -> bool {
+    within.is_none_or(|scope| version.owner.as_ref().is_some_and(|(of, _)| of == scope))
+}
 
 /// The newest changes, of an owner or of all, and of a scope alone if there is one.
 pub(crate) async fn log(
@@ -20,89 +56,180 @@ pub(crate) async fn log(
     owner: Option<&(Scope, Owner)>,
     limit: usize,
 ) -> Result<Vec<RecordedChange>, EngineError> {
-    let history = world.history()?;
-    let of_owner = owner.map(|(scope, owner)| Touching::Owner(scope.clone(), owner.clone()));
-    let (Some(scope), Some(of_owner)) = (within, &of_owner) else {
-        let alone = within.map(|scope| Touching::Alone(scope.clone()));
-        let touching = of_owner.or(alone).unwrap_or_default();
-        return Ok(history.log(&touching, limit).await?);
-    };
-    let visible = visible(&**history, scope).await?;
-    let mut changes = history.log(of_owner, usize::MAX).await?;
-    changes.retain(|change| visible.iter().any(|seen| seen.id == change.id));
-    changes.truncate(limit);
-    Ok(changes)
+    let history = world.chronicle.up_to_date().await?;
+    let newest = VersionQuery::Newest(touching(within, owner), limit);
+    let versions = history.versions(&newest).await?;
+    let mut changes: BTreeMap<ChangeId, (&Change, Vec<&Version>)> = BTreeMap::new();
+    for version in versions.iter().filter(|version| is_seen(version, within)) {
+        if let Some(change) = version.change.as_deref() {
+            changes.entry(change.id).or_insert((change, Vec::new())).1.push(version);
+        }
+    }
+    Ok(changes
+        .into_values()
+        .rev()
+        .map(|(change, versions)| told(change, &versions))
+        .collect())
 }
 
-/// What a change changed, if it is of a scope alone where there is one; without an id, what is not recorded yet.
-pub(crate) async fn diff(
-    world: &World,
-    within: Option<&Scope>,
-    id: Option<&str>,
-) -> Result<String, EngineError> {
-    let history = world.history()?;
-    let Some(scope) = within else {
-        return Ok(history.diff(id).await?);
-    };
-    let id = id.unwrap_or_default();
-    let visible = visible(&**history, scope).await?;
-    let found = visible
-        .iter()
-        .find(|change| !id.is_empty() && change.id.starts_with(id));
-    let found = found.ok_or_else(|| HistoryError::NoChange { id: id.to_owned() })?;
-    Ok(history.diff(Some(&found.id)).await?)
+/// A change, if it has any version.
+pub(super) async fn change(world: &World, id: ChangeId) -> Result<Option<RecordedChange>, EngineError> {
+    let history = world.chronicle.up_to_date().await?;
+    let versions = history.versions(&VersionQuery::Change(id)).await?;
+    let versions: Vec<&Version> = versions.iter().collect();
+    let change = versions.first().and_then(|version| version.change.as_deref());
+    Ok(change.map(|change| told(change, &versions)))
 }
 
-/// Refuses a run that changed anything outside a scope, as one that is not there.
-pub(super) async fn check_run(history: &dyn History, run: &str, scope: &Scope) -> Result<(), HistoryError> {
-    let is_of_run =
-        |change: &&RecordedChange| matches!(&change.by, By::Run { run: maker, .. } if *maker.id == *run);
-    let all = history.log(&Touching::All, usize::MAX).await?;
-    let visible = visible(history, scope).await?;
-    if all.iter().filter(is_of_run).count() == visible.iter().filter(is_of_run).count() {
-        Ok(())
-    } else {
-        Err(HistoryError::NoRun { run: run.into() })
+pub(super) fn files(versions: &[&Version]) -> Vec<VaultPath> {
+    let paths: BTreeSet<&VaultPath> = versions.iter().map(|version| &version.key.path).collect();
+    paths.into_iter().cloned().collect()
+}
+
+/// One line that summarises a change: `facts of alice: 2 entries added, 1 changed`.
+pub(super) fn subject(versions: &[&Version]) -> String {
+    let nets = nets(versions.iter().copied());
+    let count = |is_empty| {
+        let entries = nets.values().filter(|net| net.key.entry.is_some());
+        entries.filter(|net| net.is_empty() == is_empty).count()
+    };
+    let files = files(versions);
+    let mut told = Vec::new();
+    for (n, what) in [
+        (count((true, false)), "added"),
+        (count((false, false)), "changed"),
+        (count((false, true)), "removed"),
+    ] {
+        match (n, told.is_empty()) {
+            (0, _) => {}
+            (_, true) => told.push(format!("{} {what}", text::counted(n, "entry", "entries"))),
+            (_, false) => told.push(format!("{n} {what}")),
+        }
+    }
+    let files_told = text::counted(files.len(), "file", "files");
+    let told = match (told.is_empty(), files.len()) {
+        (true, _) => format!("{files_told} changed"),
+        (false, 1) => told.join(", "),
+        (false, _) => format!("{} in {files_told}", told.join(", ")),
+    };
+    format!("{}: {told}", whose(versions, &files)).replace(char::is_control, "?")
+}
+
+/// The owner of some versions, and their kind if they have only one.
+fn whose(versions: &[&Version], files: &[VaultPath]) -> String {
+    let owners: BTreeSet<Option<&(Scope, Owner)>> =
+        versions.iter().map(|version| version.owner.as_ref()).collect();
+    let kind = |path: &VaultPath| path.split('/').nth(4).map(|kind| kind.trim_end_matches(".md").to_owned());
+    let kinds: BTreeSet<Option<String>> = files.iter().map(kind).collect();
+    let kind = match kinds.first() {
+        Some(Some(kind)) if kinds.len() == 1 => kind.as_str(),
+        _ => "memory",
+    };
+    match (owners.first(), files) {
+        (Some(Some((_, owner))), _) if owners.len() == 1 => format!("{kind} of {}", owner.id),
+        (_, [file]) => file.to_string(),
+        _ if owners.contains(&None) => "the vault".to_owned(),
+        _ => format!("{kind} of {} owners", owners.len()),
     }
 }
 
-async fn visible(history: &dyn History, scope: &Scope) -> Result<Vec<RecordedChange>, HistoryError> {
-    history.log(&Touching::Alone(scope.clone()), usize::MAX).await
+/// What a change changed, as far as a scope may see it.
+pub(crate) async fn diff(world: &World, within: Option<&Scope>, id: &str) -> Result<String, EngineError> {
+    let history = world.chronicle.up_to_date().await?;
+    let no_change = || HistoryError::NoChange { id: id.to_owned() };
+    let number: ChangeId = id.parse().map_err(|_| no_change())?;
+    let mut versions = history.versions(&VersionQuery::Change(number)).await?;
+    versions.retain(|version| is_seen(version, within));
+    if versions.is_empty() {
+        return Err(no_change().into());
+    }
+    let nets = nets(&versions);
+    let keys = nets.keys().map(|key| (*key).clone()).collect();
+    let all = history.versions(&VersionQuery::Keys(keys)).await?;
+    let mut diff = String::new();
+    let mut path: Option<&VaultPath> = None;
+    for net in nets.values() {
+        if path != Some(&net.key.path) {
+            path = Some(&net.key.path);
+            diff.push_str(&format!("--- a/{0}\n+++ b/{0}\n", net.key.path));
+        }
+        let entry = net.key.entry.as_ref().map_or("", EntryId::as_str);
+        diff.push_str(&format!("@@ {entry} @@\n"));
+        let before = before(&all, net.key, net.first.id);
+        push_diff(&mut diff, shown(before), shown(net.last.after.as_ref()));
+    }
+    Ok(diff)
 }
 
-/// The runs that wrote some entries, as far as the newest changes show.
+/// The state before a version, with its text.
+pub(super) fn before<'a>(
+    all: &'a [Version],
+    key: &VersionKey,
+    version: VersionId,
+) -> Option<&'a VersionText> {
+    let earlier = all.iter().rev().find(|one| one.key == *key && one.id < version);
+    earlier.and_then(|earlier| earlier.after.as_ref())
+}
+
+fn shown(state: Option<&VersionText>) -> &str {
+    match state {
+        None => "",
+        Some(state) => state.text.as_deref().unwrap_or("(its text is not kept)\n"),
+    }
+}
+
+/// The lines that differ, with some around them and the first one.
+fn push_diff(out: &mut String, before: &str, after: &str) {
+    let [before, after]: [Vec<&str>; 2] = [before, after].map(|text| text.lines().collect());
+    let same = |pairs: &mut dyn Iterator<Item = (&&str, &&str)>| pairs.take_while(|(a, b)| a == b).count();
+    let head = same(&mut before.iter().zip(&after));
+    let tail = same(&mut before[head..].iter().rev().zip(after[head..].iter().rev()));
+    let mut push = |mark: char, lines: &[&str]| {
+        for line in lines {
+            out.push(mark);
+            out.push_str(line);
+            out.push('\n');
+        }
+    };
+    let from = head.saturating_sub(CONTEXT_LINES);
+    push(' ', &before[..from.min(1)]);
+    push(' ', &before[from..head]);
+    push('-', &before[head..before.len() - tail]);
+    push('+', &after[head..after.len() - tail]);
+    let rest = &before[before.len() - tail..];
+    push(' ', &rest[..tail.min(CONTEXT_LINES)]);
+}
+
+/// The runs that wrote the newest text of some entries.
 pub(crate) async fn writers(
-    history: &dyn History,
-    within: Option<&Scope>,
+    world: &World,
     entries: impl Iterator<Item = (VaultPath, EntryId)>,
-) -> Result<BTreeMap<(VaultPath, EntryId), RunId>, HistoryError> {
-    let mut sought: BTreeMap<VaultPath, BTreeSet<EntryId>> = BTreeMap::new();
-    for (path, id) in entries {
-        sought.entry(path).or_default().insert(id);
-    }
-    let touching = within.map_or(Touching::All, |scope| Touching::Alone(scope.clone()));
-    let mut found = BTreeMap::new();
-    for change in history.log(&touching, ASKED_MAX).await? {
-        let By::Run { run, .. } = change.by else { continue };
-        if !change.files.iter().any(|path| sought.contains_key(path)) {
-            continue;
-        }
-        let diff = history.diff(Some(&change.id)).await?;
-        let begins = |line: &&str| line.starts_with("+#") || line.starts_with("+-");
-        let added: Vec<&str> = diff.lines().filter(begins).collect();
-        for path in change.files {
-            for id in sought.get(&path).into_iter().flatten() {
-                let marks = [format!("<!--{id} "), format!("{{#{id}}}")];
-                if added
-                    .iter()
-                    .any(|line| marks.iter().any(|mark| line.contains(mark)))
-                {
-                    found
-                        .entry((path.clone(), id.clone()))
-                        .or_insert_with(|| run.id.clone());
-                }
-            }
+) -> Result<BTreeMap<(VaultPath, EntryId), RunId>, EngineError> {
+    let keys = entries.map(|(path, entry)| VersionKey {
+        path,
+        entry: Some(entry),
+    });
+    let query = VersionQuery::Keys(keys.collect());
+    let history = world.chronicle.up_to_date().await?;
+    let mut writers = BTreeMap::new();
+    for version in history.versions(&query).await? {
+        let VersionKey { path, entry } = version.key;
+        let run = version.change.as_ref().and_then(|change| change.by.run());
+        if let (Some(entry), Some(run)) = (entry, run) {
+            writers.insert((path, entry), run.id.clone());
         }
     }
-    Ok(found)
+    Ok(writers)
+}
+
+/// The state that a file has of what a version is of.
+pub(crate) async fn states(world: &World, version: &Version) -> Result<Option<VersionText>, EngineError> {
+    let (vault, VersionKey { path, entry }) = (&world.parts.vault, &version.key);
+    let Some(id) = entry else {
+        return Ok(vault.bytes(path).await?.map(|bytes| others::text_of(&bytes)));
+    };
+    let file = vault.read(path).await?;
+    let mut entries = file.into_iter().flat_map(|file| file.entries);
+    let read = entries.find(|read| read.entry.id == *id);
+    Ok(read.map(|read| vault.text_of(&read.entry)))
 }

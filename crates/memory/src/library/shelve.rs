@@ -8,7 +8,7 @@ use std::io::{self, Read as _, Seek as _};
 
 use crate::{Curate, EngineError, Forget};
 use model::{Entry, EntryId, Scope, Timestamp};
-use ports::{FileBytes, ORIGINALS, ReadDocument, ReadError, VaultError, VaultPath};
+use ports::{FileBytes, ORIGINALS, ReadDocument, ReadError, VaultError, VaultPath, VersionKey};
 use sha2::{Digest as _, Sha256};
 
 use crate::library::api::{Document, Emptied, KnowledgeError, Patch, Stored, Upload};
@@ -119,6 +119,13 @@ impl Knowledge {
     /// topics, or none if there is no such document.
     pub async fn delete(&self, scope: &Scope, id: &str) -> Result<Option<usize>, KnowledgeError> {
         let folder = format!("{ORIGINALS}/{id}");
+        let (path, rows) = (self.path_of(scope, id), self.rows_of(scope, id).await?);
+        let beside = path.rsplitn(3, '/').nth(2).map(|library| format!("{library}/{folder}/"));
+        let goes = |key: &VersionKey| {
+            let is_entry = |entry: &EntryId| rows.iter().any(|row| *row.key.id == *entry.as_str());
+            let is_original = beside.as_ref().is_some_and(|beside| key.path.starts_with(beside));
+            key.path == path || is_original || key.entry.as_ref().is_some_and(is_entry)
+        };
         let taken_out = async {
             let _alone = self.changing.lock(scope).await;
             let originals = self.parts.shelf.names(scope, &self.library, &folder).await?;
@@ -126,7 +133,10 @@ impl Knowledge {
             // Of a deletion that died midway the original alone was left.
             Ok((topics, topics.is_some() || !originals.is_empty()))
         };
-        self.parts.engine.erased(scope, &self.library, taken_out).await
+        self.parts
+            .engine
+            .erased((scope, &self.library), goes, taken_out)
+            .await
     }
 
     /// Removes a whole library: every document, the categories, and what a person put beside them, from the vault's history too.

@@ -10,6 +10,7 @@ use text::chain;
 
 use super::Whole;
 use crate::api::{EngineError, Synced};
+use crate::history::UNKNOWN;
 use crate::records::unfitting;
 use crate::serving::Serving;
 use crate::sync;
@@ -17,8 +18,6 @@ use crate::sync;
 /// Records read at a time.
 const RECORDS: usize = 64;
 
-/// The digest of no entry: an entry with it must be indexed again.
-const UNKNOWN: u64 = 0;
 
 impl Whole<'_> {
     /// Swaps the new index in. No write runs in the meantime, and searches without cached rows wait.

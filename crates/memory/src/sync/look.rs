@@ -12,6 +12,7 @@ use text::chain;
 use super::Pass;
 use super::holders::{FileContents, FileEntry, Holders, RowPlan, SharedEntry};
 use crate::api::EngineError;
+use crate::history;
 use crate::records::{self, problem, unfitting};
 
 /// Rows that one write of the index takes: the rows of others come in between.
@@ -103,15 +104,12 @@ impl Pass<'_> {
             if is_recorded && !always {
                 return Ok(None);
             }
-            Ok(Some((vault.read(path).await?, is_recorded)))
+            Ok(Some(vault.read(path).await?))
         };
         let state = match read.await {
             Ok(None) => return Ok(None),
-            Ok(Some((None, _))) => LookState::Gone,
-            Ok(Some((Some(file), is_recorded))) => {
-                if !is_recorded {
-                    self.world.chronicle.is_by_hand(path);
-                }
+            Ok(Some(None)) => LookState::Gone,
+            Ok(Some(Some(file))) => {
                 let contents = self.contents(&file, record.as_ref()).await?;
                 LookState::There(Box::new(file), contents)
             }
@@ -302,8 +300,6 @@ impl Pass<'_> {
                     None => self.synced.entries_added += 1,
                     Some(before) if before.digest != entry.digest => {
                         self.synced.entries_changed += 1;
-                        let chronicle = &self.world.chronicle;
-                        chronicle.is_read_anew(path, &entry.entry, entry.digest);
                     }
                     Some(_) => {}
                 }
@@ -318,6 +314,14 @@ impl Pass<'_> {
         plan: &RowPlan,
         bare: &BTreeSet<&VaultPath>,
     ) -> Result<(), EngineError> {
+        let read = looks.iter().map(|(path, looked)| {
+            let file = match &looked.state {
+                LookState::There(file, _) => Some(&**file),
+                LookState::Gone | LookState::Unreadable(_) => None,
+            };
+            (path, file, looked.record.as_ref())
+        });
+        history::find(self.world, read).await?;
         let (mut put, mut gone) = (Vec::new(), Vec::new());
         for (path, looked) in looks {
             match &looked.state {

@@ -1,52 +1,42 @@
-//! What the vault's history is told, by whom and when; and what nothing of it may cost.
+//! What the vault's history is told, by whom and when; and what a crash leaves of it.
 
 mod along;
 mod beside;
+mod random;
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use memory::{EditEntry, Engine, EngineError, Forget, Parts};
+use memory::{EditEntry, Engine, EngineError, Forget, HistoryError, Parts, RecordedChange};
 use model::{EntryId, Scope};
-use ports::{By, History, HistoryError, Index, RecordedChange, Run, Touching};
+use ports::{By, Index, Run, Vault};
 use testkit::faults::{Faulty, Mode};
-use testkit::history::MemoryHistory;
 use testkit::vault::MemoryVault;
 use tokio::task::yield_now;
 
 use crate::slow::{At, Slow};
-use crate::stage::{Stage, add, finds, flush, said, say, session, user};
+use crate::stage::{Stage, add, finds, flush, persist, said, say, session, user};
 
 struct Recorded {
     stage: Stage,
     vault: MemoryVault,
-    history: MemoryHistory,
 }
 
 impl Recorded {
     fn new() -> Self {
         let stage = Stage::default();
         let vault = MemoryVault::new(stage.settings.zone.clone());
-        let history = MemoryHistory::new(vault.clone());
-        Self {
-            stage,
-            vault,
-            history,
-        }
+        Self { stage, vault }
     }
 
     async fn open(&self) -> Engine {
-        self.open_on(Arc::new(self.history.clone())).await
+        self.open_with(Arc::new(self.stage.index.clone())).await
     }
 
-    async fn open_on(&self, history: Arc<dyn History>) -> Engine {
-        self.open_with(history, Arc::new(self.stage.index.clone())).await
-    }
-
-    async fn open_with(&self, history: Arc<dyn History>, index: Arc<dyn Index>) -> Engine {
+    async fn open_with(&self, index: Arc<dyn Index>) -> Engine {
+        let faults = &self.stage.faults;
         let parts = Parts {
-            vault: Arc::new(self.vault.clone()),
-            history: Some(history),
+            vault: Faulty::<dyn Vault>::new(Arc::new(self.vault.clone()), faults),
+            pages: Arc::new(self.vault.clone()),
             index,
             ..self.stage.parts()
         };
@@ -62,23 +52,14 @@ impl Recorded {
         assert_eq!(self.stage.rest(engine).await, 0);
     }
 
-    async fn log(&self) -> Vec<RecordedChange> {
-        self.history.log(&Touching::All, 100).await.expect("it reads")
-    }
-
-    async fn diff(&self, change: &RecordedChange) -> String {
-        self.history.diff(Some(&change.id)).await.expect("it reads")
-    }
-
-    /// Lets time pass until the newest changes are so many.
-    async fn until_recorded(&self, count: usize) -> Vec<RecordedChange> {
-        let recorded = async {
-            while self.log().await.len() < count {
+    async fn until_logged(&self, engine: &Engine, count: usize) -> Vec<RecordedChange> {
+        let logged = async {
+            while log(engine).await.len() < count {
                 yield_now().await;
             }
         };
-        self.stage.drive(recorded).await;
-        self.log().await
+        self.stage.drive(logged).await;
+        log(engine).await
     }
 
     /// A person writes another word in every file that has the one.
@@ -105,6 +86,23 @@ impl Recorded {
     }
 }
 
+async fn log(engine: &Engine) -> Vec<RecordedChange> {
+    engine.history(None, None, 100).await.expect("it reads")
+}
+
+async fn diff(engine: &Engine, change: &RecordedChange) -> String {
+    engine.diff(None, &change.id.to_string()).await.expect("it reads")
+}
+
+/// Everything that the history tells.
+async fn all(engine: &Engine) -> String {
+    let mut all = String::new();
+    for change in log(engine).await {
+        all.push_str(&diff(engine, &change).await);
+    }
+    all
+}
+
 fn run(id: &str) -> Run {
     Run {
         id: id.into(),
@@ -126,52 +124,45 @@ fn edit(id: &EntryId, body: &str) -> EditEntry {
 }
 
 fn is_by(change: &RecordedChange, strategy: &str) -> bool {
-    matches!(&change.by, By::Run { run, .. } if run.strategy == strategy)
+    change.by.run().is_some_and(|run| run.strategy == strategy)
+}
+
+fn is_added(diff: &str, word: &str) -> bool {
+    diff.lines()
+        .any(|line| line.starts_with('+') && line.contains(word))
 }
 
 #[tokio::test]
-async fn what_memcells_wrote_and_what_a_person_edited_beside_it_are_told_apart() {
+async fn segments_and_a_persons_edit_are_told_apart() {
     let world = Recorded::new();
     let engine = world.open().await;
     world.remember(&engine, "one", "The violin is out of tune").await;
-    let log = world.until_recorded(1).await;
-    assert!(is_by(&log[0], "remember"), "{log:?}");
-    // In the quiet time after an append to the same file.
     world.remember(&engine, "two", "The theremin needs a cable").await;
     world.by_hand("violin", "glockenspiel");
-    let log = world.until_recorded(3).await;
-    assert!(matches!(log[0].by, By::Person { .. }), "{log:?}");
-    assert!(is_by(&log[1], "remember"), "{log:?}");
-    let [hand, own] = [world.diff(&log[0]).await, world.diff(&log[1]).await];
-    let added = |diff: &str, word: &str| {
-        diff.lines()
-            .any(|line| line.starts_with('+') && line.contains(word))
-    };
-    assert!(added(&hand, "glockenspiel"), "{hand}");
-    assert!(added(&own, "theremin") && !added(&own, "glockenspiel"), "{own}");
-    assert_eq!(world.history.diff(None).await.expect("it reads"), "");
-}
-
-#[tokio::test]
-async fn what_a_person_changed_before_it_was_recorded_is_theirs() {
-    let world = Recorded::new();
-    let engine = world.open().await;
-    world.remember(&engine, "one", "The violin is out of tune").await;
-    world.by_hand("violin", "glockenspiel");
     world.stage.rest(&engine).await;
-    let log = world.until_recorded(1).await;
-    for change in log.iter().filter(|change| is_by(change, "remember")) {
-        assert!(!world.diff(change).await.contains("glockenspiel"), "{log:?}");
-    }
+    let log = world.until_logged(&engine, 3).await;
+    assert_eq!(log[0].by, By::Person, "{log:?}");
+    assert!(is_by(&log[1], "remember") && is_by(&log[2], "remember"), "{log:?}");
+    let [hand, second, first] = [&log[0], &log[1], &log[2]].map(|change| diff(&engine, change));
+    let (hand, second, first) = (hand.await, second.await, first.await);
+    assert!(is_added(&hand, "glockenspiel") && hand.contains("-"), "{hand}");
+    assert!(is_added(&second, "theremin") && !second.contains("violin"), "{second}");
+    assert!(is_added(&first, "violin") && !first.contains("glockenspiel"), "{first}");
+    assert_eq!(log[1].subject, "episodes of ann: 1 entry added", "{log:?}");
+    // A rebuild and a restart find nothing new.
+    engine.rebuild(None).await.expect("it builds");
+    world.stage.rest(&engine).await;
+    engine.shutdown().await;
+    let engine = world.open().await;
+    world.stage.rest(&engine).await;
+    assert_eq!(self::log(&engine).await, log);
 }
 
 #[tokio::test]
-async fn what_is_written_while_a_new_index_is_built_is_told_apart_as_well() {
+async fn edits_while_a_new_index_is_built_are_told_apart() {
     let world = Recorded::new();
     let slow = Slow::new(world.stage.index.clone());
-    let engine = world
-        .open_with(Arc::new(world.history.clone()), slow.clone())
-        .await;
+    let engine = world.open_with(slow.clone()).await;
     world.remember(&engine, "one", "The violin is out of tune").await;
     slow.arm(At::StageAdd);
     let rebuilding = tokio::spawn({
@@ -180,92 +171,84 @@ async fn what_is_written_while_a_new_index_is_built_is_told_apart_as_well() {
     });
     slow.called().await;
     world.remember(&engine, "two", "The theremin needs a cable").await;
-    world
-        .remember(&engine, "three", "The oboe is at the workshop")
-        .await;
+    world.remember(&engine, "three", "The oboe is at the workshop").await;
     world.by_hand("oboe", "clarinet");
     slow.let_go();
     rebuilding.await.expect("no panic").expect("it builds");
     world.stage.rest(&engine).await;
-    let log = world.until_recorded(2).await;
     let [mut ours, mut theirs] = [String::new(), String::new()];
-    for change in &log {
-        let diff = world.diff(change).await;
-        if is_by(change, "remember") {
-            &mut ours
-        } else {
-            &mut theirs
+    for change in log(&engine).await {
+        let diff = diff(&engine, &change).await;
+        match change.by.run() {
+            Some(_) => ours.push_str(&diff),
+            None => theirs.push_str(&diff),
         }
-        .push_str(&diff);
     }
-    let added = |diff: &str, word: &str| {
-        diff.lines()
-            .any(|line| line.starts_with('+') && line.contains(word))
-    };
-    assert!(added(&ours, "theremin") && !added(&ours, "clarinet"), "{ours}");
-    assert!(
-        added(&theirs, "clarinet") && !added(&theirs, "theremin"),
-        "{theirs}"
-    );
+    assert!(is_added(&ours, "theremin") && !is_added(&ours, "clarinet"), "{ours}");
+    assert!(is_added(&theirs, "clarinet") && !is_added(&theirs, "theremin"), "{theirs}");
 }
 
 #[tokio::test]
-async fn a_commit_waits_for_a_quiet_moment_but_not_for_ever() {
-    let world = Recorded::new();
-    let engine = world.open().await;
-    for n in 0..80 {
-        world
-            .remember(&engine, &format!("s{n}"), &format!("Song number {n} is loud"))
-            .await;
-        if n < 3 {
-            assert_eq!(world.log().await, [], "an append is not a change of its own");
-        }
-        world.stage.clock.advance(Duration::from_secs(5));
-    }
-    let made = world.log().await.len();
-    assert!(
-        (1..=3).contains(&made),
-        "{made} changes in 80 appends over seven minutes"
-    );
-}
-
-#[tokio::test]
-async fn a_run_is_one_change_after_what_a_person_did_and_can_be_taken_back() {
+async fn a_run_is_one_change_and_can_be_undone() {
     let world = Recorded::new();
     let engine = world.open().await;
     world.remember(&engine, "one", "The violin is out of tune").await;
     let id = world.entry(&engine, "violin").await;
-    world.until_recorded(1).await;
+    // A person's words that no sync has seen yet.
     world.by_hand("out of tune", "in perfect tune");
-    world.stage.rest(&engine).await;
-    let (done, change) = engine
-        .recorded(run("r_1"), engine.edit(edit(&id, "A harpsichord stands there")))
-        .await;
+    let work = async {
+        engine.edit(edit(&id, "A trumpet stands there")).await?;
+        engine.edit(edit(&id, "A harpsichord stands there")).await
+    };
+    let (done, change) = engine.recorded(run("r_1"), work).await;
     done.expect("it edits");
     let change = change.expect("it changed something");
-    assert!(matches!(&change.by, By::Run { run, .. } if &*run.id == "r_1"));
-    let diff = world.diff(&change).await;
-    assert!(diff.contains("+A harpsichord stands there"), "{diff}");
-    let log = world.log().await;
-    assert!(matches!(log[1].by, By::Person { .. }), "{log:?}");
-    assert!(world.diff(&log[1]).await.contains("perfect tune"));
-    assert!(is_by(&log[2], "remember"), "{log:?}");
+    assert_eq!(change.by.run().map(|run| &*run.id), Some("r_1"));
+    let told = diff(&engine, &change).await;
+    assert!(told.contains("+A harpsichord stands there") && !told.contains("trumpet"), "{told}");
+    let log = log(&engine).await;
+    let person = log.iter().find(|change| change.by == By::Person).expect("is there");
+    assert!(diff(&engine, person).await.contains("perfect tune"));
 
     assert!(finds(&engine, "ann", "harpsichord", "harpsichord").await);
     let undone = engine.undo(None, "r_1").await.expect("it takes back");
     assert!(undone.is_some_and(|change| is_by(&change, "undo")));
     assert!(!finds(&engine, "ann", "harpsichord", "harpsichord").await);
+    assert!(finds(&engine, "ann", "perfect tune", "perfect tune").await);
     let again = engine.undo(None, "r_1").await;
-    assert!(matches!(
-        again,
-        Err(EngineError::History(HistoryError::Undone { .. }))
-    ));
+    let Err(EngineError::History(HistoryError::Undone { by, .. })) = again else {
+        panic!("{again:?}");
+    };
+    // Undone and done again, as often as anybody likes.
+    engine.undo(None, &by).await.expect("it takes back");
+    assert!(finds(&engine, "ann", "harpsichord", "harpsichord").await);
+    engine.undo(None, "r_1").await.expect("it takes back");
+    assert!(!finds(&engine, "ann", "harpsichord", "harpsichord").await);
     let nothing = engine.recorded(run("r_2"), async { 7 }).await;
     assert_eq!(nothing, (7, None));
+    let none = engine.undo(None, "r_2").await;
+    assert!(matches!(none, Err(EngineError::History(HistoryError::NoRun { .. }))), "{none:?}");
 }
 
 #[tokio::test]
-async fn what_is_appended_while_a_run_works_is_not_the_runs() {
+async fn later_changes_of_the_same_entry_are_a_conflict() {
+    let world = Recorded::new();
+    let engine = world.open().await;
+    world.remember(&engine, "one", "The violin is out of tune").await;
+    let id = world.entry(&engine, "violin").await;
+    let (done, _) = engine.recorded(run("r_1"), engine.edit(edit(&id, "A harpsichord stands there"))).await;
+    done.expect("it edits");
+    world.by_hand("harpsichord", "glockenspiel");
+    let refused = engine.undo(None, "r_1").await;
+    let Err(EngineError::History(HistoryError::Conflict { paths, .. })) = refused else {
+        panic!("{refused:?}");
+    };
+    assert!(paths.len() == 1 && paths[0].contains("/episodes/"), "{paths:?}");
+    assert!(finds(&engine, "ann", "glockenspiel", "glockenspiel").await);
+}
+
+#[tokio::test]
+async fn memories_that_come_while_a_run_works_are_not_the_runs() {
     let world = Recorded::new();
     let engine = world.open().await;
     world.remember(&engine, "one", "The violin is out of tune").await;
@@ -276,11 +259,8 @@ async fn what_is_appended_while_a_run_works_is_not_the_runs() {
     };
     let (done, change) = Box::pin(engine.recorded(run("r_1"), work)).await;
     done.expect("it edits");
-    let diff = world.diff(&change.expect("it changed something")).await;
-    assert!(
-        diff.contains("+A harpsichord") && !diff.contains("+The theremin"),
-        "{diff}"
-    );
+    let diff = diff(&engine, &change.expect("it changed something")).await;
+    assert!(diff.contains("+A harpsichord") && !diff.contains("+The theremin"), "{diff}");
     engine.undo(None, "r_1").await.expect("it takes back");
     assert!(finds(&engine, "ann", "theremin", "theremin").await);
 }
@@ -302,20 +282,52 @@ async fn runs_do_not_overlap() {
         engine.recorded(run("r_2"), engine.edit(edit(&id, "Second"))),
     );
     let [first, second] = [first.1.expect("changed"), second.1.expect("changed")];
-    assert!(world.diff(&first).await.contains("+First"));
-    assert!(world.diff(&second).await.contains("-First"));
+    assert!(diff(&engine, &first).await.contains("+First"));
+    assert!(diff(&engine, &second).await.contains("-First"));
 }
 
 #[tokio::test]
-async fn what_is_forgotten_leaves_the_history_before_the_answer() {
+async fn a_scope_sees_its_part_of_a_change() {
+    let world = Recorded::new();
+    let engine = world.open().await;
+    world.remember(&engine, "one", "The violin is out of tune").await;
+    let fact = "- 2024-05-08 Bob plays the zither\n";
+    world.vault.write("b/p/users/bob/facts/2024-05-08.md", fact);
+    world.by_hand("violin", "glockenspiel");
+    world.stage.rest(&engine).await;
+    let elsewhere = Scope::new(crate::stage::name("b"), crate::stage::name("p"));
+    for (scope, theirs, other) in [(Scope::default(), "glockenspiel", "zither"), (elsewhere, "zither", "violin")] {
+        let mut told = String::new();
+        for change in engine.history(Some(&scope), None, 100).await.expect("it reads") {
+            told += &engine.diff(Some(&scope), &change.id.to_string()).await.expect("it reads");
+            told += &change.subject;
+            told.extend(change.files.iter().map(|file| &**file));
+        }
+        assert!(told.contains(theirs) && !told.contains(other), "{told}");
+        let run = log(&engine).await.into_iter().find_map(|change| change.by.run().cloned());
+        let undone = engine.undo(Some(&scope), &run.expect("one remembered").id).await;
+        let is_hidden = matches!(undone, Err(EngineError::History(HistoryError::NoRun { .. })));
+        assert_eq!(is_hidden, scope != Scope::default(), "{undone:?}");
+    }
+}
+
+#[tokio::test]
+async fn forgotten_text_leaves_the_history_before_the_answer_and_nothing_else_does() {
     for what in 0..4 {
         let world = Recorded::new();
         let engine = world.open().await;
         world.remember(&engine, "one", "The violin is out of tune").await;
-        world.until_recorded(1).await;
+        world.remember(&engine, "two", "The theremin needs a cable").await;
+        world.vault.write("default/default/users/bob/SOUL.md", "Bob likes jazz\n");
+        let before = world.until_logged(&engine, 3).await;
+        world.by_hand("violin", "violin, an old violin,");
+        world.stage.rest(&engine).await;
+        world.by_hand("violin, an old violin,", "violin");
+        world.stage.rest(&engine).await;
+        assert_eq!(log(&engine).await.len(), 5);
         let forget = match what {
             0 => Forget::Session(session("one")),
-            1 => Forget::Owner(Scope::default(), user("ann")),
+            1 => Forget::OwnerInSession(session("one"), user("ann")),
             2 => crate::by_words::target("ann", "Violin", &[]),
             _ => {
                 let id = world.entry(&engine, "violin").await;
@@ -323,38 +335,15 @@ async fn what_is_forgotten_leaves_the_history_before_the_answer() {
             }
         };
         engine.forget(forget).await.expect("it forgets");
-        let log = world.log().await;
-        assert_eq!(log.len(), 1, "{log:?}");
-        assert_eq!(log[0].by, By::Purge);
-        assert!(!world.diff(&log[0]).await.contains("violin"));
-    }
-}
-
-#[tokio::test]
-async fn what_was_forgotten_before_a_death_leaves_the_history_with_the_next_process() {
-    let world = Recorded::new();
-    let faults = &world.stage.faults;
-    let fragile: Arc<dyn History> = Arc::new(world.history.clone());
-    let engine = world.open_on(Faulty::new(fragile, faults)).await;
-    world.remember(&engine, "one", "The violin is out of tune").await;
-    world.until_recorded(1).await;
-    let id = world.entry(&engine, "violin").await;
-    let forget = Forget::Entries(Scope::default(), user("ann"), vec![id]);
-    faults.plan_next("purge", Mode::DieBefore);
-    tokio::select! {
-        biased;
-        forgot = engine.forget(forget.clone()) => panic!("it died: {forgot:?}"),
-        () = faults.death() => {}
-    }
-    drop(engine);
-    faults.lift();
-    let engine = world.open().await;
-    let forgot = engine.forget(forget).await.expect("there is nothing to do");
-    assert_eq!(forgot.entries, 0);
-    let log = world.log().await;
-    assert_eq!(log.last().expect("it began anew").by, By::Purge, "{log:?}");
-    for change in &log {
-        assert!(!world.diff(change).await.contains("violin"));
+        let log = log(&engine).await;
+        let kept: Vec<_> = before.iter().filter(|change| log.contains(change)).collect();
+        assert_eq!(kept.len(), 2, "{what}: {log:?}");
+        let all = all(&engine).await;
+        assert!(!all.contains("violin") && all.contains("theremin") && all.contains("jazz"), "{what}: {all}");
+        engine.forget(Forget::Owner(Scope::default(), user("ann"))).await.expect("it forgets");
+        world.stage.rest(&engine).await;
+        let all = self::all(&engine).await;
+        assert!(!all.contains("ann") && all.contains("jazz"), "{all}");
     }
 }
 
@@ -363,7 +352,7 @@ async fn forgetting_what_is_not_there_takes_no_history_away() {
     let world = Recorded::new();
     let engine = world.open().await;
     world.remember(&engine, "one", "The violin is out of tune").await;
-    let log = world.until_recorded(1).await;
+    let log = world.until_logged(&engine, 1).await;
     let entries = Forget::Entries(Scope::default(), user("ann"), vec![EntryId::new("ep_none")]);
     let [owner, part] = ["bob", "ann"].map(user);
     let elsewhere = Scope::new(crate::stage::name("b"), crate::stage::name("p"));
@@ -375,81 +364,131 @@ async fn forgetting_what_is_not_there_takes_no_history_away() {
         Forget::OwnerInSession(session("none"), part),
     ] {
         engine.forget(forget).await.expect("it answers");
-        assert_eq!(world.log().await, log);
-        assert_eq!(world.history.owed().await.expect("it reads"), []);
+        assert_eq!(self::log(&engine).await, log);
+    }
+}
+
+/// Whatever call is the last of a process that forgets, the next request finishes it.
+#[tokio::test]
+async fn a_process_that_dies_while_it_forgets_leaves_text_only_until_it_is_asked_again() {
+    for n in 1.. {
+        let world = Recorded::new();
+        let faults = &world.stage.faults;
+        let engine = world.open().await;
+        world.remember(&engine, "one", "The violin is out of tune").await;
+        let forget = Forget::Session(session("one"));
+        faults.plan(n, Mode::DieBefore);
+        let has_died = tokio::select! {
+            biased;
+            () = faults.death() => true,
+            forgot = engine.forget(forget.clone()) => {
+                forgot.expect("no call failed");
+                false
+            }
+        };
+        drop(engine);
+        faults.lift();
+        let engine = world.open().await;
+        world.stage.rest(&engine).await;
+        world.stage.drive(persist(|| engine.forget(forget.clone()))).await;
+        let all = all(&engine).await;
+        assert!(!all.contains("violin"), "call {n}: {all}");
+        if !has_died {
+            assert!(n > 10, "{n}");
+            return;
+        }
+    }
+}
+
+/// Whatever call is the last of a process, the next one knows who wrote what.
+#[tokio::test]
+async fn a_process_that_dies_while_it_writes_leaves_no_doubt_whose_it_is() {
+    for n in 1.. {
+        let world = Recorded::new();
+        let faults = &world.stage.faults;
+        let engine = world.open().await;
+        let key = session("one");
+        say(&engine, &key, "ann", 0, "The violin is out of tune").await;
+        faults.plan(n, Mode::DieBefore);
+        let has_died = tokio::select! {
+            biased;
+            () = faults.death() => true,
+            () = async {
+                engine.flush(flush(&key)).await.expect("it cuts");
+                world.stage.rest(&engine).await;
+            } => false,
+        };
+        drop(engine);
+        faults.lift();
+        let engine = world.open().await;
+        persist(|| engine.flush(flush(&key))).await;
+        world.stage.rest(&engine).await;
+        let log = log(&engine).await;
+        assert!(!log.is_empty() && log.iter().all(|change| is_by(change, "remember")), "call {n}: {log:?}");
+        assert_eq!(all(&engine).await.matches("@@ ep_").count(), 1, "call {n}");
+        if !has_died {
+            assert!(n > 10, "{n}");
+            return;
+        }
+    }
+}
+
+/// Whatever call of an undo is the last of a process, the next one finishes the undo.
+#[tokio::test]
+async fn an_undo_that_was_interrupted_is_finished() {
+    for n in 1.. {
+        let world = Recorded::new();
+        let faults = &world.stage.faults;
+        let engine = world.open().await;
+        world.remember(&engine, "one", "The violin is out of tune").await;
+        let remembered = log(&engine).await[0].by.run().expect("a run").id.clone();
+        along::look_ahead(&engine, "The violin will be tuned").await;
+        faults.plan(n, Mode::DieBefore);
+        let has_died = tokio::select! {
+            biased;
+            () = faults.death() => true,
+            undone = engine.undo(None, &remembered) => {
+                undone.expect("no call failed");
+                false
+            }
+        };
+        drop(engine);
+        faults.lift();
+        let engine = world.open().await;
+        world.stage.rest(&engine).await;
+        world.stage.drive(async { while engine.status().await.is_err() { yield_now().await } }).await;
+        let undone = world.stage.drive(persist(|| async {
+            match engine.undo(None, &remembered).await {
+                Err(EngineError::History(HistoryError::Undone { .. })) => Ok(None),
+                undone => undone,
+            }
+        })).await;
+        let paths = world.vault.paths();
+        let memories: Vec<_> = paths.iter().filter(|path| !path.contains("/.")).collect();
+        assert_eq!(memories, [] as [&ports::VaultPath; 0], "call {n}: {undone:?}");
+        assert!(!finds(&engine, "ann", "violin", "violin").await, "call {n}");
+        let all = log(&engine).await;
+        assert!(all.iter().all(|change| change.by.run().is_some()), "call {n}: {all:?}");
+        if !has_died {
+            assert!(n > 10, "{n}");
+            return;
+        }
     }
 }
 
 #[tokio::test]
-async fn a_history_that_fails_fails_nothing_and_is_tried_again() {
-    let world = Recorded::new();
-    let engine = world.open().await;
-    world.history.fail_call(1);
-    world.remember(&engine, "one", "The violin is out of tune").await;
-    let problems = async || engine.status().await.expect("it answers").problems();
-    let failed = async {
-        while problems().await.is_empty() {
-            yield_now().await;
-        }
-    };
-    world.stage.drive(failed).await;
-    assert!(problems().await[0].contains("history"));
-    let log = world.until_recorded(1).await;
-    assert!(is_by(&log[0], "remember"), "{log:?}");
-    assert_eq!(problems().await, Vec::<String>::new());
-
-    // A commit that fails is told until it succeeds, whatever else of the history succeeds meanwhile.
-    let calls = world.history.calls();
-    world.history.fail_call(1);
-    world.remember(&engine, "two", "The theremin needs a cable").await;
-    let called = async {
-        while world.history.calls() == calls {
-            yield_now().await;
-        }
-    };
-    world.stage.drive(called).await;
-    assert!(problems().await[0].contains("history"));
-    world.until_recorded(2).await;
-    assert_eq!(problems().await, Vec::<String>::new());
-
-    // The first call writes the debt down, the second pays it.
-    world.history.fail_call(2);
-    engine
-        .forget(Forget::Session(session("one")))
-        .await
-        .expect("it forgets all the same");
-    assert!(problems().await[0].contains("history"));
-    let purged = async {
-        while !problems().await.is_empty() {
-            yield_now().await;
-        }
-    };
-    world.stage.drive(purged).await;
-    assert!(world.log().await.iter().any(|change| change.by == By::Purge));
-}
-
-#[tokio::test]
-async fn an_end_records_what_is_left_and_a_begin_knows_whose_it_was() {
+async fn an_edit_while_nothing_ran_is_a_persons() {
     let world = Recorded::new();
     let engine = world.open().await;
     world.remember(&engine, "one", "The violin is out of tune").await;
-    engine.shutdown().await;
-    assert_eq!(world.log().await.len(), 1);
-
-    let engine = world.open().await;
-    world.remember(&engine, "two", "The theremin needs a cable").await;
     // As a killed process leaves it.
     drop(engine);
     world.by_hand("violin", "glockenspiel");
     let engine = world.open().await;
     world.stage.rest(&engine).await;
-    engine.shutdown().await;
-    let log = world.log().await;
-    assert!(
-        log[0].files.len() < log[1].files.len() || log.len() == 2,
-        "{log:?}"
-    );
-    assert!(matches!(log[0].by, By::Person { .. }), "{log:?}");
+    let log = log(&engine).await;
+    assert_eq!((log.len(), &log[0].by), (2, &By::Person), "{log:?}");
+    assert!(is_by(&log[1], "remember"), "{log:?}");
 }
 
 #[tokio::test]
@@ -494,10 +533,8 @@ async fn an_audit_names_the_run_that_wrote_what_is_wrong() {
     world
         .remember(&engine, "one", "The password=hunter22 opens the shed")
         .await;
-    let log = world.until_recorded(1).await;
-    let By::Run { run, .. } = &log[0].by else {
-        panic!("{log:?}");
-    };
+    let log = log(&engine).await;
+    let run = log[0].by.run().expect("a run");
     let audited = engine.audit(None).await.expect("it answers");
     let secret = audited
         .iter()

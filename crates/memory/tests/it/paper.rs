@@ -9,7 +9,8 @@ use std::sync::{Mutex, MutexGuard};
 use async_trait::async_trait;
 use model::{Entry, EntryId, Owner, OwnerKind, Scope, Zone};
 use ports::{
-    Edit, EntryProblem, FileStat, ParsedFile, ReadEntry, Vault, VaultChange, VaultError, VaultPath, Written,
+    Edit, EntryProblem, FileStat, ParsedFile, ReadEntry, Vault, VaultChange, VaultError, VaultPath,
+    VersionText, Written,
 };
 use tokio::sync::Notify;
 
@@ -420,6 +421,14 @@ impl Vault for PaperVault {
             .collect();
         desk.files.retain(|path, _| !gone.contains(path));
         Ok(gone)
+    }
+
+    fn text_of(&self, entry: &Entry) -> VersionText {
+        VersionText::new(digest(entry), format!("{entry:?}"))
+    }
+
+    fn entry_of(&self, _: &VaultPath, _: &str) -> Option<Entry> {
+        None
     }
 
     async fn changed(&self) -> VaultChange {

@@ -88,7 +88,7 @@ impl Stage {
             file_changes: Faulty::<dyn FileChanges>::new(self.ledger.clone(), faults),
             retention: self.ledger.clone(),
             vault: Faulty::<dyn Vault>::new(self.vault.clone(), faults),
-            history: None,
+            history: Faulty::<dyn ports::History>::new(self.ledger.clone(), faults),
             pages: Faulty::<dyn ports::Pages>::new(Arc::new(self.pages.clone()), faults),
             index: Faulty::<dyn ports::Index>::new(Arc::new(self.index.clone()), faults),
             embedder: Faulty::<dyn ports::Embedder>::new(self.embedder.clone(), faults),

@@ -255,7 +255,7 @@ impl Kept {
             file_changes: self.ledger.clone(),
             retention: self.ledger.clone(),
             vault: self.vault.clone(),
-            history: None,
+            history: self.ledger.clone(),
             pages: self.vault.clone(),
             index: self.index.clone(),
             embedder: Arc::new(HashEmbedder::new(64)),

@@ -8,12 +8,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use model::{Doc, DocKey, EmbedderId, Entry, Owner, Page, Scope, Timestamp, Vector};
+use model::{Doc, DocKey, EmbedderId, Entry, Owner, Page, Scope, Vector};
 
 use ports::{
-    Author, CandidateQuery, CommitPart, Debt, Edit, EmbedError, EmbedPurpose, Embedder, FileStat, History,
-    HistoryError, Index, IndexError, IndexHealth, IndexStage, IndexStats, LedgerError, Maintenance, Pages,
-    ParsedFile, RecordedChange, Room, Run, Touching, Vault, VaultChange, VaultError, VaultPath, Written,
+    CandidateQuery, Edit, EmbedError, EmbedPurpose, Embedder, FileStat, Index, IndexError, IndexHealth,
+    IndexStage, IndexStats, LedgerError, Maintenance, OtherFile, Pages, ParsedFile, Room, Vault, VaultChange,
+    VaultError, VaultPath, VersionText, Written,
 };
 
 use super::Faults;
@@ -48,64 +48,6 @@ fn no_vault() -> VaultError {
 
 fn no_index() -> IndexError {
     IndexError::Store("planned fault".into())
-}
-
-fn no_history() -> HistoryError {
-    HistoryError::Io {
-        path: "planned".to_owned(),
-        source: std::io::Error::other("planned fault"),
-    }
-}
-
-#[async_trait]
-impl History for Faulty<dyn History> {
-    async fn commit(
-        &self,
-        author: &Author,
-        part: &CommitPart,
-        at: Timestamp,
-    ) -> Result<Option<RecordedChange>, HistoryError> {
-        self.faults
-            .call("commit", self.inner.commit(author, part, at), no_history)
-            .await
-    }
-    async fn log(&self, touching: &Touching, limit: usize) -> Result<Vec<RecordedChange>, HistoryError> {
-        self.faults
-            .call("log", self.inner.log(touching, limit), no_history)
-            .await
-    }
-    async fn diff(&self, id: Option<&str>) -> Result<String, HistoryError> {
-        self.faults.call("diff", self.inner.diff(id), no_history).await
-    }
-    async fn undo(&self, run: &str, by: &Run, at: Timestamp) -> Result<Option<RecordedChange>, HistoryError> {
-        self.faults
-            .call("undo", self.inner.undo(run, by, at), no_history)
-            .await
-    }
-    async fn tidy(&self, at: Timestamp) -> Result<(), HistoryError> {
-        self.faults.call("tidy", self.inner.tidy(at), no_history).await
-    }
-    fn folder_of(&self, scope: &Scope, owner: Option<&Owner>) -> VaultPath {
-        self.inner.folder_of(scope, owner)
-    }
-    async fn purge(&self, debts: &[Debt]) -> Result<(), HistoryError> {
-        self.faults
-            .call("purge", self.inner.purge(debts), no_history)
-            .await
-    }
-    async fn owe_purge(&self, debt: &Debt) -> Result<(), HistoryError> {
-        self.faults
-            .call("owe purge", self.inner.owe_purge(debt), no_history)
-            .await
-    }
-    async fn forgive(&self, debt: &Debt) -> Result<(), HistoryError> {
-        self.faults
-            .call("forgive", self.inner.forgive(debt), no_history)
-            .await
-    }
-    async fn owed(&self) -> Result<Vec<Debt>, HistoryError> {
-        self.faults.call("owed", self.inner.owed(), no_history).await
-    }
 }
 
 #[async_trait]
@@ -192,6 +134,21 @@ impl Vault for Faulty<dyn Vault> {
         self.faults
             .call("remove", self.inner.remove(scope, owner), no_vault)
             .await
+    }
+    fn text_of(&self, entry: &Entry) -> VersionText {
+        self.inner.text_of(entry)
+    }
+    fn entry_of(&self, path: &VaultPath, text: &str) -> Option<Entry> {
+        self.inner.entry_of(path, text)
+    }
+    async fn others(&self) -> Result<Vec<OtherFile>, VaultError> {
+        self.inner.others().await
+    }
+    async fn bytes(&self, path: &VaultPath) -> Result<Option<Vec<u8>>, VaultError> {
+        self.inner.bytes(path).await
+    }
+    async fn delete_old_history(&self) -> Result<bool, VaultError> {
+        self.inner.delete_old_history().await
     }
     async fn changed(&self) -> VaultChange {
         self.inner.changed().await

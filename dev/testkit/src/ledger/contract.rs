@@ -1,12 +1,13 @@
 //! What every ledger keeps, as running code: each function takes an empty ledger and panics where it breaks the ports.
 //!
-//! Owns: the meaning of `Transcripts`, `Jobs`, `FileChanges`, `Conversations` and `Runs`. Never: durability across a restart.
+//! Owns: the meaning of `Transcripts`, `Jobs`, `FileChanges`, `Conversations`, `History` and `Runs`. Never: durability across a restart.
 //!
-//! Reading order: [`transcripts`], [`sweeps`], [`words`], [`carried`], [`jobs`], [`changes`], [`conversations`], [`runs`]; [`check_all`] runs all of them.
+//! Reading order: [`transcripts`], [`sweeps`], [`words`], [`carried`], [`jobs`], [`changes`], [`conversations`], [`history`], [`runs`]; [`check_all`] runs all of them.
 
 pub mod carried;
 pub mod changes;
 pub mod conversations;
+pub mod history;
 pub mod jobs;
 pub mod objects;
 mod run_sweeps;
@@ -16,7 +17,7 @@ pub mod transcripts;
 pub mod words;
 
 use ports::runs::Runs;
-use ports::{Conversations, FileChanges, Jobs, Retention, Transcripts};
+use ports::{Conversations, FileChanges, History, Jobs, Retention, Transcripts};
 
 /// Four ports in one store: what is cut in one shows in the others.
 pub trait Ledger: Transcripts + Jobs + FileChanges + Retention {}
@@ -24,7 +25,7 @@ pub trait Ledger: Transcripts + Jobs + FileChanges + Retention {}
 impl<T: Transcripts + Jobs + FileChanges + Retention> Ledger for T {}
 
 /// Runs the whole contract, each function on a ledger of its own.
-pub async fn check_all<L: Ledger + Conversations + Runs>(fresh: impl Fn() -> L) {
+pub async fn check_all<L: Ledger + Conversations + History + Runs>(fresh: impl Fn() -> L) {
     transcripts::everything_comes_back_in_order(&fresh()).await;
     transcripts::a_client_id_makes_a_retry_harmless(&fresh()).await;
     transcripts::an_append_is_all_or_none(&fresh()).await;
@@ -87,6 +88,11 @@ pub async fn check_all<L: Ledger + Conversations + Runs>(fresh: impl Fn() -> L) 
     objects::an_object_is_known_as_its_owners(&fresh()).await;
     objects::the_newest_objects_of_an_owner_are_known(&fresh()).await;
     objects::sweeps_take_objects(&fresh()).await;
+    history::versions_make_a_chain(&fresh()).await;
+    history::what_stood_before_is_nobodys(&fresh()).await;
+    history::a_file_tells_what_was_written(&fresh()).await;
+    history::erased_versions_are_gone(&fresh()).await;
+    history::versions_are_somebodys(&fresh()).await;
     check_runs(fresh).await;
 }
 

@@ -1,4 +1,4 @@
-//! The ledger in memory: one struct, five ports, no durability.
+//! The ledger in memory: one struct, six ports, no durability.
 //!
 //! Owns: the protocol checks (a caller that breaks a port's promise panics with the reason) and the planned faults.
 //! Never: being clever; every question is a walk over all rows.
@@ -6,6 +6,7 @@
 mod carried;
 mod changes;
 mod conversations;
+mod history;
 mod jobs;
 mod runs;
 mod sweep;
@@ -68,6 +69,7 @@ struct State {
     /// In order of arrival.
     objects: BTreeMap<(Scope, Owner), Vec<String>>,
     runs: runs::Kept,
+    history: history::Kept,
 }
 
 /// A message is in the buffer or in one cell because it has one place for the answer.

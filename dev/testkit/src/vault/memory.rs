@@ -11,8 +11,8 @@ use async_trait::async_trait;
 use markdown::{Change, NoPlace, Parsed, Place};
 use model::{Entry, EntryId, EntryKind, Owner, Scope, Zone};
 use ports::{
-    Edit, EntryProblem, FileStat, ParsedFile, ReadEntry, Room, Vault, VaultChange, VaultError, VaultPath,
-    Written,
+    Edit, EntryProblem, FileStat, OtherFile, ParsedFile, ReadEntry, Room, Vault, VaultChange, VaultError,
+    VaultPath, VersionText, Written,
 };
 use tokio::sync::Notify;
 
@@ -387,6 +387,38 @@ impl Vault for MemoryVault {
         drop(shared);
         self.news.notify_one();
         Ok(paths)
+    }
+
+    fn text_of(&self, entry: &Entry) -> VersionText {
+        VersionText::new(markdown::digest(entry), markdown::render(entry, &self.zone))
+    }
+
+    fn entry_of(&self, path: &VaultPath, text: &str) -> Option<Entry> {
+        markdown::parse_entry(text, &Place::of(path).ok()?, &self.zone)
+    }
+
+    async fn others(&self) -> Result<Vec<OtherFile>, VaultError> {
+        let shared = self.serving()?;
+        let is_kept = |path: &str| !path.split('/').any(|name| name.starts_with(['.', '#', '~']));
+        let others = shared.files.keys().filter(|path| {
+            Place::of(path) == Err(NoPlace::Foreign) && is_kept(path)
+        });
+        let owner = |path: &VaultPath| {
+            let (at, _) = path.match_indices('/').nth(3)?;
+            let place = Place::of(&format!("{}/facts/any.md", &path[..at])).ok()?;
+            Some((place.scope, place.owner))
+        };
+        let others = others.filter_map(|path| {
+            Some(OtherFile {
+                stat: shared.stat(path)?,
+                owner: owner(path),
+            })
+        });
+        Ok(others.collect())
+    }
+
+    async fn bytes(&self, path: &VaultPath) -> Result<Option<Vec<u8>>, VaultError> {
+        Ok(self.serving()?.files.get(path).map(|file| file.bytes.clone()))
     }
 
     async fn changed(&self) -> VaultChange {

@@ -165,7 +165,7 @@ impl Product {
             retention: ledger.clone(),
             vault: vault.clone(),
             pages: vault,
-            history: None,
+            history: ledger.clone(),
             index: Arc::new(MemoryIndex::new(embedder.id().clone())),
             embedder,
             reranker: None,

@@ -14,11 +14,10 @@ use model::{
     SessionKey, Timestamp,
 };
 use ports::runs::{MemoryEvent, Power, Runs};
-use ports::{Chat, Embedder as _, FileChanges, Jobs, NewMessage, Pages, Retention, Transcripts, VaultError};
+use ports::{Chat, Embedder as _, FileChanges, History, Jobs, NewMessage, Pages, Retention, Transcripts, VaultError};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use testkit::clock::{CountingIds, ManualClock};
-use testkit::history::MemoryHistory;
 use testkit::index::MemoryIndex;
 use testkit::ledger::MemoryLedger;
 use testkit::models::{HashEmbedder, ScriptedChat};
@@ -100,7 +99,6 @@ pub(crate) struct Stage {
     pub(crate) ledger: Arc<MemoryLedger>,
     pub(crate) vault: MemoryVault,
     pub(crate) pages: Arc<Fragile>,
-    pub(crate) history: Arc<MemoryHistory>,
     pub(crate) index: MemoryIndex,
     embedder: Arc<HashEmbedder>,
     clock: Arc<ManualClock>,
@@ -127,7 +125,6 @@ impl Default for Stage {
                 made: AtomicUsize::new(0),
                 fails_at: AtomicUsize::new(0),
             }),
-            history: Arc::new(MemoryHistory::new(vault.clone())),
             vault,
             index: MemoryIndex::new(embedder.id().clone()),
             embedder,
@@ -155,7 +152,7 @@ impl Stage {
     /// A process on another ledger.
     pub(crate) async fn open_on(
         &self,
-        ledger: Arc<impl Transcripts + Jobs + FileChanges + Retention + Runs + 'static>,
+        ledger: Arc<impl Transcripts + Jobs + FileChanges + History + Retention + Runs + 'static>,
     ) -> Process {
         let engine = memory::Parts {
             transcripts: ledger.clone(),
@@ -164,7 +161,7 @@ impl Stage {
             retention: ledger.clone(),
             vault: Arc::new(self.vault.clone()),
             pages: self.pages.clone(),
-            history: Some(self.history.clone()),
+            history: ledger.clone(),
             index: Arc::new(self.index.clone()),
             embedder: self.embedder.clone(),
             reranker: None,

@@ -86,7 +86,7 @@ async fn each_problem_comes_with_its_remedy() {
     fs::create_dir_all(broken.parent().expect("a folder")).expect("a folder");
     fs::write(&broken, "---\nid: [\n---\n").expect("is written");
     fs::set_permissions(&root, Permissions::from_mode(0o755)).expect("is set");
-    fs::write(root.join("memory/.git/index.lock"), "").expect("is written");
+    fs::create_dir_all(root.join(vault::OLD_HISTORY)).expect("a folder");
     fs::create_dir_all(home.path().join(".cursor")).expect("a folder");
     let cursor = r#"{"mcpServers": {"quipu": {"command": "/gone/quipu", "args": ["mcp"]}}}"#;
     fs::write(home.path().join(".cursor/mcp.json"), cursor).expect("is written");
@@ -97,13 +97,12 @@ async fn each_problem_comes_with_its_remedy() {
         "-> chmod 700 '",
         "cannot be used: Address already in use",
         "-> quipu serve --listen 127.0.0.1:",
-        "index.lock was left by a git that was killed",
-        "-> rm '",
+        "history.before.git is the history of earlier versions; the next deletion deletes it",
         "starts `/gone/quipu`, which is not there",
         "-> quipu init --undo && quipu init --client cursor",
         "broken.md",
         "-> quipu status",
-        "5 problems found",
+        "4 problems found",
     ] {
         assert!(said.contains(words), "{words}: {said}");
     }

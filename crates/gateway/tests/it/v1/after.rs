@@ -108,7 +108,7 @@ impl Shared {
             file_changes: ledger.clone(),
             retention: ledger.clone(),
             vault: vault.clone(),
-            history: None,
+            history: ledger.clone(),
             pages: vault,
             index: Arc::new(MemoryIndex::new(embedder.id().clone())),
             embedder,

@@ -2,41 +2,18 @@
 
 use memory::Engine;
 use model::Scope;
-use ports::By;
 
-use super::{Recorded, run};
+use super::{Recorded, log, run};
 use crate::stage::{finds, user};
 
-/// The messages of ann's first episode.
-async fn sources(engine: &Engine) -> Vec<model::MessageId> {
-    let rows = engine
-        .rows(&Scope::default(), &user("ann"))
-        .await
-        .expect("it reads");
-    let episode = rows
-        .into_iter()
-        .find(|row| row.kind == model::DocKind::Entry(model::EntryKind::Episode));
-    episode.expect("it is there").sources
-}
-
-/// And comes back with what it was made of.
-#[tokio::test]
-async fn an_undo_takes_along_what_was_made_of_what_it_took_out() {
-    let world = Recorded::new();
-    let engine = world.open().await;
-    world.remember(&engine, "one", "I live in Lisbon").await;
-    let log = world.until_recorded(1).await;
-    let entries = world.vault.paths();
-    let fact = sources(&engine).await;
+/// A run puts what may come, made of ann's first episode.
+pub(super) async fn look_ahead(engine: &Engine, body: &str) {
+    let rows = engine.rows(&Scope::default(), &user("ann")).await.expect("it reads");
+    let is_episode = |row: &model::Doc| row.kind == model::DocKind::Entry(model::EntryKind::Episode);
+    let episode = rows.into_iter().find(is_episode).expect("it is there");
     let ahead = model::Entry {
-        sources: fact,
-        ..crate::stage::written(
-            "ann",
-            model::EntryKind::Foresight,
-            "fs_1",
-            1,
-            "Ann will leave Lisbon",
-        )
+        sources: episode.sources,
+        ..crate::stage::written("ann", model::EntryKind::Foresight, "fs_1", 1, body)
     };
     let curate = memory::Curate {
         scope: Scope::default(),
@@ -47,13 +24,19 @@ async fn an_undo_takes_along_what_was_made_of_what_it_took_out() {
     let (put, made) = engine.recorded(run("r_ahead"), engine.curate(curate)).await;
     put.expect("it is put");
     assert!(made.is_some());
-    let By::Run { run: remembered, .. } = &log[0].by else {
-        panic!("{log:?}");
-    };
-    let undone = engine.undo(None, &remembered.id).await.expect("it is taken back");
-    let By::Run { run: undo, .. } = undone.expect("something changed").by else {
-        panic!("a person undid it");
-    };
+}
+
+/// And comes back with what it was made of.
+#[tokio::test]
+async fn an_undo_takes_along_what_was_made_of_what_it_took_out() {
+    let world = Recorded::new();
+    let engine = world.open().await;
+    world.remember(&engine, "one", "I live in Lisbon").await;
+    let remembered = log(&engine).await[0].by.run().expect("a run").id.clone();
+    let entries = world.vault.paths();
+    look_ahead(&engine, "Ann will leave Lisbon").await;
+    let undone = engine.undo(None, &remembered).await.expect("it is taken back");
+    let undone = undone.expect("something changed");
     let texts = || {
         let paths = world.vault.paths().into_iter();
         let bytes = paths.filter_map(|path| world.vault.bytes(&path));
@@ -64,7 +47,7 @@ async fn an_undo_takes_along_what_was_made_of_what_it_took_out() {
     assert!(!texts().contains("Lisbon"), "{}", texts());
     assert!(!finds(&engine, "ann", "Lisbon", "leave").await);
     engine
-        .undo(None, &undo.id)
+        .undo(None, &undone.by.run().expect("a run").id)
         .await
         .expect("it is taken back")
         .expect("something changed");

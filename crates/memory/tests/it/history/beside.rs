@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use model::{Owner, Page, Scope};
 use ports::{By, Clock as _};
 use tokio::task::yield_now;
 
-use super::Recorded;
+use super::{Recorded, diff, log, run};
+use crate::stage::user;
 
 const SOUL: &str = "default/default/users/ann/SOUL.md";
 
@@ -14,33 +16,35 @@ async fn each_edit_beside_memory_is_recorded_though_nothing_else_changes() {
     let world = Recorded::new();
     world.vault.write(SOUL, "edit 0\n");
     let engine = world.open().await;
-    world.until_recorded(1).await;
+    world.until_logged(&engine, 1).await;
     for n in 1..3 {
         world.vault.write(SOUL, format!("edit {n}\n"));
         let before = world.stage.clock.elapsed();
-        let log = world.until_recorded(n + 1).await;
+        let log = world.until_logged(&engine, n + 1).await;
         let waited = world.stage.clock.elapsed().saturating_sub(before);
-        assert!(matches!(log[0].by, By::Person { .. }), "{log:?}");
-        assert!(world.diff(&log[0]).await.contains(&format!("+edit {n}")));
+        assert_eq!(log[0].by, By::Person, "{log:?}");
+        let told = diff(&engine, &log[0]).await;
+        assert!(told.contains(&format!("-edit {}\n+edit {n}", n - 1)), "{told}");
         let bounds = Duration::from_secs(10)..Duration::from_mins(5);
         assert!(bounds.contains(&waited), "{waited:?}");
     }
     // A moment before the end, when nobody hears of it.
     world.vault.write(SOUL, "edit 3\n");
     engine.shutdown().await;
-    let log = world.log().await;
-    assert_eq!(log.len(), 4, "{log:?}");
     // While nobody watches.
+    let engine = world.open().await;
+    assert_eq!(log(&engine).await.len(), 4);
+    engine.shutdown().await;
     world.vault.delete(SOUL);
-    let _engine = world.open().await;
-    let log = world.until_recorded(5).await;
-    assert!(world.diff(&log[0]).await.contains("-edit 3"), "{log:?}");
+    let engine = world.open().await;
+    let log = world.until_logged(&engine, 5).await;
+    assert!(diff(&engine, &log[0]).await.contains("-edit 3"), "{log:?}");
 }
 
 #[tokio::test]
 async fn edits_beside_memory_that_never_end_are_recorded_from_time_to_time() {
     let world = Recorded::new();
-    let _engine = world.open().await;
+    let engine = world.open().await;
     for n in 0..80 {
         world.vault.write(SOUL, format!("edit {n}\n"));
         for _ in 0..200 {
@@ -48,7 +52,7 @@ async fn edits_beside_memory_that_never_end_are_recorded_from_time_to_time() {
         }
         world.stage.clock.advance(Duration::from_secs(5));
     }
-    let made = world.log().await.len();
+    let made = log(&engine).await.len();
     assert!(
         (1..=3).contains(&made),
         "{made} changes in 80 edits over seven minutes"
@@ -63,5 +67,35 @@ async fn a_process_that_only_asks_records_nothing_beside_memory() {
     let engine = world.open().await;
     world.stage.rest(&engine).await;
     engine.shutdown().await;
-    assert_eq!(world.log().await, []);
+    let engine = world.open().await;
+    assert_eq!(log(&engine).await, []);
+}
+
+/// A page that a run wrote is the run's, and the undo puts back what a person had there.
+#[tokio::test]
+async fn a_page_is_undone_like_an_entry() {
+    for before in [None, Some("Ann's own words\n")] {
+        let world = Recorded::new();
+        let engine = world.open().await;
+        let page = Page::Memory;
+        let path = "default/default/users/ann/MEMORY.md";
+        if let Some(before) = before {
+            world.vault.write(path, before);
+        }
+        let (scope, owner): (Scope, Owner) = (Scope::default(), user("ann"));
+        let replace = memory::ReplacePage {
+            scope,
+            owner,
+            page,
+            before: before.map(str::to_owned),
+            text: "A page of a run\n".to_owned(),
+        };
+        let (done, change) = engine.recorded(run("r_1"), engine.replace_page(replace)).await;
+        assert!(done.expect("it replaces") && change.is_some());
+        world.stage.clock.advance(Duration::from_mins(6));
+        world.until_logged(&engine, 1).await;
+        assert!(log(&engine).await.iter().all(|change| change.by.run().is_some()));
+        engine.undo(None, "r_1").await.expect("it is undone").expect("something changed");
+        assert_eq!(world.vault.bytes(path).as_deref(), before.map(str::as_bytes));
+    }
 }

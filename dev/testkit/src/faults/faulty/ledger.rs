@@ -10,9 +10,10 @@ use ports::runs::{
     Claim, Claimed, Cost, Events, MemoryEvent, NewRun, RunPage, RunQuery, RunStats, Runs, Verdict,
 };
 use ports::{
-    AppendOutcome, BrokenFile, Buffered, Carried, Cut, CutWithAppend, FileAppend, FileChanges, FileRecord,
-    FileStat, Forgotten, Job, JobFailure, JobId, JobStats, Jobs, LedgerError, NewJob, NewMessage, Retention,
-    RunId, Sweep, TaskPage, TaskQuery, Transcripts, VaultPath, WrittenCell,
+    Announced, AppendOutcome, BrokenFile, Buffered, By, Carried, Change, ChangeId, ChangeQuery, ChangeTarget,
+    Cut, CutWithAppend, FileAppend, FileChanges, FileRecord, FileStat, Forgotten, History, Job, JobFailure,
+    JobId, JobStats, Jobs, LedgerError, NewJob, NewMessage, NewVersion, Retention, RunId, Sweep, TaskPage,
+    TaskQuery, Transcripts, VaultPath, Version, VersionId, VersionQuery, WrittenCell,
 };
 
 use super::{Faulty, no_ledger};
@@ -292,5 +293,66 @@ impl Runs for Faulty<dyn Runs> {
     }
     async fn stats(&self) -> Result<RunStats, LedgerError> {
         self.faults.call("run stats", self.inner.stats(), no_ledger).await
+    }
+}
+
+#[async_trait]
+impl History for Faulty<dyn History> {
+    async fn announce(
+        &self,
+        target: ChangeTarget,
+        versions: Vec<NewVersion>,
+        settled: Vec<VersionId>,
+    ) -> Result<Announced, LedgerError> {
+        let call = self.inner.announce(target, versions, settled);
+        self.faults.call("announce", call, no_ledger).await
+    }
+    async fn settle(&self, versions: Vec<VersionId>) -> Result<(), LedgerError> {
+        self.faults
+            .call("settle", self.inner.settle(versions), no_ledger)
+            .await
+    }
+    async fn find(&self, found: Vec<NewVersion>, at: Timestamp) -> Result<Option<ChangeId>, LedgerError> {
+        self.faults
+            .call("find", self.inner.find(found, at), no_ledger)
+            .await
+    }
+    async fn begin_undo(&self, by: By, at: Timestamp) -> Result<ChangeId, LedgerError> {
+        self.faults
+            .call("begin undo", self.inner.begin_undo(by, at), no_ledger)
+            .await
+    }
+    async fn close(&self, change: ChangeId) -> Result<(), LedgerError> {
+        self.faults
+            .call("close", self.inner.close(change), no_ledger)
+            .await
+    }
+    async fn changes(&self, query: &ChangeQuery) -> Result<Vec<Change>, LedgerError> {
+        self.faults
+            .call("changes", self.inner.changes(query), no_ledger)
+            .await
+    }
+    async fn versions(&self, query: &VersionQuery) -> Result<Vec<Version>, LedgerError> {
+        self.faults
+            .call("versions", self.inner.versions(query), no_ledger)
+            .await
+    }
+    async fn delete(&self, versions: Vec<VersionId>) -> Result<(), LedgerError> {
+        self.faults
+            .call("delete versions", self.inner.delete(versions), no_ledger)
+            .await
+    }
+    async fn erased(&self) -> Result<(), LedgerError> {
+        self.faults
+            .call("erased versions", self.inner.erased(), no_ledger)
+            .await
+    }
+    async fn others(&self) -> Result<Vec<FileStat>, LedgerError> {
+        self.faults.call("others", self.inner.others(), no_ledger).await
+    }
+    async fn put_others(&self, stats: Vec<FileStat>) -> Result<(), LedgerError> {
+        self.faults
+            .call("put others", self.inner.put_others(stats), no_ledger)
+            .await
     }
 }

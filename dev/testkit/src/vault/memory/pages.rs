@@ -54,7 +54,12 @@ impl Pages for MemoryVault {
         if let Some(standing) = standing {
             shared.put(&previous_of(scope, owner, page), standing);
         }
-        shared.put(&path, text.as_bytes().to_vec());
+        if text.is_empty() {
+            shared.files.remove(&path);
+            shared.tell(&path);
+        } else {
+            shared.put(&path, text.as_bytes().to_vec());
+        }
         Ok(true)
     }
 

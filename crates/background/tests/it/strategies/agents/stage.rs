@@ -68,7 +68,7 @@ impl Stage {
             retention: ledger.clone(),
             vault: vault.clone(),
             pages: vault.clone(),
-            history: None,
+            history: ledger.clone(),
             index: Arc::new(MemoryIndex::new(embedder.id().clone())),
             embedder,
             reranker: None,

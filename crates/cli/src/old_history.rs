@@ -1,0 +1,96 @@
+//! The git repository that earlier versions kept in the memory folder: moved beside it, whole.
+//!
+//! Owns: which repository is Quipu's own. Never: reading its content.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use vault::OLD_HISTORY;
+
+use crate::root::MEMORY;
+
+/// The section of the repository's configuration that only Quipu writes.
+const SECTION: &str = "[quipu]";
+/// What is there while deleted text is still in the repository.
+const OWED: [&str; 2] = ["quipu.owed", "quipu.purge"];
+
+/// Moves it out of the memory folder, if there is one. One that still has deleted text is deleted.
+pub(crate) fn set_aside(root: &Path) {
+    let made = root.join(MEMORY).join(".git");
+    if !is_own(&made) {
+        return;
+    }
+    let done = if OWED.iter().any(|owed| has_any(&made.join(owed))) {
+        fs::remove_dir_all(&made).map(|()| None)
+    } else {
+        let to = free(root);
+        fs::rename(&made, &to).map(|()| Some(to))
+    };
+    match done {
+        Ok(Some(to)) => tracing::info!(to = %to.display(), "moved the history of earlier versions out of the memory folder"),
+        Ok(None) => tracing::info!("deleted the history of earlier versions: it still had text that was forgotten"),
+        Err(error) => tracing::warn!(%error, "cannot move the history of earlier versions out of the memory folder"),
+    }
+}
+
+fn is_own(made: &Path) -> bool {
+    let config = fs::read_to_string(made.join("config"));
+    config.is_ok_and(|config| config.lines().any(|line| line.trim() == SECTION))
+}
+
+fn has_any(owed: &Path) -> bool {
+    match fs::read_dir(owed) {
+        Ok(mut files) => files.next().is_some(),
+        Err(error) => error.kind() != io::ErrorKind::NotFound,
+    }
+}
+
+/// A place for it: beside the memory folder, or in the one that was moved there before.
+fn free(root: &Path) -> PathBuf {
+    let first = root.join(OLD_HISTORY);
+    let mut places = (2..).map(|n| first.join(format!("{n}.git")));
+    let is_free = |place: &PathBuf| place.symlink_metadata().is_err();
+    if is_free(&first) {
+        return first;
+    }
+    places.find(is_free).unwrap_or(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn make(root: &Path, config: &str) -> PathBuf {
+        let made = root.join(MEMORY).join(".git");
+        fs::create_dir_all(&made).expect("makes");
+        fs::write(made.join("config"), config).expect("writes");
+        made
+    }
+
+    #[test]
+    fn only_the_own_repository_is_moved() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path();
+        let made = make(root, "[core]\n\tbare = false\n");
+        set_aside(root);
+        assert!(made.exists(), "a person's stays");
+        for place in [OLD_HISTORY, "history.before.git/2.git"] {
+            let made = make(root, "[core]\n\tbare = false\n[quipu]\n\thistory = 1\n");
+            set_aside(root);
+            assert!(!made.exists() && root.join(place).join("config").exists(), "{place}");
+        }
+    }
+
+    #[test]
+    fn one_with_forgotten_text_is_deleted() {
+        for owed in ["quipu.owed/1", "quipu.purge"] {
+            let folder = tempfile::tempdir().expect("a folder");
+            let made = make(folder.path(), "[quipu]\n\thistory = 1\n");
+            fs::create_dir_all(made.join(owed).parent().expect("a folder")).expect("makes");
+            fs::write(made.join(owed), "default/default").expect("writes");
+            set_aside(folder.path());
+            assert!(!made.exists() && !folder.path().join(OLD_HISTORY).exists());
+        }
+    }
+}

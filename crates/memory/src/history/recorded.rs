@@ -1,0 +1,248 @@
+//! The vault and its pages, with each write announced before it is made.
+//!
+//! Owns: what of a write the history has. Never: a write of its own.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use model::{Entry, EntryId, Owner, Page, Scope};
+use ports::{
+    Clock, Edit, FileStat, LedgerError, NewVersion, OtherFile, Pages, ParsedFile, Room, Vault, VaultChange,
+    VaultError, VaultPath, VersionId, VersionKey, VersionText, Written,
+};
+
+use super::{Chronicle, others};
+
+/// A vault whose writes are in the history.
+#[derive(Debug)]
+pub(crate) struct RecordedVault {
+    pub(crate) vault: Arc<dyn Vault>,
+    pub(crate) pages: Arc<dyn Pages>,
+    pub(crate) chronicle: Arc<Chronicle>,
+    pub(crate) clock: Arc<dyn Clock>,
+}
+
+fn unrecorded(path: &VaultPath, error: LedgerError) -> VaultError {
+    VaultError::Io {
+        path: path.to_string(),
+        source: std::io::Error::other(error),
+    }
+}
+
+impl RecordedVault {
+    async fn announce(
+        &self,
+        path: &VaultPath,
+        versions: Vec<NewVersion>,
+    ) -> Result<Vec<VersionId>, VaultError> {
+        let announced = self.chronicle.announce(versions, self.clock.now()).await;
+        announced.map_err(|error| unrecorded(path, error))
+    }
+
+    fn version(
+        &self,
+        path: &VaultPath,
+        entry: &Entry,
+        before: Option<VersionText>,
+        after: Option<VersionText>,
+    ) -> NewVersion {
+        NewVersion {
+            key: VersionKey {
+                path: path.clone(),
+                entry: Some(entry.id.clone()),
+            },
+            owner: Some((entry.scope.clone(), entry.owner.clone())),
+            session: entry.session.clone(),
+            before,
+            after,
+        }
+    }
+
+    /// The entries of a file as they are.
+    async fn standing(&self, path: &VaultPath) -> Result<BTreeMap<EntryId, Entry>, VaultError> {
+        let file = self.vault.read(path).await?;
+        let entries = file.into_iter().flat_map(|file| file.entries);
+        Ok(entries.map(|read| (read.entry.id.clone(), read.entry)).collect())
+    }
+}
+
+#[async_trait]
+impl Vault for RecordedVault {
+    fn path_of(&self, entry: &Entry) -> VaultPath {
+        self.vault.path_of(entry)
+    }
+
+    fn folder_of(&self, scope: &Scope) -> String {
+        self.vault.folder_of(scope)
+    }
+
+    async fn append(&self, entries: &[Entry], fresh: bool) -> Result<Vec<Written>, VaultError> {
+        let Some(first) = entries.first().filter(|_| self.chronicle.is_recording) else {
+            return self.vault.append(entries, fresh).await;
+        };
+        let mut standing: BTreeMap<VaultPath, BTreeMap<EntryId, Entry>> = BTreeMap::new();
+        let mut versions = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let path = self.vault.path_of(entry);
+            if !fresh && !standing.contains_key(&path) {
+                standing.insert(path.clone(), self.standing(&path).await?);
+            }
+            if standing.get(&path).is_none_or(|there| !there.contains_key(&entry.id)) {
+                let after = Some(self.vault.text_of(entry));
+                versions.push(self.version(&path, entry, None, after));
+            }
+        }
+        let keys: Vec<(EntryId, u64)> = versions.iter().filter_map(announced).collect();
+        let ids = self.announce(&self.vault.path_of(first), versions).await?;
+        let appended = self.vault.append(entries, fresh).await?;
+        let written: BTreeSet<(&EntryId, u64)> = appended
+            .iter()
+            .flat_map(|file| &file.ids)
+            .map(|(id, digest)| (id, *digest))
+            .collect();
+        let settled = ids.into_iter().zip(&keys);
+        let settled = settled.filter(|(_, (entry, digest))| written.contains(&(entry, *digest)));
+        self.chronicle.are_written(settled.map(|(id, _)| id));
+        Ok(appended)
+    }
+
+    async fn is_present(&self) -> Result<(), VaultError> {
+        self.vault.is_present().await
+    }
+
+    async fn read(&self, path: &VaultPath) -> Result<Option<ParsedFile>, VaultError> {
+        self.vault.read(path).await
+    }
+
+    async fn stat(&self, path: &VaultPath) -> Result<Option<FileStat>, VaultError> {
+        self.vault.stat(path).await
+    }
+
+    async fn edit(&self, path: &VaultPath, edits: &[Edit]) -> Result<Option<FileStat>, VaultError> {
+        if !self.chronicle.is_recording {
+            return self.vault.edit(path, edits).await;
+        }
+        let standing = self.standing(path).await?;
+        let mut versions = Vec::new();
+        for edit in edits {
+            let (id, put) = match edit {
+                Edit::Replace(entry) | Edit::Put(entry) => (&entry.id, Some(&**entry)),
+                Edit::Remove(id) => (id, None),
+            };
+            let there = standing.get(id);
+            let Some(entry) = put.or(there) else { continue };
+            let [before, after] = [there, put].map(|entry| entry.map(|entry| self.vault.text_of(entry)));
+            if before != after {
+                versions.push(self.version(path, entry, before, after));
+            }
+        }
+        let ids = self.announce(path, versions).await?;
+        let edited = self.vault.edit(path, edits).await?;
+        self.chronicle.are_written(ids);
+        Ok(edited)
+    }
+
+    async fn scan(&self) -> Result<Vec<FileStat>, VaultError> {
+        self.vault.scan().await
+    }
+
+    fn strangers(&self) -> Vec<VaultPath> {
+        self.vault.strangers()
+    }
+
+    fn room(&self) -> Option<Room> {
+        self.vault.room()
+    }
+
+    async fn remove(&self, scope: &Scope, owner: Option<&Owner>) -> Result<Vec<VaultPath>, VaultError> {
+        self.vault.remove(scope, owner).await
+    }
+
+    fn text_of(&self, entry: &Entry) -> VersionText {
+        self.vault.text_of(entry)
+    }
+
+    fn entry_of(&self, path: &VaultPath, text: &str) -> Option<Entry> {
+        self.vault.entry_of(path, text)
+    }
+
+    async fn others(&self) -> Result<Vec<OtherFile>, VaultError> {
+        self.vault.others().await
+    }
+
+    async fn bytes(&self, path: &VaultPath) -> Result<Option<Vec<u8>>, VaultError> {
+        self.vault.bytes(path).await
+    }
+
+    async fn delete_old_history(&self) -> Result<bool, VaultError> {
+        self.vault.delete_old_history().await
+    }
+
+    async fn changed(&self) -> VaultChange {
+        self.vault.changed().await
+    }
+}
+
+/// The entry of a version that is about to be written, and its digest.
+fn announced(version: &NewVersion) -> Option<(EntryId, u64)> {
+    Some((version.key.entry.clone()?, version.after.as_ref()?.digest))
+}
+
+#[async_trait]
+impl Pages for RecordedVault {
+    fn path_of(&self, scope: &Scope, owner: &Owner, page: Page) -> VaultPath {
+        self.pages.path_of(scope, owner, page)
+    }
+
+    async fn page(&self, scope: &Scope, owner: &Owner, page: Page) -> Result<Option<String>, VaultError> {
+        self.pages.page(scope, owner, page).await
+    }
+
+    async fn replace(
+        &self,
+        scope: &Scope,
+        owner: &Owner,
+        page: Page,
+        before: Option<&str>,
+        text: &str,
+    ) -> Result<bool, VaultError> {
+        let replace = self.pages.replace(scope, owner, page, before, text);
+        if before.unwrap_or_default() == text || !self.chronicle.is_recording {
+            return replace.await;
+        }
+        let path = self.pages.path_of(scope, owner, page);
+        let version = NewVersion {
+            key: VersionKey {
+                path: path.clone(),
+                entry: None,
+            },
+            owner: Some((scope.clone(), owner.clone())),
+            session: None,
+            before: before.map(|before| others::text_of(before.as_bytes())),
+            after: (!text.is_empty()).then(|| others::text_of(text.as_bytes())),
+        };
+        let ids = self.announce(&path, vec![version]).await?;
+        let replaced = replace.await?;
+        if replaced {
+            self.chronicle.are_written(ids);
+        }
+        Ok(replaced)
+    }
+
+    async fn made(&self, scope: &Scope, owner: &Owner) -> Result<BTreeSet<String>, VaultError> {
+        self.pages.made(scope, owner).await
+    }
+
+    async fn set_made(&self, scope: &Scope, owner: &Owner, ids: &BTreeSet<String>) -> Result<(), VaultError> {
+        self.pages.set_made(scope, owner, ids).await
+    }
+
+    async fn drop_previous(&self, scope: &Scope, owner: &Owner) -> Result<(), VaultError> {
+        self.pages.drop_previous(scope, owner).await
+    }
+
+    async fn remove_pages(&self, scope: &Scope, owner: &Owner) -> Result<(), VaultError> {
+        self.pages.remove_pages(scope, owner).await
+    }
+}

@@ -1,0 +1,264 @@
+//! Undo: a run taken back, together with the memories that were made from its memories. One act, also if a process ends
+//! within it.
+//!
+//! Owns: what an undo changes, and its follow-up. Never: a write past the history.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::{Doc, Entry, Owner, Page, Scope};
+use ports::{
+    By, Change, ChangeId, ChangeQuery, Edit, Run, RunId, Version, VersionKey, VersionQuery, VersionText,
+    VaultPath,
+};
+use text::chain;
+
+use super::reading::{before, change, nets};
+use super::{HistoryError, as_run};
+use crate::api::{EngineError, RecordedChange};
+use crate::world::World;
+use crate::{edit, forget, ids, sync};
+
+/// How one entry or file must change to be as before a run.
+struct Reversal {
+    key: VersionKey,
+    owner: Option<(Scope, Owner)>,
+    /// As the run left it.
+    from: Option<VersionText>,
+    to: Option<VersionText>,
+    /// The undo did it before it was interrupted.
+    is_done: bool,
+}
+
+/// Takes back a run, one that a scope may see where there is one; search sees it when this answers. None if later changes
+/// left nothing to undo. A run whose undo was interrupted is finished.
+pub(crate) async fn undo(
+    world: &World,
+    run: &str,
+    within: Option<&Scope>,
+) -> Result<Option<RecordedChange>, EngineError> {
+    world.accepting()?;
+    world.gauge.answering(&*world.parts.clock).await?;
+    if !world.chronicle.is_recording {
+        let off = "no history is written: set `history.enabled` to true and start again";
+        return Err(EngineError::Unfit(off.to_owned()));
+    }
+    let run: RunId = run.into();
+    let _turn = world.chronicle.turn.lock().await;
+    let _alone = world.gate.alone().await;
+    let finished = finish_all(world).await?;
+    let reversals = plan(world, &run, within).await?;
+    // What a person changed a moment ago is theirs.
+    sync::files(world, paths(&reversals)).await?;
+    let reversals = match plan(world, &run, within).await {
+        Err(EngineError::History(HistoryError::Undone { by, .. })) if finished.contains(&by) => {
+            return of_run(world, &by).await;
+        }
+        planned => planned?,
+    };
+    if reversals.is_empty() {
+        return Ok(None);
+    }
+    let at = world.now();
+    let undo = Run {
+        id: ids::run_id(&*world.parts.ids, at, &world.settings.zone),
+        strategy: "undo".to_owned(),
+        reason: format!("`{run}` undone on request"),
+    };
+    let by = By::Run {
+        run: undo.clone(),
+        undoes: Some(run),
+    };
+    let history = world.chronicle.up_to_date().await?;
+    let id = history.begin_undo(by.clone(), at).await?;
+    finish(world, &Change { id, at, by, is_open: true }).await?;
+    change(world, id).await
+}
+
+async fn of_run(world: &World, run: &RunId) -> Result<Option<RecordedChange>, EngineError> {
+    let history = world.chronicle.up_to_date().await?;
+    let changes = history.changes(&ChangeQuery::Run(run.clone())).await?;
+    match changes.last() {
+        Some(last) => change(world, last.id).await,
+        None => Ok(None),
+    }
+}
+
+/// Finishes the undos that an earlier process began, once the vault is served.
+pub(crate) async fn finish_open(world: &World) {
+    if world.gauge.answering(&*world.parts.clock).await.is_err() {
+        return;
+    }
+    let _turn = world.chronicle.turn.lock().await;
+    let _alone = world.gate.alone().await;
+    if let Err(error) = finish_all(world).await {
+        tracing::warn!(error = chain(&error), "cannot finish an undo; the next undo or start does");
+    }
+}
+
+/// Finishes open undos, and returns their runs. The caller holds the turn, and the gate alone.
+async fn finish_all(world: &World) -> Result<Vec<RunId>, EngineError> {
+    let history = world.chronicle.up_to_date().await?;
+    let mut finished = Vec::new();
+    for open in history.changes(&ChangeQuery::Open).await? {
+        finish(world, &open).await?;
+        finished.extend(open.by.run().map(|run| run.id.clone()));
+    }
+    Ok(finished)
+}
+
+/// Does what is left of an undo, and its follow-up, and closes it.
+async fn finish(world: &World, undo: &Change) -> Result<(), EngineError> {
+    if let By::Run { undoes: Some(run), .. } = &undo.by {
+        let work = reverse(world, run, undo.id);
+        as_run((undo.by.clone(), undo.at, Some(undo.id)), work).await.0?;
+    }
+    let history = world.chronicle.up_to_date().await?;
+    Ok(history.close(undo.id).await?)
+}
+
+async fn reverse(world: &World, run: &RunId, undo: ChangeId) -> Result<(), EngineError> {
+    let reversals = reversals(world, run, &of(world, run).await?, Some(undo)).await?;
+    let mut edits: BTreeMap<&VaultPath, Vec<Edit>> = BTreeMap::new();
+    let mut gone: BTreeMap<&(Scope, Owner), Vec<Doc>> = BTreeMap::new();
+    for reversal in &reversals {
+        let VersionKey { path, entry } = &reversal.key;
+        match entry {
+            _ if reversal.is_done => {}
+            None => put_page(world, reversal).await?,
+            Some(id) => {
+                let put = entry_of(world, path, reversal.to.as_ref());
+                let edit = put.map_or(Edit::Remove(id.clone()), |entry| Edit::Put(Box::new(entry)));
+                edits.entry(path).or_default().push(edit);
+            }
+        }
+        if let (None, Some(owner)) = (&reversal.to, &reversal.owner)
+            && let Some(entry) = entry_of(world, path, reversal.from.as_ref())
+        {
+            gone.entry(owner).or_default().extend(Doc::of_entry(&entry, path));
+        }
+    }
+    for (path, edits) in edits {
+        if world.parts.vault.stat(path).await?.is_some() {
+            world.parts.vault.edit(path, &edits).await?;
+            continue;
+        }
+        let put = edits.into_iter().filter_map(|edit| match edit {
+            Edit::Put(entry) | Edit::Replace(entry) => Some(*entry),
+            Edit::Remove(_) => None,
+        });
+        world.parts.vault.append(&put.collect::<Vec<Entry>>(), false).await?;
+    }
+    edit::follow(world, paths(&reversals)).await?;
+    for ((scope, owner), docs) in gone {
+        forget::follow_undone(world, (scope, owner), &docs).await?;
+    }
+    Ok(())
+}
+
+fn entry_of(world: &World, path: &VaultPath, state: Option<&VersionText>) -> Option<Entry> {
+    world.parts.vault.entry_of(path, state?.text.as_deref()?)
+}
+
+/// Puts a page back, unless somebody changed it meanwhile.
+async fn put_page(world: &World, reversal: &Reversal) -> Result<(), EngineError> {
+    let Some((scope, owner)) = &reversal.owner else { return Ok(()) };
+    let text = |state: &Option<VersionText>| state.as_ref().and_then(|state| state.text.clone());
+    let pages = &world.parts.pages;
+    for page in Page::ALL {
+        if pages.path_of(scope, owner, page) == reversal.key.path {
+            let (from, to) = (text(&reversal.from), text(&reversal.to));
+            let to = to.unwrap_or_default();
+            pages.replace(scope, owner, page, from.as_deref(), &to).await?;
+        }
+    }
+    Ok(())
+}
+
+fn paths(reversals: &[Reversal]) -> BTreeSet<VaultPath> {
+    let entries = reversals.iter().filter(|reversal| reversal.key.entry.is_some());
+    entries.map(|reversal| reversal.key.path.clone()).collect()
+}
+
+/// What an undo of a run changes, if it can be undone.
+async fn plan(world: &World, run: &RunId, within: Option<&Scope>) -> Result<Vec<Reversal>, EngineError> {
+    let versions = of(world, run).await?;
+    let is_hidden = |version: &Version| {
+        within.is_some_and(|scope| version.owner.as_ref().is_none_or(|(of, _)| of != scope))
+    };
+    if versions.is_empty() || versions.iter().any(is_hidden) {
+        return Err(HistoryError::NoRun { run: run.clone() }.into());
+    }
+    if let Some(by) = undone_by(world, run).await? {
+        return Err(HistoryError::Undone { run: run.clone(), by }.into());
+    }
+    reversals(world, run, &versions, None).await
+}
+
+/// The versions of a run.
+async fn of(world: &World, run: &RunId) -> Result<Vec<Version>, EngineError> {
+    let history = world.chronicle.up_to_date().await?;
+    let mut versions = history.versions(&VersionQuery::Run(run.clone())).await?;
+    versions.retain(|version| !version.is_unsettled);
+    Ok(versions)
+}
+
+/// How everything that a run changed must change; for an undo with that number, also what it did.
+async fn reversals(
+    world: &World,
+    run: &RunId,
+    versions: &[Version],
+    undo: Option<ChangeId>,
+) -> Result<Vec<Reversal>, EngineError> {
+    let history = world.chronicle.up_to_date().await?;
+    let nets = nets(versions);
+    let keys = nets.keys().map(|key| (*key).clone()).collect();
+    let all = history.versions(&VersionQuery::Keys(keys)).await?;
+    let digest = |state: Option<&VersionText>| state.map(|state| state.digest);
+    let (mut reversals, mut conflicts) = (Vec::new(), BTreeSet::new());
+    for (key, net) in nets {
+        let Some(newest) = all.iter().rev().find(|version| version.key == *key) else {
+            continue;
+        };
+        let is_done = undo.is_some() && newest.change.as_ref().map(|change| change.id) == undo;
+        let now = digest(newest.after.as_ref());
+        let is_done = is_done || now == net.first.before;
+        if is_done && undo.is_none() {
+            continue;
+        }
+        if !is_done && now != digest(net.last.after.as_ref()) {
+            conflicts.insert(key.path.clone());
+            continue;
+        }
+        let to = before(&all, key, net.first.id);
+        if net.first.before.is_some() && to.is_none_or(|to| to.text.is_none()) {
+            let (run, path) = (run.clone(), key.path.clone());
+            return Err(HistoryError::Unkept { run, path }.into());
+        }
+        reversals.push(Reversal {
+            key: key.clone(),
+            owner: net.last.owner.clone(),
+            from: net.last.after.clone(),
+            to: net.first.before.and(to).cloned(),
+            is_done,
+        });
+    }
+    // An undo that began is finished as far as it goes: what somebody changed since stays.
+    if !conflicts.is_empty() && undo.is_none() {
+        let (run, paths) = (run.clone(), conflicts.into_iter().collect());
+        return Err(HistoryError::Conflict { run, paths }.into());
+    }
+    Ok(reversals)
+}
+
+/// The run that undid a run and was not undone itself.
+async fn undone_by(world: &World, run: &RunId) -> Result<Option<RunId>, EngineError> {
+    let history = world.chronicle.up_to_date().await?;
+    let undos = history.changes(&ChangeQuery::Undoing(run.clone())).await?;
+    for undo in undos {
+        let Some(by) = undo.by.run() else { continue };
+        if Box::pin(undone_by(world, &by.id)).await?.is_none() {
+            return Ok(Some(by.id.clone()));
+        }
+    }
+    Ok(None)
+}
