@@ -13,6 +13,9 @@ use model::{Date, Entry, EntryKind, Name, Owner, OwnerKind, Scope, Timestamp, Zo
 /// The name of every skill's file.
 const SKILL: &str = "SKILL.md";
 
+/// Names of pages about a folder, as people and agents keep them beside memories; they are never memory.
+const PAGES: [&str; 3] = ["MEMORY.md", "index.md", "log.md"];
+
 /// Properties of a file that follow from its path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
@@ -130,9 +133,10 @@ impl Place {
             .find(|&each| kinds(each) == kind)
             .ok_or(NoPlace::Foreign)?;
         let stem = file.strip_suffix(".md").ok_or(NoPlace::Foreign)?;
+        let name_of_file = file.rsplit('/').next().unwrap_or(file);
         // Other files in a skill's folder belong to the skill and are not memory.
-        let is_other = kind == EntryKind::Skill && file.rsplit('/').next() != Some(SKILL);
-        if is_other || !file.split('/').all(is_plain) {
+        let is_other = kind == EntryKind::Skill && name_of_file != SKILL;
+        if is_other || PAGES.contains(&name_of_file) || !file.split('/').all(is_plain) {
             return Err(NoPlace::Foreign);
         }
         let id = name(owner)?;

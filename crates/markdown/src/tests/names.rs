@@ -62,6 +62,9 @@ fn foreign_files_are_no_places() {
         "a/b/users/c/facts/.#d.md",
         "a/b/users/c/facts/#d.md",
         "a/b/users/c/facts/d.txt",
+        "a/b/users/c/facts/index.md",
+        "a/b/users/c/facts/trips/MEMORY.md",
+        "a/b/agents/c/episodes/log.md",
         "a/b/users/c/notes/d.md",
         "a/b/people/c/facts/d.md",
         "a/b/users/../facts/d.md",
@@ -82,6 +85,7 @@ fn foreign_files_are_no_places() {
 
 #[test]
 fn people_may_sort_files_into_folders() {
+    assert!(Place::of("a/b/users/c/facts/index.md/log/my-index.md").is_ok());
     let place = Place::of("a/b/agents/c/facts/2023/trips/2023-05-08.md").expect("a place");
     assert_eq!(place.kind, EntryKind::Fact);
     assert_eq!(place.owner, Owner::agent(name("c")));

@@ -389,6 +389,8 @@ pub async fn lists_memory_files_in_order(fixture: &impl Fixture) {
     for foreign in [
         "README.md",
         "default/default/users/ann/notes/a.md",
+        "default/default/users/ann/facts/trips/MEMORY.md",
+        "default/default/users/ann/episodes/log.md",
         ".git/default/users/ann/facts/a.md",
     ] {
         fixture.write(foreign, b"## A\nx\n");
