@@ -8,14 +8,15 @@ use markdown::{Parsed, Place, parse, plan, render};
 use model::{Entry, Zone};
 
 const EPISODES: &str = "default/default/users/alice/episodes/2023-05-08.md";
+const FACTS: &str = "default/default/users/alice/facts/2023-05-08.md";
 const SKILL: &str = "default/default/users/alice/skills/deploy/SKILL.md";
 /// A file that Quipu wrote; its entries are appended to any other.
 const WRITTEN: &str = include_str!("../../crates/markdown/fixtures/v1/episodes.md");
 
 fuzz_target!(|bytes: &[u8]| {
     let zone = Zone::utc();
-    let [episodes, skill] = [EPISODES, SKILL].map(|path| Place::of(path).expect("a place"));
-    for place in [&episodes, &skill] {
+    let [episodes, facts, skill] = [EPISODES, FACTS, SKILL].map(|path| Place::of(path).expect("a place"));
+    for place in [&episodes, &facts, &skill] {
         let parsed = parse(bytes, place, &zone);
         assert!(parsed.blocks.iter().all(|block| block.span.end <= bytes.len()));
         assert!(parsed.tail <= bytes.len() && parsed.torn.is_none_or(|torn| torn <= bytes.len()));

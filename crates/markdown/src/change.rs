@@ -10,6 +10,7 @@ use model::{Entry, EntryId, EntryKind, Zone, read_date_in_words};
 use crate::VERSION;
 use crate::front::{Broken, Front};
 use crate::lines::{Line, heading, lines};
+use crate::page;
 use crate::parse::{Parsed, parse};
 use crate::place::Place;
 use crate::plan;
@@ -73,7 +74,11 @@ pub fn change(
                     continue;
                 };
                 if block.entry.as_ref() != Some(*entry) {
-                    let text = render_with(entry, zone, &block.others);
+                    let own = std::str::from_utf8(&bytes[block.span.clone()]).unwrap_or_default();
+                    let mut text = render_with(entry, zone, &block.others);
+                    if entry.kind != EntryKind::Skill {
+                        text.push_str(&page::hidden(own));
+                    }
                     let text = with_line_ends(text, &bytes[block.span.clone()]);
                     edits.insert(block.span.start, (block.span.clone(), text.into_bytes()));
                 }
@@ -119,7 +124,11 @@ pub fn upgraded(bytes: &[u8], place: &Place, zone: &Zone) -> Option<Vec<u8>> {
     let start = version.start + version.text.find('1')?;
     let mut out = [&bytes[..start], VERSION.to_string().as_bytes()].concat();
     let mut at = start + 1;
-    for block in parse(bytes, place, zone).blocks {
+    let parsed = parse(bytes, place, zone);
+    if parsed.unwritable().is_some() {
+        return None;
+    }
+    for block in parsed.blocks {
         let own = block.entry.as_ref().filter(|_| {
             let head = text[block.span.clone()].lines().next().and_then(heading);
             head.is_some_and(|head| head.id.is_some() && head.marks.is_none())

@@ -24,12 +24,16 @@ pub enum Broken {
     Yaml(String),
     /// From this line on, counted from 1, some bytes are no UTF-8.
     Encoding(usize),
+    /// All of it is UTF-16; nothing of it is read or changed.
+    Utf16,
+    /// A merge left its marks from this line on, counted from 1; what both sides wrote is read.
+    Conflict(usize),
 }
 
 impl Broken {
-    /// Whether the file may contain something that this program does not understand.
+    /// Whether the file may contain something that this program does not understand, or that a person has to decide.
     pub fn forbids_writing(&self) -> bool {
-        matches!(self, Self::Version(_))
+        matches!(self, Self::Version(_) | Self::Utf16 | Self::Conflict(_))
     }
 }
 
@@ -51,6 +55,11 @@ impl std::fmt::Display for Broken {
             ),
             Self::Yaml(reason) => write!(f, "the front matter is not YAML: {reason}"),
             Self::Encoding(line) => write!(f, "line {line} is not UTF-8"),
+            Self::Utf16 => write!(f, "the file is UTF-16: save it as UTF-8"),
+            Self::Conflict(line) => write!(
+                f,
+                "line {line} begins a conflict of a git merge: keep what is right, then delete the lines `<<<<<<<`, `=======` and `>>>>>>>`"
+            ),
         }
     }
 }
@@ -112,6 +121,11 @@ impl Front {
             ..read
         }
     }
+}
+
+/// Whether a text is keys and values.
+pub(crate) fn is_keys(yaml: &str) -> bool {
+    serde_norway::from_str::<Value>(yaml).is_ok_and(|value| value.is_mapping())
 }
 
 fn read(yaml: &str) -> Result<(Option<u64>, Option<Date>), Broken> {

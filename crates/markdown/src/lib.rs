@@ -5,7 +5,7 @@
 //!
 //! Reading order: [`place`] (which file holds what), [`escape`] (any text as lines of a text file), `marks` (the comment
 //! of an entry), `talk` (messages), [`keys`] (the inline keys), [`render()`] (an entry as text), [`lines`] and [`front`] (what a line is, how a file begins),
-//! [`parse()`] (a file as blocks) and [`block`] (a block as an entry), [`digest()`], [`mod@change`] (edits in place),
+//! `page` (what a rendered page shows), [`parse()`] (a file as blocks), `facts` (statements without a heading) and [`block`] (a block as an entry), [`digest()`], [`mod@change`] (edits in place),
 //! `skill` (the files of their own), [`append`] (what an append writes, and what of a crashed one it takes back), [`sections`] (what changed between two
 //! states of a file).
 
@@ -14,10 +14,12 @@ pub mod block;
 pub mod change;
 mod digest;
 pub mod escape;
+mod facts;
 pub mod front;
 pub mod keys;
 pub mod lines;
 mod marks;
+mod page;
 pub mod parse;
 pub mod place;
 pub mod render;
@@ -32,6 +34,7 @@ pub use block::EntryBlock;
 pub use change::{Change, change, extended, is_bare, upgraded};
 pub use digest::digest;
 pub use front::Broken;
+pub use page::may_be_unwritable;
 pub use parse::{Parsed, Problem, parse, parse_entry};
 pub use place::{NoPlace, Place, path_of};
 pub use render::{new_file, render};

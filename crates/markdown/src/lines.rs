@@ -21,6 +21,8 @@ pub struct Line<'a> {
     pub text: &'a str,
     /// Whether a line feed ends it; only a file's last line may have none.
     pub ended: bool,
+    /// What the line is, if it is neither a marker nor a statement whatever it begins with, as code is.
+    pub literal: Option<&'static str>,
 }
 
 /// Mark that some editors put at the beginning of a file; it has no meaning.
@@ -41,6 +43,7 @@ pub fn lines(text: &str) -> Vec<Line<'_>> {
             end,
             text: text.strip_suffix('\r').unwrap_or(text),
             ended: bare.is_some(),
+            literal: None,
         });
         start = end;
     }
@@ -116,6 +119,18 @@ pub fn item(line: &str) -> Option<Heading<'_>> {
         id: Some(id),
         marks: Some(marks),
     })
+}
+
+/// The text of a list's item, without its mark: `- text`, `* text`, `+ text`, `12. text` or `12) text`.
+pub(crate) fn bullet(text: &str) -> Option<&str> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let is_mark = match digits {
+        0 => text.starts_with(['-', '*', '+']),
+        1..=9 => text[digits..].starts_with(['.', ')']),
+        _ => false,
+    };
+    let rest = is_mark.then(|| &text[digits + 1..])?;
+    (rest.is_empty() || rest.starts_with(is_space)).then(|| rest.trim_matches(is_space))
 }
 
 /// Splits the comment off the end of a line that begins an entry. A comment without a time is a person's own.

@@ -10,13 +10,17 @@ use model::{Date, Entry, EntryId, EntryKind, Zone};
 use text::Fnv;
 
 use crate::block::{self, EntryBlock, Raw};
-use crate::escape::{is_space, read_chars};
+use crate::escape::read_chars;
+use crate::facts::{self, Statement};
 use crate::front::{Broken, Front};
-use crate::keys;
 use crate::lines::{Heading, Line, heading, is_blank, is_end, item, lines};
+use crate::page;
 use crate::place::Place;
 use crate::render::new_file;
 use crate::skill;
+
+/// A line outside of entries, and what it is if it was looked at as a fact.
+type Stray<'a> = (Line<'a>, Option<&'static str>);
 
 /// A place in a file that could not be read; its text stays as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,11 +72,22 @@ pub fn parse_entry(text: &str, place: &Place, zone: &Zone) -> Option<Entry> {
 
 /// Reads a file.
 pub fn parse(bytes: &[u8], place: &Place, zone: &Zone) -> Parsed {
+    if page::is_utf16(bytes) {
+        return Parsed {
+            broken: Some(Broken::Utf16),
+            tail: bytes.len(),
+            ..Parsed::default()
+        };
+    }
     if place.kind == EntryKind::Skill {
         return skill::parse(bytes, place, zone);
     }
     let (text, invalid) = as_text(bytes);
-    let lines = lines(&text);
+    let mut lines = lines(&text);
+    let conflicts = page::conflicts(&lines);
+    for n in &conflicts {
+        lines[*n].text = "";
+    }
     let front = Front::of_lines(&lines);
     let mut parsed = Parsed {
         broken: front.broken,
@@ -82,7 +97,12 @@ pub fn parse(bytes: &[u8], place: &Place, zone: &Zone) -> Parsed {
     if parsed.unwritable().is_some() {
         return parsed;
     }
-    let (raws, strays) = split(&lines[front.lines..], &invalid);
+    if let Some(first) = conflicts.first() {
+        parsed.broken = Some(Broken::Conflict(first + 1));
+    }
+    let seen = page::look(&lines[front.lines..]);
+    let shown = page::shown(&lines[front.lines..], &seen);
+    let (raws, strays) = split(&shown, &invalid);
     let whole = whole(&raws);
     let torn = raws.get(whole).map(|raw| raw.span.start);
     if let Some(last) = raws.get(whole).or(raws.last()).filter(|raw| !raw.is_ended) {
@@ -98,9 +118,9 @@ pub fn parse(bytes: &[u8], place: &Place, zone: &Zone) -> Parsed {
     };
     raws[..whole].iter().for_each(|raw| reader.read(raw));
     let strays = if torn.is_none() && invalid.is_empty() {
-        reader.read_lines(strays)
+        reader.read_facts(strays)
     } else {
-        strays
+        strays.into_iter().map(|line| (line, None)).collect()
     };
     let mut parsed = reader.parsed;
     if let (Some(torn), Some(raw)) = (torn, raws.get(whole)) {
@@ -145,13 +165,18 @@ pub(crate) fn as_text(bytes: &[u8]) -> (Cow<'_, str>, Vec<usize>) {
     (text.into(), invalid)
 }
 
+/// The heading that a line is.
+fn marker<'a>(line: &Line<'a>) -> Option<Heading<'a>> {
+    heading(line.text).filter(|_| line.literal.is_none())
+}
+
 /// Splits lines into blocks and what is outside of them.
 fn split<'a, 'l>(lines: &'l [Line<'a>], invalid: &[usize]) -> (Vec<Raw<'a, 'l>>, Vec<Line<'a>>) {
     let (mut raws, mut strays) = (Vec::new(), Vec::new());
     let mut n = 0;
     while let Some(line) = lines.get(n) {
         n += 1;
-        let Some(head) = heading(line.text) else {
+        let Some(head) = marker(line) else {
             match item(line.text) {
                 Some(head) => raws.push(Raw::new(*line, head, &[], line.end, invalid)),
                 None => strays.push(*line),
@@ -161,7 +186,7 @@ fn split<'a, 'l>(lines: &'l [Line<'a>], invalid: &[usize]) -> (Vec<Raw<'a, 'l>>,
         // What a person wrote has no end mark: a line that is an entry ends it too.
         let is_by_hand = head.id.is_none();
         let is_over = |line: &Line<'_>| {
-            is_end(line.text) || heading(line.text).is_some() || (is_by_hand && item(line.text).is_some())
+            is_end(line.text) || marker(line).is_some() || (is_by_hand && item(line.text).is_some())
         };
         let after = lines[n..]
             .iter()
@@ -225,52 +250,34 @@ fn whole(raws: &[Raw<'_, '_>]) -> usize {
     before.len() - usize::from(is_within)
 }
 
-/// Text outside of entries: a file's title is fine, the remains of a crash are torn, the rest is reported.
-fn read_strays(parsed: &mut Parsed, strays: &[Line<'_>], last: Option<&Raw<'_, '_>>) {
+/// Text outside of entries: titles, rules and end marks are fine, the remains of a crash are torn, the rest is reported.
+fn read_strays(parsed: &mut Parsed, strays: &[Stray<'_>], last: Option<&Raw<'_, '_>>) {
     let end = last.map_or(0, |raw| raw.span.end);
-    let is_text = |line: &&Line<'_>| !is_blank(line.text) && !line.text.starts_with("# ");
-    let mut number = 0;
-    for line in strays.iter().filter(is_text) {
+    let is_text = |(line, _): &&Stray<'_>| line.literal.is_some() || !facts::is_structure(line.text);
+    let mut above = None;
+    for (line, what) in strays.iter().filter(is_text) {
         let is_torn = line.text.contains('\0') || (!line.ended && (line.text == "#" || is_cut(line.text)));
         if is_torn && parsed.torn.is_none() && line.start >= end {
             parsed.tail = line.start;
             parsed.torn = Some(line.start);
         }
         // One problem for lines that follow each other.
-        if line.number != number + 1 {
+        if above != Some((line.number - 1, what)) {
             parsed.note(
                 line.number,
-                "text outside of an entry: give it a heading, as in `## Pottery on Mondays`",
+                what.map_or_else(
+                    || "text outside of an entry: give it a heading, as in `## Pottery on Mondays`".to_owned(),
+                    |what| format!("{what} is not read as a fact: write the fact as `- I like tea`, or write a heading `## …` above"),
+                ),
             );
         }
-        number = line.number;
+        above = Some((line.number, what));
     }
 }
 
 /// Whether a line breaks off within a comment.
 fn is_cut(line: &str) -> bool {
     line.rfind("<!--").is_some_and(|at| !line[at..].contains("-->"))
-}
-
-/// The fact in a line that a person wrote without a heading: "- I like tea", "I like tea". None for titles, markup and
-/// continued lines.
-fn fact_of(line: &str) -> Option<&str> {
-    if is_cut(line) || keys::item(line).is_some_and(|(name, _)| keys::OF_ENTRY.contains(&name)) {
-        return None;
-    }
-    let is_item =
-        |mark: &&str| matches!(*mark, "-" | "*" | "+") || mark.ends_with(['.', ')']) && mark.len() < 4;
-    let text = match line.split_once(' ') {
-        Some((mark, text)) if is_item(&mark) && !is_word(mark) => text.trim_matches(is_space),
-        _ => line.trim_end_matches(is_space),
-    };
-    text.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '"' | '“' | '\''))
-        .then_some(text)
-}
-
-/// "A." and "Dr." begin sentences, "1." and "2)" items of a list.
-fn is_word(mark: &str) -> bool {
-    mark.starts_with(char::is_alphabetic)
 }
 
 /// Reads the blocks of one file, one after the other.
@@ -314,37 +321,30 @@ impl BlockReader<'_> {
         });
     }
 
-    /// Reads each line outside of entries, in a file of facts, as a fact; returns the other lines.
-    fn read_lines<'a>(&mut self, strays: Vec<Line<'a>>) -> Vec<Line<'a>> {
-        let is_quarantined = self.parsed.broken.is_some();
+    /// Reads the lines outside of entries, in a file of facts, as facts; returns the other lines, and what they are.
+    fn read_facts<'a>(&mut self, strays: Vec<Line<'a>>) -> Vec<Stray<'a>> {
+        let is_quarantined = !matches!(self.parsed.broken, None | Some(Broken::Conflict(_)));
         // Damaged text is not a person's list.
         let is_damaged = strays
             .iter()
-            .any(|line| line.text.contains('\0') || line.text == "#");
+            .any(|line| line.text.contains('\0') || (line.text == "#" && !line.ended));
         if self.place.kind != EntryKind::Fact || is_quarantined || is_damaged {
-            return strays;
+            return strays.into_iter().map(|line| (line, None)).collect();
         }
-        let (told, rest): (Vec<_>, Vec<_>) =
-            strays.into_iter().partition(|line| fact_of(line.text).is_some());
-        for line in &told {
-            let text = fact_of(line.text).unwrap_or_default();
-            let id = self.derived_id(text);
+        let (told, rest) = facts::read(&strays);
+        for Statement { lines, text } in told {
+            let id = self.derived_id(&text);
             let head = Heading {
                 subject: "",
                 id: None,
                 marks: None,
             };
-            let raw = Raw {
-                ..Raw::new(*line, head, &[], line.end, &[])
-            };
+            let raw = Raw::new(lines[0], head, &[], lines[lines.len() - 1].end, &[]);
             match block::read(&raw, &id, self.place, self.date, self.zone) {
                 Ok((entry, others)) => self.parsed.blocks.push(EntryBlock {
                     id,
                     span: raw.span,
-                    entry: Some(Entry {
-                        body: text.to_owned(),
-                        ..entry
-                    }),
+                    entry: Some(Entry { body: text, ..entry }),
                     others,
                     is_damaged: false,
                 }),

@@ -3,11 +3,14 @@
 
 mod fixtures;
 mod hand;
+mod hidden;
 mod hostile;
+mod merges;
 mod names;
 mod round_trip;
 mod sections;
 mod skills;
+mod statements;
 mod torn;
 
 use model::{Entry, EntryId, EntryKind, Name, Origin, Owner, Scope, Timestamp, Zone};

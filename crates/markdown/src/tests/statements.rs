@@ -1,0 +1,207 @@
+//! Which lines of a file of facts are facts.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use super::{berlin, entries, hostile};
+use crate::{Change, Parsed, Place, change, parse, plan};
+
+pub(super) fn facts() -> Place {
+    Place::of("default/default/users/alice/facts/2023-05-08.md").expect("a place")
+}
+
+pub(super) fn read(text: &str) -> Parsed {
+    parse(text.as_bytes(), &facts(), &berlin())
+}
+
+pub(super) fn bodies(parsed: &Parsed) -> Vec<String> {
+    entries(parsed).into_iter().map(|entry| entry.body).collect()
+}
+
+/// What a part of a page is.
+#[derive(Debug, Clone)]
+enum Is {
+    Facts(Vec<String>),
+    /// Read as nothing, and reported.
+    Other,
+    /// Not seen on the page, or without a text of its own.
+    Nothing,
+}
+
+/// Words that are no markup, of several scripts.
+fn words() -> BoxedStrategy<String> {
+    let word = select(vec![
+        "tea", "I", "drink", "Zug", "猫は好き", "чай", "قهوة", "7", "é", "(so)", "„ja“", "€40", "🥁",
+    ]);
+    vec(word, 1..6)
+        .prop_map(|words| format!("now {}.", words.join(" ")))
+        .boxed()
+}
+
+/// A part of a page, and what it is.
+fn part() -> BoxedStrategy<(String, Is)> {
+    let marks = vec!["- ", "* ", "+ ", "1. ", "100. ", "2) ", "- [x] ", "", "  "];
+    let dress = vec![
+        ("", ""),
+        ("**", "**"),
+        ("[[", "]] is it"),
+        ("[", "](a.md) is it"),
+        ("#tag ", ""),
+        ("«", "»"),
+        ("`", "` is it"),
+    ];
+    let fact = (select(marks), select(dress), words()).prop_map(|(mark, (open, close), words)| {
+        let text = format!("{open}{words}{close}");
+        (format!("{mark}{text}"), Is::Facts(vec![text]))
+    });
+    let wrapped = (words(), words()).prop_map(|(one, two)| {
+        (
+            format!("- {one}\n  {two}"),
+            Is::Facts(vec![format!("{one} {two}")]),
+        )
+    });
+    let hidden = select(vec![
+        ("<!-- ", " -->"),
+        ("<!--\n- ", "\n-->"),
+        ("%% ", " %%"),
+        ("%%\n", "\n\n%%"),
+        ("# ", ""),
+        ("### ", ""),
+        ("<!--\n## Old\n\n", "\n-->"),
+    ]);
+    let hidden =
+        (hidden, words()).prop_map(|((open, close), words)| (format!("{open}{words}{close}"), Is::Nothing));
+    let behind = (
+        words(),
+        select(vec![("<!-- ", " -->"), ("%%", "%%"), ("<!-- ", "\n  still -->")]),
+        words(),
+    )
+        .prop_map(|(shown, (open, close), words)| {
+            (format!("- {shown} {open}{words}{close}"), Is::Facts(vec![shown]))
+        });
+    let other = select(vec![
+        ("```sh\n", "\n\nrm x\n```"),
+        ("~~~\n", "\n## no entry\n~~~"),
+        ("$$\n", "\n$$"),
+        ("| ", " |\n|---|\n| b |"),
+        ("a | b\n--|--\n", "|c"),
+        ("> ", "\nlazy"),
+        ("    ", ""),
+        ("![", "](a.png)"),
+        ("![[", "]]"),
+        ("- ~~", "~~"),
+        ("- [ ] ", ""),
+        ("- [/] ", "\n  more"),
+        ("---\nkey: ", "\n---"),
+        ("- > ", ""),
+        ("- time: ", ""),
+        ("<div title='", "'>"),
+        ("**Ana** 14:13 ", " <!--_x-->"),
+    ]);
+    let other =
+        (other, words()).prop_map(|((open, close), words)| (format!("{open}{words}{close}"), Is::Other));
+    let rule = select(vec!["***", "_ _ _", "- "]).prop_map(|rule| (rule.to_owned(), Is::Nothing));
+    prop_oneof![4 => fact, 2 => wrapped, 2 => hidden, 2 => behind, 4 => other, 1 => rule].boxed()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn each_visible_line_is_read_or_reported(parts in vec(part(), 1..8)) {
+        let (mut text, mut told, mut reported) = (String::new(), Vec::new(), Vec::new());
+        for (part, is) in &parts {
+            // A file may begin with anything but what is front matter there; a paragraph ends a list.
+            if text.is_empty() && part.starts_with("---") || part.starts_with("    ") {
+                text.push_str("before\n\n");
+                told.push("before".to_owned());
+            }
+            match is {
+                Is::Facts(facts) => told.extend(facts.clone()),
+                Is::Other => reported.push(text.matches('\n').count() + 1),
+                Is::Nothing => {}
+            }
+            text.push_str(part);
+            text.push_str("\n\n");
+        }
+        // Two spaces continue a list above.
+        prop_assume!(!parts.windows(2).any(|pair| pair[1].0.starts_with("  ") && !pair[1].0.starts_with("    ")));
+        let parsed = read(&text);
+        prop_assert_eq!(bodies(&parsed), told, "{}", text);
+        let lines: Vec<usize> = parsed.problems.iter().map(|problem| problem.line).collect();
+        prop_assert_eq!(lines, reported, "{}\n{:?}", text, parsed.problems);
+        prop_assert_eq!(parsed.broken, None);
+    }
+
+    #[test]
+    fn facts_are_found_below_any_text(text in vec(hostile::text(), 0..6), all in hostile::entries(), bytes in vec(any::<u8>(), 0..9)) {
+        let text = text.join("\n");
+        prop_assume!(!text.contains("<<<<<<<"));
+        let (place, zone) = (facts(), berlin());
+        let all: Vec<_> = all.into_iter().map(|entry| model::Entry { kind: model::EntryKind::Fact, ..entry }).collect();
+        let mut whole = text.into_bytes();
+        let before = parse(&whole, &place, &zone);
+        prop_assume!(before.unwritable().is_none());
+        let taken = before.ids();
+        let expected: Vec<_> = all.iter().filter(|entry| !taken.contains(&entry.id)).cloned().collect();
+        let plan = plan(&whole, &before, &all, &zone).expect("there is room");
+        whole.truncate(plan.cut.map_or(whole.len(), |cut| cut.at));
+        whole.extend_from_slice(plan.text.as_bytes());
+        let after = entries(&parse(&whole, &place, &zone));
+        prop_assert!(after.ends_with(&expected), "{}", String::from_utf8_lossy(&whole));
+        whole.extend_from_slice(&bytes);
+        let parsed = parse(&whole, &place, &zone);
+        prop_assert!(parsed.blocks.iter().all(|block| block.span.start < block.span.end && block.span.end <= whole.len()));
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_reported_from_the_first_line_on() {
+    let parsed = read("> I hate olives, they say.\n- I like tea.\n- [ ] buy oars\n```\nI sail.\n");
+    assert_eq!(bodies(&parsed), ["I like tea."]);
+    let problems: Vec<_> = super::problems(&parsed);
+    expect_test::expect![[r"
+        1: a quotation is not read as a fact: write the fact as `- I like tea`, or write a heading `## …` above
+        3: an open task is not read as a fact: write the fact as `- I like tea`, or write a heading `## …` above
+        4: code is not read as a fact: write the fact as `- I like tea`, or write a heading `## …` above"]]
+    .assert_eq(&problems.join("\n"));
+}
+
+#[test]
+fn a_title_is_no_fact_however_it_is_written() {
+    let parsed =
+        read("About me\n========\n\n- I row.\n  - I have a boat.\n\n### Boats\nMine is green.\n---\n");
+    assert_eq!(bodies(&parsed), ["I row.", "I have a boat.", "Mine is green."]);
+    assert_eq!(parsed.problems, []);
+}
+
+#[test]
+fn a_formatter_may_wrap_every_line() {
+    let own = "- I have worked at the harbour office for\n  fifteen years. <!--af_1 2026-09-21T14:13:20+02:00\n  session=s1-->\n";
+    let text = format!("- I have a boat which is\n  green.\n{own}- By hand\n  too.\n");
+    let parsed = read(&text);
+    assert_eq!(parsed.problems, []);
+    let told = [
+        "I have a boat which is green.",
+        "I have worked at the harbour office for fifteen years.",
+        "By hand too.",
+    ];
+    assert_eq!(bodies(&parsed), told);
+    let id = model::EntryId::new("af_1");
+    assert_eq!(
+        (&parsed.blocks[1].id, &text[parsed.blocks[1].span.clone()]),
+        (&id, own)
+    );
+    let session = parsed.blocks[1]
+        .entry
+        .as_ref()
+        .and_then(|entry| entry.session.clone());
+    assert_eq!(session, Some(model::SessionId::new("s1")));
+    let gone = [Change::Remove(&parsed.blocks[0].id), Change::Remove(&id)];
+    let left = change(text.as_bytes(), &parsed, &gone, &berlin()).expect("is there");
+    assert_eq!(String::from_utf8_lossy(&left), "- By hand\n  too.\n");
+    // Below an entry by hand it is the same.
+    let below = super::read(&format!("## Work\nSee below.\n\n{own}"));
+    assert_eq!(bodies(&below), ["See below.", told[1]]);
+}
