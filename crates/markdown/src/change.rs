@@ -74,10 +74,13 @@ pub fn change(
                     continue;
                 };
                 if block.entry.as_ref() != Some(*entry) {
-                    let own = std::str::from_utf8(&bytes[block.span.clone()]).unwrap_or_default();
                     let mut text = render_with(entry, zone, &block.others);
                     if entry.kind != EntryKind::Skill {
-                        text.push_str(&page::hidden(own));
+                        let own = std::str::from_utf8(&bytes[block.span.clone()]).unwrap_or_default();
+                        for hidden in page::look(&lines(own)).hidden {
+                            text.push_str(&own[hidden].replace("\r\n", "\n"));
+                            text.push('\n');
+                        }
                     }
                     let text = with_line_ends(text, &bytes[block.span.clone()]);
                     edits.insert(block.span.start, (block.span.clone(), text.into_bytes()));
@@ -124,11 +127,7 @@ pub fn upgraded(bytes: &[u8], place: &Place, zone: &Zone) -> Option<Vec<u8>> {
     let start = version.start + version.text.find('1')?;
     let mut out = [&bytes[..start], VERSION.to_string().as_bytes()].concat();
     let mut at = start + 1;
-    let parsed = parse(bytes, place, zone);
-    if parsed.unwritable().is_some() {
-        return None;
-    }
-    for block in parsed.blocks {
+    for block in parse(bytes, place, zone).blocks {
         let own = block.entry.as_ref().filter(|_| {
             let head = text[block.span.clone()].lines().next().and_then(heading);
             head.is_some_and(|head| head.id.is_some() && head.marks.is_none())

@@ -5,12 +5,11 @@
 
 use crate::escape::is_space;
 use crate::keys;
-use crate::lines::{Line, bullet, is_blank, is_end, turn};
-use crate::page::merge_mark;
+use crate::lines::{Line, bullet, is_blank, is_end, merge_mark, turn};
 
 /// A fact in the lines that it was written in.
 #[derive(Debug)]
-pub(crate) struct Statement<'a> {
+pub(crate) struct WrittenFact<'a> {
     pub lines: Vec<Line<'a>>,
     pub text: String,
 }
@@ -21,23 +20,22 @@ type Other<'a> = (Line<'a>, Option<&'static str>);
 /// Indentation from which a line outside of a list is code.
 const CODE_COLUMNS: usize = 4;
 
+const MARKUP: &str = "markup";
+
 /// Separates lines outside of entries into facts and others; lines that only order a page are in neither.
-pub(crate) fn read<'a>(lines: &[Line<'a>]) -> (Vec<Statement<'a>>, Vec<Other<'a>>) {
+pub(crate) fn read<'a>(lines: &[Line<'a>]) -> (Vec<WrittenFact<'a>>, Vec<Other<'a>>) {
     let mut reader = FactReader::default();
-    for (n, line) in lines.iter().enumerate() {
-        reader.line(*line, lines.get(n + 1));
+    for line in lines {
+        reader.line(*line);
     }
     let FactReader {
         mut told, mut others, ..
     } = reader;
     told.retain(|fact| {
         let what = no_statement(&fact.text);
-        others.extend(
-            fact.lines
-                .iter()
-                .filter(|_| what.is_some())
-                .map(|line| (*line, what)),
-        );
+        if what.is_some() {
+            others.extend(fact.lines.iter().map(|line| (*line, what)));
+        }
         what.is_none() && !fact.text.is_empty()
     });
     others.sort_by_key(|(line, _)| line.number);
@@ -51,10 +49,10 @@ pub(crate) fn is_structure(line: &str) -> bool {
 
 #[derive(Debug, Default)]
 struct FactReader<'a> {
-    told: Vec<Statement<'a>>,
+    told: Vec<WrittenFact<'a>>,
     others: Vec<Other<'a>>,
-    /// The number of the line above.
-    number: usize,
+    /// Where the line above ends.
+    end: usize,
     /// Whether nothing is right above that the line could continue.
     is_apart: bool,
     /// The column of the open item's text.
@@ -64,100 +62,90 @@ struct FactReader<'a> {
 }
 
 impl<'a> FactReader<'a> {
-    fn line(&mut self, line: Line<'a>, below: Option<&Line<'a>>) {
-        if line.number != self.number + 1 {
+    fn line(&mut self, line: Line<'a>) {
+        if line.start != self.end {
             self.close();
         }
-        self.number = line.number;
+        self.end = line.end;
         let text = line.text.trim_matches(is_space);
         let column = columns(line.text);
+        let content = bullet(text).filter(|_| column < CODE_COLUMNS || self.item.is_some());
+        // After a blank line, an item goes on only where its text began.
+        let least = if self.is_apart { 2 } else { 1 };
+        let continues = self
+            .item
+            .is_some_and(|item| (least..item + CODE_COLUMNS).contains(&column));
         if line.literal.is_some() {
-            self.open = line.literal;
+            self.refuse(line, line.literal);
             self.is_apart = true;
-            self.others.push((line, line.literal));
         } else if is_blank(line.text) {
             self.is_apart = true;
-            if self.item.is_none() {
-                self.open = None;
-            }
+            self.open = self.open.filter(|_| self.item.is_some());
         } else if is_structure(line.text) {
             self.close();
-        } else if is_underline(text) && self.is_below_paragraph(&line) {
-            self.told.pop();
+        } else if is_underline(text) && self.item.is_none() && !self.is_apart {
+            // It makes the line above a title or the head of a table.
+            let above = self
+                .told
+                .pop_if(|fact| fact.lines.last().is_some_and(|above| above.end == line.start));
             self.close();
-        } else if let Some(content) = bullet(text).filter(|_| column < CODE_COLUMNS || self.item.is_some()) {
+            if is_delimiter(text) {
+                let above = above.map(|fact| fact.lines).unwrap_or_default();
+                let table = Some("a table");
+                self.others.extend(above.into_iter().map(|line| (line, table)));
+                self.refuse(line, table);
+            }
+        } else if self.open == Some(MARKUP) && !self.is_apart && self.item.is_none() {
+            // Up to a blank line, nothing within tags is Markdown.
+            self.refuse(line, self.open);
+        } else if let Some(content) = content {
             self.item = Some(column + text.len() - content.len());
-            self.open = None;
             let is_key = keys::item(line.text).is_some_and(|(name, _)| keys::OF_ENTRY.contains(&name));
             match unboxed(content) {
-                _ if is_key => self.refuse(line, "a key of an entry"),
-                Ok(content) => self.take(line, content),
-                Err(what) => self.refuse(line, what),
+                _ if is_key => self.refuse(line, Some("a key of an entry")),
+                Some(content) => self.take(line, content, None),
+                None => self.refuse(line, Some("an open task")),
             }
-        } else if self.continues(column) {
+        } else if continues {
             match self.open.or_else(|| opens_else(text)) {
-                Some(what) => self.refuse(line, what),
                 None => self.add(line, text),
+                what => self.refuse(line, what),
             }
         } else {
-            self.paragraph(line, text, below);
+            let open = self.open.filter(|_| !self.is_apart && self.item.is_none());
+            self.close();
+            let is_code = column >= CODE_COLUMNS;
+            self.take(line, text, open.or(is_code.then_some("code")));
+            self.is_apart |= is_code;
         }
     }
 
-    /// Whether an indented line is of the open item.
-    fn continues(&self, column: usize) -> bool {
-        let least = if self.is_apart { 2 } else { 1 };
-        self.item
-            .is_some_and(|item| column >= least && column < item + CODE_COLUMNS)
-    }
-
-    fn is_below_paragraph(&self, line: &Line<'a>) -> bool {
-        let above = self.told.last().and_then(|fact| fact.lines.last());
-        self.item.is_none() && above.is_some_and(|above| above.end == line.start)
-    }
-
-    fn paragraph(&mut self, line: Line<'a>, text: &str, below: Option<&Line<'a>>) {
-        let open = self.open.filter(|_| !self.is_apart && self.item.is_none());
-        self.close();
-        let is_head = below.is_some_and(|below| is_delimiter(below.text));
-        if columns(line.text) >= CODE_COLUMNS {
-            self.refuse(line, "code");
-            self.is_apart = true;
-        } else if let Some(what) = open {
-            self.refuse(line, what);
-        } else if is_head {
-            self.refuse(line, "a table");
-        } else {
-            self.take(line, text);
+    /// Takes a line that begins something: a fact, or what `other` says.
+    fn take(&mut self, line: Line<'a>, text: &str, other: Option<&'static str>) {
+        let other = other.or_else(|| opens_else(text));
+        if other.is_some() {
+            return self.refuse(line, other);
         }
-    }
-
-    fn take(&mut self, line: Line<'a>, text: &str) {
-        if let Some(what) = opens_else(text) {
-            return self.refuse(line, what);
-        }
-        self.is_apart = false;
-        self.told.push(Statement {
+        (self.open, self.is_apart) = (None, false);
+        self.told.push(WrittenFact {
             lines: vec![line],
             text: text.to_owned(),
         });
     }
 
+    /// Adds a line to the open fact.
     fn add(&mut self, line: Line<'a>, text: &str) {
         self.is_apart = false;
         if let Some(fact) = self.told.last_mut() {
-            if !fact.text.is_empty() {
-                fact.text.push(' ');
-            }
-            fact.text.push_str(text);
+            let space = if fact.text.is_empty() { "" } else { " " };
+            fact.text.extend([space, text]);
             fact.lines.push(line);
         }
     }
 
-    fn refuse(&mut self, line: Line<'a>, what: &'static str) {
-        self.is_apart = false;
-        self.open = Some(what);
-        self.others.push((line, Some(what)));
+    fn refuse(&mut self, line: Line<'a>, what: Option<&'static str>) {
+        (self.open, self.is_apart) = (what, false);
+        self.others.push((line, what));
     }
 
     fn close(&mut self) {
@@ -168,24 +156,21 @@ impl<'a> FactReader<'a> {
 /// The columns of a line before its text.
 fn columns(line: &str) -> usize {
     let spaces = line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t'));
-    spaces.fold(0, |at, byte| if byte == b'\t' { at / 4 * 4 + 4 } else { at + 1 })
+    spaces
+        .map(|byte| if byte == b'\t' { CODE_COLUMNS } else { 1 })
+        .sum()
 }
 
-/// The text behind a ticked box. What a box that is not ticked says is not so yet.
-fn unboxed(text: &str) -> Result<&str, &'static str> {
+/// The text of an item without a ticked box; none if a box or the mark of an editor says that it is still to be done.
+fn unboxed(text: &str) -> Option<&str> {
     let mut chars = text.chars();
     let (open, mark, close) = (chars.next(), chars.next(), chars.next());
     let rest = chars.as_str();
+    let is_box = open == Some('[') && close == Some(']') && (rest.is_empty() || rest.starts_with(is_space));
     match mark {
-        Some(mark)
-            if open == Some('[') && close == Some(']') && (rest.is_empty() || rest.starts_with(is_space)) =>
-        {
-            let is_done = matches!(mark, 'x' | 'X');
-            is_done
-                .then(|| rest.trim_start_matches(is_space))
-                .ok_or("an open task")
-        }
-        _ => Ok(text),
+        Some('x' | 'X') if is_box => Some(rest.trim_start_matches(is_space)),
+        Some(_) if is_box => None,
+        _ => Some(text),
     }
 }
 
@@ -193,21 +178,29 @@ fn unboxed(text: &str) -> Result<&str, &'static str> {
 fn opens_else(text: &str) -> Option<&'static str> {
     match () {
         () if text.starts_with('>') => Some("a quotation"),
-        () if merge_mark(text).is_some() => Some("a mark of a merge"),
         () if text.starts_with('|') || is_delimiter(text) => Some("a table"),
         () if is_title(text) => Some("a title within a list"),
-        () if is_tag(text) => Some("markup"),
+        () if text.starts_with('<') && text.ends_with('>') => Some(MARKUP),
         () => None,
     }
 }
 
 /// What a whole text is, if it is no statement.
 fn no_statement(text: &str) -> Option<&'static str> {
-    let struck = text.strip_prefix("~~").and_then(|text| text.strip_suffix("~~"));
+    let within = |mark: &str| {
+        let inner = text.strip_prefix(mark).and_then(|text| text.strip_suffix(mark));
+        inner.is_some_and(|inner| !inner.contains(mark))
+    };
+    let word = text.trim_start_matches(['*', '_', '=', '#']);
+    let todo = word.strip_prefix(concat!("TO", "DO"));
     match () {
         () if text.is_empty() => None,
-        () if is_images(text) => Some("an image"),
-        () if struck.is_some_and(|text| !text.contains("~~")) => Some("a struck-out line"),
+        () if merge_mark(text).is_some() => Some("a mark of a merge"),
+        () if text.starts_with('[') && text.contains("]: ") => Some("a definition"),
+        () if todo.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric)) => Some("an open task"),
+        () if text.starts_with("![") && text.ends_with([')', ']']) => Some("an image"),
+        () if within("~~") => Some("a struck-out line"),
+        () if within("$$") => Some("a formula"),
         () if !text.contains(char::is_alphanumeric) => Some("a line without a word"),
         () => None,
     }
@@ -225,40 +218,13 @@ fn is_rule(line: &str) -> bool {
     ['-', '*', '_'].into_iter().any(is_of)
 }
 
-/// Whether a line makes a title of the one above.
+/// Whether a line says that the one above is no paragraph.
 fn is_underline(text: &str) -> bool {
-    text.bytes().all(|byte| byte == b'=')
+    is_delimiter(text) || text.bytes().all(|byte| byte == b'=')
 }
 
 /// Whether a line separates the head of a table from its rows.
 fn is_delimiter(line: &str) -> bool {
     let is_part = |c: char| matches!(c, '|' | '-' | ':') || is_space(c);
     line.contains('|') && line.contains('-') && line.chars().all(is_part)
-}
-
-/// Whether a text is nothing but one tag of HTML.
-fn is_tag(text: &str) -> bool {
-    let inner = text.strip_prefix('<').and_then(|text| text.strip_suffix('>'));
-    inner.is_some_and(|inner| {
-        let name = inner.strip_prefix('/').unwrap_or(inner);
-        let rest = name.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '-');
-        let is_whole = rest.is_empty() || rest.starts_with(['/', ' ', '\t']);
-        name.starts_with(|c: char| c.is_ascii_alphabetic()) && is_whole && !inner.contains('<')
-    })
-}
-
-/// Whether a text is nothing but images, `![](cat.png)` or `![[cat.png]]`.
-fn is_images(text: &str) -> bool {
-    let mut rest = text;
-    while let Some(inner) = rest.strip_prefix("![") {
-        let end = if inner.starts_with('[') {
-            inner.find("]]").map(|at| at + 2)
-        } else {
-            let target = inner.find("](");
-            target.and_then(|at| Some(at + inner[at..].find(')')? + 1))
-        };
-        let Some(end) = end else { return false };
-        rest = inner[end..].trim_start_matches(is_space);
-    }
-    rest.is_empty()
 }

@@ -6,7 +6,7 @@ use model::Date;
 use serde_norway::Value;
 
 use crate::escape::is_space;
-use crate::lines::{Line, heading, lines};
+use crate::lines::{Line, heading, is_blank, item, lines};
 use crate::{VERSION, VERSION_OLDEST};
 
 /// Why a file as a whole is quarantined.
@@ -24,16 +24,14 @@ pub enum Broken {
     Yaml(String),
     /// From this line on, counted from 1, some bytes are no UTF-8.
     Encoding(usize),
-    /// All of it is UTF-16; nothing of it is read or changed.
+    /// All of it is UTF-16; it is read and not changed.
     Utf16,
-    /// A merge left its marks from this line on, counted from 1; what both sides wrote is read.
-    Conflict(usize),
 }
 
 impl Broken {
-    /// Whether the file may contain something that this program does not understand, or that a person has to decide.
+    /// Whether the file may contain something that this program does not understand or cannot write.
     pub fn forbids_writing(&self) -> bool {
-        matches!(self, Self::Version(_) | Self::Utf16 | Self::Conflict(_))
+        matches!(self, Self::Version(_) | Self::Utf16)
     }
 }
 
@@ -55,10 +53,9 @@ impl std::fmt::Display for Broken {
             ),
             Self::Yaml(reason) => write!(f, "the front matter is not YAML: {reason}"),
             Self::Encoding(line) => write!(f, "line {line} is not UTF-8"),
-            Self::Utf16 => write!(f, "the file is UTF-16: save it as UTF-8"),
-            Self::Conflict(line) => write!(
+            Self::Utf16 => write!(
                 f,
-                "line {line} begins a conflict of a git merge: keep what is right, then delete the lines `<<<<<<<`, `=======` and `>>>>>>>`"
+                "the file is UTF-16: Quipu reads it and cannot write it; save it as UTF-8"
             ),
         }
     }
@@ -92,15 +89,16 @@ impl Front {
         if !lines.first().is_some_and(opens) {
             return Self::default();
         }
-        // An entry's heading ends it too: a fence that got lost must not hide entries.
-        let after = lines[1..]
-            .iter()
-            .position(|l| is_fence(l) || heading(l.text).is_some());
-        let end = after.map_or(lines.len(), |n| n + 1);
+        let first = |is_it: &dyn Fn(&Line<'_>) -> bool| {
+            let after = lines[1..].iter().position(is_it);
+            after.map_or(lines.len(), |n| n + 1)
+        };
+        // An entry ends it too, and a blank line where no fence does: a fence that got lost must not hide entries.
+        let end = first(&|l| is_fence(l) || heading(l.text).is_some() || item(l.text).is_some());
         if !lines.get(end).is_some_and(is_fence) {
             return Self {
                 broken: Some(Broken::Unclosed),
-                lines: end,
+                lines: end.min(first(&|line| is_blank(line.text))),
                 ..Self::default()
             };
         }
@@ -121,11 +119,6 @@ impl Front {
             ..read
         }
     }
-}
-
-/// Whether a text is keys and values.
-pub(crate) fn is_keys(yaml: &str) -> bool {
-    serde_norway::from_str::<Value>(yaml).is_ok_and(|value| value.is_mapping())
 }
 
 fn read(yaml: &str) -> Result<(Option<u64>, Option<Date>), Broken> {

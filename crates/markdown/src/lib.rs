@@ -34,7 +34,6 @@ pub use block::EntryBlock;
 pub use change::{Change, change, extended, is_bare, upgraded};
 pub use digest::digest;
 pub use front::Broken;
-pub use page::may_be_unwritable;
 pub use parse::{Parsed, Problem, parse, parse_entry};
 pub use place::{NoPlace, Place, path_of};
 pub use render::{new_file, render};

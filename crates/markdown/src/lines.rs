@@ -67,7 +67,7 @@ pub(crate) enum Form {
 pub(crate) fn is_marker(line: &str, form: Form) -> bool {
     let is_own = match form {
         Form::One => turn(line).is_some(),
-        Form::Two => talk::read_line(line).is_some() || item(line).is_some(),
+        Form::Two => talk::is_head(line) || item(line).is_some() || merge_mark(line).is_some(),
     };
     is_own || heading(line).is_some() || is_end(line)
 }
@@ -131,6 +131,19 @@ pub(crate) fn bullet(text: &str) -> Option<&str> {
     };
     let rest = is_mark.then(|| &text[digits + 1..])?;
     (rest.is_empty() || rest.starts_with(is_space)).then(|| rest.trim_matches(is_space))
+}
+
+/// The character of which a line is a mark of a merge: `<<<<<<< ours`, `||||||| base`, `=======` and `>>>>>>> theirs`.
+pub(crate) fn merge_mark(line: &str) -> Option<char> {
+    let mark = line.chars().next().filter(|c| "<|=>".contains(*c))?;
+    let rest = line.trim_start_matches(mark);
+    let is_label = rest.is_empty() || (mark != '=' && rest.starts_with(' '));
+    (line.len() - rest.len() == 7 && is_label).then_some(mark)
+}
+
+/// Whether a line breaks off within a comment.
+pub(crate) fn is_cut(line: &str) -> bool {
+    line.rfind("<!--").is_some_and(|at| !line[at..].contains("-->"))
 }
 
 /// Splits the comment off the end of a line that begins an entry. A comment without a time is a person's own.

@@ -5,16 +5,17 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use model::{Date, Entry, EntryId, EntryKind, Zone};
 use text::Fnv;
 
 use crate::block::{self, EntryBlock, Raw};
 use crate::escape::read_chars;
-use crate::facts::{self, Statement};
+use crate::facts::{self, WrittenFact};
 use crate::front::{Broken, Front};
-use crate::lines::{Heading, Line, heading, is_blank, is_end, item, lines};
-use crate::page;
+use crate::lines::{Heading, Line, heading, is_blank, is_cut, is_end, item, lines};
+use crate::page::{self, SeenLine};
 use crate::place::Place;
 use crate::render::new_file;
 use crate::skill;
@@ -41,6 +42,8 @@ pub struct Parsed {
     pub problems: Vec<Problem>,
     /// Where an unfinished entry starts, in bytes, as a crash in the middle of an append leaves it at the end.
     pub torn: Option<usize>,
+    /// The id of that entry, if it can be read.
+    pub torn_id: Option<EntryId>,
     /// Where the last thing that no end mark closes starts, in bytes; the file's length if there is none.
     pub tail: usize,
 }
@@ -49,6 +52,13 @@ impl Parsed {
     /// Why nothing may be written to the file, if that is so.
     pub fn unwritable(&self) -> Option<&Broken> {
         self.broken.as_ref().filter(|broken| broken.forbids_writing())
+    }
+
+    /// The ids of entries that are there and cannot be read.
+    pub fn unreadable(&self) -> BTreeSet<EntryId> {
+        let unread = self.blocks.iter().filter(|block| block.entry.is_none());
+        let ids = unread.map(|block| &block.id).chain(&self.torn_id);
+        ids.cloned().collect()
     }
 
     /// The ids in use: those of entries, and of entries that a person made unreadable.
@@ -72,22 +82,19 @@ pub fn parse_entry(text: &str, place: &Place, zone: &Zone) -> Option<Entry> {
 
 /// Reads a file.
 pub fn parse(bytes: &[u8], place: &Place, zone: &Zone) -> Parsed {
-    if page::is_utf16(bytes) {
+    if let Some(text) = of_utf16(bytes) {
+        let broken = Some(Broken::Utf16);
         return Parsed {
-            broken: Some(Broken::Utf16),
-            tail: bytes.len(),
-            ..Parsed::default()
+            broken,
+            torn: None,
+            ..parse(text.as_bytes(), place, zone)
         };
     }
     if place.kind == EntryKind::Skill {
         return skill::parse(bytes, place, zone);
     }
     let (text, invalid) = as_text(bytes);
-    let mut lines = lines(&text);
-    let conflicts = page::conflicts(&lines);
-    for n in &conflicts {
-        lines[*n].text = "";
-    }
+    let lines = lines(&text);
     let front = Front::of_lines(&lines);
     let mut parsed = Parsed {
         broken: front.broken,
@@ -97,11 +104,11 @@ pub fn parse(bytes: &[u8], place: &Place, zone: &Zone) -> Parsed {
     if parsed.unwritable().is_some() {
         return parsed;
     }
-    if let Some(first) = conflicts.first() {
-        parsed.broken = Some(Broken::Conflict(first + 1));
+    let page = page::look(&lines[front.lines..]);
+    let shown: Vec<Line<'_>> = page.seen.iter().map(SeenLine::line).collect();
+    for line in &page.conflicts {
+        parsed.note(*line, "a conflict of a merge begins here: keep what is right, then delete the lines `<<<<<<<`, `=======` and `>>>>>>>`");
     }
-    let seen = page::look(&lines[front.lines..]);
-    let shown = page::shown(&lines[front.lines..], &seen);
     let (raws, strays) = split(&shown, &invalid);
     let whole = whole(&raws);
     let torn = raws.get(whole).map(|raw| raw.span.start);
@@ -117,14 +124,15 @@ pub fn parse(bytes: &[u8], place: &Place, zone: &Zone) -> Parsed {
         parsed,
     };
     raws[..whole].iter().for_each(|raw| reader.read(raw));
-    let strays = if torn.is_none() && invalid.is_empty() {
-        reader.read_facts(strays)
+    let strays = if torn.is_none() {
+        reader.read_facts(strays, &invalid)
     } else {
         strays.into_iter().map(|line| (line, None)).collect()
     };
     let mut parsed = reader.parsed;
     if let (Some(torn), Some(raw)) = (torn, raws.get(whole)) {
         parsed.torn = Some(torn);
+        parsed.torn_id = raw.heading.id.map(|id| EntryId::new(read_chars(id)));
         parsed.note(
             raw.line.number,
             "an entry is incomplete: Quipu writes it again, or you remove it",
@@ -163,6 +171,34 @@ pub(crate) fn as_text(bytes: &[u8]) -> (Cow<'_, str>, Vec<usize>) {
         }
     }
     (text.into(), invalid)
+}
+
+/// The text of a file in UTF-16, with or without its mark.
+fn of_utf16(bytes: &[u8]) -> Option<String> {
+    let is_text = |text: u8, nul: u8| text != 0 && nul == 0;
+    let is_little = match *bytes {
+        [0xff, 0xfe, ..] => true,
+        [0xfe, 0xff, ..] => false,
+        [a, b, c, d, ..] if is_text(a, b) && is_text(c, d) => true,
+        [a, b, c, d, ..] if is_text(b, a) && is_text(d, c) => false,
+        _ => return None,
+    };
+    let unit = if is_little {
+        u16::from_le_bytes
+    } else {
+        u16::from_be_bytes
+    };
+    let units = bytes
+        .chunks(2)
+        .map(|pair| unit([pair[0], *pair.get(1).unwrap_or(&0)]));
+    let text = char::decode_utf16(units).map(|read| read.unwrap_or(char::REPLACEMENT_CHARACTER));
+    Some(text.collect())
+}
+
+/// Whether one of these places, which are in order, is in a span.
+fn has_any(places: &[usize], span: &Range<usize>) -> bool {
+    let next = places.get(places.partition_point(|at| *at < span.start));
+    next.is_some_and(|at| *at < span.end)
 }
 
 /// The heading that a line is.
@@ -218,9 +254,7 @@ impl<'a, 'l> Raw<'a, 'l> {
         invalid: &[usize],
     ) -> Self {
         let span = line.start..end;
-        let is_invalid = invalid
-            .get(invalid.partition_point(|at| *at < span.start))
-            .is_some_and(|at| *at < span.end);
+        let is_invalid = has_any(invalid, &span);
         let has_nul = line.text.contains('\0') || body.iter().any(|line| line.text.contains('\0'));
         Self {
             line,
@@ -262,22 +296,15 @@ fn read_strays(parsed: &mut Parsed, strays: &[Stray<'_>], last: Option<&Raw<'_, 
             parsed.torn = Some(line.start);
         }
         // One problem for lines that follow each other.
-        if above != Some((line.number - 1, what)) {
-            parsed.note(
-                line.number,
-                what.map_or_else(
-                    || "text outside of an entry: give it a heading, as in `## Pottery on Mondays`".to_owned(),
-                    |what| format!("{what} is not read as a fact: write the fact as `- I like tea`, or write a heading `## …` above"),
-                ),
-            );
+        let number = line.number;
+        match what {
+            _ if above == Some((line.start, what)) => {}
+            _ if is_blank(line.text) => continue,
+            None => parsed.note(number, "text outside of an entry: give it a heading, as in `## Pottery on Mondays`"),
+            Some(what) => parsed.note(number, format!("{what} is not read as a fact: write the fact as `- I like tea`, or write a heading `## …` above")),
         }
-        above = Some((line.number, what));
+        above = Some((line.end, what));
     }
-}
-
-/// Whether a line breaks off within a comment.
-fn is_cut(line: &str) -> bool {
-    line.rfind("<!--").is_some_and(|at| !line[at..].contains("-->"))
 }
 
 /// Reads the blocks of one file, one after the other.
@@ -322,17 +349,22 @@ impl BlockReader<'_> {
     }
 
     /// Reads the lines outside of entries, in a file of facts, as facts; returns the other lines, and what they are.
-    fn read_facts<'a>(&mut self, strays: Vec<Line<'a>>) -> Vec<Stray<'a>> {
-        let is_quarantined = !matches!(self.parsed.broken, None | Some(Broken::Conflict(_)));
+    fn read_facts<'a>(&mut self, mut strays: Vec<Line<'a>>, invalid: &[usize]) -> Vec<Stray<'a>> {
         // Damaged text is not a person's list.
         let is_damaged = strays
             .iter()
             .any(|line| line.text.contains('\0') || (line.text == "#" && !line.ended));
-        if self.place.kind != EntryKind::Fact || is_quarantined || is_damaged {
+        if self.place.kind != EntryKind::Fact || is_damaged {
             return strays.into_iter().map(|line| (line, None)).collect();
         }
+        for line in strays
+            .iter_mut()
+            .filter(|line| has_any(invalid, &(line.start..line.end)))
+        {
+            line.literal = Some("text that is not UTF-8");
+        }
         let (told, rest) = facts::read(&strays);
-        for Statement { lines, text } in told {
+        for WrittenFact { lines, text } in told {
             let id = self.derived_id(&text);
             let head = Heading {
                 subject: "",

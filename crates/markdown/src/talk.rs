@@ -52,6 +52,11 @@ pub(crate) fn read_line(line: &str) -> Option<TalkLine<'_>> {
     })
 }
 
+/// Whether a line begins a message whose comment may be in a later line, as a formatter leaves it.
+pub(crate) fn is_head(line: &str) -> bool {
+    line.starts_with("**") && read_line(&format!("{line} <!--x-->")).is_some()
+}
+
 fn is_minute(text: &str) -> bool {
     let shape = |(n, byte): (usize, u8)| {
         if n == 2 {

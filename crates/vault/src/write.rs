@@ -134,10 +134,7 @@ impl Writer {
         // A skill is never the end of a file, whatever its text ends with.
         let is_skill = entries[0].kind == EntryKind::Skill;
         let is_readable = front.broken != Some(Broken::Unclosed) && front.version != Some(1);
-        let is_doubtful = [&head, &tail]
-            .into_iter()
-            .any(|bytes| markdown::may_be_unwritable(bytes));
-        if is_skill || is_doubtful || !is_readable || !markdown::ends_cleanly(&tail) {
+        if is_skill || !is_readable || !markdown::ends_cleanly(&tail) {
             return Ok(None);
         }
         // Nothing is known of the file but that it ends well.

@@ -1,8 +1,10 @@
-//! Files that a merge or another encoding left so that nobody may write to them.
+//! What a merge or another encoding leaves in files.
 
 use super::statements::{bodies, facts, read};
-use super::{berlin, entries, plain};
-use crate::{Broken, change, parse, render, upgraded};
+use super::{berlin, entries, plain, problems};
+use crate::{Broken, change, parse, render};
+
+const CONFLICT: &str = "a conflict of a merge begins here: keep what is right, then delete the lines `<<<<<<<`, `=======` and `>>>>>>>`";
 
 #[test]
 fn both_sides_of_a_merge_are_read_and_the_marks_are_not() {
@@ -13,13 +15,12 @@ fn both_sides_of_a_merge_are_read_and_the_marks_are_not() {
         own("af_2")
     );
     let parsed = read(&text);
-    assert_eq!(parsed.broken, Some(Broken::Conflict(3)));
-    assert!(parsed.unwritable().is_some());
+    assert_eq!(parsed.broken, None);
     assert_eq!(
         bodies(&parsed),
         ["af_1 rows.", "I like tea.", "af_2 rows.", "I like milk."]
     );
-    assert_eq!(parsed.problems, []);
+    assert_eq!(problems(&parsed)[..], [format!("3: {CONFLICT}")]);
     let unchanged = change(text.as_bytes(), &parsed, &[], &berlin()).expect("is there");
     assert_eq!(unchanged, text.as_bytes());
 }
@@ -35,16 +36,21 @@ fn a_merge_within_an_entry_costs_no_other() {
             1,
         );
     let parsed = super::read(&text);
-    assert_eq!(parsed.broken, Some(Broken::Conflict(4)));
+    let problems = problems(&parsed);
+    assert_eq!((problems.len(), &problems[0]), (2, &format!("4: {CONFLICT}")));
+    assert!(problems[1].starts_with("10: text outside"), "{problems:?}");
     assert_eq!(bodies(&parsed), ["same\n\nown", "same\nown"]);
-    assert_eq!(
-        upgraded(
-            format!("---\nquipu: 1\n---\n{text}").as_bytes(),
-            &super::place(),
-            &berlin()
-        ),
-        None
-    );
+}
+
+#[test]
+fn a_merge_of_one_entry_is_reported_and_both_sides_are_its_text() {
+    let text = render(&plain("ep_1", "A", "same\nours"), &berlin());
+    let merged = "<<<<<<< HEAD\nours\n=======\ntheirs\n>>>>>>> theirs";
+    let text = text.replace("ours", merged);
+    let parsed = super::read(&text);
+    assert_eq!(problems(&parsed)[..], [format!("4: {CONFLICT}")]);
+    assert_eq!(bodies(&parsed), [format!("same\n{merged}")]);
+    assert!(parsed.unwritable().is_none());
 }
 
 #[test]
@@ -59,7 +65,7 @@ fn texts_that_quote_a_merge_are_texts() {
         .collect();
     let text: String = all.iter().map(|entry| render(entry, &berlin())).collect();
     let parsed = super::read(&format!("{text}## By hand\n```\n{quoted}\n```\n"));
-    assert_eq!(parsed.broken, None);
+    assert_eq!(parsed.problems, []);
     assert_eq!(entries(&parsed)[..4], all);
     // A mark alone is a line that somebody forgot.
     let alone = read("<<<<<<< HEAD\n- I like tea.\n");
@@ -74,12 +80,15 @@ fn utf_16_is_named_and_nothing_of_it_is_damaged() {
     let text = "\u{feff}## A\n\nx\n";
     let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
     let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
-    for bytes in [little, big] {
+    let [bare_little, bare_big] = [little[2..].to_vec(), big[2..].to_vec()];
+    for bytes in [little, big, bare_little, bare_big] {
         let parsed = parse(&bytes, &facts(), &berlin());
-        assert_eq!((&parsed.blocks[..], &parsed.problems[..]), (&[][..], &[][..]));
+        assert_eq!(
+            (&bodies(&parsed)[..], &parsed.problems[..]),
+            (&["x".to_owned()][..], &[][..])
+        );
         assert!(parsed.unwritable().is_some());
-        let reason = parsed.broken.map(|broken| broken.to_string());
-        assert_eq!(reason.as_deref(), Some("the file is UTF-16: save it as UTF-8"));
+        assert_eq!(parsed.broken, Some(Broken::Utf16));
     }
     let marked = parse(text.as_bytes(), &facts(), &berlin());
     assert_eq!((bodies(&marked), marked.broken), (vec!["x".to_owned()], None));

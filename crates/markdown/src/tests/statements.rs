@@ -84,6 +84,8 @@ fn part() -> BoxedStrategy<(String, Is)> {
         ("```sh\n", "\n\nrm x\n```"),
         ("~~~\n", "\n## no entry\n~~~"),
         ("$$\n", "\n$$"),
+        ("+++\nkey = '", "'\n+++"),
+        ("<div hidden>\n- ", "\n</div>"),
         ("| ", " |\n|---|\n| b |"),
         ("a | b\n--|--\n", "|c"),
         ("> ", "\nlazy"),
@@ -97,7 +99,10 @@ fn part() -> BoxedStrategy<(String, Is)> {
         ("- > ", ""),
         ("- time: ", ""),
         ("<div title='", "'>"),
-        ("**Ana** 14:13 ", " <!--_x-->"),
+        (concat!("- TO", "DO: "), ""),
+        (concat!("**TO", "DO** "), ""),
+        ("[//]: # (", ")"),
+        ("[a]: b '", "'"),
     ]);
     let other =
         (other, words()).prop_map(|((open, close), words)| (format!("{open}{words}{close}"), Is::Other));
@@ -137,7 +142,6 @@ proptest! {
     #[test]
     fn facts_are_found_below_any_text(text in vec(hostile::text(), 0..6), all in hostile::entries(), bytes in vec(any::<u8>(), 0..9)) {
         let text = text.join("\n");
-        prop_assume!(!text.contains("<<<<<<<"));
         let (place, zone) = (facts(), berlin());
         let all: Vec<_> = all.into_iter().map(|entry| model::Entry { kind: model::EntryKind::Fact, ..entry }).collect();
         let mut whole = text.into_bytes();
@@ -204,4 +208,18 @@ fn a_formatter_may_wrap_every_line() {
     // Below an entry by hand it is the same.
     let below = super::read(&format!("## Work\nSee below.\n\n{own}"));
     assert_eq!(bodies(&below), ["See below.", told[1]]);
+}
+
+#[test]
+fn damage_elsewhere_in_a_file_hides_no_fact() {
+    let own = "- I swim. <!--af_1 2023-05-08T14:00:00Z-->\n";
+    let mut bytes = format!("---\nquipu: 2\n\n- I row.\n- I am ?.\n{own}").into_bytes();
+    let at = bytes.iter().position(|byte| *byte == b'?').expect("is there");
+    bytes[at] = 0xff;
+    let parsed = parse(&bytes, &facts(), &berlin());
+    assert_eq!(bodies(&parsed), ["I row.", "I swim."]);
+    assert_eq!(parsed.broken, Some(crate::Broken::Unclosed));
+    assert_eq!(parsed.problems.len(), 1);
+    assert!(parsed.problems[0].reason.starts_with("text that is not UTF-8"));
+    assert_eq!(bodies(&read(&format!("---\nquipu: 2\n{own}"))), ["I swim."]);
 }
