@@ -67,6 +67,8 @@ pub struct ParsedFile {
     /// Why the file as a whole is quarantined, if it is; then `entries` is what could still be read.
     pub broken: Option<String>,
     pub problems: Vec<EntryProblem>,
+    /// Ids of entries that are in the file and cannot be read.
+    pub unreadable: BTreeSet<EntryId>,
 }
 
 /// Where an append put entries.

@@ -2,6 +2,7 @@
 //!
 //! Owns: the opened vault. Never: blocking the runtime, or holding two locks at once.
 
+use std::collections::BTreeSet;
 use std::fs::DirBuilder;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -303,6 +304,7 @@ fn unread(stat: FileStat, reason: String) -> ParsedFile {
         entries: Vec::new(),
         broken: Some(reason),
         problems: Vec::new(),
+        unreadable: BTreeSet::new(),
     }
 }
 
@@ -314,6 +316,7 @@ fn as_read(parsed: Parsed, stat: FileStat) -> ParsedFile {
     let problem = |markdown::Problem { line, reason }| EntryProblem { line, reason };
     ParsedFile {
         stat,
+        unreadable: parsed.unreadable(),
         entries: parsed
             .blocks
             .into_iter()

@@ -140,12 +140,13 @@ impl Pass<'_> {
                 before: before.cloned(),
             });
         }
-        let rest = recorded.into_values();
         // An unreadable entry is not gone: it stays searchable until the file is repaired.
-        match (problem(file), record) {
-            (None, Some(record)) => contents.lost = rest.map(|mark| keys_of(record, mark)).collect(),
-            _ => contents.unreadable = rest.cloned().collect(),
-        }
+        let is_unread = file.broken.is_some() && file.entries.is_empty();
+        let is_there = |mark: &&FileMark| is_unread || file.unreadable.contains(&mark.entry);
+        let (unreadable, lost): (Vec<_>, Vec<_>) = recorded.into_values().partition(is_there);
+        contents.unreadable = unreadable.into_iter().cloned().collect();
+        let lost = record.map(|record| lost.into_iter().map(|mark| keys_of(record, mark)));
+        contents.lost = lost.into_iter().flatten().collect();
         self.embed(&mut contents).await?;
         Ok(contents)
     }

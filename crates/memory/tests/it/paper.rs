@@ -347,6 +347,7 @@ impl Vault for PaperVault {
             entries,
             broken: file.broken.clone(),
             problems: problem.collect(),
+            unreadable: file.problem.as_deref().map(EntryId::new).into_iter().collect(),
         }))
     }
 

@@ -4,7 +4,7 @@
 
 mod pages;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
@@ -221,9 +221,11 @@ fn place_of(path: &str) -> Result<Place, VaultError> {
 }
 
 fn as_read(parsed: Parsed, stat: FileStat) -> ParsedFile {
+    let unreadable = parsed.unreadable();
     let entries = parsed.blocks.into_iter().filter_map(|block| block.entry);
     ParsedFile {
         stat,
+        unreadable,
         entries: entries
             .map(|entry| ReadEntry {
                 digest: markdown::digest(&entry),
@@ -289,6 +291,7 @@ impl Vault for MemoryVault {
                     entries: Vec::new(),
                     broken,
                     problems: Vec::new(),
+                    unreadable: BTreeSet::new(),
                 }));
             }
         };
