@@ -9,6 +9,7 @@ mod concurrency;
 mod crashes;
 mod curating;
 mod erasing;
+mod files;
 mod forgetting;
 mod hands;
 mod held;
