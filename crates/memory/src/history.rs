@@ -366,14 +366,15 @@ fn differences(
             after: Some(after),
         });
     }
-    let is_there = |mark: &&FileMark| {
-        let entries = file.into_iter().flat_map(|file| &file.entries);
-        entries.into_iter().any(|read| read.entry.id == mark.entry)
-    };
     // An unreadable entry is not gone.
-    if let Some(record) = record
-        && file.is_none_or(|file| crate::records::problem(file).is_none())
-    {
+    let is_there = |mark: &&FileMark| {
+        file.is_some_and(|file| {
+            let mut entries = file.entries.iter();
+            file.unreadable.contains(&mark.entry) || entries.any(|read| read.entry.id == mark.entry)
+        })
+    };
+    let is_unread = file.is_some_and(|file| file.broken.is_some() && file.entries.is_empty());
+    if let Some(record) = record.filter(|_| !is_unread) {
         found.extend(marks.iter().filter(|mark| !is_there(mark)).map(|mark| NewVersion {
             key: VersionKey {
                 path: path.clone(),
