@@ -3,11 +3,12 @@
 //! Owns: the one dispatcher, and the background tasks of the component. Never: the choice of runs (`dispatch`).
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use parking_lot::{Mutex, RwLock};
 use ports::runs::{Cost, Events, MemoryEvent, Power, Run, RunPage, RunQuery, RunState, RunStats, Runs, Work};
 use ports::{Chat, Clock, Ids, LedgerError, RunId};
 use tokio::sync::{Notify, watch};
@@ -88,7 +89,7 @@ pub(crate) struct Core {
 
 impl Core {
     pub(crate) fn settings(&self) -> Arc<BackgroundSettings> {
-        let settings = self.settings.read().unwrap_or_else(PoisonError::into_inner);
+        let settings = self.settings.read();
         settings.clone()
     }
 
@@ -119,7 +120,7 @@ impl Core {
             work: run.work.clone(),
             superseded: Arc::default(),
         };
-        let mut all = self.busy();
+        let mut all = self.busy.lock();
         let is_new = !all.contains_key(&run.id);
         if is_new {
             all.insert(run.id.clone(), busy);
@@ -128,31 +129,32 @@ impl Core {
     }
 
     pub(crate) fn is_busy(&self, run: &RunId) -> bool {
-        self.busy().contains_key(run)
+        self.busy.lock().contains_key(run)
     }
 
     pub(crate) fn has_ended(&self, run: &Run) {
-        self.busy().remove(&run.id);
+        self.busy.lock().remove(&run.id);
         self.ended.send_modify(|count| *count += 1);
         self.bell.notify_one();
     }
 
     /// Signal for a running run that there is more of the same work.
     pub(crate) fn superseded(&self, run: &RunId) -> Arc<AtomicBool> {
-        let busy = self.busy();
+        let busy = self.busy.lock();
         busy.get(run)
             .map(|busy| busy.superseded.clone())
             .unwrap_or_default()
     }
 
     pub(crate) fn supersede(&self, works: &[Work]) {
-        for busy in self.busy().values().filter(|busy| works.contains(&busy.work)) {
+        for busy in self
+            .busy
+            .lock()
+            .values()
+            .filter(|busy| works.contains(&busy.work))
+        {
             busy.superseded.store(true, Ordering::SeqCst);
         }
-    }
-
-    fn busy(&self) -> MutexGuard<'_, BTreeMap<RunId, Busy>> {
-        self.busy.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -233,7 +235,7 @@ impl Offline {
 
     /// Replaces the settings.
     pub fn configure(&self, settings: BackgroundSettings) {
-        let mut standing = self.core.settings.write().unwrap_or_else(PoisonError::into_inner);
+        let mut standing = self.core.settings.write();
         *standing = Arc::new(settings);
         drop(standing);
         self.core.bell.notify_one();

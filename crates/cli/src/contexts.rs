@@ -3,7 +3,7 @@
 //! Owns: the step from configuration to the service of conversations. Never: the choice of a view.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use context::flush::{self, Destination};
@@ -40,9 +40,9 @@ pub(crate) fn contexts(
     let folder = PathBuf::from(&keys.flush_folder);
     let keeping = (!keys.flush_folder.is_empty()).then(|| Keeping {
         policy: flush::Policy::default(),
-        place_of: Arc::new(Mutex::new(move |whose: &Whose| -> Box<dyn Destination> {
-            Box::new(MemoryFile::of(&folder, whose))
-        })),
+        place_of: Arc::new(parking_lot::Mutex::new(
+            move |whose: &Whose| -> Box<dyn Destination> { Box::new(MemoryFile::of(&folder, whose)) },
+        )),
     });
     let listener = CompactionCommand::new(&keys.on_compact, clock.clone());
     plain.chosen.listener = listener.map(|listener| Arc::new(listener) as _);

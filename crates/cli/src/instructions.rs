@@ -4,7 +4,8 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 use crate::config::{Config, Dangerous};
 use crate::places::InstructionRoots;
@@ -82,7 +83,7 @@ impl InstructionFiles {
 
     /// Logs a problem once.
     fn tell(&self, problem: String) {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut told = self.told.lock();
         if !told.contains(&problem) {
             tracing::warn!("{problem}");
             told.insert(problem);
@@ -151,7 +152,6 @@ mod tests {
             files
                 .told
                 .lock()
-                .unwrap()
                 .iter()
                 .any(|told| told.contains("dangerous patterns"))
         );
@@ -162,7 +162,7 @@ mod tests {
             "## USER.md\n\nI am Ann.",
             "the next file is read"
         );
-        let told = files.told.lock().unwrap();
+        let told = files.told.lock();
         assert_eq!(told.len(), 1);
         let warning = told.first().expect("a warning");
         let path = path.canonicalize().expect("it is there");

@@ -11,11 +11,12 @@ use std::io::{self, BufReader, Read as _, Seek as _, Write as _};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use documents::Unreadable;
+use parking_lot::{Mutex, MutexGuard};
 use ports::{Clock, DocumentReader, FileBytes, ReadDocument, ReadError};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 use tokio::sync::Semaphore;
@@ -148,7 +149,7 @@ impl Drop for Running {
 }
 
 fn locked(process: &Mutex<Process>) -> MutexGuard<'_, Process> {
-    process.lock().unwrap_or_else(PoisonError::into_inner)
+    process.lock()
 }
 
 /// Starts a process unless nobody waits for it any more.

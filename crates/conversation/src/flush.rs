@@ -3,11 +3,12 @@
 //! Owns: asking a model or the rules, and having the answer written. Invariant: a failure here holds up no compaction.
 //! Never: which facts (`context::flush`, `context::memories`), where the file is.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use context::flush::{Destination, FlushAnswer, FlushReport, FlushWork, Policy, finish};
 use context::memories;
 use model::{Timestamp, Zone};
+use parking_lot::Mutex;
 use ports::{Chat, ChatRequest};
 use transcript::{Item, ItemId};
 
@@ -76,7 +77,7 @@ impl Work {
         let date = Zone::utc().date(now).to_string();
         let (keeping, whose) = (keeping.clone(), whose.clone());
         let write = move || {
-            let place_of = keeping.place_of.lock().unwrap_or_else(PoisonError::into_inner);
+            let place_of = keeping.place_of.lock();
             let mut place = place_of(&whose);
             let answer = answer.as_deref().map_or(FlushAnswer::Failed, FlushAnswer::Whole);
             finish(answer, &date, &keeping.policy, &mut *place)

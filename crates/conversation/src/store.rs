@@ -10,12 +10,13 @@ mod reading;
 mod tests;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use context::policy::Policy;
 use context::tokens::Meter;
 use model::{Owner, Scope, SessionId, SessionKey};
+use parking_lot::Mutex;
 use ports::{Conversations, LedgerError, NewRecord};
 use prefix::chain::{self, Chain, ConversationId, MatchKind};
 use tokio::sync::OwnedMutexGuard;
@@ -63,10 +64,6 @@ impl Store {
             responses: Mutex::default(),
             loading: tokio::sync::Mutex::default(),
         }
-    }
-
-    fn held(&self) -> std::sync::MutexGuard<'_, Held> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The conversation that these messages continue, or a new one under `fresh`. One that they leave halfway is copied first, so that
@@ -194,7 +191,7 @@ impl Store {
     pub async fn held_by_server(&self, whose: &Whose, id: &str) -> Result<Vec<String>, LedgerError> {
         let named = self.loaded(whose).await?;
         let named = named.map(|session| identity(&whose.scope, &session));
-        let place = self.responses().place(whose, id);
+        let place = self.responses.lock().place(whose, id);
         let Some(id) = place.as_ref().map(|place| place.conversation.clone()).or(named) else {
             return Ok(Vec::new());
         };
@@ -217,7 +214,7 @@ impl Store {
 
     /// The conversation that contains a response or an item with this id of the server.
     pub async fn of_response(&self, whose: &Whose, id: &str) -> Result<Option<Shared>, LedgerError> {
-        let place = self.responses().place(whose, id);
+        let place = self.responses.lock().place(whose, id);
         match place {
             Some(place) => self.touch(&place.conversation, whose).await,
             None => Ok(None),
@@ -239,7 +236,7 @@ impl Store {
                 conversation: conversation.identity(),
                 hash: link.hash,
             };
-            self.responses().learn(whose, id, place);
+            self.responses.lock().learn(whose, id, place);
         }
     }
 
@@ -256,10 +253,6 @@ impl Store {
         self.logs.owned_objects(&whose.scope, &whose.owner, ids).await
     }
 
-    fn responses(&self) -> std::sync::MutexGuard<'_, Responses> {
-        self.responses.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn make(&self, whose: &Whose, session: SessionId) -> Conversation {
         // A request brings the model whose tokens count, and the dialect.
         let (dialect, meter) = (Dialect::OpenAi, Meter::estimate());
@@ -269,7 +262,7 @@ impl Store {
     /// Puts a conversation into memory, unless another request loaded it meanwhile; returns the one in memory.
     fn hold(&self, conversation: Conversation) -> Shared {
         let id = conversation.identity();
-        let mut held = self.held();
+        let mut held = self.held.lock();
         if let Some(known) = held.known.get(&id)
             && let Some(there) = &known.conversation
             && known.whose.owner == conversation.owner
@@ -309,7 +302,7 @@ impl Store {
     /// Indexes a conversation by its present end.
     pub fn learn(&self, conversation: &Conversation) {
         let id = conversation.identity();
-        let mut held = self.held();
+        let mut held = self.held.lock();
         held.index.learn(&id, &conversation.chain);
         let Some(known) = held.known.get_mut(&id) else {
             return;
@@ -333,7 +326,7 @@ impl Store {
 
     /// Drops a conversation from memory; the deletion of its session deletes its log.
     pub(crate) fn forget(&self, key: &SessionKey) {
-        self.held().forget(&identity(&key.scope, &key.session));
+        self.held.lock().forget(&identity(&key.scope, &key.session));
     }
 
     /// Drops every conversation of a tenant from memory; those still on disk are read again.
@@ -341,7 +334,7 @@ impl Store {
         let mut loaded = self.loading.lock().await;
         loaded.remove(scope);
         let beginning = format!("{}/{}/", scope.app, scope.project);
-        let mut held = self.held();
+        let mut held = self.held.lock();
         let gone: Vec<ConversationId> = held
             .known
             .keys()
@@ -370,7 +363,8 @@ impl Store {
         if name.as_str().starts_with(BEGINNING) {
             let id = identity(&whose.scope, name);
             let held = self
-                .held()
+                .held
+                .lock()
                 .known
                 .get(&id)
                 .map(|known| known.whose.owner == whose.owner);
@@ -391,11 +385,11 @@ impl Store {
 
     async fn load_named(&self, whose: &Whose, session: &SessionId) -> Result<(), LedgerError> {
         let id = identity(&whose.scope, session);
-        if self.held().known.contains_key(&id) {
+        if self.held.lock().known.contains_key(&id) {
             return Ok(());
         }
         let _one = self.loading.lock().await;
-        if !self.held().known.contains_key(&id) {
+        if !self.held.lock().known.contains_key(&id) {
             self.load(whose, session.clone()).await?;
         }
         Ok(())
@@ -403,7 +397,7 @@ impl Store {
 
     /// The conversation that a list continues; of several that begin alike, one of the client's own family.
     fn matched(&self, chain: &Chain, family: Option<&str>) -> chain::Matched {
-        let held = self.held();
+        let held = self.held.lock();
         let is_kin = |id: &ConversationId| family == Some(whose::family(session_of(id)));
         chain::match_chain(&held.index.preferring(&is_kin), chain)
     }
@@ -448,7 +442,7 @@ impl Store {
     /// The conversation, if it is this owner's.
     async fn touch(&self, id: &ConversationId, whose: &Whose) -> Result<Option<Shared>, LedgerError> {
         let found = {
-            let mut held = self.held();
+            let mut held = self.held.lock();
             held.uses += 1;
             let uses = held.uses;
             let known = held
@@ -478,7 +472,7 @@ impl Store {
     }
 
     fn known(&self, id: &ConversationId) -> Option<(Option<Shared>, Whose)> {
-        let held = self.held();
+        let held = self.held.lock();
         let known = held.known.get(id)?;
         Some((known.conversation.clone(), known.whose.clone()))
     }

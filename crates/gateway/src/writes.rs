@@ -2,9 +2,9 @@
 //!
 //! Owns: the tasks of requests that write; a client that disconnects loses its answer, not its add. Never: reads.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use ports::Clock;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
@@ -23,7 +23,7 @@ impl Writes {
     ) -> Option<T> {
         let (sender, answer) = oneshot::channel();
         {
-            let mut set = self.set();
+            let mut set = self.set.lock();
             // Finished tasks keep their memory until they are joined.
             while set.try_join_next().is_some() {}
             set.spawn(async move {
@@ -36,14 +36,10 @@ impl Writes {
 
     /// Waits for all of them, and cuts off those that take longer than the bound.
     pub(crate) async fn end(&self, clock: &dyn Clock, bound: Duration) {
-        let mut set = std::mem::take(&mut *self.set());
+        let mut set = std::mem::take(&mut *self.set.lock());
         tokio::select! {
             () = async { while set.join_next().await.is_some() {} } => {}
             () = clock.sleep(bound) => set.shutdown().await,
         }
-    }
-
-    fn set(&self) -> MutexGuard<'_, JoinSet<()>> {
-        self.set.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -6,8 +6,9 @@
 use std::fs::{File, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use ports::{LedgerError, NoRoom};
 use rusqlite::Connection;
 use tokio::sync::OnceCell;
@@ -131,7 +132,7 @@ impl Place {
 
     /// A reader's lock becomes a writer's.
     fn lock_alone(&self) -> LedgerResult<()> {
-        let mut lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lock = self.lock.lock();
         let Some(file) = &*lock else {
             *lock = self::lock(&self.path)?;
             return Ok(());

@@ -5,11 +5,12 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::join_all;
 use model::{Scope, SessionKey};
+use parking_lot::Mutex;
 use text::chain;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
@@ -46,12 +47,8 @@ impl Behind {
         }
     }
 
-    fn queues(&self) -> MutexGuard<'_, BTreeMap<SessionKey, VecDeque<Waiting>>> {
-        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn tell_when_done(&self, scope: Option<&Scope>) -> Vec<oneshot::Receiver<()>> {
-        let mut queues = self.queues();
+        let mut queues = self.queues.lock();
         let of_scope = queues
             .iter_mut()
             .filter(|(session, _)| scope.is_none_or(|scope| session.scope == *scope));
@@ -65,7 +62,7 @@ impl Behind {
 
     /// The next write of a session; the last one removes the queue.
     fn next(&self, session: &SessionKey) -> Option<Waiting> {
-        let mut queues = self.queues();
+        let mut queues = self.queues.lock();
         let next = queues.get_mut(session)?.pop_front();
         if next.is_none() {
             queues.remove(session);
@@ -79,7 +76,7 @@ pub(crate) async fn take_on(world: &Arc<World>, add: Add) -> Result<(), EngineEr
     world.accepting()?;
     let room = world.behind.room.clone().acquire_many_owned(places(&add)).await;
     let waiting = Waiting::Add(add.clone(), room.map_err(|_| EngineError::Stopping)?);
-    let mut queues = world.behind.queues();
+    let mut queues = world.behind.queues.lock();
     if let Some(queue) = queues.get_mut(&add.session) {
         queue.push_back(waiting);
         return Ok(());

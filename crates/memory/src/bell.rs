@@ -4,9 +4,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use model::{SessionKey, Timestamp};
+use parking_lot::Mutex;
 use ports::JobId;
 use tokio::sync::{Notify, watch};
 
@@ -55,27 +55,23 @@ impl Bell {
 
     /// A job is stuck, and what its session has waiting behind it.
     pub(crate) fn is_stuck(&self, job: &JobId, session: &SessionKey) {
-        self.stuck().insert(job.clone(), session.clone());
+        self.stuck.lock().insert(job.clone(), session.clone());
     }
 
     /// A job is not stuck any more.
     pub(crate) fn is_loose(&self, job: &JobId) {
-        self.stuck().remove(job);
+        self.stuck.lock().remove(job);
     }
 
     /// Sessions were deleted: jobs that are still stuck report it again.
     pub(crate) fn forget_stuck(&self) {
-        self.stuck().clear();
+        self.stuck.lock().clear();
     }
 
     /// The sessions in which a job is stuck, and how many jobs are.
     pub(crate) fn stuck_sessions(&self) -> (BTreeSet<SessionKey>, usize) {
-        let stuck = self.stuck();
+        let stuck = self.stuck.lock();
         (stuck.values().cloned().collect(), stuck.len())
-    }
-
-    fn stuck(&self) -> MutexGuard<'_, BTreeMap<JobId, SessionKey>> {
-        self.stuck.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Something is due then.

@@ -3,9 +3,9 @@
 //! Owns: how many are kept. Never: truth; the ledger makes no cut of a buffer that is not as it was thought to be.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use model::{Message, SessionKey};
+use parking_lot::Mutex;
 
 /// Sessions and bytes that are kept; with more, all are read again when they are needed.
 const SESSIONS_MAX: usize = 1_024;
@@ -26,7 +26,7 @@ struct Kept {
 impl Buffers {
     /// A session's buffer; it is at hand no more until it is put back.
     pub(crate) fn take(&self, session: &SessionKey) -> Option<Vec<Message>> {
-        let mut kept = self.kept();
+        let mut kept = self.kept.lock();
         let buffer = kept.by_session.remove(session)?;
         kept.bytes -= bytes(&buffer);
         Some(buffer)
@@ -35,7 +35,7 @@ impl Buffers {
     /// Keeps a session's buffer.
     pub(crate) fn put(&self, session: &SessionKey, buffer: Vec<Message>) {
         let bytes = bytes(&buffer);
-        let mut kept = self.kept();
+        let mut kept = self.kept.lock();
         if kept.by_session.len() >= SESSIONS_MAX || kept.bytes + bytes > BYTES_MAX {
             *kept = Kept::default();
         }
@@ -46,10 +46,6 @@ impl Buffers {
         if let Some(before) = kept.by_session.insert(session.clone(), buffer) {
             kept.bytes -= self::bytes(&before);
         }
-    }
-
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -65,7 +61,7 @@ mod tests {
 
     /// How many sessions are kept, and their bytes.
     fn kept(buffers: &Buffers) -> (usize, usize) {
-        let kept = buffers.kept();
+        let kept = buffers.kept.lock();
         (kept.by_session.len(), kept.bytes)
     }
 

@@ -10,9 +10,10 @@
 mod hot;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use model::{AppId, Doc, DocId, DocKey, Message, Owner, Scope, SessionId, SessionKey};
+use parking_lot::Mutex;
 
 use hot::RowsChange;
 pub(crate) use hot::{AcceptedMessages, Hot, buffered_rows, corpus_of};
@@ -96,7 +97,7 @@ impl Corpora {
 
     /// The present position; taken before a message is accepted, and passed on with the message.
     pub(crate) fn ticket(&self) -> Ticket {
-        Ticket(self.slots().letting_go)
+        Ticket(self.slots.lock().letting_go)
     }
 
     /// Whether a cached owner needs the messages of a session.
@@ -110,7 +111,7 @@ impl Corpora {
         let scope = &said.session.scope;
         if self.ticket() != ticket {
             // Only the ledger knows whether the messages were deleted meanwhile: it is read again.
-            self.slots().scopes.remove(scope);
+            self.slots.lock().scopes.remove(scope);
             return;
         }
         for hot in self.of_scope(scope) {
@@ -150,7 +151,8 @@ impl Corpora {
     /// Shows rows to their owner before they are in the index, also to an owner that loads in the meantime.
     pub(crate) fn show(&self, scope: &Scope, owner: &Owner, rows: &OnTheirWay) {
         let key = (scope.clone(), owner.clone());
-        self.slots()
+        self.slots
+            .lock()
             .on_their_way
             .entry(key)
             .or_default()
@@ -161,7 +163,7 @@ impl Corpora {
     /// The rows are in the index now, or will never be.
     pub(crate) fn arrived(&self, scope: &Scope, owner: &Owner, rows: &OnTheirWay) {
         let key = (scope.clone(), owner.clone());
-        let mut slots = self.slots();
+        let mut slots = self.slots.lock();
         if let Some(waiting) = slots.on_their_way.get_mut(&key) {
             waiting.retain(|other| !Arc::ptr_eq(other, rows));
             if waiting.is_empty() {
@@ -174,7 +176,7 @@ impl Corpora {
     fn on_their_way(&self, scope: &Scope, owner: &Owner) -> Vec<OnTheirWay> {
         let everywhere = Scope::all_projects(&scope.app);
         let concerns = |of: &Scope| of == scope || (*scope == everywhere && of.app == scope.app);
-        let slots = self.slots();
+        let slots = self.slots.lock();
         let waiting = slots.on_their_way.iter();
         let theirs = waiting.filter(|((of, whose), _)| concerns(of) && whose == owner);
         theirs.flat_map(|(_, rows)| rows.iter().cloned()).collect()
@@ -203,7 +205,7 @@ impl Corpora {
     }
 
     fn at_hand(&self, scope: &Scope, owner: &Owner) -> Option<Arc<Hot>> {
-        let slots = self.slots();
+        let slots = self.slots.lock();
         let slot = slots.scopes.get(scope)?.get(owner)?;
         Some(slot.hot.clone())
     }
@@ -215,7 +217,7 @@ impl Corpora {
 
     /// Drops all owners of a scope: their rows are outdated.
     pub(crate) fn let_go(&self, scope: &Scope) {
-        let mut slots = self.slots();
+        let mut slots = self.slots.lock();
         slots.letting_go += 1;
         slots.scopes.remove(scope);
         slots.scopes.remove(&Scope::all_projects(&scope.app));
@@ -223,18 +225,18 @@ impl Corpora {
 
     /// Drops the facts of all projects of an app: a load before the record of a file was written missed its facts.
     pub(crate) fn let_all_projects_go(&self, app: &AppId) {
-        self.slots().scopes.remove(&Scope::all_projects(app));
+        self.slots.lock().scopes.remove(&Scope::all_projects(app));
     }
 
     /// Lets everyone go.
     pub(crate) fn let_all_go(&self) {
-        let mut slots = self.slots();
+        let mut slots = self.slots.lock();
         slots.letting_go += 1;
         slots.scopes.clear();
     }
 
     fn slot(&self, scope: &Scope, owner: &Owner) -> Arc<Hot> {
-        let mut slots = self.slots();
+        let mut slots = self.slots.lock();
         slots.uses += 1;
         let used = slots.uses;
         let owners = slots.scopes.entry(scope.clone()).or_default();
@@ -247,14 +249,14 @@ impl Corpora {
     }
 
     fn is_current(&self, scope: &Scope, hot: &Arc<Hot>) -> bool {
-        let slots = self.slots();
+        let slots = self.slots.lock();
         let slot = slots.scopes.get(scope).and_then(|owners| owners.get(hot.owner()));
         slot.is_some_and(|slot| Arc::ptr_eq(&slot.hot, hot))
     }
 
     fn drop_slot(&self, scope: &Scope, hot: &Arc<Hot>) {
         if self.is_current(scope, hot)
-            && let Some(owners) = self.slots().scopes.get_mut(scope)
+            && let Some(owners) = self.slots.lock().scopes.get_mut(scope)
         {
             owners.remove(hot.owner());
         }
@@ -262,7 +264,7 @@ impl Corpora {
 
     /// Lets the least recently used go until the rest fits; never the one in use.
     fn shrink(&self, in_use: &Arc<Hot>) {
-        let mut slots = self.slots();
+        let mut slots = self.slots.lock();
         let mut bytes: usize = slots
             .scopes
             .values()
@@ -292,13 +294,9 @@ impl Corpora {
     }
 
     fn of_scope(&self, scope: &Scope) -> Vec<Arc<Hot>> {
-        let slots = self.slots();
+        let slots = self.slots.lock();
         let owners = slots.scopes.get(scope).into_iter().flatten();
         owners.map(|(_, slot)| slot.hot.clone()).collect()
-    }
-
-    fn slots(&self) -> MutexGuard<'_, Slots> {
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -4,8 +4,8 @@
 //! does).
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use ports::{VaultChange, VaultPath};
 use tokio::sync::Notify;
 
@@ -36,20 +36,20 @@ pub(crate) struct Writing<'a> {
 impl Dirty {
     /// Adds a file to sync.
     pub(crate) fn add(&self, path: VaultPath) {
-        self.state().change.paths.insert(path);
+        self.state.lock().change.paths.insert(path);
         self.notify.notify_one();
     }
 
     /// Adds files to sync.
     pub(crate) fn add_all(&self, change: VaultChange) {
-        self.state().change.add(change);
+        self.state.lock().change.add(change);
         self.notify.notify_one();
     }
 
     /// Waits until there is something, and takes all of it.
     pub(crate) async fn take(&self) -> VaultChange {
         loop {
-            let change = std::mem::take(&mut self.state().change);
+            let change = std::mem::take(&mut self.state.lock().change);
             if change != VaultChange::default() {
                 return change;
             }
@@ -59,7 +59,7 @@ impl Dirty {
 
     /// The engine begins to write these files, and all files below those that are folders (`…/`).
     pub(crate) fn writing(&self, paths: BTreeSet<VaultPath>) -> Writing<'_> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         for path in &paths {
             *state.writing.entry(path.clone()).or_default() += 1;
         }
@@ -70,16 +70,12 @@ impl Dirty {
     /// Whether the engine is writing a file; then it is looked at when that is done. To stop all writers for the sake
     /// of what they write would be a pity.
     pub(crate) fn defers(&self, path: &VaultPath) -> bool {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let defers = state.writing.keys().any(|written| covers(written, path));
         if defers {
             state.deferred.insert(path.clone());
         }
         defers
-    }
-
-    fn state(&self) -> MutexGuard<'_, DirtyState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -90,7 +86,7 @@ fn covers(written: &VaultPath, path: &VaultPath) -> bool {
 
 impl Drop for Writing<'_> {
     fn drop(&mut self) {
-        let mut state = self.dirty.state();
+        let mut state = self.dirty.state.lock();
         for path in &self.paths {
             let Some(writers) = state.writing.get_mut(path) else {
                 continue;

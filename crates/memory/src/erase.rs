@@ -2,9 +2,9 @@
 //!
 //! Owns: when that note may go. Never: how files are rid of words (`Index::erase`).
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use ports::IndexError;
 use text::chain;
 
@@ -41,10 +41,6 @@ impl Erasing {
             note: tokio::sync::Mutex::default(),
         }
     }
-
-    fn state(&self) -> MutexGuard<'_, ErasureState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// Something is being removed. Dropped unsettled, the files are due.
@@ -58,7 +54,7 @@ pub(crate) struct Removing<'a> {
 /// To be called before the first row is removed.
 pub(crate) async fn begin(world: &World) -> Removing<'_> {
     let _note = world.erasing.note.lock().await;
-    world.erasing.state().open += 1;
+    world.erasing.state.lock().open += 1;
     world.erasing.under_way.set_if(|count| {
         *count += 1;
         false
@@ -96,7 +92,7 @@ impl Removing<'_> {
         self.has_removed();
         let world = self.world;
         drop(self);
-        let is_due = world.erasing.state().is_due;
+        let is_due = world.erasing.state.lock().is_due;
         if !is_due {
             strike_out(world, false).await;
         } else if world.parts.index.owes_erasing().await && world.writer.erase().await.is_ok() {
@@ -119,7 +115,7 @@ impl Removing<'_> {
 impl Drop for Removing<'_> {
     fn drop(&mut self) {
         self.has_removed();
-        let mut state = self.world.erasing.state();
+        let mut state = self.world.erasing.state.lock();
         state.open -= 1;
         state.is_due |= !self.is_settled;
     }
@@ -128,7 +124,7 @@ impl Drop for Removing<'_> {
 /// Does what an earlier process owed.
 pub(crate) async fn finish_earlier(world: &World) {
     if !world.parts.index.owes_erasing().await {
-        let mut state = world.erasing.state();
+        let mut state = world.erasing.state.lock();
         state.is_due &= state.open > 0;
     } else if world.writer.erase().await.is_ok() {
         strike_out(world, true).await;
@@ -139,7 +135,7 @@ pub(crate) async fn finish_earlier(world: &World) {
 async fn strike_out(world: &World, is_erased: bool) {
     let _note = world.erasing.note.lock().await;
     let is_nothing_left = {
-        let mut state = world.erasing.state();
+        let mut state = world.erasing.state.lock();
         state.is_due &= !is_erased || state.open > 0;
         state.open == 0 && !state.is_due
     };

@@ -6,9 +6,10 @@
 //! commit of the history and a sync of files have all tenants alone.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use model::Scope;
+use parking_lot::Mutex;
 use tokio::sync::{Notify, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock};
 
 /// After this number of failed attempts, work on all tenants takes its place in the queue, and others wait.
@@ -108,7 +109,7 @@ impl TenantGate {
     }
 
     fn tenant(&self, scope: &Scope) -> Arc<RwLock<()>> {
-        let mut tenants = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tenants = self.tenants.lock();
         if tenants.len() > TENANTS_MAX {
             tenants.retain(|_, lock| Arc::strong_count(lock) > 1);
         }

@@ -12,11 +12,12 @@ mod undone;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use extract::consolidate::page;
 use model::{EntryId, Owner, Page, Scope, Timestamp};
+use parking_lot::Mutex;
 use ports::{
     By, Change, ChangeId, ChangeTarget, FileMark, FileRecord, History, LedgerError, NewVersion, ParsedFile,
     Run, RunId, Touching, Version, VersionId, VersionKey, VersionQuery, VersionText, VaultPath,
@@ -130,7 +131,7 @@ impl Chronicle {
         }
         let target = match doing.as_deref() {
             Some(Doing::Run { by, at, change }) => ChangeTarget {
-                known: *held(change),
+                known: *change.lock(),
                 by: by.clone(),
                 at: *at,
             },
@@ -142,20 +143,20 @@ impl Chronicle {
         };
         let settled = self.take_settled();
         let announced = self.history.announce(target, versions, settled.clone()).await;
-        let announced = announced.inspect_err(|_| held(&self.settled).extend(settled))?;
+        let announced = announced.inspect_err(|_| self.settled.lock().extend(settled))?;
         if let Some(Doing::Run { change, .. }) = doing.as_deref() {
-            *held(change) = Some(announced.change);
+            *change.lock() = Some(announced.change);
         }
         Ok(announced.versions)
     }
 
     /// Versions are in their files.
     fn are_written(&self, versions: impl IntoIterator<Item = VersionId>) {
-        held(&self.settled).extend(versions);
+        self.settled.lock().extend(versions);
     }
 
     fn take_settled(&self) -> Vec<VersionId> {
-        std::mem::take(&mut *held(&self.settled))
+        std::mem::take(&mut *self.settled.lock())
     }
 
     /// The ledger's history, which knows all that was written.
@@ -163,14 +164,10 @@ impl Chronicle {
         let settled = self.take_settled();
         if !settled.is_empty() {
             let done = self.history.settle(settled.clone()).await;
-            done.inspect_err(|_| held(&self.settled).extend(settled))?;
+            done.inspect_err(|_| self.settled.lock().extend(settled))?;
         }
         Ok(&self.history)
     }
-}
-
-fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Does work whose writes are a run's; the caller's future alone counts, not what it spawns.
@@ -185,7 +182,7 @@ async fn as_run<T>(
     });
     let done = DOING.scope(doing.clone(), work).await;
     let made = match &*doing {
-        Doing::Run { change, .. } => *held(change),
+        Doing::Run { change, .. } => *change.lock(),
         Doing::Forgetting(_) => None,
     };
     (done, made)
@@ -236,7 +233,7 @@ pub(crate) async fn forgetting<T>(
     let Doing::Forgetting(going) = &*doing else {
         return Ok((done, false));
     };
-    let entries = std::mem::take(&mut *held(&going.entries));
+    let entries = std::mem::take(&mut *going.entries.lock());
     // A sync found them gone meanwhile.
     for ((scope, owner), gone) in entries {
         purge_entries(world, (&scope, &owner), &gone).await?;
@@ -260,7 +257,7 @@ pub(crate) async fn going(
     let gone: BTreeSet<String> = gone.iter().map(|id| (*id).to_owned()).collect();
     purge_entries(world, (scope, owner), &gone).await?;
     let of_owner = (scope.clone(), owner.clone());
-    held(&going.entries).entry(of_owner).or_default().extend(gone);
+    going.entries.lock().entry(of_owner).or_default().extend(gone);
     Ok(())
 }
 

@@ -4,10 +4,11 @@
 //! looked at once after its last message; looking costs nothing where nothing is due, however many sessions there are.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use model::SessionKey;
+use parking_lot::Mutex;
 use ports::LedgerError;
 use text::chain;
 use tokio::sync::Notify;
@@ -34,17 +35,13 @@ pub(crate) struct IdleSessions {
 impl IdleSessions {
     /// The session got a message.
     pub(crate) fn touch(&self, session: &SessionKey, due: Duration) {
-        let mut queue = self.queue();
+        let mut queue = self.due.lock();
         let was_empty = queue.first().is_none();
         queue.set(session.clone(), due);
         drop(queue);
         if was_empty {
             self.begun.notify_one();
         }
-    }
-
-    fn queue(&self) -> MutexGuard<'_, Due<SessionKey>> {
-        self.due.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -63,7 +60,7 @@ pub(crate) async fn keep(world: Arc<World>) {
     loop {
         let now = clock.elapsed();
         let (due, first) = {
-            let mut queue = world.idle.queue();
+            let mut queue = world.idle.due.lock();
             (queue.take(now), queue.first())
         };
         if let Some(session) = due {
@@ -95,7 +92,7 @@ async fn remember(world: &World) -> Result<(), LedgerError> {
     let open = world.parts.transcripts.open_sessions(OPEN_MAX).await?;
     let (now, elapsed) = (world.now(), world.parts.clock.elapsed());
     let whole = world.settings.idle_after;
-    let mut queue = world.idle.queue();
+    let mut queue = world.idle.due.lock();
     for (session, last) in open {
         let quiet_ms = now.millis().saturating_sub(last.millis());
         let quiet = Duration::from_millis(u64::try_from(quiet_ms).unwrap_or(0));

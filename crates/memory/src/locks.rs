@@ -3,8 +3,9 @@
 //! Owns: keyed mutual exclusion across awaits. Never: the work under a lock.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::OwnedMutexGuard;
 
 type Lock = Arc<tokio::sync::Mutex<()>>;
@@ -42,7 +43,7 @@ impl<K: Ord + Clone> Default for KeyedLocks<K> {
 impl<K: Ord + Clone> KeyedLocks<K> {
     /// Waits for the key's lock.
     pub(crate) async fn lock(&self, key: &K) -> HeldLock<'_, K> {
-        let lock = self.map().entry(key.clone()).or_default().clone();
+        let lock = self.locks.lock().entry(key.clone()).or_default().clone();
         let claim = LockClaim {
             locks: self,
             key: key.clone(),
@@ -56,7 +57,7 @@ impl<K: Ord + Clone> KeyedLocks<K> {
 
     /// The key's lock, if it is free.
     pub(crate) fn try_lock(&self, key: &K) -> Option<HeldLock<'_, K>> {
-        let lock = self.map().entry(key.clone()).or_default().clone();
+        let lock = self.locks.lock().entry(key.clone()).or_default().clone();
         let claim = LockClaim {
             locks: self,
             key: key.clone(),
@@ -71,17 +72,13 @@ impl<K: Ord + Clone> KeyedLocks<K> {
     /// How many keys are held or waited for.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
-        self.map().len()
-    }
-
-    fn map(&self) -> MutexGuard<'_, BTreeMap<K, Lock>> {
-        self.locks.lock().unwrap_or_else(PoisonError::into_inner)
+        self.locks.lock().len()
     }
 }
 
 impl<K: Ord + Clone> Drop for LockClaim<'_, K> {
     fn drop(&mut self) {
-        let mut map = self.locks.map();
+        let mut map = self.locks.locks.lock();
         self.lock = None;
         // One reference is the map's own: the lock is free, and no caller waits.
         if map

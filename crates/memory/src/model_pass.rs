@@ -4,10 +4,11 @@
 //! Owns: when the model is asked and what happens when it is of no use. Never: the prompt (`extract` has it).
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use extract::{AnswerPart, Boundary, Tail};
 use model::{CellId, CutReason, Message, SessionKey};
+use parking_lot::{Mutex, MutexGuard};
 use ports::LedgerError;
 use text::chain;
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -54,7 +55,7 @@ impl ModelPasses {
 
     /// How many sessions the model is asked about now, this one or any.
     pub(crate) fn running(&self, session: Option<&SessionKey>) -> usize {
-        let sessions = self.sessions();
+        let sessions = self.sessions.lock();
         let running = sessions
             .iter()
             .filter(|(key, pass)| pass.running && session.is_none_or(|s| s == *key));
@@ -63,17 +64,17 @@ impl ModelPasses {
 
     /// The model's extraction of a segment, made when it found the boundary.
     pub(crate) fn answer(&self, cell: &CellId) -> Option<AnswerPart> {
-        self.answers().get(cell).cloned()
+        self.answers.lock().get(cell).cloned()
     }
 
     /// The segment is written.
     pub(crate) fn forget_answer(&self, cell: &CellId) {
-        self.answers().remove(cell);
+        self.answers.lock().remove(cell);
     }
 
     /// What came of the model's answers so far.
     pub(crate) fn tally(&self) -> MutexGuard<'_, ModelAnswers> {
-        self.tally.lock().unwrap_or_else(PoisonError::into_inner)
+        self.tally.lock()
     }
 
     /// Waits for one's turn to ask the model.
@@ -82,7 +83,7 @@ impl ModelPasses {
     }
 
     fn keep_answers(&self, told: impl IntoIterator<Item = (CellId, AnswerPart)>) {
-        let mut answers = self.answers();
+        let mut answers = self.answers.lock();
         answers.extend(told);
         while answers.len() > ANSWERS_MAX {
             answers.pop_first();
@@ -91,7 +92,7 @@ impl ModelPasses {
 
     /// Whether the caller must run a pass; otherwise the running pass looks again.
     fn begin(&self, session: &SessionKey) -> bool {
-        let mut sessions = self.sessions();
+        let mut sessions = self.sessions.lock();
         if sessions.len() >= SESSIONS_MAX {
             sessions.retain(|_, pass| pass.running);
         }
@@ -102,7 +103,7 @@ impl ModelPasses {
 
     /// Whether the pass must be repeated; otherwise it is over.
     fn repeats(&self, session: &SessionKey, asked: usize) -> bool {
-        let mut sessions = self.sessions();
+        let mut sessions = self.sessions.lock();
         let Some(pass) = sessions.get_mut(session) else {
             return false;
         };
@@ -116,15 +117,7 @@ impl ModelPasses {
     }
 
     fn asked(&self, session: &SessionKey) -> usize {
-        self.sessions().get(session).map_or(0, |pass| pass.asked)
-    }
-
-    fn sessions(&self) -> MutexGuard<'_, BTreeMap<SessionKey, PassState>> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn answers(&self) -> MutexGuard<'_, BTreeMap<CellId, AnswerPart>> {
-        self.answers.lock().unwrap_or_else(PoisonError::into_inner)
+        self.sessions.lock().get(session).map_or(0, |pass| pass.asked)
     }
 }
 

@@ -3,11 +3,11 @@
 //! Owns: counting panics, and the wait before a loop restarts. Never: the work of a loop.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures::FutureExt;
 use model::Timestamp;
+use parking_lot::Mutex;
 use ports::Clock;
 
 use crate::api::EngineError;
@@ -32,7 +32,7 @@ pub(crate) struct PanicCount {
 
 impl Panics {
     pub(crate) fn seen(&self) -> PanicCount {
-        *self.state()
+        *self.seen.lock()
     }
 
     /// Does a piece of a loop's work; a panic is counted and becomes an error.
@@ -46,15 +46,11 @@ impl Panics {
         done.unwrap_or_else(|panic| {
             let words = words_of(&*panic);
             tracing::error!(name, panic = words, "a background loop panicked; continuing");
-            let mut seen = self.state();
+            let mut seen = self.seen.lock();
             seen.count += 1;
             seen.last = Some(clock.now());
             Err(EngineError::Panicked(words))
         })
-    }
-
-    fn state(&self) -> MutexGuard<'_, PanicCount> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -5,10 +5,11 @@
 //! Never: reading files.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use futures::future::try_join_all;
 use model::{Doc, Name, Owner, Scope};
+use parking_lot::Mutex;
 use ports::{
     BrokenFile, FileChanges, FileMark, FileRecord, FileStat, LedgerError, ParsedFile, ReadEntry, VaultPath,
 };
@@ -46,7 +47,7 @@ impl Records {
 
     /// A file's recorded stat.
     pub(crate) async fn stat(&self, path: &VaultPath) -> Result<Option<FileStat>, LedgerError> {
-        if let Some(stat) = self.known().get(path) {
+        if let Some(stat) = self.known.lock().get(path) {
             return Ok(Some(stat.clone()));
         }
         let stat = self.ledger.stat(path).await?;
@@ -69,7 +70,7 @@ impl Records {
     /// Records a file's whole state.
     pub(crate) async fn put(&self, record: FileRecord) -> Result<(), LedgerError> {
         let stat = record.stat.clone();
-        self.known().remove(&stat.path);
+        self.known.lock().remove(&stat.path);
         self.ledger.put(record).await?;
         self.know(stat);
         Ok(())
@@ -98,13 +99,13 @@ impl Records {
 
     /// A promised record did not come.
     pub(crate) fn break_promise(&self, path: &VaultPath) {
-        self.known().remove(path);
+        self.known.lock().remove(path);
     }
 
     /// Forgets files.
     pub(crate) async fn drop_paths(&self, paths: &[VaultPath]) -> Result<(), LedgerError> {
         for path in paths {
-            self.known().remove(path);
+            self.known.lock().remove(path);
         }
         self.ledger.drop_paths(paths).await
     }
@@ -115,15 +116,11 @@ impl Records {
     }
 
     fn know(&self, stat: FileStat) {
-        let mut known = self.known();
+        let mut known = self.known.lock();
         if known.len() >= KNOWN_MAX {
             known.clear();
         }
         known.insert(stat.path.clone(), stat);
-    }
-
-    fn known(&self) -> MutexGuard<'_, BTreeMap<VaultPath, FileStat>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -3,9 +3,9 @@
 //! Owns: the last write that found no room, until there is room again. Never: a write to find out; the file system is asked.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use ports::{Clock, NoRoom, Room, Vault};
 
 use crate::api::EngineError;
@@ -105,22 +105,18 @@ impl RoomGauge {
         }
         let free_bytes = room.map_or(0, |room| room.free_bytes);
         let at = clock.elapsed();
-        *self.last() = Some(FailedWrite { why, free_bytes, at });
+        *self.last.lock() = Some(FailedWrite { why, free_bytes, at });
     }
 
     /// A write found room.
     pub(crate) fn succeeded(&self) {
-        *self.last() = None;
-    }
-
-    fn last(&self) -> MutexGuard<'_, Option<FailedWrite>> {
-        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.last.lock() = None;
     }
 
     /// The present state.
     pub(crate) fn state(&self, vault: &dyn Vault, clock: &dyn Clock) -> DiskState {
         let room = vault.room();
-        let last = *self.last();
+        let last = *self.last.lock();
         let refusal = match &room {
             Some(room) if room.is_read_only => Some(NoRoom::ReadOnly),
             room => last

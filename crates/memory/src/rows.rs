@@ -7,9 +7,10 @@
 //! a turn of its episode, once for each owner. The store makes it once.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use model::{Doc, DocKind, Message, MessageId, Vector};
+use parking_lot::Mutex;
 use ports::{EmbedError, EmbedPurpose, Embedder, kept_number};
 use recall::{Cosines, QUESTIONS, STATEMENTS};
 use text::chain;
@@ -73,7 +74,7 @@ impl Rows {
     /// One vector for each message.
     pub(crate) async fn of_messages(&self, messages: &[Message]) -> Result<Vec<Vector>, EmbedError> {
         let mut vectors: Vec<Option<Vector>> = {
-            let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+            let kept = self.kept.lock();
             messages
                 .iter()
                 .map(|message| kept.vectors.get(&message.id).cloned())
@@ -141,7 +142,7 @@ impl Rows {
     }
 
     fn keep(&self, id: &MessageId, vector: &Vector) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.lock();
         if kept.vectors.insert(id.clone(), vector.clone()).is_none() {
             kept.order.push_back(id.clone());
         }
@@ -188,7 +189,7 @@ mod tests {
 
         async fn embed(&self, texts: &[&str], _: EmbedPurpose) -> Result<Vec<Vector>, EmbedError> {
             let lengths = texts.iter().map(|text| text.len()).collect();
-            self.1.lock().expect("no panic").push(lengths);
+            self.1.lock().push(lengths);
             Ok(texts.iter().map(|_| Vector::from([1.0])).collect())
         }
     }
@@ -226,9 +227,6 @@ mod tests {
         assert!(docs.iter().all(|doc| doc.vector.is_some()));
         let max = TEXT_BYTES_MAX;
         let calls = [vec![0, 50_000, max, max, max], vec![max, max]];
-        assert_eq!(
-            *embedder.1.lock().expect("no panic"),
-            [calls.clone(), calls].concat()
-        );
+        assert_eq!(*embedder.1.lock(), [calls.clone(), calls].concat());
     }
 }

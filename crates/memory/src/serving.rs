@@ -3,9 +3,9 @@
 //! Owns: the one state that searches wait on. Never: building an index (`rebuild` does).
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use ports::{Clock, IndexError, VaultPath};
 use text::counted;
 
@@ -109,12 +109,12 @@ impl Gauge {
 
     /// Notes changed files that a sync will read.
     pub(crate) fn add_unread(&self, paths: &[VaultPath]) {
-        self.unread_files().extend(paths.iter().cloned());
+        self.unread.lock().extend(paths.iter().cloned());
     }
 
     /// Notes that files were read.
     pub(crate) fn remove_unread(&self, paths: &[VaultPath]) {
-        let mut unread = self.unread_files();
+        let mut unread = self.unread.lock();
         for path in paths {
             unread.remove(path);
         }
@@ -129,22 +129,18 @@ impl Gauge {
             path.strip_prefix(folder)
                 .is_some_and(|rest| rest.starts_with('/'))
         };
-        let files = self.unread_files().iter().filter(is_below).count();
+        let files = self.unread.lock().iter().filter(is_below).count();
         let shown = counted(files, "changed file is", "changed files are");
         (files > 0).then(|| format!("{shown} not read yet: search again for all memories"))
     }
 
-    fn unread_files(&self) -> MutexGuard<'_, BTreeSet<VaultPath>> {
-        self.unread.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// How far a rebuild is; none when there is none.
     pub(crate) fn progress(&self) -> Option<Progress> {
-        *self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.progress.lock()
     }
 
     pub(crate) fn set_progress(&self, progress: Option<Progress>) {
-        *self.progress.lock().unwrap_or_else(PoisonError::into_inner) = progress;
+        *self.progress.lock() = progress;
     }
 
     /// Waits until the index can answer with what the vault holds; within bounds, since someone waits.

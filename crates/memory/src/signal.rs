@@ -4,8 +4,8 @@
 //! them in random order. Never: the meaning of a value.
 
 use std::pin::pin;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 #[derive(Debug, Default)]
@@ -23,17 +23,17 @@ impl<T: Clone> Signal<T> {
     }
 
     pub(crate) fn get(&self) -> T {
-        self.value().clone()
+        self.value.lock().clone()
     }
 
     pub(crate) fn set(&self, value: T) {
-        *self.value() = value;
+        *self.value.lock() = value;
         self.changed.notify_waiters();
     }
 
     /// Changes the value if `change` returns true; returns whether it did.
     pub(crate) fn set_if(&self, change: impl FnOnce(&mut T) -> bool) -> bool {
-        let is_changed = change(&mut self.value());
+        let is_changed = change(&mut self.value.lock());
         if is_changed {
             self.changed.notify_waiters();
         }
@@ -53,10 +53,6 @@ impl<T: Clone> Signal<T> {
             changed.await;
         }
     }
-
-    fn value(&self) -> MutexGuard<'_, T> {
-        self.value.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 #[cfg(test)]
@@ -74,11 +70,11 @@ mod tests {
             let (signal, woken) = (signal.clone(), woken.clone());
             async move {
                 signal.wait_for(|value| *value > 0).await;
-                woken.lock().expect("no panic").push(number);
+                woken.lock().push(number);
             }
         });
         tokio::join!(join_all(waiting), async { signal.set(1) });
-        assert_eq!(*woken.lock().expect("no panic"), (0..20).collect::<Vec<_>>());
+        assert_eq!(*woken.lock(), (0..20).collect::<Vec<_>>());
     }
 
     #[tokio::test]

@@ -4,10 +4,10 @@
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures::FutureExt;
+use parking_lot::Mutex;
 use ports::Clock;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::oneshot;
@@ -32,7 +32,7 @@ impl Tasks {
         if self.stop.is_cancelled() {
             return;
         }
-        let mut set = self.set();
+        let mut set = self.set.lock();
         // Finished tasks keep their memory until they are joined.
         while set.try_join_next().is_some() {}
         set.spawn(work);
@@ -70,7 +70,7 @@ impl Tasks {
     /// Gives the stop signal, waits until every task has ended, and ends those that take longer than the bound.
     pub(crate) async fn end(&self, clock: &dyn Clock, bound: Duration) {
         self.stop.cancel();
-        let mut set = std::mem::take(&mut *self.set());
+        let mut set = std::mem::take(&mut *self.set.lock());
         tokio::select! {
             biased;
             () = async { while set.join_next().await.is_some() {} } => {}
@@ -81,11 +81,7 @@ impl Tasks {
     /// Ends every task at once.
     pub(crate) fn kill(&self) {
         self.stop.cancel();
-        self.set().abort_all();
-    }
-
-    fn set(&self) -> MutexGuard<'_, JoinSet<()>> {
-        self.set.lock().unwrap_or_else(PoisonError::into_inner)
+        self.set.lock().abort_all();
     }
 }
 

@@ -5,11 +5,12 @@
 
 use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
 use model::{CellId, Timestamp};
+use parking_lot::Mutex;
 use ports::{IndexError, Job, JobFailure, JobId, JobKind, LedgerError, VaultError};
 use text::chain;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -42,30 +43,26 @@ struct Waiting {
 
 impl Unrecorded {
     pub(crate) fn release_later(&self) {
-        self.waiting().releases = true;
+        self.0.lock().releases = true;
     }
 
     fn hand_back_later(&self, jobs: Vec<JobId>) {
-        self.waiting().jobs.extend(jobs);
-    }
-
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().jobs.extend(jobs);
     }
 
     /// Brings the ledger up to date.
     async fn record(&self, world: &World) -> Result<(), LedgerError> {
         let (releases, jobs) = {
-            let waiting = self.waiting();
+            let waiting = self.0.lock();
             (waiting.releases, waiting.jobs.clone())
         };
         if releases {
             world.parts.jobs.release_all(latest(world.work_time())).await?;
-            self.waiting().releases = false;
+            self.0.lock().releases = false;
         }
         if !jobs.is_empty() {
             world.parts.jobs.hand_back(&jobs, world.work_time()).await?;
-            self.waiting().jobs.drain(..jobs.len());
+            self.0.lock().jobs.drain(..jobs.len());
         }
         Ok(())
     }
@@ -80,7 +77,7 @@ pub(crate) async fn dispatch(world: Arc<World>) {
         // Jobs of one session come behind each other.
         for jobs in jobs.chunk_by(|job, next| job.session == next.session) {
             let is_new = {
-                let mut running = running.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut running = running.lock();
                 let is_new = jobs.iter().all(|job| !running.contains(&job.id));
                 running.extend(jobs.iter().map(|job| job.id.clone()));
                 is_new
@@ -150,7 +147,7 @@ async fn work(
         (Err(error), jobs) => hand_back(&world, jobs, &error).await,
     }
     {
-        let mut running = running.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut running = running.lock();
         running.retain(|id| jobs.iter().all(|job| job.id != *id));
     }
     drop(permit);

@@ -9,10 +9,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use model::{CellId, Owner, Scope, SessionKey, Timestamp};
+use parking_lot::{Mutex, MutexGuard};
 use ports::IndexError;
 use text::chain;
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -106,7 +107,7 @@ pub(crate) fn turns(threads: usize) -> Turns {
 
 impl Turns {
     pub(crate) fn long_cells(&self) -> MutexGuard<'_, BTreeMap<CellId, usize>> {
-        self.long_cells.lock().unwrap_or_else(PoisonError::into_inner)
+        self.long_cells.lock()
     }
 }
 

@@ -5,8 +5,8 @@
 use std::convert::Infallible;
 use std::path::PathBuf;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use askama::Template;
@@ -14,6 +14,7 @@ use axum::extract::{Multipart, State};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Redirect, Response};
 use gateway::Client;
+use parking_lot::Mutex;
 use tokio::io::AsyncWriteExt;
 use tokio::task::JoinSet;
 
@@ -99,10 +100,6 @@ pub(crate) struct Imports {
     next: Arc<AtomicU64>,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Imports {
     pub(crate) fn new(importer: Arc<dyn Importer>) -> Self {
         Self {
@@ -129,7 +126,7 @@ impl Imports {
             accept_forgotten,
             progress: progress.clone(),
         };
-        let mut entries = lock(&self.entries);
+        let mut entries = self.entries.lock();
         entries.insert(
             0,
             KeptImport {
@@ -143,12 +140,12 @@ impl Imports {
         entries.truncate(KEPT_MAX);
         drop(entries);
         let (work, entries) = (self.importer.import(job), self.entries.clone());
-        let mut running = lock(&self.running);
+        let mut running = self.running.lock();
         while running.try_join_next().is_some() {}
         running.spawn(async move {
             let ended = work.await;
             remove(&file).await;
-            let mut entries = lock(&entries);
+            let mut entries = entries.lock();
             if let Some(entry) = entries.iter_mut().find(|entry| entry.number == number) {
                 entry.ended = Some(ended);
             }
@@ -162,7 +159,7 @@ impl Imports {
                 || (entry.whose.app == guest.visitor.home.app.as_str()
                     && entry.whose.project == guest.visitor.home.project.as_str())
         };
-        lock(&self.entries).iter().filter(is_theirs).cloned().collect()
+        self.entries.lock().iter().filter(is_theirs).cloned().collect()
     }
 }
 
@@ -343,7 +340,7 @@ pub(crate) async fn live(State(page): State<PageDesk>, guest: Guest) -> Result<R
 
 impl ImportRow {
     fn of(entry: KeptImport) -> Self {
-        let progress = lock(&entry.progress).clone();
+        let progress = entry.progress.lock().clone();
         let share = |done: u64, all: u64| (done * 100).checked_div(all).unwrap_or_default().min(100);
         let (percent, doing) = match (&entry.ended, progress.is_read) {
             (Some(Ok(())), _) => (100, "Done"),

@@ -13,10 +13,11 @@ mod process;
 mod protocol;
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use parking_lot::Mutex;
 use ports::context_engine::{Assembled, ContextEngine, EngineFault, EngineInfo, TurnMeta};
 use serde_json::{Map, Value, json};
 use transcript::{Item, subagent};
@@ -136,7 +137,7 @@ impl<T: Transport> External<T> {
 
     /// An answer overrides the settings; omitted values stay as configured.
     fn learn(&self, answer: &EngineAnswer) {
-        let mut info = lock(&self.info);
+        let mut info = self.info.lock();
         if let Some(id) = &answer.engine_id {
             info.id.clone_from(id);
         }
@@ -166,7 +167,7 @@ impl ListAnswer {
 #[async_trait]
 impl<T: Transport> ContextEngine for External<T> {
     fn info(&self) -> EngineInfo {
-        lock(&self.info).clone()
+        self.info.lock().clone()
     }
 
     async fn bootstrap(&self, turn: &TurnMeta) -> Result<(), EngineFault> {
@@ -247,8 +248,4 @@ impl<T: Transport> ContextEngine for External<T> {
             .await?;
         Ok(())
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

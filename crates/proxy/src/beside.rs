@@ -3,9 +3,9 @@
 //! Owns: these two, in memory, of the newest conversations. Never: the messages (`conversation`).
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 
 use conversation::Conversation;
+use parking_lot::Mutex;
 use prefix::chain::ConversationId;
 use prefix::diverge::Outline;
 
@@ -40,7 +40,7 @@ pub(crate) struct Beside {
 
 impl Beside {
     fn with<T>(&self, id: &ConversationId, act: impl FnOnce(&mut Side) -> T) -> T {
-        let mut held = self.sides.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.sides.lock();
         let (uses, sides) = &mut *held;
         *uses += 1;
         if sides.len() >= KNOWN_MAX && !sides.contains_key(id) {
@@ -80,7 +80,7 @@ impl Beside {
 
     /// Lets go of the conversations whose ids begin so.
     pub(crate) fn forget_all(&self, beginning: &str) {
-        let mut held = self.sides.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.sides.lock();
         held.1.retain(|id, _| !id.0.starts_with(beginning));
     }
 }

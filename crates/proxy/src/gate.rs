@@ -9,11 +9,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use parking_lot::Mutex;
 use ports::Clock;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
@@ -109,7 +110,7 @@ impl Gates {
 
     /// The gate of that model server, always the same one. The first call for a name needs a tokio runtime.
     pub fn of(&self, upstream: &str) -> Gate {
-        let mut all = self.all();
+        let mut all = self.all.lock();
         if let Some(gate) = all.gates.get(upstream) {
             return gate.clone();
         }
@@ -131,7 +132,7 @@ impl Gates {
 
     /// The stats of every gate, by the name of its server.
     pub fn stats(&self) -> BTreeMap<String, GateStats> {
-        let all = self.all();
+        let all = self.all.lock();
         let stats = all.gates.iter().map(|(name, gate)| (name.clone(), gate.stats()));
         stats.collect()
     }
@@ -171,7 +172,7 @@ impl Gates {
     /// task is left.
     pub async fn shutdown(&self, bound: Duration) {
         let (gates, mut workers) = {
-            let mut all = self.all();
+            let mut all = self.all.lock();
             all.closed = true;
             let gates: Vec<Gate> = all.gates.values().cloned().collect();
             (gates, std::mem::take(&mut all.workers))
@@ -188,10 +189,6 @@ impl Gates {
         for gate in &gates {
             gate.0.with(Queue::cut_off);
         }
-    }
-
-    fn all(&self) -> MutexGuard<'_, All> {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -235,7 +232,7 @@ impl Gate {
 
     /// Has this called whenever background calls have put prompts of their own into the server's cache and it is quiet again.
     pub(crate) fn on_displaced(&self, call: impl Fn() + Send + Sync + 'static) {
-        *self.0.callback() = Some(Box::new(call));
+        *self.0.on_displaced.lock() = Some(Box::new(call));
     }
 
     /// The present counters.
@@ -275,12 +272,8 @@ impl Inner {
         }
     }
 
-    fn callback(&self) -> MutexGuard<'_, Option<Callback>> {
-        self.on_displaced.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn with<T>(&self, change: impl FnOnce(&mut Queue) -> T) -> T {
-        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut queue = self.queue.lock();
         let result = change(&mut queue);
         let gone = queue.gone();
         drop(queue);
@@ -302,7 +295,7 @@ async fn work(gate: Arc<Inner>) {
                 gate.with(|queue| queue.ended(&gate.upstream, waiting, end, now));
             }
             Next::Displaced => {
-                if let Some(call) = &*gate.callback() {
+                if let Some(call) = &*gate.on_displaced.lock() {
                     call();
                 }
             }

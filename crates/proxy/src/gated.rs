@@ -2,11 +2,12 @@
 //!
 //! Owns: nothing but the way through the gate. Never: a request of its own.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use futures::FutureExt;
+use parking_lot::Mutex;
 use ports::{Chat, ChatError, ChatReply, ChatRequest};
 use tokio::sync::oneshot;
 
@@ -49,7 +50,7 @@ impl Chat for GatedChat {
                     Ok(_) => JobEnd::Done,
                     Err(error) => JobEnd::Failed(error.to_string()),
                 };
-                let answer = answer.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let answer = answer.lock().take();
                 // The caller may be gone.
                 answer.map(|answer| answer.send(reply).ok());
                 end

@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use model::Timestamp;
+use parking_lot::Mutex;
 use prefix::backend::Kind;
 use prefix::diverge::Class;
 use prefix::shadow::Reason;
@@ -107,7 +107,7 @@ impl Measures {
 
     /// One more request.
     pub fn record(&self, measured: Measured) {
-        let mut kept = self.kept();
+        let mut kept = self.kept.lock();
         kept.records += 1;
         let last = kept.records;
         let upstream = kept.upstreams.entry(measured.upstream.clone()).or_default();
@@ -126,14 +126,14 @@ impl Measures {
 
     /// The requests of a conversation that are kept, newest first.
     pub fn conversation(&self, id: &str) -> Vec<Measured> {
-        let kept = self.kept();
+        let kept = self.kept.lock();
         let found = kept.conversations.get(id);
         found.map_or_else(Vec::new, |one| one.newest_first.iter().cloned().collect())
     }
 
     /// The conversations that were busy last, newest first, each with its requests, newest first.
     pub fn newest(&self, conversations_max: usize) -> Vec<(String, Vec<Measured>)> {
-        let kept = self.kept();
+        let kept = self.kept.lock();
         let mut newest: Vec<(&String, &MeasuredConversation)> = kept.conversations.iter().collect();
         newest.sort_unstable_by_key(|(_, one)| std::cmp::Reverse(one.last));
         newest.truncate(conversations_max);
@@ -145,19 +145,20 @@ impl Measures {
 
     /// Keeps nothing of a tenant's conversations any more but their share of the sums; `beginning` is `APP/PROJECT/`.
     pub fn forget_all(&self, beginning: &str) {
-        self.kept()
+        self.kept
+            .lock()
             .conversations
             .retain(|id, _| !id.starts_with(beginning));
     }
 
     /// Keeps nothing of a conversation any more but its share of the sums.
     pub fn forget(&self, conversation: &str) {
-        self.kept().conversations.remove(conversation);
+        self.kept.lock().conversations.remove(conversation);
     }
 
     /// The sums of every server, by its name.
     pub fn upstreams(&self) -> BTreeMap<String, Totals> {
-        let kept = self.kept();
+        let kept = self.kept.lock();
         let totals = kept
             .upstreams
             .iter()
@@ -167,7 +168,7 @@ impl Measures {
 
     /// Whether a server ever reported reused tokens. A server that never did may have no cache.
     pub(crate) fn has_cached(&self, upstream: &str) -> bool {
-        let kept = self.kept();
+        let kept = self.kept.lock();
         kept.upstreams
             .get(upstream)
             .is_some_and(|one| one.cached_tokens > 0)
@@ -203,10 +204,6 @@ impl Measures {
         });
         let help = "Requests that did not extend the last one, by reason";
         counter(out, "quipu_upstream_misses", help, misses);
-    }
-
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

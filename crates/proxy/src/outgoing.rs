@@ -4,9 +4,10 @@
 //! a turn (`turn`), reading the answer (`after`).
 
 use conversation::Whose;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use ports::{Probed, UpstreamAnswer, UpstreamError, UpstreamRequest};
 use prefix::backend::{self, Extra, Profile, RefusedExtras};
 use prefix::compose::{Composed, Sent};
@@ -226,16 +227,16 @@ impl Target {
     /// Lets the server choose slots from now on: it empties slots that no other conversation has, and knows where it
     /// moved their content.
     pub(crate) fn name_no_slots(&self) {
-        let mut refused = self.learnt.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut refused = self.learnt.lock();
         refused.0.insert("id_slot".to_owned());
     }
 
     fn refused(&self) -> RefusedExtras {
-        self.learnt.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.learnt.lock().clone()
     }
 
     fn learn(&self, status: u16, said: &str, extras: &[Extra]) -> bool {
-        let mut refused = self.learnt.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut refused = self.learnt.lock();
         refused.learn(status, said, extras)
     }
 }

@@ -3,8 +3,8 @@
 //! Owns: the choice of the server for a model, the owner of a request. Never: the order of a turn (`turn`).
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -12,6 +12,7 @@ use context::guard::{Claims, ModelWindow};
 use conversation::{Contexts, Endings, Logged, Shared, Store, Whose, name_of};
 use memory::Engine;
 use model::{Name, Owner, Scope, SessionId};
+use parking_lot::Mutex;
 use ports::{Clock, Ids, Probed, Upstream};
 use prefix::backend::{self, Kind};
 use prefix::chain::ConversationId;
@@ -136,7 +137,7 @@ impl Target {
     pub(crate) fn slot(&self, probed: &Probed, conversation: &str, left: Option<&str>) -> Option<u32> {
         let count = probed.slots.filter(|count| *count > 1)?;
         let turn = self.turns.load(Ordering::Relaxed);
-        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slots = self.slots.lock();
         let of = |name: &str| {
             let mut given = slots.iter().filter(|(_, given)| given.conversation == name);
             given.next().map(|(slot, _)| *slot)
@@ -174,7 +175,7 @@ impl Target {
 
     /// The slot of a conversation, if requests to the server name it.
     pub(crate) fn slot_of(&self, conversation: &str) -> Option<u32> {
-        let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let slots = self.slots.lock();
         let mine = slots.iter().find(|(_, given)| given.conversation == conversation);
         mine.map(|(slot, _)| *slot).filter(|_| self.names_slots())
     }
@@ -192,7 +193,7 @@ impl Target {
             model: Some(model.to_owned()),
             ..Claims::default()
         });
-        let windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        let windows = self.windows.lock();
         if let Some(tokens) = windows.get(model) {
             window.narrow(*tokens);
         }
@@ -200,7 +201,7 @@ impl Target {
     }
 
     pub(crate) fn learn_window(&self, model: &str, tokens: usize) {
-        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut windows = self.windows.lock();
         windows.insert(model.to_owned(), tokens);
     }
 

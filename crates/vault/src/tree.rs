@@ -7,11 +7,12 @@ use std::collections::BTreeSet;
 use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use markdown::{NoPlace, Place};
 use model::{Owner, Scope};
+use parking_lot::Mutex;
 use ports::{FileStat, OtherFile, VaultError, VaultPath};
 
 /// The vault's folder.
@@ -161,7 +162,7 @@ impl Tree {
         let files = self.walk("", |stranger| {
             strangers.insert(stranger.into());
         });
-        *self.strangers.lock().unwrap_or_else(PoisonError::into_inner) = strangers;
+        *self.strangers.lock() = strangers;
         Ok(files)
     }
 
@@ -171,7 +172,7 @@ impl Tree {
             let metadata = self.root.join(&**path).symlink_metadata();
             metadata.is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
         };
-        let mut strangers = self.strangers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut strangers = self.strangers.lock();
         strangers.retain(is_stranger);
         strangers.iter().cloned().collect()
     }

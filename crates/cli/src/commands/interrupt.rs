@@ -2,11 +2,10 @@
 //!
 //! Owns: the words, and when they are said. Never: undoing. All that was acknowledged stays.
 
-use std::sync::{Mutex, PoisonError};
-
 use super::Desk;
 use crate::error::{Exit, Failure};
 use crate::output;
+use parking_lot::Mutex;
 
 /// What stands if the command is interrupted now.
 #[derive(Debug, Default)]
@@ -15,11 +14,11 @@ pub(crate) struct WhatStands(Mutex<String>);
 impl WhatStands {
     /// Replaces the words of the last step.
     pub(super) fn now(&self, words: String) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = words;
+        *self.0.lock() = words;
     }
 
     fn words(&self) -> String {
-        let words = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let words = self.0.lock();
         if words.is_empty() {
             return "interrupted".to_owned();
         }

@@ -32,7 +32,7 @@ impl Store {
     /// Number of conversations in memory that are near their limit, without those with a running request.
     pub fn near_limit(&self) -> usize {
         let in_memory: Vec<Shared> = {
-            let held = self.held();
+            let held = self.held.lock();
             held.known
                 .values()
                 .filter_map(|known| known.conversation.clone())
@@ -45,7 +45,7 @@ impl Store {
     /// The most recently used conversations, also after a restart.
     pub async fn newest(&self, limit: usize) -> Result<Vec<ConversationId>, LedgerError> {
         let newest = self.logs.newest(limit).await?;
-        let mut held = self.held();
+        let mut held = self.held.lock();
         let ids = newest.into_iter().map(|(key, owner)| {
             let id = identity(&key.scope, &key.session);
             held.know(&id, Whose::of(key, owner));

@@ -43,7 +43,11 @@ async fn a_conversation_that_left_memory_goes_on_with_the_same_prefix() {
         let message = [said("user", &long)];
         let appended = contexts.append(&whose(name), Dialect::OpenAi, &message).await;
         appended.expect("it is on disk");
-        assert!(store.held().bytes <= HELD_BYTES_MAX, "{}", store.held().bytes);
+        assert!(
+            store.held.lock().bytes <= HELD_BYTES_MAX,
+            "{}",
+            store.held.lock().bytes
+        );
     };
     append("first").await;
     let before = messages(&assembled(&contexts, &whose("first"), WINDOW).await);
@@ -75,7 +79,7 @@ async fn a_conversation_that_left_memory_goes_on_with_the_same_prefix() {
     assert_eq!(now[..before.len()], before[..]);
     assert_eq!(now[before.len()..], [reply, next[0].clone()]);
     assert_eq!(decided.reasons, [], "the server has read all of it");
-    assert!(store.held().bytes <= HELD_BYTES_MAX);
+    assert!(store.held.lock().bytes <= HELD_BYTES_MAX);
 }
 
 /// The tenant's last by name are all another owner's.

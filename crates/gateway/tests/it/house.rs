@@ -380,7 +380,7 @@ fn direct(
     contexts.chat = chat;
     contexts.keeping = Some(Keeping {
         policy: context::flush::Policy::default(),
-        place_of: Arc::new(Mutex::new(place_of)),
+        place_of: Arc::new(parking_lot::Mutex::new(place_of)),
     });
     Direct::start(DirectParts {
         engine: engine.clone(),

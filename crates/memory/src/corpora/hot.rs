@@ -4,10 +4,11 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock};
 
 use extract::KnownFacts;
 use model::{Doc, DocId, EntryId, Message, Owner, Scope, SessionId, SessionKey, TURN_BYTES_MAX, Vector};
+use parking_lot::RwLock;
 use recall::Corpus;
 use text::chain;
 use tokio::sync::OnceCell;
@@ -104,7 +105,7 @@ impl Hot {
 
     /// Reads the rows. An empty corpus while they are loaded.
     pub(crate) fn read<T>(&self, look: impl FnOnce(&Corpus) -> T) -> T {
-        match &*self.state.read().unwrap_or_else(PoisonError::into_inner) {
+        match &*self.state.read() {
             HotState::Ready(rows) => look(&rows.corpus),
             HotState::Loading(_) => look(&Corpus::default()),
         }
@@ -124,7 +125,7 @@ impl Hot {
     }
 
     fn prepare<T>(&self, look: impl FnOnce(&KnownFacts) -> T) -> T {
-        match &*self.state.read().unwrap_or_else(PoisonError::into_inner) {
+        match &*self.state.read() {
             HotState::Ready(rows) => {
                 let facts = || telling::known_facts(rows.corpus.iter().map(|doc| &**doc));
                 look(rows.facts.get_or_init(facts))
@@ -134,7 +135,7 @@ impl Hot {
     }
 
     fn has_facts(&self) -> bool {
-        match &*self.state.read().unwrap_or_else(PoisonError::into_inner) {
+        match &*self.state.read() {
             HotState::Ready(rows) => rows.facts.get().is_some(),
             HotState::Loading(_) => false,
         }
@@ -142,7 +143,7 @@ impl Hot {
 
     /// Whether the owner speaks in a session, as far as the rows show; always true while they load.
     pub(super) fn knows(&self, session: &SessionId) -> bool {
-        match &*self.state.read().unwrap_or_else(PoisonError::into_inner) {
+        match &*self.state.read() {
             HotState::Ready(rows) => rows.sessions.contains(session),
             HotState::Loading(_) => true,
         }
@@ -154,7 +155,7 @@ impl Hot {
     }
 
     fn apply(&self, change: RowsChange) -> bool {
-        match &mut *self.state.write().unwrap_or_else(PoisonError::into_inner) {
+        match &mut *self.state.write() {
             HotState::Loading(waiting) => {
                 waiting.push(change);
                 true
@@ -217,7 +218,7 @@ impl Hot {
             let built = aside(move || Rows::of(&owner, docs, buffered)).await;
             built.map_err(|_| EngineError::Stopping)?
         };
-        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.write();
         let HotState::Loading(waiting) = &mut *state else {
             return Ok(true);
         };

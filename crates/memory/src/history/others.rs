@@ -9,7 +9,7 @@ use std::time::Duration;
 use ports::{FileStat, NewVersion, VaultPath, VersionKey, VersionText};
 use text::{Fnv, chain};
 
-use super::{Chronicle, finish_open, held};
+use super::{Chronicle, finish_open};
 use crate::api::EngineError;
 use crate::world::World;
 
@@ -24,7 +24,7 @@ impl Chronicle {
         if !self.is_recording {
             return;
         }
-        let mut changed = held(&self.changed);
+        let mut changed = self.changed.lock();
         let first = changed.map_or(now, |(first, _)| first);
         let is_first = changed.replace((first, now)).is_none();
         drop(changed);
@@ -34,7 +34,7 @@ impl Chronicle {
     }
 
     fn due(&self) -> Option<Duration> {
-        let (first, last) = (*held(&self.changed))?;
+        let (first, last) = (*self.changed.lock())?;
         Some((last + QUIET).min(first + WAIT_MAX))
     }
 }
@@ -66,7 +66,7 @@ pub(crate) async fn keep(world: Arc<World>) {
         let pause = world.chronicle.due();
         let pause = pause.map(|due| due.saturating_sub(clock.elapsed()));
         if pause.is_some_and(|pause| pause.is_zero()) {
-            *held(&world.chronicle.changed) = None;
+            *world.chronicle.changed.lock() = None;
             if let Err(error) = compare(&world).await {
                 tracing::warn!(error = chain(&error), "cannot record changes beside memory; retrying");
                 world.chronicle.touch(clock.elapsed());

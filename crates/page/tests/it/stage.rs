@@ -63,7 +63,7 @@ impl Importer for Lines {
                 .post("/api/v2/memory/add", body.to_string().into_bytes())
                 .await;
             let reply = reply.map_err(|error| error.to_string())?;
-            let mut progress = job.progress.lock().expect("nobody panicked");
+            let mut progress = job.progress.lock();
             progress.messages = count;
             let answer: serde_json::Value = serde_json::from_slice(&reply.body).unwrap_or_default();
             let counted =

@@ -3,9 +3,9 @@
 //! Owns: which ones are kept. Never: passages, which are embedded once.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
 
 use model::Vector;
+use parking_lot::Mutex;
 
 /// Few enough that looking through them all costs less than hashing would save.
 const QUERIES_MAX: usize = 128;
@@ -17,7 +17,7 @@ pub(super) struct QueryCache(Mutex<VecDeque<(String, Vector)>>);
 impl QueryCache {
     /// The vector of a query asked lately.
     pub(super) fn get(&self, text: &str) -> Option<Vector> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.0.lock();
         let place = kept.iter().position(|(known, _)| known == text)?;
         let entry = kept.remove(place)?;
         let vector = entry.1.clone();
@@ -27,7 +27,7 @@ impl QueryCache {
 
     /// Keeps the vector of a query.
     pub(super) fn put(&self, text: &str, vector: &Vector) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.0.lock();
         kept.retain(|(known, _)| known != text);
         if kept.len() == QUERIES_MAX {
             kept.pop_front();

@@ -3,10 +3,11 @@
 //! Owns: starting the program when it is first needed and after it ended, how often, the time of a call. Never: the pipes (`process`).
 
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use parking_lot::Mutex;
 use ports::Clock;
 use ports::context_engine::EngineFault;
 use serde_json::{Map, Value};
@@ -14,7 +15,7 @@ use tokio::sync::Mutex as AsyncMutex;
 
 use super::process::Process;
 use super::protocol::{EngineAnswer, Hook, HookCall, error, failed};
-use super::{EngineSettings, External, Transport, lock};
+use super::{EngineSettings, External, Transport};
 
 /// From one start to the next: a program that ends at once costs no more.
 const START_GAP: Duration = Duration::from_secs(5);
@@ -94,13 +95,13 @@ impl Program {
             .await
             .unwrap_or_else(|error| Err(format!("it could not be started: {error}")));
         let process = process.map(Arc::new);
-        lock(&self.process).clone_from(&process);
+        self.process.lock().clone_from(&process);
         process.map_err(failed)
     }
 
     /// The running process, or why there is none.
     fn running(&self) -> Result<Arc<Process>, String> {
-        let process = lock(&self.process).clone()?;
+        let process = self.process.lock().clone()?;
         match process.over() {
             Some(why) => Err(why),
             None => Ok(process),

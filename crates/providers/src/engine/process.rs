@@ -7,17 +7,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use ports::context_engine::EngineFault;
 use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 use tracing::debug;
 
-use super::lock;
 use super::protocol::{BYTES_MAX, HookCall, failed, parsed, quote};
 
 /// The most calls that wait for an answer at a time.
@@ -73,7 +73,7 @@ struct Waiting<'a> {
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        lock(&self.shared.calls).waiting.remove(&self.id);
+        self.shared.calls.lock().waiting.remove(&self.id);
     }
 }
 
@@ -117,15 +117,15 @@ impl Process {
 
     /// Why it takes no more calls; none while it runs.
     pub(super) fn over(&self) -> Option<String> {
-        lock(&self.shared.calls).over.clone()
+        self.shared.calls.lock().over.clone()
     }
 
     pub(super) fn has_booted(&self, conversation: &str) -> bool {
-        lock(&self.booted).contains(conversation)
+        self.booted.lock().contains(conversation)
     }
 
     pub(super) fn note_booted(&self, conversation: &str) {
-        let mut booted = lock(&self.booted);
+        let mut booted = self.booted.lock();
         if booted.len() >= BOOTED_MAX {
             booted.clear();
         }
@@ -147,7 +147,7 @@ impl Process {
 
     /// A call was given up now. A program that answers nothing any more is ended, so that another can be started.
     pub(super) fn note_silence(&self, now: Duration) {
-        let since = *lock(&self.shared.silent_since).get_or_insert(now);
+        let since = *self.shared.silent_since.lock().get_or_insert(now);
         if now.saturating_sub(since) >= SILENCE_MAX {
             let seconds = SILENCE_MAX.as_secs();
             self.shared
@@ -164,7 +164,7 @@ impl Drop for Process {
 
 impl Shared {
     fn register(&self) -> Result<Waiting<'_>, EngineFault> {
-        let mut calls = lock(&self.calls);
+        let mut calls = self.calls.lock();
         if let Some(why) = &calls.over {
             return Err(failed(why.clone()));
         }
@@ -186,14 +186,14 @@ impl Shared {
 
     /// Gives a line to the call that it answers, or returns why the process's lines are no longer reliable.
     fn dispatch(&self, line: &[u8]) -> Result<(), String> {
-        *lock(&self.silent_since) = None;
+        *self.silent_since.lock() = None;
         if line.trim_ascii().is_empty() {
             return Ok(());
         }
         let (id, answer) = parsed(line).map_err(|wrong| {
             format!("a line on its standard output {wrong}; write one answer a line there and logs to standard error")
         })?;
-        let mut calls = lock(&self.calls);
+        let mut calls = self.calls.lock();
         if id == 0 || id > calls.last {
             return Err(format!("it answered call {id}, which Quipu did not make"));
         }
@@ -219,7 +219,7 @@ impl Shared {
     }
 
     fn fail_all(&self, why: &str) {
-        let mut calls = lock(&self.calls);
+        let mut calls = self.calls.lock();
         let why = calls.over.get_or_insert_with(|| why.to_owned()).clone();
         let waiting = std::mem::take(&mut calls.waiting);
         drop(calls);
@@ -229,7 +229,7 @@ impl Shared {
     }
 
     fn killed(&self) -> Option<Child> {
-        let mut child = lock(&self.child).take()?;
+        let mut child = self.child.lock().take()?;
         if let Err(error) = child.kill() {
             debug!(engine = self.engine, %error, "cannot kill the process");
         }
@@ -265,7 +265,7 @@ fn write_calls(shared: &Shared, mut stdin: ChildStdin, queue: &Receiver<Vec<u8>>
         if let Err(error) = written {
             debug!(engine = shared.engine, %error, "the engine closed its standard input");
             // The process may still run, but it can receive no more calls. The end of its standard output does the rest.
-            if let Some(child) = lock(&shared.child).as_mut() {
+            if let Some(child) = shared.child.lock().as_mut() {
                 child.kill().ok();
             }
             return;
@@ -303,7 +303,7 @@ fn read_answers(shared: &Shared, stdout: ChildStdout, log_ended: &Receiver<()>) 
         Some(Ok(status)) => format!("its process ended ({status})"),
         _ => "its process ended".to_owned(),
     };
-    let last_words = lock(&shared.last_words).clone();
+    let last_words = shared.last_words.lock().clone();
     if last_words.is_empty() {
         shared.fail_all(&ended);
     } else {
@@ -325,7 +325,7 @@ fn log_lines(shared: &Shared, stderr: ChildStderr) {
         let text = text.trim_end();
         if !text.is_empty() {
             debug!(engine = shared.engine, "{text}");
-            *lock(&shared.last_words) = quote(text);
+            *shared.last_words.lock() = quote(text);
         }
     }
 }

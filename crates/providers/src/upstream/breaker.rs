@@ -2,8 +2,9 @@
 //!
 //! Owns: counting failures, which request can try next. Never: the definition of a failure, a clock.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use parking_lot::Mutex;
 
 const FAILURES_MAX: u32 = 5;
 const REST: Duration = Duration::from_secs(10);
@@ -23,7 +24,7 @@ impl Breaker {
     /// Lets a request through, or returns how long no request is let through. After a rest, one request passes in each
     /// interval: the others need not wait for a trial that can read its prompt for minutes, or was aborted.
     pub(super) fn admit(&self, now: Duration) -> Result<(), Duration> {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         if state.failures < FAILURES_MAX {
             return Ok(());
         }
@@ -37,16 +38,12 @@ impl Breaker {
 
     /// How a request that was let through ended.
     pub(super) fn record(&self, now: Duration, failed: bool) {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         state.failures = if failed {
             state.failures.saturating_add(1)
         } else {
             0
         };
         state.rest_until = now + REST;
-    }
-
-    fn state(&self) -> MutexGuard<'_, BreakerState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

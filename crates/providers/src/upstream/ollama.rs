@@ -12,9 +12,9 @@
 //! next anyway.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use prefix::backend::{Locality, locality};
 use serde_json::{Value, json};
 
@@ -34,7 +34,7 @@ impl HttpUpstream {
             return None;
         }
         let now = self.clock.elapsed();
-        let windows = || self.windows.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let windows = || self.windows.0.lock();
         let known = windows().get(model).copied();
         if let Some((window, _)) = known.filter(|(_, until)| now < *until) {
             return Some(window);

@@ -4,10 +4,10 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use model::{Name, Scope, Zone};
-use page::{ImportJob, ImportProgress, Importer, Importing};
+use page::{ImportJob, Importer, Importing};
 use ports::{Clock, NoRoom};
 
 use super::{Imported, flush, stream};
@@ -72,7 +72,7 @@ async fn import(api: &Api, job: &ImportJob) -> Result<(), Failure> {
     };
     let sources = sources(std::slice::from_ref(&job.file))?;
     let bytes = sources.iter().map(|source| source.bytes).sum();
-    progress(job).bytes = bytes;
+    job.progress.lock().bytes = bytes;
     let mut imported = Imported {
         accept_forgotten: job.accept_forgotten,
         ..Imported::default()
@@ -83,19 +83,19 @@ async fn import(api: &Api, job: &ImportJob) -> Result<(), Failure> {
     imported.sessions.dedup();
     show(job, bytes, &imported);
     {
-        let mut progress = progress(job);
+        let mut progress = job.progress.lock();
         progress.is_read = true;
         progress.sessions = imported.sessions.len();
     }
     for session in &imported.sessions {
         flush(api, session, true).await?;
-        progress(job).written += 1;
+        job.progress.lock().written += 1;
     }
     outcome
 }
 
 fn show(job: &ImportJob, read_bytes: u64, imported: &Imported) {
-    let mut progress = progress(job);
+    let mut progress = job.progress.lock();
     progress.read_bytes = read_bytes;
     progress.conversations = imported.conversations;
     progress.messages = imported.messages;
@@ -108,8 +108,4 @@ fn show(job: &ImportJob, read_bytes: u64, imported: &Imported) {
     progress
         .skipped
         .extend(new.map(|skipped| format!("{}: {}", skipped.what, skipped.why)));
-}
-
-fn progress(job: &ImportJob) -> MutexGuard<'_, ImportProgress> {
-    job.progress.lock().unwrap_or_else(PoisonError::into_inner)
 }
