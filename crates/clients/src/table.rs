@@ -40,12 +40,14 @@ pub(crate) enum ClientWay {
 
 #[derive(Debug)]
 pub(crate) struct FileEdit {
-    pub(crate) file: fn(&ClientMachine) -> PathBuf,
+    pub(crate) file: Place,
     pub(crate) format: FileFormat,
-    pub(crate) entries: fn(&Wiring) -> Vec<ConfigEntry>,
+    pub(crate) entries: Entries,
     /// Whether the client accepts a file with nothing but the entries.
     pub(crate) creates: bool,
 }
+
+use ClientDoor::{BaseUrl, Hooks, Mcp};
 
 impl PartialEq for AgentClient {
     fn eq(&self, other: &Self) -> bool {
@@ -68,35 +70,45 @@ impl AgentClient {
     }
 }
 
-const fn json(file: fn(&ClientMachine) -> PathBuf, entries: fn(&Wiring) -> Vec<ConfigEntry>) -> ClientWay {
-    edit(file, FileFormat::Json, entries)
-}
+type Place = fn(&ClientMachine) -> PathBuf;
+type Entries = fn(&Wiring) -> Vec<ConfigEntry>;
 
 const fn edit(
-    file: fn(&ClientMachine) -> PathBuf,
+    door: ClientDoor,
+    file: Place,
     format: FileFormat,
-    entries: fn(&Wiring) -> Vec<ConfigEntry>,
-) -> ClientWay {
-    ClientWay::Edit(FileEdit {
+    entries: Entries,
+) -> (ClientDoor, ClientWay) {
+    let way = FileEdit {
         file,
         format,
         entries,
         creates: true,
-    })
+    };
+    (door, ClientWay::Edit(way))
+}
+
+const fn json(door: ClientDoor, file: Place, entries: Entries) -> (ClientDoor, ClientWay) {
+    edit(door, file, FileFormat::Json, entries)
+}
+
+const fn yaml(door: ClientDoor, file: Place, entries: Entries) -> (ClientDoor, ClientWay) {
+    edit(door, file, FileFormat::Yaml, entries)
 }
 
 /// An edit of a file that must be there: the client needs more in it than the entries.
-const fn edit_only(
-    file: fn(&ClientMachine) -> PathBuf,
-    format: FileFormat,
-    entries: fn(&Wiring) -> Vec<ConfigEntry>,
-) -> ClientWay {
-    ClientWay::Edit(FileEdit {
+const fn yaml_if_there(door: ClientDoor, file: Place, entries: Entries) -> (ClientDoor, ClientWay) {
+    let way = FileEdit {
         file,
-        format,
+        format: FileFormat::Yaml,
         entries,
         creates: false,
-    })
+    };
+    (door, ClientWay::Edit(way))
+}
+
+const fn by_hand(door: ClientDoor, words: fn(&Wiring) -> String) -> (ClientDoor, ClientWay) {
+    (door, ClientWay::ByHand(words))
 }
 
 fn claude_settings(machine: &ClientMachine) -> PathBuf {
@@ -139,18 +151,13 @@ pub static CLIENTS: &[AgentClient] = &[
             ]
         },
         ways: &[
-            (
-                ClientDoor::Mcp,
-                json(
-                    |m| m.folder("CLAUDE_CONFIG_DIR", "").join(".claude.json"),
-                    wiring::typed_mcp_servers,
-                ),
+            json(
+                Mcp,
+                |m| m.folder("CLAUDE_CONFIG_DIR", "").join(".claude.json"),
+                wiring::typed_mcp_servers,
             ),
-            (ClientDoor::Hooks, json(claude_settings, wiring::claude_hooks)),
-            (
-                ClientDoor::BaseUrl,
-                json(claude_settings, wiring::claude_base_url),
-            ),
+            json(Hooks, claude_settings, wiring::claude_hooks),
+            json(BaseUrl, claude_settings, wiring::claude_base_url),
         ],
         note: None,
     },
@@ -159,12 +166,10 @@ pub static CLIENTS: &[AgentClient] = &[
         title: "Claude Desktop",
         programs: &[],
         traces: |m| vec![m.application("Claude")],
-        ways: &[(
-            ClientDoor::Mcp,
-            json(
-                |m| m.application("Claude/claude_desktop_config.json"),
-                wiring::mcp_servers,
-            ),
+        ways: &[json(
+            Mcp,
+            |m| m.application("Claude/claude_desktop_config.json"),
+            wiring::mcp_servers,
         )],
         note: Some("Restart Claude Desktop."),
     },
@@ -174,21 +179,18 @@ pub static CLIENTS: &[AgentClient] = &[
         programs: &["codex"],
         traces: |m| vec![codex(m, "")],
         ways: &[
-            (
-                ClientDoor::Mcp,
-                edit(|m| codex(m, "config.toml"), FileFormat::Toml, wiring::codex_mcp),
+            edit(
+                Mcp,
+                |m| codex(m, "config.toml"),
+                FileFormat::Toml,
+                wiring::codex_mcp,
             ),
-            (
-                ClientDoor::Hooks,
-                json(|m| codex(m, "hooks.json"), wiring::codex_hooks),
-            ),
-            (
-                ClientDoor::BaseUrl,
-                edit(
-                    |m| codex(m, "config.toml"),
-                    FileFormat::Toml,
-                    wiring::codex_provider,
-                ),
+            json(Hooks, |m| codex(m, "hooks.json"), wiring::codex_hooks),
+            edit(
+                BaseUrl,
+                |m| codex(m, "config.toml"),
+                FileFormat::Toml,
+                wiring::codex_provider,
             ),
         ],
         note: Some(
@@ -201,8 +203,8 @@ pub static CLIENTS: &[AgentClient] = &[
         programs: &["gemini"],
         traces: |m| vec![m.home.join(".gemini")],
         ways: &[
-            (ClientDoor::Mcp, json(gemini_settings, wiring::mcp_servers)),
-            (ClientDoor::Hooks, json(gemini_settings, wiring::gemini_hooks)),
+            json(Mcp, gemini_settings, wiring::mcp_servers),
+            json(Hooks, gemini_settings, wiring::gemini_hooks),
         ],
         note: None,
     },
@@ -212,16 +214,14 @@ pub static CLIENTS: &[AgentClient] = &[
         programs: &["opencode"],
         traces: |m| vec![m.config("opencode")],
         ways: &[
-            (ClientDoor::Mcp, json(opencode_file, wiring::opencode_mcp)),
-            (
-                ClientDoor::Hooks,
-                edit(
-                    |m| m.config("opencode/plugin/quipu.js"),
-                    FileFormat::Text,
-                    wiring::opencode_plugin,
-                ),
+            json(Mcp, opencode_file, wiring::opencode_mcp),
+            edit(
+                Hooks,
+                |m| m.config("opencode/plugin/quipu.js"),
+                FileFormat::Text,
+                wiring::opencode_plugin,
             ),
-            (ClientDoor::BaseUrl, ClientWay::ByHand(wiring::opencode_by_hand)),
+            by_hand(BaseUrl, wiring::opencode_by_hand),
         ],
         note: None,
     },
@@ -231,11 +231,8 @@ pub static CLIENTS: &[AgentClient] = &[
         programs: &["cursor"],
         traces: |m| vec![m.home.join(".cursor")],
         ways: &[
-            (
-                ClientDoor::Mcp,
-                json(|m| m.home.join(".cursor/mcp.json"), wiring::mcp_servers),
-            ),
-            (ClientDoor::BaseUrl, ClientWay::ByHand(wiring::cursor_by_hand)),
+            json(Mcp, |m| m.home.join(".cursor/mcp.json"), wiring::mcp_servers),
+            by_hand(BaseUrl, wiring::cursor_by_hand),
         ],
         note: None,
     },
@@ -245,11 +242,12 @@ pub static CLIENTS: &[AgentClient] = &[
         programs: &["code"],
         traces: |m| vec![m.application("Code/User")],
         ways: &[
-            (
-                ClientDoor::Mcp,
-                json(|m| m.application("Code/User/mcp.json"), wiring::vscode_servers),
+            json(
+                Mcp,
+                |m| m.application("Code/User/mcp.json"),
+                wiring::vscode_servers,
             ),
-            (ClientDoor::BaseUrl, ClientWay::ByHand(wiring::openai_by_hand)),
+            by_hand(BaseUrl, wiring::openai_by_hand),
         ],
         note: None,
     },
@@ -258,12 +256,10 @@ pub static CLIENTS: &[AgentClient] = &[
         title: "Copilot CLI",
         programs: &["copilot"],
         traces: |m| vec![m.folder("COPILOT_HOME", ".copilot")],
-        ways: &[(
-            ClientDoor::Mcp,
-            json(
-                |m| m.folder("COPILOT_HOME", ".copilot").join("mcp-config.json"),
-                wiring::copilot_servers,
-            ),
+        ways: &[json(
+            Mcp,
+            |m| m.folder("COPILOT_HOME", ".copilot").join("mcp-config.json"),
+            wiring::copilot_servers,
         )],
         note: None,
     },
@@ -272,12 +268,10 @@ pub static CLIENTS: &[AgentClient] = &[
         title: "Windsurf",
         programs: &["windsurf"],
         traces: |m| vec![m.home.join(".codeium/windsurf")],
-        ways: &[(
-            ClientDoor::Mcp,
-            json(
-                |m| m.home.join(".codeium/windsurf/mcp_config.json"),
-                wiring::mcp_servers,
-            ),
+        ways: &[json(
+            Mcp,
+            |m| m.home.join(".codeium/windsurf/mcp_config.json"),
+            wiring::mcp_servers,
         )],
         note: None,
     },
@@ -287,11 +281,8 @@ pub static CLIENTS: &[AgentClient] = &[
         programs: &["zed", "zeditor"],
         traces: |m| vec![m.config("zed")],
         ways: &[
-            (
-                ClientDoor::Mcp,
-                json(|m| m.config("zed/settings.json"), wiring::zed_servers),
-            ),
-            (ClientDoor::BaseUrl, ClientWay::ByHand(wiring::zed_by_hand)),
+            json(Mcp, |m| m.config("zed/settings.json"), wiring::zed_servers),
+            by_hand(BaseUrl, wiring::zed_by_hand),
         ],
         note: None,
     },
@@ -301,14 +292,12 @@ pub static CLIENTS: &[AgentClient] = &[
         programs: &[],
         traces: |m| vec![extension(m, "saoudrizwan.claude-dev")],
         ways: &[
-            (
-                ClientDoor::Mcp,
-                json(
-                    |m| extension(m, "saoudrizwan.claude-dev/settings/cline_mcp_settings.json"),
-                    wiring::cline_servers,
-                ),
+            json(
+                Mcp,
+                |m| extension(m, "saoudrizwan.claude-dev/settings/cline_mcp_settings.json"),
+                wiring::cline_servers,
             ),
-            (ClientDoor::BaseUrl, ClientWay::ByHand(wiring::openai_by_hand)),
+            by_hand(BaseUrl, wiring::openai_by_hand),
         ],
         note: None,
     },
@@ -318,17 +307,15 @@ pub static CLIENTS: &[AgentClient] = &[
         programs: &["cline"],
         traces: |m| vec![m.folder("CLINE_DIR", ".cline")],
         ways: &[
-            (
-                ClientDoor::Mcp,
-                json(
-                    |m| {
-                        m.folder("CLINE_DIR", ".cline")
-                            .join("data/settings/cline_mcp_settings.json")
-                    },
-                    wiring::cline_servers,
-                ),
+            json(
+                Mcp,
+                |m| {
+                    m.folder("CLINE_DIR", ".cline")
+                        .join("data/settings/cline_mcp_settings.json")
+                },
+                wiring::cline_servers,
             ),
-            (ClientDoor::BaseUrl, ClientWay::ByHand(wiring::openai_by_hand)),
+            by_hand(BaseUrl, wiring::openai_by_hand),
         ],
         note: None,
     },
@@ -338,14 +325,12 @@ pub static CLIENTS: &[AgentClient] = &[
         programs: &[],
         traces: |m| vec![extension(m, "rooveterinaryinc.roo-cline")],
         ways: &[
-            (
-                ClientDoor::Mcp,
-                json(
-                    |m| extension(m, "rooveterinaryinc.roo-cline/settings/mcp_settings.json"),
-                    wiring::mcp_servers,
-                ),
+            json(
+                Mcp,
+                |m| extension(m, "rooveterinaryinc.roo-cline/settings/mcp_settings.json"),
+                wiring::mcp_servers,
             ),
-            (ClientDoor::BaseUrl, ClientWay::ByHand(wiring::openai_by_hand)),
+            by_hand(BaseUrl, wiring::openai_by_hand),
         ],
         note: None,
     },
@@ -355,16 +340,13 @@ pub static CLIENTS: &[AgentClient] = &[
         programs: &["cn"],
         traces: |m| vec![m.home.join(".continue")],
         ways: &[
-            (
-                ClientDoor::Mcp,
-                // A new file would hide an older `config.json`.
-                edit_only(
-                    |m| m.home.join(".continue/config.yaml"),
-                    FileFormat::Yaml,
-                    wiring::continue_servers,
-                ),
+            // A new file would hide an older `config.json`.
+            yaml_if_there(
+                Mcp,
+                |m| m.home.join(".continue/config.yaml"),
+                wiring::continue_servers,
             ),
-            (ClientDoor::BaseUrl, ClientWay::ByHand(wiring::continue_by_hand)),
+            by_hand(BaseUrl, wiring::continue_by_hand),
         ],
         note: None,
     },
@@ -374,22 +356,8 @@ pub static CLIENTS: &[AgentClient] = &[
         programs: &["goose"],
         traces: |m| vec![m.config("goose")],
         ways: &[
-            (
-                ClientDoor::Mcp,
-                edit(
-                    |m| m.config("goose/config.yaml"),
-                    FileFormat::Yaml,
-                    wiring::goose_extension,
-                ),
-            ),
-            (
-                ClientDoor::BaseUrl,
-                edit(
-                    |m| m.config("goose/config.yaml"),
-                    FileFormat::Yaml,
-                    wiring::goose_host,
-                ),
-            ),
+            yaml(Mcp, |m| m.config("goose/config.yaml"), wiring::goose_extension),
+            yaml(BaseUrl, |m| m.config("goose/config.yaml"), wiring::goose_host),
         ],
         note: None,
     },
@@ -399,15 +367,12 @@ pub static CLIENTS: &[AgentClient] = &[
         programs: &[],
         traces: |m| vec![m.home.join("LibreChat/librechat.yaml")],
         ways: &[
-            (
-                ClientDoor::Mcp,
-                edit_only(
-                    |m| m.home.join("LibreChat/librechat.yaml"),
-                    FileFormat::Yaml,
-                    wiring::typed_mcp_servers,
-                ),
+            yaml_if_there(
+                Mcp,
+                |m| m.home.join("LibreChat/librechat.yaml"),
+                wiring::typed_mcp_servers,
             ),
-            (ClientDoor::BaseUrl, ClientWay::ByHand(wiring::librechat_by_hand)),
+            by_hand(BaseUrl, wiring::librechat_by_hand),
         ],
         note: Some(
             "Restart LibreChat. In a container, use `type: streamable-http` and the `url` of your Quipu server with `/mcp`.",
@@ -419,8 +384,8 @@ pub static CLIENTS: &[AgentClient] = &[
         programs: &["open-webui"],
         traces: |m| vec![m.home.join(".open-webui")],
         ways: &[
-            (ClientDoor::Mcp, ClientWay::ByHand(wiring::open_webui_tools)),
-            (ClientDoor::BaseUrl, ClientWay::ByHand(wiring::open_webui_by_hand)),
+            by_hand(Mcp, wiring::open_webui_tools),
+            by_hand(BaseUrl, wiring::open_webui_by_hand),
         ],
         note: None,
     },

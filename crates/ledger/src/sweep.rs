@@ -37,18 +37,26 @@ pub(crate) fn erase_bytes(connection: &Connection) -> LedgerResult<()> {
     Ok(())
 }
 
-/// The conversations that the sweep names. Those of a scope go with it.
-fn delete_conversations(connection: &Connection, sweep: &Sweep) -> LedgerResult<()> {
+/// A scope's row, a session and an owner.
+type SweepTarget<'a> = (i64, Option<&'a str>, Option<&'a Owner>);
+
+/// The scope, session and owner that a sweep names; none of a whole scope, whose rows go with it, and of single messages.
+fn named<'a>(connection: &Connection, sweep: &'a Sweep) -> LedgerResult<Option<SweepTarget<'a>>> {
     let (scope, session, owner) = match sweep {
         Sweep::Session(key) => (&key.scope, Some(&key.session), None),
         Sweep::Owner(scope, owner) => (scope, None, Some(owner)),
         Sweep::OwnerInSession(key, owner) => (&key.scope, Some(&key.session), Some(owner)),
-        Sweep::Scope(_) | Sweep::Messages(..) => return Ok(()),
+        Sweep::Scope(_) | Sweep::Messages(..) => return Ok(None),
     };
-    let Some(scope) = scope_row(connection, scope)? else {
+    let scope = scope_row(connection, scope)?;
+    Ok(scope.map(|scope| (scope, session.map(SessionId::as_str), owner)))
+}
+
+/// The conversations that the sweep names. Those of a scope go with it.
+fn delete_conversations(connection: &Connection, sweep: &Sweep) -> LedgerResult<()> {
+    let Some((scope, session, owner)) = named(connection, sweep)? else {
         return Ok(());
     };
-    let session = session.map(SessionId::as_str);
     let owner = owner.map(|owner| (kind_number(owner.kind), owner.id.as_str()));
     match (session, owner) {
         (Some(session), None) => connection
@@ -71,16 +79,9 @@ fn delete_conversations(connection: &Connection, sweep: &Sweep) -> LedgerResult<
 
 /// The background runs that the sweep names, and what was counted towards more. Those of a scope go with it.
 fn delete_runs(connection: &Connection, sweep: &Sweep) -> LedgerResult<()> {
-    let (scope, session, owner) = match sweep {
-        Sweep::Session(key) => (&key.scope, Some(&key.session), None),
-        Sweep::Owner(scope, owner) => (scope, None, Some(owner)),
-        Sweep::OwnerInSession(key, owner) => (&key.scope, Some(&key.session), Some(owner)),
-        Sweep::Scope(_) | Sweep::Messages(..) => return Ok(()),
-    };
-    let Some(scope) = scope_row(connection, scope)? else {
+    let Some((scope, session, owner)) = named(connection, sweep)? else {
         return Ok(());
     };
-    let session = session.map(SessionId::as_str);
     let kind = owner.map(|owner| kind_number(owner.kind));
     let name = owner.map(|owner| owner.id.as_str());
     let found = match session {
