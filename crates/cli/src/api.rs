@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gateway::{AskError, Client, ClientReply, Form, Gateway, GatewaySettings};
-use model::Zone;
+use model::{Zone, percent_encoded};
 use ports::Clock;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -270,7 +270,7 @@ impl Path {
     /// A route, and an id in it.
     pub(crate) fn new(route: &str, id: &str) -> Self {
         Self {
-            text: format!("{route}{}", Encoded(id)),
+            text: format!("{route}{}", percent_encoded(id)),
             has_query: false,
         }
     }
@@ -286,28 +286,13 @@ impl Path {
         self.text.push(if self.has_query { '&' } else { '?' });
         self.text.push_str(key);
         self.text.push('=');
-        self.text.push_str(&Encoded(&value.to_string()).to_string());
+        self.text.push_str(&percent_encoded(&value.to_string()));
         self.has_query = true;
         self
     }
 
     pub(crate) fn text(&self) -> &str {
         &self.text
-    }
-}
-
-struct Encoded<'a>(&'a str);
-
-impl fmt::Display for Encoded<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for byte in self.0.bytes() {
-            if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
-                write!(f, "{}", char::from(byte))?;
-            } else {
-                write!(f, "%{byte:02X}")?;
-            }
-        }
-        Ok(())
     }
 }
 

@@ -11,6 +11,7 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::Context;
+use model::hex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -199,7 +200,7 @@ fn transfer(from: &mut impl Read, to: &mut impl Write) -> io::Result<(u64, Strin
         to.write_all(&piece[..read])?;
         bytes += read as u64;
     }
-    Ok((bytes, hex(&hash.finalize())))
+    Ok((bytes, hex(hash.finalize())))
 }
 
 /// Size and checksum of what a reader gives.
@@ -207,16 +208,7 @@ pub(crate) fn sum(from: &mut impl Read) -> io::Result<(u64, String)> {
     transfer(from, &mut io::sink())
 }
 
-/// Bytes in hexadecimal.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    let digit = |nibble: u8| char::from_digit(nibble.into(), 16).expect("a nibble");
-    bytes
-        .iter()
-        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
-        .collect()
-}
-
-/// The bytes that [`hex`] shows.
+/// The bytes that [`model::hex`] shows.
 fn unhex(text: &str) -> Option<Vec<u8>> {
     let pairs = text
         .as_bytes()
@@ -302,7 +294,7 @@ fn as_text(path: &Path) -> String {
         text.push_str(chunk.valid());
         for byte in chunk.invalid() {
             text.push('%');
-            text.push_str(&hex(&[*byte]).to_uppercase());
+            text.push_str(&hex([*byte]).to_uppercase());
         }
     }
     text

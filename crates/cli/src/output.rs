@@ -88,7 +88,10 @@ pub(crate) fn listed(listed: &GetData, kind: &str, owner: &str) -> Result<(), Fa
     });
     let cases = listed.agent_cases.iter().map(|it| {
         let quality = it.quality_score * 100.0;
-        let title = format!("{quality:.0} %  {}", excerpt(&it.task_intent));
+        let title = format!(
+            "{quality:.0} %  {}",
+            model::excerpt(&it.task_intent, EXCERPT_CHARS_MAX)
+        );
         (&it.timestamp, &it.id, title)
     });
     let rows = episodes.chain(facts).chain(cases);
@@ -101,7 +104,10 @@ pub(crate) fn listed(listed: &GetData, kind: &str, owner: &str) -> Result<(), Fa
     });
     table(["day", "id", kind], rows)?;
     for (id, subject, text) in statements(listed) {
-        line(format_args!("{id}  {subject}: {}", excerpt(text)))?;
+        line(format_args!(
+            "{id}  {subject}: {}",
+            model::excerpt(text, EXCERPT_CHARS_MAX)
+        ))?;
     }
     line(format_args!(
         "{} of {} of {owner}",
@@ -176,7 +182,7 @@ fn statements(data: &GetData) -> impl Iterator<Item = (&str, &str, &str)> {
 }
 
 fn titled(subject: &str, text: &str) -> String {
-    excerpt(if subject.is_empty() { text } else { subject })
+    model::excerpt(if subject.is_empty() { text } else { subject }, EXCERPT_CHARS_MAX)
 }
 
 /// The day of an instant as the API writes it, in the zone that it is written in.
@@ -189,15 +195,6 @@ fn minute(instant: &str) -> String {
     match (instant.get(..10), instant.get(11..16)) {
         (Some(day), Some(clock)) => format!("{day} {clock}"),
         _ => instant.to_owned(),
-    }
-}
-
-/// The beginning of a text on one line.
-fn excerpt(text: &str) -> String {
-    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match flat.char_indices().nth(EXCERPT_CHARS_MAX) {
-        Some((end, _)) => format!("{}…", &flat[..end]),
-        None => flat,
     }
 }
 

@@ -6,15 +6,16 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use gateway::{IssuedTokens, Secret, Token};
-use model::{Name, Scope};
+use model::{Name, Scope, hex};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::archive::{copy, hex};
+use crate::archive::copy;
 use crate::config::{Config, RoleKey};
 use crate::error::Failure;
 use crate::world::secret;
@@ -144,7 +145,7 @@ pub(crate) fn issue(
 ) -> Result<(String, IssuedToken), Failure> {
     let text = format!("{PREFIX}{}", fresh()?);
     let token = purpose.token("the token", Secret::new(&*text))?;
-    let sha256 = hex(&Sha256::digest(&text));
+    let sha256 = hex(Sha256::digest(&text));
     let issued = IssuedToken {
         id: format!("t_{}", &sha256[..8]),
         sha256,
@@ -230,7 +231,7 @@ impl Follower {
 impl IssuedTokens for Follower {
     fn now(&self) -> Option<Arc<[Token]>> {
         let state = state(&self.root.join(FILE));
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.seen.lock();
         if seen.state != state {
             let tokens =
                 issued(&self.root).and_then(|tokens| tokens.iter().map(IssuedToken::opens).collect());
@@ -295,7 +296,7 @@ pub(crate) fn fresh() -> Result<String, Failure> {
     let mut random = [0; 32];
     getrandom::fill(&mut random)
         .map_err(|error| anyhow::anyhow!("the system gives no random bytes: {error}"))?;
-    Ok(hex(&random))
+    Ok(hex(random))
 }
 
 #[cfg(test)]

@@ -267,20 +267,13 @@ impl<F: Files> Loader<'_, F> {
         if whole && count(text) <= room {
             return Some(text);
         }
-        let kept = cut(text, room.checked_sub(count(TRUNCATED))?);
+        let kept = model::head(text, room.checked_sub(count(TRUNCATED))?);
         (!kept.is_empty()).then_some(kept)
     }
 }
 
 fn count(text: &str) -> usize {
     text.chars().count()
-}
-
-/// The longest beginning of a text with at most so many characters.
-pub(crate) fn cut(text: &str, chars_max: usize) -> &str {
-    text.char_indices()
-        .nth(chars_max)
-        .map_or(text, |(at, _)| &text[..at])
 }
 
 /// One plain name: no way into another directory.

@@ -16,7 +16,7 @@ pub use section::render_section;
 use sha2::{Digest, Sha256};
 use transcript::{Block, Item, ItemId, Role};
 
-use crate::bootstrap::cut;
+use model::head;
 use model::redact::redact;
 
 /// Every limit of a flush.
@@ -117,7 +117,7 @@ fn show(item: &Item, policy: &Policy) -> Option<String> {
         Role::Tool => "Tool",
         _ => "Assistant",
     };
-    Some(format!("{label}: {}", inset(cut(&text, policy.item_chars_max))))
+    Some(format!("{label}: {}", inset(head(&text, policy.item_chars_max))))
 }
 
 /// The words of an item; of a call its name and arguments, of reasoning and pictures nothing.

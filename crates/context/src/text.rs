@@ -75,11 +75,5 @@ pub(crate) fn stub(id: ItemId, text: &str, tokens: usize, preview_tokens: usize,
 
 /// The SHA-256 of some bytes as 64 hex digits.
 pub fn sha256_hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    Sha256::digest(bytes)
-        .iter()
-        .fold(String::with_capacity(64), |mut out, byte| {
-            let _ = write!(out, "{byte:02x}");
-            out
-        })
+    model::hex(Sha256::digest(bytes))
 }

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use model::{Date, Timestamp, Zone, date_in_words};
+use model::{Date, MONTHS, Timestamp, Zone, date_in_words};
 use recall::time::{Expression, Span, Tense, expressions};
 
 use crate::facts::capitalised;
@@ -12,11 +12,6 @@ use crate::facts::capitalised;
 const DAY_MILLIS: i64 = 86_400_000;
 /// A longer span is an open end ("since 2019"), not a date.
 const SPAN_DAYS_MAX: i64 = 800;
-
-const MONTHS: [&str; 12] = [
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
-    "November", "December",
-];
 
 /// A text with dates after its relative expressions ("yesterday" becomes "yesterday (7 May 2023)"), and the start of
 /// the first expression that had begun at the time of the text. A bare "Friday" or "3 June" stays if the text does not

@@ -59,11 +59,7 @@ pub(crate) fn paragraphs(text: &str, chars_max: usize) -> String {
         }
     }
     let text = out.join("\n");
-    let end = text
-        .char_indices()
-        .nth(chars_max)
-        .map_or(text.len(), |(at, _)| at);
-    text[..end].trim_end().to_owned()
+    model::head(&text, chars_max).trim_end().to_owned()
 }
 
 /// Ids and marks that are the same in every process.

@@ -13,11 +13,7 @@ const NAME_CHARS_MAX: usize = 60;
 /// A message's text without attachments and guarded spans, code reduced to a mark.
 pub fn shown(message: &Message) -> String {
     let text = message.said();
-    let end = text
-        .char_indices()
-        .nth(CHARS_READ_MAX)
-        .map_or(text.len(), |(at, _)| at);
-    without_code(&without_guarded(&text[..end]))
+    without_code(&without_guarded(model::head(&text, CHARS_READ_MAX)))
 }
 
 /// A person's own words: no text of tools and models, no quoted lines.

@@ -103,14 +103,10 @@ fn inside_number(text: &str, before: usize, after: usize) -> bool {
 
 /// A text cut to at most so many characters, at a word where one ends near, with an ellipsis if anything was cut.
 pub fn cut(text: &str, chars_max: usize) -> String {
-    let Some((end, _)) = text.char_indices().nth(chars_max) else {
+    if model::head(text, chars_max).len() == text.len() {
         return text.to_owned();
-    };
-    let room = text
-        .char_indices()
-        .nth(chars_max.saturating_sub(1))
-        .map_or(end, |(at, _)| at);
-    let head = &text[..room];
+    }
+    let head = model::head(text, chars_max.saturating_sub(1));
     let at = head
         .rfind(char::is_whitespace)
         .filter(|at| *at * 2 > head.len())
@@ -127,5 +123,5 @@ pub fn one_line(text: &str) -> String {
         .chars()
         .map(|c| if c.is_control() { ' ' } else { c })
         .collect();
-    clean.split_whitespace().collect::<Vec<_>>().join(" ")
+    model::one_line(&clean)
 }

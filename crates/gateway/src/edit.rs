@@ -138,7 +138,7 @@ pub(crate) async fn update(
         subject,
         summary: summary.or_else(|| {
             let new = episode.as_ref().filter(|text| **text != doc.text)?;
-            Some(beginning(new))
+            Some(model::beginning(new, SUMMARY_CHARS_MAX, "…"))
         }),
         body: episode,
         project_only: None,
@@ -153,18 +153,6 @@ pub(crate) async fn update(
         edited_at: Some(zone.render(gateway.clock.now())),
         unchanged: false,
     }))
-}
-
-/// A text's beginning on one line, not cut within a word.
-fn beginning(text: &str) -> String {
-    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let Some((end, _)) = flat.char_indices().nth(SUMMARY_CHARS_MAX) else {
-        return flat;
-    };
-    let cut = flat[..end]
-        .rsplit_once(' ')
-        .map_or(&flat[..end], |(whole, _)| whole);
-    format!("{cut}…")
 }
 
 /// The one memory that some ids name, and whose it is.

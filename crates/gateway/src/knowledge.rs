@@ -12,8 +12,9 @@ use wire::knowledge::{
     CategoryItem, CategoryListData, DocumentContext, DocumentCreateData, DocumentData, DocumentDeleteData,
     DocumentForm, DocumentItem, DocumentListData, DocumentPatchData, DocumentPatchRequest, DocumentSort,
     DocumentsQuery, KnowledgeHit, KnowledgeMethod, KnowledgeSearchData, KnowledgeSearchRequest,
-    LibraryDeleteData, ScopeQuery, TopicData, TopicItem, document_id, topic_id,
+    LibraryDeleteData, TopicData, TopicItem, document_id, topic_id,
 };
+use wire::tasks::ScopeQuery;
 use wire::{Envelope, ErrorCode, SortOrder};
 
 use crate::body::{JsonBody, UrlQuery};

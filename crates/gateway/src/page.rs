@@ -3,7 +3,6 @@
 //! Owns: which paths are the page's, its cookie, and that no other site makes a browser change anything. Never: HTML, or
 //! what a visitor may do; the page asks the API with the visitor's token.
 
-use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -160,12 +159,9 @@ async fn known(State(gateway): State<Gateway>, visit: Visit, mut request: Reques
 
 /// The cookie that holds a token, for `Set-Cookie`; an empty token removes it.
 pub fn cookie(token: &str, is_secure: bool) -> String {
-    let mut cookie = format!("{NAME}=");
-    for byte in token.bytes() {
-        let _ = write!(cookie, "{byte:02x}");
-    }
     let kept = if token.is_empty() { 0 } else { KEPT_SECONDS };
-    let _ = write!(cookie, "; Path=/; Max-Age={kept}; HttpOnly; SameSite=Strict");
+    let token = model::hex(token);
+    let mut cookie = format!("{NAME}={token}; Path=/; Max-Age={kept}; HttpOnly; SameSite=Strict");
     if is_secure {
         cookie.push_str("; Secure");
     }

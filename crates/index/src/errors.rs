@@ -20,8 +20,7 @@ pub(crate) async fn caught<T>(work: impl Future<Output = Result<T, IndexError>>)
 /// Files that are gone, short or unreadable mean a rebuild; a full disk or a bad request does not.
 pub(crate) fn judge(error: lancedb::Error) -> IndexError {
     if means_damage(&error) {
-        let mut reason = error.to_string();
-        reason.truncate(reason.char_indices().nth(300).map_or(reason.len(), |(at, _)| at));
+        let reason = model::head(&error.to_string(), 300).to_owned();
         return IndexError::Unusable { reason };
     }
     IndexError::Store(Box::new(error))

@@ -122,13 +122,3 @@ fn in_arguments(message: String) -> String {
         .find_map(|(field, argument)| Some(format!("{argument}{}", message.strip_prefix(field)?)));
     renamed.unwrap_or(message)
 }
-
-/// A text in a path or query.
-pub(crate) fn encoded(text: &str) -> String {
-    let byte = |byte: u8| match byte {
-        b'-' | b'_' | b'.' | b'~' => char::from(byte).to_string(),
-        byte if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
-        byte => format!("%{byte:02X}"),
-    };
-    text.bytes().map(byte).collect()
-}

@@ -2,13 +2,14 @@
 //!
 //! Owns: `SKILL.md` as clients read it, and its address. Never: a draft; a person approves first.
 
+use model::percent_encoded;
 use rmcp::model::{
     ReadResourceResult, Resource, ResourceContents, Skill, SkillFrontmatter, SkillResource, SkillResources,
 };
 use serde_json::Value;
-use wire::{GetData, GetRequest, MemoryType, SkillItem, SkillState, SortField, SortOrder};
+use wire::{GetData, GetRequest, MemoryType, SkillItem, SkillState};
 
-use crate::api::{MemoryApi, ToolRefusal, encoded, post};
+use crate::api::{MemoryApi, ToolRefusal, post};
 use crate::door::Door;
 
 /// Whose skills a client gets, as `quipu skill` without `--agent`.
@@ -28,19 +29,11 @@ pub(crate) struct ServedSkill {
 /// The approved skills, by name. None for a caller who may see only one user's memory.
 pub(crate) async fn all<A: MemoryApi>(door: &Door<A>) -> Result<Vec<ServedSkill>, ToolRefusal> {
     let request = GetRequest {
-        user_id: None,
         agent_id: Some(AGENT.to_owned()),
         app_id: Some(door.whose.app.clone()),
         project_id: Some(door.whose.project.clone()),
-        memory_type: MemoryType::AgentSkill,
-        page: 1,
         page_size: SKILLS_MAX,
-        sort_by: SortField::Timestamp,
-        sort_order: SortOrder::Desc,
-        filters: None,
-        with_readable_episode: false,
-        as_of: None,
-        standing: None,
+        ..GetRequest::newest(MemoryType::AgentSkill)
     };
     let data: GetData = match post(&door.api, "/memory/get", &request).await {
         Err(refused) if refused.status == Some(403) => return Ok(Vec::new()),
@@ -73,7 +66,7 @@ impl ServedSkill {
     }
 
     pub(crate) fn uri(&self) -> String {
-        format!("skill://{}/SKILL.md", encoded(&self.name))
+        format!("skill://{}/SKILL.md", percent_encoded(&self.name))
     }
 
     /// The skill as the protocol lists it.

@@ -169,9 +169,7 @@ impl AttachmentName {
 
     /// The line about a file that is not read: by what a person finds it again, and the reason, if it is not plain.
     fn unread(&self, bytes: &[u8], reason: &str) -> String {
-        let digest = Sha256::digest(bytes);
-        let digest = digest.iter().take(DIGEST_BYTES).map(|byte| format!("{byte:02x}"));
-        let digest: String = digest.collect();
+        let digest = model::hex(&Sha256::digest(bytes)[..DIGEST_BYTES]);
         let comma = if self.shown.is_empty() { "" } else { ", " };
         let colon = if reason.is_empty() { "" } else { ": " };
         let about = format!(

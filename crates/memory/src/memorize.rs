@@ -139,7 +139,7 @@ async fn entitle(
     title: &str,
     accept_forgotten: bool,
 ) -> Result<(), EngineError> {
-    let mut title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut title = model::one_line(title);
     if world.settings.redacts {
         world
             .redacted

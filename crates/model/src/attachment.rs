@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use crate::PartKind;
+use crate::{PartKind, one_line};
 
 /// The label of a text that a model stored for a person: none of the person's words.
 pub const STORED_BY_A_MODEL: &str = "stored by a model";
@@ -39,7 +39,7 @@ impl PartKind {
 /// An attachment as its message shows it: a line that names it, and its text as a quotation, if it has one.
 pub fn attachment(label: &str, name: &str, text: &str) -> String {
     // A line feed would end the line that names it.
-    let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
+    let name = one_line(name);
     let mut shown = if name.is_empty() {
         format!("[{label}]")
     } else {

@@ -11,6 +11,7 @@ mod doc;
 mod entry;
 pub mod filter;
 pub mod id;
+mod line;
 pub mod marks;
 mod message;
 mod page;
@@ -26,6 +27,7 @@ pub use id::{
     AppId, CellId, EntryId, ID_CHARS_MAX, InvalidId, MessageId, Name, Owner, OwnerKind, ProjectId, Scope,
     SenderId, SessionId, SessionKey,
 };
+pub use line::{beginning, excerpt, head, hex, one_line, percent_encoded};
 pub use message::{Content, Message, Part, PartKind, Role, ToolCall};
 pub use page::Page;
-pub use time::{Date, InvalidTime, Timestamp, Weekday, Zone, date_in_words, read_date_in_words};
+pub use time::{Date, InvalidTime, MONTHS, Timestamp, Weekday, Zone, date_in_words, read_date_in_words};

@@ -133,6 +133,12 @@ impl Zone {
     }
 }
 
+/// The names of the months.
+pub const MONTHS: [&str; 12] = [
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
+    "November", "December",
+];
+
 /// How people write a date: `8 May 2023`.
 pub fn date_in_words(date: Date) -> String {
     date.strftime("%-d %B %Y").to_string()

@@ -2,7 +2,6 @@
 //!
 //! Owns: these files, and how long a browser keeps them. Never: anything of memory.
 
-use std::fmt::Write;
 use std::sync::LazyLock;
 
 use axum::extract::Path;
@@ -44,10 +43,7 @@ pub(crate) static ASSETS: LazyLock<Assets> = LazyLock::new(|| Assets {
 });
 
 fn address(name: &str, kind: &str, bytes: &[u8]) -> String {
-    let mut digits = String::new();
-    for byte in Sha256::digest(bytes) {
-        let _ = write!(digits, "{byte:02x}");
-    }
+    let digits = model::hex(Sha256::digest(bytes));
     format!("/page/assets/{name}.{}.{kind}", &digits[..DIGITS])
 }
 

@@ -8,9 +8,7 @@ use axum::response::Response;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use wire::search::When;
-use wire::{
-    GetData, GetRequest, MemoryStanding, MemoryType, OverviewData, OverviewRequest, SortField, SortOrder,
-};
+use wire::{GetData, GetRequest, MemoryStanding, MemoryType, OverviewData, OverviewRequest};
 
 use crate::api::Refused;
 use crate::around::{Around, Nav, Problem, html};
@@ -215,18 +213,10 @@ async fn list(guest: &Guest, wanted: &ListQuery) -> Result<ResultsPart, Refused>
 pub(crate) fn request(whose: &WhoseMemory, memory_type: MemoryType) -> GetRequest {
     GetRequest {
         user_id: Some(whose.user.clone()),
-        agent_id: None,
         app_id: Some(whose.app.clone()),
         project_id: Some(whose.project.clone()),
-        memory_type,
-        page: 1,
         page_size: 100,
-        sort_by: SortField::Timestamp,
-        sort_order: SortOrder::Desc,
-        filters: None,
-        with_readable_episode: false,
-        as_of: None,
-        standing: None,
+        ..GetRequest::newest(memory_type)
     }
 }
 

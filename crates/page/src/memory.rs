@@ -84,13 +84,10 @@ pub(crate) async fn page(
 #[derive(Deserialize)]
 pub(crate) struct EditForm {
     text: String,
-    #[serde(default)]
     title: Option<String>,
     /// Only forms of facts have it.
-    #[serde(default)]
     reach: Option<String>,
     /// The form takes an edit back.
-    #[serde(default)]
     undo: Option<String>,
 }
 

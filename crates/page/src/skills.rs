@@ -12,7 +12,6 @@ use wire::{GetData, GetRequest, MemoryType, SkillItem, SkillState};
 use crate::api::Refused;
 use crate::around::{Around, Nav, Problem, html};
 use crate::guest::Guest;
-use crate::memories;
 use crate::routes::PageDesk;
 use crate::words;
 
@@ -58,11 +57,11 @@ async fn view(guest: &Guest, notice: Option<String>) -> Result<SkillsView, Refus
     let mut skills = Vec::new();
     for agent in guest.people.iter().filter(|owner| owner.kind == "agent") {
         let request = GetRequest {
-            user_id: None,
             agent_id: Some(agent.id.clone()),
             app_id: Some(agent.app_id.clone()),
             project_id: Some(agent.project_id.clone()),
-            ..memories::request(&guest.whose, MemoryType::AgentSkill)
+            page_size: 100,
+            ..GetRequest::newest(MemoryType::AgentSkill)
         };
         let data: GetData = guest.api.post("/memory/get", &request).await?;
         skills.extend(data.agent_skills.into_iter().map(SkillCard::of));

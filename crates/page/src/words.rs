@@ -2,10 +2,7 @@
 //!
 //! Owns: how they look. Never: their meaning.
 
-const MONTHS: [&str; 12] = [
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
-    "November", "December",
-];
+pub(crate) use model::percent_encoded as encoded;
 
 /// The date of an instant as the API writes it: `2026-03-01T…` reads "1 March 2026".
 pub(crate) fn date(instant: &str) -> String {
@@ -46,7 +43,7 @@ pub(crate) fn month_name(number: &str) -> &str {
         .ok()
         .and_then(|number| number.checked_sub(1));
     index
-        .and_then(|index| MONTHS.get(index).copied())
+        .and_then(|index| model::MONTHS.get(index).copied())
         .unwrap_or(number)
 }
 
@@ -162,24 +159,7 @@ pub(crate) fn kind(kind: &str) -> &str {
 
 /// The beginning of a text, cut between words.
 pub(crate) fn beginning(text: &str, chars_max: usize) -> String {
-    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let Some((end, _)) = flat.char_indices().nth(chars_max) else {
-        return flat;
-    };
-    let cut = flat[..end]
-        .rsplit_once(' ')
-        .map_or(&flat[..end], |(whole, _)| whole);
-    format!("{cut} …")
-}
-
-/// A text in a path or query.
-pub(crate) fn encoded(text: &str) -> String {
-    let byte = |byte: u8| match byte {
-        b'-' | b'_' | b'.' | b'~' => char::from(byte).to_string(),
-        byte if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
-        byte => format!("%{byte:02X}"),
-    };
-    text.bytes().map(byte).collect()
+    model::beginning(text, chars_max, " …")
 }
 
 #[cfg(test)]
@@ -198,7 +178,6 @@ mod tests {
         assert_eq!(size(1_234_567), "1.2 MB");
         assert_eq!(duration(61_500), "1 min 1 s");
         assert_eq!(beginning("one two  three", 9), "one two …");
-        assert_eq!(encoded("a/b ü"), "a%2Fb%20%C3%BC");
     }
 
     #[test]

@@ -248,11 +248,11 @@ impl Endpoint {
         let said = said.map_or_else(|| String::from_utf8_lossy(bytes).into_owned(), str::to_owned);
         // The key goes first: cutting could leave a part of it that is no longer recognised.
         let said = redact(&said, self.key.as_ref());
-        let line: String = said.split_whitespace().collect::<Vec<_>>().join(" ");
-        match line.char_indices().nth(QUOTE_CHARS_MAX) {
-            Some((end, _)) => format!("{}…", &line[..end]),
-            None if line.is_empty() => "nothing".to_owned(),
-            None => line,
+        let line = model::excerpt(&said, QUOTE_CHARS_MAX);
+        if line.is_empty() {
+            "nothing".to_owned()
+        } else {
+            line
         }
     }
 }

@@ -209,11 +209,7 @@ fn system(body: &Body<'_>, speech: Speech, items: &[Item]) -> String {
 }
 
 fn opening(text: &str) -> &str {
-    let end = text
-        .char_indices()
-        .nth(OPENING_CHARS)
-        .map_or(text.len(), |(at, _)| at);
-    &text[..end]
+    model::head(text, OPENING_CHARS)
 }
 
 /// A system text that asks for a title, a tag or a topic of a conversation, and for nothing else; or for one sentence of a diff.

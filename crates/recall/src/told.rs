@@ -183,11 +183,7 @@ pub(crate) fn sentences_for(message: &str, asked: &BTreeSet<String>, chars_max: 
         room = left;
         (from, to) = (from.min(next), to.max(next + 1));
     }
-    let mut said: String = sentences[from..to]
-        .concat()
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ");
+    let mut said = model::one_line(&sentences[from..to].concat());
     if from > 0 {
         said.insert_str(0, "… ");
     }

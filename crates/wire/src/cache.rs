@@ -15,12 +15,9 @@ use crate::{Invalid, scope};
 #[into_params(parameter_in = Query)]
 pub struct CacheQuery {
     /// Id of the conversation, from the header `x-quipu-conversation`. Default: the newest conversations.
-    #[serde(default)]
     pub conversation: Option<String>,
-    #[serde(default)]
     #[param(value_type = String, default = "default", required = false)]
     pub app_id: Option<String>,
-    #[serde(default)]
     #[param(value_type = String, default = "default", required = false)]
     pub project_id: Option<String>,
 }

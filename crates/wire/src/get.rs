@@ -139,6 +139,25 @@ pub struct GetParts {
 }
 
 impl GetRequest {
+    /// The newest memories of a kind, of an owner that the caller adds.
+    pub fn newest(memory_type: MemoryType) -> Self {
+        Self {
+            user_id: None,
+            agent_id: None,
+            app_id: None,
+            project_id: None,
+            memory_type,
+            page: 1,
+            page_size: crate::page::size(),
+            sort_by: SortField::default(),
+            sort_order: SortOrder::default(),
+            filters: None,
+            with_readable_episode: false,
+            as_of: None,
+            standing: None,
+        }
+    }
+
     /// Checks the request.
     pub fn parts(&self, home: &Scope, zone: &Zone) -> Result<GetParts, Invalid> {
         let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;
@@ -184,16 +203,12 @@ pub(crate) fn between(path: &str, value: i64, max: usize) -> Result<usize, Inval
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct OneQuery {
-    #[serde(default)]
     #[param(value_type = String, default = "default", required = false)]
     pub app_id: Option<String>,
-    #[serde(default)]
     #[param(value_type = String, default = "default", required = false)]
     pub project_id: Option<String>,
     /// Owner of the memory; needed only for an id that a person wrote with `_ep_` or `_af_` in it.
-    #[serde(default)]
     pub user_id: Option<String>,
-    #[serde(default)]
     pub agent_id: Option<String>,
 }
 

@@ -23,7 +23,6 @@ pub struct HealthData {
     /// Quipu: unfinished and failed tasks of all tenants, including those that write memories.
     pub tasks: TaskGauge,
     /// Quipu: background runs of all tenants; none if the server has no background strategies.
-    #[serde(default)]
     pub runs: Option<RunGauge>,
     /// Quipu: size of the index now.
     pub index: IndexHealthItem,

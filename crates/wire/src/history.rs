@@ -20,14 +20,10 @@ const RUN_ID_BYTES_MAX: usize = 128;
 #[into_params(parameter_in = Query)]
 pub struct HistoryQuery {
     /// Only what changed within this application and project. Without it, a token for all tenants sees every change.
-    #[serde(default)]
     pub app_id: Option<String>,
-    #[serde(default)]
     pub project_id: Option<String>,
     /// Only changes that touch this user's files.
-    #[serde(default)]
     pub user_id: Option<String>,
-    #[serde(default)]
     pub agent_id: Option<String>,
     /// 1 to 1000.
     #[serde(default = "default_limit")]
@@ -63,9 +59,7 @@ impl HistoryQuery {
 #[into_params(parameter_in = Query)]
 pub struct TenantQuery {
     /// Without it, a token for all tenants means all of them.
-    #[serde(default)]
     pub app_id: Option<String>,
-    #[serde(default)]
     pub project_id: Option<String>,
 }
 

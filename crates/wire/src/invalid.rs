@@ -42,10 +42,9 @@ impl fmt::Display for Invalid {
 }
 
 fn cut(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
-    match text.char_indices().nth(CHARS_MAX) {
-        Some((end, _)) => write!(f, "{}…", &text[..end]),
-        None => f.write_str(text),
-    }
+    let head = model::head(text, CHARS_MAX);
+    let sign = if head.len() < text.len() { "…" } else { "" };
+    write!(f, "{head}{sign}")
 }
 
 impl std::error::Error for Invalid {}

@@ -2,7 +2,7 @@
 //!
 //! Owns: the JSON form, names and bounds of these routes. Never: multipart (the gateway reads it), topics.
 
-use model::Scope;
+use model::{Scope, one_line};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -56,10 +56,6 @@ impl DocumentForm {
     }
 }
 
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 fn title(text: &str) -> Result<String, Invalid> {
     let title = one_line(text);
     if !title.chars().any(char::is_alphanumeric) {
@@ -100,25 +96,6 @@ pub fn topic_id(id: &str) -> Result<&str, Invalid> {
     bounded("topic_id", id, TOPIC_ID_CHARS_MAX).map(|()| id)
 }
 
-/// The tenant of a request without a body.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub struct ScopeQuery {
-    #[serde(default)]
-    #[param(value_type = String, default = "default", required = false)]
-    pub app_id: Option<String>,
-    #[serde(default)]
-    #[param(value_type = String, default = "default", required = false)]
-    pub project_id: Option<String>,
-}
-
-impl ScopeQuery {
-    /// Checks the request.
-    pub fn scope(&self, home: &Scope) -> Result<Scope, Invalid> {
-        scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)
-    }
-}
-
 /// Sort order of documents.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
@@ -133,13 +110,10 @@ pub enum DocumentSort {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct DocumentsQuery {
-    #[serde(default)]
     #[param(value_type = String, default = "default", required = false)]
     pub app_id: Option<String>,
-    #[serde(default)]
     #[param(value_type = String, default = "default", required = false)]
     pub project_id: Option<String>,
-    #[serde(default)]
     pub category_id: Option<String>,
     #[serde(default = "first_page")]
     #[param(minimum = 1, default = 1, required = false)]
@@ -190,16 +164,12 @@ impl DocumentsQuery {
 /// Fields of a document to change.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DocumentPatchRequest {
-    #[serde(default)]
     #[schema(min_length = 1, pattern = r"\w")]
     pub title: Option<String>,
-    #[serde(default)]
     #[schema(min_length = 1)]
     pub category_id: Option<String>,
-    #[serde(default)]
     #[schema(value_type = String, default = "default", required = false)]
     pub app_id: Option<String>,
-    #[serde(default)]
     #[schema(value_type = String, default = "default", required = false)]
     pub project_id: Option<String>,
 }
@@ -241,15 +211,12 @@ pub struct KnowledgeSearchRequest {
     #[schema(minimum = 1, maximum = 100, default = 10, required = false)]
     pub top_k: i64,
     /// Minimum score of a topic, 0 to 1.
-    #[serde(default)]
     pub score_threshold: Option<f64>,
     #[serde(default)]
     #[schema(required = false)]
     pub include_content: bool,
-    #[serde(default)]
     #[schema(value_type = String, default = "default", required = false)]
     pub app_id: Option<String>,
-    #[serde(default)]
     #[schema(value_type = String, default = "default", required = false)]
     pub project_id: Option<String>,
 }

@@ -28,9 +28,7 @@ pub enum RunStatus {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct RunsQuery {
-    #[serde(default)]
     pub strategy: Option<String>,
-    #[serde(default)]
     pub status: Option<RunStatus>,
     #[serde(default = "crate::page::first")]
     #[param(minimum = 1, default = 1, required = false)]
@@ -39,10 +37,8 @@ pub struct RunsQuery {
     #[serde(default = "crate::page::size")]
     #[param(minimum = 1, default = 20, required = false)]
     pub page_size: i64,
-    #[serde(default)]
     #[param(value_type = String, default = "default", required = false)]
     pub app_id: Option<String>,
-    #[serde(default)]
     #[param(value_type = String, default = "default", required = false)]
     pub project_id: Option<String>,
 }

@@ -13,9 +13,7 @@ use crate::{Invalid, scope};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct TasksQuery {
-    #[serde(default)]
     pub session_id: Option<String>,
-    #[serde(default)]
     pub status: Option<TaskStatus>,
     #[serde(default = "crate::page::first")]
     #[param(minimum = 1, default = 1, required = false)]
@@ -24,17 +22,13 @@ pub struct TasksQuery {
     #[serde(default = "crate::page::size")]
     #[param(minimum = 1, default = 20, required = false)]
     pub page_size: i64,
-    #[serde(default)]
     #[param(value_type = String, default = "default", required = false)]
     pub app_id: Option<String>,
-    #[serde(default)]
     #[param(value_type = String, default = "default", required = false)]
     pub project_id: Option<String>,
     /// Only tasks made since then: ISO 8601 or epoch milliseconds.
-    #[serde(default)]
     pub start: Option<String>,
     /// Only tasks made before then.
-    #[serde(default)]
     pub end: Option<String>,
     /// Quipu: also the tasks that write memories, which no request made.
     #[serde(default)]
@@ -100,14 +94,12 @@ impl TasksQuery {
     }
 }
 
-/// The tenant of a single task.
+/// The tenant of a request without a body.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ScopeQuery {
-    #[serde(default)]
     #[param(value_type = String, default = "default", required = false)]
     pub app_id: Option<String>,
-    #[serde(default)]
     #[param(value_type = String, default = "default", required = false)]
     pub project_id: Option<String>,
 }
@@ -124,15 +116,11 @@ impl ScopeQuery {
 #[into_params(parameter_in = Query)]
 pub struct StatsQuery {
     /// Tasks made since then: ISO 8601 or epoch milliseconds; as long ago as finished tasks are kept when absent.
-    #[serde(default)]
     pub start: Option<String>,
     /// Tasks made before then; now when absent.
-    #[serde(default)]
     pub end: Option<String>,
-    #[serde(default)]
     #[param(value_type = String, default = "default", required = false)]
     pub app_id: Option<String>,
-    #[serde(default)]
     #[param(value_type = String, default = "default", required = false)]
     pub project_id: Option<String>,
 }

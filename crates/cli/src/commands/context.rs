@@ -385,17 +385,7 @@ fn excerpt(item: &Item) -> String {
         .chain(calls)
         .chain(outcomes)
         .collect();
-    let flat: String = said
-        .iter()
-        .flat_map(|text| text.split_whitespace())
-        .collect::<Vec<_>>()
-        .join(" ");
-    let short: String = flat.chars().take(EXCERPT_CHARS_MAX).collect();
-    if short.len() < flat.len() {
-        format!("{short}…")
-    } else {
-        short
-    }
+    model::excerpt(&said.join(" "), EXCERPT_CHARS_MAX)
 }
 
 #[cfg(test)]

@@ -130,7 +130,7 @@ async fn show(desk: &Desk, api: &Api, live: &LiveArgs) -> Result<Exit, Failure> 
                 message.id,
                 message.role,
                 message.tokens,
-                excerpt(&message.text)
+                model::excerpt(&message.text, EXCERPT_CHARS_MAX)
             ))
         })
     })
@@ -281,14 +281,6 @@ async fn originals(desk: &Desk, api: &Api, path: Path) -> Result<Exit, Failure> 
             .try_for_each(|found| line(format_args!("{}  {}", found.id, found.message)))
     })
     .await
-}
-
-fn excerpt(text: &str) -> String {
-    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match flat.char_indices().nth(EXCERPT_CHARS_MAX) {
-        Some((at, _)) => format!("{}…", &flat[..at]),
-        None => flat,
-    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use text::counted;
 use wire::search::When;
 use wire::{
     AddData, AddRequest, FlushData, FlushRequest, GetData, GetRequest, MemoryType, MessageContent,
-    MessageItem, SearchMethod, SearchRequest, SortField, SortOrder,
+    MessageItem, SearchMethod, SearchRequest,
 };
 
 use super::{Desk, name, owner, scope, time};
@@ -190,15 +190,9 @@ pub(super) async fn get(desk: &Desk, api: &Api, args: GetArgs) -> Result<Exit, F
         agent_id,
         app_id,
         project_id,
-        memory_type,
         page: i64::from(args.page),
         page_size: i64::from(args.page_size),
-        sort_by: SortField::Timestamp,
-        sort_order: SortOrder::Desc,
-        filters: None,
-        with_readable_episode: false,
-        as_of: None,
-        standing: None,
+        ..GetRequest::newest(memory_type)
     };
     if desk.json {
         output::json(&api.post::<Value>("/memory/get", &request).await?)?;

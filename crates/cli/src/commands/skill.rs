@@ -5,7 +5,7 @@
 use model::{Name, Scope};
 use serde_json::json;
 use text::counted;
-use wire::{GetData, GetRequest, MemoryType, SkillItem, SkillState, SortField, SortOrder};
+use wire::{GetData, GetRequest, MemoryType, SkillItem, SkillState, SortField};
 
 use super::memory::ids;
 use super::{Desk, name, scope};
@@ -73,19 +73,13 @@ async fn all(api: &Api, scope: &Scope, agent: &Name) -> Result<Vec<SkillItem>, F
     let mut skills = Vec::new();
     for page in 1.. {
         let request = GetRequest {
-            user_id: None,
             agent_id: Some(agent.to_string()),
             app_id: app_id.clone(),
             project_id: project_id.clone(),
-            memory_type: MemoryType::AgentSkill,
             page,
             page_size: PAGE_SIZE,
             sort_by: SortField::UpdatedAt,
-            sort_order: SortOrder::Desc,
-            filters: None,
-            with_readable_episode: false,
-            as_of: None,
-            standing: None,
+            ..GetRequest::newest(MemoryType::AgentSkill)
         };
         let listed: GetData = api.post("/memory/get", &request).await?;
         skills.extend(listed.agent_skills);

@@ -224,8 +224,7 @@ fn text(value: &Value) -> Option<String> {
 }
 
 fn cut(text: &str) -> String {
-    match text.char_indices().nth(TOOL_CHARS_MAX) {
-        Some((end, _)) => format!("{} […]", &text[..end]),
-        None => text.to_owned(),
-    }
+    let head = model::head(text, TOOL_CHARS_MAX);
+    let sign = if head.len() < text.len() { " […]" } else { "" };
+    format!("{head}{sign}")
 }

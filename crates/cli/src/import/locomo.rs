@@ -23,7 +23,6 @@ struct LocomoTurn {
     speaker: String,
     dia_id: String,
     text: String,
-    #[serde(default)]
     blip_caption: Option<String>,
 }
 

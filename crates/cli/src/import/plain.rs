@@ -32,7 +32,6 @@ struct PlainLine {
     message_id: Option<String>,
     #[serde(default)]
     tool_calls: Value,
-    #[serde(default)]
     tool_call_id: Option<String>,
 }
 

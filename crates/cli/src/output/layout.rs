@@ -60,7 +60,7 @@ fn is_small(word: &str) -> bool {
 
 /// A text on one line, cut to about so many characters around the sentence with most of a question's words.
 pub(super) fn passage(text: &str, query: &str, chars_max: usize) -> String {
-    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = model::one_line(text);
     let length = flat.chars().count();
     if length <= chars_max {
         return flat;
@@ -91,7 +91,7 @@ pub(super) fn passage(text: &str, query: &str, chars_max: usize) -> String {
 
 /// A text on one line, cut to so many characters around the first of some words.
 pub(crate) fn around(text: &str, words: &str, chars_max: usize) -> String {
-    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = model::one_line(text);
     let mut wanted = BTreeSet::new();
     text::each_word(words, |_, word| _ = wanted.insert(word.to_owned()));
     let mut first = None;

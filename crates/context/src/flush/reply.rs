@@ -5,7 +5,6 @@
 
 use super::Policy;
 use super::sentinel::strip_sentinel;
-use crate::bootstrap::cut;
 use model::redact::redact;
 
 /// The meaning of an answer.
@@ -86,7 +85,7 @@ fn fact(text: &str, policy: &Policy) -> Option<String> {
         })
         .collect();
     let line = redact(line.trim());
-    let cut = cut(&line, policy.fact_chars_max).trim_end();
+    let cut = model::head(&line, policy.fact_chars_max).trim_end();
     let words = cut.chars().any(char::is_alphanumeric);
     (words && strip_sentinel(cut).is_none()).then(|| cut.to_owned())
 }

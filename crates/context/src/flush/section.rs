@@ -32,7 +32,7 @@ pub fn render_section(date: &str, facts: &[String], existing: &str, policy: &Pol
         .checked_sub(section.len())?;
     let mut any = false;
     for fact in facts.iter().take(policy.facts_max) {
-        let line = redact(fact).split_whitespace().collect::<Vec<_>>().join(" ");
+        let line = model::one_line(&redact(fact));
         let bytes = line.len() + "- \n".len();
         if line.is_empty() || bytes > room || !known.insert(plain(&line)) {
             continue;

@@ -3,7 +3,6 @@
 //! Owns: the names and meaning of the files in the layout that model hubs use. Never: guessing at an unknown kind.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use candle_transformers::models::{bert, xlm_roberta};
@@ -145,13 +144,7 @@ impl ModelFolder {
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part);
         }
-        hash.finalize()
-            .iter()
-            .take(8)
-            .fold(String::new(), |mut hex, byte| {
-                write!(hex, "{byte:02x}").expect("writing to a string cannot fail");
-                hex
-            })
+        model::hex(&hash.finalize()[..8])
     }
 }
 

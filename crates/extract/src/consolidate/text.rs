@@ -2,8 +2,6 @@
 //!
 //! Owns: replaced characters, the cut of a text, and the hashes in ids. Never: the meaning of a text.
 
-use std::fmt::Write as _;
-
 use sha2::{Digest as _, Sha256};
 
 /// One line of at most so many characters that can neither close a mark around it nor pose as a citation: control and
@@ -48,10 +46,7 @@ pub(crate) fn hash(parts: &[&str], digits: usize) -> String {
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part.as_bytes());
     }
-    let mut out = String::new();
-    for byte in hash.finalize() {
-        write!(out, "{byte:02x}").expect("a string takes any text");
-    }
+    let mut out = model::hex(hash.finalize());
     out.truncate(digits);
     out
 }

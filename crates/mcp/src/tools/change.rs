@@ -22,7 +22,6 @@ use crate::shown;
 #[serde(deny_unknown_fields)]
 struct RememberArguments {
     text: String,
-    #[serde(default)]
     session: Option<String>,
 }
 
@@ -74,9 +73,7 @@ pub(super) async fn remember<A: MemoryApi>(
 #[serde(deny_unknown_fields)]
 struct UpdateArguments {
     id: String,
-    #[serde(default)]
     text: Option<String>,
-    #[serde(default)]
     project_only: Option<bool>,
 }
 
@@ -106,7 +103,6 @@ pub(super) async fn update<A: MemoryApi>(
 #[serde(deny_unknown_fields)]
 struct ForgetArguments {
     ids: Vec<String>,
-    #[serde(default)]
     confirm: Option<String>,
 }
 

@@ -1,14 +1,15 @@
 //! The tools that read: `search`, `read`, `list`, `profile`, `recall_session`.
 
+use model::percent_encoded;
 use rmcp::model::{CallToolResult, JsonObject};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use wire::conversation::OriginalsData;
 use wire::search::When;
-use wire::{GetData, GetRequest, MemoryType, SearchData, SearchRequest, SortField, SortOrder};
+use wire::{GetData, GetRequest, MemoryType, SearchData, SearchRequest, SortOrder};
 
 use super::arguments;
-use crate::api::{MemoryApi, ToolRefusal, encoded, get, post};
+use crate::api::{MemoryApi, ToolRefusal, get, post};
 use crate::door::Door;
 use crate::shown::{self, ShownMemory};
 
@@ -29,11 +30,8 @@ const EVENTS: i64 = 10;
 #[serde(deny_unknown_fields)]
 struct SearchArguments {
     query: String,
-    #[serde(default)]
     limit: Option<i64>,
-    #[serde(default)]
     session: Option<String>,
-    #[serde(default)]
     as_of: Option<String>,
 }
 
@@ -98,7 +96,6 @@ fn question<A: MemoryApi>(door: &Door<A>, query: String) -> Result<SearchRequest
 #[serde(deny_unknown_fields)]
 struct ReadArguments {
     id: String,
-    #[serde(default)]
     conversation: Option<String>,
 }
 
@@ -122,7 +119,7 @@ pub(super) async fn read<A: MemoryApi>(
 /// One memory of the user.
 pub(crate) async fn one<A: MemoryApi>(door: &Door<A>, id: &str) -> Result<ShownMemory, ToolRefusal> {
     let (id, project) = place(door, id);
-    let path = format!("/memories/{}?{}", encoded(id), whose(door, project)?);
+    let path = format!("/memories/{}?{}", percent_encoded(id), whose(door, project)?);
     let data: GetData = get(&door.api, &path).await?;
     let profiles = data.profiles.iter().map(|profile| &profile.profile_data);
     let statements = profiles.flat_map(statements);
@@ -143,7 +140,11 @@ fn statements(profile: &wire::ProfileData) -> Vec<ShownMemory> {
 /// User and tenant in a query.
 fn whose<A: MemoryApi>(door: &Door<A>, project: &str) -> Result<String, ToolRefusal> {
     let (user, app) = (door.whose.user()?, &door.whose.app);
-    let (user, app, project) = (encoded(user), encoded(app), encoded(project));
+    let (user, app, project) = (
+        percent_encoded(user),
+        percent_encoded(app),
+        percent_encoded(project),
+    );
     Ok(format!("user_id={user}&app_id={app}&project_id={project}"))
 }
 
@@ -156,8 +157,8 @@ async fn originals<A: MemoryApi>(
 ) -> Result<Vec<ShownMemory>, ToolRefusal> {
     // A session that is a conversation has the user before its name.
     let own = format!("{}/", door.whose.user()?);
-    let name = encoded(conversation.strip_prefix(&own).unwrap_or(conversation));
-    let (whose, value) = (whose(door, &door.whose.project)?, encoded(value));
+    let name = percent_encoded(conversation.strip_prefix(&own).unwrap_or(conversation));
+    let (whose, value) = (whose(door, &door.whose.project)?, percent_encoded(value));
     let path = format!("/context/{route}?{whose}&conversation_id={name}&{key}={value}");
     let data: OriginalsData = get(&door.api, &path).await?;
     Ok(data.messages.iter().map(shown::original).collect())
@@ -168,9 +169,7 @@ async fn originals<A: MemoryApi>(
 struct ListArguments {
     #[serde(default)]
     kind: ListKind,
-    #[serde(default)]
     limit: Option<i64>,
-    #[serde(default)]
     page: Option<i64>,
 }
 
@@ -212,18 +211,10 @@ pub(super) async fn list<A: MemoryApi>(
 fn page<A: MemoryApi>(door: &Door<A>, memory_type: MemoryType) -> Result<GetRequest, ToolRefusal> {
     Ok(GetRequest {
         user_id: Some(door.whose.user()?.to_owned()),
-        agent_id: None,
         app_id: Some(door.whose.app.clone()),
         project_id: Some(door.whose.project.clone()),
-        memory_type,
-        page: 1,
         page_size: PAGE,
-        sort_by: SortField::Timestamp,
-        sort_order: SortOrder::Desc,
-        filters: None,
-        with_readable_episode: false,
-        as_of: None,
-        standing: None,
+        ..GetRequest::newest(memory_type)
     })
 }
 
@@ -301,7 +292,6 @@ pub(crate) async fn about_user<A: MemoryApi>(door: &Door<A>) -> Result<Vec<Shown
 #[serde(deny_unknown_fields)]
 struct SessionArguments {
     session: String,
-    #[serde(default)]
     words: Option<String>,
 }
 

@@ -40,8 +40,8 @@ impl Facts {
             ("updated", &updated),
         ];
         let lines = lines.into_iter().filter_map(|(key, value)| {
-            let value = value.as_deref()?.split_whitespace().collect::<Vec<_>>().join(" ");
-            Some(format!("{key}: {value}"))
+            let value = value.as_deref()?;
+            Some(format!("{key}: {}", model::one_line(value)))
         });
         lines.collect::<Vec<_>>().join("\n")
     }

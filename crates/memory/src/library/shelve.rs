@@ -3,11 +3,10 @@
 //! Owns: the order original, Markdown, index. A crash leaves the old document or the new one, and at worst an unused
 //! original, which `sweep` removes. Never: the content of a file.
 
-use std::fmt::Write as _;
 use std::io::{self, Read as _, Seek as _};
 
 use crate::{Curate, EngineError, Forget};
-use model::{Entry, EntryId, Scope, Timestamp};
+use model::{Entry, EntryId, Scope, Timestamp, hex};
 use ports::{FileBytes, ORIGINALS, ReadDocument, ReadError, VaultError, VaultPath, VersionKey};
 use sha2::{Digest as _, Sha256};
 
@@ -349,22 +348,15 @@ fn safe_name(name: &str) -> String {
 /// SHA-256 of a file, in hexadecimal.
 fn digest(file: &FileBytes) -> io::Result<String> {
     let mut file = match file {
-        FileBytes::Memory(bytes) => return Ok(hex(&Sha256::digest(bytes))),
+        FileBytes::Memory(bytes) => return Ok(hex(Sha256::digest(bytes))),
         FileBytes::Disk(file) => &**file,
     };
     file.rewind()?;
     let (mut digest, mut piece) = (Sha256::new(), vec![0; PIECE_BYTES]);
     loop {
         match file.read(&mut piece)? {
-            0 => return Ok(hex(&digest.finalize())),
+            0 => return Ok(hex(digest.finalize())),
             length => digest.update(&piece[..length]),
         }
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        write!(text, "{byte:02x}").expect("a string takes any text");
-        text
-    })
 }

@@ -140,12 +140,11 @@ pub(super) fn parsed(text: &[u8]) -> Result<(u64, Map<String, Value>), String> {
 
 /// The first characters of an engine's own words, on one line.
 pub(super) fn quote(said: &str) -> String {
-    let words: Vec<&str> = said.split_whitespace().collect();
-    let line = words.join(" ");
-    match line.char_indices().nth(QUOTE_CHARS_MAX) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None if line.is_empty() => "nothing".to_owned(),
-        None => line,
+    let line = model::excerpt(said, QUOTE_CHARS_MAX);
+    if line.is_empty() {
+        "nothing".to_owned()
+    } else {
+        line
     }
 }
 

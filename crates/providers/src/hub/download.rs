@@ -2,7 +2,6 @@
 //!
 //! Owns: requests to the hub, ranges, checksums, renames. Never: which files.
 
-use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -284,9 +283,5 @@ fn is_whole(part: &Path, file: &RemoteFile) -> std::io::Result<bool> {
             read => hash.update(&buffer[..read]),
         }
     }
-    let found = hash.finalize().iter().fold(String::new(), |mut hex, byte| {
-        write!(hex, "{byte:02x}").expect("writing to a string cannot fail");
-        hex
-    });
-    Ok(found == *expected)
+    Ok(model::hex(hash.finalize()) == *expected)
 }

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use model::{Date, Weekday};
+use model::{Date, MONTHS, Weekday};
 
 use super::calendar::{self, Unit, Yearly};
 
@@ -160,17 +160,11 @@ impl Word {
 
     /// A month's name, and whether the word can only be that.
     pub(super) fn month(&self) -> Option<(i8, bool)> {
-        const NAMES: [&str; 12] = [
-            "january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
-            "november", "december",
-        ];
         let text = self.text.as_str();
-        let whole = NAMES.iter().position(|name| *name == text);
-        let short = || {
-            NAMES
-                .iter()
-                .position(|name| text == &name[..3] || text == "sept" && *name == "september")
-        };
+        let named = |is: &dyn Fn(&str) -> bool| MONTHS.iter().position(|name| is(name));
+        let whole = named(&|name| name.eq_ignore_ascii_case(text));
+        let short =
+            || named(&|name| name[..3].eq_ignore_ascii_case(text) || text == "sept" && name == "September");
         let month = i8::try_from(whole.or_else(short)? + 1).expect("at most 12");
         let sure = whole.is_some() && !matches!(text, "march" | "may");
         Some((month, sure))
