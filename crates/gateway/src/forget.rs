@@ -41,6 +41,7 @@ pub(crate) async fn delete(
         message_count: forgot.messages,
         rewritten_count: forgot.rewritten,
         old_history_deleted: forgot.old_history,
+        ledger_copies: forgot.copies,
     }))
 }
 
@@ -126,6 +127,7 @@ async fn by_ids(
         success: true,
         count: 0,
         message_count: 0,
+        ledger_copies: 0,
         missing: Vec::new(),
         old_history_deleted: false,
     };
@@ -140,6 +142,7 @@ async fn by_ids(
             data.count += forgot.entries;
             data.message_count += forgot.messages;
             data.old_history_deleted |= forgot.old_history;
+            data.ledger_copies += forgot.copies;
             entries = forgot.missing;
         }
         let missing = entries.iter().map(|entry| ApiId::render(&name, entry.as_str()));

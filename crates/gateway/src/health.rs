@@ -79,6 +79,7 @@ pub(crate) fn health(
         chat_model: status.chat_model.clone(),
         model_answers: model_answers(status),
         redacted: status.redacted,
+        newest_ledger_copy: status.newest_copy.map(|day| day.to_string()),
         near_limit,
         rebuilding: status.rebuilding.map(|(done, total)| Rebuilding { done, total }),
     }
@@ -148,12 +149,16 @@ fn nameless_problems(status: &Status) -> Vec<String> {
     let files = status.broken_files.len();
     let mut problems = Status {
         broken_files: Vec::new(),
+        copy_trouble: None,
         disk: status.disk.nameless(),
         ..status.clone()
     }
     .problems();
     if files > 0 {
         problems.push(format!("{files} files cannot be read"));
+    }
+    if status.copy_trouble.is_some() {
+        problems.push("cannot make the daily copy of the ledger; retrying".to_owned());
     }
     problems
 }

@@ -23,7 +23,7 @@ impl SqliteLedger {
     }
 }
 
-fn copy(from: &Path, to: &Path) -> LedgerResult<()> {
+pub(crate) fn copy(from: &Path, to: &Path) -> LedgerResult<()> {
     make_private(to)?;
     let name = to
         .to_str()
@@ -54,7 +54,7 @@ fn opened(from: &Path) -> LedgerResult<Connection> {
     Ok(connection)
 }
 
-fn check(copy: &Path) -> LedgerResult<()> {
+pub(crate) fn check(copy: &Path) -> LedgerResult<()> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(copy, flags)?;
     let found: String = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;

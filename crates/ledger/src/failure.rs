@@ -19,8 +19,8 @@ pub(crate) enum Failure {
     /// `SQLite` refused.
     #[error("sqlite failed")]
     Sql(#[from] rusqlite::Error),
-    /// The transaction that the work was part of could not be committed.
-    #[error("the commit failed")]
+    /// The transaction that the work was part of could not be committed, or what it deleted could not be erased.
+    #[error("the ledger could not finish the write")]
     Commit(#[source] Arc<Failure>),
     /// `SQLite` gave the transaction up in the middle.
     #[error("sqlite rolled the transaction back")]
@@ -31,6 +31,11 @@ pub(crate) enum Failure {
     /// The file system refused.
     #[error("cannot open the ledger's files")]
     Io(#[from] std::io::Error),
+    /// Copies stay that have deleted text.
+    #[error(
+        "cannot remove the daily copies of the ledger, which have the deleted text: delete `ledger.daily` in the root"
+    )]
+    Copies(#[source] std::io::Error),
     /// A reader held the log for longer than the writer waits.
     #[error("a reader keeps the log of the ledger busy; try again")]
     LogInUse,
@@ -56,7 +61,7 @@ impl Failure {
                 ErrorCode::ReadOnly => Some(NoRoom::ReadOnly),
                 _ => None,
             },
-            Self::Io(error) => NoRoom::of_io(error),
+            Self::Io(error) | Self::Copies(error) => NoRoom::of_io(error),
             Self::Commit(cause) => cause.no_room(),
             Self::RolledBack(why) => *why,
             _ => None,

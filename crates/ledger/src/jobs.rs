@@ -6,7 +6,7 @@
 //! claimed: its time to run while it is queued, the end of its lease while somebody has it.
 
 use async_trait::async_trait;
-use model::{Scope, Timestamp};
+use model::{Date, Scope, Timestamp};
 use ports::{
     Job, JobFailure, JobId, JobKind, JobState, JobStats, Jobs, LedgerError, NewJob, Retention, TaskPage,
     TaskQuery,
@@ -15,6 +15,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 
 use crate::SqliteLedger;
 use crate::failure::{Failure, LedgerResult};
+use crate::late::blocking;
 use crate::row::{count, counted, place_of, scope_row, session_key, session_row};
 
 const JOB: &str =
@@ -395,5 +396,15 @@ impl Jobs for SqliteLedger {
 impl Retention for SqliteLedger {
     async fn drop_finished(&self, before: Timestamp) -> Result<usize, LedgerError> {
         self.writer.write(move |c| drop_finished(c, before)).await
+    }
+
+    async fn copies(&self) -> Result<Vec<Date>, LedgerError> {
+        let copies = self.copies.clone();
+        Ok(blocking(move || copies.days()).await?.map_err(Failure::Io)?)
+    }
+
+    async fn copy(&self, day: Date) -> Result<bool, LedgerError> {
+        let copies = self.copies.clone();
+        Ok(blocking(move || copies.make(day, |_| Ok(()))).await??)
     }
 }

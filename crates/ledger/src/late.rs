@@ -13,6 +13,7 @@ use ports::{LedgerError, NoRoom};
 use rusqlite::Connection;
 use tokio::sync::OnceCell;
 
+use crate::copies::Copies;
 use crate::failure::{Failure, LedgerResult};
 use crate::readers::Readers;
 use crate::writer::{self, Writer};
@@ -31,22 +32,21 @@ pub(crate) struct LateWriter {
 #[derive(Debug)]
 struct Place {
     path: PathBuf,
+    copies: Arc<Copies>,
     /// None on a read-only disk without a lock file.
     lock: Mutex<Option<File>>,
 }
 
 impl LateWriter {
     /// Opens the ledger. On a disk that is full or read-only, one that is there is opened to be read.
-    pub(crate) fn open(path: &Path) -> Result<Self, LedgerError> {
+    pub(crate) fn open(path: &Path, copies: Arc<Copies>) -> Result<Self, LedgerError> {
         let place = Place {
             path: path.to_owned(),
+            copies,
             lock: Mutex::new(lock(path)?),
         };
         let (writer, readers) = match place.open() {
-            Ok(connection) => (
-                Some(Writer::start(connection).map_err(Failure::Io)?),
-                Readers::open(path)?,
-            ),
+            Ok(connection) => (Some(place.start(connection)?), Readers::open(path)?),
             Err(failure) if failure.may_be_for_room() => match Readers::open_frozen(path) {
                 Ok(readers) => {
                     tracing::warn!(
@@ -100,7 +100,7 @@ impl LateWriter {
         let place = self.place.clone();
         let opened = blocking(move || {
             alone.close_all();
-            let opened = place.open().and_then(|connection| Ok(Writer::start(connection)?));
+            let opened = place.open().and_then(|connection| place.start(connection));
             alone.open_all(&place.path, opened.is_err())?;
             opened
         });
@@ -126,8 +126,19 @@ impl Place {
         writer::prepare(&connection)?;
         schema::migrate(&mut connection)?;
         writer::make_durable(&connection)?;
-        scrub::whole(&connection)?;
+        if scrub::is_due(&connection)? {
+            match self.copies.remove_all() {
+                Ok(()) => scrub::whole(&connection)?,
+                Err(error) => {
+                    tracing::warn!(%error, "cannot remove copies of the ledger that have deleted text; the next start retries");
+                }
+            }
+        }
         Ok(connection)
+    }
+
+    fn start(&self, connection: Connection) -> LedgerResult<Writer> {
+        Ok(Writer::start(connection, self.copies.clone())?)
     }
 
     /// A reader's lock becomes a writer's.
@@ -170,7 +181,9 @@ fn lock(path: &Path) -> LedgerResult<Option<File>> {
     }
 }
 
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> LedgerResult<T> {
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> LedgerResult<T> {
     tokio::task::spawn_blocking(work)
         .await
         .map_err(|_| Failure::Stopped)

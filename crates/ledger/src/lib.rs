@@ -6,12 +6,13 @@
 //!
 //! Reading order: [`writer`] (one thread, one commit for all who wait), [`readers`], [`late`] (a full or read-only disk), [`schema`], [`row`] (values and
 //! rows), [`transcripts`], [`open`] and [`titles`], [`sweep`] and [`scrub`] (forgetting, in rows and in bytes), [`forgotten`] and [`words`] (what stays forgotten), [`carried`] (exports), [`jobs`], [`changes`], [`history`],
-//! [`conversations`] and [`packing`], [`objects`], [`runs`]; [`backup`] copies the file, [`everos`] reads another system's.
+//! [`conversations`] and [`packing`], [`objects`], [`runs`]; [`backup`] copies the file, [`copies`] each day, [`everos`] reads another system's.
 
 mod backup;
 mod carried;
 mod changes;
 mod conversations;
+mod copies;
 pub mod everos;
 mod failure;
 mod forgotten;
@@ -45,6 +46,7 @@ use std::time::Duration;
 
 use ports::LedgerError;
 
+use copies::Copies;
 use late::LateWriter;
 use readers::Readers;
 
@@ -55,6 +57,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub struct SqliteLedger {
     readers: Arc<Readers>,
+    copies: Arc<Copies>,
     writer: LateWriter,
 }
 
@@ -70,9 +73,13 @@ impl SqliteLedger {
     /// have it open; the lock is `ledger.lock` beside it. On a disk that is full or read-only it can be read; a write fails
     /// until the disk takes it.
     pub fn open(path: &Path) -> Result<Self, LedgerError> {
-        let writer = LateWriter::open(path)?;
-        let readers = writer.readers();
-        Ok(Self { readers, writer })
+        let copies = Arc::new(Copies::of(path));
+        let writer = LateWriter::open(path, copies.clone())?;
+        Ok(Self {
+            readers: writer.readers(),
+            copies,
+            writer,
+        })
     }
 }
 

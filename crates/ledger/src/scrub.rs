@@ -62,12 +62,14 @@ impl Scrub {
     }
 }
 
+/// Whether something was deleted that files may still show.
+pub(crate) fn is_due(connection: &Connection) -> LedgerResult<bool> {
+    let is_due = "SELECT EXISTS (SELECT 1 FROM erasures)";
+    Ok(connection.query_row(is_due, [], |row| row.get(0))?)
+}
+
 /// All of it at once, for a file that nobody waits for.
 pub(crate) fn whole(connection: &Connection) -> LedgerResult<()> {
-    let is_due = "SELECT EXISTS (SELECT 1 FROM erasures)";
-    if !connection.query_row(is_due, [], |row| row.get(0))? {
-        return Ok(());
-    }
     connection.execute_batch("VACUUM")?;
     empty_log(connection)?;
     connection.execute_batch("DELETE FROM erasures")?;

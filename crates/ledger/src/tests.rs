@@ -7,6 +7,7 @@ use std::sync::mpsc::Sender;
 use rusqlite::{Connection, StatementStatus};
 use tokio::task::JoinSet;
 
+use crate::copies::Copies;
 use crate::failure::{Failure, LedgerResult};
 use crate::writer::{self, Writer};
 use crate::{carried, changes, conversations, history, jobs, open, schema, transcripts, words};
@@ -24,7 +25,7 @@ fn start(path: &Path) -> Writer {
                BEGIN SELECT RAISE(ROLLBACK, 'planted'); END;",
         )
         .expect("creates");
-    Writer::start(connection).expect("starts")
+    Writer::start(connection, Arc::new(Copies::of(path))).expect("starts")
 }
 
 fn notes(path: &Path) -> Vec<i64> {

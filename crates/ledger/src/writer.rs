@@ -17,6 +17,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::BUSY_TIMEOUT;
+use crate::copies::Copies;
 use crate::failure::{Failure, LedgerResult};
 use crate::row::count;
 use crate::scrub::Scrub;
@@ -89,11 +90,11 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    pub(crate) fn start(connection: Connection) -> std::io::Result<Self> {
+    pub(crate) fn start(connection: Connection, copies: Arc<Copies>) -> std::io::Result<Self> {
         let (queue, requests) = mpsc::channel(QUEUE_MAX);
         let thread = std::thread::Builder::new()
             .name("ledger-writer".to_owned())
-            .spawn(move || serve(&connection, requests))?;
+            .spawn(move || serve(&connection, &copies, requests))?;
         Ok(Self {
             queue: Some(queue),
             thread: Some(thread),
@@ -187,7 +188,7 @@ impl<T: Send, F: FnOnce(&Connection) -> LedgerResult<T> + Send> Request for Writ
     }
 }
 
-fn serve(connection: &Connection, mut requests: mpsc::Receiver<Box<dyn Request>>) {
+fn serve(connection: &Connection, copies: &Copies, mut requests: mpsc::Receiver<Box<dyn Request>>) {
     let mut waiting = VecDeque::new();
     let mut last_batch = 0;
     let mut erasing = ErasingSweeps::default();
@@ -214,7 +215,7 @@ fn serve(connection: &Connection, mut requests: mpsc::Receiver<Box<dyn Request>>
                 }
             }
         }
-        erasing.go_on(connection);
+        erasing.go_on(connection, copies);
     }
 }
 
@@ -234,27 +235,34 @@ impl ErasingSweeps {
     }
 
     /// Does a part of what is due, between the requests of others.
-    fn go_on(&mut self, connection: &Connection) {
+    fn go_on(&mut self, connection: &Connection, copies: &Copies) {
         if !self.is_under_way() {
             return;
         }
-        let is_over = self.step(connection).unwrap_or_else(|error| {
-            // The rows are gone; the next sweep or the next start tries again.
-            tracing::warn!(%error, "cannot erase deleted text from the ledger's files; the next start retries");
-            true
-        });
-        if is_over {
-            self.under_way = None;
-            for request in self.now.drain(..) {
-                request.answer(&Ok(()));
+        let ended = match self.step(connection, copies) {
+            Ok(false) => return,
+            Ok(true) => Ok(()),
+            // Copies can be read as they are: nobody must believe that the text is gone.
+            Err(error @ Failure::Copies(_)) => Err(Arc::new(error)),
+            Err(error) => {
+                // The rows are gone; the next sweep or the next start tries again.
+                tracing::warn!(%error, "cannot erase deleted text from the ledger's files; the next start retries");
+                Ok(())
             }
+        };
+        self.under_way = None;
+        for request in self.now.drain(..) {
+            request.answer(&ended);
         }
     }
 
-    fn step(&mut self, connection: &Connection) -> LedgerResult<bool> {
+    fn step(&mut self, connection: &Connection, copies: &Copies) -> LedgerResult<bool> {
         if self.under_way.is_none() {
             self.now = std::mem::take(&mut self.next);
             self.under_way = Scrub::begin(connection)?;
+            if self.under_way.is_some() {
+                copies.remove_all().map_err(Failure::Copies)?;
+            }
         }
         match &mut self.under_way {
             Some(scrub) => scrub.step(connection),

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use model::{
-    Doc, Entry, EntryId, EntryKind, Filter, Message, Owner, Page, Scope, SessionId, SessionKey, Timestamp,
+    Date, Doc, Entry, EntryId, EntryKind, Filter, Message, Owner, Page, Scope, SessionId, SessionKey,
+    Timestamp,
 };
 use ports::{
     Accepted, BrokenFile, Carried, By, ChangeId, EmbedError, IndexError, IndexHealth, IndexStats, JobId,
@@ -230,6 +231,8 @@ pub struct Forgot {
     pub missing: Vec<EntryId>,
     /// The history that an earlier version kept went too, whole.
     pub old_history: bool,
+    /// Daily copies of the ledger that were removed, because they had what was deleted.
+    pub copies: usize,
 }
 
 /// What a deletion would remove and what it would leave, as things are now.
@@ -368,6 +371,10 @@ pub struct Status {
     pub model_answers: ModelAnswers,
     /// Secrets that were removed from messages since the start.
     pub redacted: usize,
+    /// The day of the newest daily copy of the ledger.
+    pub newest_copy: Option<Date>,
+    /// Why the last try to make one failed.
+    pub copy_trouble: Option<String>,
     /// A running rebuild or re-embedding: rows done, rows in total.
     pub rebuilding: Option<(usize, usize)>,
     /// Whether the disk takes writes.
@@ -404,6 +411,11 @@ impl Status {
             problems.push(format!(
                 "{} blocked, and Quipu retries: repair the files below, or free disk space",
                 counted(self.stuck, "task is", "tasks are")
+            ));
+        }
+        if let Some(trouble) = &self.copy_trouble {
+            problems.push(format!(
+                "cannot make the daily copy of the ledger: {trouble}; Quipu retries"
             ));
         }
         problems.extend(

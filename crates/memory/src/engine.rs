@@ -20,6 +20,7 @@ use crate::api::{
 use crate::behind::{self, Behind};
 use crate::bell::Bell;
 use crate::buffers::Buffers;
+use crate::copies::CopyTrouble;
 use crate::corpora::Corpora;
 use crate::dirty::Dirty;
 use crate::erase::Erasing;
@@ -143,6 +144,7 @@ impl Engine {
             idle: IdleSessions::default(),
             panics,
             chronicle,
+            copy_trouble: CopyTrouble::default(),
             room: RoomGauge::default(),
             unrecorded,
             redacted: AtomicUsize::default(),
@@ -153,9 +155,8 @@ impl Engine {
             settings,
         });
         history::recover(&world).await;
-        let gate = world.gate.alone().await;
+        let mut gate = Some(world.gate.alone().await);
         service.spawn(writing.run());
-        let mut gate = Some(gate);
         world.supervise("keeper", move |world| keeper::keep(world, gate.take()));
         world.supervise("sync", sync::keep);
         if !world.settings.asks_only {

@@ -19,7 +19,7 @@ use ports::{Edit, Forgotten, JobState, Sweep, Touching, VaultError, VaultPath, V
 use crate::api::{EngineError, Forget, Forgot, WordsTarget};
 use crate::words::{Owned, Words, WordsPlan};
 use crate::world::World;
-use crate::{derived, edit, erase, history, ids, list, pages, sync, words};
+use crate::{copies, derived, edit, erase, history, ids, list, pages, sync, words};
 
 /// The result, and whether anything was deleted at all.
 type Taken = Result<(Forgot, bool), EngineError>;
@@ -37,13 +37,16 @@ pub(crate) async fn forget(world: &World, forget: Forget) -> Result<Forgot, Engi
             Forget::Entries(scope, owner, ids) => forget_entries(world, &scope, &owner, ids).await,
             Forget::Words(target) => forget_words(world, &target).await,
         };
-        // Also after a failure midway: no search may find swept messages.
+        // Also after a failure: no search may find swept messages.
         world.corpora.let_go(&scope);
         world.bell.forget_stuck();
         taken
     };
-    let (forgot, old_history) = erased(world, Box::pin(taken)).await?;
-    Ok(Forgot { old_history, ..forgot })
+    copies::removed_by(world, async {
+        let (forgot, old_history) = erased(world, Box::pin(taken)).await?;
+        Ok(Forgot { old_history, ..forgot })
+    })
+    .await
 }
 
 /// Deletes for good: afterwards no file of the index and of the history contains the deleted text. If nothing was deleted,

@@ -8,13 +8,18 @@ use std::time::Duration;
 use ports::NoRoom;
 use text::chain;
 
+use crate::copies;
 use crate::world::World;
 
 /// Interval between removals of finished tasks and background runs.
 const EVERY: Duration = Duration::from_hours(1);
 
-/// Removes what is older than the settings keep until the engine stops.
+/// Removes what is older than the settings keep, and makes daily copies, until the engine stops.
 pub(crate) async fn keep(world: Arc<World>) {
+    tokio::join!(drop_finished(&world), copies::keep(&world));
+}
+
+async fn drop_finished(world: &World) {
     while !world.work.is_stopping() {
         let hours = i64::from(world.settings.task_retention_hours);
         let before = world.now().plus_millis(-hours * 3_600_000);

@@ -17,6 +17,7 @@ mod behind;
 mod bell;
 mod boundaries;
 mod buffers;
+mod copies;
 mod corpora;
 mod curate;
 mod derived;

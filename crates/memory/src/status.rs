@@ -21,6 +21,7 @@ pub(crate) async fn status(world: &World) -> Result<Status, EngineError> {
     let (_, stuck) = world.bell.stuck_sessions();
     let buffered = world.parts.transcripts.buffered().await?;
     let (index, index_stats) = index(world).await?;
+    let copies = world.parts.retention.copies().await;
     let panics = world.panics.seen();
     Ok(Status {
         index,
@@ -37,6 +38,8 @@ pub(crate) async fn status(world: &World) -> Result<Status, EngineError> {
         chat_model: world.parts.chat.as_ref().map(|chat| chat.model().to_owned()),
         model_answers: *world.passes.tally(),
         redacted: world.redacted.load(Ordering::Relaxed),
+        newest_copy: copies.ok().and_then(|mut days| days.pop()),
+        copy_trouble: world.copy_trouble.now(),
         rebuilding: world
             .gauge
             .progress()

@@ -22,6 +22,7 @@ use crate::api::EngineError;
 use crate::behind::Behind;
 use crate::bell::Bell;
 use crate::buffers::Buffers;
+use crate::copies::CopyTrouble;
 use crate::corpora::Corpora;
 use crate::dirty::{Dirty, Writing};
 use crate::engine::Parts;
@@ -69,6 +70,7 @@ pub(crate) struct World {
     pub(crate) idle: IdleSessions,
     pub(crate) panics: Arc<Panics>,
     pub(crate) chronicle: Arc<Chronicle>,
+    pub(crate) copy_trouble: CopyTrouble,
     pub(crate) room: RoomGauge,
     /// Changes of jobs that the ledger could not record yet.
     pub(crate) unrecorded: Unrecorded,

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use model::{
-    Cell, CellId, DocId, DocKey, EntryId, Message, MessageId, Name, Owner, Scope, SessionId, SessionKey,
-    Timestamp,
+    Cell, CellId, Date, DocId, DocKey, EntryId, Message, MessageId, Name, Owner, Scope, SessionId,
+    SessionKey, Timestamp,
 };
 
 use crate::vault::{FileStat, VaultPath};
@@ -373,11 +373,22 @@ pub trait Jobs: Send + Sync + std::fmt::Debug {
     async fn stats(&self) -> Result<JobStats, LedgerError>;
 }
 
-/// Removal of data that the ledger keeps only for a time.
+/// Number of daily copies that a ledger keeps.
+pub const COPIES_MAX: usize = 7;
+
+/// What the ledger keeps only for a time: finished work, and daily copies of itself.
+///
+/// A call that deletes text for good, as a sweep that removes something does, removes every copy made before it returns. If
+/// it cannot, it fails, and each later one tries again.
 #[async_trait]
 pub trait Retention: Send + Sync + std::fmt::Debug {
     /// Removes the jobs and the background runs that succeeded before then; returns their number.
     async fn drop_finished(&self, before: Timestamp) -> Result<usize, LedgerError>;
+    /// The days of the copies, the oldest first.
+    async fn copies(&self) -> Result<Vec<Date>, LedgerError>;
+    /// Makes the copy of a day, whole or not at all, in place of an earlier one of that day, and removes all but the
+    /// [`COPIES_MAX`] newest. False: text was deleted meanwhile, and there is no new copy. Other calls do not wait for it.
+    async fn copy(&self, day: Date) -> Result<bool, LedgerError>;
 }
 
 /// One entry of a file as last indexed: enough to see what an edit changed.

@@ -28,9 +28,9 @@ pub use index::{
     CandidateQuery, Index, IndexError, IndexHealth, IndexStage, IndexStats, Maintenance, kept_number,
 };
 pub use ledger::{
-    Accepted, AppendOutcome, BrokenFile, Buffered, Carried, Cut, CutWithAppend, FileAppend, FileChanges,
-    FileMark, FileRecord, Forgotten, Job, JobFailure, JobId, JobKind, JobState, JobStats, Jobs, LedgerError,
-    NewJob, NewMessage, Retention, Sweep, TaskPage, TaskQuery, Transcripts, WrittenCell,
+    Accepted, AppendOutcome, BrokenFile, Buffered, COPIES_MAX, Carried, Cut, CutWithAppend, FileAppend,
+    FileChanges, FileMark, FileRecord, Forgotten, Job, JobFailure, JobId, JobKind, JobState, JobStats, Jobs,
+    LedgerError, NewJob, NewMessage, Retention, Sweep, TaskPage, TaskQuery, Transcripts, WrittenCell,
 };
 pub use models::{
     Chat, ChatError, ChatMessage, ChatReply, ChatRequest, ChatRole, EmbedError, EmbedPurpose, Embedder,

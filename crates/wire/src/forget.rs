@@ -172,6 +172,9 @@ pub struct DeleteData {
     /// of it.
     #[serde(default)]
     pub old_history_deleted: bool,
+    /// Quipu: number of daily copies of the ledger that were deleted, because they had the deleted text.
+    #[serde(default)]
+    pub ledger_copies: usize,
 }
 
 /// Deletes single memories, and memories without another source. Unknown keys are refused.
@@ -248,6 +251,9 @@ pub struct DeleteByIdsData {
     /// Quipu: number of deleted messages.
     #[serde(default)]
     pub message_count: usize,
+    /// Quipu: number of daily copies of the ledger that were deleted, because they had the deleted messages.
+    #[serde(default)]
+    pub ledger_copies: usize,
     /// Quipu: the ids that do not exist.
     #[serde(default)]
     pub missing: Vec<String>,

@@ -41,6 +41,9 @@ pub struct HealthData {
     /// Quipu: secrets that were removed from messages since the start.
     #[serde(default)]
     pub redacted: usize,
+    /// Quipu: day of the newest daily copy of the ledger.
+    #[schema(format = Date)]
+    pub newest_ledger_copy: Option<String>,
     /// Quipu: conversations in memory whose view has more than 75 % of its limit: the next turns compact them.
     #[serde(default)]
     pub near_limit: usize,

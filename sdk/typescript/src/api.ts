@@ -1690,6 +1690,8 @@ export interface components {
             count?: number;
             /** @description Quipu: number of deleted messages. */
             message_count?: number;
+            /** @description Quipu: number of daily copies of the ledger that were deleted, because they had the deleted messages. */
+            ledger_copies?: number;
             /** @description Quipu: the ids that do not exist. */
             missing?: string[];
         };
@@ -1718,6 +1720,8 @@ export interface components {
             message_count?: number;
             /** @description Quipu: number of memories that lost some of their messages. */
             rewritten_count?: number;
+            /** @description Quipu: number of daily copies of the ledger that were deleted, because they had the deleted messages. */
+            ledger_copies?: number;
         };
         /**
          * @description Deletes all memory of a session, of an owner, or of an owner in a session; or what an owner has with some words. Unknown
@@ -2113,6 +2117,8 @@ export interface components {
                 count?: number;
                 /** @description Quipu: number of deleted messages. */
                 message_count?: number;
+                /** @description Quipu: number of daily copies of the ledger that were deleted, because they had the deleted messages. */
+                ledger_copies?: number;
                 /** @description Quipu: the ids that do not exist. */
                 missing?: string[];
             };
@@ -2131,6 +2137,8 @@ export interface components {
                 message_count?: number;
                 /** @description Quipu: number of memories that lost some of their messages. */
                 rewritten_count?: number;
+                /** @description Quipu: number of daily copies of the ledger that were deleted, because they had the deleted messages. */
+                ledger_copies?: number;
             };
         };
         /** @description An answer. */
@@ -3087,6 +3095,11 @@ export interface components {
             model_answers?: components["schemas"]["ModelAnswers"];
             /** @description Quipu: secrets that were removed from messages since the start. */
             redacted?: number;
+            /**
+             * Format: date
+             * @description Quipu: day of the newest daily copy of the ledger.
+             */
+            newest_ledger_copy?: string | null;
             /** @description Quipu: conversations in memory whose view has more than 75 % of its limit: the next turns compact them. */
             near_limit?: number;
             rebuilding?: components["schemas"]["Rebuilding"] | null;

@@ -253,6 +253,12 @@ async fn memory(report: &mut CheckReport, desk: &Desk) {
                     ),
                 );
             }
+            if let Some(day) = &health.newest_ledger_copy {
+                report.well(
+                    "copy",
+                    format_args!("the newest daily copy of the ledger is of {day}"),
+                );
+            }
             for problem in &health.problems {
                 report.problem("memory", problem, command_in(problem).unwrap_or("quipu status"));
             }

@@ -77,7 +77,7 @@ pub(super) async fn forget(desk: &Desk, api: &Api, args: ForgetArgs) -> Result<E
     is_nothing &= data.count + data.message_count + data.rewritten_count == 0;
     if desk.json {
         output::json(&json!({"entries": data.count, "messages": data.message_count,
-            "rewritten": data.rewritten_count, "missing": missing}))?;
+            "rewritten": data.rewritten_count, "ledger_copies": data.ledger_copies, "missing": missing}))?;
     } else if is_nothing {
         let of = match &target {
             ForgetTarget::Session { id, .. } => format!("session `{id}`"),
@@ -133,6 +133,12 @@ fn report(target: &ForgetTarget, data: &DeleteData) -> Result<(), Failure> {
                 "memory lost some of its messages and stays",
                 "memories lost some of their messages and stay"
             )
+        ))?;
+    }
+    if data.ledger_copies > 0 {
+        line(format_args!(
+            "deleted {} of the ledger that had them; the next is made today",
+            counted(data.ledger_copies, "daily copy", "daily copies")
         ))?;
     }
     if matches!(target, ForgetTarget::Owner) {
@@ -248,6 +254,7 @@ async fn by_ids(
         let data: DeleteByIdsData = api.post("/memory/delete_by_ids", &request).await?;
         all.count += data.count;
         all.message_count += data.message_count;
+        all.ledger_copies += data.ledger_copies;
         let pairs = some.iter().zip(&ids);
         missing.extend(
             pairs

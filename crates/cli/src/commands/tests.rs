@@ -6,11 +6,14 @@ use std::sync::{Arc, Mutex};
 
 use ::memory::Curate;
 use clap::Parser;
+use ledger::SqliteLedger;
 use model::{EmbedderId, Entry, EntryId, EntryKind, Name, Origin, Owner, Scope, Timestamp};
 use ports::{Index, IndexError};
 use serde_json::Value;
 use tempfile::TempDir;
 use testkit::index::MemoryIndex;
+
+mod lost;
 
 use super::interrupt::WhatStands;
 use super::{Desk, forget, history, import, memory, runs, skill, upkeep, users};

@@ -291,6 +291,14 @@ fn as_text(desk: &Desk, health: &HealthData) -> Result<(), Failure> {
     row("root", desk.root.display().to_string())?;
     let files = counted(health.files, "Markdown file", "Markdown files");
     row("memory", format!("{files}, {} broken", health.broken_files.len()))?;
+    let copy = health.newest_ledger_copy.as_deref();
+    row(
+        "copy",
+        copy.map_or_else(
+            || "none of the ledger yet".to_owned(),
+            |day| format!("of the ledger, {day}"),
+        ),
+    )?;
     let (word, rows) = (index_word(&index.health), counted(index.rows, "row", "rows"));
     let (megabytes, nth) = (index.bytes_on_disk as f64 / 1e6, index.generation);
     let stands = format!("{word}, {rows}, {megabytes:.1} MB, generation {nth}");

@@ -3,6 +3,7 @@
 mod concurrency;
 mod contract;
 mod conversations;
+mod copies;
 mod erase;
 mod faults;
 mod files;

@@ -6,6 +6,7 @@ mod away;
 mod behind;
 mod by_words;
 mod concurrency;
+mod copies;
 mod crashes;
 mod curating;
 mod erasing;

@@ -2,11 +2,12 @@
 //!
 //! Owns: the meaning of `Transcripts`, `Jobs`, `FileChanges`, `Conversations`, `History` and `Runs`. Never: durability across a restart.
 //!
-//! Reading order: [`transcripts`], [`sweeps`], [`words`], [`carried`], [`jobs`], [`changes`], [`conversations`], [`history`], [`runs`]; [`check_all`] runs all of them.
+//! Reading order: [`transcripts`], [`sweeps`], [`words`], [`carried`], [`jobs`], [`copies`], [`changes`], [`conversations`], [`history`], [`runs`]; [`check_all`] runs all of them.
 
 pub mod carried;
 pub mod changes;
 pub mod conversations;
+pub mod copies;
 pub mod history;
 pub mod jobs;
 pub mod objects;
@@ -67,6 +68,8 @@ pub async fn check_all<L: Ledger + Conversations + History + Runs>(fresh: impl F
     jobs::a_page_shows_one_scope_newest_first(&fresh()).await;
     jobs::a_page_shows_a_stretch_of_time(&fresh()).await;
     jobs::old_successes_go_and_failures_stay(&fresh()).await;
+    copies::the_newest_are_kept(&fresh()).await;
+    copies::a_deletion_takes_them_along(&fresh()).await;
     changes::a_record_comes_back(&fresh()).await;
     changes::files_that_share_are_named(&fresh()).await;
     changes::an_append_extends_a_record(&fresh()).await;

@@ -16,7 +16,7 @@ mod words;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard};
 
-use model::{CellId, CutReason, Message, Owner, Scope, SessionKey, Timestamp};
+use model::{CellId, CutReason, Date, Message, Owner, Scope, SessionKey, Timestamp};
 use ports::{FileRecord, Job, LedgerError, VaultPath};
 
 /// How a planned fault shows.
@@ -70,6 +70,7 @@ struct State {
     objects: BTreeMap<(Scope, Owner), Vec<String>>,
     runs: runs::Kept,
     history: history::Kept,
+    copies: BTreeSet<Date>,
 }
 
 /// A message is in the buffer or in one cell because it has one place for the answer.

@@ -651,6 +651,9 @@ class DeleteByIdsData(TypedDict):
     message_count: NotRequired[int]
     """Quipu: number of deleted messages."""
 
+    ledger_copies: NotRequired[int]
+    """Quipu: number of daily copies of the ledger that were deleted, because they had the deleted messages."""
+
     missing: NotRequired[List[str]]
     """Quipu: the ids that do not exist."""
 
@@ -690,6 +693,9 @@ class DeleteData(TypedDict):
 
     rewritten_count: NotRequired[int]
     """Quipu: number of memories that lost some of their messages."""
+
+    ledger_copies: NotRequired[int]
+    """Quipu: number of daily copies of the ledger that were deleted, because they had the deleted messages."""
 
 
 class DeleteRequest(TypedDict):
@@ -1418,6 +1424,9 @@ class HealthData(TypedDict):
 
     redacted: NotRequired[int]
     """Quipu: secrets that were removed from messages since the start."""
+
+    newest_ledger_copy: NotRequired[Union[str, None]]
+    """Quipu: day of the newest daily copy of the ledger."""
 
     near_limit: NotRequired[int]
     """Quipu: conversations in memory whose view has more than 75 % of its limit: the next turns compact them."""

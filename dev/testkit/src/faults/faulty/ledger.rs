@@ -192,6 +192,12 @@ impl Retention for Faulty<dyn Retention> {
             .call("drop finished", self.inner.drop_finished(before), no_ledger)
             .await
     }
+    async fn copies(&self) -> Result<Vec<Date>, LedgerError> {
+        self.faults.call("copies", self.inner.copies(), no_ledger).await
+    }
+    async fn copy(&self, day: Date) -> Result<bool, LedgerError> {
+        self.faults.call("copy", self.inner.copy(day), no_ledger).await
+    }
 }
 
 #[async_trait]

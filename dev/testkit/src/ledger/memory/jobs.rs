@@ -3,10 +3,10 @@
 //! Owns: `Jobs` of the fake. Never: running a job.
 
 use async_trait::async_trait;
-use model::{Scope, SessionKey, Timestamp};
+use model::{Date, Scope, SessionKey, Timestamp};
 use ports::{
-    Job, JobFailure, JobId, JobKind, JobState, JobStats, Jobs, LedgerError, NewJob, Retention, TaskPage,
-    TaskQuery,
+    COPIES_MAX, Job, JobFailure, JobId, JobKind, JobState, JobStats, Jobs, LedgerError, NewJob, Retention,
+    TaskPage, TaskQuery,
 };
 
 use super::{MemoryLedger, State, StoredJob};
@@ -272,5 +272,19 @@ impl Jobs for MemoryLedger {
 impl Retention for MemoryLedger {
     async fn drop_finished(&self, before: Timestamp) -> Result<usize, LedgerError> {
         self.call(|state| Ok(state.drop_finished(before)))
+    }
+
+    async fn copies(&self) -> Result<Vec<Date>, LedgerError> {
+        self.call(|state| Ok(state.copies.iter().copied().collect()))
+    }
+
+    async fn copy(&self, day: Date) -> Result<bool, LedgerError> {
+        self.call(|state| {
+            state.copies.insert(day);
+            while state.copies.len() > COPIES_MAX {
+                state.copies.pop_first();
+            }
+            Ok(true)
+        })
     }
 }

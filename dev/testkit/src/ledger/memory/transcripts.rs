@@ -366,6 +366,12 @@ impl Transcripts for MemoryLedger {
     }
 
     async fn sweep(&self, sweep: Sweep) -> Result<Forgotten, LedgerError> {
-        self.call(|state| Ok(state.sweep(sweep)))
+        self.call(|state| {
+            let forgotten = state.sweep(sweep);
+            if forgotten.messages > 0 {
+                state.copies.clear();
+            }
+            Ok(forgotten)
+        })
     }
 }
