@@ -14,6 +14,7 @@ use tempfile::TempDir;
 use testkit::index::MemoryIndex;
 
 mod lost;
+mod roots;
 
 use super::interrupt::WhatStands;
 use super::{Desk, forget, history, import, memory, runs, skill, upkeep, users};
