@@ -58,8 +58,6 @@ struct Talk<'a> {
     history: Vec<Value>,
     /// As the server named it, or the person who began.
     conversation: Option<String>,
-    /// How long the history was when nothing was to be kept any more; none while it is.
-    incognito: Option<usize>,
 }
 
 impl<'a> Talk<'a> {
@@ -71,7 +69,6 @@ impl<'a> Talk<'a> {
             input,
             screen,
             history: Vec::new(),
-            incognito: None,
         }
     }
 
@@ -123,11 +120,12 @@ impl<'a> Talk<'a> {
     async fn turn(&mut self, text: &str) -> Result<Exit, Failure> {
         self.history.push(json!({"role": "user", "content": text}));
         let body = self.request();
-        let headers: Vec<(&str, &str)> = match (&self.incognito, &self.conversation) {
-            (Some(_), _) => vec![("x-quipu-incognito", "1")],
-            (None, Some(id)) => vec![("x-quipu-user", DEFAULT_USER), ("x-quipu-conversation", id)],
-            (None, None) => vec![("x-quipu-user", DEFAULT_USER)],
-        };
+        let mut headers = vec![("x-quipu-user", DEFAULT_USER)];
+        headers.extend(
+            self.conversation
+                .iter()
+                .map(|id| ("x-quipu-conversation", id.as_str())),
+        );
         let mut answer = ChatAnswer::default();
         let receiving = receive(&self.server, &body, &headers, &mut answer, &mut self.screen);
         let received = self.input.interrupts.unless(receiving).await;
@@ -138,7 +136,7 @@ impl<'a> Talk<'a> {
             self.history
                 .push(json!({"role": "assistant", "content": answer.text}));
         }
-        if self.incognito.is_none() && answer.conversation.is_some() {
+        if answer.conversation.is_some() {
             self.conversation.clone_from(&answer.conversation);
         }
         if let Some(Err(failure)) = received {

@@ -180,38 +180,6 @@ async fn programs_get_one_object_a_line() {
 }
 
 #[tokio::test]
-async fn what_is_said_incognito_is_marked_and_never_sent_again() {
-    let ok = |text| answer(&[text], &usage(1, 0, 1), NAMED);
-    let script = vec![ok("A."), ok("B."), ok("C."), ok("D.")];
-    let lines = ["one", "/incognito", "two", "three", "/incognito", "four"];
-    let talked = talk(script, &["--conversation", "mine"], Viewer::Pipe, &lines).await;
-    let marks: Vec<_> = talked
-        .asked
-        .iter()
-        .map(|asked| {
-            (
-                asked.header("x-quipu-incognito"),
-                asked.header("x-quipu-conversation"),
-            )
-        })
-        .collect();
-    assert_eq!(
-        marks,
-        [
-            (None, Some("mine")),
-            (Some("1"), None),
-            (Some("1"), None),
-            (None, Some("c1"))
-        ]
-    );
-    assert_eq!(talked.asked[2].said().len(), 5);
-    assert_eq!(
-        talked.asked[3].said(),
-        ["user: one", "assistant: A.", "user: four"]
-    );
-}
-
-#[tokio::test]
 async fn a_refusal_is_told_in_a_line_and_the_talk_goes_on() {
     let script = vec![
         body(
@@ -311,9 +279,9 @@ async fn an_interrupt_drops_the_work_and_the_next_work_is_done() {
 }
 
 #[tokio::test]
-async fn the_talk_can_be_begun_anew_and_told_another_thing() {
+async fn a_new_conversation_knows_nothing_of_the_last() {
     let ok = || answer(&["Yes."], &usage(5, 0, 1), NAMED);
-    let lines = ["a", "/new", "/system Be kind.", "b", "/system", "c"];
+    let lines = ["a", "/new", "b", "c"];
     let talked = talk(
         vec![ok(), ok(), ok()],
         &["--system", "Be short."],
@@ -321,9 +289,10 @@ async fn the_talk_can_be_begun_anew_and_told_another_thing() {
         &lines,
     )
     .await;
-    assert_eq!(talked.asked[1].said(), ["system: Be kind.", "user: b"]);
+    assert_eq!(talked.asked[1].said(), ["system: Be short.", "user: b"]);
     assert_eq!(talked.asked[1].header("x-quipu-conversation"), None);
-    assert_eq!(talked.asked[2].said(), ["user: b", "assistant: Yes.", "user: c"]);
+    let said = talked.asked[2].said();
+    assert_eq!(said[1..], ["user: b", "assistant: Yes.", "user: c"]);
 }
 
 #[tokio::test]
