@@ -10,8 +10,6 @@ mod change;
 mod filters;
 mod memories;
 
-use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
 use axum::routing::{any, delete, get, post, put};
 use axum::{Json, Router};
 use model::{Name, Owner, OwnerKind, Scope};
@@ -52,11 +50,15 @@ pub(crate) fn error(code: impl Serialize, message: &str) -> Value {
 
 /// Every path of mem0's clients of today.
 pub(crate) fn routes() -> Router<Gateway> {
-    let mut router = Router::new()
+    Router::new()
         .route("/v1/ping/", get(ping))
         // Older clients add, list and search there.
         .route("/v1/memories/", delete(change::delete_all).fallback(no_route))
         .route("/v1/memories/search/", any(no_route))
+        .route("/v1/exports/", any(no_route))
+        .route("/v1/exports/get/", any(no_route))
+        .route("/v1/summary/", any(no_route))
+        .route("/v1/feedback/", any(no_route))
         .route("/v3/memories/add/", post(add::add))
         .route("/v3/memories/", post(memories::page))
         .route("/v3/memories/search/", post(memories::search))
@@ -73,36 +75,13 @@ pub(crate) fn routes() -> Router<Gateway> {
         .route("/v1/entities/{kind}/{name}/", delete(change::delete_entity))
         .route("/v2/entities/{kind}/{name}/", delete(change::delete_entity))
         .route("/v1/event/{event_id}/", get(add::event))
-        .route("/v1/events/", get(add::events));
-    for path in [
-        "/v1/exports/",
-        "/v1/exports/get/",
-        "/v1/summary/",
-        "/v1/feedback/",
-        "/v2/profiles/{*path}",
-        "/v2/entities/user/{name}/profile/",
-        "/api/v1/webhooks/{*path}",
-        "/api/v1/orgs/{*path}",
-    ] {
-        router = router.route(path, any(absent));
-    }
-    router
+        .route("/v1/events/", get(add::events))
 }
 
 /// Clients ask first whether their key is right, which the frame has answered, and need names of an organization and a project.
 async fn ping(visit: Visit) -> Json<Value> {
     let home = &visit.caller.home;
     Json(json!({"status": "ok", "org_id": home.app.as_str(), "project_id": home.project.as_str()}))
-}
-
-async fn absent() -> Response {
-    let message = "Quipu has no exports, summaries, feedback, profile jobs, webhooks and project settings of mem0: \
-                   see \"Clients of mem0 and EverOS\" in docs/api.md";
-    (
-        StatusCode::NOT_IMPLEMENTED,
-        Json(error("NOT_IMPLEMENTED", message)),
-    )
-        .into_response()
 }
 
 /// A name that mem0 lets a client choose more freely.

@@ -315,7 +315,7 @@ async fn a_refusal_is_in_mem0s_words() {
         "/v2/entities/user/ada/profile/",
         "/api/v1/webhooks/projects/1/",
     ] {
-        assert_eq!(refusal(&house.post(path, &json!({})).await).0, 501, "{path}");
+        assert_eq!(refusal(&house.post(path, &json!({})).await).0, 404, "{path}");
     }
     let foreign = house
         .get("/v1/memories/3c90c3cc-0d44-4b50-8888-8dd25736052a/")
