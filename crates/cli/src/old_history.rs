@@ -28,9 +28,9 @@ pub(crate) fn set_aside(root: &Path) {
         fs::rename(&made, &to).map(|()| Some(to))
     };
     match done {
-        Ok(Some(to)) => tracing::info!(to = %to.display(), "moved the history of earlier versions out of the memory folder"),
-        Ok(None) => tracing::info!("deleted the history of earlier versions: it still had text that was forgotten"),
-        Err(error) => tracing::warn!(%error, "cannot move the history of earlier versions out of the memory folder"),
+        Ok(Some(to)) => tracing::info!(to = %to.display(), "moved the history of earlier versions"),
+        Ok(None) => tracing::info!("deleted the history of earlier versions, which had forgotten text"),
+        Err(error) => tracing::warn!(%error, "cannot move the history of earlier versions"),
     }
 }
 
@@ -49,12 +49,11 @@ fn has_any(owed: &Path) -> bool {
 /// A place for it: beside the memory folder, or in the one that was moved there before.
 fn free(root: &Path) -> PathBuf {
     let first = root.join(OLD_HISTORY);
-    let mut places = (2..).map(|n| first.join(format!("{n}.git")));
-    let is_free = |place: &PathBuf| place.symlink_metadata().is_err();
-    if is_free(&first) {
-        return first;
+    if first.exists() {
+        first.join("later.git")
+    } else {
+        first
     }
-    places.find(is_free).unwrap_or(first)
 }
 
 #[cfg(test)]
@@ -75,10 +74,13 @@ mod tests {
         let made = make(root, "[core]\n\tbare = false\n");
         set_aside(root);
         assert!(made.exists(), "a person's stays");
-        for place in [OLD_HISTORY, "history.before.git/2.git"] {
+        for place in [OLD_HISTORY, "history.before.git/later.git"] {
             let made = make(root, "[core]\n\tbare = false\n[quipu]\n\thistory = 1\n");
             set_aside(root);
-            assert!(!made.exists() && root.join(place).join("config").exists(), "{place}");
+            assert!(
+                !made.exists() && root.join(place).join("config").exists(),
+                "{place}"
+            );
         }
     }
 

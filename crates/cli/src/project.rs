@@ -130,8 +130,18 @@ mod tests {
     }
 
     fn made(folder: &Path, arguments: &[&str]) {
-        let names = ["-c", "user.name=Ana", "-c", "user.email=ana@example.org", "-c", "protocol.file.allow=always"];
-        assert!(git(folder, &[&names, arguments].concat()).is_some(), "git {arguments:?}");
+        let names = [
+            "-c",
+            "user.name=Ana",
+            "-c",
+            "user.email=ana@example.org",
+            "-c",
+            "protocol.file.allow=always",
+        ];
+        assert!(
+            git(folder, &[&names, arguments].concat()).is_some(),
+            "git {arguments:?}"
+        );
     }
 
     #[test]
@@ -147,7 +157,10 @@ mod tests {
             by_root.starts_with("boat-") && by_root.len() == "boat-".len() + DIGITS,
             "{by_root}"
         );
-        made(&root, &["remote", "add", "origin", "git@example.org:ana/boat.git"]);
+        made(
+            &root,
+            &["remote", "add", "origin", "git@example.org:ana/boat.git"],
+        );
         assert_eq!(text(project_of(&below)).as_deref(), Some("example.org+ana+boat"));
         made(&root, &["commit", "--allow-empty", "-m", "first"]);
         made(&root, &["worktree", "add", "../sail"]);
@@ -156,7 +169,15 @@ mod tests {
         made(&root, &["config", "remote.origin.url", "short:ana/boat"]);
         made(&root, &["config", "url.https://example.org/.insteadOf", "short:"]);
         assert_eq!(text(project_of(&below)).as_deref(), Some("example.org+ana+boat"));
-        made(&root, &["submodule", "add", &folder.path().join("sail").to_string_lossy(), "part"]);
+        made(
+            &root,
+            &[
+                "submodule",
+                "add",
+                &folder.path().join("sail").to_string_lossy(),
+                "part",
+            ],
+        );
         let part = text(project_of(&root.join("part"))).expect("a project");
         assert!(part.starts_with("modules-"), "{part}");
     }

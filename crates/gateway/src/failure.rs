@@ -7,8 +7,8 @@ use std::error::Error;
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use memory::{EngineError, HistoryError};
 use memory::library::{KnowledgeError, Unreadable};
+use memory::{EngineError, HistoryError};
 use ports::{IndexError, NoRoom, VaultError};
 use text::chain;
 use wire::{ErrorCode, Invalid};

@@ -203,8 +203,8 @@ fn no_read_walks_over_other_tenants_rows() {
         conversations::ITEMS,
         conversations::TEXTS,
         history::LAST,
-        history::NEWEST,
-        history::NEWEST_OF,
+        history::reading::NEWEST,
+        history::reading::NEWEST_OF,
     ];
     for sql in look_ups {
         assert_eq!(scans(&connection, sql), [] as [String; 0], "{sql}");

@@ -191,13 +191,10 @@ fn no_statement(text: &str) -> Option<&'static str> {
         let inner = text.strip_prefix(mark).and_then(|text| text.strip_suffix(mark));
         inner.is_some_and(|inner| !inner.contains(mark))
     };
-    let word = text.trim_start_matches(['*', '_', '=', '#']);
-    let todo = word.strip_prefix(concat!("TO", "DO"));
     match () {
         () if text.is_empty() => None,
         () if merge_mark(text).is_some() => Some("a mark of a merge"),
         () if text.starts_with('[') && text.contains("]: ") => Some("a definition"),
-        () if todo.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric)) => Some("an open task"),
         () if text.starts_with("![") && text.ends_with([')', ']']) => Some("an image"),
         () if within("~~") => Some("a struck-out line"),
         () if within("$$") => Some("a formula"),

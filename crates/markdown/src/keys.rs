@@ -88,7 +88,7 @@ pub fn read_list(text: &str) -> impl Iterator<Item = String> {
 }
 
 /// An id as written between `{#` and `}`.
-pub fn id(text: &str) -> String {
+fn id(text: &str) -> String {
     value_without(text, |c| matches!(c, ' ' | '{' | '}' | '\t'))
 }
 

@@ -6,8 +6,7 @@
 //! Reading order: [`place`] (which file holds what), [`escape`] (any text as lines of a text file), `marks` (the comment
 //! of an entry), `talk` (messages), [`keys`] (the inline keys), [`render()`] (an entry as text), [`lines`] and [`front`] (what a line is, how a file begins),
 //! `page` (what a rendered page shows), [`parse()`] (a file as blocks), `facts` (statements without a heading) and [`block`] (a block as an entry), [`digest()`], [`mod@change`] (edits in place),
-//! `skill` (the files of their own), [`append`] (what an append writes, and what of a crashed one it takes back), [`sections`] (what changed between two
-//! states of a file).
+//! `skill` (the files of their own), [`append`] (what an append writes, and what of a crashed one it takes back).
 
 mod append;
 pub mod block;
@@ -23,7 +22,6 @@ mod page;
 pub mod parse;
 pub mod place;
 pub mod render;
-pub mod sections;
 mod skill;
 mod talk;
 #[cfg(test)]

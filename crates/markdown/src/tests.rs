@@ -8,7 +8,6 @@ mod hostile;
 mod merges;
 mod names;
 mod round_trip;
-mod sections;
 mod skills;
 mod statements;
 mod torn;

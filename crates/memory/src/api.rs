@@ -8,7 +8,7 @@ use model::{
     Timestamp,
 };
 use ports::{
-    Accepted, BrokenFile, Carried, By, ChangeId, EmbedError, IndexError, IndexHealth, IndexStats, JobId,
+    Accepted, BrokenFile, By, Carried, ChangeId, EmbedError, IndexError, IndexHealth, IndexStats, JobId,
     JobStats, LedgerError, NewMessage, NoRoom, ReadError, RunId, VaultError, VaultPath,
 };
 use recall::{Hit, Method};

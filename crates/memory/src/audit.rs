@@ -26,7 +26,9 @@ pub(crate) async fn audit(world: &World, within: Option<&Scope>) -> Result<Vec<A
     let now = world.now();
     let judged = aside(move || crate::findings::judge(&memories, &known, now)).await;
     let findings = judged.map_err(|ended| EngineError::Panicked(ended.to_string()))?;
-    let entries = findings.iter().map(|found| (found.path.clone(), found.id.clone()));
+    let entries = findings
+        .iter()
+        .map(|found| (found.path.clone(), found.id.clone()));
     let writers = history::writers(world, entries).await?;
     let audited = |finding: Finding| {
         let run: Option<RunId> = writers.get(&(finding.path.clone(), finding.id.clone())).cloned();

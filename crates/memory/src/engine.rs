@@ -26,7 +26,6 @@ use crate::dirty::Dirty;
 use crate::erase::Erasing;
 use crate::gate::TenantGate;
 use crate::history::Chronicle;
-use crate::history::recorded::RecordedVault;
 use crate::idle::{self, IdleSessions};
 use crate::locks::KeyedLocks;
 use crate::model_pass::ModelPasses;
@@ -116,14 +115,7 @@ impl Engine {
             service.token(),
         );
         let chronicle = Arc::new(Chronicle::new(parts.history.clone(), settings.records_history));
-        let recorded = Arc::new(RecordedVault {
-            vault: parts.vault,
-            pages: parts.pages,
-            chronicle: chronicle.clone(),
-            clock: parts.clock.clone(),
-        });
-        (parts.vault, parts.pages) = (recorded.clone(), recorded);
-        chronicle.begin(parts.file_changes.count().await? == 0);
+        chronicle.begin(&mut parts).await?;
         let world = Arc::new(World {
             work: Tasks::default(),
             behind: Behind::new(),
@@ -350,7 +342,7 @@ impl Engine {
     /// Deletes from the vault, the ledger and the index.
     pub async fn forget(&self, forget: Forget) -> Result<Forgot, EngineError> {
         self.caught_up(Some(forget.scope())).await;
-        self.minded(forget::forget(self.world(), forget).await)
+        self.minded(Box::pin(forget::forget(self.world(), forget)).await)
     }
 
     /// Changes of the vault, newest first: of an owner or of all; with a scope, only what concerns this scope.
@@ -375,7 +367,7 @@ impl Engine {
         within: Option<&Scope>,
         run: &str,
     ) -> Result<Option<RecordedChange>, EngineError> {
-        self.minded(history::undo(self.world(), run, within).await)
+        self.minded(Box::pin(history::undo(self.world(), run, within)).await)
     }
 
     /// Does a background run's work and records its writes as one change, which [`Self::undo`] can undo. No two runs

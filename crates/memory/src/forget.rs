@@ -11,12 +11,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use model::{
-    CellId, Doc, DocKey, DocKind, EntryId, EntryKind, Message, MessageId, Owner, OwnerKind, ParentKind, Scope,
-    SessionKey,
+    CellId, Doc, DocKey, DocKind, EntryId, EntryKind, Message, MessageId, Owner, OwnerKind, ParentKind,
+    Scope, SessionKey,
 };
-use ports::{Edit, Forgotten, JobState, Sweep, Touching, VaultError, VaultPath, Version, VersionQuery};
+use ports::{Edit, Forgotten, JobState, Sweep, Touching, VaultError, VaultPath, VersionQuery};
 
 use crate::api::{EngineError, Forget, Forgot, WordsTarget};
+use crate::history::Named;
 use crate::words::{Owned, Words, WordsPlan};
 use crate::world::World;
 use crate::{copies, derived, edit, erase, history, ids, list, pages, sync, words};
@@ -44,7 +45,10 @@ pub(crate) async fn forget(world: &World, forget: Forget) -> Result<Forgot, Engi
     };
     copies::removed_by(world, async {
         let (forgot, old_history) = erased(world, Box::pin(taken)).await?;
-        Ok(Forgot { old_history, ..forgot })
+        Ok(Forgot {
+            old_history,
+            ..forgot
+        })
     })
     .await
 }
@@ -61,25 +65,15 @@ pub(crate) async fn erased<T, E: From<EngineError>>(
         Err(error) => (Err(error.into()), false),
     };
     if let Ok((done, false)) = done {
-        let (_, erased) = tokio::join!(removing.forgive(), history::erased(world));
+        let ((), erased) = tokio::join!(removing.forgive(), history::erased(world));
         erased?;
         return Ok((done, old_history));
     }
     // Of what failed midway something may be gone.
-    let (_, erased) = tokio::join!(removing.erase(), history::erased(world));
+    let ((), erased) = tokio::join!(removing.erase(), history::erased(world));
     let (done, _) = done?;
     erased?;
     Ok((done, old_history))
-}
-
-/// Deletes what the history has of a session, of somebody.
-async fn purge_session(
-    world: &World,
-    touching: Touching,
-    session: &SessionKey,
-) -> Result<(), EngineError> {
-    let all = VersionQuery::Touching(touching);
-    history::purge(world, all, |version| version.session.as_ref() == Some(&session.session)).await
 }
 
 async fn forget_session(world: &World, session: &SessionKey) -> Taken {
@@ -90,7 +84,7 @@ async fn forget_session(world: &World, session: &SessionKey) -> Taken {
     // Entries that are in the vault but not yet in the index must be found too.
     sync::tenant_alone(world, &session.scope).await?;
     let owners = owners_of(world, &session.scope).await?;
-    purge_session(world, Touching::Scope(session.scope.clone()), session).await?;
+    history::purge_session(world, session, None).await?;
     let forgot = told_of_session(world, session, owners, swept).await?;
     Ok(any(forgot))
 }
@@ -106,8 +100,7 @@ async fn forget_part(world: &World, session: &SessionKey, owner: &Owner) -> Take
     let swept = sweep(world, Sweep::OwnerInSession(session.clone(), owner.clone())).await?;
     let _alone = world.alone_in(&session.scope).await;
     sync::tenant_alone(world, &session.scope).await?;
-    let of_owner = Touching::Owner(session.scope.clone(), owner.clone());
-    purge_session(world, of_owner, session).await?;
+    history::purge_session(world, session, Some(owner)).await?;
     let is_of_session = |doc: &Doc| doc.session.as_ref() == Some(&session.session);
     let cases = forget_cases(world, &session.scope, is_of_session).await?;
     let forgot = told_of_session(world, session, [owner.clone()].into(), swept).await?;
@@ -191,17 +184,15 @@ async fn forget_owner(world: &World, scope: &Scope, owner: &Owner) -> Taken {
     let is_of_theirs = |doc: &Doc| doc.senders.contains(&owner.id);
     let cases = forget_cases(world, scope, is_of_theirs).await?;
     let has_pages = pages::has_any(world, scope, owner).await?;
-    let all = || VersionQuery::Touching(Touching::Owner(scope.clone(), owner.clone()));
-    history::purge(world, all(), |_| true).await?;
+    let all = VersionQuery::Touching(Touching::Owner(scope.clone(), owner.clone()));
+    history::purge(world, all, |_| true).await?;
     world.parts.pages.remove_pages(scope, owner).await?;
     let paths = world.parts.vault.remove(scope, Some(owner)).await?;
     let rows = world.parts.index.load(scope, owner).await?;
     let entries = cases + rows.iter().filter(|doc| doc.kind != DocKind::Turn).count();
+    history::going(world, (scope, owner), rows.iter()).await?;
     let keys: Vec<DocKey> = rows.into_iter().map(|doc| doc.key).collect();
     let is_any = has_pages || !paths.is_empty() || !keys.is_empty();
-    let gone: BTreeSet<&str> = keys.iter().map(|key| &*key.id).collect();
-    history::going(world, (scope, owner), &gone).await?;
-    drop(gone);
     world.writer.apply(Vec::new(), keys).await?;
     world.records.drop_paths(&paths).await?;
     let (forgot, is_told) = any(Forgot {
@@ -277,7 +268,12 @@ async fn forget_words(world: &World, target: &WordsTarget) -> Taken {
         .iter()
         .filter(|row| plan.told.contains(&*row.key.id))
         .collect();
-    purge_words(world, target, &words).await?;
+    let named = Named {
+        messages: plan.messages.iter().map(|message| message.id.clone()).collect(),
+        words: Some(&words),
+        ..Named::default()
+    };
+    history::purge_owner(world, (scope, owner), named).await?;
     let (entries, mut paths) = forget_told(world, (scope, owner), &rows, &told).await?;
     // Last: until then a repetition finds in them which messages went.
     for (path, entry) in &plan.rewritten {
@@ -296,19 +292,6 @@ async fn forget_words(world: &World, target: &WordsTarget) -> Taken {
         ..Forgot::default()
     });
     Ok((forgot, is_any || is_told))
-}
-
-/// Deletes the versions of an owner's entries and pages that have some words.
-async fn purge_words(world: &World, target: &WordsTarget, words: &Words) -> Result<(), EngineError> {
-    let texts = VersionQuery::Texts(Touching::Owner(target.scope.clone(), target.owner.clone()));
-    history::purge(world, texts, |version: &Version| {
-        let Some(text) = version.after.as_ref().and_then(|after| after.text.as_deref()) else {
-            return false;
-        };
-        let entry = world.parts.vault.entry_of(&version.key.path, text);
-        words.are_in([text]) || entry.is_some_and(|entry| words.are_in_entry(&entry))
-    })
-    .await
 }
 
 /// The messages of a plan that the ledger need not keep for another owner.
@@ -369,7 +352,7 @@ pub(crate) async fn titles(
 
 /// Deletes entries of an owner from the vault, but first the memories that cite them or were made from them: after a
 /// crash, a repetition still knows these. Returns the number of all these entries and the changed files.
-async fn forget_told(
+pub(crate) async fn forget_told(
     world: &World,
     (scope, owner): (&Scope, &Owner),
     rows: &[&Doc],
@@ -378,7 +361,8 @@ async fn forget_told(
     let mut gone: BTreeSet<&str> = told.iter().map(|doc| &*doc.key.id).collect();
     let going = derived::going_with(rows, &gone);
     gone.extend(going.iter().map(|doc| &*doc.key.id));
-    history::going(world, (scope, owner), &gone).await?;
+    let gone_rows = rows.iter().filter(|row| gone.contains(&*row.key.id));
+    history::going(world, (scope, owner), gone_rows.copied()).await?;
     pages::forget(world, (scope, owner), rows, &gone).await?;
     pages::let_be_made(world, scope, owner, &going).await?;
     let mut paths = take_out(world, going.into_iter()).await?;
@@ -388,25 +372,6 @@ async fn forget_told(
         .filter(|row| row.kind != DocKind::Turn && gone.contains(&*row.key.id))
         .count();
     Ok((count, paths))
-}
-
-/// Deletes the memories made from entries that an undo removed, given the rows of these.
-pub(crate) async fn follow_undone(
-    world: &World,
-    (scope, owner): (&Scope, &Owner),
-    removed: &[Doc],
-) -> Result<(), EngineError> {
-    let left = world.parts.index.load(scope, owner).await?;
-    let there: BTreeSet<&DocKey> = left.iter().map(|doc| &doc.key).collect();
-    let lost: Vec<&Doc> = removed.iter().filter(|doc| !there.contains(&doc.key)).collect();
-    let is_entry = |doc: &&&Doc| doc.kind != DocKind::Turn;
-    let gone: Vec<&Doc> = lost.iter().filter(is_entry).copied().collect();
-    if gone.is_empty() {
-        return Ok(());
-    }
-    let rows: Vec<&Doc> = left.iter().chain(lost).collect();
-    let (_, paths) = forget_told(world, (scope, owner), &rows, &gone).await?;
-    edit::follow(world, paths).await
 }
 
 async fn sweep(world: &World, sweep: Sweep) -> Result<Forgotten, EngineError> {

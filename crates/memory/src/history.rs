@@ -6,32 +6,35 @@
 //! announced is a person's. Nothing is inferred from times.
 
 mod others;
+mod purge;
 mod reading;
-pub(crate) mod recorded;
+mod recorded;
 mod undone;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use extract::consolidate::page;
-use model::{EntryId, Owner, Page, Scope, Timestamp};
+use model::{Doc, EntryId, Owner, Scope, Timestamp};
 use parking_lot::Mutex;
 use ports::{
-    By, Change, ChangeId, ChangeTarget, FileMark, FileRecord, History, LedgerError, NewVersion, ParsedFile,
-    Run, RunId, Touching, Version, VersionId, VersionKey, VersionQuery, VersionText, VaultPath,
+    By, ChangeId, ChangeTarget, FileMark, FileRecord, History, HistoryChange, LedgerError, NewVersion,
+    ParsedFile, Run, RunId, Touching, VaultPath, Version, VersionId, VersionKey, VersionQuery, VersionText,
 };
 use tokio::sync::Notify;
 
 pub(crate) use others::{end, keep};
+pub(crate) use purge::{Named, purge, purge_owner, purge_session};
 pub(crate) use reading::{diff, log, states, writers};
-pub(crate) use undone::undo;
+use recorded::RecordedVault;
 use undone::finish_open;
+pub(crate) use undone::undo;
 
 use crate::api::{EngineError, RecordedChange};
+use crate::engine::Parts;
+use crate::ids;
 use crate::world::World;
-use crate::{ids, sync};
 
 /// Errors of the history. Nothing changed.
 #[derive(Debug, thiserror::Error)]
@@ -108,9 +111,18 @@ impl Chronicle {
         }
     }
 
-    /// The engine begins, with a ledger that knows files or none.
-    pub(crate) fn begin(&self, is_new: bool) {
+    /// Has every write through the parts announced from now on.
+    pub(crate) async fn begin(self: &Arc<Self>, parts: &mut Parts) -> Result<(), LedgerError> {
+        let is_new = parts.file_changes.count().await? == 0;
         self.is_new.store(is_new, Ordering::Relaxed);
+        let recorded = Arc::new(RecordedVault {
+            vault: parts.vault.clone(),
+            pages: parts.pages.clone(),
+            chronicle: self.clone(),
+            clock: parts.clock.clone(),
+        });
+        (parts.vault, parts.pages) = (recorded.clone(), recorded);
+        Ok(())
     }
 
     /// The whole vault was looked at.
@@ -212,14 +224,12 @@ pub(crate) async fn recorded<T>(
     let _turn = chronicle.turn.lock().await;
     let by = By::Run { run, undoes: None };
     let (done, change) = as_run((by, world.now(), None), work).await;
-    let Some(change) = change else {
-        return (done, None);
+    let made = match change {
+        Some(change) => reading::change(world, change).await,
+        None => Ok(None),
     };
-    let made = reading::change(world, change).await.unwrap_or_else(|error| {
-        tracing::warn!(error = text::chain(&error), "cannot read what a run changed");
-        None
-    });
-    (done, made)
+    let told = |error: &EngineError| tracing::warn!(error = text::chain(error), "cannot read a change");
+    (done, made.inspect_err(told).ok().flatten())
 }
 
 /// Does the work of forgetting: what it takes out leaves no version behind. Returns whether the history that an earlier version
@@ -235,73 +245,45 @@ pub(crate) async fn forgetting<T>(
     };
     let entries = std::mem::take(&mut *going.entries.lock());
     // A sync found them gone meanwhile.
-    for ((scope, owner), gone) in entries {
-        purge_entries(world, (&scope, &owner), &gone).await?;
+    for ((scope, owner), entries) in entries {
+        let named = Named {
+            entries,
+            ..Named::default()
+        };
+        purge_owner(world, (&scope, &owner), named).await?;
     }
     Ok((done, going.has_dropped_old.load(Ordering::Relaxed)))
 }
 
-/// Entries of an owner are about to be taken out: if they are forgotten, the history goes first.
-pub(crate) async fn going(
+/// Rows of an owner are about to be taken out: if they are forgotten, the history goes first.
+pub(crate) async fn going<'a>(
     world: &World,
     (scope, owner): (&Scope, &Owner),
-    gone: &BTreeSet<&str>,
+    gone: impl Iterator<Item = &'a Doc>,
 ) -> Result<(), EngineError> {
     let doing = DOING.try_with(Arc::clone).ok();
-    let Some(Doing::Forgetting(going)) = doing.as_deref().filter(|_| !gone.is_empty()) else {
+    let Some(Doing::Forgetting(going)) = doing.as_deref() else {
         return Ok(());
     };
+    let mut named = Named::default();
+    for doc in gone {
+        named.entries.insert(doc.key.id.to_string());
+        named.messages.extend(doc.sources.iter().cloned());
+    }
+    if named.entries.is_empty() {
+        return Ok(());
+    }
     if world.parts.vault.delete_old_history().await? {
         going.has_dropped_old.store(true, Ordering::Relaxed);
     }
-    let gone: BTreeSet<String> = gone.iter().map(|id| (*id).to_owned()).collect();
-    purge_entries(world, (scope, owner), &gone).await?;
     let of_owner = (scope.clone(), owner.clone());
-    going.entries.lock().entry(of_owner).or_default().extend(gone);
-    Ok(())
-}
-
-/// Deletes all versions of entries of an owner, and those of pages with a line about one of them.
-async fn purge_entries(
-    world: &World,
-    (scope, owner): (&Scope, &Owner),
-    gone: &BTreeSet<String>,
-) -> Result<(), EngineError> {
-    let all = VersionQuery::Touching(Touching::Owner(scope.clone(), owner.clone()));
-    purge(world, all, |version| {
-        let VersionKey { path, entry } = &version.key;
-        let is_gone = |id: &EntryId| {
-            gone.contains(id.as_str()) || gone.contains(&*sync::version_id(path, id.as_str()))
-        };
-        entry.as_ref().is_some_and(is_gone)
-    })
-    .await?;
-    let pages = Page::ALL.map(|page| VersionKey {
-        path: world.parts.pages.path_of(scope, owner, page),
-        entry: None,
-    });
-    let gone: BTreeSet<&str> = gone.iter().map(String::as_str).collect();
-    purge(world, VersionQuery::Keys(pages.into()), |version| {
-        let text = version.after.as_ref().and_then(|after| after.text.as_deref());
-        text.is_some_and(|text| page::without(text, &gone, |id| !gone.contains(id)).is_some())
-    })
-    .await
-}
-
-/// Deletes the versions that go, among some.
-pub(crate) async fn purge(
-    world: &World,
-    among: VersionQuery,
-    goes: impl Fn(&Version) -> bool,
-) -> Result<(), EngineError> {
-    let history = world.chronicle.up_to_date().await?;
-    let versions = history.versions(&among).await?;
-    let going = versions.iter().filter(|version| goes(version));
-    let going: Vec<VersionId> = going.map(|version| version.id).collect();
-    if !going.is_empty() {
-        history.delete(going).await?;
-    }
-    Ok(())
+    going
+        .entries
+        .lock()
+        .entry(of_owner)
+        .or_default()
+        .extend(named.entries.clone());
+    purge_owner(world, (scope, owner), named).await
 }
 
 /// Waits until no file of the ledger has what was purged.
@@ -372,16 +354,21 @@ fn differences(
     };
     let is_unread = file.is_some_and(|file| file.broken.is_some() && file.entries.is_empty());
     if let Some(record) = record.filter(|_| !is_unread) {
-        found.extend(marks.iter().filter(|mark| !is_there(mark)).map(|mark| NewVersion {
-            key: VersionKey {
-                path: path.clone(),
-                entry: Some(mark.entry.clone()),
-            },
-            owner: Some((record.scope.clone(), record.owner.clone())),
-            session: None,
-            before: (mark.digest != UNKNOWN).then(|| known(mark)),
-            after: None,
-        }));
+        found.extend(
+            marks
+                .iter()
+                .filter(|mark| !is_there(mark))
+                .map(|mark| NewVersion {
+                    key: VersionKey {
+                        path: path.clone(),
+                        entry: Some(mark.entry.clone()),
+                    },
+                    owner: Some((record.scope.clone(), record.owner.clone())),
+                    session: None,
+                    before: (mark.digest != UNKNOWN).then(|| known(mark)),
+                    after: None,
+                }),
+        );
     }
     found
 }
@@ -401,7 +388,10 @@ pub(crate) async fn recover(world: &World) {
         return;
     }
     if let Err(error) = settle_all(world).await {
-        tracing::warn!(error = text::chain(&error), "cannot settle the history; the next start does");
+        tracing::warn!(
+            error = text::chain(&error),
+            "cannot settle the history; the next start does"
+        );
     }
 }
 
@@ -426,7 +416,7 @@ async fn settle_all(world: &World) -> Result<(), EngineError> {
 }
 
 /// As a change is told: with a summary.
-fn told(change: &Change, versions: &[&Version]) -> RecordedChange {
+fn told(change: &HistoryChange, versions: &[&Version]) -> RecordedChange {
     RecordedChange {
         id: change.id,
         at: change.at,

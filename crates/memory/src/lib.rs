@@ -69,8 +69,8 @@ mod writer;
 pub use crate::findings::{Fault, Finding};
 pub use api::{
     Add, Added, Audited, Curate, Doomed, EditEntry, EngineError, Flush, Forget, Forgot, Found, Holding, List,
-    Listed, MemorizeStatus, ModelAnswers, OnProgress, OwnedMemory, Progress, RecordedChange, ReplacePage, Search, SortBy,
-    Standing, Status, Staying, Synced, TakenIn, WordsTarget,
+    Listed, MemorizeStatus, ModelAnswers, OnProgress, OwnedMemory, Progress, RecordedChange, ReplacePage,
+    Search, SortBy, Standing, Status, Staying, Synced, TakenIn, WordsTarget,
 };
 pub use due::Due;
 pub use engine::{Engine, Parts};

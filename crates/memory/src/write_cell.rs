@@ -22,12 +22,12 @@ use text::chain;
 
 use crate::api::EngineError;
 use crate::corpora::{CorpusView, Hot, OnTheirWay};
-use crate::{history, ids};
 use crate::interview::Trouble;
 use crate::sync;
 use crate::telling::{self, NewFacts, Telling};
 use crate::world::World;
 use crate::writer::Pending;
+use crate::{history, ids};
 
 /// Facts that a large owner's index may bring for each new fact.
 const CANDIDATES: usize = 50;

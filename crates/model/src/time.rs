@@ -107,11 +107,6 @@ impl Zone {
         at.instant().display_with_offset(offset).to_string()
     }
 
-    /// How far this zone's clocks are ahead of UTC at an instant, in minutes.
-    pub fn offset_minutes(&self, at: Timestamp) -> i32 {
-        self.0.to_offset(at.instant()).seconds() / 60
-    }
-
     /// Minutes matter to people: `2024-05-08 13:56` here.
     pub fn render_short(&self, at: Timestamp) -> String {
         let zoned = at.instant().to_zoned(self.0.clone());

@@ -209,8 +209,14 @@ mod tests {
         let past = past.expect("a change");
         assert_eq!(past.before.as_deref(), Some("Maya lives in Lisbon."));
         assert_eq!(past.after.as_deref(), Some("Maya lives in Porto."));
-        assert_eq!(reader("af_1", "users/jon/facts/1.md").read(DIFF, &by_person()), None);
-        assert_eq!(reader("af_10", "users/maya/facts/1.md").read(DIFF, &by_person()), None);
+        assert_eq!(
+            reader("af_1", "users/jon/facts/1.md").read(DIFF, &by_person()),
+            None
+        );
+        assert_eq!(
+            reader("af_10", "users/maya/facts/1.md").read(DIFF, &by_person()),
+            None
+        );
     }
 
     #[test]

@@ -104,7 +104,7 @@ pub struct Version {
     pub owner: Option<(Scope, Owner)>,
     pub session: Option<SessionId>,
     /// The change that made it; none of a state that was found when its history began.
-    pub change: Option<Arc<Change>>,
+    pub change: Option<Arc<HistoryChange>>,
     /// Whether it is not known yet if the file has it.
     pub is_unsettled: bool,
     /// The digest of the state that it replaced.
@@ -114,7 +114,7 @@ pub struct Version {
 
 /// A change: what one author did at one time, or a run in all.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
+pub struct HistoryChange {
     pub id: ChangeId,
     pub at: Timestamp,
     pub by: By,
@@ -205,7 +205,7 @@ pub trait History: Send + Sync + std::fmt::Debug {
     /// Closes an undo whose follow-up is done; one without versions is deleted.
     async fn close(&self, change: ChangeId) -> Result<(), LedgerError>;
     /// Changes, in the order of their numbers.
-    async fn changes(&self, query: &ChangeQuery) -> Result<Vec<Change>, LedgerError>;
+    async fn changes(&self, query: &ChangeQuery) -> Result<Vec<HistoryChange>, LedgerError>;
     /// Versions.
     async fn versions(&self, query: &VersionQuery) -> Result<Vec<Version>, LedgerError>;
     /// Deletes versions, and changes that have no other.

@@ -21,8 +21,8 @@ mod vault;
 pub use clock::{Clock, Ids};
 pub use conversations::{Conversations, NewRecord, OBJECTS_MAX, Record};
 pub use history::{
-    Announced, By, Change, ChangeId, ChangeQuery, ChangeTarget, History, NewVersion, Run, RunId, Touching,
-    Version, VersionId, VersionKey, VersionQuery, VersionText,
+    Announced, By, ChangeId, ChangeQuery, ChangeTarget, History, HistoryChange, NewVersion, Run, RunId,
+    Touching, Version, VersionId, VersionKey, VersionQuery, VersionText,
 };
 pub use index::{
     CandidateQuery, Index, IndexError, IndexHealth, IndexStage, IndexStats, Maintenance, kept_number,
@@ -42,5 +42,6 @@ pub use room::{NoRoom, Room};
 pub use shelf::{ORIGINALS, Shelf, TAXONOMY};
 pub use upstream::{Probed, Upstream, UpstreamAnswer, UpstreamError, UpstreamRequest};
 pub use vault::{
-    Edit, EntryProblem, FileStat, OtherFile, ParsedFile, ReadEntry, Vault, VaultChange, VaultError, VaultPath, Written,
+    Edit, EntryProblem, FileStat, OtherFile, ParsedFile, ReadEntry, Vault, VaultChange, VaultError,
+    VaultPath, Written,
 };

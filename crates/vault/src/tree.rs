@@ -191,38 +191,35 @@ impl Tree {
     /// Every file that is no memory file and that the history has, sorted by path.
     pub(crate) fn others(&self) -> Vec<OtherFile> {
         let mut others = Vec::new();
-        let mut folders = vec![String::new()];
-        while let Some(folder) = folders.pop() {
-            let entries = fs::read_dir(self.root.join(&folder));
-            for entry in entries.into_iter().flatten().flatten() {
-                let name = entry.file_name();
-                let (Some(name), Ok(metadata)) = (name.to_str(), entry.metadata()) else {
-                    continue;
-                };
-                if !is_kept(name) {
-                    continue;
-                }
-                let path = if folder.is_empty() {
-                    name.to_owned()
-                } else {
-                    format!("{folder}/{name}")
-                };
-                if metadata.is_dir() {
-                    folders.push(path);
-                } else if metadata.is_file() && Place::of(&path) == Err(NoPlace::Foreign) {
-                    others.push(OtherFile {
-                        owner: owner_of(&path),
-                        stat: Self::stat(&path, &metadata),
-                    });
-                }
+        self.each("", is_kept, |path, metadata| {
+            if metadata.is_file() && is_kept(&path) && Place::of(&path) == Err(NoPlace::Foreign) {
+                others.push(OtherFile {
+                    owner: owner_of(&path),
+                    stat: Self::stat(&path, metadata),
+                });
             }
-        }
+        });
         others.sort_by(|a, b| a.stat.path.cmp(&b.stat.path));
         others
     }
 
     fn walk(&self, folder: &str, mut meets: impl FnMut(String)) -> Vec<FileStat> {
         let mut found = Vec::new();
+        self.each(folder, may_hold_memory, |path, metadata| {
+            let is_memory = Place::of(&path) != Err(NoPlace::Foreign);
+            if metadata.is_file() {
+                found.extend(is_memory.then(|| Self::stat(&path, metadata)));
+            } else if is_memory || may_hold_memory(&path) {
+                tracing::warn!(%path, "skipping a vault entry that is not a regular file");
+                meets(path);
+            }
+        });
+        found.sort_by(|a, b| a.path.cmp(&b.path));
+        found
+    }
+
+    /// All that is no folder, below a folder, in the folders that are entered.
+    fn each(&self, folder: &str, enters: impl Fn(&str) -> bool, mut meets: impl FnMut(String, &Metadata)) {
         let mut folders = vec![folder.to_owned()];
         while let Some(folder) = folders.pop() {
             let entries = match fs::read_dir(self.root.join(&folder)) {
@@ -243,22 +240,13 @@ impl Tree {
                 } else {
                     format!("{folder}/{name}")
                 };
-                if metadata.is_dir() {
-                    if may_hold_memory(&path) {
-                        folders.push(path);
-                    }
-                } else if metadata.is_file() {
-                    if Place::of(&path) != Err(NoPlace::Foreign) {
-                        found.push(Self::stat(&path, &metadata));
-                    }
-                } else if Place::of(&path) != Err(NoPlace::Foreign) || may_hold_memory(&path) {
-                    tracing::warn!(%path, "skipping a vault entry that is not a regular file");
-                    meets(path);
+                if !metadata.is_dir() {
+                    meets(path, &metadata);
+                } else if enters(&path) {
+                    folders.push(path);
                 }
             }
         }
-        found.sort_by(|a, b| a.path.cmp(&b.path));
-        found
     }
 }
 

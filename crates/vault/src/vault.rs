@@ -223,7 +223,10 @@ impl Vault for MarkdownVault {
     }
 
     fn text_of(&self, entry: &Entry) -> VersionText {
-        VersionText::new(markdown::digest(entry), markdown::render(entry, &self.writer.zone))
+        VersionText::new(
+            markdown::digest(entry),
+            markdown::render(entry, &self.writer.zone),
+        )
     }
 
     fn entry_of(&self, path: &VaultPath, text: &str) -> Option<Entry> {

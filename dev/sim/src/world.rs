@@ -37,7 +37,7 @@ pub(crate) type Held<T = ()> = Result<T, String>;
 /// Whoever is waited for has this often nothing to do before time goes on.
 const TURNS: usize = 40;
 /// So many times may pass before what is waited for counts as stuck.
-const TIMES_MAX: usize = 30_000;
+const TIMES_MAX: usize = 60_000;
 /// So many pass before a person has talked enough: every job waits for the end of a talk, one after the other.
 const TALK_TIMES_MAX: usize = 6_000;
 /// What a process may take to end: the engine's work and its writer, the history, the runs and the gate, each with its bound.

@@ -474,8 +474,7 @@ export interface paths {
         };
         /**
          * Changes of the memory files
-         * @description Newest first: edits by people, and background runs. A token for one scope sees the changes that touch
-         *     nothing else.
+         * @description Newest first: edits by people and other programs, and background runs. A token for one scope sees what changed in it.
          */
         get: operations["history"];
         put?: never;
@@ -516,7 +515,7 @@ export interface paths {
         };
         /**
          * One change as a diff
-         * @description `unrecorded` as the id shows the changes not recorded yet; it needs a token for all tenants.
+         * @description Each entry that changed, with the lines that differ.
          */
         get: operations["diff"];
         put?: never;
@@ -1501,13 +1500,11 @@ export interface components {
         };
         /** @description A recorded change. */
         ChangeItem: {
-            /** @description The commit; a unique beginning of it is accepted too. */
+            /** @description Its number. */
             id: string;
             /** Format: date-time */
             at: string;
             by: components["schemas"]["ChangedBy"];
-            /** @description The person's name in git. */
-            name?: string | null;
             /** @description The run to undo. */
             run_id?: string | null;
             strategy?: string | null;
@@ -1523,7 +1520,7 @@ export interface components {
          * @description Author of a change.
          * @enum {string}
          */
-        ChangedBy: "person" | "run" | "purge";
+        ChangedBy: "person" | "run";
         /** @description Reports that were dropped. */
         CleanupData: {
             /** @description Steps of the last compaction. */
@@ -1694,6 +1691,8 @@ export interface components {
             ledger_copies?: number;
             /** @description Quipu: the ids that do not exist. */
             missing?: string[];
+            /** @description Quipu: `history.before.git`, the history that an earlier version kept, was deleted, whole. */
+            old_history_deleted?: boolean;
         };
         /** @description Deletes single memories, and memories without another source. Unknown keys are refused. */
         DeleteByIdsRequest: {
@@ -1720,7 +1719,12 @@ export interface components {
             message_count?: number;
             /** @description Quipu: number of memories that lost some of their messages. */
             rewritten_count?: number;
-            /** @description Quipu: number of daily copies of the ledger that were deleted, because they had the deleted messages. */
+            /**
+             * @description Quipu: `history.before.git`, the history that an earlier version kept, was deleted, whole: single words cannot be taken out
+             *     of it.
+             */
+            old_history_deleted?: boolean;
+            /** @description Quipu: number of daily copies of the ledger that were deleted, because they had the deleted text. */
             ledger_copies?: number;
         };
         /**
@@ -1750,7 +1754,7 @@ export interface components {
          * @enum {string}
          */
         Dialect: "openai" | "anthropic" | "responses";
-        /** @description A change as a unified diff. */
+        /** @description A change as a diff: for each file its entries, with the lines that differ. */
         DiffData: {
             diff: string;
         };
@@ -2121,6 +2125,8 @@ export interface components {
                 ledger_copies?: number;
                 /** @description Quipu: the ids that do not exist. */
                 missing?: string[];
+                /** @description Quipu: `history.before.git`, the history that an earlier version kept, was deleted, whole. */
+                old_history_deleted?: boolean;
             };
         };
         /** @description An answer. */
@@ -2137,7 +2143,12 @@ export interface components {
                 message_count?: number;
                 /** @description Quipu: number of memories that lost some of their messages. */
                 rewritten_count?: number;
-                /** @description Quipu: number of daily copies of the ledger that were deleted, because they had the deleted messages. */
+                /**
+                 * @description Quipu: `history.before.git`, the history that an earlier version kept, was deleted, whole: single words cannot be taken out
+                 *     of it.
+                 */
+                old_history_deleted?: boolean;
+                /** @description Quipu: number of daily copies of the ledger that were deleted, because they had the deleted text. */
                 ledger_copies?: number;
             };
         };
@@ -2145,7 +2156,7 @@ export interface components {
         Envelope_DiffData: {
             /** @description The request's id; the task's id when the answer is 202. */
             request_id: string;
-            /** @description A change as a unified diff. */
+            /** @description A change as a diff: for each file its entries, with the lines that differ. */
             data: {
                 diff: string;
             };
@@ -4984,7 +4995,7 @@ export interface operations {
     history: {
         parameters: {
             query?: {
-                /** @description Only changes within this application and project. Without it, a token for all tenants sees every change. */
+                /** @description Only what changed within this application and project. Without it, a token for all tenants sees every change. */
                 app_id?: string;
                 project_id?: string;
                 /** @description Only changes that touch this user's files. */
@@ -5067,7 +5078,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Id of a change from `history`, or the beginning of the id */
+                /** @description Id of a change from `history` */
                 change_id: string;
             };
             cookie?: never;

@@ -171,11 +171,6 @@ fn root(report: &mut CheckReport, root: &Path) {
             "check the file system",
         ),
     }
-    let old = root.join(vault::OLD_HISTORY);
-    if old.exists() {
-        let text = format!("{} is the history of earlier versions", old.display());
-        report.well("history", format_args!("{text}; the next deletion deletes it"));
-    }
 }
 
 async fn server(report: &mut CheckReport, desk: &Desk) {

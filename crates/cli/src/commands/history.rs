@@ -50,17 +50,16 @@ fn show(change: &ChangeItem) -> Result<(), Failure> {
 }
 
 pub(super) async fn diff(desk: &Desk, api: &Api, args: DiffArgs) -> Result<Exit, Failure> {
-    let id = match args.id {
-        Some(id) => id,
-        None => {
-            let newest = tenant(Path::new("/history", ""), &args.tenant)?.with("limit", 1);
-            let log: HistoryData = api.get(newest.text()).await?;
-            let Some(newest) = log.changes.into_iter().next() else {
-                line(format_args!("no changes recorded yet"))?;
-                return Ok(Exit::Ok);
-            };
-            newest.id
-        }
+    let id = if let Some(id) = args.id {
+        id
+    } else {
+        let newest = tenant(Path::new("/history", ""), &args.tenant)?.with("limit", 1);
+        let log: HistoryData = api.get(newest.text()).await?;
+        let Some(newest) = log.changes.into_iter().next() else {
+            line(format_args!("no changes recorded yet"))?;
+            return Ok(Exit::Ok);
+        };
+        newest.id
     };
     let path = tenant(Path::new("/history/", &id), &args.tenant)?;
     let data: DiffData = api.get(path.text()).await?;

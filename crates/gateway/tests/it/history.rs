@@ -166,10 +166,7 @@ async fn a_run_is_shown_line_by_line_and_taken_back() {
     assert_eq!(log[0]["reason"], "nightly");
     assert_eq!(log[1]["strategy"], "remember");
     let id = log[0]["id"].as_str().expect("an id");
-    let diff = real
-        .ask(get(&format!("/api/v1/history/{id}")))
-        .await
-        .data();
+    let diff = real.ask(get(&format!("/api/v1/history/{id}"))).await.data();
     assert!(
         diff["diff"].as_str().expect("text").contains("+A harpsichord"),
         "{diff}"
@@ -188,7 +185,10 @@ async fn a_run_is_shown_line_by_line_and_taken_back() {
     let unknown = post("/api/v1/history/undo", &json!({"run_id": "r_9"}));
     assert_eq!(real.ask(unknown).await.error().0, 404);
     for none in ["999999", "ffffffff", "-1"] {
-        assert_eq!(real.ask(get(&format!("/api/v1/history/{none}"))).await.error().0, 404);
+        assert_eq!(
+            real.ask(get(&format!("/api/v1/history/{none}"))).await.error().0,
+            404
+        );
     }
 }
 

@@ -261,8 +261,14 @@ async fn check_conversation(ledger: &SqliteLedger) {
     let records = ledger.read(&s, 0, 9).await.expect("reads");
     let bodies = records.into_iter().map(|record| record.body);
     assert!(bodies.eq(log().into_iter().map(|record| record.body)));
-    assert_eq!(Conversations::find(ledger, &s, "äRG", 9).await.expect("looks"), [0]);
-    assert_eq!(Conversations::find(ledger, &s, "packed", 9).await.expect("looks"), [1]);
+    assert_eq!(
+        Conversations::find(ledger, &s, "äRG", 9).await.expect("looks"),
+        [0]
+    );
+    assert_eq!(
+        Conversations::find(ledger, &s, "packed", 9).await.expect("looks"),
+        [1]
+    );
     let again = Conversations::append(ledger, &s, &bot(), 0, Some("key"), Vec::new()).await;
     assert_eq!(again.expect("seen"), 3);
 }
@@ -308,15 +314,23 @@ async fn check_filled(path: &Path, version: u32) {
     let ids = vec!["resp_1".to_owned(), "resp_2".to_owned()];
     let owned = ledger.owned_objects(&scope("a"), &bot(), ids).await;
     assert_eq!(owned.expect("reads").len(), usize::from(version >= 8));
-    let kept = History::versions(&ledger, &VersionQuery::Texts(Touching::All)).await.expect("reads");
-    let kept: Vec<_> = kept.into_iter().map(|version| (version.key, version.after)).collect();
+    let kept = History::versions(&ledger, &VersionQuery::Texts(Touching::All))
+        .await
+        .expect("reads");
+    let kept: Vec<_> = kept
+        .into_iter()
+        .map(|version| (version.key, version.after))
+        .collect();
     let expected = versions().into_iter().map(|version| (version.key, version.after));
     assert!(kept.into_iter().eq(expected.filter(|_| version >= 9)));
 }
 
 /// A short text, and one that is packed.
 fn versions() -> Vec<NewVersion> {
-    let texts = ["- I moved to Hull <!--f_1-->\n".to_owned(), "long and packed ".repeat(40)];
+    let texts = [
+        "- I moved to Hull <!--f_1-->\n".to_owned(),
+        "long and packed ".repeat(40),
+    ];
     let keys = [Some(EntryId::new("f_1")), None];
     let version = |(entry, text): (Option<EntryId>, String)| NewVersion {
         key: VersionKey {

@@ -99,8 +99,6 @@ fn part() -> BoxedStrategy<(String, Is)> {
         ("- > ", ""),
         ("- time: ", ""),
         ("<div title='", "'>"),
-        (concat!("- TO", "DO: "), ""),
-        (concat!("**TO", "DO** "), ""),
         ("[//]: # (", ")"),
         ("[a]: b '", "'"),
     ]);

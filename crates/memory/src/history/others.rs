@@ -41,17 +41,13 @@ impl Chronicle {
 
 /// A file's text.
 pub(super) fn text_of(bytes: &[u8]) -> VersionText {
-    let mut hash = Fnv::default();
-    hash.bytes(bytes);
-    let text = std::str::from_utf8(bytes).ok().map(str::to_owned);
-    match text {
-        Some(text) => VersionText::new(hash.value(), text),
-        None => VersionText {
-            digest: hash.value(),
-            bytes: bytes.len() as u64,
-            text: None,
-        },
-    }
+    let (digest, text) = (Fnv::of(bytes), None);
+    let bare = VersionText {
+        digest,
+        bytes: bytes.len() as u64,
+        text,
+    };
+    std::str::from_utf8(bytes).map_or(bare, |text| VersionText::new(digest, text.to_owned()))
 }
 
 /// Finishes undos that an earlier process began, then compares at quiet moments until the engine stops.
@@ -68,7 +64,10 @@ pub(crate) async fn keep(world: Arc<World>) {
         if pause.is_some_and(|pause| pause.is_zero()) {
             *world.chronicle.changed.lock() = None;
             if let Err(error) = compare(&world).await {
-                tracing::warn!(error = chain(&error), "cannot record changes beside memory; retrying");
+                tracing::warn!(
+                    error = chain(&error),
+                    "cannot record changes beside memory; retrying"
+                );
                 world.chronicle.touch(clock.elapsed());
             }
             continue;
@@ -89,7 +88,10 @@ pub(crate) async fn end(world: &World) {
         compare(world).await
     };
     if let Err(error) = ended.await {
-        tracing::warn!(error = chain(&error), "cannot record the last changes; the next start does");
+        tracing::warn!(
+            error = chain(&error),
+            "cannot record the last changes; the next start does"
+        );
     }
 }
 
@@ -113,7 +115,9 @@ async fn compare(world: &World) -> Result<(), EngineError> {
         if known.remove(path).as_ref() == Some(&other.stat) {
             continue;
         }
-        let Some(bytes) = vault.bytes(path).await? else { continue };
+        let Some(bytes) = vault.bytes(path).await? else {
+            continue;
+        };
         found.push(NewVersion {
             key: VersionKey {
                 path: path.clone(),

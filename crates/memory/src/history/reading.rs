@@ -6,8 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::{EntryId, Owner, Scope};
 use ports::{
-    Change, ChangeId, RunId, Version, VersionId, VersionKey, VersionQuery, VersionText,
-    VaultPath,
+    ChangeId, HistoryChange, RunId, VaultPath, Version, VersionId, VersionKey, VersionQuery, VersionText,
 };
 
 use super::{HistoryError, others, told, touching};
@@ -59,17 +58,18 @@ pub(crate) async fn log(
     let history = world.chronicle.up_to_date().await?;
     let newest = VersionQuery::Newest(touching(within, owner), limit);
     let versions = history.versions(&newest).await?;
-    let mut changes: BTreeMap<ChangeId, (&Change, Vec<&Version>)> = BTreeMap::new();
+    let mut changes: BTreeMap<ChangeId, (&HistoryChange, Vec<&Version>)> = BTreeMap::new();
     for version in versions.iter().filter(|version| is_seen(version, within)) {
         if let Some(change) = version.change.as_deref() {
-            changes.entry(change.id).or_insert((change, Vec::new())).1.push(version);
+            changes
+                .entry(change.id)
+                .or_insert((change, Vec::new()))
+                .1
+                .push(version);
         }
     }
-    Ok(changes
-        .into_values()
-        .rev()
-        .map(|(change, versions)| told(change, &versions))
-        .collect())
+    let told = |(change, versions): (_, Vec<_>)| told(change, &versions);
+    Ok(changes.into_values().rev().map(told).collect())
 }
 
 /// A change, if it has any version.
@@ -119,7 +119,11 @@ pub(super) fn subject(versions: &[&Version]) -> String {
 fn whose(versions: &[&Version], files: &[VaultPath]) -> String {
     let owners: BTreeSet<Option<&(Scope, Owner)>> =
         versions.iter().map(|version| version.owner.as_ref()).collect();
-    let kind = |path: &VaultPath| path.split('/').nth(4).map(|kind| kind.trim_end_matches(".md").to_owned());
+    let kind = |path: &VaultPath| {
+        path.split('/')
+            .nth(4)
+            .map(|kind| kind.trim_end_matches(".md").to_owned())
+    };
     let kinds: BTreeSet<Option<String>> = files.iter().map(kind).collect();
     let kind = match kinds.first() {
         Some(Some(kind)) if kinds.len() == 1 => kind.as_str(),
@@ -147,14 +151,14 @@ pub(crate) async fn diff(world: &World, within: Option<&Scope>, id: &str) -> Res
     let keys = nets.keys().map(|key| (*key).clone()).collect();
     let all = history.versions(&VersionQuery::Keys(keys)).await?;
     let mut diff = String::new();
-    let mut path: Option<&VaultPath> = None;
+    let mut path = "";
     for net in nets.values() {
-        if path != Some(&net.key.path) {
-            path = Some(&net.key.path);
-            diff.push_str(&format!("--- a/{0}\n+++ b/{0}\n", net.key.path));
+        if path != &*net.key.path {
+            path = &net.key.path;
+            diff.extend(["--- a/", path, "\n+++ b/", path, "\n"]);
         }
         let entry = net.key.entry.as_ref().map_or("", EntryId::as_str);
-        diff.push_str(&format!("@@ {entry} @@\n"));
+        diff.extend(["@@ ", entry, " @@\n"]);
         let before = before(&all, net.key, net.first.id);
         push_diff(&mut diff, shown(before), shown(net.last.after.as_ref()));
     }

@@ -40,30 +40,29 @@ impl RecordedVault {
         announced.map_err(|error| unrecorded(path, error))
     }
 
-    fn version(
-        &self,
-        path: &VaultPath,
-        entry: &Entry,
-        before: Option<VersionText>,
-        after: Option<VersionText>,
-    ) -> NewVersion {
-        NewVersion {
-            key: VersionKey {
-                path: path.clone(),
-                entry: Some(entry.id.clone()),
-            },
-            owner: Some((entry.scope.clone(), entry.owner.clone())),
-            session: entry.session.clone(),
-            before,
-            after,
-        }
-    }
-
     /// The entries of a file as they are.
     async fn standing(&self, path: &VaultPath) -> Result<BTreeMap<EntryId, Entry>, VaultError> {
         let file = self.vault.read(path).await?;
         let entries = file.into_iter().flat_map(|file| file.entries);
         Ok(entries.map(|read| (read.entry.id.clone(), read.entry)).collect())
+    }
+}
+
+fn version(
+    path: &VaultPath,
+    entry: &Entry,
+    before: Option<VersionText>,
+    after: Option<VersionText>,
+) -> NewVersion {
+    NewVersion {
+        key: VersionKey {
+            path: path.clone(),
+            entry: Some(entry.id.clone()),
+        },
+        owner: Some((entry.scope.clone(), entry.owner.clone())),
+        session: entry.session.clone(),
+        before,
+        after,
     }
 }
 
@@ -88,21 +87,21 @@ impl Vault for RecordedVault {
             if !fresh && !standing.contains_key(&path) {
                 standing.insert(path.clone(), self.standing(&path).await?);
             }
-            if standing.get(&path).is_none_or(|there| !there.contains_key(&entry.id)) {
+            let there = standing.get(&path);
+            if there.is_none_or(|there| !there.contains_key(&entry.id)) {
                 let after = Some(self.vault.text_of(entry));
-                versions.push(self.version(&path, entry, None, after));
+                versions.push(version(&path, entry, None, after));
             }
         }
-        let keys: Vec<(EntryId, u64)> = versions.iter().filter_map(announced).collect();
+        let key = |new: &NewVersion| Some((new.key.entry.clone()?, new.after.as_ref()?.digest));
+        let keys: Vec<(EntryId, u64)> = versions.iter().filter_map(key).collect();
         let ids = self.announce(&self.vault.path_of(first), versions).await?;
         let appended = self.vault.append(entries, fresh).await?;
-        let written: BTreeSet<(&EntryId, u64)> = appended
-            .iter()
-            .flat_map(|file| &file.ids)
-            .map(|(id, digest)| (id, *digest))
-            .collect();
-        let settled = ids.into_iter().zip(&keys);
-        let settled = settled.filter(|(_, (entry, digest))| written.contains(&(entry, *digest)));
+        let written: BTreeSet<&(EntryId, u64)> = appended.iter().flat_map(|file| &file.ids).collect();
+        let settled = ids
+            .into_iter()
+            .zip(&keys)
+            .filter(|(_, key)| written.contains(key));
         self.chronicle.are_written(settled.map(|(id, _)| id));
         Ok(appended)
     }
@@ -134,7 +133,7 @@ impl Vault for RecordedVault {
             let Some(entry) = put.or(there) else { continue };
             let [before, after] = [there, put].map(|entry| entry.map(|entry| self.vault.text_of(entry)));
             if before != after {
-                versions.push(self.version(path, entry, before, after));
+                versions.push(version(path, entry, before, after));
             }
         }
         let ids = self.announce(path, versions).await?;
@@ -182,11 +181,6 @@ impl Vault for RecordedVault {
     async fn changed(&self) -> VaultChange {
         self.vault.changed().await
     }
-}
-
-/// The entry of a version that is about to be written, and its digest.
-fn announced(version: &NewVersion) -> Option<(EntryId, u64)> {
-    Some((version.key.entry.clone()?, version.after.as_ref()?.digest))
 }
 
 #[async_trait]

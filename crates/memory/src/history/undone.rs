@@ -5,10 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Doc, Entry, Owner, Page, Scope};
+use model::{Doc, DocKey, DocKind, Entry, Owner, Page, Scope};
 use ports::{
-    By, Change, ChangeId, ChangeQuery, Edit, Run, RunId, Version, VersionKey, VersionQuery, VersionText,
-    VaultPath,
+    By, ChangeId, ChangeQuery, Edit, HistoryChange, Run, RunId, VaultPath, Version, VersionKey, VersionQuery,
+    VersionText,
 };
 use text::chain;
 
@@ -30,7 +30,7 @@ struct Reversal {
 }
 
 /// Takes back a run, one that a scope may see where there is one; search sees it when this answers. None if later changes
-/// left nothing to undo. A run whose undo was interrupted is finished.
+/// left nothing to undo.
 pub(crate) async fn undo(
     world: &World,
     run: &str,
@@ -45,16 +45,11 @@ pub(crate) async fn undo(
     let run: RunId = run.into();
     let _turn = world.chronicle.turn.lock().await;
     let _alone = world.gate.alone().await;
-    let finished = finish_all(world).await?;
+    finish_all(world).await?;
     let reversals = plan(world, &run, within).await?;
     // What a person changed a moment ago is theirs.
     sync::files(world, paths(&reversals)).await?;
-    let reversals = match plan(world, &run, within).await {
-        Err(EngineError::History(HistoryError::Undone { by, .. })) if finished.contains(&by) => {
-            return of_run(world, &by).await;
-        }
-        planned => planned?,
-    };
+    let reversals = plan(world, &run, within).await?;
     if reversals.is_empty() {
         return Ok(None);
     }
@@ -70,17 +65,17 @@ pub(crate) async fn undo(
     };
     let history = world.chronicle.up_to_date().await?;
     let id = history.begin_undo(by.clone(), at).await?;
-    finish(world, &Change { id, at, by, is_open: true }).await?;
+    finish(
+        world,
+        &HistoryChange {
+            id,
+            at,
+            by,
+            is_open: true,
+        },
+    )
+    .await?;
     change(world, id).await
-}
-
-async fn of_run(world: &World, run: &RunId) -> Result<Option<RecordedChange>, EngineError> {
-    let history = world.chronicle.up_to_date().await?;
-    let changes = history.changes(&ChangeQuery::Run(run.clone())).await?;
-    match changes.last() {
-        Some(last) => change(world, last.id).await,
-        None => Ok(None),
-    }
 }
 
 /// Finishes the undos that an earlier process began, once the vault is served.
@@ -91,24 +86,28 @@ pub(crate) async fn finish_open(world: &World) {
     let _turn = world.chronicle.turn.lock().await;
     let _alone = world.gate.alone().await;
     if let Err(error) = finish_all(world).await {
-        tracing::warn!(error = chain(&error), "cannot finish an undo; the next undo or start does");
+        tracing::warn!(
+            error = chain(&error),
+            "cannot finish an undo; the next undo or start does"
+        );
     }
 }
 
-/// Finishes open undos, and returns their runs. The caller holds the turn, and the gate alone.
-async fn finish_all(world: &World) -> Result<Vec<RunId>, EngineError> {
+/// Finishes open undos. The caller holds the turn, and the gate alone.
+async fn finish_all(world: &World) -> Result<(), EngineError> {
     let history = world.chronicle.up_to_date().await?;
-    let mut finished = Vec::new();
     for open in history.changes(&ChangeQuery::Open).await? {
         finish(world, &open).await?;
-        finished.extend(open.by.run().map(|run| run.id.clone()));
     }
-    Ok(finished)
+    Ok(())
 }
 
 /// Does what is left of an undo, and its follow-up, and closes it.
-async fn finish(world: &World, undo: &Change) -> Result<(), EngineError> {
-    if let By::Run { undoes: Some(run), .. } = &undo.by {
+async fn finish(world: &World, undo: &HistoryChange) -> Result<(), EngineError> {
+    if let By::Run {
+        undoes: Some(run), ..
+    } = &undo.by
+    {
         let work = reverse(world, run, undo.id);
         as_run((undo.by.clone(), undo.at, Some(undo.id)), work).await.0?;
     }
@@ -146,13 +145,32 @@ async fn reverse(world: &World, run: &RunId, undo: ChangeId) -> Result<(), Engin
             Edit::Put(entry) | Edit::Replace(entry) => Some(*entry),
             Edit::Remove(_) => None,
         });
-        world.parts.vault.append(&put.collect::<Vec<Entry>>(), false).await?;
+        world
+            .parts
+            .vault
+            .append(&put.collect::<Vec<Entry>>(), false)
+            .await?;
     }
     edit::follow(world, paths(&reversals)).await?;
     for ((scope, owner), docs) in gone {
-        forget::follow_undone(world, (scope, owner), &docs).await?;
+        follow(world, (scope, owner), &docs).await?;
     }
     Ok(())
+}
+
+/// Deletes the memories made from entries that an undo removed, given the rows of these.
+async fn follow(world: &World, (scope, owner): (&Scope, &Owner), removed: &[Doc]) -> Result<(), EngineError> {
+    let left = world.parts.index.load(scope, owner).await?;
+    let there: BTreeSet<&DocKey> = left.iter().map(|doc| &doc.key).collect();
+    let lost: Vec<&Doc> = removed.iter().filter(|doc| !there.contains(&doc.key)).collect();
+    let is_entry = |doc: &&&Doc| doc.kind != DocKind::Turn;
+    let gone: Vec<&Doc> = lost.iter().filter(is_entry).copied().collect();
+    if gone.is_empty() {
+        return Ok(());
+    }
+    let rows: Vec<&Doc> = left.iter().chain(lost).collect();
+    let (_, paths) = forget::forget_told(world, (scope, owner), &rows, &gone).await?;
+    edit::follow(world, paths).await
 }
 
 fn entry_of(world: &World, path: &VaultPath, state: Option<&VersionText>) -> Option<Entry> {
@@ -161,7 +179,9 @@ fn entry_of(world: &World, path: &VaultPath, state: Option<&VersionText>) -> Opt
 
 /// Puts a page back, unless somebody changed it meanwhile.
 async fn put_page(world: &World, reversal: &Reversal) -> Result<(), EngineError> {
-    let Some((scope, owner)) = &reversal.owner else { return Ok(()) };
+    let Some((scope, owner)) = &reversal.owner else {
+        return Ok(());
+    };
     let text = |state: &Option<VersionText>| state.as_ref().and_then(|state| state.text.clone());
     let pages = &world.parts.pages;
     for page in Page::ALL {

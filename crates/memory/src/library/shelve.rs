@@ -119,7 +119,10 @@ impl Knowledge {
     pub async fn delete(&self, scope: &Scope, id: &str) -> Result<Option<usize>, KnowledgeError> {
         let folder = format!("{ORIGINALS}/{id}");
         let (path, rows) = (self.path_of(scope, id), self.rows_of(scope, id).await?);
-        let beside = path.rsplitn(3, '/').nth(2).map(|library| format!("{library}/{folder}/"));
+        let beside = path
+            .rsplitn(3, '/')
+            .nth(2)
+            .map(|library| format!("{library}/{folder}/"));
         let goes = |key: &VersionKey| {
             let is_entry = |entry: &EntryId| rows.iter().any(|row| *row.key.id == *entry.as_str());
             let is_original = beside.as_ref().is_some_and(|beside| key.path.starts_with(beside));
@@ -132,10 +135,8 @@ impl Knowledge {
             // Of a deletion that died midway the original alone was left.
             Ok((topics, topics.is_some() || !originals.is_empty()))
         };
-        self.parts
-            .engine
-            .erased((scope, &self.library), goes, taken_out)
-            .await
+        let erased = self.parts.engine.erased((scope, &self.library), goes, taken_out);
+        Box::pin(erased).await
     }
 
     /// Removes a whole library: every document, the categories, and what a person put beside them, from the vault's history too.

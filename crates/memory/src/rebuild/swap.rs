@@ -10,14 +10,13 @@ use text::chain;
 
 use super::Whole;
 use crate::api::{EngineError, Synced};
-use crate::history::UNKNOWN;
+use crate::history::{self, UNKNOWN};
 use crate::records::unfitting;
 use crate::serving::Serving;
 use crate::sync;
 
 /// Records read at a time.
 const RECORDS: usize = 64;
-
 
 impl Whole<'_> {
     /// Swaps the new index in. No write runs in the meantime, and searches without cached rows wait.
@@ -67,11 +66,21 @@ impl Whole<'_> {
         let mut records = Vec::new();
         for some in changed.chunks(RECORDS) {
             let recorded = try_join_all(some.iter().map(|path| self.world.records.record(path))).await?;
-            records.extend(recorded.into_iter().flatten().map(|record| self.humble(record)));
+            for record in recorded.into_iter().flatten() {
+                if self
+                    .files
+                    .get(&record.stat.path)
+                    .is_none_or(|file| file.stat != record.stat)
+                {
+                    self.find(&record.stat.path, Some(&record)).await?;
+                }
+                records.push(self.humble(record));
+            }
         }
         let mut again = self.unread.clone();
         again.extend(changed);
         for path in new {
+            self.find(path, None).await?;
             let record = self.files[path].clone();
             if self.is_bare {
                 again.insert(path.clone());
@@ -87,6 +96,14 @@ impl Whole<'_> {
             }
         }
         Ok((records, again))
+    }
+
+    /// Tells the history how a file differs from its record, before a new record hides it. One that cannot be read is told later.
+    async fn find(&self, path: &VaultPath, record: Option<&FileRecord>) -> Result<(), EngineError> {
+        let Ok(file) = self.world.parts.vault.read(path).await else {
+            return Ok(());
+        };
+        history::find(self.world, std::iter::once((path, file.as_ref(), record))).await
     }
 
     /// A record that fits no file: it claims no entry that the new index may lack, but keeps those that may have to be

@@ -142,12 +142,21 @@ async fn segments_and_a_persons_edit_are_told_apart() {
     world.stage.rest(&engine).await;
     let log = world.until_logged(&engine, 3).await;
     assert_eq!(log[0].by, By::Person, "{log:?}");
-    assert!(is_by(&log[1], "remember") && is_by(&log[2], "remember"), "{log:?}");
+    assert!(
+        is_by(&log[1], "remember") && is_by(&log[2], "remember"),
+        "{log:?}"
+    );
     let [hand, second, first] = [&log[0], &log[1], &log[2]].map(|change| diff(&engine, change));
     let (hand, second, first) = (hand.await, second.await, first.await);
-    assert!(is_added(&hand, "glockenspiel") && hand.contains("-"), "{hand}");
-    assert!(is_added(&second, "theremin") && !second.contains("violin"), "{second}");
-    assert!(is_added(&first, "violin") && !first.contains("glockenspiel"), "{first}");
+    assert!(is_added(&hand, "glockenspiel") && hand.contains("\n-"), "{hand}");
+    assert!(
+        is_added(&second, "theremin") && !second.contains("violin"),
+        "{second}"
+    );
+    assert!(
+        is_added(&first, "violin") && !first.contains("glockenspiel"),
+        "{first}"
+    );
     assert_eq!(log[1].subject, "episodes of ann: 1 entry added", "{log:?}");
     // A rebuild and a restart find nothing new.
     engine.rebuild(None).await.expect("it builds");
@@ -171,7 +180,9 @@ async fn edits_while_a_new_index_is_built_are_told_apart() {
     });
     slow.called().await;
     world.remember(&engine, "two", "The theremin needs a cable").await;
-    world.remember(&engine, "three", "The oboe is at the workshop").await;
+    world
+        .remember(&engine, "three", "The oboe is at the workshop")
+        .await;
     world.by_hand("oboe", "clarinet");
     slow.let_go();
     rebuilding.await.expect("no panic").expect("it builds");
@@ -184,8 +195,14 @@ async fn edits_while_a_new_index_is_built_are_told_apart() {
             None => theirs.push_str(&diff),
         }
     }
-    assert!(is_added(&ours, "theremin") && !is_added(&ours, "clarinet"), "{ours}");
-    assert!(is_added(&theirs, "clarinet") && !is_added(&theirs, "theremin"), "{theirs}");
+    assert!(
+        is_added(&ours, "theremin") && !is_added(&ours, "clarinet"),
+        "{ours}"
+    );
+    assert!(
+        is_added(&theirs, "clarinet") && !is_added(&theirs, "theremin"),
+        "{theirs}"
+    );
 }
 
 #[tokio::test]
@@ -205,9 +222,15 @@ async fn a_run_is_one_change_and_can_be_undone() {
     let change = change.expect("it changed something");
     assert_eq!(change.by.run().map(|run| &*run.id), Some("r_1"));
     let told = diff(&engine, &change).await;
-    assert!(told.contains("+A harpsichord stands there") && !told.contains("trumpet"), "{told}");
+    assert!(
+        told.contains("+A harpsichord stands there") && !told.contains("trumpet"),
+        "{told}"
+    );
     let log = log(&engine).await;
-    let person = log.iter().find(|change| change.by == By::Person).expect("is there");
+    let person = log
+        .iter()
+        .find(|change| change.by == By::Person)
+        .expect("is there");
     assert!(diff(&engine, person).await.contains("perfect tune"));
 
     assert!(finds(&engine, "ann", "harpsichord", "harpsichord").await);
@@ -227,7 +250,10 @@ async fn a_run_is_one_change_and_can_be_undone() {
     let nothing = engine.recorded(run("r_2"), async { 7 }).await;
     assert_eq!(nothing, (7, None));
     let none = engine.undo(None, "r_2").await;
-    assert!(matches!(none, Err(EngineError::History(HistoryError::NoRun { .. }))), "{none:?}");
+    assert!(
+        matches!(none, Err(EngineError::History(HistoryError::NoRun { .. }))),
+        "{none:?}"
+    );
 }
 
 #[tokio::test]
@@ -236,7 +262,9 @@ async fn later_changes_of_the_same_entry_are_a_conflict() {
     let engine = world.open().await;
     world.remember(&engine, "one", "The violin is out of tune").await;
     let id = world.entry(&engine, "violin").await;
-    let (done, _) = engine.recorded(run("r_1"), engine.edit(edit(&id, "A harpsichord stands there"))).await;
+    let (done, _) = engine
+        .recorded(run("r_1"), engine.edit(edit(&id, "A harpsichord stands there")))
+        .await;
     done.expect("it edits");
     world.by_hand("harpsichord", "glockenspiel");
     let refused = engine.undo(None, "r_1").await;
@@ -260,7 +288,10 @@ async fn memories_that_come_while_a_run_works_are_not_the_runs() {
     let (done, change) = Box::pin(engine.recorded(run("r_1"), work)).await;
     done.expect("it edits");
     let diff = diff(&engine, &change.expect("it changed something")).await;
-    assert!(diff.contains("+A harpsichord") && !diff.contains("+The theremin"), "{diff}");
+    assert!(
+        diff.contains("+A harpsichord") && !diff.contains("+The theremin"),
+        "{diff}"
+    );
     engine.undo(None, "r_1").await.expect("it takes back");
     assert!(finds(&engine, "ann", "theremin", "theremin").await);
 }
@@ -296,15 +327,24 @@ async fn a_scope_sees_its_part_of_a_change() {
     world.by_hand("violin", "glockenspiel");
     world.stage.rest(&engine).await;
     let elsewhere = Scope::new(crate::stage::name("b"), crate::stage::name("p"));
-    for (scope, theirs, other) in [(Scope::default(), "glockenspiel", "zither"), (elsewhere, "zither", "violin")] {
+    for (scope, theirs, other) in [
+        (Scope::default(), "glockenspiel", "zither"),
+        (elsewhere, "zither", "violin"),
+    ] {
         let mut told = String::new();
         for change in engine.history(Some(&scope), None, 100).await.expect("it reads") {
-            told += &engine.diff(Some(&scope), &change.id.to_string()).await.expect("it reads");
+            told += &engine
+                .diff(Some(&scope), &change.id.to_string())
+                .await
+                .expect("it reads");
             told += &change.subject;
             told.extend(change.files.iter().map(|file| &**file));
         }
         assert!(told.contains(theirs) && !told.contains(other), "{told}");
-        let run = log(&engine).await.into_iter().find_map(|change| change.by.run().cloned());
+        let run = log(&engine)
+            .await
+            .into_iter()
+            .find_map(|change| change.by.run().cloned());
         let undone = engine.undo(Some(&scope), &run.expect("one remembered").id).await;
         let is_hidden = matches!(undone, Err(EngineError::History(HistoryError::NoRun { .. })));
         assert_eq!(is_hidden, scope != Scope::default(), "{undone:?}");
@@ -318,7 +358,9 @@ async fn forgotten_text_leaves_the_history_before_the_answer_and_nothing_else_do
         let engine = world.open().await;
         world.remember(&engine, "one", "The violin is out of tune").await;
         world.remember(&engine, "two", "The theremin needs a cable").await;
-        world.vault.write("default/default/users/bob/SOUL.md", "Bob likes jazz\n");
+        world
+            .vault
+            .write("default/default/users/bob/SOUL.md", "Bob likes jazz\n");
         let before = world.until_logged(&engine, 3).await;
         world.by_hand("violin", "violin, an old violin,");
         world.stage.rest(&engine).await;
@@ -339,8 +381,14 @@ async fn forgotten_text_leaves_the_history_before_the_answer_and_nothing_else_do
         let kept: Vec<_> = before.iter().filter(|change| log.contains(change)).collect();
         assert_eq!(kept.len(), 2, "{what}: {log:?}");
         let all = all(&engine).await;
-        assert!(!all.contains("violin") && all.contains("theremin") && all.contains("jazz"), "{what}: {all}");
-        engine.forget(Forget::Owner(Scope::default(), user("ann"))).await.expect("it forgets");
+        assert!(
+            !all.contains("violin") && all.contains("theremin") && all.contains("jazz"),
+            "{what}: {all}"
+        );
+        engine
+            .forget(Forget::Owner(Scope::default(), user("ann")))
+            .await
+            .expect("it forgets");
         world.stage.rest(&engine).await;
         let all = self::all(&engine).await;
         assert!(!all.contains("ann") && all.contains("jazz"), "{all}");
@@ -424,7 +472,10 @@ async fn a_process_that_dies_while_it_writes_leaves_no_doubt_whose_it_is() {
         persist(|| engine.flush(flush(&key))).await;
         world.stage.rest(&engine).await;
         let log = log(&engine).await;
-        assert!(!log.is_empty() && log.iter().all(|change| is_by(change, "remember")), "call {n}: {log:?}");
+        assert!(
+            !log.is_empty() && log.iter().all(|change| is_by(change, "remember")),
+            "call {n}: {log:?}"
+        );
         assert_eq!(all(&engine).await.matches("@@ ep_").count(), 1, "call {n}");
         if !has_died {
             assert!(n > 10, "{n}");
@@ -456,19 +507,32 @@ async fn an_undo_that_was_interrupted_is_finished() {
         faults.lift();
         let engine = world.open().await;
         world.stage.rest(&engine).await;
-        world.stage.drive(async { while engine.status().await.is_err() { yield_now().await } }).await;
-        let undone = world.stage.drive(persist(|| async {
-            match engine.undo(None, &remembered).await {
-                Err(EngineError::History(HistoryError::Undone { .. })) => Ok(None),
-                undone => undone,
-            }
-        })).await;
+        world
+            .stage
+            .drive(async {
+                while engine.status().await.is_err() {
+                    yield_now().await;
+                }
+            })
+            .await;
+        let undone = world
+            .stage
+            .drive(persist(|| async {
+                match engine.undo(None, &remembered).await {
+                    Err(EngineError::History(HistoryError::Undone { .. })) => Ok(None),
+                    undone => undone,
+                }
+            }))
+            .await;
         let paths = world.vault.paths();
         let memories: Vec<_> = paths.iter().filter(|path| !path.contains("/.")).collect();
         assert_eq!(memories, [] as [&ports::VaultPath; 0], "call {n}: {undone:?}");
         assert!(!finds(&engine, "ann", "violin", "violin").await, "call {n}");
         let all = log(&engine).await;
-        assert!(all.iter().all(|change| change.by.run().is_some()), "call {n}: {all:?}");
+        assert!(
+            all.iter().all(|change| change.by.run().is_some()),
+            "call {n}: {all:?}"
+        );
         if !has_died {
             assert!(n > 10, "{n}");
             return;

@@ -91,12 +91,17 @@ pub async fn check_all<L: Ledger + Conversations + History + Runs>(fresh: impl F
     objects::an_object_is_known_as_its_owners(&fresh()).await;
     objects::the_newest_objects_of_an_owner_are_known(&fresh()).await;
     objects::sweeps_take_objects(&fresh()).await;
+    check_history(&fresh).await;
+    check_runs(fresh).await;
+}
+
+async fn check_history<L: History>(fresh: &impl Fn() -> L) {
     history::versions_make_a_chain(&fresh()).await;
+    history::versions_are_found(&fresh()).await;
     history::what_stood_before_is_nobodys(&fresh()).await;
     history::a_file_tells_what_was_written(&fresh()).await;
     history::erased_versions_are_gone(&fresh()).await;
     history::versions_are_somebodys(&fresh()).await;
-    check_runs(fresh).await;
 }
 
 async fn check_runs<L: Ledger + Conversations + Runs>(fresh: impl Fn() -> L) {

@@ -403,9 +403,10 @@ impl Vault for MemoryVault {
     async fn others(&self) -> Result<Vec<OtherFile>, VaultError> {
         let shared = self.serving()?;
         let is_kept = |path: &str| !path.split('/').any(|name| name.starts_with(['.', '#', '~']));
-        let others = shared.files.keys().filter(|path| {
-            Place::of(path) == Err(NoPlace::Foreign) && is_kept(path)
-        });
+        let others = shared
+            .files
+            .keys()
+            .filter(|path| Place::of(path) == Err(NoPlace::Foreign) && is_kept(path));
         let owner = |path: &VaultPath| {
             let (at, _) = path.match_indices('/').nth(3)?;
             let place = Place::of(&format!("{}/facts/any.md", &path[..at])).ok()?;

@@ -13,7 +13,7 @@ else:
 AddStatus = Literal["accumulated", "extracted"]
 """Whether an add made memory."""
 
-ChangedBy = Literal["person", "run", "purge"]
+ChangedBy = Literal["person", "run"]
 """Author of a change."""
 
 ContentType = Literal["text", "image", "audio", "doc", "pdf", "html", "email"]
@@ -418,14 +418,11 @@ class ChangeItem(TypedDict):
     """A recorded change."""
 
     id: str
-    """The commit; a unique beginning of it is accepted too."""
+    """Its number."""
 
     at: str
 
     by: ChangedBy
-
-    name: NotRequired[Union[str, None]]
-    """The person's name in git."""
 
     run_id: NotRequired[Union[str, None]]
     """The run to undo."""
@@ -657,6 +654,9 @@ class DeleteByIdsData(TypedDict):
     missing: NotRequired[List[str]]
     """Quipu: the ids that do not exist."""
 
+    old_history_deleted: NotRequired[bool]
+    """Quipu: `history.before.git`, the history that an earlier version kept, was deleted, whole."""
+
 
 class DeleteByIdsRequest(TypedDict):
     """Deletes single memories, and memories without another source. Unknown keys are refused."""
@@ -694,8 +694,11 @@ class DeleteData(TypedDict):
     rewritten_count: NotRequired[int]
     """Quipu: number of memories that lost some of their messages."""
 
+    old_history_deleted: NotRequired[bool]
+    """Quipu: `history.before.git`, the history that an earlier version kept, was deleted, whole: single words cannot be taken out of it."""
+
     ledger_copies: NotRequired[int]
-    """Quipu: number of daily copies of the ledger that were deleted, because they had the deleted messages."""
+    """Quipu: number of daily copies of the ledger that were deleted, because they had the deleted text."""
 
 
 class DeleteRequest(TypedDict):
@@ -722,7 +725,7 @@ class DeleteRequest(TypedDict):
 
 
 class DiffData(TypedDict):
-    """A change as a unified diff."""
+    """A change as a diff: for each file its entries, with the lines that differ."""
 
     diff: str
 
@@ -2648,7 +2651,7 @@ class HistoryQuery(TypedDict):
     """The parameters of `history`."""
 
     app_id: NotRequired[str]
-    """Only changes within this application and project. Without it, a token for all tenants sees every change."""
+    """Only what changed within this application and project. Without it, a token for all tenants sees every change."""
 
     project_id: NotRequired[str]
 

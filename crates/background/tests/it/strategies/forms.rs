@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use memory::RecordedChange;
 use memory::{EditEntry, Forget, Method, Search};
 use model::{EntryId, EntryKind, Origin, Owner, Page, Scope, SessionId, SessionKey};
 use ports::runs::RunState;
-use memory::RecordedChange;
 use ports::{By, Vault as _};
 use testkit::models::ScriptedChat;
 

@@ -14,7 +14,9 @@ use model::{
     SessionKey, Timestamp,
 };
 use ports::runs::{MemoryEvent, Power, Runs};
-use ports::{Chat, Embedder as _, FileChanges, History, Jobs, NewMessage, Pages, Retention, Transcripts, VaultError};
+use ports::{
+    Chat, Embedder as _, FileChanges, History, Jobs, NewMessage, Pages, Retention, Transcripts, VaultError,
+};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use testkit::clock::{CountingIds, ManualClock};

@@ -86,7 +86,6 @@ async fn each_problem_comes_with_its_remedy() {
     fs::create_dir_all(broken.parent().expect("a folder")).expect("a folder");
     fs::write(&broken, "---\nid: [\n---\n").expect("is written");
     fs::set_permissions(&root, Permissions::from_mode(0o755)).expect("is set");
-    fs::create_dir_all(root.join(vault::OLD_HISTORY)).expect("a folder");
     fs::create_dir_all(home.path().join(".cursor")).expect("a folder");
     let cursor = r#"{"mcpServers": {"quipu": {"command": "/gone/quipu", "args": ["mcp"]}}}"#;
     fs::write(home.path().join(".cursor/mcp.json"), cursor).expect("is written");
@@ -97,7 +96,6 @@ async fn each_problem_comes_with_its_remedy() {
         "-> chmod 700 '",
         "cannot be used: Address already in use",
         "-> quipu serve --listen 127.0.0.1:",
-        "history.before.git is the history of earlier versions; the next deletion deletes it",
         "starts `/gone/quipu`, which is not there",
         "-> quipu init --undo && quipu init --client cursor",
         "broken.md",

@@ -68,7 +68,10 @@ async fn a_history_that_is_off_tells_what_it_has_and_forgets_it() {
     assert_eq!(made.len(), 1, "it is not written");
     let undo = format!("undo {}", made[0]["run_id"].as_str().expect("a run"));
     let refused = typed(&desk, &[&undo]).await.expect_err("it could not be undone");
-    assert!(refused.error.to_string().contains("history.enabled"), "{refused:?}");
+    assert!(
+        refused.error.to_string().contains("history.enabled"),
+        "{refused:?}"
+    );
     typed(&desk, &["forget --yes --session notes"])
         .await
         .expect("it is forgotten");

@@ -87,6 +87,11 @@ async fn a_root_of_each_version_gives_the_answers_of_that_version() {
             let said = typed(&desk, &[line]).await.expect("it answers").said;
             assert_eq!(said.trim_end(), answer.trim_end(), "version {version}: {line}");
         }
+        let said = typed(&desk, &[r#"search --user ana "alarm code""#])
+            .await
+            .expect("it answers")
+            .said;
+        assert!(!said.contains("Zebra"), "version {version}: forgotten: {said}");
         let status = typed(&desk, &["--json status"]).await.expect("it answers").json();
         assert_eq!(
             [

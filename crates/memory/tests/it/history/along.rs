@@ -8,7 +8,10 @@ use crate::stage::{finds, user};
 
 /// A run puts what may come, made of ann's first episode.
 pub(super) async fn look_ahead(engine: &Engine, body: &str) {
-    let rows = engine.rows(&Scope::default(), &user("ann")).await.expect("it reads");
+    let rows = engine
+        .rows(&Scope::default(), &user("ann"))
+        .await
+        .expect("it reads");
     let is_episode = |row: &model::Doc| row.kind == model::DocKind::Entry(model::EntryKind::Episode);
     let episode = rows.into_iter().find(is_episode).expect("it is there");
     let ahead = model::Entry {

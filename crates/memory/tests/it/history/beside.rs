@@ -95,7 +95,11 @@ async fn a_page_is_undone_like_an_entry() {
         world.stage.clock.advance(Duration::from_mins(6));
         world.until_logged(&engine, 1).await;
         assert!(log(&engine).await.iter().all(|change| change.by.run().is_some()));
-        engine.undo(None, "r_1").await.expect("it is undone").expect("something changed");
+        engine
+            .undo(None, "r_1")
+            .await
+            .expect("it is undone")
+            .expect("something changed");
         assert_eq!(world.vault.bytes(path).as_deref(), before.map(str::as_bytes));
     }
 }

@@ -83,7 +83,12 @@ impl Model {
         }
         if !changed.is_empty() {
             let is_undone = false;
-            self.runs.push(ModelRun { id, changed, is_undone, undoes });
+            self.runs.push(ModelRun {
+                id,
+                changed,
+                is_undone,
+                undoes,
+            });
         }
     }
 }
@@ -117,7 +122,11 @@ impl Checked {
             put,
             remove,
         };
-        self.engine.recorded(run(&id), self.engine.curate(curate)).await.0.expect("it writes");
+        self.engine
+            .recorded(run(&id), self.engine.curate(curate))
+            .await
+            .0
+            .expect("it writes");
         id
     }
 
@@ -140,7 +149,10 @@ impl Checked {
                 }
             }
             Step::Edit(entry, word) => {
-                let edited = self.engine.edit(edit(&EntryId::new(id(*entry)), &text(*entry, *word))).await;
+                let edited = self
+                    .engine
+                    .edit(edit(&EntryId::new(id(*entry)), &text(*entry, *word)))
+                    .await;
                 assert_eq!(edited.is_ok(), self.model.now.contains_key(entry), "{edited:?}");
                 if edited.is_ok() {
                     self.model.set(*entry, Some(*word));
@@ -167,7 +179,9 @@ impl Checked {
     }
 
     async fn undo(&mut self, nth: usize) {
-        let Some(at) = self.model.runs.len().checked_sub(nth + 1) else { return };
+        let Some(at) = self.model.runs.len().checked_sub(nth + 1) else {
+            return;
+        };
         let run = &self.model.runs[at];
         let undone = self.engine.undo(None, &run.id).await;
         let now = |entry: &usize| self.model.now.get(entry).copied();
@@ -179,10 +193,17 @@ impl Checked {
             Err(EngineError::History(HistoryError::NoRun { .. })) => run.changed.is_empty(),
             Err(EngineError::History(HistoryError::Undone { .. })) => run.is_undone,
             Err(EngineError::History(HistoryError::Conflict { .. })) => is_conflict && !run.is_undone,
-            Ok(None) => run.changed.iter().all(|(entry, (before, _))| now(entry) == *before),
+            Ok(None) => run
+                .changed
+                .iter()
+                .all(|(entry, (before, _))| now(entry) == *before),
             Ok(Some(ref change)) => {
                 let by = change.by.run().expect("a run").id.to_string();
-                let back = run.changed.iter().map(|(entry, (before, _))| (*entry, *before)).collect();
+                let back = run
+                    .changed
+                    .iter()
+                    .map(|(entry, (before, _))| (*entry, *before))
+                    .collect();
                 let undoes = run.undoes;
                 self.model.ran(by, back, Some(at));
                 self.model.runs[at].is_undone = true;
@@ -198,15 +219,28 @@ impl Checked {
 
     /// What stands is what the model has, and the history tells each state that it may tell, and no other.
     async fn check(&self) {
-        let files: String = self.world.vault.paths().iter().filter(|path| path.contains("/foresights/")).map(|path| {
-            String::from_utf8(self.world.vault.bytes(path).expect("there")).expect("text")
-        }).collect();
+        let files: String = self
+            .world
+            .vault
+            .paths()
+            .iter()
+            .filter(|path| path.contains("/foresights/"))
+            .map(|path| String::from_utf8(self.world.vault.bytes(path).expect("there")).expect("text"))
+            .collect();
         let told = all(&self.engine).await;
         for entry in 0..ENTRIES {
             for word in 0..WORDS.len() {
                 let text = text(entry, word);
-                assert_eq!(files.contains(&text), self.model.now.get(&entry) == Some(&word), "{text}\n{files}");
-                let may_tell = self.model.told.get(&entry).is_some_and(|told| told.contains(&word));
+                assert_eq!(
+                    files.contains(&text),
+                    self.model.now.get(&entry) == Some(&word),
+                    "{text}\n{files}"
+                );
+                let may_tell = self
+                    .model
+                    .told
+                    .get(&entry)
+                    .is_some_and(|told| told.contains(&word));
                 assert_eq!(told.contains(&text), may_tell, "{text}\n{told}");
             }
         }
@@ -214,13 +248,23 @@ impl Checked {
         let mut replayed = BTreeSet::new();
         for change in log(&self.engine).await.iter().rev() {
             let diff = diff(&self.engine, change).await;
-            let lines = |sign: char| diff.lines().filter(move |line| line.starts_with(sign)).filter_map(fact).collect::<Vec<_>>();
+            let lines = |sign: char| {
+                diff.lines()
+                    .filter(move |line| line.starts_with(sign))
+                    .filter_map(fact)
+                    .collect::<Vec<_>>()
+            };
             for gone in lines('-') {
                 assert!(replayed.remove(&gone), "{gone} was not there\n{diff}");
             }
             replayed.extend(lines('+'));
         }
-        let now: BTreeSet<String> = self.model.now.iter().map(|(entry, word)| text(*entry, *word)).collect();
+        let now: BTreeSet<String> = self
+            .model
+            .now
+            .iter()
+            .map(|(entry, word)| text(*entry, *word))
+            .collect();
         assert_eq!(replayed, now);
     }
 }

@@ -10,10 +10,10 @@ use ports::runs::{
     Claim, Claimed, Cost, Events, MemoryEvent, NewRun, RunPage, RunQuery, RunStats, Runs, Verdict,
 };
 use ports::{
-    Announced, AppendOutcome, BrokenFile, Buffered, By, Carried, Change, ChangeId, ChangeQuery, ChangeTarget,
-    Cut, CutWithAppend, FileAppend, FileChanges, FileRecord, FileStat, Forgotten, History, Job, JobFailure,
-    JobId, JobStats, Jobs, LedgerError, NewJob, NewMessage, NewVersion, Retention, RunId, Sweep, TaskPage,
-    TaskQuery, Transcripts, VaultPath, Version, VersionId, VersionQuery, WrittenCell,
+    Announced, AppendOutcome, BrokenFile, Buffered, By, Carried, ChangeId, ChangeQuery, ChangeTarget, Cut,
+    CutWithAppend, FileAppend, FileChanges, FileRecord, FileStat, Forgotten, History, HistoryChange, Job,
+    JobFailure, JobId, JobStats, Jobs, LedgerError, NewJob, NewMessage, NewVersion, Retention, RunId, Sweep,
+    TaskPage, TaskQuery, Transcripts, VaultPath, Version, VersionId, VersionQuery, WrittenCell,
 };
 
 use super::{Faulty, no_ledger};
@@ -333,7 +333,7 @@ impl History for Faulty<dyn History> {
             .call("close", self.inner.close(change), no_ledger)
             .await
     }
-    async fn changes(&self, query: &ChangeQuery) -> Result<Vec<Change>, LedgerError> {
+    async fn changes(&self, query: &ChangeQuery) -> Result<Vec<HistoryChange>, LedgerError> {
         self.faults
             .call("changes", self.inner.changes(query), no_ledger)
             .await

@@ -18,7 +18,10 @@ fn key(entry: &str) -> VersionKey {
 }
 
 fn text(text: &str) -> VersionText {
-    VersionText::new(text.len() as u64 * 7 + u64::from(text.as_bytes()[0]), text.to_owned())
+    VersionText::new(
+        text.len() as u64 * 7 + u64::from(text.as_bytes()[0]),
+        text.to_owned(),
+    )
 }
 
 fn version(entry: &str, before: &str, after: &str) -> NewVersion {
@@ -81,25 +84,48 @@ fn step(by: &str, before: &str, after: &str) -> (Option<String>, Option<u64>, Op
 
 /// A version is shown once it is settled, and whoever writes or finds something makes the chain whole.
 pub async fn versions_make_a_chain(ledger: &impl History) {
-    let made = ledger.announce(target(run("r_1")), vec![version("f", "", "one")], Vec::new()).await;
+    let made = ledger
+        .announce(target(run("r_1")), vec![version("f", "", "one")], Vec::new())
+        .await;
     let made = made.expect("announced");
     let newest = VersionQuery::Newest(Touching::All, 9);
     assert_eq!(ledger.versions(&newest).await.expect("reads"), []);
-    assert_eq!(ledger.versions(&VersionQuery::Unsettled).await.expect("reads").len(), 1);
+    assert_eq!(
+        ledger
+            .versions(&VersionQuery::Unsettled)
+            .await
+            .expect("reads")
+            .len(),
+        1
+    );
     let again = ChangeTarget {
         known: Some(made.change),
         ..target(run("r_1"))
     };
-    let next = ledger.announce(again, vec![version("f", "one", "second")], made.versions).await;
+    let next = ledger
+        .announce(again, vec![version("f", "one", "second")], made.versions)
+        .await;
     let next = next.expect("announced");
     assert_eq!(next.change, made.change);
     ledger.settle(next.versions).await.expect("settles");
     // A person changed it, and a run changes that.
-    let after = ledger.announce(target(run("r_2")), vec![version("f", "by hand", "fourth one")], Vec::new()).await;
-    ledger.settle(after.expect("announced").versions).await.expect("settles");
+    let after = ledger
+        .announce(
+            target(run("r_2")),
+            vec![version("f", "by hand", "fourth one")],
+            Vec::new(),
+        )
+        .await;
+    ledger
+        .settle(after.expect("announced").versions)
+        .await
+        .expect("settles");
     // A person takes it out, and nothing is found twice.
     for _ in 0..2 {
-        ledger.find(vec![version("f", "fourth one", "")], at(5)).await.expect("found");
+        ledger
+            .find(vec![version("f", "fourth one", "")], at(5))
+            .await
+            .expect("found");
     }
     assert_eq!(
         chain(ledger, "f").await,
@@ -111,28 +137,96 @@ pub async fn versions_make_a_chain(ledger: &impl History) {
             step("person", "fourth one", ""),
         ]
     );
+}
+
+/// The newest changes come without texts, and a run's versions are found by its change and by its id.
+pub async fn versions_are_found(ledger: &impl History) {
+    let newest = VersionQuery::Newest(Touching::All, 9);
+    let texts = ["one", "second", "third one"];
+    let mut first = None;
+    for (n, pair) in ["", "one", "second"].iter().zip(texts).enumerate() {
+        let by = run(if n < 2 { "r_1" } else { "r_2" });
+        let known = first.filter(|_| n < 2);
+        let of_run = ChangeTarget { known, ..target(by) };
+        let new = vec![version("f", pair.0, pair.1)];
+        let made = ledger.announce(of_run, new, Vec::new()).await.expect("announced");
+        ledger.settle(made.versions).await.expect("settles");
+        first = first.or(Some(made.change));
+    }
     let shown = ledger.versions(&newest).await.expect("reads");
-    let order: Vec<u64> = shown.iter().filter_map(|one| one.change.as_ref()).map(|one| one.id).collect();
-    assert!(order.is_sorted() && shown.len() == 5, "{order:?}");
-    assert!(shown.iter().all(|one| one.after.as_ref().is_none_or(|after| after.text.is_none())));
-    assert_eq!(ledger.versions(&VersionQuery::Newest(Touching::All, 1)).await.expect("reads").len(), 1);
-    let runs = ledger.versions(&VersionQuery::Run("r_1".into())).await.expect("reads");
+    let order: Vec<u64> = shown
+        .iter()
+        .filter_map(|one| one.change.as_ref())
+        .map(|one| one.id)
+        .collect();
+    assert!(order.is_sorted() && shown.len() == 3, "{order:?}");
+    assert!(
+        shown
+            .iter()
+            .all(|one| one.after.as_ref().is_none_or(|after| after.text.is_none()))
+    );
+    assert_eq!(
+        ledger
+            .versions(&VersionQuery::Newest(Touching::All, 1))
+            .await
+            .expect("reads")
+            .len(),
+        1
+    );
+    let runs = ledger
+        .versions(&VersionQuery::Run("r_1".into()))
+        .await
+        .expect("reads");
     assert_eq!(runs.len(), 2);
-    let change = ledger.versions(&VersionQuery::Change(made.change)).await.expect("reads");
+    let change = ledger
+        .versions(&VersionQuery::Change(first.expect("the first")))
+        .await
+        .expect("reads");
     assert_eq!(change, runs);
-    assert_eq!(ledger.changes(&ChangeQuery::Run("r_1".into())).await.expect("reads").len(), 1);
+    assert_eq!(
+        ledger
+            .changes(&ChangeQuery::Run("r_1".into()))
+            .await
+            .expect("reads")
+            .len(),
+        1
+    );
 }
 
 /// What stood before the history began is kept when it is first replaced, and is nobody's change.
 pub async fn what_stood_before_is_nobodys(ledger: &impl History) {
-    let made = ledger.announce(target(run("r_1")), vec![version("f", "old", "new one")], Vec::new()).await;
-    ledger.settle(made.expect("announced").versions).await.expect("settles");
-    assert_eq!(chain(ledger, "f").await, [step("", "", "old"), step("r_1", "old", "new one")]);
+    let made = ledger
+        .announce(
+            target(run("r_1")),
+            vec![version("f", "old", "new one")],
+            Vec::new(),
+        )
+        .await;
+    ledger
+        .settle(made.expect("announced").versions)
+        .await
+        .expect("settles");
+    assert_eq!(
+        chain(ledger, "f").await,
+        [step("", "", "old"), step("r_1", "old", "new one")]
+    );
     // A file that is as it is known to be has no history yet.
-    assert_eq!(ledger.find(vec![version("g", "old", "old")], at(2)).await.expect("found"), None);
+    assert_eq!(
+        ledger
+            .find(vec![version("g", "old", "old")], at(2))
+            .await
+            .expect("found"),
+        None
+    );
     assert_eq!(of(ledger, "g").await, []);
     // Of one that a person changed, the digest of before is known.
-    assert!(ledger.find(vec![version("g", "old", "edited")], at(2)).await.expect("found").is_some());
+    assert!(
+        ledger
+            .find(vec![version("g", "old", "edited")], at(2))
+            .await
+            .expect("found")
+            .is_some()
+    );
     assert_eq!(chain(ledger, "g").await, [step("person", "old", "edited")]);
 }
 
@@ -141,22 +235,39 @@ pub async fn a_file_tells_what_was_written(ledger: &impl History) {
     let steps = [
         ("written", "one", vec![step("r", "", "one")]),
         ("not", "", Vec::new()),
-        ("over", "by hand", vec![step("r", "", "one"), step("person", "one", "by hand")]),
+        (
+            "over",
+            "by hand",
+            vec![step("r", "", "one"), step("person", "one", "by hand")],
+        ),
     ];
     for (entry, found, expected) in steps {
-        let announced = ledger.announce(target(run("r")), vec![version(entry, "", "one")], Vec::new()).await;
+        let announced = ledger
+            .announce(target(run("r")), vec![version(entry, "", "one")], Vec::new())
+            .await;
         announced.expect("announced");
-        ledger.find(vec![version(entry, "", found)], at(2)).await.expect("found");
+        ledger
+            .find(vec![version(entry, "", found)], at(2))
+            .await
+            .expect("found");
         assert_eq!(chain(ledger, entry).await, expected, "{entry}");
     }
-    assert_eq!(ledger.versions(&VersionQuery::Unsettled).await.expect("reads"), []);
+    assert_eq!(
+        ledger.versions(&VersionQuery::Unsettled).await.expect("reads"),
+        []
+    );
     // Of two that follow each other, the file may have either.
     for (entry, found) in [("second", "second"), ("first", "one"), ("none", "")] {
         for (before, after) in [("", "one"), ("one", "second")] {
-            let announced = ledger.announce(target(run("r")), vec![version(entry, before, after)], Vec::new()).await;
+            let announced = ledger
+                .announce(target(run("r")), vec![version(entry, before, after)], Vec::new())
+                .await;
             announced.expect("announced");
         }
-        ledger.find(vec![version(entry, "", found)], at(2)).await.expect("found");
+        ledger
+            .find(vec![version(entry, "", found)], at(2))
+            .await
+            .expect("found");
         let last = chain(ledger, entry).await.pop().and_then(|(_, _, text)| text);
         assert_eq!(last.unwrap_or_default(), found, "{entry}");
     }
@@ -165,14 +276,23 @@ pub async fn a_file_tells_what_was_written(ledger: &impl History) {
 /// What is erased is gone with changes that have nothing else, and an undo is open until it is closed.
 pub async fn erased_versions_are_gone(ledger: &impl History) {
     let versions = vec![version("f", "", "one"), version("g", "", "two")];
-    let made = ledger.announce(target(run("r_1")), versions, Vec::new()).await.expect("announced");
+    let made = ledger
+        .announce(target(run("r_1")), versions, Vec::new())
+        .await
+        .expect("announced");
     ledger.settle(made.versions.clone()).await.expect("settles");
     ledger.delete(vec![made.versions[0]]).await.expect("deletes");
     assert_eq!(of(ledger, "f").await, []);
     assert_eq!(of(ledger, "g").await.len(), 1);
     ledger.delete(made.versions).await.expect("deletes");
     ledger.erased().await.expect("erases");
-    assert_eq!(ledger.changes(&ChangeQuery::Run("r_1".into())).await.expect("reads"), []);
+    assert_eq!(
+        ledger
+            .changes(&ChangeQuery::Run("r_1".into()))
+            .await
+            .expect("reads"),
+        []
+    );
     let undo = By::Run {
         run: Run {
             id: "r_2".into(),
@@ -183,7 +303,13 @@ pub async fn erased_versions_are_gone(ledger: &impl History) {
     };
     let id = ledger.begin_undo(undo, at(3)).await.expect("begins");
     let open = ledger.changes(&ChangeQuery::Open).await.expect("reads");
-    assert_eq!(open, ledger.changes(&ChangeQuery::Undoing("r_1".into())).await.expect("reads"));
+    assert_eq!(
+        open,
+        ledger
+            .changes(&ChangeQuery::Undoing("r_1".into()))
+            .await
+            .expect("reads")
+    );
     assert_eq!(open[0].id, id);
     ledger.close(id).await.expect("closes");
     assert_eq!(ledger.changes(&ChangeQuery::Open).await.expect("reads"), []);
@@ -200,7 +326,10 @@ pub async fn versions_are_somebodys(ledger: &impl History) {
         session: None,
         ..version("", "", "words")
     };
-    ledger.find(vec![version("f", "", "one"), elsewhere], at(1)).await.expect("found");
+    ledger
+        .find(vec![version("f", "", "one"), elsewhere], at(1))
+        .await
+        .expect("found");
     let count = async |touching: Touching| {
         let newest = VersionQuery::Newest(touching.clone(), 9);
         let [texts, newest] = [VersionQuery::Texts(touching), newest];
@@ -209,7 +338,11 @@ pub async fn versions_are_somebodys(ledger: &impl History) {
     };
     let [ann, bob] = ["ann", "bob"].map(|one| Owner::user(name(one)));
     assert_eq!(count(Touching::All).await, (2, 2));
-    assert_eq!(count(Touching::Scope(scope("a"))).await, (1, 2), "the change is one");
+    assert_eq!(
+        count(Touching::Scope(scope("a"))).await,
+        (1, 2),
+        "the change is one"
+    );
     assert_eq!(count(Touching::Scope(Scope::default())).await, (0, 0));
     assert_eq!(count(Touching::Owner(scope("a"), ann)).await, (1, 2));
     assert_eq!(count(Touching::Owner(scope("a"), bob)).await, (0, 0));

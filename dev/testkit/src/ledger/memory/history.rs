@@ -7,8 +7,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use model::{Owner, Scope, SessionId, Timestamp};
 use ports::{
-    Announced, By, Change, ChangeId, ChangeQuery, ChangeTarget, FileStat, History, LedgerError, NewVersion,
-    Touching, Version, VersionId, VersionKey, VersionQuery, VersionText,
+    Announced, By, ChangeId, ChangeQuery, ChangeTarget, FileStat, History, HistoryChange, LedgerError,
+    NewVersion, Touching, Version, VersionId, VersionKey, VersionQuery, VersionText,
 };
 
 use super::MemoryLedger;
@@ -16,7 +16,7 @@ use super::MemoryLedger;
 /// All that is kept.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
-    changes: Vec<Change>,
+    changes: Vec<HistoryChange>,
     versions: Vec<Row>,
     others: Vec<FileStat>,
     /// Numbers that were given.
@@ -47,7 +47,7 @@ impl Kept {
 
     fn make(&mut self, by: By, at: Timestamp, is_open: bool) -> ChangeId {
         let id = self.next();
-        self.changes.push(Change { id, at, by, is_open });
+        self.changes.push(HistoryChange { id, at, by, is_open });
         id
     }
 
@@ -113,9 +113,8 @@ impl Kept {
 
     fn drop_empty(&mut self) {
         let versions = &self.versions;
-        self.changes.retain(|change| {
-            change.is_open || versions.iter().any(|row| row.change == Some(change.id))
-        });
+        self.changes
+            .retain(|change| change.is_open || versions.iter().any(|row| row.change == Some(change.id)));
     }
 
     fn read(&self, row: &Row, has_text: bool) -> Version {
@@ -212,9 +211,9 @@ impl History for MemoryLedger {
         })
     }
 
-    async fn changes(&self, query: &ChangeQuery) -> Result<Vec<Change>, LedgerError> {
+    async fn changes(&self, query: &ChangeQuery) -> Result<Vec<HistoryChange>, LedgerError> {
         self.call(|state| {
-            let is_asked = |change: &&Change| match (query, &change.by) {
+            let is_asked = |change: &&HistoryChange| match (query, &change.by) {
                 (ChangeQuery::Open, _) => change.is_open,
                 (ChangeQuery::Run(run), By::Run { run: of, .. }) => of.id == *run,
                 (ChangeQuery::Undoing(run), By::Run { undoes, .. }) => undoes.as_ref() == Some(run),

@@ -1,0 +1,210 @@
+//! The history as it is read: rows as changes and versions.
+//!
+//! Owns: the queries, and that nobody unpacks a text that was not asked for. Never: writing.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use model::{EntryId, Scope, SessionId, Timestamp};
+use ports::{
+    By, ChangeId, ChangeQuery, HistoryChange, Run, Touching, Version, VersionKey, VersionQuery, VersionText,
+};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Params, Row};
+
+use super::entry_of;
+use crate::failure::LedgerResult;
+use crate::packing::Unpacker;
+use crate::row::{count, kind_number, name_of, owner_of};
+
+const VERSION: &str = "SELECT versions.id, path, entry, app, project, owner_kind, owner, session, before, after,
+    bytes, is_unsettled, body, changes.id, at, run, strategy, reason, undoes, is_open
+    FROM versions JOIN versioned_files ON versioned_files.id = file LEFT JOIN changes ON changes.id = change ";
+
+const CHANGE: &str = "SELECT id, at, run, strategy, reason, undoes, is_open FROM changes ";
+
+pub(crate) const NEWEST: &str = "SELECT DISTINCT change FROM versions
+    WHERE change IS NOT NULL AND is_unsettled = 0 ORDER BY change DESC LIMIT ?1";
+
+pub(crate) const NEWEST_OF: &str =
+    "SELECT DISTINCT change FROM versioned_files JOIN versions ON file = versioned_files.id
+    WHERE app = ?2 AND project = ?3 AND (?4 IS NULL OR (owner_kind = ?4 AND owner = ?5))
+    AND change IS NOT NULL AND is_unsettled = 0 ORDER BY change DESC LIMIT ?1";
+
+fn change_of(row: &Row<'_>, first: usize) -> LedgerResult<Option<HistoryChange>> {
+    let Some(id) = row.get::<_, Option<i64>>(first)? else {
+        return Ok(None);
+    };
+    let text = |at| row.get::<_, Option<String>>(first + at);
+    let by = match text(2)? {
+        None => By::Person,
+        Some(run) => By::Run {
+            run: Run {
+                id: run.into(),
+                strategy: text(3)?.unwrap_or_default(),
+                reason: text(4)?.unwrap_or_default(),
+            },
+            undoes: text(5)?.map(Into::into),
+        },
+    };
+    Ok(Some(HistoryChange {
+        id: id.cast_unsigned(),
+        at: Timestamp::from_millis(row.get(first + 1)?),
+        by,
+        is_open: row.get(first + 6)?,
+    }))
+}
+
+/// Reads versions; each change is read once.
+struct VersionReader<'a> {
+    connection: &'a Connection,
+    unpacker: Unpacker,
+    changes: BTreeMap<ChangeId, Arc<HistoryChange>>,
+    has_text: bool,
+    versions: Vec<Version>,
+}
+
+impl VersionReader<'_> {
+    fn read(&mut self, rest: &str, params: impl Params) -> LedgerResult<()> {
+        let mut statement = self.connection.prepare_cached(&format!("{VERSION}{rest}"))?;
+        let mut rows = statement.query(params)?;
+        while let Some(row) = rows.next()? {
+            let version = self.version(row)?;
+            self.versions.push(version);
+        }
+        Ok(())
+    }
+
+    fn version(&mut self, row: &Row<'_>) -> LedgerResult<Version> {
+        let text = |at| row.get::<_, Option<String>>(at);
+        let entry: String = row.get(2)?;
+        let owner = match (text(3)?, text(4)?, row.get::<_, Option<i64>>(5)?, text(6)?) {
+            (Some(app), Some(project), Some(kind), Some(owner)) => Some((
+                Scope::new(name_of(&app)?, name_of(&project)?),
+                owner_of(kind, &owner)?,
+            )),
+            _ => None,
+        };
+        let after = match row.get::<_, Option<i64>>(9)? {
+            None => None,
+            Some(digest) => {
+                let is_kept = self.has_text && !matches!(row.get_ref(12)?, ValueRef::Null);
+                let text = if is_kept {
+                    Some(self.unpacker.unpack(row.get_ref(12)?)?.to_owned())
+                } else {
+                    None
+                };
+                Some(VersionText {
+                    digest: digest.cast_unsigned(),
+                    bytes: row.get::<_, i64>(10)?.cast_unsigned(),
+                    text,
+                })
+            }
+        };
+        let change = match change_of(row, 13)? {
+            None => None,
+            Some(change) => Some(
+                self.changes
+                    .entry(change.id)
+                    .or_insert_with(|| Arc::new(change))
+                    .clone(),
+            ),
+        };
+        Ok(Version {
+            id: row.get::<_, i64>(0)?.cast_unsigned(),
+            key: VersionKey {
+                path: row.get::<_, String>(1)?.into(),
+                entry: (!entry.is_empty()).then(|| EntryId::new(entry)),
+            },
+            owner,
+            session: text(7)?.map(SessionId::new),
+            change,
+            is_unsettled: row.get(11)?,
+            before: row.get::<_, Option<i64>>(8)?.map(i64::cast_unsigned),
+            after,
+        })
+    }
+}
+
+pub(super) fn versions(connection: &Connection, query: &VersionQuery) -> LedgerResult<Vec<Version>> {
+    let mut reader = VersionReader {
+        connection,
+        unpacker: Unpacker::new()?,
+        changes: BTreeMap::new(),
+        has_text: !matches!(query, VersionQuery::Newest(..) | VersionQuery::Touching(_)),
+        versions: Vec::new(),
+    };
+    let of_change = "WHERE change = ?1 AND is_unsettled = 0 ORDER BY versions.id";
+    match query {
+        VersionQuery::Newest(touching, changes_max) => {
+            let max = count(*changes_max);
+            for change in newest(connection, touching, max)?.into_iter().rev() {
+                reader.read(of_change, [change])?;
+            }
+        }
+        VersionQuery::Change(change) => reader.read(of_change, [change.cast_signed()])?,
+        VersionQuery::Run(run) => reader.read("WHERE run = ?1 ORDER BY versions.id", [&**run])?,
+        VersionQuery::Keys(keys) => {
+            for key in keys {
+                let of_key = "WHERE path = ?1 AND entry = ?2 ORDER BY versions.id";
+                reader.read(of_key, (&*key.path, entry_of(key)))?;
+            }
+            reader.versions.sort_by_key(|version| version.id);
+        }
+        VersionQuery::Touching(touching) | VersionQuery::Texts(touching) => {
+            let of = "WHERE app = ?1 AND project = ?2 AND (?3 IS NULL OR (owner_kind = ?3 AND owner = ?4))
+                ORDER BY versions.id";
+            match touching {
+                Touching::All => reader.read("ORDER BY versions.id", [])?,
+                _ => reader.read(of, columns(touching))?,
+            }
+        }
+        VersionQuery::Unsettled => reader.read("WHERE is_unsettled = 1 ORDER BY versions.id", [])?,
+    }
+    Ok(reader.versions)
+}
+
+/// Whose files: app, project, kind and name of the owner.
+fn columns(touching: &Touching) -> (Option<&str>, Option<&str>, Option<i64>, Option<&str>) {
+    let (scope, owner) = match touching {
+        Touching::All => return (None, None, None, None),
+        Touching::Scope(scope) => (scope, None),
+        Touching::Owner(scope, owner) => (scope, Some(owner)),
+    };
+    (
+        Some(scope.app.as_str()),
+        Some(scope.project.as_str()),
+        owner.map(|owner| kind_number(owner.kind)),
+        owner.map(|owner| owner.id.as_str()),
+    )
+}
+
+/// The newest changes that touch somebody's files, the newest first.
+fn newest(connection: &Connection, touching: &Touching, max: i64) -> LedgerResult<Vec<i64>> {
+    if *touching == Touching::All {
+        return ids(connection, NEWEST, [max]);
+    }
+    let (app, project, kind, owner) = columns(touching);
+    ids(connection, NEWEST_OF, (max, app, project, kind, owner))
+}
+
+fn ids(connection: &Connection, sql: &str, params: impl Params) -> LedgerResult<Vec<i64>> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let ids = statement.query_map(params, |row| row.get(0))?;
+    Ok(ids.collect::<rusqlite::Result<_>>()?)
+}
+
+pub(super) fn changes(connection: &Connection, query: &ChangeQuery) -> LedgerResult<Vec<HistoryChange>> {
+    let (rest, run) = match query {
+        ChangeQuery::Open => ("WHERE is_open = 1 AND ?1 IS NULL ORDER BY id", None),
+        ChangeQuery::Run(run) => ("WHERE run = ?1 ORDER BY id", Some(run)),
+        ChangeQuery::Undoing(run) => ("WHERE undoes = ?1 ORDER BY id", Some(run)),
+    };
+    let mut statement = connection.prepare_cached(&format!("{CHANGE}{rest}"))?;
+    let mut rows = statement.query([run.map(|run| &**run)])?;
+    let mut changes = Vec::new();
+    while let Some(row) = rows.next()? {
+        changes.extend(change_of(row, 0)?);
+    }
+    Ok(changes)
+}
