@@ -95,11 +95,10 @@ impl Recorder<'_> {
         while let Some(last) = self.last(file, entry)? {
             let was_written = last.after == digest;
             if last.is_unsettled && !was_written && last.before == digest {
-                let change = self
-                    .connection
-                    .prepare_cached("DELETE FROM versions WHERE id = ?1 RETURNING change")?
-                    .query_row([last.id], |row| row.get(0))?;
-                drop_if_empty(self.connection, change)?;
+                // Its change stays: a run that tries again adds to it.
+                self.connection
+                    .prepare_cached("DELETE FROM versions WHERE id = ?1")?
+                    .execute([last.id])?;
                 if last.before.is_none() {
                     // Nothing was there, and nothing is.
                     return Ok(true);

@@ -73,7 +73,13 @@ pub(crate) async fn erased<T, E: From<EngineError>>(
     let ((), erased) = tokio::join!(removing.erase(), history::erased(world));
     let (done, _) = done?;
     erased?;
-    Ok((done, old_history))
+    let deleted = world
+        .parts
+        .vault
+        .delete_old_history()
+        .await
+        .map_err(EngineError::from)?;
+    Ok((done, old_history || deleted))
 }
 
 async fn forget_session(world: &World, session: &SessionKey) -> Taken {

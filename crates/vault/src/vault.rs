@@ -28,7 +28,7 @@ use crate::write::Writer;
 /// Where the lock files are.
 pub(crate) const LOCKS: &str = ".locks";
 
-/// Where the git repository is that versions before 0.3 kept in the folder, beside it.
+/// Where the git repository is that builds before 0.2 kept in the folder, beside it.
 pub const OLD_HISTORY: &str = "history.before.git";
 
 /// Interval of scans if the system reports no file events.

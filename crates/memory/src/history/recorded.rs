@@ -205,6 +205,9 @@ impl Pages for RecordedVault {
         if before.unwrap_or_default() == text || !self.chronicle.is_recording {
             return replace.await;
         }
+        if self.pages.page(scope, owner, page).await?.as_deref() != before {
+            return Ok(false);
+        }
         let path = self.pages.path_of(scope, owner, page);
         let version = NewVersion {
             key: VersionKey {

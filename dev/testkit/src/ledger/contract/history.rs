@@ -82,7 +82,7 @@ fn step(by: &str, before: &str, after: &str) -> (Option<String>, Option<u64>, Op
     )
 }
 
-/// A version is shown once it is settled, and whoever writes or finds something makes the chain whole.
+/// Lists show settled versions only. An announcement and a look at a file complete the chain.
 pub async fn versions_make_a_chain(ledger: &impl History) {
     let made = ledger
         .announce(target(run("r_1")), vec![version("f", "", "one")], Vec::new())
@@ -271,6 +271,21 @@ pub async fn a_file_tells_what_was_written(ledger: &impl History) {
         let last = chain(ledger, entry).await.pop().and_then(|(_, _, text)| text);
         assert_eq!(last.unwrap_or_default(), found, "{entry}");
     }
+}
+
+/// A write that failed is announced again in the same change.
+pub async fn a_write_is_tried_again(ledger: &impl History) {
+    let mut known = None;
+    for _ in 0..3 {
+        let again = ChangeTarget {
+            known,
+            ..target(run("r"))
+        };
+        let new = vec![version("f", "", "one")];
+        let made = ledger.announce(again, new, Vec::new()).await.expect("announced");
+        assert_eq!(*known.get_or_insert(made.change), made.change);
+    }
+    assert_eq!(chain(ledger, "f").await, [step("r", "", "one")]);
 }
 
 /// What is erased is gone with changes that have nothing else, and an undo is open until it is closed.

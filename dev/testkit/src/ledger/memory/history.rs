@@ -90,7 +90,6 @@ impl Kept {
             let (was, is) = (row.before, digest(row.after.as_ref()));
             if row.is_unsettled && is != digest(found) && was == digest(found) {
                 self.versions.remove(last);
-                self.drop_empty();
                 if was.is_none() {
                     return true;
                 }
