@@ -26,5 +26,5 @@ await memory.batchDelete([fact.id]);
 assert.equal((await memory.getAll({ filters })).count, 0);
 await memory.deleteAll({ userId: "mem0-node" });
 await memory.deleteUsers({ userId: "mem0-node" });
-await assert.rejects(memory.feedback({ memory_id: fact.id, feedback: "POSITIVE" }), /Quipu has no/);
+await assert.rejects(memory.feedback({ memory_id: fact.id, feedback: "POSITIVE" }), /does not exist/);
 console.log("mem0ai for Node works");
