@@ -142,11 +142,8 @@ pub(crate) fn corrected(past: &[PastChange], text: &str) -> Option<String> {
         return None;
     }
     let last = past.iter().find(is_first)?;
-    let when = last.at.split(',').next().filter(|at| !at.is_empty());
-    Some(match when {
-        Some(day) => format!("{} corrected this on {day}.", last.by),
-        None => format!("{} corrected this just now.", last.by),
-    })
+    let day = last.at.split(',').next()?;
+    Some(format!("{} corrected this on {day}.", last.by))
 }
 
 /// The words of an entry's line, without the signs of a list or heading.
