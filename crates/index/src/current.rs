@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use model::EmbedderId;
 
 /// The layout of the folder and the table; another one is rebuilt, never read.
-const FORMAT: u32 = 5;
+const FORMAT: u32 = 6;
 const FILE: &str = "CURRENT";
 
 /// The file that is there while something that was removed may be in other files.

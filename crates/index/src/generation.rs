@@ -2,7 +2,7 @@
 //!
 //! Owns: every request to LanceDB. Never: which generation is live, or a lock that makes a reader wait for a writer.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -14,7 +14,7 @@ use lancedb::index::Index as Kind;
 use lancedb::index::scalar::{BTreeIndexBuilder, FtsIndexBuilder, FullTextSearchQuery};
 use lancedb::query::{ExecutableQuery, QueryBase, Select};
 use lancedb::table::{CompactionOptions, Duration, OptimizeAction, OptimizeOptions};
-use lancedb::{Connection, DistanceType, Session, Table};
+use lancedb::{Connection, Session, Table};
 use model::{Doc, DocKey, Owner, Scope};
 use ports::{CandidateQuery, IndexError, IndexStats, Maintenance};
 use tokio::runtime::{Handle, RuntimeFlavor};
@@ -23,7 +23,7 @@ use tokio::task::block_in_place;
 
 use crate::current::{Current, bytes_below, generation_dir};
 use crate::errors::{caught, judge, of_files};
-use crate::rows::{self, KEY, OWNER, TERMS, VECTOR};
+use crate::rows::{self, KEY, OWNER, TERMS, VECTOR, row_key};
 use crate::summary::{self, DataFile, Summary};
 
 const TABLE: &str = "rows";
@@ -402,15 +402,36 @@ impl Reading {
             return Ok(Vec::new());
         };
         let generation = &self.generation;
-        let near = generation.table.query().nearest_to(vector).map_err(judge)?;
-        let near = near
-            .column(VECTOR)
-            .distance_type(DistanceType::Cosine)
-            .limit(limit);
-        let near = near
+        // The store compares no bytes, so the owner's vectors are compared here; only the nearest rows are read whole.
+        let all = generation
+            .table
+            .query()
             .only_if_expr(is_owner(&query.scope, &query.owner))
+            .select(Select::columns(&[KEY, VECTOR]));
+        let mut batches = all.execute().await.map_err(judge)?;
+        let mut nearest = Vec::new();
+        while let Some(batch) = batches.try_next().await.map_err(judge)? {
+            rows::cosines(&batch, vector, &mut nearest)?;
+            nearest.sort_by(|(one, _), (other, _): &(f32, String)| other.total_cmp(one));
+            nearest.truncate(limit);
+        }
+        if nearest.is_empty() {
+            return Ok(Vec::new());
+        }
+        let keys = nearest.iter().map(|(_, key)| lit(key.clone())).collect();
+        let found = generation
+            .table
+            .query()
+            .only_if_expr(is_owner(&query.scope, &query.owner).and(is_in(col(KEY), keys)))
             .select(generation.columns());
-        generation.rows_of(near, &query.scope, &query.owner).await
+        let mut docs = generation.rows_of(found, &query.scope, &query.owner).await?;
+        let places: HashMap<&str, usize> = nearest
+            .iter()
+            .enumerate()
+            .map(|(at, (_, key))| (key.as_str(), at))
+            .collect();
+        docs.sort_by_key(|doc| places.get(row_key(&doc.key).as_str()).copied());
+        Ok(docs)
     }
 
     /// No more than there are rows, since the store makes room for as many as it is asked for.

@@ -1,17 +1,17 @@
 //! A row as columns of the table, and back.
 //!
-//! Owns: the table's schema. Never: a lossy column, save that vectors are kept in half precision.
+//! Owns: the table's schema. Never: a lossy column, save that vectors are kept as bytes.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::builder::{FixedSizeListBuilder, PrimitiveBuilder};
 use arrow_array::cast::AsArray as _;
-use arrow_array::types::{ArrowPrimitiveType, Float16Type};
+use arrow_array::types::Int8Type;
 use arrow_array::{Array, ArrayRef, FixedSizeListArray, LargeStringArray, RecordBatch, StringArray};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use model::{Doc, DocKey, Name, Owner, OwnerKind, Scope, SessionId, Vector};
-use ports::IndexError;
+use model::{Doc, DocKey, Name, Owner, OwnerKind, Scope, SessionId, Vector, dot};
+use ports::{IndexError, vector_bytes, vector_of};
 
 use crate::record;
 
@@ -28,7 +28,11 @@ pub(crate) const VECTOR: &str = "vector";
 /// The columns that a row is read from.
 pub(crate) const READ: [&str; 2] = [RECORD, VECTOR];
 
-type Half = <Float16Type as ArrowPrimitiveType>::Native;
+/// Texts are stored as zstd frames, a block of rows in each. Without the second setting long rows would get a frame each.
+const COMPRESSION: [(&str, &str); 2] = [
+    ("lance-encoding:compression", "zstd"),
+    ("lance-encoding:structural-encoding", "miniblock"),
+];
 
 /// The owner column's value. Names have no `/`, so two owners never share one.
 pub(crate) fn owner_key(scope: &Scope, owner: &Owner) -> String {
@@ -47,16 +51,18 @@ pub(crate) fn row_key(key: &DocKey) -> String {
 
 /// The table's columns for vectors of that size.
 pub(crate) fn schema(dims: usize) -> SchemaRef {
-    let item = Arc::new(Field::new_list_field(DataType::Float16, true));
+    let item = Arc::new(Field::new_list_field(DataType::Int8, true));
     let vector = DataType::FixedSizeList(
         item,
         i32::try_from(dims).expect("a vector has fewer numbers than i32"),
     );
+    let compression = COMPRESSION.map(|(key, value)| (key.to_owned(), value.to_owned()));
+    let text = |name, kind| Field::new(name, kind, false).with_metadata(HashMap::from(compression.clone()));
     Arc::new(Schema::new(vec![
-        Field::new(OWNER, DataType::Utf8, false),
-        Field::new(KEY, DataType::Utf8, false),
-        Field::new(TERMS, DataType::LargeUtf8, false),
-        Field::new(RECORD, DataType::LargeUtf8, false),
+        text(OWNER, DataType::Utf8),
+        text(KEY, DataType::Utf8),
+        text(TERMS, DataType::LargeUtf8),
+        text(RECORD, DataType::LargeUtf8),
         Field::new(VECTOR, vector, true),
     ]))
 }
@@ -84,13 +90,10 @@ fn vectors(docs: &[Doc], schema: &Schema) -> ArrayRef {
         Some(DataType::FixedSizeList(_, dims)) => *dims,
         _ => unreachable!("the vector is the last column"),
     };
-    let mut vectors = FixedSizeListBuilder::new(PrimitiveBuilder::<Float16Type>::new(), dims);
+    let mut vectors = FixedSizeListBuilder::new(PrimitiveBuilder::<Int8Type>::new(), dims);
     for doc in docs {
         match &doc.vector {
-            Some(vector) => {
-                let halves: Vec<Half> = vector.iter().copied().map(Half::from_f32).collect();
-                vectors.values().append_slice(&halves);
-            }
+            Some(vector) => vectors.values().append_slice(&vector_bytes(vector)),
             None => vectors.values().append_nulls(usize::try_from(dims).unwrap_or(0)),
         }
         vectors.append(doc.vector.is_some());
@@ -105,9 +108,6 @@ pub(crate) fn from_batch(
     owner: &Owner,
     docs: &mut Vec<Doc>,
 ) -> Result<(), IndexError> {
-    let damaged = |reason: &str| IndexError::Unusable {
-        reason: reason.to_owned(),
-    };
     let records = batch
         .column_by_name(RECORD)
         .and_then(|column| column.as_string_opt::<i64>());
@@ -157,8 +157,35 @@ impl<'a> Seen<'a> {
     }
 }
 
+/// The cosine of each row's vector with that vector of length one, and its key, added to `cosines`.
+pub(crate) fn cosines(
+    batch: &RecordBatch,
+    vector: &[f32],
+    cosines: &mut Vec<(f32, String)>,
+) -> Result<(), IndexError> {
+    let keys = batch
+        .column_by_name(KEY)
+        .and_then(|column| column.as_string_opt::<i32>());
+    let vectors = batch
+        .column_by_name(VECTOR)
+        .and_then(|column| column.as_fixed_size_list_opt());
+    let (Some(keys), Some(vectors)) = (keys, vectors) else {
+        return Err(damaged("a column is missing"));
+    };
+    for row in (0..batch.num_rows()).filter(|row| vectors.is_valid(*row)) {
+        let of_row = self::vector(vectors, row).ok_or_else(|| damaged("a vector has an unknown form"))?;
+        cosines.push((dot(vector, &of_row), keys.value(row).to_owned()));
+    }
+    Ok(())
+}
+
+fn damaged(reason: &str) -> IndexError {
+    IndexError::Unusable {
+        reason: reason.to_owned(),
+    }
+}
+
 fn vector(column: &FixedSizeListArray, row: usize) -> Option<Vector> {
     let values = column.value(row);
-    let halves = values.as_primitive_opt::<Float16Type>()?.values();
-    Some(halves.iter().map(|half| half.to_f32()).collect())
+    Some(vector_of(values.as_primitive_opt::<Int8Type>()?.values()))
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use model::{Doc, DocKind, Message, MessageId, Vector};
 use parking_lot::Mutex;
-use ports::{EmbedError, EmbedPurpose, Embedder, kept_number};
+use ports::{EmbedError, EmbedPurpose, Embedder, kept_vector};
 use recall::{Cosines, QUESTIONS, STATEMENTS};
 use text::chain;
 use tokio::sync::OnceCell;
@@ -121,7 +121,6 @@ impl Rows {
 
     async fn embed(&self, texts: &[String]) -> Result<Vec<Vector>, EmbedError> {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let as_kept = |vector: Vector| vector.iter().copied().map(kept_number).collect();
         let (mut vectors, mut rest) = (Vec::with_capacity(texts.len()), texts.as_slice());
         while !rest.is_empty() {
             let mut bytes = 0;
@@ -131,7 +130,7 @@ impl Rows {
             };
             let (some, others) = rest.split_at(rest.iter().take_while(fits).count().max(1));
             let made = self.embedder.embed(some, EmbedPurpose::Passage).await?;
-            vectors.extend(made.into_iter().map(as_kept));
+            vectors.extend(made.iter().map(|vector| kept_vector(vector)));
             rest = others;
             if !rest.is_empty() {
                 // Long texts must not hold a runtime thread from the others.

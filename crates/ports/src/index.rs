@@ -4,17 +4,23 @@
 use async_trait::async_trait;
 use model::{Doc, DocKey, EmbedderId, Owner, Scope, Vector};
 
-/// A number of a vector as the index stores it, in half precision. A copy of the rows outside the index must store the
-/// same number, so that a row has the same score in both.
-pub fn kept_number(number: f32) -> f32 {
-    /// Halves that are smaller than this are multiples of the smallest.
-    const SMALLEST_NORMAL: f32 = 1.0 / 16_384.0;
-    const SMALLEST: f32 = 1.0 / 16_777_216.0;
-    if number.abs() < SMALLEST_NORMAL {
-        return (number / SMALLEST).round_ties_even() * SMALLEST;
-    }
-    let bits = number.to_bits();
-    f32::from_bits((bits + 0xfff + (bits >> 13 & 1)) & !0x1fff)
+/// A vector as the index stores it: a byte for each number, the largest as 127. Its direction is kept, its length is not.
+pub fn vector_bytes(vector: &[f32]) -> Vec<i8> {
+    let largest = vector.iter().fold(0.0_f32, |largest, x| largest.max(x.abs()));
+    let scale = if largest > 0.0 { 127.0 / largest } else { 0.0 };
+    vector.iter().map(|x| (x * scale).round() as i8).collect()
+}
+
+/// The vector of length one that stored bytes stand for.
+pub fn vector_of(bytes: &[i8]) -> Vector {
+    let squares: f32 = bytes.iter().map(|x| f32::from(*x).powi(2)).sum();
+    let length = if squares > 0.0 { squares.sqrt() } else { 1.0 };
+    bytes.iter().map(|x| f32::from(*x) / length).collect()
+}
+
+/// A vector as it comes back from the index. A copy of the rows outside of it stores the same, so that a row has one score.
+pub fn kept_vector(vector: &[f32]) -> Vector {
+    vector_of(&vector_bytes(vector))
 }
 
 /// Errors of the index.
@@ -116,25 +122,30 @@ pub trait IndexStage: Send + Sync + std::fmt::Debug {
 
 #[cfg(test)]
 mod tests {
-    use super::kept_number;
+    use model::dot;
+
+    use super::{kept_vector, vector_bytes};
 
     #[test]
-    fn a_number_is_kept_as_a_half() {
-        for (number, kept) in [
-            (0.0, 0.0),
-            (1.0, 1.0),
-            (-0.5, -0.5),
-            (0.1, 0.099_975_586),
-            (1.0 / 3.0, 0.333_251_95),
-            // Half-way goes to the even one.
-            (1.0 + 1.0 / 2048.0, 1.0),
-            (1.0 + 3.0 / 2048.0, 1.0 + 2.0 / 1024.0),
-            (3.0e-8, 5.960_464_5e-8),
-            (2.9e-8, 0.0),
-        ] {
-            let difference: f32 = kept_number(number) - kept;
-            assert!(difference.abs() < f32::EPSILON * kept.abs().max(1e-9), "{number}");
-            assert_eq!(kept_number(kept).to_bits(), kept.to_bits(), "kept once, it stays");
+    fn a_vector_keeps_its_direction_and_comes_back_the_same_twice() {
+        assert_eq!(vector_bytes(&[0.0, -0.5, 2.0, 0.1]), [0, -32, 127, 6]);
+        assert_eq!(*kept_vector(&[0.0; 3]), [0.0; 3], "no direction");
+        assert_eq!(*kept_vector(&[0.0, -3.0]), [0.0, -1.0]);
+        // Numbers without a pattern, as a model's are.
+        let of = |seed: f32| {
+            (1..=256).map(move |n| (n as f32 * seed).sin() / (n as f32 * seed).cos().abs().max(0.2))
+        };
+        let unit = |seed| {
+            let vector: Vec<f32> = of(seed).collect();
+            let length = dot(&vector, &vector).sqrt();
+            vector.into_iter().map(|x| x / length).collect::<Vec<f32>>()
+        };
+        for seeds in [(0.7, 0.9), (1.3, 0.7), (2.9, 2.9), (0.1, 0.11)] {
+            let (one, other) = (unit(seeds.0), unit(seeds.1));
+            let kept = (kept_vector(&one), kept_vector(&other));
+            let difference = dot(&one, &other) - dot(&kept.0, &kept.1);
+            assert!(difference.abs() < 0.005, "{seeds:?}: {difference}");
+            assert_eq!(kept.0, kept_vector(&kept.0), "kept once, it stays");
         }
     }
 }

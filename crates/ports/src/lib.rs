@@ -25,7 +25,8 @@ pub use history::{
     Touching, Version, VersionId, VersionKey, VersionQuery, VersionText,
 };
 pub use index::{
-    CandidateQuery, Index, IndexError, IndexHealth, IndexStage, IndexStats, Maintenance, kept_number,
+    CandidateQuery, Index, IndexError, IndexHealth, IndexStage, IndexStats, Maintenance, kept_vector,
+    vector_bytes, vector_of,
 };
 pub use ledger::{
     Accepted, AppendOutcome, BrokenFile, Buffered, COPIES_MAX, Carried, Cut, CutWithAppend, FileAppend,

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use async_trait::async_trait;
 use model::{Doc, DocKey, EmbedderId, Owner, Scope, dot};
 use ports::{
-    CandidateQuery, Index, IndexError, IndexHealth, IndexStage, IndexStats, Maintenance, kept_number,
+    CandidateQuery, Index, IndexError, IndexHealth, IndexStage, IndexStats, Maintenance, kept_vector,
 };
 use text::{query_terms, term_set};
 
@@ -168,7 +168,7 @@ impl Generation {
         for doc in docs {
             let mut kept = doc.clone();
             let vector = doc.vector.as_ref();
-            kept.vector = vector.map(|vector| vector.iter().copied().map(kept_number).collect());
+            kept.vector = vector.map(|vector| kept_vector(vector));
             let replaced = self.rows.insert(doc.key.clone(), kept);
             assert!(
                 replaced.is_none(),

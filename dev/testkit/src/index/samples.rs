@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use model::{
     Doc, DocKey, DocKind, EmbedderId, EntryId, EntryKind, MessageId, Name, Origin, Owner, Parent, ParentKind,
-    Role, Scope, SessionId, Timestamp, Vector,
+    Role, Scope, SessionId, Timestamp,
 };
+use ports::kept_vector;
 
 /// The model whose vectors the sample rows have.
 pub fn embedder() -> EmbedderId {
@@ -58,15 +59,15 @@ pub fn turn(owner: &str, id: &str, text: &str) -> Doc {
     }
 }
 
-/// The row with that vector.
+/// The row with that vector, as an index keeps it.
 pub fn with_vector(doc: Doc, vector: [f32; 4]) -> Doc {
     Doc {
-        vector: Some(Vector::from(vector)),
+        vector: Some(kept_vector(&vector)),
         ..doc
     }
 }
 
-/// A row with no empty field and the hardest texts; its vector is exact in half precision.
+/// A row with no empty field and the hardest texts.
 pub fn full(owner: &str, id: &str) -> Doc {
     let name = |text: &str| Name::parse(text).expect("a proper name");
     Doc {
