@@ -123,6 +123,7 @@ impl Place {
     fn open(&self) -> LedgerResult<Connection> {
         self.prepare()?;
         let mut connection = Connection::open(&self.path)?;
+        writer::keep_pages_small(&connection)?;
         writer::prepare(&connection)?;
         schema::migrate(&mut connection)?;
         writer::make_durable(&connection)?;

@@ -7,7 +7,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::failure::{Failure, LedgerResult};
 
 /// Step `n` makes version `n + 1` of version `n`.
-const MIGRATIONS: [&str; 9] = [
+const MIGRATIONS: [&str; 10] = [
     include_str!("schema/v1.sql"),
     include_str!("schema/v2.sql"),
     include_str!("schema/v3.sql"),
@@ -17,6 +17,7 @@ const MIGRATIONS: [&str; 9] = [
     include_str!("schema/v7.sql"),
     include_str!("schema/v8.sql"),
     include_str!("schema/v9.sql"),
+    include_str!("schema/v10.sql"),
 ];
 
 /// Brings the file to this program's version; a file of a newer program is left as it is.

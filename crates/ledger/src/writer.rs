@@ -33,8 +33,10 @@ const COMPANY_WAIT: Duration = Duration::from_micros(150);
 const STATEMENTS_MAX: usize = 96;
 /// Pages that are kept at hand.
 const CACHE_BYTES: usize = 8 << 20;
-/// The log is folded into the database when it has so many pages of 4 KiB, and shrinks back to about that.
-const WAL_PAGES: i64 = 4000;
+/// The log is folded into the database when it has so many bytes, and shrinks back to about that.
+const WAL_BYTES: i64 = 16_000_000;
+/// Pages of a new file. Most tables hold little for ever, and each takes a page, as does each of their indexes.
+const PAGE_BYTES: u32 = 1024;
 
 /// Settings that hold before the schema is known.
 pub(crate) fn prepare(connection: &Connection) -> rusqlite::Result<()> {
@@ -73,13 +75,23 @@ pub(crate) fn prepare_once(connection: &Connection, statements_max: usize) -> ru
         .map(drop)
 }
 
+/// Chooses the size of pages of a file that has none yet.
+pub(crate) fn keep_pages_small(connection: &Connection) -> rusqlite::Result<()> {
+    let pages: u32 = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
+    if pages == 0 {
+        connection.pragma_update(None, "page_size", PAGE_BYTES)?;
+    }
+    Ok(())
+}
+
 /// Settings of the file and of every commit: on disk before it is acknowledged.
 pub(crate) fn make_durable(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
     connection.pragma_update(None, "synchronous", "full")?;
     connection.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))?;
-    connection.pragma_update(None, "wal_autocheckpoint", WAL_PAGES)?;
-    connection.pragma_update_and_check(None, "journal_size_limit", WAL_PAGES * 4096, |_| Ok(()))
+    let page_bytes: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
+    connection.pragma_update(None, "wal_autocheckpoint", WAL_BYTES / page_bytes)?;
+    connection.pragma_update_and_check(None, "journal_size_limit", WAL_BYTES, |_| Ok(()))
 }
 
 /// The handle to the writer's thread; dropping it waits until everything queued is done.

@@ -96,7 +96,7 @@ fn a_file_that_is_no_database_is_an_error_with_its_cause() {
 }
 
 /// What this program writes.
-const VERSION: u32 = 9;
+const VERSION: u32 = 10;
 
 /// What every fixture holds; a conversation from version 2 on, a run from version 3 on, a title from version 5 on,
 /// a forgotten client id from version 7 on, an object of a model server and the
@@ -413,6 +413,7 @@ async fn every_old_version_is_read() {
         include_str!("../fixtures/v7.sql"),
         include_str!("../fixtures/v8.sql"),
         include_str!("../fixtures/v9.sql"),
+        include_str!("../fixtures/v10.sql"),
     ];
     assert_eq!(
         dumps.len(),
