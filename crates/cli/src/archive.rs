@@ -19,7 +19,7 @@ use crate::error::Failure;
 use crate::private;
 
 /// The list. It is written last, so that a folder with a list is a whole backup.
-const LIST: &str = "quipu-backup.json";
+pub(crate) const LIST: &str = "quipu-backup.json";
 /// What this program writes, and the newest that it reads.
 const FORMAT: u32 = 1;
 const PIECE: usize = 1 << 16;

@@ -7,7 +7,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use crate::archive::absolute;
+use crate::archive::{LIST, absolute};
 use crate::error::Failure;
 use crate::serving::LEDGER;
 use crate::tokens;
@@ -61,6 +61,12 @@ pub(crate) fn check(root: &Path) -> Result<RootFolder, Failure> {
     let names = entries.map(|entry| entry.map(|entry| entry.file_name()));
     let mut names = names.collect::<Result<Vec<_>, _>>().map_err(unreadable)?;
     let is_in = |all: &[&str], name: &OsStr| all.iter().any(|one| name == *one);
+    if names.iter().any(|name| name == LIST) {
+        return Err(Failure::usage(format!(
+            "`{shown}` is a backup, and no root: a command would change it; nothing was changed"
+        ))
+        .hint("make a root of it with `quipu restore BACKUP --root DIR`"));
+    }
     if names.iter().any(|name| is_in(&[CONFIGURATION, LEDGER], name)) || holds_memory(&root.join(MEMORY)) {
         return Ok(RootFolder::Root);
     }

@@ -44,8 +44,12 @@ fn known() -> u32 {
     u32::try_from(MIGRATIONS.len()).expect("a handful")
 }
 
-/// The file's version, if this program knows it.
+/// The file's version, if this program knows it. A database that has tables and none of ours is somebody else's.
 fn found(connection: &Connection) -> LedgerResult<u32> {
+    let foreign = "SELECT count(*) > 0 AND NOT max(name = 'scopes') FROM sqlite_schema";
+    if connection.query_row(foreign, [], |row| row.get(0))? {
+        return Err(Failure::Foreign);
+    }
     let (found, known) = (version(connection)?, known());
     if found > known {
         return Err(Failure::NewerVersion { found, known });

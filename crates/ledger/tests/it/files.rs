@@ -60,6 +60,22 @@ async fn a_copy_has_all_that_was_accepted_while_the_ledger_is_open() {
 }
 
 #[test]
+fn another_programs_database_is_refused_and_left_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("ledger.db");
+    for version in [0, 3] {
+        let raw = rusqlite::Connection::open(&path).expect("opens");
+        raw.execute_batch("CREATE TABLE IF NOT EXISTS accounts (name TEXT)").expect("made");
+        raw.pragma_update(None, "user_version", version).expect("sets");
+        raw.close().expect("closes");
+        let before = std::fs::read(&path).expect("reads");
+        let refused = SqliteLedger::open(&path).expect_err("not ours");
+        assert!(format!("{refused:?}").contains("Foreign"), "{refused:?}");
+        assert_eq!(std::fs::read(&path).expect("reads"), before);
+    }
+}
+
+#[test]
 fn a_newer_file_is_refused_and_left_alone() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("ledger.db");
