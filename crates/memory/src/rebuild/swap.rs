@@ -23,14 +23,24 @@ impl Whole<'_> {
     pub(super) async fn swap_in(self) -> Result<Synced, EngineError> {
         let world = self.world;
         let _alone = world.gate.alone().await;
-        let (records, again) = self.records().await?;
-        world.records.put_all(records).await?;
+        let (before_swap, after_swap, mut again) = self.records().await?;
+        let humbled: Vec<_> = before_swap
+            .iter()
+            .map(|record| record.stat.path.clone())
+            .collect();
+        world.records.put_all(before_swap).await?;
         let before = world.gauge.now();
         world.gauge.set(Serving::Swapping);
         if let Err(error) = self.stage.publish().await {
             world.gauge.set(before);
+            again.extend(humbled);
+            world.dirty.add_all(VaultChange {
+                paths: again,
+                ..VaultChange::default()
+            });
             return Err(error.into());
         }
+        world.records.put_all(after_swap).await?;
         if self.is_bare {
             world.dirty.add_all(VaultChange {
                 paths: again,
@@ -51,8 +61,9 @@ impl Whole<'_> {
         Ok(self.synced)
     }
 
-    /// The records that must be written before the swap, and the files that must be looked at after it.
-    async fn records(&self) -> Result<(Vec<FileRecord>, BTreeSet<VaultPath>), EngineError> {
+    /// The records of files of which the two indexes have different rows: before the swap they claim nothing that the old
+    /// index may lack, for the process may end there, and after it what the new one has. And the files to look at then.
+    async fn records(&self) -> Result<(Vec<FileRecord>, Vec<FileRecord>, BTreeSet<VaultPath>), EngineError> {
         let mut new: BTreeSet<&VaultPath> = self.files.keys().collect();
         let mut changed = Vec::new();
         for stat in self.world.records.stats().await? {
@@ -63,7 +74,7 @@ impl Whole<'_> {
                 changed.push(stat.path);
             }
         }
-        let mut records = Vec::new();
+        let (mut before, mut after) = (Vec::new(), Vec::new());
         for some in changed.chunks(RECORDS) {
             let recorded = try_join_all(some.iter().map(|path| self.world.records.record(path))).await?;
             for record in recorded.into_iter().flatten() {
@@ -74,7 +85,10 @@ impl Whole<'_> {
                 {
                     self.find(&record.stat.path, Some(&record)).await?;
                 }
-                records.push(self.humble(record));
+                if !self.is_bare {
+                    after.push(self.humble(record.clone(), false));
+                }
+                before.push(self.humble(record, true));
             }
         }
         let mut again = self.unread.clone();
@@ -84,10 +98,10 @@ impl Whole<'_> {
             let record = self.files[path].clone();
             if self.is_bare {
                 again.insert(path.clone());
-                records.push(self.humble(record));
             } else {
-                records.push(record);
+                after.push(record.clone());
             }
+            before.push(self.humble(record, true));
         }
         // Files that a person saved after they were read, whose change may not be seen yet.
         for stat in self.world.parts.vault.scan().await? {
@@ -95,7 +109,7 @@ impl Whole<'_> {
                 again.insert(stat.path);
             }
         }
-        Ok((records, again))
+        Ok((before, after, again))
     }
 
     /// Tells the history how a file differs from its record, before a new record hides it. One that cannot be read is told later.
@@ -106,12 +120,11 @@ impl Whole<'_> {
         history::find(self.world, std::iter::once((path, file.as_ref(), record))).await
     }
 
-    /// A record that fits no file: it claims no entry that the new index may lack, but keeps those that may have to be
-    /// removed.
-    fn humble(&self, recorded: FileRecord) -> FileRecord {
+    /// A record that fits no file: it claims no entry that an index may lack, but keeps those that may have to be removed.
+    fn humble(&self, recorded: FileRecord, claims_nothing: bool) -> FileRecord {
         let read = self.files.get(&recorded.stat.path);
         let mut marks = read.map_or_else(Vec::new, |file| file.marks.clone());
-        if self.is_bare {
+        if claims_nothing {
             for mark in &mut marks {
                 mark.digest = UNKNOWN;
             }

@@ -235,6 +235,51 @@ async fn syncing_survives_every_fault() {
     at_every_call(|| (Stage::default(), Edited)).await;
 }
 
+/// A person edits a file, and the index is built anew before anybody looked at it.
+struct EditedThenBuilt;
+
+impl Run for EditedThenBuilt {
+    async fn prepare(&self, stage: &Stage) {
+        let engine = stage.open().await;
+        stage.drive(Memorize::default().run(stage, &engine)).await;
+        stage.rest(&engine).await;
+        engine.shutdown().await;
+    }
+
+    async fn run(&self, stage: &Stage, engine: &Engine) {
+        let paths = stage.vault.paths();
+        let old = paths.iter().find(|path| path.contains("ann/episode"));
+        let old: &str = old.expect("ann has episodes");
+        for (path, id, text) in [
+            (old, "ep_old_file", "The cello is tuned"),
+            (
+                "default/default/users/ann/episodes/new.md",
+                "ep_new_file",
+                "The harp is sold",
+            ),
+        ] {
+            let entries = stage.vault.entries();
+            if !entries.iter().any(|(_, entry)| entry.id.as_str() == id) {
+                stage.vault.by_hand(path, false, |entries| {
+                    entries.push(written("ann", EntryKind::Episode, id, 200, text));
+                });
+            }
+        }
+        persist(|| engine.rebuild(None)).await;
+    }
+
+    async fn check(&self, _stage: &Stage, engine: &Engine) {
+        for (question, text) in [("cello tuned", "cello"), ("harp sold", "harp")] {
+            assert!(crate::stage::finds(engine, "ann", question, text).await, "{text}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_a_person_wrote_before_a_rebuild_is_found_wherever_it_ends() {
+    at_every_call(|| (Stage::default(), EditedThenBuilt)).await;
+}
+
 /// The index was deleted; while it is rebuilt, people add and edit.
 struct Rebuilt(Memorize);
 
