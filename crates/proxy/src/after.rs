@@ -176,11 +176,11 @@ impl Closing {
         proxy.idle.turn(now, conversation, &server, kind);
     }
 
-    /// Records whose the response is, and its items.
+    /// Records whose the response is, its items, and the conversation that the server keeps it in.
     async fn own(&self, outcome: &ReplyOutcome) {
         let items = outcome.message.as_deref().unwrap_or("[]");
         let mut ids = reach::ids_of(&Speech::Responses.replies(items));
-        ids.extend(outcome.id.clone());
+        ids.extend(outcome.id.iter().chain(&outcome.conversation).cloned());
         self.proxy.store().record_objects(&self.frame.whose, ids).await;
     }
 

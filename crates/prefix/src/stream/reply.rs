@@ -46,6 +46,8 @@ pub struct ReplyOutcome {
     pub model: Option<String>,
     /// The answer's own id, as the server names it.
     pub id: Option<String>,
+    /// The id of the conversation that the server keeps the answer in, in the Responses dialect.
+    pub conversation: Option<String>,
     /// Events that were not understood or were too long, and a body that is no JSON or too long.
     pub skipped: usize,
 }
@@ -208,6 +210,13 @@ impl Reply {
         };
         self.outcome.model = self.outcome.model.take().or_else(|| said("model"));
         self.outcome.id = self.outcome.id.take().or_else(|| said("id"));
+        let kept_in = [json, &json["response"]].map(|holder| &holder["conversation"]["id"]);
+        let mut kept_in = kept_in.into_iter().filter_map(Value::as_str);
+        self.outcome.conversation = self
+            .outcome
+            .conversation
+            .take()
+            .or_else(|| kept_in.next().map(str::to_owned));
         let error = error(json, kind).or_else(|| error(&json["response"], ""));
         let failed = error.is_some();
         self.outcome.error = self.outcome.error.take().or(error);

@@ -6,7 +6,7 @@ use transcript::dialect::Dialect::OpenAiResponses;
 use super::{streamed, until, whole};
 
 pub(crate) const STREAM: &str = r#"event: response.created
-data: {"type":"response.created","sequence_number":0,"response":{"id":"resp_1","object":"response","status":"in_progress","error":null,"incomplete_details":null,"model":"gpt-5-2025-08-07","output":[],"usage":null}}
+data: {"type":"response.created","sequence_number":0,"response":{"id":"resp_1","object":"response","conversation":{"id":"conv_1"},"status":"in_progress","error":null,"incomplete_details":null,"model":"gpt-5-2025-08-07","output":[],"usage":null}}
 
 event: response.output_item.added
 data: {"type":"response.output_item.added","sequence_number":1,"output_index":0,"item":{"id":"rs_1","type":"reasoning","summary":[]}}
