@@ -29,10 +29,16 @@ pub(crate) fn line(text: fmt::Arguments<'_>) -> Result<(), Failure> {
     written(writeln!(std::io::stdout(), "{text}"))
 }
 
+/// One line on standard output, as `println!` takes it.
+macro_rules! say {
+    ($($text:tt)*) => { $crate::output::line(format_args!($($text)*)) };
+}
+pub(crate) use say;
+
 /// One JSON object on standard output.
 pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(value).map_err(anyhow::Error::from)?;
-    line(format_args!("{text}"))
+    say!("{text}")
 }
 
 /// A reader that closed its end (`| head`) has enough; this is not an error.
@@ -104,16 +110,13 @@ pub(crate) fn listed(listed: &GetData, kind: &str, owner: &str) -> Result<(), Fa
     });
     table(["day", "id", kind], rows)?;
     for (id, subject, text) in statements(listed) {
-        line(format_args!(
-            "{id}  {subject}: {}",
-            model::excerpt(text, EXCERPT_CHARS_MAX)
-        ))?;
+        say!("{id}  {subject}: {}", model::excerpt(text, EXCERPT_CHARS_MAX))?;
     }
-    line(format_args!(
+    say!(
         "{} of {} of {owner}",
         listed.count,
         counted(listed.total_count, kind, &format!("{kind}s"))
-    ))
+    )
 }
 
 /// One memory whole, for people.
@@ -143,14 +146,11 @@ pub(crate) fn memory(found: &GetData) -> Result<(), Failure> {
         )
     });
     for (subject, timestamp, id, path, reach, text) in episodes.chain(facts).chain(cases) {
-        line(format_args!(
-            "{subject}\n{}  {id}  {path}\n{reach}",
-            minute(timestamp)
-        ))?;
-        line(format_args!("{text}"))?;
+        say!("{subject}\n{}  {id}  {path}\n{reach}", minute(timestamp))?;
+        say!("{text}")?;
     }
     for (id, subject, text) in statements(found) {
-        line(format_args!("{subject}\n{id}\n\n{text}"))?;
+        say!("{subject}\n{id}\n\n{text}")?;
     }
     Ok(())
 }

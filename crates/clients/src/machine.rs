@@ -18,23 +18,22 @@ impl ClientMachine {
         (!value.is_empty()).then_some(value)
     }
 
-    /// The folder that a variable names, or else one of the home.
-    pub(crate) fn folder(&self, variable: &str, rest: &str) -> PathBuf {
-        self.variable(variable)
-            .map_or_else(|| self.home.join(rest), PathBuf::from)
-    }
-
-    /// A place below the folder of configurations.
-    pub(crate) fn config(&self, rest: &str) -> PathBuf {
-        self.folder("XDG_CONFIG_HOME", ".config").join(rest)
-    }
-
-    /// The same for a desktop application, which macOS keeps elsewhere.
-    pub(crate) fn application(&self, rest: &str) -> PathBuf {
-        if self.is_mac {
-            self.home.join("Library/Application Support").join(rest)
-        } else {
-            self.config(rest)
+    /// A place of the table: `~/…`, `$VARIABLE(folder of the home)/…`, or `@application/…`, which macOS keeps elsewhere.
+    pub(crate) fn place(&self, place: &str) -> PathBuf {
+        if let Some(rest) = place.strip_prefix("~/") {
+            return self.home.join(rest);
+        }
+        match place.strip_prefix("@application/") {
+            Some(rest) if self.is_mac => self.home.join("Library/Application Support").join(rest),
+            Some(rest) => self.place(&format!("$XDG_CONFIG_HOME(.config)/{rest}")),
+            None => {
+                let parts = place.strip_prefix('$').and_then(|rest| rest.split_once('('));
+                let (variable, rest) = parts.expect("a place of the table");
+                let (usual, rest) = rest.split_once(')').expect("a place of the table");
+                let folder = self.variable(variable).map(PathBuf::from);
+                let folder = folder.unwrap_or_else(|| self.home.join(usual));
+                folder.join(rest.trim_start_matches('/'))
+            }
         }
     }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::edit::{self, AddedEntry, ClientCommand, ConfigEntry, EditRefusal, FileFormat};
 use crate::machine::ClientMachine;
-use crate::table::{AgentClient, CLIENTS, ClientDoor, ClientWay, FileEdit};
+use crate::table::{AgentClient, CLIENTS, ClientDoor, FileEdit};
 use crate::wiring::Wiring;
 
 /// What would connect a client.
@@ -54,15 +54,15 @@ pub fn plan(
         notes: Vec::new(),
         is_wired: false,
     };
-    for (door, way) in client.ways {
-        match way {
-            _ if !doors.contains(door) => {}
-            ClientWay::ByHand(text) => plan.notes.push(text(wiring)),
-            ClientWay::Edit(edit) => plan.edit(edit, (edit.file)(machine), (edit.entries)(wiring)),
+    for way in client.ways.iter().filter(|way| doors.contains(&way.door)) {
+        if let Some(edit) = &way.edit {
+            plan.edit(edit, edit.file(machine), wiring.entries(edit));
         }
+        plan.notes
+            .extend(way.by_hand.as_deref().map(|words| wiring.text(words)));
     }
-    if let (false, Some(note)) = (plan.changes.is_empty(), client.note) {
-        plan.notes.push(note.to_owned());
+    if !plan.changes.is_empty() {
+        plan.notes.extend(client.note.clone());
     }
     plan
 }
@@ -83,7 +83,7 @@ impl ClientPlan {
                 Err(refusal) => return self.refuse(&file, edit, &entries, &refusal),
             },
         };
-        if change.before.is_none() && !edit.creates {
+        if change.before.is_none() && edit.must_exist {
             let refusal = EditRefusal::Unreadable("there is no such file".to_owned());
             return self.refuse(&change.file, edit, &entries, &refusal);
         }
@@ -142,9 +142,8 @@ pub(crate) fn read(file: &Path) -> Result<Option<String>, EditRefusal> {
 pub fn wired(machine: &ClientMachine) -> Vec<WiredFile> {
     let files = CLIENTS.iter().flat_map(|client| {
         let mut files: Vec<(PathBuf, FileFormat)> = Vec::new();
-        for (_, way) in client.ways {
-            let ClientWay::Edit(edit) = way else { continue };
-            let file = (edit.file)(machine);
+        for edit in client.ways.iter().filter_map(|way| way.edit.as_ref()) {
+            let file = edit.file(machine);
             if files.iter().all(|(known, _)| *known != file) {
                 files.push((file, edit.format));
             }

@@ -111,7 +111,7 @@ fn a_client_is_found_by_its_files_or_by_its_program() {
     let mut home = Home::new();
     let found = |machine: &ClientMachine| {
         let found = CLIENTS.iter().filter(|client| client.is_installed(machine));
-        found.map(|client| client.name).collect::<Vec<_>>()
+        found.map(|client| client.name.as_str()).collect::<Vec<_>>()
     };
     assert_eq!(found(&home.machine), [""; 0]);
     home.put(".claude.json", b"{}");

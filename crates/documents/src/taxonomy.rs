@@ -11,71 +11,6 @@ const SHOWN_CHARS: usize = 4_000;
 /// The longest id of a category, in characters.
 const ID_MAX_CHARS: usize = 64;
 
-const USUAL: [(&str, &str); 20] = [
-    (
-        "Technology",
-        "Software, programming, hardware, networks, security, tools and their manuals",
-    ),
-    (
-        "Science",
-        "Physics, chemistry, biology, astronomy, experiments and research papers",
-    ),
-    (
-        "Mathematics",
-        "Numbers, proofs, statistics, algorithms and their theory",
-    ),
-    (
-        "Engineering",
-        "Machines, buildings, electronics, production and technical standards",
-    ),
-    (
-        "Health",
-        "Medicine, illness, nutrition, exercise, care and wellbeing",
-    ),
-    (
-        "Business",
-        "Companies, strategy, management, markets, sales and marketing",
-    ),
-    (
-        "Finance",
-        "Money, banking, investment, accounting, taxes and insurance",
-    ),
-    (
-        "Law",
-        "Contracts, regulation, rights, courts, privacy and compliance",
-    ),
-    (
-        "Politics",
-        "Government, elections, parties, public policy and international relations",
-    ),
-    (
-        "Education",
-        "Schools, courses, teaching, learning, exams and training",
-    ),
-    ("History", "Past events, eras, wars, biographies and archaeology"),
-    (
-        "Society",
-        "Culture, religion, language, psychology, philosophy and how people live together",
-    ),
-    (
-        "Arts",
-        "Painting, music, film, theatre, literature, design and photography",
-    ),
-    ("Sports", "Games, matches, athletes, teams and competitions"),
-    ("Travel", "Places, trips, hotels, transport, maps and sights"),
-    ("Food", "Cooking, recipes, restaurants, drinks and groceries"),
-    ("Home", "House, garden, furniture, repairs, appliances and pets"),
-    (
-        "Environment",
-        "Climate, nature, animals, energy, farming and conservation",
-    ),
-    (
-        "Work",
-        "Projects, meetings, plans, reports, people, hiring and office life",
-    ),
-    (OTHERS, "What fits none of the others"),
-];
-
 /// A category.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Category {
@@ -87,11 +22,7 @@ pub struct Category {
 
 /// The categories that a library begins with.
 pub fn usual() -> Vec<Category> {
-    let category = |(id, description): (&str, &str)| Category {
-        id: id.to_owned(),
-        description: description.to_owned(),
-    };
-    USUAL.into_iter().map(category).collect()
+    parse(include_str!("categories.txt"))
 }
 
 /// Categories as the text that a person changes.

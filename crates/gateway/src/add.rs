@@ -3,7 +3,6 @@
 //! Owns: the requests' way to the engine and back. Never: when memory is made.
 
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use memory::{Add, Added, Flush, MemorizeStatus};
@@ -12,8 +11,7 @@ use wire::add::{AddStatus, FlushStatus, QueuedStatus, WaitQuery};
 use wire::{AddData, AddRequest, Envelope, FlushData, FlushRequest, QueuedData};
 
 use crate::body::{JsonBody, UrlQuery, too_large};
-use crate::failure::Failure;
-use crate::frame::Visit;
+use crate::frame::{Answer, Visit};
 use crate::openapi::Errors;
 use crate::state::Gateway;
 
@@ -23,8 +21,6 @@ use crate::state::Gateway;
 #[utoipa::path(
     post,
     path = "/memory/add",
-    operation_id = "add_memory",
-    tag = "memory",
     params(WaitQuery),
     request_body = AddRequest,
     responses(
@@ -33,8 +29,7 @@ use crate::state::Gateway;
         Errors,
     ),
 )]
-pub(crate) async fn add(
-    State(gateway): State<Gateway>,
+pub(crate) async fn add_memory(
     visit: Visit,
     UrlQuery(query): UrlQuery<WaitQuery>,
     JsonBody {
@@ -42,7 +37,8 @@ pub(crate) async fn add(
         bytes,
         hold,
     }: JsonBody<AddRequest>,
-) -> Result<Response, Failure> {
+) -> Answer {
+    let gateway = &visit.gateway;
     value.wait |= query.wait;
     let async_bytes_max = gateway.settings.async_body_bytes_max;
     if value.async_mode && bytes > async_bytes_max {
@@ -58,7 +54,7 @@ pub(crate) async fn add(
         message,
         client_id,
     };
-    let task = async_mode.then(|| task_id(&gateway, &visit));
+    let task = async_mode.then(|| task_id(gateway, &visit));
     let add = Add {
         title,
         session: parts.session,
@@ -102,8 +98,6 @@ pub(crate) async fn add(
 #[utoipa::path(
     post,
     path = "/memory/flush",
-    operation_id = "flush_memory",
-    tag = "memory",
     params(WaitQuery),
     request_body = FlushRequest,
     responses(
@@ -112,12 +106,11 @@ pub(crate) async fn add(
         Errors,
     ),
 )]
-pub(crate) async fn flush(
-    State(gateway): State<Gateway>,
+pub(crate) async fn flush_memory(
     visit: Visit,
     UrlQuery(query): UrlQuery<WaitQuery>,
     JsonBody { value, .. }: JsonBody<FlushRequest>,
-) -> Result<Response, Failure> {
+) -> Answer {
     let session = value.session(&visit.caller.home)?;
     visit.caller.enter_flush(&session)?;
     let wait = value.wait || query.wait;
@@ -126,10 +119,8 @@ pub(crate) async fn flush(
         task: None,
         wait,
     };
-    let engine = gateway.engine.clone();
-    let added = gateway
-        .see_through(async move { Ok(engine.flush(flush).await?) })
-        .await?;
+    let engine = visit.gateway.engine.clone();
+    let added = visit.write(async move { engine.flush(flush).await }).await?;
     let status = match added.status {
         MemorizeStatus::Queued => return Ok(queued(&visit, None, &added)),
         MemorizeStatus::Accumulated => FlushStatus::NoExtraction,

@@ -2,15 +2,12 @@
 //!
 //! Owns: its path, and whose memory a request to it names. Never: its protocol (`mcp`); it asks the API as any client does.
 
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::middleware::Next;
-use axum::response::Response;
 use model::{Name, Scope};
 
 use crate::body::arrive;
-use crate::failure::Failure;
-use crate::frame::Visit;
-use crate::state::Gateway;
+use crate::frame::{Answer, Visit};
 use crate::v1;
 
 /// Tenant and user of a request, as its token and its headers name them; an extension of the request.
@@ -22,16 +19,11 @@ pub struct Asker {
 }
 
 /// Finds out who asks.
-pub(crate) async fn known(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    mut request: Request,
-    next: Next,
-) -> Result<Response, Failure> {
-    let asker = v1::asker(&gateway, &visit, request.headers())?;
+pub(crate) async fn known(visit: Visit, mut request: Request, next: Next) -> Answer {
+    let asker = v1::asker(&visit, request.headers())?;
     request.extensions_mut().insert(asker);
     let (head, body) = request.into_parts();
-    let whole = arrive(Request::from_parts(head.clone(), body), &gateway).await?;
+    let whole = arrive(Request::from_parts(head.clone(), body), &visit.gateway).await?;
     let request = Request::from_parts(head, whole.bytes.into());
     Ok(next.run(request).await)
 }

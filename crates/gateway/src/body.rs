@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use axum::extract::{FromRequest, FromRequestParts, Query, Request};
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
 use axum::http::request::Parts;
 use futures::StreamExt as _;
@@ -197,6 +197,24 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for UrlQuery<T> {
                     .map_or(text.as_str(), |(_, problem)| problem);
                 Err(wire::Invalid::whole(problem).into())
             }
+        }
+    }
+}
+
+/// The id in a path.
+#[derive(Debug)]
+pub(crate) struct PathId(pub(crate) String);
+
+impl<S: Send + Sync> FromRequestParts<S> for PathId {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        match Path::from_request_parts(parts, state).await {
+            Ok(Path(id)) => Ok(Self(id)),
+            Err(_) => Err(Failure::new(
+                ErrorCode::BadRequest,
+                "the id in the path is not text",
+            )),
         }
     }
 }

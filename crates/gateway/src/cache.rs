@@ -2,15 +2,12 @@
 //!
 //! Owns: which of it a caller may see. Never: measuring (`proxy`).
 
-use axum::extract::State;
-use axum::response::Response;
 use proxy::measure::{Measured, Totals};
 use wire::cache::{ConversationItem, RequestItem, UpstreamItem};
 use wire::{CacheData, CacheQuery, Envelope};
 
 use crate::body::UrlQuery;
-use crate::failure::Failure;
-use crate::frame::Visit;
+use crate::frame::{Answer, Visit};
 use crate::openapi::Errors;
 use crate::state::Gateway;
 
@@ -22,19 +19,13 @@ const CONVERSATIONS_MAX: usize = 50;
 #[utoipa::path(
     get,
     path = "/cache",
-    operation_id = "cache",
-    tag = "system",
     params(CacheQuery),
     responses((status = 200, description = "Prompt-cache hits and misses of requests", body = Envelope<CacheData>), Errors),
 )]
-pub(crate) async fn cache(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    UrlQuery(query): UrlQuery<CacheQuery>,
-) -> Result<Response, Failure> {
+pub(crate) async fn cache(visit: Visit, UrlQuery(query): UrlQuery<CacheQuery>) -> Answer {
     let scope = query.scope(&visit.caller.home)?;
     visit.caller.enter(&scope)?;
-    let Some(proxy) = &gateway.proxy else {
+    let Some(proxy) = &visit.gateway.proxy else {
         return Ok(visit.answer(CacheData {
             upstreams: Vec::new(),
             conversations: Vec::new(),
@@ -56,7 +47,7 @@ pub(crate) async fn cache(
         Some(ConversationItem {
             conversation,
             upstream,
-            requests: requests.iter().map(|one| request(one, &gateway)).collect(),
+            requests: requests.iter().map(|one| request(one, &visit.gateway)).collect(),
         })
     };
     let conversations = requests.into_iter().filter_map(item).collect();

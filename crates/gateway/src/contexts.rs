@@ -4,7 +4,6 @@
 
 pub(crate) mod look;
 
-use axum::extract::State;
 use axum::response::Response;
 use context::ladder::Attempt;
 use conversation::contexts::expand_tool;
@@ -18,31 +17,25 @@ use wire::conversation::{
     AfterTurnData, AfterTurnRequest, AppendData, AppendRequest, AssembleData, AssembleRequest, CleanupData,
     CleanupRequest, CompactData, CompactRequest, ConversationAt, Dialect, DoneData, EndedRequest, ExpandData,
     ExpandRequest, ForkRequest, MemoryMode, PinRequest, RewindRequest, SpawnData, SpawnRequest, StepItem,
-    ToolsData, ToolsQuery,
+    ToolsData, ToolsQuery, agent, window,
 };
 use wire::{Envelope, ErrorCode, Invalid};
 
 use crate::body::{JsonBody, UrlQuery};
 use crate::failure::Failure;
-use crate::frame::Visit;
+use crate::frame::{Answer, Visit};
 use crate::openapi::Errors;
-use crate::state::Gateway;
 
 /// The engine's door, and the conversation that a request names.
-fn at<'a>(
-    gateway: &'a Gateway,
-    visit: &Visit,
-    at: Result<ConversationAt, Invalid>,
-) -> Result<(&'a Direct, Whose), Failure> {
+fn at(visit: &Visit, at: Result<ConversationAt, Invalid>) -> Result<(&Direct, Whose), Failure> {
     let at = at?;
     visit.caller.enter(&at.scope)?;
     let user = visit.caller.as_user(at.user)?;
-    let direct = gateway.direct.as_ref().ok_or_else(|| {
-        Failure::new(
-            ErrorCode::CapabilityUnavailable,
-            "this server does not store conversations",
-        )
-    })?;
+    let direct = visit
+        .gateway
+        .direct
+        .as_ref()
+        .ok_or_else(|| Failure::lacks("does not store conversations"))?;
     let whose = direct.whose(at.scope, user, at.conversation);
     let whose = whose.ok_or_else(|| Invalid::at("user_id", "the request names no user: give `user_id`"))?;
     Ok((direct, whose))
@@ -54,24 +47,21 @@ fn at<'a>(
 #[utoipa::path(
     post,
     path = "/context/append",
-    operation_id = "context_append",
-    tag = "context",
     request_body = AppendRequest,
     responses((status = 200, description = "The ids of the messages", body = Envelope<AppendData>), Errors),
 )]
-pub(crate) async fn append(
-    State(gateway): State<Gateway>,
+pub(crate) async fn context_append(
     visit: Visit,
     JsonBody { value, hold, .. }: JsonBody<AppendRequest>,
-) -> Result<Response, Failure> {
-    let (direct, whose) = at(&gateway, &visit, value.at(&visit.caller.home))?;
+) -> Answer {
+    let (direct, whose) = at(&visit, value.at(&visit.caller.home))?;
     let texts = value.texts()?;
     let (contexts, dialect) = (direct.contexts().clone(), speech(value.dialect).dialect());
     let append = async move {
         let _hold = hold;
         Ok(contexts.append(&whose, dialect, &texts).await?)
     };
-    let ids: Vec<ItemId> = gateway.see_through(append).await?;
+    let ids: Vec<ItemId> = visit.gateway.see_through(append).await?;
     Ok(visit.answer(AppendData {
         ids: ids.iter().map(ToString::to_string).collect(),
     }))
@@ -84,31 +74,28 @@ pub(crate) async fn append(
 #[utoipa::path(
     post,
     path = "/context/assemble",
-    operation_id = "context_assemble",
-    tag = "context",
     request_body = AssembleRequest,
     responses((status = 200, description = "A request for your model", body = Envelope<AssembleData>), Errors),
 )]
-pub(crate) async fn assemble(
-    State(gateway): State<Gateway>,
+pub(crate) async fn context_assemble(
     visit: Visit,
     JsonBody { value, .. }: JsonBody<AssembleRequest>,
-) -> Result<Response, Failure> {
-    let (direct, whose) = at(&gateway, &visit, value.at(&visit.caller.home))?;
+) -> Answer {
+    let (direct, whose) = at(&visit, value.at(&visit.caller.home))?;
     let assembly = Assembly {
         speech: speech(value.dialect),
-        window_tokens: value.window()?,
+        window_tokens: window(value.window_tokens)?,
         reserve_tokens: value.reserve_tokens.map(|tokens| tokens as usize),
         tools: value.tools(),
         memory: memory(value.memory),
-        agent: value.agent()?,
+        agent: agent(value.agent_id.as_deref())?,
         with_person: visit.caller.sees_person(),
         model: value.model.unwrap_or_default(),
         system: value.system,
     };
     let direct = direct.clone();
-    let assembled = gateway
-        .see_through(async move { Ok(direct.assemble(&whose, &assembly).await?) })
+    let assembled = visit
+        .write(async move { direct.assemble(&whose, &assembly).await })
         .await?;
     Ok(visit.answer(AssembleData {
         messages: values(&assembled.messages),
@@ -135,18 +122,19 @@ pub(crate) async fn assemble(
 #[utoipa::path(
     post,
     path = "/context/after_turn",
-    operation_id = "context_after_turn",
-    tag = "context",
     request_body = AfterTurnRequest,
     responses((status = 200, description = "The id of the reply", body = Envelope<AfterTurnData>), Errors),
 )]
-pub(crate) async fn after_turn(
-    State(gateway): State<Gateway>,
+pub(crate) async fn context_after_turn(
     visit: Visit,
     JsonBody { value, hold, .. }: JsonBody<AfterTurnRequest>,
-) -> Result<Response, Failure> {
-    let (direct, whose) = at(&gateway, &visit, value.at(&visit.caller.home))?;
-    let (agent, direct, speech) = (value.agent()?, direct.clone(), speech(value.dialect));
+) -> Answer {
+    let (direct, whose) = at(&visit, value.at(&visit.caller.home))?;
+    let (agent, direct, speech) = (
+        agent(value.agent_id.as_deref())?,
+        direct.clone(),
+        speech(value.dialect),
+    );
     let work = async move {
         let _hold = hold;
         let (reply, tokens) = (
@@ -159,7 +147,7 @@ pub(crate) async fn after_turn(
             .await?;
         Ok(id.to_string())
     };
-    let id = gateway.see_through(work).await?;
+    let id = visit.gateway.see_through(work).await?;
     Ok(visit.answer(AfterTurnData { id }))
 }
 
@@ -170,20 +158,17 @@ pub(crate) async fn after_turn(
 #[utoipa::path(
     post,
     path = "/context/compact",
-    operation_id = "context_compact",
-    tag = "context",
     request_body = CompactRequest,
     responses((status = 200, description = "Tokens before and after the compaction", body = Envelope<CompactData>), Errors),
 )]
-pub(crate) async fn compact(
-    State(gateway): State<Gateway>,
+pub(crate) async fn context_compact(
     visit: Visit,
     JsonBody { value, .. }: JsonBody<CompactRequest>,
-) -> Result<Response, Failure> {
-    let (direct, whose) = at(&gateway, &visit, value.at(&visit.caller.home))?;
-    let (window, contexts) = (value.window()?, direct.contexts().clone());
-    let compacted = gateway
-        .see_through(async move { Ok(contexts.compact(&whose, window).await?) })
+) -> Answer {
+    let (direct, whose) = at(&visit, value.at(&visit.caller.home))?;
+    let (window, contexts) = (window(value.window_tokens)?, direct.contexts().clone());
+    let compacted = visit
+        .write(async move { contexts.compact(&whose, window).await })
         .await?;
     Ok(visit.answer(CompactData {
         tokens_before: compacted.tokens_before,
@@ -198,20 +183,14 @@ pub(crate) async fn compact(
 #[utoipa::path(
     post,
     path = "/context/pin",
-    operation_id = "context_pin",
-    tag = "context",
     request_body = PinRequest,
     responses((status = 200, description = "Done", body = Envelope<DoneData>), Errors),
 )]
-pub(crate) async fn pin(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    JsonBody { value, .. }: JsonBody<PinRequest>,
-) -> Result<Response, Failure> {
-    let (direct, whose) = at(&gateway, &visit, value.at(&visit.caller.home))?;
+pub(crate) async fn context_pin(visit: Visit, JsonBody { value, .. }: JsonBody<PinRequest>) -> Answer {
+    let (direct, whose) = at(&visit, value.at(&visit.caller.home))?;
     let (id, contexts) = (item("id", &value.id)?, direct.contexts().clone());
-    gateway
-        .see_through(async move { Ok(contexts.pin(&whose, id, value.pinned).await?) })
+    visit
+        .write(async move { contexts.pin(&whose, id, value.pinned).await })
         .await?;
     Ok(done(&visit, &value.conversation_id))
 }
@@ -222,17 +201,14 @@ pub(crate) async fn pin(
 #[utoipa::path(
     post,
     path = "/context/cleanup",
-    operation_id = "context_cleanup",
-    tag = "context",
     request_body = CleanupRequest,
     responses((status = 200, description = "The reports", body = Envelope<CleanupData>), Errors),
 )]
-pub(crate) async fn cleanup(
-    State(gateway): State<Gateway>,
+pub(crate) async fn context_cleanup(
     visit: Visit,
     JsonBody { value, .. }: JsonBody<CleanupRequest>,
-) -> Result<Response, Failure> {
-    let (direct, whose) = at(&gateway, &visit, value.at(&visit.caller.home))?;
+) -> Answer {
+    let (direct, whose) = at(&visit, value.at(&visit.caller.home))?;
     let (steps_removed, saved_tokens) = direct.contexts().clean_up(&whose).await?;
     Ok(visit.answer(CleanupData {
         steps_removed,
@@ -246,21 +222,15 @@ pub(crate) async fn cleanup(
 #[utoipa::path(
     post,
     path = "/context/fork",
-    operation_id = "context_fork",
-    tag = "context",
     request_body = ForkRequest,
     responses((status = 200, description = "The copy", body = Envelope<DoneData>), Errors),
 )]
-pub(crate) async fn fork(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    JsonBody { value, .. }: JsonBody<ForkRequest>,
-) -> Result<Response, Failure> {
-    let (direct, whose) = at(&gateway, &visit, value.at(&visit.caller.home))?;
+pub(crate) async fn context_fork(visit: Visit, JsonBody { value, .. }: JsonBody<ForkRequest>) -> Answer {
+    let (direct, whose) = at(&visit, value.at(&visit.caller.home))?;
     let (to, contexts) = (value.to()?, direct.contexts().clone());
     let before = value.before.as_deref().map(|id| item("before", id)).transpose()?;
-    gateway
-        .see_through(async move { Ok(contexts.fork(&whose, before, &to).await?) })
+    visit
+        .write(async move { contexts.fork(&whose, before, &to).await })
         .await?;
     Ok(done(&visit, &value.to))
 }
@@ -271,20 +241,14 @@ pub(crate) async fn fork(
 #[utoipa::path(
     post,
     path = "/context/rewind",
-    operation_id = "context_rewind",
-    tag = "context",
     request_body = RewindRequest,
     responses((status = 200, description = "Done", body = Envelope<DoneData>), Errors),
 )]
-pub(crate) async fn rewind(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    JsonBody { value, .. }: JsonBody<RewindRequest>,
-) -> Result<Response, Failure> {
-    let (direct, whose) = at(&gateway, &visit, value.at(&visit.caller.home))?;
+pub(crate) async fn context_rewind(visit: Visit, JsonBody { value, .. }: JsonBody<RewindRequest>) -> Answer {
+    let (direct, whose) = at(&visit, value.at(&visit.caller.home))?;
     let (to, contexts) = (item("to", &value.to)?, direct.contexts().clone());
-    gateway
-        .see_through(async move { Ok(contexts.rewind(&whose, to).await?) })
+    visit
+        .write(async move { contexts.rewind(&whose, to).await })
         .await?;
     Ok(done(&visit, &value.conversation_id))
 }
@@ -295,17 +259,14 @@ pub(crate) async fn rewind(
 #[utoipa::path(
     post,
     path = "/context/subagent/spawn",
-    operation_id = "context_subagent_spawn",
-    tag = "context",
     request_body = SpawnRequest,
     responses((status = 200, description = "Its first messages", body = Envelope<SpawnData>), Errors),
 )]
-pub(crate) async fn spawn(
-    State(gateway): State<Gateway>,
+pub(crate) async fn context_subagent_spawn(
     visit: Visit,
     JsonBody { value, .. }: JsonBody<SpawnRequest>,
-) -> Result<Response, Failure> {
-    let (direct, whose) = at(&gateway, &visit, value.at(&visit.caller.home))?;
+) -> Answer {
+    let (direct, whose) = at(&visit, value.at(&visit.caller.home))?;
     let messages = direct.contexts().spawn(&whose, &value.role).await?;
     Ok(visit.answer(SpawnData {
         messages: values(&messages),
@@ -318,17 +279,14 @@ pub(crate) async fn spawn(
 #[utoipa::path(
     post,
     path = "/context/subagent/end",
-    operation_id = "context_subagent_end",
-    tag = "context",
     request_body = EndedRequest,
     responses((status = 200, description = "Done", body = Envelope<DoneData>), Errors),
 )]
-pub(crate) async fn ended(
-    State(gateway): State<Gateway>,
+pub(crate) async fn context_subagent_end(
     visit: Visit,
     JsonBody { value, .. }: JsonBody<EndedRequest>,
-) -> Result<Response, Failure> {
-    let (direct, whose) = at(&gateway, &visit, value.at(&visit.caller.home))?;
+) -> Answer {
+    let (direct, whose) = at(&visit, value.at(&visit.caller.home))?;
     let (texts, result) = (value.texts(), value.result.as_deref());
     direct
         .contexts()
@@ -343,12 +301,10 @@ pub(crate) async fn ended(
 #[utoipa::path(
     get,
     path = "/context/tools",
-    operation_id = "context_tools",
-    tag = "context",
     params(ToolsQuery),
     responses((status = 200, description = "Tools", body = Envelope<ToolsData>), Errors),
 )]
-pub(crate) async fn tools(visit: Visit, UrlQuery(query): UrlQuery<ToolsQuery>) -> Response {
+pub(crate) async fn context_tools(visit: Visit, UrlQuery(query): UrlQuery<ToolsQuery>) -> Response {
     let tool = expand_tool(speech(query.dialect).dialect());
     visit.answer(ToolsData { tools: vec![tool] })
 }
@@ -359,17 +315,11 @@ pub(crate) async fn tools(visit: Visit, UrlQuery(query): UrlQuery<ToolsQuery>) -
 #[utoipa::path(
     post,
     path = "/context/expand",
-    operation_id = "context_expand",
-    tag = "context",
     request_body = ExpandRequest,
     responses((status = 200, description = "The tool's result", body = Envelope<ExpandData>), Errors),
 )]
-pub(crate) async fn expand(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    JsonBody { value, .. }: JsonBody<ExpandRequest>,
-) -> Result<Response, Failure> {
-    let (direct, whose) = at(&gateway, &visit, value.at(&visit.caller.home))?;
+pub(crate) async fn context_expand(visit: Visit, JsonBody { value, .. }: JsonBody<ExpandRequest>) -> Answer {
+    let (direct, whose) = at(&visit, value.at(&visit.caller.home))?;
     let text = direct.contexts().expand(&whose, value.id.trim()).await?;
     Ok(visit.answer(ExpandData { text }))
 }

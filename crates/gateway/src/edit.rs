@@ -2,8 +2,6 @@
 //!
 //! Owns: finding whose memory an id is, and the summary of a patched episode. Never: writing Markdown.
 
-use axum::extract::State;
-use axum::response::Response;
 use memory::{EditEntry, Engine, EngineError, Hit};
 use model::{DocKind, EntryId, EntryKind, Owner, Scope};
 use serde::Deserialize;
@@ -15,10 +13,9 @@ use wire::{EditData, EditRequest, Envelope, EpisodeItem, Invalid, UpdateData, Up
 use crate::body::{JsonBody, JsonBytes};
 use crate::failure::Failure;
 use crate::forget::owners;
-use crate::frame::Visit;
+use crate::frame::{Answer, Visit};
 use crate::openapi::Errors;
 use crate::profile;
-use crate::state::Gateway;
 
 /// How much of a patched text becomes its summary.
 const SUMMARY_CHARS_MAX: usize = 200;
@@ -29,27 +26,21 @@ const SUMMARY_CHARS_MAX: usize = 200;
 #[utoipa::path(
     post,
     path = "/memory/edit",
-    operation_id = "edit_memory",
-    tag = "memory",
     request_body = EditRequest,
     responses((status = 200, description = "Changed", body = Envelope<EditData>), Errors),
 )]
-pub(crate) async fn edit(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    body: JsonBytes,
-) -> Result<Response, Failure> {
+pub(crate) async fn edit_memory(visit: Visit, body: JsonBytes) -> Answer {
     if body.read::<EditedKind>().await?.operations.is_some() {
-        return profile::edit(&gateway, &visit, body.read().await?).await;
+        return profile::edit(&visit, body.read().await?).await;
     }
     let value: EditRequest = body.read().await?;
     let mut parts = value.parts(&visit.caller.home)?;
     visit.caller.enter_ids(&mut parts)?;
     let changed = value.changed();
     let id = value.id.clone();
-    let engine = gateway.engine.clone();
-    let found = gateway
-        .see_through(async move { Ok(change(&engine, parts, value).await?) })
+    let engine = visit.gateway.engine.clone();
+    let found = visit
+        .write(async move { change(&engine, parts, value).await })
         .await?;
     if !found {
         return Err(Failure::not_found("memory", &id));
@@ -94,16 +85,11 @@ async fn change(engine: &Engine, parts: IdsParts, request: EditRequest) -> Resul
 #[utoipa::path(
     post,
     path = "/memory/update",
-    operation_id = "update_memory",
-    tag = "memory",
     request_body = UpdateRequest,
     responses((status = 200, description = "The episode after the change", body = Envelope<UpdateData>), Errors),
 )]
-pub(crate) async fn update(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    JsonBody { value, .. }: JsonBody<UpdateRequest>,
-) -> Result<Response, Failure> {
+pub(crate) async fn update_memory(visit: Visit, JsonBody { value, .. }: JsonBody<UpdateRequest>) -> Answer {
+    let gateway = &visit.gateway;
     let parts = value.parts(&visit.caller.home)?;
     visit.caller.enter(&parts.scope)?;
     let engine = gateway.engine.clone();
@@ -145,9 +131,9 @@ pub(crate) async fn update(
     };
     let write = async move {
         engine.edit(edit).await?;
-        Ok(engine.entry(&scope, &owner, &id).await?)
+        engine.entry(&scope, &owner, &id).await
     };
-    let changed = gateway.see_through(write).await?;
+    let changed = visit.write(write).await?;
     Ok(visit.answer(UpdateData {
         episode: EpisodeItem::of(&changed.doc, &zone),
         edited_at: Some(zone.render(gateway.clock.now())),

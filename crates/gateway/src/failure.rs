@@ -44,6 +44,11 @@ impl Failure {
         Self::new(ErrorCode::NotFound, format!("{what} `{id}` does not exist"))
     }
 
+    /// The server was started without something that the request needs.
+    pub(crate) fn lacks(what: &str) -> Self {
+        Self::new(ErrorCode::CapabilityUnavailable, format!("this server {what}"))
+    }
+
     fn of_history(error: &HistoryError) -> Self {
         match error {
             HistoryError::NoChange { .. } | HistoryError::NoRun { .. } => Self::new(

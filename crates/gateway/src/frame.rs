@@ -15,6 +15,8 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures::FutureExt;
+use model::Scope;
+use wire::tasks::ScopeQuery;
 use wire::{Envelope, ErrorEnvelope, ErrorInfo};
 
 use crate::failure::Failure;
@@ -34,9 +36,13 @@ const REQUEST_ID_CHARS_MAX: usize = 128;
 #[derive(Debug, Clone)]
 pub(crate) struct Detail(pub(crate) String);
 
+/// What a handler answers.
+pub(crate) type Answer = Result<Response, Failure>;
+
 /// One request, as its handler sees it.
 #[derive(Debug, Clone)]
 pub(crate) struct Visit {
+    pub(crate) gateway: Gateway,
     pub(crate) request_id: Arc<str>,
     /// The client sent none of its own.
     pub(crate) id_is_ours: bool,
@@ -48,6 +54,22 @@ impl Visit {
     pub(crate) fn answer<T: serde::Serialize>(&self, data: T) -> Response {
         let request_id = self.request_id.as_ref().to_owned();
         Json(Envelope { request_id, data }).into_response()
+    }
+
+    /// The tenant of a query, if the caller may enter it.
+    pub(crate) fn entered(&self, query: &ScopeQuery) -> Result<Scope, Failure> {
+        let scope = query.scope(&self.caller.home)?;
+        self.caller.enter(&scope)?;
+        Ok(scope)
+    }
+
+    /// Runs a write to its end, even if the client disconnects.
+    pub(crate) fn write<T: Send + 'static, E: Into<Failure>>(
+        &self,
+        write: impl Future<Output = Result<T, E>> + Send + 'static,
+    ) -> impl Future<Output = Result<T, Failure>> {
+        let write = Box::pin(async { write.await.map_err(Into::into) });
+        self.gateway.see_through(write)
     }
 }
 
@@ -81,6 +103,7 @@ pub(crate) async fn frame(State(gateway): State<Gateway>, mut request: Request, 
     let response = match caller {
         Ok(caller) => {
             request.extensions_mut().insert(Visit {
+                gateway: gateway.clone(),
                 request_id: request_id.clone(),
                 id_is_ours,
                 caller,

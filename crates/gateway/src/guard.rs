@@ -20,7 +20,7 @@ use wire::forget::IdsParts;
 use crate::failure::Failure;
 use crate::mem0;
 use crate::page;
-use crate::routes::{AGENTS, VERSIONS};
+use crate::routes::{self, AGENTS, Access, VERSIONS};
 use crate::settings::{Auth, TokenRole};
 
 /// Answers without a token: it shows only that the process runs.
@@ -31,42 +31,8 @@ const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 pub(crate) const OURS: &str = "x-quipu-";
 /// Headers that can hold a token.
 pub(crate) const CARRIERS: [HeaderName; 2] = [AUTHORIZATION, API_KEY];
-/// Routes that a user's token can use, without the version: every other route concerns other users too.
-const OF_ONE_USER: [&str; 31] = [
-    "/memory/add",
-    "/memory/flush",
-    "/memory/search",
-    "/memory/context",
-    "/memory/get",
-    "/memory/export",
-    "/memory/overview",
-    "/memory/preview",
-    "/memory/delete",
-    "/memory/delete_by_ids",
-    "/memory/edit",
-    "/context/append",
-    "/context/assemble",
-    "/context/after_turn",
-    "/context/compact",
-    "/context/cleanup",
-    "/context/stats",
-    "/context/guard",
-    "/context/conversations",
-    "/context/view",
-    "/context/given",
-    "/context/archives",
-    "/context/recover",
-    "/context/find",
-    "/context/pin",
-    "/context/fork",
-    "/context/rewind",
-    "/context/subagent/spawn",
-    "/context/subagent/end",
-    "/context/tools",
-    "/context/expand",
-];
 
-/// And each memory by its id.
+/// What a user's token can use beside the routes for it: each memory by its id.
 const ONE_MEMORY: &str = "/memories/";
 
 /// Headers of an answer that a web page can read.
@@ -216,7 +182,7 @@ impl Caller {
             return Ok(());
         };
         let route = VERSIONS.iter().find_map(|version| path.strip_prefix(version));
-        let is_theirs = |route: &str| OF_ONE_USER.contains(&route) || route.starts_with(ONE_MEMORY);
+        let is_theirs = |route: &str| routes::allows(route, Access::Own) || route.starts_with(ONE_MEMORY);
         // The door of agents asks each route with the same token.
         if path.starts_with("/v1/")
             || mem0::has_dialect(path)

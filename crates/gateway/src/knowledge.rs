@@ -2,12 +2,10 @@
 //!
 //! Owns: the requests' way to the library and back, the order of a listing. Never: how a document is built.
 
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, State};
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
+use axum::response::IntoResponse;
 use memory::library::{Document, Knowledge, Method, Patch, Search, Stored, TopicAt, Upload};
-use model::{Scope, Zone};
+use model::Zone;
 use wire::knowledge::{
     CategoryItem, CategoryListData, DocumentContext, DocumentCreateData, DocumentData, DocumentDeleteData,
     DocumentForm, DocumentItem, DocumentListData, DocumentPatchData, DocumentPatchRequest, DocumentSort,
@@ -15,17 +13,15 @@ use wire::knowledge::{
     LibraryDeleteData, TopicData, TopicItem, document_id, topic_id,
 };
 use wire::tasks::ScopeQuery;
-use wire::{Envelope, ErrorCode, SortOrder};
+use wire::{Envelope, SortOrder};
 
-use crate::body::{JsonBody, UrlQuery};
+use crate::body::{JsonBody, PathId, UrlQuery};
 use crate::budget::Hold;
 use crate::failure::Failure;
-use crate::frame::Visit;
+use crate::frame::{Answer, Visit};
 use crate::openapi::Errors;
 use crate::state::Gateway;
 use crate::upload::Uploaded;
-
-type Named = Result<Path<String>, PathRejection>;
 
 /// Upload a document
 ///
@@ -33,22 +29,16 @@ type Named = Result<Path<String>, PathRejection>;
 #[utoipa::path(
     post,
     path = "/knowledge/documents",
-    operation_id = "create_document",
-    tag = "knowledge",
     request_body(content = DocumentForm, content_type = "multipart/form-data"),
     responses((status = 201, description = "Stored", body = Envelope<DocumentCreateData>), Errors),
 )]
-pub(crate) async fn create(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    uploaded: Uploaded,
-) -> Result<Response, Failure> {
-    let (library, (upload, hold)) = (library(&gateway)?, upload(&visit, uploaded)?);
+pub(crate) async fn create_document(visit: Visit, uploaded: Uploaded) -> Answer {
+    let (library, (upload, hold)) = (library(&visit.gateway)?, upload(&visit, uploaded)?);
     let store = async move {
         let _hold = hold;
         Ok(library.create(upload).await?)
     };
-    let stored = gateway.see_through(store).await?;
+    let stored = visit.gateway.see_through(store).await?;
     Ok((StatusCode::CREATED, visit.answer(told(stored))).into_response())
 }
 
@@ -58,57 +48,48 @@ pub(crate) async fn create(
 #[utoipa::path(
     put,
     path = "/knowledge/documents/{doc_id}",
-    operation_id = "replace_document",
-    tag = "knowledge",
     params(("doc_id" = String, Path, pattern = "^d_[a-f0-9]{12,32}$")),
     request_body(content = DocumentForm, content_type = "multipart/form-data"),
     responses((status = 200, description = "Stored", body = Envelope<DocumentCreateData>), Errors),
 )]
-pub(crate) async fn replace(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    id: Named,
-    uploaded: Uploaded,
-) -> Result<Response, Failure> {
-    let id = document_id(&named(id)?)?.to_owned();
-    let (library, (upload, hold)) = (library(&gateway)?, upload(&visit, uploaded)?);
+pub(crate) async fn replace_document(visit: Visit, PathId(id): PathId, uploaded: Uploaded) -> Answer {
+    let id = document_id(&id)?.to_owned();
+    let (library, (upload, hold)) = (library(&visit.gateway)?, upload(&visit, uploaded)?);
     let store = async move {
         let _hold = hold;
         Ok(library.replace(&id, upload).await?)
     };
-    Ok(visit.answer(told(gateway.see_through(store).await?)))
+    Ok(visit.answer(told(visit.gateway.see_through(store).await?)))
 }
 
 /// Change a document's title or category
 #[utoipa::path(
     patch,
     path = "/knowledge/documents/{doc_id}",
-    operation_id = "patch_document",
-    tag = "knowledge",
     params(("doc_id" = String, Path, pattern = "^d_[a-f0-9]{12,32}$")),
     request_body = DocumentPatchRequest,
     responses((status = 200, description = "Changed", body = Envelope<DocumentPatchData>), Errors),
 )]
-pub(crate) async fn patch(
-    State(gateway): State<Gateway>,
+pub(crate) async fn patch_document(
     visit: Visit,
-    id: Named,
+    PathId(id): PathId,
     JsonBody { mut value, .. }: JsonBody<DocumentPatchRequest>,
-) -> Result<Response, Failure> {
-    let id = document_id(&named(id)?)?.to_owned();
+) -> Answer {
+    let id = document_id(&id)?.to_owned();
     let scope = value.parts(&visit.caller.home)?;
     visit.caller.enter(&scope)?;
-    let library = library(&gateway)?;
+    let library = library(&visit.gateway)?;
     let patch = Patch {
         title: value.title,
         category: value.category_id,
     };
-    let write = async move { Ok(library.patch(&scope, &id, patch).await?) };
-    let (fields, document) = gateway.see_through(write).await?;
+    let (fields, document) = visit
+        .write(async move { library.patch(&scope, &id, patch).await })
+        .await?;
     Ok(visit.answer(DocumentPatchData {
         doc_id: document.id,
         updated_fields: fields.into_iter().map(str::to_owned).collect(),
-        updated_at: gateway.zone().render(document.updated),
+        updated_at: visit.gateway.zone().render(document.updated),
     }))
 }
 
@@ -118,8 +99,6 @@ pub(crate) async fn patch(
 #[utoipa::path(
     delete,
     path = "/knowledge/documents/{doc_id}",
-    operation_id = "delete_document",
-    tag = "knowledge",
     params(("doc_id" = String, Path, pattern = "^d_[a-f0-9]{12,32}$"), ScopeQuery),
     responses(
         (status = 200, description = "Deleted", body = Envelope<DocumentDeleteData>),
@@ -127,24 +106,27 @@ pub(crate) async fn patch(
         Errors,
     ),
 )]
-pub(crate) async fn delete(
-    State(gateway): State<Gateway>,
+pub(crate) async fn delete_document(
     visit: Visit,
-    id: Named,
+    PathId(id): PathId,
     UrlQuery(query): UrlQuery<ScopeQuery>,
-) -> Result<Response, Failure> {
-    let id = document_id(&named(id)?)?.to_owned();
-    let scope = entered(&visit, &query)?;
-    let library = library(&gateway)?;
+) -> Answer {
+    let id = document_id(&id)?.to_owned();
+    let scope = visit.entered(&query)?;
+    let library = library(&visit.gateway)?;
     let doc_id = id.clone();
-    let write = async move { Ok(library.delete(&scope, &id).await?) };
-    Ok(match gateway.see_through(Box::pin(write)).await? {
-        Some(deleted_topics) => visit.answer(DocumentDeleteData {
-            doc_id,
-            deleted_topics,
-        }),
-        None => StatusCode::NO_CONTENT.into_response(),
-    })
+    Ok(
+        match visit
+            .write(async move { library.delete(&scope, &id).await })
+            .await?
+        {
+            Some(deleted_topics) => visit.answer(DocumentDeleteData {
+                doc_id,
+                deleted_topics,
+            }),
+            None => StatusCode::NO_CONTENT.into_response(),
+        },
+    )
 }
 
 /// Delete every document
@@ -153,8 +135,6 @@ pub(crate) async fn delete(
 #[utoipa::path(
     delete,
     path = "/knowledge/documents",
-    operation_id = "delete_documents",
-    tag = "knowledge",
     params(ScopeQuery),
     responses(
         (status = 200, description = "Deleted", body = Envelope<LibraryDeleteData>),
@@ -162,15 +142,12 @@ pub(crate) async fn delete(
         Errors,
     ),
 )]
-pub(crate) async fn delete_all(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    UrlQuery(query): UrlQuery<ScopeQuery>,
-) -> Result<Response, Failure> {
-    let scope = entered(&visit, &query)?;
-    let library = library(&gateway)?;
-    let write = async move { Ok(library.delete_all(&scope).await?) };
-    let gone = gateway.see_through(write).await?;
+pub(crate) async fn delete_documents(visit: Visit, UrlQuery(query): UrlQuery<ScopeQuery>) -> Answer {
+    let scope = visit.entered(&query)?;
+    let library = library(&visit.gateway)?;
+    let gone = visit
+        .write(async move { library.delete_all(&scope).await })
+        .await?;
     if gone.documents == 0 {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
@@ -184,19 +161,13 @@ pub(crate) async fn delete_all(
 #[utoipa::path(
     get,
     path = "/knowledge/documents",
-    operation_id = "list_documents",
-    tag = "knowledge",
     params(DocumentsQuery),
     responses((status = 200, description = "A page", body = Envelope<DocumentListData>), Errors),
 )]
-pub(crate) async fn list(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    UrlQuery(query): UrlQuery<DocumentsQuery>,
-) -> Result<Response, Failure> {
+pub(crate) async fn list_documents(visit: Visit, UrlQuery(query): UrlQuery<DocumentsQuery>) -> Answer {
     let parts = query.parts(&visit.caller.home)?;
     visit.caller.enter(&parts.scope)?;
-    let mut documents = library(&gateway)?.documents(&parts.scope).await?;
+    let mut documents = library(&visit.gateway)?.documents(&parts.scope).await?;
     if let Some(category) = &query.category_id {
         documents.retain(|document| document.category == *category);
     }
@@ -218,7 +189,7 @@ pub(crate) async fn list(
         category_id: document.category,
         title: document.title,
         topic_count: document.topics.len(),
-        created_at: gateway.zone().render(document.created),
+        created_at: visit.gateway.zone().render(document.created),
     });
     Ok(visit.answer(DocumentListData {
         documents: items.collect(),
@@ -232,41 +203,35 @@ pub(crate) async fn list(
 #[utoipa::path(
     get,
     path = "/knowledge/documents/{doc_id}",
-    operation_id = "one_document",
-    tag = "knowledge",
     params(("doc_id" = String, Path, pattern = "^d_[a-f0-9]{12,32}$"), ScopeQuery),
     responses((status = 200, description = "The document", body = Envelope<DocumentData>), Errors),
 )]
-pub(crate) async fn document(
-    State(gateway): State<Gateway>,
+pub(crate) async fn one_document(
     visit: Visit,
-    id: Named,
+    PathId(id): PathId,
     UrlQuery(query): UrlQuery<ScopeQuery>,
-) -> Result<Response, Failure> {
-    let id = named(id)?;
-    let scope = entered(&visit, &query)?;
-    let document = library(&gateway)?.document(&scope, document_id(&id)?).await?;
-    Ok(visit.answer(detailed(document, gateway.zone())))
+) -> Answer {
+    let scope = visit.entered(&query)?;
+    let document = library(&visit.gateway)?
+        .document(&scope, document_id(&id)?)
+        .await?;
+    Ok(visit.answer(detailed(document, visit.gateway.zone())))
 }
 
 /// One topic with its text
 #[utoipa::path(
     get,
     path = "/knowledge/topics/{topic_id}",
-    operation_id = "one_topic",
-    tag = "knowledge",
     params(("topic_id" = String, Path, description = "`topic_id` from a document or a search"), ScopeQuery),
     responses((status = 200, description = "The topic", body = Envelope<TopicData>), Errors),
 )]
-pub(crate) async fn topic(
-    State(gateway): State<Gateway>,
+pub(crate) async fn one_topic(
     visit: Visit,
-    id: Named,
+    PathId(id): PathId,
     UrlQuery(query): UrlQuery<ScopeQuery>,
-) -> Result<Response, Failure> {
-    let id = named(id)?;
-    let scope = entered(&visit, &query)?;
-    let TopicAt { topic, document } = library(&gateway)?.topic(&scope, topic_id(&id)?).await?;
+) -> Answer {
+    let scope = visit.entered(&query)?;
+    let TopicAt { topic, document } = library(&visit.gateway)?.topic(&scope, topic_id(&id)?).await?;
     Ok(visit.answer(TopicData {
         topic_id: topic.id,
         doc_id: document.id,
@@ -279,8 +244,8 @@ pub(crate) async fn topic(
         content_labels: topic.labels,
         parent_topic_id: topic.parent,
         children_topic_ids: topic.children,
-        created_at: gateway.zone().render(document.created),
-        updated_at: gateway.zone().render(document.updated),
+        created_at: visit.gateway.zone().render(document.created),
+        updated_at: visit.gateway.zone().render(document.updated),
     }))
 }
 
@@ -288,17 +253,14 @@ pub(crate) async fn topic(
 #[utoipa::path(
     post,
     path = "/knowledge/search",
-    operation_id = "search_documents",
-    tag = "knowledge",
     request_body = KnowledgeSearchRequest,
     responses((status = 200, description = "The topics that answer", body = Envelope<KnowledgeSearchData>), Errors),
 )]
-pub(crate) async fn search(
-    State(gateway): State<Gateway>,
+pub(crate) async fn search_documents(
     visit: Visit,
     JsonBody { value, .. }: JsonBody<KnowledgeSearchRequest>,
-) -> Result<Response, Failure> {
-    let started = gateway.clock.elapsed();
+) -> Answer {
+    let started = visit.gateway.clock.elapsed();
     let parts = value.parts(&visit.caller.home)?;
     visit.caller.enter(&parts.scope)?;
     #[expect(clippy::cast_possible_truncation, reason = "a score has no more digits")]
@@ -313,7 +275,7 @@ pub(crate) async fn search(
         topics_max: parts.topics_max,
         score_min: parts.score_min as f32,
     };
-    let found = library(&gateway)?.search(search).await?;
+    let found = library(&visit.gateway)?.search(search).await?;
     let retrieval_method = match found.method {
         Method::Keyword => KnowledgeMethod::Keyword,
         Method::Vector => KnowledgeMethod::Vector,
@@ -340,7 +302,7 @@ pub(crate) async fn search(
         }
     });
     let hits: Vec<KnowledgeHit> = hits.collect();
-    let took = gateway.clock.elapsed().saturating_sub(started);
+    let took = visit.gateway.clock.elapsed().saturating_sub(started);
     Ok(visit.answer(KnowledgeSearchData {
         total: hits.len(),
         hits,
@@ -354,18 +316,12 @@ pub(crate) async fn search(
 #[utoipa::path(
     get,
     path = "/knowledge/categories",
-    operation_id = "list_categories",
-    tag = "knowledge",
     params(ScopeQuery),
     responses((status = 200, description = "All categories", body = Envelope<CategoryListData>), Errors),
 )]
-pub(crate) async fn categories(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    UrlQuery(query): UrlQuery<ScopeQuery>,
-) -> Result<Response, Failure> {
-    let scope = entered(&visit, &query)?;
-    let categories = library(&gateway)?.categories(&scope).await?;
+pub(crate) async fn list_categories(visit: Visit, UrlQuery(query): UrlQuery<ScopeQuery>) -> Answer {
+    let scope = visit.entered(&query)?;
+    let categories = library(&visit.gateway)?.categories(&scope).await?;
     let items = categories
         .into_iter()
         .map(|(category, document_count)| CategoryItem {
@@ -379,27 +335,10 @@ pub(crate) async fn categories(
 }
 
 fn library(gateway: &Gateway) -> Result<Knowledge, Failure> {
-    let none = || {
-        Failure::new(
-            ErrorCode::CapabilityUnavailable,
-            "this server does not store documents",
-        )
-    };
-    gateway.knowledge.clone().ok_or_else(none)
-}
-
-fn named(id: Named) -> Result<String, Failure> {
-    match id {
-        Ok(Path(id)) => Ok(id),
-        Err(_) => Err(Failure::new(ErrorCode::BadRequest, "the id is not text")),
-    }
-}
-
-/// The scope of a query, which the caller may enter.
-fn entered(visit: &Visit, query: &ScopeQuery) -> Result<Scope, Failure> {
-    let scope = query.scope(&visit.caller.home)?;
-    visit.caller.enter(&scope)?;
-    Ok(scope)
+    gateway
+        .knowledge
+        .clone()
+        .ok_or_else(|| Failure::lacks("does not store documents"))
 }
 
 fn upload(visit: &Visit, uploaded: Uploaded) -> Result<(Upload, Hold), Failure> {

@@ -1,7 +1,7 @@
 //! mem0's hosted REST API, for its clients: the same engine calls as the memory API, under mem0's paths and names.
 //!
 //! Owns: its paths, its form of errors, and what a memory is for it: a fact, or the messages of an episode without facts. Never: how
-//! memory is written, found or deleted (the engine), or a place in the OpenAPI document: the dialect is mem0's.
+//! memory is written, found or deleted (the engine), a path of mem0's older clients, or a place in the OpenAPI document: the dialect is mem0's.
 //!
 //! Reading order: [`add`], [`filters`] (whose memories a request concerns), [`memories`] (reading them), [`change`].
 
@@ -10,16 +10,16 @@ mod change;
 mod filters;
 mod memories;
 
-use axum::routing::{any, delete, get, post, put};
+use axum::extract::Request;
+use axum::routing::{delete, get, post};
 use axum::{Json, Router};
 use model::{Name, Owner, OwnerKind, Scope};
 use serde::Serialize;
 use serde_json::{Value, json};
-use wire::Invalid;
+use wire::{ErrorCode, Invalid};
 
 use crate::failure::Failure;
 use crate::frame::Visit;
-use crate::routes::no_route;
 use crate::state::Gateway;
 
 /// The first step of mem0's paths, behind `/v1/`, `/v2/` or `/v3/`.
@@ -48,34 +48,26 @@ pub(crate) fn error(code: impl Serialize, message: &str) -> Value {
     json!({"detail": message, "code": code})
 }
 
-/// Every path of mem0's clients of today.
+/// The paths that mem0's clients of today need to add, search, list, read, change and delete memories.
 pub(crate) fn routes() -> Router<Gateway> {
+    let memory = get(memories::one).put(change::update).delete(change::delete);
     Router::new()
         .route("/v1/ping/", get(ping))
-        // Older clients add, list and search there.
-        .route("/v1/memories/", delete(change::delete_all).fallback(no_route))
-        .route("/v1/memories/search/", any(no_route))
-        .route("/v1/exports/", any(no_route))
-        .route("/v1/exports/get/", any(no_route))
-        .route("/v1/summary/", any(no_route))
-        .route("/v1/feedback/", any(no_route))
         .route("/v3/memories/add/", post(add::add))
-        .route("/v3/memories/", post(memories::page))
         .route("/v3/memories/search/", post(memories::search))
-        .route(
-            "/v1/memories/{memory_id}/",
-            get(memories::one).put(change::update).delete(change::delete),
-        )
-        .route("/v1/memories/{memory_id}/history/", get(memories::history))
-        .route(
-            "/v1/batch/",
-            put(change::update_batch).delete(change::delete_batch),
-        )
-        .route("/v1/entities/", get(change::entities))
-        .route("/v1/entities/{kind}/{name}/", delete(change::delete_entity))
-        .route("/v2/entities/{kind}/{name}/", delete(change::delete_entity))
-        .route("/v1/event/{event_id}/", get(add::event))
-        .route("/v1/events/", get(add::events))
+        .route("/v3/memories/", post(memories::page))
+        .route("/v1/memories/{memory_id}/", memory.fallback(not_here))
+        .route("/v1/memories/", delete(change::delete_all).fallback(not_here))
+}
+
+/// The answer at mem0's other paths.
+pub(crate) async fn not_here(request: Request) -> Failure {
+    let (method, path) = (request.method(), request.uri().path());
+    let message = format!(
+        "Quipu has no `{method} {path}`. It has of mem0's API: POST /v3/memories/add/, /v3/memories/search/ and \
+         /v3/memories/; GET, PUT and DELETE /v1/memories/ID/; DELETE /v1/memories/"
+    );
+    Failure::new(ErrorCode::NotFound, message)
 }
 
 /// Clients ask first whether their key is right, which the frame has answered, and need names of an organization and a project.
@@ -119,13 +111,13 @@ fn refuse_app(app_id: Option<&str>, home: &Scope) -> Result<(), Invalid> {
 }
 
 /// All users of a tenant whose memories a caller can see, agents with memories of their own among them.
-async fn everyone(gateway: &Gateway, scope: &Scope, only: Option<Name>) -> Result<Vec<Owner>, Failure> {
-    if let Some(user) = only {
+async fn everyone(visit: &Visit) -> Result<Vec<Owner>, Failure> {
+    if let Some(user) = visit.caller.as_user(None)? {
         return Ok(vec![Owner::user(user)]);
     }
-    let owners = gateway.engine.owners().await?.into_iter();
+    let owners = visit.gateway.engine.owners().await?.into_iter();
     Ok(owners
-        .filter(|(of, owner)| of == scope && owner.kind == OwnerKind::User)
+        .filter(|(of, owner)| *of == visit.caller.home && owner.kind == OwnerKind::User)
         .map(|(_, owner)| owner)
         .collect())
 }

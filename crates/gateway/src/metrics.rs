@@ -13,7 +13,7 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
-use prometheus_client::registry::{Registry, Unit};
+use prometheus_client::registry::{Metric, Registry, Unit};
 
 /// Upper bounds in seconds; the lowest ones are the target for searches and adds.
 const BUCKETS: [f64; 12] = [
@@ -70,115 +70,78 @@ pub(crate) struct Metrics {
 
 impl Default for Metrics {
     fn default() -> Self {
-        let mut metrics = Self {
-            registry: Registry::with_prefix("quipu"),
-            requests: Family::default(),
-            durations: Family::new_with_constructor(|| Histogram::new(BUCKETS)),
-            adds: Counter::default(),
-            messages: Counter::default(),
-            duplicates: Counter::default(),
-            searches: Family::default(),
-            jobs: Family::default(),
-            loop_restarts: Gauge::default(),
-            model_answers: Family::default(),
-            open_sessions: Gauge::default(),
-            buffered_messages: Gauge::default(),
-            files: Gauge::default(),
-            broken_files: Gauge::default(),
-            index_rows: Gauge::default(),
-            index_fragments: Gauge::default(),
-            index_unindexed_rows: Gauge::default(),
-            index_bytes: Gauge::default(),
-            disk_free: Gauge::default(),
-            disk_refuses: Gauge::default(),
-            disk_failures: Gauge::default(),
-        };
-        metrics.register();
-        metrics
+        let mut registry = Registry::with_prefix("quipu");
+        let r = &mut registry;
+        Self {
+            requests: new(r, "http_requests", "Requests answered"),
+            durations: measured(
+                r,
+                Unit::Seconds,
+                "http_request_duration",
+                "Time to answer",
+                Family::new_with_constructor(|| Histogram::new(BUCKETS)),
+            ),
+            adds: new(r, "adds", "Adds accepted"),
+            messages: new(r, "messages", "Messages accepted"),
+            duplicates: new(r, "duplicate_messages", "Messages that clients sent again"),
+            searches: new(r, "searches", "Searches answered"),
+            jobs: new(r, "jobs", "Unfinished and failed jobs"),
+            loop_restarts: new(
+                r,
+                "loop_restarts",
+                "Restarts of a background loop after a failure, since the start",
+            ),
+            model_answers: new(
+                r,
+                "model_answers",
+                "Facts of the chat model, its statements left out as unsupported, its unusable answers, since the start",
+            ),
+            open_sessions: new(r, "open_sessions", "Sessions with a buffer"),
+            buffered_messages: new(r, "buffered_messages", "Messages that are not in an episode yet"),
+            files: new(r, "files", "Markdown files"),
+            broken_files: new(r, "broken_files", "Broken Markdown files"),
+            index_rows: new(r, "index_rows", "Rows of the index"),
+            index_fragments: new(r, "index_fragments", "Fragments of the index"),
+            index_unindexed_rows: new(r, "index_unindexed_rows", "Rows outside the full-text index"),
+            index_bytes: measured(
+                r,
+                Unit::Bytes,
+                "index_size",
+                "Size of the index on disk",
+                Gauge::default(),
+            ),
+            disk_free: measured(
+                r,
+                Unit::Bytes,
+                "disk_free",
+                "Room on the disk of the root",
+                Gauge::default(),
+            ),
+            disk_refuses: new(r, "disk_refuses_writes", "1 while the disk is full or read-only"),
+            disk_failures: new(
+                r,
+                "disk_write_failures",
+                "Writes that found a full or read-only disk, since the start",
+            ),
+            registry,
+        }
     }
 }
 
+/// A metric that begins at zero, in the registry.
+fn new<M: Metric + Clone + Default>(registry: &mut Registry, name: &str, help: &str) -> M {
+    let metric = M::default();
+    registry.register(name, help, metric.clone());
+    metric
+}
+
+/// The same of a quantity with a unit.
+fn measured<M: Metric + Clone>(registry: &mut Registry, unit: Unit, name: &str, help: &str, metric: M) -> M {
+    registry.register_with_unit(name, help, unit, metric.clone());
+    metric
+}
+
 impl Metrics {
-    fn register(&mut self) {
-        let r = &mut self.registry;
-        r.register("http_requests", "Requests answered", self.requests.clone());
-        r.register_with_unit(
-            "http_request_duration",
-            "Time to answer",
-            Unit::Seconds,
-            self.durations.clone(),
-        );
-        r.register("adds", "Adds accepted", self.adds.clone());
-        r.register("messages", "Messages accepted", self.messages.clone());
-        r.register(
-            "duplicate_messages",
-            "Messages that clients sent again",
-            self.duplicates.clone(),
-        );
-        r.register("searches", "Searches answered", self.searches.clone());
-        r.register("jobs", "Unfinished and failed jobs", self.jobs.clone());
-        r.register(
-            "loop_restarts",
-            "Restarts of a background loop after a failure, since the start",
-            self.loop_restarts.clone(),
-        );
-        r.register(
-            "model_answers",
-            "Facts of the chat model, its statements left out as unsupported, its unusable answers, since the start",
-            self.model_answers.clone(),
-        );
-        r.register(
-            "open_sessions",
-            "Sessions with a buffer",
-            self.open_sessions.clone(),
-        );
-        r.register(
-            "buffered_messages",
-            "Messages that are not in an episode yet",
-            self.buffered_messages.clone(),
-        );
-        r.register("files", "Markdown files", self.files.clone());
-        r.register("broken_files", "Broken Markdown files", self.broken_files.clone());
-        r.register("index_rows", "Rows of the index", self.index_rows.clone());
-        r.register(
-            "index_fragments",
-            "Fragments of the index",
-            self.index_fragments.clone(),
-        );
-        r.register(
-            "index_unindexed_rows",
-            "Rows outside the full-text index",
-            self.index_unindexed_rows.clone(),
-        );
-        r.register_with_unit(
-            "index_size",
-            "Size of the index on disk",
-            Unit::Bytes,
-            self.index_bytes.clone(),
-        );
-        self.register_disk();
-    }
-
-    fn register_disk(&mut self) {
-        let r = &mut self.registry;
-        r.register_with_unit(
-            "disk_free",
-            "Room on the disk of the root",
-            Unit::Bytes,
-            self.disk_free.clone(),
-        );
-        r.register(
-            "disk_refuses_writes",
-            "1 while the disk is full or read-only",
-            self.disk_refuses.clone(),
-        );
-        r.register(
-            "disk_write_failures",
-            "Writes that found a full or read-only disk, since the start",
-            self.disk_failures.clone(),
-        );
-    }
-
     pub(crate) fn request(&self, method: &Method, route: &str, status: u16, took: Duration) {
         let method = name_of(method);
         let route = route.to_owned();

@@ -12,17 +12,15 @@ use wire::filter::FilterNode;
 use wire::tasks::TaskStatus;
 use wire::{ErrorCode, ErrorEnvelope, ErrorInfo};
 
-use crate::{
-    add, cache, contexts, edit, forget, history, knowledge, owners, portable, recall, runs, skills, survey,
-    system, tasks, upkeep,
-};
+use crate::routes::Versioned;
+use crate::system;
 
 #[derive(OpenApi)]
 #[openapi(
     paths(
         system::health,
-        system::live,
-        system::ready,
+        system::health_live,
+        system::health_ready,
         system::metrics,
     ),
     components(schemas(ErrorEnvelope, ErrorInfo, ErrorCode, FilterNode, TaskStatus)),
@@ -43,73 +41,6 @@ use crate::{
     ),
 )]
 struct System;
-
-#[derive(OpenApi)]
-#[openapi(paths(
-    add::add,
-    add::flush,
-    recall::search,
-    recall::context,
-    recall::get,
-    forget::delete,
-    forget::delete_by_ids,
-    portable::export,
-    portable::import,
-    survey::overview,
-    survey::sources,
-    survey::preview,
-    edit::edit,
-    edit::update,
-    recall::one,
-    skills::approve,
-    skills::reject,
-    tasks::list,
-    tasks::stats,
-    tasks::one,
-    tasks::retry,
-    upkeep::sync,
-    upkeep::rebuild,
-    cache::cache,
-    owners::list,
-    contexts::append,
-    contexts::assemble,
-    contexts::after_turn,
-    contexts::compact,
-    contexts::cleanup,
-    contexts::look::stats,
-    contexts::look::guard,
-    contexts::look::conversations,
-    contexts::look::view,
-    contexts::look::given,
-    contexts::look::archives,
-    contexts::look::recover,
-    contexts::look::find,
-    contexts::pin,
-    contexts::fork,
-    contexts::rewind,
-    contexts::spawn,
-    contexts::ended,
-    contexts::tools,
-    contexts::expand,
-    runs::list,
-    runs::trigger,
-    runs::quiesce,
-    history::log,
-    history::diff,
-    history::undo,
-    history::audit,
-    knowledge::create,
-    knowledge::list,
-    knowledge::document,
-    knowledge::replace,
-    knowledge::patch,
-    knowledge::delete,
-    knowledge::delete_all,
-    knowledge::topic,
-    knowledge::search,
-    knowledge::categories,
-))]
-struct Versioned;
 
 /// Where the document shows the routes. `/api/v1` would say all of it again.
 const SHOWN: &str = "/api/v2";
@@ -182,8 +113,32 @@ fn failure(description: &str) -> Response {
         .build()
 }
 
+/// The group of a path in the document.
+fn tag(path: &str) -> &str {
+    let versioned = path.strip_prefix(SHOWN).unwrap_or_default();
+    match versioned.split('/').nth(1).unwrap_or_default() {
+        "memories" | "skills" | "owners" => "memory",
+        "runs" | "ome" | "cascade" => "background",
+        "audit" => "history",
+        "cache" | "" => "system",
+        group => group,
+    }
+}
+
 fn document() -> utoipa::openapi::OpenApi {
     let mut document = System::openapi().nest(SHOWN, Versioned::openapi());
+    for (path, item) in &mut document.paths.paths {
+        let methods = [
+            &mut item.get,
+            &mut item.post,
+            &mut item.put,
+            &mut item.patch,
+            &mut item.delete,
+        ];
+        for operation in methods.into_iter().flatten() {
+            operation.tags = Some(vec![tag(path).to_owned()]);
+        }
+    }
     env!("CARGO_PKG_VERSION").clone_into(&mut document.info.version);
     let components = document.components.get_or_insert_default();
     for (_, name, description) in ERRORS {

@@ -2,19 +2,15 @@
 //!
 //! Owns: whom of them a caller sees. Never: counting.
 
-use axum::extract::State;
-use axum::response::Response;
 use model::OwnerKind;
 use wire::Envelope;
 use wire::history::TenantQuery;
 use wire::owners::{OwnerItem, OwnersData};
 
 use crate::body::UrlQuery;
-use crate::failure::Failure;
-use crate::frame::Visit;
+use crate::frame::{Answer, Visit};
 use crate::history::Tenant;
 use crate::openapi::Errors;
-use crate::state::Gateway;
 
 /// List owners
 ///
@@ -23,18 +19,12 @@ use crate::state::Gateway;
 #[utoipa::path(
     get,
     path = "/owners",
-    operation_id = "list_owners",
-    tag = "memory",
     params(TenantQuery),
     responses((status = 200, description = "Everybody who has memory", body = Envelope<OwnersData>), Errors),
 )]
-pub(crate) async fn list(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    UrlQuery(query): UrlQuery<TenantQuery>,
-) -> Result<Response, Failure> {
+pub(crate) async fn list_owners(visit: Visit, UrlQuery(query): UrlQuery<TenantQuery>) -> Answer {
     let tenant = Tenant::of(&visit, query.app_id.as_deref(), query.project_id.as_deref())?;
-    let holdings = gateway.engine.holdings().await?.into_iter();
+    let holdings = visit.gateway.engine.holdings().await?.into_iter();
     let seen = holdings.filter(|((scope, owner), _)| {
         tenant.within().is_none_or(|within| within == scope) && visit.caller.enter_owner(owner).is_ok()
     });

@@ -139,7 +139,7 @@ pub(crate) fn routes(gateway: &Gateway, page: &Router) -> Router<Gateway> {
     let page = page.clone().layer(from_fn_with_state(gateway.clone(), known));
     Router::new()
         // Some clients look first whether anybody is there.
-        .route(FIRST, head(system::live).get_service(page.clone()))
+        .route(FIRST, head(system::health_live).get_service(page.clone()))
         .route_service(&format!("{BELOW}{{*path}}"), page)
 }
 

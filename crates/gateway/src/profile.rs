@@ -2,7 +2,6 @@
 //!
 //! Owns: one result for each operation; one that fails stops no other. Never: writing Markdown.
 
-use axum::response::Response;
 use memory::{Curate, EditEntry, Forget};
 use model::{DocKind, Entry, EntryId, EntryKind, Origin, Owner, Scope};
 use wire::profile::TRAIT;
@@ -15,23 +14,18 @@ use wire::{ApiId, Invalid};
 use crate::edit;
 use crate::failure::Failure;
 use crate::forget::forget;
-use crate::frame::Visit;
+use crate::frame::{Answer, Visit};
 use crate::present;
 use crate::recall;
-use crate::state::Gateway;
 
 /// Changes a profile.
-pub(crate) async fn edit(
-    gateway: &Gateway,
-    visit: &Visit,
-    request: ProfileEditRequest,
-) -> Result<Response, Failure> {
+pub(crate) async fn edit(visit: &Visit, request: ProfileEditRequest) -> Answer {
     let (scope, owner) = request.parts(&visit.caller.home)?;
     visit.caller.enter(&scope)?;
     visit.caller.enter_owner(&owner)?;
     let mut results = Vec::new();
     for (op_index, operation) in request.operations.iter().enumerate() {
-        let done = apply(gateway, &scope, &owner, operation).await;
+        let done = apply(visit, &scope, &owner, operation).await;
         let (new, error) = match done {
             Ok(new) => (new, None),
             // The rest of them would fail too.
@@ -53,10 +47,10 @@ pub(crate) async fn edit(
     }
     let is_applied = |result: &&OperationResult| result.status == OperationStatus::Applied;
     let applied = results.iter().filter(is_applied).count();
-    let rows = recall::profile(gateway, &scope, &owner, None).await?;
+    let rows = recall::profile(&visit.gateway, &scope, &owner, None).await?;
     Ok(visit.answer(ProfileEditData {
         user_id: owner.id.to_string(),
-        version: gateway.clock.now().millis(),
+        version: visit.gateway.clock.now().millis(),
         applied,
         results,
         profile: present::profile_of(&rows)
@@ -67,46 +61,50 @@ pub(crate) async fn edit(
 
 /// The id of an added statement.
 async fn apply(
-    gateway: &Gateway,
+    visit: &Visit,
     scope: &Scope,
     owner: &Owner,
     operation: &ProfileOperation,
 ) -> Result<Option<EntryId>, Failure> {
     match operation.action {
         Action::Add => {
-            let id = EntryId::new(format!("{}_{}", EntryKind::Profile.prefix(), gateway.fresh_id()));
-            let entry = entry(gateway, id.clone(), scope, owner, operation)?;
+            let id = EntryId::new(format!(
+                "{}_{}",
+                EntryKind::Profile.prefix(),
+                visit.gateway.fresh_id()
+            ));
+            let entry = entry(visit, id.clone(), scope, owner, operation)?;
             let curate = Curate {
                 scope: scope.clone(),
                 owner: owner.clone(),
                 put: vec![entry],
                 remove: Vec::new(),
             };
-            let engine = gateway.engine.clone();
-            gateway
-                .see_through(async move { Ok(engine.curate(curate).await?) })
-                .await?;
+            let engine = visit.gateway.engine.clone();
+            visit.write(async move { engine.curate(curate).await }).await?;
             Ok(Some(id))
         }
         Action::Update => {
             let edit = EditEntry {
                 scope: scope.clone(),
                 owner: owner.clone(),
-                id: standing(gateway, scope, owner, operation).await?,
+                id: standing(visit, scope, owner, operation).await?,
                 subject: text(operation, "category")?,
                 summary: text(operation, "evidence")?,
                 body: text(operation, "description")?,
                 project_only: None,
             };
-            let engine = gateway.engine.clone();
-            gateway
-                .see_through(async move { Ok(engine.edit(edit).await?) })
-                .await?;
+            let engine = visit.gateway.engine.clone();
+            visit.write(async move { engine.edit(edit).await }).await?;
             Ok(None)
         }
         Action::Delete => {
-            let id = standing(gateway, scope, owner, operation).await?;
-            forget(gateway, Forget::Entries(scope.clone(), owner.clone(), vec![id])).await?;
+            let id = standing(visit, scope, owner, operation).await?;
+            forget(
+                &visit.gateway,
+                Forget::Entries(scope.clone(), owner.clone(), vec![id]),
+            )
+            .await?;
             Ok(None)
         }
     }
@@ -114,14 +112,14 @@ async fn apply(
 
 /// The statement that an operation names, if the profile has it.
 async fn standing(
-    gateway: &Gateway,
+    visit: &Visit,
     scope: &Scope,
     owner: &Owner,
     operation: &ProfileOperation,
 ) -> Result<EntryId, Failure> {
     let id = operation.id(owner)?;
     let none = || Failure::not_found("statement", operation.item_id.as_deref().unwrap_or_default());
-    let hit = edit::entry(&gateway.engine, scope, owner, &id)
+    let hit = edit::entry(&visit.gateway.engine, scope, owner, &id)
         .await?
         .ok_or_else(none)?;
     let is_trait = hit.doc.labels.iter().any(|label| label == TRAIT);
@@ -151,7 +149,7 @@ fn text(operation: &ProfileOperation, field: &str) -> Result<Option<String>, Inv
 
 /// A statement by hand: no background run changes or removes it.
 fn entry(
-    gateway: &Gateway,
+    visit: &Visit,
     id: EntryId,
     scope: &Scope,
     owner: &Owner,
@@ -170,7 +168,7 @@ fn entry(
         scope: scope.clone(),
         owner: owner.clone(),
         session: None,
-        time: gateway.clock.now(),
+        time: visit.gateway.clock.now(),
         valid_from: None,
         valid_until: None,
         supersedes: Vec::new(),

@@ -2,9 +2,6 @@
 //!
 //! Owns: the requests' way to the engine and back. Never: ranking and sorting.
 
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, State};
-use axum::response::Response;
 use memory::{EngineError, Hit, List, Listed, Method, Search, SortBy, Standing};
 use model::{DocKind, EntryKind, Filter, Owner, OwnerKind, Scope};
 use proxy::ContextOf;
@@ -13,10 +10,10 @@ use wire::{
     OneQuery, SearchData, SearchMethod, SearchRequest, SortField, SortOrder,
 };
 
-use crate::body::{JsonBody, UrlQuery};
+use crate::body::{JsonBody, PathId, UrlQuery};
 use crate::edit;
 use crate::failure::Failure;
-use crate::frame::Visit;
+use crate::frame::{Answer, Visit};
 use crate::openapi::Errors;
 use crate::present;
 use crate::state::Gateway;
@@ -27,16 +24,11 @@ use crate::state::Gateway;
 #[utoipa::path(
     post,
     path = "/memory/search",
-    operation_id = "search_memory",
-    tag = "memory",
     request_body = SearchRequest,
     responses((status = 200, description = "Matching memories", body = Envelope<SearchData>), Errors),
 )]
-pub(crate) async fn search(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    JsonBody { value, .. }: JsonBody<SearchRequest>,
-) -> Result<Response, Failure> {
+pub(crate) async fn search_memory(visit: Visit, JsonBody { value, .. }: JsonBody<SearchRequest>) -> Answer {
+    let gateway = &visit.gateway;
     let parts = value.parts(&visit.caller.home, gateway.zone())?;
     visit.caller.enter(&parts.scope)?;
     visit.caller.enter_owner(&parts.owner)?;
@@ -64,7 +56,7 @@ pub(crate) async fn search(
         _ => gateway.engine.search(search.clone()).await?,
     };
     let profile = if value.include_profile && search.owner.kind == OwnerKind::User {
-        profile(&gateway, &search.scope, &search.owner, None).await?
+        profile(gateway, &search.scope, &search.owner, None).await?
     } else {
         Vec::new()
     };
@@ -84,20 +76,14 @@ pub(crate) async fn search(
 #[utoipa::path(
     post,
     path = "/memory/context",
-    operation_id = "memory_context",
-    tag = "memory",
     request_body = ContextRequest,
     responses((status = 200, description = "Memories as text for a prompt", body = Envelope<ContextData>), Errors),
 )]
-pub(crate) async fn context(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    JsonBody { value, .. }: JsonBody<ContextRequest>,
-) -> Result<Response, Failure> {
+pub(crate) async fn memory_context(visit: Visit, JsonBody { value, .. }: JsonBody<ContextRequest>) -> Answer {
     let parts = value.parts(&visit.caller.home)?;
     visit.caller.enter(&parts.scope)?;
     visit.caller.enter_owner(&parts.owner)?;
-    let engine = &gateway.engine;
+    let engine = &visit.gateway.engine;
     let whose = ContextOf {
         scope: &parts.scope,
         owner: &parts.owner,
@@ -109,7 +95,7 @@ pub(crate) async fn context(
             let known = value.known_ids.into_iter().collect();
             proxy::context(engine, whose, here, query, known, parts.tokens_max).await?
         }
-        None => proxy::opening(engine, &*gateway.clock, whose, parts.tokens_max).await?,
+        None => proxy::opening(engine, &*visit.gateway.clock, whose, parts.tokens_max).await?,
     };
     Ok(visit.answer(ContextData {
         context: told.text,
@@ -153,31 +139,27 @@ fn no_chat_model(method: SearchMethod) -> Failure {
 
 /// The memory that a path names, and whose it is.
 pub(crate) async fn named_in_path(
-    gateway: &Gateway,
     visit: &Visit,
-    memory_id: Result<Path<String>, PathRejection>,
+    memory_id: &str,
     query: &OneQuery,
 ) -> Result<(Scope, Owner, Hit), Failure> {
-    let Ok(Path(memory_id)) = memory_id else {
-        return Err(Failure::new(ErrorCode::BadRequest, "the memory's id is not text"));
-    };
     let home = &visit.caller.home;
     let anybodys = OneQuery {
         user_id: None,
         ..query.clone()
     };
-    let mut parts = anybodys.parts(&memory_id, home)?;
-    if query.user_id.is_some() && gateway.engine.settings().shared.contains(&parts.scope) {
+    let mut parts = anybodys.parts(memory_id, home)?;
+    if query.user_id.is_some() && visit.gateway.engine.settings().shared.contains(&parts.scope) {
         // Who may search a shared project may read what a search shows.
         visit.caller.enter(&parts.scope)?;
         parts.owner = parts.ids.first().map(|id| Owner::user(id.owner.clone()));
     } else {
-        parts = query.parts(&memory_id, home)?;
+        parts = query.parts(memory_id, home)?;
         visit.caller.enter_ids(&mut parts)?;
     }
     let scope = parts.scope.clone();
-    let found = edit::find(&gateway.engine, parts).await?;
-    let (owner, hit) = found.ok_or_else(|| Failure::not_found("memory", &memory_id))?;
+    let found = edit::find(&visit.gateway.engine, parts).await?;
+    let (owner, hit) = found.ok_or_else(|| Failure::not_found("memory", memory_id))?;
     Ok((scope, owner, hit))
 }
 
@@ -187,18 +169,15 @@ pub(crate) async fn named_in_path(
 #[utoipa::path(
     get,
     path = "/memories/{memory_id}",
-    operation_id = "one_memory",
-    tag = "memory",
     params(("memory_id" = String, Path, description = "`id` of a memory, from a search or listing"), OneQuery),
     responses((status = 200, description = "The memory", body = Envelope<GetData>), Errors),
 )]
-pub(crate) async fn one(
-    State(gateway): State<Gateway>,
+pub(crate) async fn one_memory(
     visit: Visit,
-    memory_id: Result<Path<String>, PathRejection>,
+    PathId(memory_id): PathId,
     UrlQuery(query): UrlQuery<OneQuery>,
-) -> Result<Response, Failure> {
-    let (scope, owner, hit) = named_in_path(&gateway, &visit, memory_id, &query).await?;
+) -> Answer {
+    let (scope, owner, hit) = named_in_path(&visit, &memory_id, &query).await?;
     let DocKind::Entry(kind) = hit.doc.kind else {
         return Err(Failure::not_found("memory", &hit.doc.key.id));
     };
@@ -207,7 +186,7 @@ pub(crate) async fn one(
         total: 1,
         hits: vec![hit],
     };
-    Ok(visit.answer(present::list(&listed, &list, gateway.zone())))
+    Ok(visit.answer(present::list(&listed, &list, visit.gateway.zone())))
 }
 
 /// List memories
@@ -216,16 +195,11 @@ pub(crate) async fn one(
 #[utoipa::path(
     post,
     path = "/memory/get",
-    operation_id = "get_memory",
-    tag = "memory",
     request_body = GetRequest,
     responses((status = 200, description = "A page", body = Envelope<GetData>), Errors),
 )]
-pub(crate) async fn get(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    JsonBody { value, .. }: JsonBody<GetRequest>,
-) -> Result<Response, Failure> {
+pub(crate) async fn get_memory(visit: Visit, JsonBody { value, .. }: JsonBody<GetRequest>) -> Answer {
+    let gateway = &visit.gateway;
     let parts = value.parts(&visit.caller.home, gateway.zone())?;
     visit.caller.enter(&parts.scope)?;
     visit.caller.enter_owner(&parts.owner)?;
@@ -234,7 +208,7 @@ pub(crate) async fn get(
         MemoryType::AtomicFact => EntryKind::Fact,
         MemoryType::Foresight => EntryKind::Foresight,
         MemoryType::Profile => {
-            let rows = profile(&gateway, &parts.scope, &parts.owner, parts.filter).await?;
+            let rows = profile(gateway, &parts.scope, &parts.owner, parts.filter).await?;
             let total_count = usize::from(!rows.is_empty());
             let mut profiles = present::profile_of(&rows);
             profiles.truncate(usize::from(parts.page == 1));

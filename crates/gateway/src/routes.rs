@@ -4,13 +4,13 @@
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
-use axum::middleware::from_fn_with_state;
-use axum::routing::{any, get, head, post, put};
+use axum::middleware::{from_fn, from_fn_with_state};
+use axum::routing::{MethodRouter, any, get, head, post};
+use utoipa::OpenApi;
 use wire::ErrorCode;
 
 use crate::failure::Failure;
 use crate::state::Gateway;
-use crate::upload::FORM_BYTES_MAX;
 use crate::{
     add, agents, cache, contexts, edit, forget, frame, guard, history, knowledge, mem0, owners, page,
     portable, recall, reference, runs, skills, survey, system, tasks, upkeep, v1,
@@ -21,69 +21,132 @@ pub(crate) const VERSIONS: [&str; 2] = ["/api/v1", "/api/v2"];
 /// The door of agents.
 pub(crate) const AGENTS: &str = "/mcp";
 
+/// Who may use a route, where its method does not say it: a GET reads, any other method writes, for everybody in the tenant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// A user's token too: the route concerns that user's memory only.
+    Own,
+    /// A request with a body that changes nothing.
+    Read,
+    /// It concerns all users; or ids, dates and words of others come as the request has them.
+    Admin,
+}
+
+/// Whether the table gives a route, without its version, this access.
+pub(crate) fn allows(route: &str, access: Access) -> bool {
+    let mut rows = ACCESS.iter();
+    rows.any(|(path, of)| *path == route && of.contains(&access))
+}
+
+/// Routes with a version before their path, for the router, the guard and the description of the API.
+macro_rules! versioned {
+    ($($path:literal $([$($access:ident),+])? => $($method:ident($($handler:tt)+)),+;)+) => {
+        const ACCESS: &[(&str, &[Access])] = &[$(($path, &[$($(Access::$access),+)?])),+];
+
+        fn versioned(version: &str) -> Router<Gateway> {
+            let path = |path: &str| format!("{version}{path}");
+            Router::new()$(.route(&path($path), MethodRouter::new()$(.$method($($handler)+))+))+
+        }
+
+        #[derive(OpenApi)]
+        #[openapi(paths($($($($handler)+),+),+))]
+        pub(crate) struct Versioned;
+    };
+}
+
+versioned! {
+    "/memory/add" [Own] => post(add::add_memory);
+    "/memory/flush" [Own] => post(add::flush_memory);
+    "/memory/search" [Own, Read] => post(recall::search_memory);
+    "/memory/context" [Own, Read] => post(recall::memory_context);
+    "/memory/get" [Own, Read] => post(recall::get_memory);
+    "/memory/delete" [Own] => post(forget::delete);
+    "/memory/delete_by_ids" [Own] => post(forget::delete_by_ids);
+    "/memory/overview" [Own, Read] => post(survey::memory_overview);
+    "/memory/preview" [Own, Read] => post(survey::preview_delete);
+    "/memory/export" [Own] => get(portable::export);
+    "/memory/import" [Admin] => post(portable::import);
+    "/memory/edit" [Own] => post(edit::edit_memory);
+    "/memory/update" => post(edit::update_memory);
+    "/memories/{memory_id}" => get(recall::one_memory);
+    "/memories/{memory_id}/sources" => get(survey::memory_sources);
+    "/skills/{skill_id}/approve" => post(skills::approve_skill);
+    "/skills/{skill_id}/reject" => post(skills::reject_skill);
+    "/tasks" => get(tasks::list_tasks);
+    "/tasks/stats" => get(tasks::task_stats);
+    "/tasks/{task_id}" => get(tasks::get_task);
+    "/tasks/{task_id}/retry" [Admin] => post(tasks::retry_task);
+    "/runs" => get(runs::list_runs);
+    "/ome/trigger" [Admin] => post(runs::trigger);
+    "/cascade/quiesce" [Admin] => post(runs::quiesce);
+    "/cache" => get(cache::cache);
+    "/owners" => get(owners::list_owners);
+    "/history" => get(history::log);
+    "/history/{change_id}" => get(history::diff);
+    "/history/undo" => post(history::undo);
+    "/audit" => get(history::audit);
+    "/index/sync" [Admin] => post(upkeep::sync_index);
+    "/index/rebuild" [Admin] => post(upkeep::rebuild_index);
+    "/context/append" [Own] => post(contexts::context_append);
+    "/context/assemble" [Own] => post(contexts::context_assemble);
+    "/context/after_turn" [Own] => post(contexts::context_after_turn);
+    "/context/compact" [Own] => post(contexts::context_compact);
+    "/context/cleanup" [Own] => post(contexts::context_cleanup);
+    "/context/stats" [Own] => get(contexts::look::context_stats);
+    "/context/guard" [Own] => get(contexts::look::context_guard);
+    "/context/conversations" [Own] => get(contexts::look::context_conversations);
+    "/context/view" [Own] => get(contexts::look::context_view);
+    "/context/given" [Own] => get(contexts::look::context_given);
+    "/context/archives" [Own] => get(contexts::look::context_archives);
+    "/context/recover" [Own] => get(contexts::look::context_recover);
+    "/context/find" [Own] => get(contexts::look::context_find);
+    "/context/pin" [Own] => post(contexts::context_pin);
+    "/context/fork" [Own] => post(contexts::context_fork);
+    "/context/rewind" [Own] => post(contexts::context_rewind);
+    "/context/subagent/spawn" [Own] => post(contexts::context_subagent_spawn);
+    "/context/subagent/end" [Own] => post(contexts::context_subagent_end);
+    "/context/tools" [Own] => get(contexts::context_tools);
+    "/context/expand" [Own, Read] => post(contexts::context_expand);
+    "/knowledge/documents" =>
+        get(knowledge::list_documents),
+        post(knowledge::create_document),
+        delete(knowledge::delete_documents);
+    "/knowledge/documents/{doc_id}" =>
+        get(knowledge::one_document),
+        put(knowledge::replace_document),
+        patch(knowledge::patch_document),
+        delete(knowledge::delete_document);
+    "/knowledge/topics/{topic_id}" => get(knowledge::one_topic);
+    "/knowledge/search" [Read] => post(knowledge::search_documents);
+    "/knowledge/categories" => get(knowledge::list_categories);
+}
+
 impl Gateway {
     /// Every route, with everything around them.
     pub fn router(&self) -> Router {
         let mut router = Router::new()
             .route("/health", get(system::health))
-            .route("/health/live", get(system::live))
-            .route("/health/ready", get(system::ready))
+            .route("/health/live", get(system::health_live))
+            .route("/health/ready", get(system::health_ready))
             .route("/metrics", get(system::metrics))
             .route("/openapi.json", get(system::openapi))
             .route("/docs", get(reference::page))
-            .route("/docs/style.css", get(reference::style));
-        for version in VERSIONS {
-            let path = |path: &str| format!("{version}{path}");
-            router = router
-                .route(&path("/memory/add"), post(add::add))
-                .route(&path("/memory/flush"), post(add::flush))
-                .route(&path("/memory/search"), post(recall::search))
-                .route(&path("/memory/context"), post(recall::context))
-                .route(&path("/memory/get"), post(recall::get))
-                .route(&path("/memory/delete"), post(forget::delete))
-                .route(&path("/memory/delete_by_ids"), post(forget::delete_by_ids))
-                .route(&path("/memory/overview"), post(survey::overview))
-                .route(&path("/memory/preview"), post(survey::preview))
-                .route(&path("/memory/export"), get(portable::export))
-                .route(&path("/memory/import"), post(portable::import))
-                .route(&path("/memory/edit"), post(edit::edit))
-                .route(&path("/memory/update"), post(edit::update))
-                .route(&path("/memories/{memory_id}"), get(recall::one))
-                .route(&path("/memories/{memory_id}/sources"), get(survey::sources))
-                .route(&path("/skills/{skill_id}/approve"), post(skills::approve))
-                .route(&path("/skills/{skill_id}/reject"), post(skills::reject))
-                .route(&path("/tasks"), get(tasks::list))
-                .route(&path("/tasks/stats"), get(tasks::stats))
-                .route(&path("/tasks/{task_id}"), get(tasks::one))
-                .route(&path("/tasks/{task_id}/retry"), post(tasks::retry))
-                .route(&path("/runs"), get(runs::list))
-                .route(&path("/ome/trigger"), post(runs::trigger))
-                .route(&path("/cascade/quiesce"), post(runs::quiesce))
-                .route(&path("/cache"), get(cache::cache))
-                .route(&path("/owners"), get(owners::list))
-                .route(&path("/history"), get(history::log))
-                .route(&path("/history/{change_id}"), get(history::diff))
-                .route(&path("/history/undo"), post(history::undo))
-                .route(&path("/audit"), get(history::audit))
-                .route(&path("/index/sync"), post(upkeep::sync))
-                .route(&path("/index/rebuild"), post(upkeep::rebuild))
-                .merge(self.library(version))
-                .merge(Self::contexts(version));
-        }
-        router = router
+            .route("/docs/style.css", get(reference::style))
             .route("/v1/chat/completions", post(v1::chat).fallback(v1::other))
             .route("/v1/messages", post(v1::messages).fallback(v1::other))
             .route("/v1/responses", post(v1::responses).fallback(v1::other))
             .route("/v1/{*path}", any(v1::other))
             .merge(mem0::routes());
+        for version in VERSIONS {
+            router = router.merge(versioned(version));
+        }
         if let Some(door) = &self.agents {
-            let known = from_fn_with_state(self.clone(), agents::known);
-            router = router.route_service(AGENTS, door.clone().layer(known));
+            router = router.route_service(AGENTS, door.clone().layer(from_fn(agents::known)));
         }
         router = match &self.page {
             Some(page) => router.merge(page::routes(self, page)),
             // Some clients look first whether anybody is there.
-            None => router.route("/", head(system::live).fallback(no_route)),
+            None => router.route("/", head(system::health_live).fallback(no_route)),
         };
         router
             .fallback(no_route)
@@ -93,58 +156,12 @@ impl Gateway {
             .layer(guard::pages(&self.settings.auth))
             .with_state(self.clone())
     }
-
-    /// The routes of conversations.
-    fn contexts(version: &str) -> Router<Self> {
-        let path = |path: &str| format!("{version}/context{path}");
-        Router::new()
-            .route(&path("/append"), post(contexts::append))
-            .route(&path("/assemble"), post(contexts::assemble))
-            .route(&path("/after_turn"), post(contexts::after_turn))
-            .route(&path("/compact"), post(contexts::compact))
-            .route(&path("/cleanup"), post(contexts::cleanup))
-            .route(&path("/stats"), get(contexts::look::stats))
-            .route(&path("/guard"), get(contexts::look::guard))
-            .route(&path("/conversations"), get(contexts::look::conversations))
-            .route(&path("/view"), get(contexts::look::view))
-            .route(&path("/given"), get(contexts::look::given))
-            .route(&path("/archives"), get(contexts::look::archives))
-            .route(&path("/recover"), get(contexts::look::recover))
-            .route(&path("/find"), get(contexts::look::find))
-            .route(&path("/pin"), post(contexts::pin))
-            .route(&path("/fork"), post(contexts::fork))
-            .route(&path("/rewind"), post(contexts::rewind))
-            .route(&path("/subagent/spawn"), post(contexts::spawn))
-            .route(&path("/subagent/end"), post(contexts::ended))
-            .route(&path("/tools"), get(contexts::tools))
-            .route(&path("/expand"), post(contexts::expand))
-    }
-
-    /// The routes of documents; a form may be larger than other bodies.
-    fn library(&self, version: &str) -> Router<Self> {
-        let path = |path: &str| format!("{version}/knowledge{path}");
-        let form_max = self.settings.upload_bytes_max.saturating_add(FORM_BYTES_MAX);
-        let documents = post(knowledge::create).layer(DefaultBodyLimit::max(form_max));
-        let document = put(knowledge::replace).layer(DefaultBodyLimit::max(form_max));
-        Router::new()
-            .route(
-                &path("/documents"),
-                documents.get(knowledge::list).delete(knowledge::delete_all),
-            )
-            .route(
-                &path("/documents/{doc_id}"),
-                document
-                    .get(knowledge::document)
-                    .patch(knowledge::patch)
-                    .delete(knowledge::delete),
-            )
-            .route(&path("/topics/{topic_id}"), get(knowledge::topic))
-            .route(&path("/search"), post(knowledge::search))
-            .route(&path("/categories"), get(knowledge::categories))
-    }
 }
 
-pub(crate) async fn no_route(request: Request) -> Failure {
+async fn no_route(request: Request) -> Failure {
+    if mem0::has_dialect(request.uri().path()) {
+        return mem0::not_here(request).await;
+    }
     Failure::not_found("route", request.uri().path())
 }
 

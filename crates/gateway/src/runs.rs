@@ -4,22 +4,21 @@
 //! memory API expect.
 
 use axum::Json;
-use axum::extract::State;
-use axum::response::{IntoResponse, Response};
+use axum::response::IntoResponse;
 use background::{Offline, Triggered};
 use memory::EngineError;
 use model::{Owner, OwnerKind, Timestamp};
 use ports::LedgerError;
 use ports::runs::{Run, RunQuery, RunState};
+use wire::Envelope;
 use wire::runs::{
     QuiesceData, RunItem, RunPageData, RunStatus, RunsQuery, TriggerData, TriggerRequest, TriggerStatus,
     TriggeredRun,
 };
-use wire::{Envelope, ErrorCode};
 
 use crate::body::{JsonBody, UrlQuery};
 use crate::failure::Failure;
-use crate::frame::Visit;
+use crate::frame::{Answer, Visit};
 use crate::openapi::Errors;
 use crate::state::Gateway;
 
@@ -29,16 +28,10 @@ use crate::state::Gateway;
 #[utoipa::path(
     get,
     path = "/runs",
-    operation_id = "list_runs",
-    tag = "background",
     params(RunsQuery),
     responses((status = 200, description = "A page", body = Envelope<RunPageData>), Errors),
 )]
-pub(crate) async fn list(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    UrlQuery(query): UrlQuery<RunsQuery>,
-) -> Result<Response, Failure> {
+pub(crate) async fn list_runs(visit: Visit, UrlQuery(query): UrlQuery<RunsQuery>) -> Answer {
     let (scope, page, page_size) = query.parts(&visit.caller.home)?;
     visit.caller.enter(&scope)?;
     let wanted = RunQuery {
@@ -49,12 +42,16 @@ pub(crate) async fn list(
         page,
         page_size,
     };
-    let found = offline(&gateway)?.page(&wanted).await.map_err(failed)?;
+    let found = offline(&visit.gateway)?.page(&wanted).await.map_err(failed)?;
     Ok(visit.answer(RunPageData {
         total: found.total,
         page,
         page_size,
-        items: found.runs.into_iter().map(|run| item(run, &gateway)).collect(),
+        items: found
+            .runs
+            .into_iter()
+            .map(|run| item(run, &visit.gateway))
+            .collect(),
     }))
 }
 
@@ -72,19 +69,15 @@ const INCLUDED: [&str; 3] = [
 #[utoipa::path(
     post,
     path = "/ome/trigger",
-    operation_id = "trigger",
-    tag = "background",
     request_body = TriggerRequest,
     responses((status = 200, description = "The runs", body = TriggerData), Errors),
 )]
-pub(crate) async fn trigger(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    JsonBody { value, .. }: JsonBody<TriggerRequest>,
-) -> Result<Response, Failure> {
+pub(crate) async fn trigger(visit: Visit, JsonBody { value, .. }: JsonBody<TriggerRequest>) -> Answer {
     visit.caller.enter_all()?;
     let wait = value.wait()?;
-    let triggered = offline(&gateway)?.trigger(&value.name, wait, value.force).await;
+    let triggered = offline(&visit.gateway)?
+        .trigger(&value.name, wait, value.force)
+        .await;
     let triggered = match triggered.map_err(failed)? {
         Some(triggered) => triggered,
         None if INCLUDED.contains(&value.name.as_str()) => Triggered {
@@ -122,14 +115,12 @@ pub(crate) async fn trigger(
 #[utoipa::path(
     post,
     path = "/cascade/quiesce",
-    operation_id = "quiesce",
-    tag = "background",
     responses((status = 200, description = "They have", body = QuiesceData), Errors),
 )]
-pub(crate) async fn quiesce(State(gateway): State<Gateway>, visit: Visit) -> Result<Response, Failure> {
+pub(crate) async fn quiesce(visit: Visit) -> Answer {
     visit.caller.enter_all()?;
-    let offline = offline(&gateway)?.clone();
-    let engine = gateway.engine.clone();
+    let offline = offline(&visit.gateway)?.clone();
+    let engine = visit.gateway.engine.clone();
     let work = async move {
         let before = engine.status().await?.jobs;
         engine.settle(None).await?;
@@ -146,17 +137,14 @@ pub(crate) async fn quiesce(State(gateway): State<Gateway>, visit: Visit) -> Res
             failed_permanent: after.failed + runs.dead_letters,
         })
     };
-    Ok(Json(gateway.see_through(work).await?).into_response())
+    Ok(Json(visit.gateway.see_through(work).await?).into_response())
 }
 
 fn offline(gateway: &Gateway) -> Result<&Offline, Failure> {
-    let none = || {
-        Failure::new(
-            ErrorCode::CapabilityUnavailable,
-            "this server has no background strategies",
-        )
-    };
-    gateway.offline.as_ref().ok_or_else(none)
+    gateway
+        .offline
+        .as_ref()
+        .ok_or_else(|| Failure::lacks("has no background strategies"))
 }
 
 fn failed(error: LedgerError) -> Failure {

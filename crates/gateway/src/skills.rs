@@ -2,19 +2,14 @@
 //!
 //! Owns: finding whose skill an id is. Never: making or changing one.
 
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, State};
-use axum::response::Response;
-use memory::{Engine, Hit};
-use model::{DocKind, EntryId, EntryKind, Owner, Scope, SkillStatus};
-use wire::{Envelope, ErrorCode, OneQuery, SkillItem};
+use model::{DocKind, EntryId, EntryKind, SkillStatus};
+use wire::{Envelope, OneQuery, SkillItem};
 
-use crate::body::UrlQuery;
+use crate::body::{PathId, UrlQuery};
 use crate::edit;
 use crate::failure::Failure;
-use crate::frame::Visit;
+use crate::frame::{Answer, Visit};
 use crate::openapi::Errors;
-use crate::state::Gateway;
 
 /// Approve a skill
 ///
@@ -22,18 +17,15 @@ use crate::state::Gateway;
 #[utoipa::path(
     post,
     path = "/skills/{skill_id}/approve",
-    operation_id = "approve_skill",
-    tag = "memory",
     params(("skill_id" = String, Path, description = "`id` of a skill, from a listing of `agent_skill`"), OneQuery),
     responses((status = 200, description = "The skill", body = Envelope<SkillItem>), Errors),
 )]
-pub(crate) async fn approve(
-    State(gateway): State<Gateway>,
+pub(crate) async fn approve_skill(
     visit: Visit,
-    skill_id: Result<Path<String>, PathRejection>,
+    PathId(skill_id): PathId,
     UrlQuery(query): UrlQuery<OneQuery>,
-) -> Result<Response, Failure> {
-    judged(&gateway, &visit, skill_id, &query, SkillStatus::Approved).await
+) -> Answer {
+    judged(&visit, &skill_id, &query, SkillStatus::Approved).await
 }
 
 /// Reject a skill
@@ -42,50 +34,31 @@ pub(crate) async fn approve(
 #[utoipa::path(
     post,
     path = "/skills/{skill_id}/reject",
-    operation_id = "reject_skill",
-    tag = "memory",
     params(("skill_id" = String, Path, description = "`id` of a skill, from a listing of `agent_skill`"), OneQuery),
     responses((status = 200, description = "The skill", body = Envelope<SkillItem>), Errors),
 )]
-pub(crate) async fn reject(
-    State(gateway): State<Gateway>,
+pub(crate) async fn reject_skill(
     visit: Visit,
-    skill_id: Result<Path<String>, PathRejection>,
+    PathId(skill_id): PathId,
     UrlQuery(query): UrlQuery<OneQuery>,
-) -> Result<Response, Failure> {
-    judged(&gateway, &visit, skill_id, &query, SkillStatus::Rejected).await
+) -> Answer {
+    judged(&visit, &skill_id, &query, SkillStatus::Rejected).await
 }
 
-async fn judged(
-    gateway: &Gateway,
-    visit: &Visit,
-    skill_id: Result<Path<String>, PathRejection>,
-    query: &OneQuery,
-    status: SkillStatus,
-) -> Result<Response, Failure> {
-    let Ok(Path(skill_id)) = skill_id else {
-        return Err(Failure::new(ErrorCode::BadRequest, "the skill's id is not text"));
-    };
-    let parts = query.parts(&skill_id, &visit.caller.home)?;
+async fn judged(visit: &Visit, skill_id: &str, query: &OneQuery, status: SkillStatus) -> Answer {
+    let parts = query.parts(skill_id, &visit.caller.home)?;
     visit.caller.enter(&parts.scope)?;
     let scope = parts.scope.clone();
-    let (owner, hit) = edit::find(&gateway.engine, parts)
+    let engine = visit.gateway.engine.clone();
+    let (owner, hit) = edit::find(&engine, parts)
         .await?
         .filter(|(_, hit)| hit.doc.kind == DocKind::Entry(EntryKind::Skill))
-        .ok_or_else(|| Failure::not_found("skill", &skill_id))?;
-    let engine = gateway.engine.clone();
-    let write = async move { judge(&engine, &scope, &owner, &hit, status).await };
-    Ok(visit.answer(gateway.see_through(write).await?))
-}
-
-async fn judge(
-    engine: &Engine,
-    scope: &Scope,
-    owner: &Owner,
-    hit: &Hit,
-    status: SkillStatus,
-) -> Result<SkillItem, Failure> {
-    let id = EntryId::new(hit.doc.key.id.as_ref());
-    engine.judge(scope, owner, &id, status).await?;
-    Ok(SkillItem::of(&engine.entry(scope, owner, &id).await?.doc))
+        .ok_or_else(|| Failure::not_found("skill", skill_id))?;
+    let write = async move {
+        let id = EntryId::new(hit.doc.key.id.as_ref());
+        engine.judge(&scope, &owner, &id, status).await?;
+        engine.entry(&scope, &owner, &id).await
+    };
+    let judged = visit.write(write).await?;
+    Ok(visit.answer(SkillItem::of(&judged.doc)))
 }

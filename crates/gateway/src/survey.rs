@@ -6,9 +6,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, State};
-use axum::response::Response;
 use memory::{Doomed, Forget, List, Listed, Standing, Staying};
 use model::{Doc, DocKind, EntryId, EntryKind, Owner, Zone};
 use wire::survey::{DoomedItem, MonthItem, PREVIEWED_MAX, PreviewParts, StayingItem};
@@ -17,14 +14,13 @@ use wire::{
     SourcesData,
 };
 
-use crate::body::{JsonBody, UrlQuery};
+use crate::body::{JsonBody, PathId, UrlQuery};
 use crate::edit;
 use crate::failure::Failure;
 use crate::forget::target;
-use crate::frame::Visit;
+use crate::frame::{Answer, Visit};
 use crate::openapi::Errors;
 use crate::recall::named_in_path;
-use crate::state::Gateway;
 
 /// How a month begins a date.
 const MONTH_BYTES: usize = "2026-03".len();
@@ -35,21 +31,18 @@ const MONTH_BYTES: usize = "2026-03".len();
 #[utoipa::path(
     post,
     path = "/memory/overview",
-    operation_id = "memory_overview",
-    tag = "memory",
     request_body = OverviewRequest,
     responses((status = 200, description = "The numbers", body = Envelope<OverviewData>), Errors),
 )]
-pub(crate) async fn overview(
-    State(gateway): State<Gateway>,
+pub(crate) async fn memory_overview(
     visit: Visit,
     JsonBody { value, .. }: JsonBody<OverviewRequest>,
-) -> Result<Response, Failure> {
+) -> Answer {
     let (scope, owner) = value.parts(&visit.caller.home)?;
     visit.caller.enter(&scope)?;
     visit.caller.enter_owner(&owner)?;
     let list = |kind| List::all(scope.clone(), owner.clone(), kind);
-    let listed = |list| async { gateway.engine.list(list).await };
+    let listed = |list| async { visit.gateway.engine.list(list).await };
     let episodes = listed(list(EntryKind::Episode)).await?;
     let facts = listed(list(EntryKind::Fact)).await?;
     let superseded = List {
@@ -57,10 +50,12 @@ pub(crate) async fn overview(
         ..list(EntryKind::Fact)
     };
     let mut months: BTreeMap<String, MonthItem> = BTreeMap::new();
-    count(&mut months, &episodes, gateway.zone(), |month| {
+    count(&mut months, &episodes, visit.gateway.zone(), |month| {
         &mut month.episodes
     });
-    count(&mut months, &facts, gateway.zone(), |month| &mut month.facts);
+    count(&mut months, &facts, visit.gateway.zone(), |month| {
+        &mut month.facts
+    });
     Ok(visit.answer(OverviewData {
         episodes: episodes.total,
         facts: facts.total,
@@ -94,21 +89,20 @@ fn count(
 #[utoipa::path(
     get,
     path = "/memories/{memory_id}/sources",
-    operation_id = "memory_sources",
-    tag = "memory",
     params(("memory_id" = String, Path, description = "`id` of a memory, from a search or listing"), OneQuery),
     responses((status = 200, description = "The messages", body = Envelope<SourcesData>), Errors),
 )]
-pub(crate) async fn sources(
-    State(gateway): State<Gateway>,
+pub(crate) async fn memory_sources(
     visit: Visit,
-    memory_id: Result<Path<String>, PathRejection>,
+    PathId(memory_id): PathId,
     UrlQuery(query): UrlQuery<OneQuery>,
-) -> Result<Response, Failure> {
-    let (scope, owner, hit) = named_in_path(&gateway, &visit, memory_id, &query).await?;
+) -> Answer {
+    let (scope, owner, hit) = named_in_path(&visit, &memory_id, &query).await?;
     let id = EntryId::new(hit.doc.key.id.as_ref());
-    let sources = gateway.engine.sources(&scope, &owner, &id).await?;
-    let messages = sources.iter().map(|doc| FoundMessage::of(doc, gateway.zone()));
+    let sources = visit.gateway.engine.sources(&scope, &owner, &id).await?;
+    let messages = sources
+        .iter()
+        .map(|doc| FoundMessage::of(doc, visit.gateway.zone()));
     Ok(visit.answer(SourcesData {
         messages: messages.collect(),
     }))
@@ -121,19 +115,13 @@ pub(crate) async fn sources(
 #[utoipa::path(
     post,
     path = "/memory/preview",
-    operation_id = "preview_delete",
-    tag = "memory",
     request_body = PreviewRequest,
     responses((status = 200, description = "The preview", body = Envelope<PreviewData>), Errors),
 )]
-pub(crate) async fn preview(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    JsonBody { value, .. }: JsonBody<PreviewRequest>,
-) -> Result<Response, Failure> {
+pub(crate) async fn preview_delete(visit: Visit, JsonBody { value, .. }: JsonBody<PreviewRequest>) -> Answer {
     let mut doomed = Doomed::default();
-    for forget in targets(&visit, &gateway, value.parts(&visit.caller.home)?).await? {
-        let some = gateway.engine.preview(&forget).await?;
+    for forget in targets(&visit, value.parts(&visit.caller.home)?).await? {
+        let some = visit.gateway.engine.preview(&forget).await?;
         doomed.entries.splice(
             doomed.named..doomed.named,
             some.entries[..some.named].iter().cloned(),
@@ -147,7 +135,7 @@ pub(crate) async fn preview(
         doomed.own_stays.extend(some.own_stays);
         doomed.stays.extend(some.stays);
     }
-    let zone = gateway.zone();
+    let zone = visit.gateway.zone();
     let items = |docs: &[Arc<Doc>]| {
         let items = docs.iter().take(PREVIEWED_MAX).filter_map(|doc| item(doc, zone));
         items.collect()
@@ -174,7 +162,7 @@ pub(crate) async fn preview(
 }
 
 /// What the deletion would forget, if the caller may.
-async fn targets(visit: &Visit, gateway: &Gateway, parts: PreviewParts) -> Result<Vec<Forget>, Failure> {
+async fn targets(visit: &Visit, parts: PreviewParts) -> Result<Vec<Forget>, Failure> {
     let mut parts = match parts {
         PreviewParts::Ids(parts) => parts,
         PreviewParts::Delete(parts) => {
@@ -189,7 +177,7 @@ async fn targets(visit: &Visit, gateway: &Gateway, parts: PreviewParts) -> Resul
             ids: vec![id.clone()],
             ..parts.clone()
         };
-        if let Some((owner, _)) = edit::find(&gateway.engine, one).await? {
+        if let Some((owner, _)) = edit::find(&visit.gateway.engine, one).await? {
             by_owner.entry(owner).or_default().push(id.entry.clone());
         }
     }

@@ -13,7 +13,7 @@ use wire::HealthData;
 use wire::health::{HealthStatus, Probe};
 
 use crate::failure::Failure;
-use crate::frame::Visit;
+use crate::frame::{Answer, Visit};
 use crate::health;
 use crate::openapi::{self, Errors};
 use crate::state::Gateway;
@@ -24,11 +24,10 @@ use crate::state::Gateway;
 #[utoipa::path(
     get,
     path = "/health",
-    operation_id = "health",
-    tag = "system",
     responses((status = 200, description = "Health", body = HealthData), Errors),
 )]
-pub(crate) async fn health(State(gateway): State<Gateway>, visit: Visit) -> Result<Response, Failure> {
+pub(crate) async fn health(visit: Visit) -> Answer {
+    let gateway = &visit.gateway;
     let status = gateway.engine.status().await?;
     let runs = match &gateway.offline {
         Some(offline) => Some(offline.stats().await.map_err(EngineError::from)?),
@@ -47,11 +46,9 @@ pub(crate) async fn health(State(gateway): State<Gateway>, visit: Visit) -> Resu
 #[utoipa::path(
     get,
     path = "/health/live",
-    operation_id = "health_live",
-    tag = "system",
     responses((status = 200, description = "It runs", body = Probe)),
 )]
-pub(crate) async fn live() -> Response {
+pub(crate) async fn health_live() -> Response {
     let status = HealthStatus::Ok;
     Json(Probe { status }).into_response()
 }
@@ -62,15 +59,13 @@ pub(crate) async fn live() -> Response {
 #[utoipa::path(
     get,
     path = "/health/ready",
-    operation_id = "health_ready",
-    tag = "system",
     responses(
         (status = 200, description = "They can", body = Probe),
         (status = 503, description = "Not now", body = Probe),
         Errors,
     ),
 )]
-pub(crate) async fn ready(State(gateway): State<Gateway>) -> Result<Response, Failure> {
+pub(crate) async fn health_ready(State(gateway): State<Gateway>) -> Result<Response, Failure> {
     let status = gateway.engine.status().await?;
     let can_search = !matches!(status.index, IndexHealth::NeedsRebuild { .. });
     let (code, status) = if can_search && status.disk.refusal.is_none() {
@@ -87,25 +82,20 @@ pub(crate) async fn ready(State(gateway): State<Gateway>) -> Result<Response, Fa
 #[utoipa::path(
     get,
     path = "/metrics",
-    operation_id = "metrics",
-    tag = "system",
     responses(
         (status = 200, description = "Metrics", body = String, content_type = PROMETHEUS),
         Errors,
     ),
 )]
-pub(crate) async fn metrics(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    headers: HeaderMap,
-) -> Result<Response, Failure> {
+pub(crate) async fn metrics(visit: Visit, headers: HeaderMap) -> Answer {
     visit.caller.enter_all()?;
-    let status = gateway.engine.status().await?;
-    let mut text = gateway
+    let status = visit.gateway.engine.status().await?;
+    let mut text = visit
+        .gateway
         .metrics
         .render(&status)
         .map_err(|error| Failure::internal(error.to_string()))?;
-    if let Some(proxy) = &gateway.proxy {
+    if let Some(proxy) = &visit.gateway.proxy {
         let end = text.strip_suffix(END_OF_METRICS).map_or(text.len(), str::len);
         text.truncate(end);
         proxy.measures().render_prometheus(&mut text);

@@ -2,20 +2,14 @@
 //!
 //! Owns: showing only what a request made unless all is asked for. Never: running anything.
 
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, State};
-use axum::response::Response;
-use model::Scope;
 use ports::{JobId, JobKind, JobState, TaskQuery};
 use wire::tasks::{ScopeQuery, TaskCounts, TaskStatus};
-use wire::{Envelope, ErrorCode, StatsQuery, TaskItem, TaskPageData, TaskStatsData, TasksQuery};
+use wire::{Envelope, StatsQuery, TaskItem, TaskPageData, TaskStatsData, TasksQuery};
 
-use crate::body::UrlQuery;
-use crate::failure::Failure;
-use crate::frame::Visit;
+use crate::body::{PathId, UrlQuery};
+use crate::frame::{Answer, Visit};
 use crate::openapi::Errors;
 use crate::present;
-use crate::state::Gateway;
 
 /// Kinds of jobs that requests queue.
 const ASKED_FOR: [JobKind; 2] = [JobKind::MemoryAdd, JobKind::MemoryFlush];
@@ -26,17 +20,11 @@ const ASKED_FOR: [JobKind; 2] = [JobKind::MemoryAdd, JobKind::MemoryFlush];
 #[utoipa::path(
     get,
     path = "/tasks",
-    operation_id = "list_tasks",
-    tag = "tasks",
     params(TasksQuery),
     responses((status = 200, description = "A page", body = Envelope<TaskPageData>), Errors),
 )]
-pub(crate) async fn list(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    UrlQuery(query): UrlQuery<TasksQuery>,
-) -> Result<Response, Failure> {
-    let zone = gateway.zone();
+pub(crate) async fn list_tasks(visit: Visit, UrlQuery(query): UrlQuery<TasksQuery>) -> Answer {
+    let zone = visit.gateway.zone();
     let parts = query.parts(&visit.caller.home, zone)?;
     visit.caller.enter(&parts.scope)?;
     let state = query.status.map(|status| match status {
@@ -45,7 +33,8 @@ pub(crate) async fn list(
         TaskStatus::Success => JobState::Success,
         TaskStatus::Failed => JobState::Failed,
     });
-    let page = gateway
+    let page = visit
+        .gateway
         .engine
         .tasks(TaskQuery {
             scope: parts.scope,
@@ -76,16 +65,11 @@ pub(crate) async fn list(
 #[utoipa::path(
     get,
     path = "/tasks/stats",
-    operation_id = "task_stats",
-    tag = "tasks",
     params(StatsQuery),
     responses((status = 200, description = "The counts", body = Envelope<TaskStatsData>), Errors),
 )]
-pub(crate) async fn stats(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    UrlQuery(query): UrlQuery<StatsQuery>,
-) -> Result<Response, Failure> {
+pub(crate) async fn task_stats(visit: Visit, UrlQuery(query): UrlQuery<StatsQuery>) -> Answer {
+    let gateway = &visit.gateway;
     let zone = gateway.zone();
     let (scope, window) = query.parts(&visit.caller.home, zone)?;
     visit.caller.enter(&scope)?;
@@ -135,20 +119,17 @@ pub(crate) async fn stats(
 #[utoipa::path(
     get,
     path = "/tasks/{task_id}",
-    operation_id = "get_task",
-    tag = "tasks",
     params(("task_id" = String, Path, description = "The `request_id` of a 202"), ScopeQuery),
     responses((status = 200, description = "The task", body = Envelope<TaskItem>), Errors),
 )]
-pub(crate) async fn one(
-    State(gateway): State<Gateway>,
+pub(crate) async fn get_task(
     visit: Visit,
-    task_id: Result<Path<String>, PathRejection>,
+    PathId(task_id): PathId,
     UrlQuery(query): UrlQuery<ScopeQuery>,
-) -> Result<Response, Failure> {
-    let (scope, task_id) = named(&visit, task_id, &query)?;
-    let job = gateway.engine.task(&scope, &task_id).await?;
-    Ok(visit.answer(present::task(&job, gateway.zone())))
+) -> Answer {
+    let scope = visit.entered(&query)?;
+    let job = visit.gateway.engine.task(&scope, &JobId(task_id)).await?;
+    Ok(visit.answer(present::task(&job, visit.gateway.zone())))
 }
 
 /// Retry a task
@@ -157,34 +138,18 @@ pub(crate) async fn one(
 #[utoipa::path(
     post,
     path = "/tasks/{task_id}/retry",
-    operation_id = "retry_task",
-    tag = "tasks",
     params(("task_id" = String, Path, description = "The task"), ScopeQuery),
     responses((status = 200, description = "The queued task", body = Envelope<TaskItem>), Errors),
 )]
-pub(crate) async fn retry(
-    State(gateway): State<Gateway>,
+pub(crate) async fn retry_task(
     visit: Visit,
-    task_id: Result<Path<String>, PathRejection>,
+    PathId(task_id): PathId,
     UrlQuery(query): UrlQuery<ScopeQuery>,
-) -> Result<Response, Failure> {
-    let (scope, task_id) = named(&visit, task_id, &query)?;
-    let engine = gateway.engine.clone();
-    let retry = async move { Ok(engine.retry(&scope, &task_id).await?) };
-    let job = gateway.see_through(retry).await?;
-    Ok(visit.answer(present::task(&job, gateway.zone())))
-}
-
-/// The task that a path names, in a tenant that the caller may enter.
-fn named(
-    visit: &Visit,
-    task_id: Result<Path<String>, PathRejection>,
-    query: &ScopeQuery,
-) -> Result<(Scope, JobId), Failure> {
-    let Ok(Path(task_id)) = task_id else {
-        return Err(Failure::new(ErrorCode::BadRequest, "the task's id is not text"));
-    };
-    let scope = query.scope(&visit.caller.home)?;
-    visit.caller.enter(&scope)?;
-    Ok((scope, JobId(task_id)))
+) -> Answer {
+    let (scope, task_id) = (visit.entered(&query)?, JobId(task_id));
+    let engine = visit.gateway.engine.clone();
+    let job = visit
+        .write(async move { engine.retry(&scope, &task_id).await })
+        .await?;
+    Ok(visit.answer(present::task(&job, visit.gateway.zone())))
 }

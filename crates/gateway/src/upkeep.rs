@@ -2,16 +2,13 @@
 //!
 //! Owns: permissions for work on every tenant's files. Never: the work.
 
-use axum::extract::State;
-use axum::response::Response;
 use memory::{Engine, EngineError, Synced};
 use text::chain;
 use wire::{Envelope, SyncedData};
 
 use crate::failure::Failure;
-use crate::frame::Visit;
+use crate::frame::{Answer, Visit};
 use crate::openapi::Errors;
-use crate::state::Gateway;
 
 /// Update the index with changes of the Markdown files
 ///
@@ -19,18 +16,16 @@ use crate::state::Gateway;
 #[utoipa::path(
     post,
     path = "/index/sync",
-    operation_id = "sync_index",
-    tag = "index",
     responses((status = 200, description = "It is", body = Envelope<SyncedData>), Errors),
 )]
-pub(crate) async fn sync(State(gateway): State<Gateway>, visit: Visit) -> Result<Response, Failure> {
+pub(crate) async fn sync_index(visit: Visit) -> Answer {
     visit.caller.enter_all()?;
-    let engine = gateway.engine.clone();
+    let engine = visit.gateway.engine.clone();
     let work = async move {
         let synced = engine.sync().await.map_err(with_its_cause)?;
         told(&engine, &synced).await
     };
-    Ok(visit.answer(gateway.see_through(work).await?))
+    Ok(visit.answer(visit.gateway.see_through(work).await?))
 }
 
 /// Rebuild the index from the Markdown files
@@ -40,18 +35,16 @@ pub(crate) async fn sync(State(gateway): State<Gateway>, visit: Visit) -> Result
 #[utoipa::path(
     post,
     path = "/index/rebuild",
-    operation_id = "rebuild_index",
-    tag = "index",
     responses((status = 200, description = "Built", body = Envelope<SyncedData>), Errors),
 )]
-pub(crate) async fn rebuild(State(gateway): State<Gateway>, visit: Visit) -> Result<Response, Failure> {
+pub(crate) async fn rebuild_index(visit: Visit) -> Answer {
     visit.caller.enter_all()?;
-    let engine = gateway.engine.clone();
+    let engine = visit.gateway.engine.clone();
     let work = async move {
         let synced = engine.rebuild(None).await.map_err(with_its_cause)?;
         told(&engine, &synced).await
     };
-    Ok(visit.answer(gateway.see_through(work).await?))
+    Ok(visit.answer(visit.gateway.see_through(work).await?))
 }
 
 /// A caller with this permission sees every tenant's files, and must know which one blocks the work.

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::multipart::{Field, MultipartError};
-use axum::extract::{FromRequest, Multipart, Request};
+use axum::extract::{DefaultBodyLimit, FromRequest, Multipart, Request};
 use axum::http::StatusCode;
 use ports::{FileBytes, NoRoom};
 use tokio::io::{AsyncWriteExt as _, BufWriter};
@@ -45,14 +45,15 @@ pub(crate) struct Uploaded {
 impl FromRequest<Gateway> for Uploaded {
     type Rejection = Failure;
 
-    async fn from_request(request: Request<Body>, gateway: &Gateway) -> Result<Self, Failure> {
+    async fn from_request(mut request: Request<Body>, gateway: &Gateway) -> Result<Self, Failure> {
         let max = gateway.settings.upload_bytes_max;
-        if announced(request.headers()).is_some_and(|bytes| bytes > max.saturating_add(FORM_BYTES_MAX)) {
+        let form_max = max.saturating_add(FORM_BYTES_MAX);
+        if announced(request.headers()).is_some_and(|bytes| bytes > form_max) {
             return Err(too_large(max));
         }
-        let form_max = max.saturating_add(FORM_BYTES_MAX);
         let size = budget::size(request.headers(), request.body(), form_max);
         let hold = gateway.uploads.hold(size, &*gateway.clock).await?;
+        DefaultBodyLimit::max(form_max).apply(&mut request);
         let parts = Multipart::from_request(request, gateway).await.map_err(|_| {
             Failure::new(
                 ErrorCode::UnsupportedFormat,

@@ -5,7 +5,7 @@
 
 use axum::Json;
 use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::http::header::{
     CONTENT_ENCODING, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, SET_COOKIE, UPGRADE,
@@ -21,10 +21,10 @@ use crate::agents::Asker;
 use crate::body::{Arrived, arrive};
 use crate::budget::Hold;
 use crate::failure::Failure;
-use crate::frame::Visit;
+use crate::frame::{Answer, Visit};
 use crate::guard::{Caller, OURS};
+use crate::mem0;
 use crate::settings::TokenRole;
-use crate::state::Gateway;
 use crate::unpack::unpacked;
 
 /// Headers that concern only one connection, or would make an answer unreadable.
@@ -53,54 +53,38 @@ const SESSIONS: [&str; 4] = [
 ];
 
 /// `chat/completions`.
-pub(crate) async fn chat(
-    gateway: State<Gateway>,
-    visit: Visit,
-    request: Request,
-) -> Result<Response, Failure> {
-    ask(&gateway, &visit, request, Some(Speech::Chat)).await
+pub(crate) async fn chat(visit: Visit, request: Request) -> Answer {
+    ask(&visit, request, Some(Speech::Chat)).await
 }
 
 /// `messages`.
-pub(crate) async fn messages(
-    gateway: State<Gateway>,
-    visit: Visit,
-    request: Request,
-) -> Result<Response, Failure> {
-    ask(&gateway, &visit, request, Some(Speech::Messages)).await
+pub(crate) async fn messages(visit: Visit, request: Request) -> Answer {
+    ask(&visit, request, Some(Speech::Messages)).await
 }
 
 /// `responses`.
-pub(crate) async fn responses(
-    gateway: State<Gateway>,
-    visit: Visit,
-    request: Request,
-) -> Result<Response, Failure> {
-    ask(&gateway, &visit, request, Some(Speech::Responses)).await
+pub(crate) async fn responses(visit: Visit, request: Request) -> Answer {
+    ask(&visit, request, Some(Speech::Responses)).await
 }
 
 /// Other requests than chats: sent on unchanged.
-pub(crate) async fn other(
-    gateway: State<Gateway>,
-    visit: Visit,
-    request: Request,
-) -> Result<Response, Failure> {
+pub(crate) async fn other(visit: Visit, request: Request) -> Answer {
+    let path = request.uri().path();
     if request.headers().contains_key(UPGRADE) {
-        return Ok(no_upgrade(request.uri().path()));
+        return Ok(no_upgrade(path));
     }
-    if leaves(request.uri().path()) {
-        return Err(Failure::not_found("route", request.uri().path()));
+    // mem0's clients end every path with a slash, those of models none.
+    if path.ends_with('/') && mem0::has_dialect(path) {
+        return Err(mem0::not_here(request).await);
     }
-    ask(&gateway, &visit, request, None).await
+    if leaves(path) {
+        return Err(Failure::not_found("route", path));
+    }
+    ask(&visit, request, None).await
 }
 
-async fn ask(
-    gateway: &Gateway,
-    visit: &Visit,
-    request: Request,
-    speech: Option<Speech>,
-) -> Result<Response, Failure> {
-    let Some(proxy) = &gateway.proxy else {
+async fn ask(visit: &Visit, request: Request, speech: Option<Speech>) -> Answer {
+    let Some(proxy) = &visit.gateway.proxy else {
         return Err(Failure::new(
             ErrorCode::ProviderNotConfigured,
             "no model server is configured: start with `quipu serve --upstream URL`",
@@ -109,7 +93,7 @@ async fn ask(
     let path = request.uri().path().to_owned();
     let is_talk = speech.is_some();
     // A body of many images has its room until the model server answers.
-    let (request, _hold) = read(gateway, visit, request, is_talk).await?;
+    let (request, _hold) = read(visit, request, is_talk).await?;
     let answer = match speech {
         Some(speech) => proxy.converse(request, speech).await,
         None => proxy.forward(request).await,
@@ -142,7 +126,6 @@ fn no_upgrade(path: &str) -> Response {
 }
 
 async fn read(
-    gateway: &Gateway,
     visit: &Visit,
     request: Request,
     is_talk: bool,
@@ -150,13 +133,13 @@ async fn read(
     let (mut headers, method) = (request.headers().clone(), request.method().to_string());
     let path = request.uri().path_and_query().map_or("", |path| path.as_str());
     let path = path.strip_prefix("/v1/").unwrap_or(path).to_owned();
-    let Asker { scope, user } = asker(gateway, visit, &headers)?;
+    let Asker { scope, user } = asker(visit, &headers)?;
     let Arrived {
         bytes: mut body,
         mut hold,
-    } = arrive(request, gateway).await?;
+    } = arrive(request, &visit.gateway).await?;
     if is_talk {
-        body = unpacked(&headers, body, gateway.settings.body_bytes_max).await?;
+        body = unpacked(&headers, body, visit.gateway.settings.body_bytes_max).await?;
         headers.remove(CONTENT_ENCODING);
     }
     hold.shrink(body.len());
@@ -186,12 +169,11 @@ async fn read(
 }
 
 /// Tenant and user of a request.
-pub(crate) fn asker(gateway: &Gateway, visit: &Visit, headers: &HeaderMap) -> Result<Asker, Failure> {
+pub(crate) fn asker(visit: &Visit, headers: &HeaderMap) -> Result<Asker, Failure> {
     let scope = scope(headers, &visit.caller.home)?;
     visit.caller.enter(&scope)?;
-    let user = visit
-        .caller
-        .as_user(user(headers, &gateway.settings.user_headers))?;
+    let named = user(headers, &visit.gateway.settings.user_headers);
+    let user = visit.caller.as_user(named)?;
     Ok(Asker { scope, user })
 }
 

@@ -33,21 +33,21 @@ struct FoundSecret {
 
 /// A pattern that is compiled when it is first needed.
 struct LateRegex {
-    pattern: &'static str,
+    pattern: Cow<'static, str>,
     regex: OnceLock<Regex>,
 }
 
 impl LateRegex {
     const fn new(pattern: &'static str) -> Self {
         Self {
-            pattern,
+            pattern: Cow::Borrowed(pattern),
             regex: OnceLock::new(),
         }
     }
 
     fn get(&self) -> &Regex {
         self.regex
-            .get_or_init(|| Regex::new(self.pattern).expect("a test compiles every pattern"))
+            .get_or_init(|| Regex::new(&self.pattern).expect("a test compiles every pattern"))
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use askama::Template;
 use axum::Form;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, Query};
 use axum::response::Response;
 use serde::Deserialize;
 use wire::history::{DiffData, HistoryData, UndoData, UndoRequest};
@@ -15,7 +15,6 @@ use wire::runs::{RunItem, RunPageData, RunStatus};
 use crate::api::Refused;
 use crate::around::{Around, Nav, Problem, html};
 use crate::guest::{Guest, IdPath, person};
-use crate::routes::PageDesk;
 use crate::words;
 
 /// Runs on a page.
@@ -59,11 +58,7 @@ pub(crate) struct Paged {
     page: Option<usize>,
 }
 
-pub(crate) async fn page(
-    State(_): State<PageDesk>,
-    guest: Guest,
-    Query(paged): Query<Paged>,
-) -> Result<Response, Problem> {
+pub(crate) async fn page(guest: Guest, Query(paged): Query<Paged>) -> Result<Response, Problem> {
     Ok(html(&view(&guest, paged.page.unwrap_or(1), None).await?))
 }
 
@@ -177,11 +172,7 @@ pub(crate) struct UndoForm {
     run: String,
 }
 
-pub(crate) async fn undo(
-    State(_): State<PageDesk>,
-    guest: Guest,
-    Form(undo): Form<UndoForm>,
-) -> Result<Response, Problem> {
+pub(crate) async fn undo(guest: Guest, Form(undo): Form<UndoForm>) -> Result<Response, Problem> {
     let (app_id, project_id) = if guest.visitor.sees_all {
         (None, None)
     } else {
@@ -221,11 +212,7 @@ struct ChangeView {
 /// Lines of a diff that are shown.
 const LINES_MAX: usize = 1_500;
 
-pub(crate) async fn change(
-    State(_): State<PageDesk>,
-    guest: Guest,
-    Path(IdPath { id }): Path<IdPath>,
-) -> Result<Response, Problem> {
+pub(crate) async fn change(guest: Guest, Path(IdPath { id }): Path<IdPath>) -> Result<Response, Problem> {
     let id = words::encoded(&id);
     let route = if guest.visitor.sees_all {
         format!("/history/{id}")

@@ -4,7 +4,7 @@
 
 use askama::Template;
 use axum::Form;
-use axum::extract::{Query, State};
+use axum::extract::Query;
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -17,7 +17,6 @@ use crate::around::{Around, Nav, Problem, html};
 use crate::draw::{self, DrawnWindow};
 use crate::guest::Guest;
 use crate::now::reason_in_words;
-use crate::routes::PageDesk;
 use crate::words;
 
 /// Conversations in the list.
@@ -52,7 +51,7 @@ pub(crate) fn address(name: &str, guest: &Guest) -> String {
     )
 }
 
-pub(crate) async fn list(State(_): State<PageDesk>, guest: Guest) -> Result<Response, Problem> {
+pub(crate) async fn list(guest: Guest) -> Result<Response, Problem> {
     let names = names(&guest).await?.into_iter();
     let talks = names.map(|name| (address(&name, &guest), name)).collect();
     Ok(html(&ListView {
@@ -97,7 +96,6 @@ pub(crate) struct TalkQuery {
 }
 
 pub(crate) async fn page(
-    State(_): State<PageDesk>,
     guest: Guest,
     Query(TalkQuery { id }): Query<TalkQuery>,
 ) -> Result<Response, Problem> {
@@ -193,11 +191,7 @@ struct OriginalsPart {
     originals: Vec<OriginalText>,
 }
 
-pub(crate) async fn original(
-    State(_): State<PageDesk>,
-    guest: Guest,
-    Query(of): Query<OriginalOf>,
-) -> Result<Response, Problem> {
+pub(crate) async fn original(guest: Guest, Query(of): Query<OriginalOf>) -> Result<Response, Problem> {
     let route = format!(
         "/context/recover?{}&conversation_id={}&id={}",
         guest.whose.of_api(),
@@ -240,11 +234,7 @@ pub(crate) struct PinForm {
     pinned: String,
 }
 
-pub(crate) async fn pin(
-    State(_): State<PageDesk>,
-    guest: Guest,
-    Form(pin): Form<PinForm>,
-) -> Result<Response, Problem> {
+pub(crate) async fn pin(guest: Guest, Form(pin): Form<PinForm>) -> Result<Response, Problem> {
     let request = json!({
         "user_id": guest.whose.user, "app_id": guest.whose.app, "project_id": guest.whose.project,
         "conversation_id": pin.id, "id": pin.item, "pinned": pin.pinned == "true",

@@ -3,14 +3,13 @@
 //! Owns: the views and the form. Never: reading a file.
 
 use askama::Template;
-use axum::extract::{Path, Request, State};
+use axum::extract::{Path, Request};
 use axum::response::{IntoResponse, Redirect, Response};
 use wire::knowledge::{DocumentCreateData, DocumentData, DocumentItem, DocumentListData, TopicData};
 
 use crate::api::Refused;
 use crate::around::{Around, Nav, Problem, html};
 use crate::guest::{Guest, IdPath};
-use crate::routes::PageDesk;
 use crate::words;
 
 #[derive(Template)]
@@ -30,7 +29,7 @@ impl DocumentsView {
     }
 }
 
-pub(crate) async fn page(State(_): State<PageDesk>, guest: Guest) -> Result<Response, Problem> {
+pub(crate) async fn page(guest: Guest) -> Result<Response, Problem> {
     Ok(html(&view(&guest, None).await?))
 }
 
@@ -56,11 +55,7 @@ async fn view(guest: &Guest, problem: Option<String>) -> Result<DocumentsView, R
     })
 }
 
-pub(crate) async fn upload(
-    State(_): State<PageDesk>,
-    guest: Guest,
-    form: Request,
-) -> Result<Response, Problem> {
+pub(crate) async fn upload(guest: Guest, form: Request) -> Result<Response, Problem> {
     let stored = guest
         .api
         .forward::<DocumentCreateData>("/knowledge/documents", form)
@@ -94,11 +89,7 @@ struct DocumentView {
     document: DocumentData,
 }
 
-pub(crate) async fn document(
-    State(_): State<PageDesk>,
-    guest: Guest,
-    Path(IdPath { id }): Path<IdPath>,
-) -> Result<Response, Problem> {
+pub(crate) async fn document(guest: Guest, Path(IdPath { id }): Path<IdPath>) -> Result<Response, Problem> {
     let route = route("documents", &id, &guest);
     let document: DocumentData = guest.api.get(&route).await?;
     Ok(html(&DocumentView {
@@ -107,11 +98,7 @@ pub(crate) async fn document(
     }))
 }
 
-pub(crate) async fn delete(
-    State(_): State<PageDesk>,
-    guest: Guest,
-    Path(IdPath { id }): Path<IdPath>,
-) -> Result<Response, Problem> {
+pub(crate) async fn delete(guest: Guest, Path(IdPath { id }): Path<IdPath>) -> Result<Response, Problem> {
     let route = route("documents", &id, &guest);
     guest.api.delete(&route).await?;
     Ok(Redirect::to(&format!("/page/documents?{}", guest.whose.query())).into_response())
@@ -130,11 +117,7 @@ struct TopicText {
     topic: TopicData,
 }
 
-pub(crate) async fn topic(
-    State(_): State<PageDesk>,
-    guest: Guest,
-    Path(IdPath { id }): Path<IdPath>,
-) -> Result<Response, Problem> {
+pub(crate) async fn topic(guest: Guest, Path(IdPath { id }): Path<IdPath>) -> Result<Response, Problem> {
     let route = route("topics", &id, &guest);
     let topic: TopicData = guest.api.get(&route).await?;
     if guest.wants_part {

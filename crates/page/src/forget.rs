@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use askama::Template;
 use axum::Form;
-use axum::extract::{Query, State};
+use axum::extract::Query;
 use axum::response::Response;
 use serde::Deserialize;
 use wire::survey::{DoomedItem, StayingItem};
@@ -15,7 +15,6 @@ use wire::{DeleteByIdsData, DeleteByIdsRequest, DeleteData, FoundMessage, Previe
 use crate::api::Refused;
 use crate::around::{Around, Nav, Problem, html};
 use crate::guest::{Guest, WhoseMemory};
-use crate::routes::PageDesk;
 use crate::words;
 
 /// What to forget: one memory, a session of everybody, what a person has with some words, or one person.
@@ -110,11 +109,7 @@ struct ForgottenView {
     messages: usize,
 }
 
-pub(crate) async fn look(
-    State(_): State<PageDesk>,
-    guest: Guest,
-    Query(target): Query<ForgetTarget>,
-) -> Result<Response, Problem> {
+pub(crate) async fn look(guest: Guest, Query(target): Query<ForgetTarget>) -> Result<Response, Problem> {
     Ok(html(&preview(&guest, target, None).await?))
 }
 
@@ -143,7 +138,6 @@ async fn preview(
 }
 
 pub(crate) async fn forget(
-    State(_): State<PageDesk>,
     guest: Guest,
     Form(fields): Form<Vec<(String, String)>>,
 ) -> Result<Response, Problem> {

@@ -3,14 +3,13 @@
 //! Owns: the view. Never: judging.
 
 use askama::Template;
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use wire::HealthData;
 
 use crate::api::{Refused, if_open};
 use crate::around::{Around, Nav, Problem, html};
 use crate::guest::Guest;
-use crate::routes::PageDesk;
 use crate::words;
 
 #[derive(Template)]
@@ -24,7 +23,7 @@ struct HealthView {
     user: String,
 }
 
-pub(crate) async fn page(State(_): State<PageDesk>, guest: Guest) -> Result<Response, Problem> {
+pub(crate) async fn page(guest: Guest) -> Result<Response, Problem> {
     let health: HealthData = guest.api.bare("/health").await?;
     Ok(html(&HealthView {
         around: Around::new(&guest, Nav::Health, "Health"),

@@ -3,7 +3,7 @@
 //! Owns: what the view is asked for, and its lists. Never: ranking.
 
 use askama::Template;
-use axum::extract::{Query, State};
+use axum::extract::Query;
 use axum::response::Response;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -15,7 +15,6 @@ use crate::around::{Around, Nav, Problem, html};
 use crate::cards::{EPISODE, EVENT, MemoryCard, MessageQuote, cards};
 use crate::draw::{self, Cord};
 use crate::guest::{Guest, WhoseMemory};
-use crate::routes::PageDesk;
 use crate::{health, search, words};
 
 /// Memories on a page of a list.
@@ -117,11 +116,7 @@ impl MemoriesView {
     }
 }
 
-pub(crate) async fn page(
-    State(_): State<PageDesk>,
-    guest: Guest,
-    Query(wanted): Query<ListQuery>,
-) -> Result<Response, Problem> {
+pub(crate) async fn page(guest: Guest, Query(wanted): Query<ListQuery>) -> Result<Response, Problem> {
     let mut results = if wanted.question().is_empty() {
         list(&guest, &wanted).await?
     } else {
@@ -130,12 +125,7 @@ pub(crate) async fn page(
     if guest.wants_part {
         return Ok(html(&results));
     }
-    let request = OverviewRequest {
-        user_id: guest.whose.user.clone(),
-        app_id: Some(guest.whose.app.clone()),
-        project_id: Some(guest.whose.project.clone()),
-    };
-    let overview: OverviewData = guest.api.post("/memory/overview", &request).await?;
+    let overview = overview(&guest).await?;
     results.is_new = overview.months.is_empty() && overview.statements == 0;
     let cords = draw::cords(&overview.months, &wanted.month, |month| {
         format!(
@@ -158,6 +148,16 @@ pub(crate) async fn page(
         cords,
         results,
     }))
+}
+
+/// How much memory there is.
+pub(crate) async fn overview(guest: &Guest) -> Result<OverviewData, Refused> {
+    let request = OverviewRequest {
+        user_id: guest.whose.user.clone(),
+        app_id: Some(guest.whose.app.clone()),
+        project_id: Some(guest.whose.project.clone()),
+    };
+    guest.api.post("/memory/overview", &request).await
 }
 
 /// Announced events that are still to come.

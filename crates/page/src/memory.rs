@@ -4,7 +4,7 @@
 
 use askama::Template;
 use axum::Form;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, Query};
 use axum::http::HeaderValue;
 use axum::response::Response;
 use serde::Deserialize;
@@ -18,7 +18,6 @@ use crate::cards::{Before, CardMode, MemoryCard, MessageQuote, address, cards};
 use crate::guest::{Guest, IdPath};
 use crate::memories;
 use crate::past::{self, PastChange};
-use crate::routes::PageDesk;
 use crate::{twin, words};
 
 /// Changes of the user's files that are looked through for those of one memory.
@@ -64,7 +63,6 @@ pub(crate) struct ModeQuery {
 }
 
 pub(crate) async fn page(
-    State(_): State<PageDesk>,
     guest: Guest,
     Path(IdPath { id }): Path<IdPath>,
     Query(mode): Query<ModeQuery>,
@@ -92,7 +90,6 @@ pub(crate) struct EditForm {
 }
 
 pub(crate) async fn save(
-    State(_): State<PageDesk>,
     guest: Guest,
     Path(IdPath { id }): Path<IdPath>,
     Form(change): Form<EditForm>,

@@ -6,17 +6,15 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use askama::Template;
-use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use wire::cache::{ConversationItem, RequestItem};
-use wire::{CacheData, HealthData, OverviewData, OverviewRequest};
+use wire::{CacheData, HealthData, OverviewData};
 
 use crate::api::{Refused, if_open};
 use crate::around::{Around, Nav, Problem, html, written};
 use crate::conversation;
 use crate::guest::Guest;
-use crate::routes::PageDesk;
 use crate::{health, memories, words};
 
 /// How often to look for something new.
@@ -84,13 +82,8 @@ impl NowView {
     }
 }
 
-pub(crate) async fn page(State(_): State<PageDesk>, guest: Guest) -> Result<Response, Problem> {
-    let request = OverviewRequest {
-        user_id: guest.whose.user.clone(),
-        app_id: Some(guest.whose.app.clone()),
-        project_id: Some(guest.whose.project.clone()),
-    };
-    let overview: OverviewData = guest.api.post("/memory/overview", &request).await?;
+pub(crate) async fn page(guest: Guest) -> Result<Response, Problem> {
+    let overview = memories::overview(&guest).await?;
     let health = health::of(&guest).await?;
     let live = live_part(&guest).await?;
     let is_new = overview.months.is_empty() && live.talks.is_empty();
@@ -108,7 +101,7 @@ pub(crate) async fn page(State(_): State<PageDesk>, guest: Guest) -> Result<Resp
 }
 
 /// The part again each time it changed, until the visitor leaves or the server stops.
-pub(crate) async fn live(State(_): State<PageDesk>, guest: Guest) -> Response {
+pub(crate) async fn live(guest: Guest) -> Response {
     let events = futures::stream::unfold((guest, None::<String>), async |(guest, mut sent)| {
         loop {
             let part = live_part(&guest).await.ok().map(|part| written(&part));

@@ -4,7 +4,6 @@
 
 use askama::Template;
 use axum::Form;
-use axum::extract::State;
 use axum::response::Response;
 use serde::Deserialize;
 use wire::{GetData, GetRequest, MemoryType, SkillItem, SkillState};
@@ -12,7 +11,6 @@ use wire::{GetData, GetRequest, MemoryType, SkillItem, SkillState};
 use crate::api::Refused;
 use crate::around::{Around, Nav, Problem, html};
 use crate::guest::Guest;
-use crate::routes::PageDesk;
 use crate::words;
 
 struct SkillCard {
@@ -48,7 +46,7 @@ struct SkillsView {
     skills: Vec<SkillCard>,
 }
 
-pub(crate) async fn page(State(_): State<PageDesk>, guest: Guest) -> Result<Response, Problem> {
+pub(crate) async fn page(guest: Guest) -> Result<Response, Problem> {
     Ok(html(&view(&guest, None).await?))
 }
 
@@ -114,11 +112,7 @@ pub(crate) struct Judgement {
     verdict: String,
 }
 
-pub(crate) async fn judge(
-    State(_): State<PageDesk>,
-    guest: Guest,
-    Form(judgement): Form<Judgement>,
-) -> Result<Response, Problem> {
+pub(crate) async fn judge(guest: Guest, Form(judgement): Form<Judgement>) -> Result<Response, Problem> {
     let verdict = match &*judgement.verdict {
         "approve" => "approve",
         "reject" => "reject",

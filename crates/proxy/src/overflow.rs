@@ -1,45 +1,20 @@
 //! A server's word that a prompt is too long for it, and for how long a one it has room.
 //!
-//! Owns: the error texts of servers. Never: the reaction (`turn`).
+//! Owns: the error texts of servers (`overflow.txt`). Never: the reaction (`turn`).
+
+use std::sync::LazyLock;
 
 use conversation::Overflow;
 use ports::UpstreamAnswer;
 use serde_json::Value;
+use transcript::lists::Lists;
 
 use crate::after;
 
 /// No server has so small a window: a number below is another.
 const WINDOW_LEAST: usize = 256;
 
-/// Words before the window in errors of llama.cpp, OpenAI and vLLM, Gemini, Mistral, `SGLang`, xAI, LM Studio,
-/// Anthropic.
-const WINDOW: [&str; 10] = [
-    "available context size (",
-    "maximum context length is ",
-    "(context length ",
-    "tokens allowed (",
-    "too large for model with ",
-    "context length (",
-    "maximum prompt length is ",
-    "context length of only ",
-    "context length of ",
-    "tokens > ",
-];
-/// Words before the tokens of the request.
-const PROMPT: [&str; 12] = [
-    "prompt is too long: ",
-    "the input (",
-    "request contains ",
-    "a total of ",
-    "request has ",
-    "resulted in ",
-    "tokens (",
-    "requested ",
-    "token count (",
-    "total length ",
-    "prompt contains ",
-    "exceed context limit: ",
-];
+static TABLES: LazyLock<Lists> = LazyLock::new(|| Lists::read(include_str!("overflow.txt")));
 
 /// Whether an answer is such a word; and the answer as it was.
 pub(crate) async fn read(answer: UpstreamAnswer) -> (Option<Overflow>, UpstreamAnswer) {
@@ -64,15 +39,14 @@ fn understood(said: &str) -> Option<Overflow> {
         .iter()
         .find_map(|field| error[*field].as_str());
     let message = message.or(error.as_str())?.to_lowercase();
-    let behind = |words: &&str| message.split_once(words).map(|(_, rest)| rest);
-    let window = WINDOW.iter().find_map(|words| number(behind(words)?));
+    let behind = |words: &str| message.split_once(words).map(|(_, rest)| rest);
+    let first = |list: &str| TABLES.list(list).iter().find_map(|words| number(behind(words)?));
     // Anthropic's sum with the answer's length.
-    let sum = || number(behind(&"exceed context limit: ")?.split_once(" > ")?.1);
-    let window = window.or_else(sum);
-    let prompt = PROMPT.iter().find_map(|words| number(behind(words)?));
+    let sum = || number(behind("exceed context limit: ")?.split_once(" > ")?.1);
+    let window = first("window").or_else(sum);
     Some(Overflow {
         window_tokens: window.filter(|window| *window >= WINDOW_LEAST)?,
-        prompt_tokens: prompt,
+        prompt_tokens: first("prompt"),
     })
 }
 

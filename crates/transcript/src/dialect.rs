@@ -93,24 +93,6 @@ impl Transcript {
         }
     }
 
-    /// The names of its tools, in order; a tool of the provider without a name has its type.
-    pub fn tool_names(&self) -> Vec<String> {
-        let tools = self
-            .tools
-            .as_deref()
-            .map(|tools| json::Value::of(tools).elements())
-            .unwrap_or_default();
-        let name = |tool: &json::Value<'_>| {
-            let object = tool.object();
-            let inner = object.get("function").map(|function| function.object());
-            let named = inner
-                .and_then(|inner| inner.string("name"))
-                .or_else(|| object.string("name"));
-            named.or_else(|| object.string("type"))
-        };
-        tools.iter().filter_map(name).collect()
-    }
-
     fn skip(&mut self, kind: &str) {
         *self.skipped.entry(kind.to_owned()).or_default() += 1;
     }

@@ -5,11 +5,12 @@
 //! deciding what to drop.
 //!
 //! Reading order: [`item`] (the nouns), [`cut`] (where a conversation can be cut), [`order`] (the rules of providers),
-//! [`repair`], [`dialect`] (JSON in and out), [`spoken`] (a person's own text), [`subagent`] (the start of one).
+//! [`repair`], [`dialect`] (JSON in and out), [`spoken`] (a person's own text, by the [`lists`] of clients' additions), [`subagent`] (the start of one).
 
 pub mod cut;
 pub mod dialect;
 mod item;
+pub mod lists;
 pub mod order;
 pub mod repair;
 pub mod spoken;

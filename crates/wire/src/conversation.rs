@@ -292,47 +292,8 @@ impl AppendRequest {
 }
 
 impl AssembleRequest {
-    /// The window, in tokens.
-    pub fn window(&self) -> Result<Option<usize>, Invalid> {
-        window(self.window_tokens)
-    }
-
     pub fn tools(&self) -> Vec<String> {
         texts(&self.tools)
-    }
-
-    pub fn agent(&self) -> Result<Option<Name>, Invalid> {
-        self.agent_id
-            .as_deref()
-            .map(|id| scope::name("agent_id", id))
-            .transpose()
-    }
-}
-
-impl AfterTurnRequest {
-    pub fn agent(&self) -> Result<Option<Name>, Invalid> {
-        self.agent_id
-            .as_deref()
-            .map(|id| scope::name("agent_id", id))
-            .transpose()
-    }
-}
-
-impl CompactRequest {
-    pub fn window(&self) -> Result<Option<usize>, Invalid> {
-        window(self.window_tokens)
-    }
-}
-
-impl LookQuery {
-    pub fn window(&self) -> Result<Option<usize>, Invalid> {
-        window(self.window_tokens)
-    }
-}
-
-impl GuardQuery {
-    pub fn window(&self) -> Result<Option<usize>, Invalid> {
-        window(self.window_tokens)
     }
 }
 
@@ -365,7 +326,13 @@ fn texts(values: &[Value]) -> Vec<String> {
     values.iter().map(Value::to_string).collect()
 }
 
-fn window(tokens: Option<u32>) -> Result<Option<usize>, Invalid> {
+/// The agent that a request names.
+pub fn agent(agent_id: Option<&str>) -> Result<Option<Name>, Invalid> {
+    agent_id.map(|id| scope::name("agent_id", id)).transpose()
+}
+
+/// The window that a request names, in tokens.
+pub fn window(tokens: Option<u32>) -> Result<Option<usize>, Invalid> {
     match tokens {
         Some(tokens) if tokens < WINDOW_MIN => Err(Invalid::at("window_tokens", "must be at least 256")),
         tokens => Ok(tokens.map(|tokens| tokens as usize)),

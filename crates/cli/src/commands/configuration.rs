@@ -7,7 +7,7 @@ use super::Desk;
 use crate::config::ValueSource;
 use crate::error::{Exit, Failure};
 use crate::instructions::InstructionFiles;
-use crate::output::{self, line};
+use crate::output::{self, say};
 
 pub(super) fn show(desk: &Desk) -> Result<Exit, Failure> {
     let loaded = &desk.loaded;
@@ -26,10 +26,10 @@ pub(super) fn show(desk: &Desk) -> Result<Exit, Failure> {
         output::json(&json!({"root": desk.root, "file": loaded.file, "keys": keys}))?;
         return Ok(Exit::Ok);
     }
-    output::line(format_args!("# root: {}", desk.root.display()))?;
+    say!("# root: {}", desk.root.display())?;
     for (key, value, source) in rows {
         let setting = format!("{key} = {value}");
-        output::line(format_args!("{setting:<48} # {source}"))?;
+        say!("{setting:<48} # {source}")?;
     }
     Ok(Exit::Ok)
 }
@@ -57,20 +57,13 @@ pub(super) fn instructions(desk: &Desk) -> Result<Exit, Failure> {
             dangers => format!(", dangerous patterns: {}", dangers.join(", ")),
         };
         let (chars, path) = (section.chars, section.path.display());
-        line(format_args!("{chars:>6} characters  {path}{cut}{dangers}"))?;
+        say!("{chars:>6} characters  {path}{cut}{dangers}")?;
     }
     for note in &loaded.notes {
-        line(format_args!(
-            "         not used  {}: {}",
-            note.path.display(),
-            note.what
-        ))?;
+        say!("         not used  {}: {}", note.path.display(), note.what)?;
     }
     let all = loaded.content.chars().count();
-    line(format_args!(
-        "{all:>6} of {CHARS_MAX} characters, headings included"
-    ))
-    .map(|()| Exit::Ok)
+    say!("{all:>6} of {CHARS_MAX} characters, headings included").map(|()| Exit::Ok)
 }
 
 #[cfg(test)]

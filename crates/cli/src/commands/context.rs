@@ -27,7 +27,7 @@ use transcript::{Item, ItemId};
 
 use crate::args::ContextArgs;
 use crate::error::{Exit, Failure};
-use crate::output;
+use crate::output::{self, say};
 
 /// How many characters of an item the list of a view shows.
 const EXCERPT_CHARS_MAX: usize = 72;
@@ -168,50 +168,42 @@ impl Trial {
     fn print(&self) -> Result<Exit, Failure> {
         let inputs = self.session.inputs(&self.budget);
         let (items, kind) = (self.transcript.items.len(), self.transcript.dialect.as_str());
-        output::line(format_args!(
-            "{items} items ({kind}), policy {}\n",
-            self.session.policy().name
-        ))?;
+        say!("{items} items ({kind}), policy {}\n", self.session.policy().name)?;
         for (part, tokens) in self.session.parts(&self.budget) {
             let share = tokens as f64 * 100.0 / self.budget.window.max(1) as f64;
-            output::line(format_args!(
-                "{:<16} {tokens:>9} tokens {share:>6.1} %",
-                part.as_str()
-            ))?;
+            say!("{:<16} {tokens:>9} tokens {share:>6.1} %", part.as_str())?;
         }
-        output::line(format_args!(
-            "{:<16} {:>9} tokens\n",
-            "budget", self.budget.window
-        ))?;
+        say!("{:<16} {:>9} tokens\n", "budget", self.budget.window)?;
         if self.attempts.is_empty() {
-            output::line(format_args!(
+            say!(
                 "nothing to compact: the limit is {}, a compaction is due at {}\n",
-                inputs.limit, inputs.threshold
-            ))?;
+                inputs.limit,
+                inputs.threshold
+            )?;
         }
         for attempt in &self.attempts {
-            output::line(format_args!("{}", sentence(attempt)))?;
+            say!("{}", sentence(attempt))?;
         }
         let view = match &self.view {
             Ok(view) => view,
             Err(error) => return Self::impossible(error, false),
         };
-        output::line(format_args!(
+        say!(
             "\nthe view: {}, {}",
             counted(view.items.len(), "item", "items"),
             counted(view.tokens, "token", "tokens")
-        ))?;
+        )?;
         for piece in self.session.frontier() {
             let name = match &piece.what {
                 PieceContent::Item { id, .. } => id.to_string(),
                 PieceContent::Node(node) => node.id.to_string(),
             };
             let role = format!("{:?}", piece.item.role).to_lowercase();
-            output::line(format_args!(
+            say!(
                 "{name:>7} {role:<9} {:>7}  {}",
                 piece.tokens,
                 excerpt(&piece.item)
-            ))?;
+            )?;
         }
         Ok(Exit::Ok)
     }
@@ -261,14 +253,14 @@ impl Trial {
             return Ok(Exit::Ok);
         }
         for row in rows {
-            output::line(format_args!(
+            say!(
                 "{:>7} {:<12} {:.3} {:<7}  {}",
                 row.id,
                 row.kind,
                 row.value,
                 if row.in_view { "in view" } else { "left" },
                 row.factors.join(", ")
-            ))?;
+            )?;
         }
         Ok(Exit::Ok)
     }
@@ -295,9 +287,7 @@ impl Trial {
         if as_json {
             output::json(&raw(originals)?)?;
         } else {
-            originals
-                .iter()
-                .try_for_each(|original| output::line(format_args!("{original}")))?;
+            originals.iter().try_for_each(|original| say!("{original}"))?;
         }
         Ok(Exit::Ok)
     }

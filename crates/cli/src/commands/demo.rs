@@ -19,7 +19,7 @@ use crate::args::{DemoArgs, FormatArg};
 use crate::clock::RandomIds;
 use crate::error::{Exit, Failure};
 use crate::import::{Defaults, sources};
-use crate::output::{self, Look, line};
+use crate::output::{self, Look, say};
 use crate::progress;
 use crate::world::World;
 
@@ -35,36 +35,23 @@ struct Question {
     as_of: Option<&'static str>,
 }
 
+const fn question(about: &'static str, text: &'static str) -> Question {
+    Question {
+        about,
+        text,
+        as_of: None,
+    }
+}
+
 const QUESTIONS: [Question; 6] = [
+    question("maya", "What is the dog called?"),
+    question("maya", "Which train did we book to Porto, and which seat?"),
+    question("jonas", "Which injury must the training plan respect?"),
+    question("maya", "What happened last December?"),
+    question("maya", "Where does Maya live?"),
     Question {
-        about: "maya",
-        text: "What is the dog called?",
-        as_of: None,
-    },
-    Question {
-        about: "maya",
-        text: "Which train did we book to Porto, and which seat?",
-        as_of: None,
-    },
-    Question {
-        about: "jonas",
-        text: "Which injury must the training plan respect?",
-        as_of: None,
-    },
-    Question {
-        about: "maya",
-        text: "What happened last December?",
-        as_of: None,
-    },
-    Question {
-        about: "maya",
-        text: "Where does Maya live?",
-        as_of: None,
-    },
-    Question {
-        about: "maya",
-        text: "Where does Maya live?",
         as_of: Some("2025-06-01"),
+        ..question("maya", "Where does Maya live?")
     },
 ];
 
@@ -84,7 +71,7 @@ pub(super) fn demo(desk: &Desk, args: &DemoArgs) -> Result<Exit, Failure> {
     if args.keep.is_none() {
         std::fs::remove_dir_all(&root).ok();
     } else {
-        line(format_args!("\nkept in {}", root.display()))?;
+        say!("\nkept in {}", root.display())?;
     }
     result
 }
@@ -98,14 +85,14 @@ async fn play(desk: &Desk, root: &Path) -> Result<Exit, Failure> {
     let memory = root.join("memory");
     let files = tree(&memory)?;
     for file in &files {
-        line(format_args!("  {}", file.display()))?;
+        say!("  {}", file.display())?;
     }
     if let Some(file) = files
         .iter()
         .find(|file| file.to_string_lossy().contains("maya/episodes/2025-03"))
     {
-        line(format_args!("\n--- {}", file.display()))?;
-        line(format_args!("{}", std::fs::read_to_string(memory.join(file))?))?;
+        say!("\n--- {}", file.display())?;
+        say!("{}", std::fs::read_to_string(memory.join(file))?)?;
     }
 
     heading("3. Search, and show the reason for each hit")?;
@@ -116,11 +103,7 @@ async fn play(desk: &Desk, root: &Path) -> Result<Exit, Failure> {
 
     heading("4. Edit a file by hand, and find the edit")?;
     edit_by_hand(&api, &memory, &files).await?;
-    let tea = Question {
-        about: "maya",
-        text: "Which tea does Maya drink?",
-        as_of: None,
-    };
+    let tea = question("maya", "Which tea does Maya drink?");
     answers.push(ask(&api, &tea).await?);
     api.close().await;
 
@@ -130,16 +113,13 @@ async fn play(desk: &Desk, root: &Path) -> Result<Exit, Failure> {
     let bar = progress::bar(desk.watched, "rebuilding", 0);
     let synced = rebuilt(&api, &bar).await?;
     bar.finish_and_clear();
-    line(format_args!(
-        "rebuilt from {}",
-        counted(synced.files, "file", "files")
-    ))?;
+    say!("rebuilt from {}", counted(synced.files, "file", "files"))?;
     let mut same = 0;
     for (question, before) in QUESTIONS.iter().chain([&tea]).zip(&answers) {
         let after = search(&api, question).await?;
         same += usize::from(ids(&after) == ids(before));
     }
-    line(format_args!("{same} of {} answers are the same", answers.len()))?;
+    say!("{same} of {} answers are the same", answers.len())?;
     api.close().await;
     if same < answers.len() {
         return Err(anyhow::anyhow!("an answer changed with the index").into());
@@ -173,12 +153,12 @@ async fn remember(desk: &Desk, root: &Path, api: &Api) -> Result<(), Failure> {
     bar.finish_and_clear();
     settle(desk, api, &mut imported).await?;
     let took = api.clock.elapsed().saturating_sub(started);
-    line(format_args!(
+    say!(
         "{} of {} in {} ms, written and searchable",
         counted(imported.messages, "message", "messages"),
         counted(imported.conversations, "conversation", "conversations"),
         took.as_millis()
-    ))
+    )
 }
 
 /// Every file below a folder, relative to it, sorted.
@@ -218,7 +198,7 @@ async fn ask(api: &Api, question: &Question) -> Result<SearchData, Failure> {
         .as_of
         .map(|at| format!(", as of {at}"))
         .unwrap_or_default();
-    line(format_args!("\n? {} ({}{as_of})", question.text, question.about))?;
+    say!("\n? {} ({}{as_of})", question.text, question.about)?;
     let found = search(api, question).await?;
     let look = Look {
         query: question.text,
@@ -248,23 +228,19 @@ async fn edit_by_hand(api: &Api, memory: &Path, files: &[PathBuf]) -> Result<(),
     let path = memory.join(file);
     let text = std::fs::read_to_string(&path)?;
     std::fs::write(&path, text + by_hand)?;
-    line(format_args!("added to {}:\n{by_hand}", file.display()))?;
-    let question = Question {
-        about: "maya",
-        text: "gyokuro",
-        as_of: None,
-    };
+    say!("added to {}:\n{by_hand}", file.display())?;
+    let gyokuro = question("maya", "gyokuro");
     let started = api.clock.elapsed();
     let deadline = started + Duration::from_secs(EDIT_SECONDS_MAX);
     loop {
-        let found = search(api, &question).await?;
+        let found = search(api, &gyokuro).await?;
         let facts = found.facts.iter();
         if facts
             .into_iter()
             .any(|fact| fact.subject.contains("gyokuro") || fact.content.contains("gyokuro"))
         {
             let took = api.clock.elapsed().saturating_sub(started);
-            return line(format_args!("found {} ms after it was saved", took.as_millis()));
+            return say!("found {} ms after it was saved", took.as_millis());
         }
         if api.clock.elapsed() > deadline {
             return Err(anyhow::anyhow!("the edit was not found within {EDIT_SECONDS_MAX} seconds").into());
@@ -274,5 +250,5 @@ async fn edit_by_hand(api: &Api, memory: &Path, files: &[PathBuf]) -> Result<(),
 }
 
 fn heading(text: &str) -> Result<(), Failure> {
-    line(format_args!("\n=== {text}\n"))
+    say!("\n=== {text}\n")
 }

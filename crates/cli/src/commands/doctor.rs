@@ -23,7 +23,7 @@ use crate::api::{Api, NOTHING};
 use crate::clock::SystemClock;
 use crate::config::{LoadedConfig, Upstream};
 use crate::error::{Exit, Failure, what_to_do};
-use crate::output::{self, line};
+use crate::output::{self, say};
 use crate::serving;
 use crate::upstreams;
 
@@ -75,18 +75,18 @@ impl CheckReport {
         } else {
             for row in &self.0 {
                 let mark = if row.remedy.is_some() { "problem" } else { "ok" };
-                line(format_args!("{mark:<8} {:<14} {}", row.check, row.text))?;
+                say!("{mark:<8} {:<14} {}", row.check, row.text)?;
                 if let Some(remedy) = &row.remedy {
-                    line(format_args!("{:<23} -> {remedy}", ""))?;
+                    say!("{:<23} -> {remedy}", "")?;
                 }
             }
-            line(format_args!(
+            say!(
                 "{}",
                 match problems {
                     0 => "no problem found".to_owned(),
                     some => counted(some, "problem found", "problems found"),
                 }
-            ))?;
+            )?;
         }
         Ok(if problems == 0 { Exit::Ok } else { Exit::Failed })
     }
@@ -351,7 +351,7 @@ fn connected(report: &mut CheckReport, place: &InitPlace) {
         commands,
     } in &wired
     {
-        let (title, file) = (client.title, file.display());
+        let (title, file) = (&client.title, file.display());
         let again = format!("quipu init --undo && quipu init --client {}", client.name);
         let mut programs: Vec<&str> = commands.iter().map(|command| command.program.as_str()).collect();
         programs.sort_unstable();

@@ -27,7 +27,7 @@ use crate::args::{HookArgs, OwnerArgs};
 use crate::clock::SystemClock;
 use crate::environment;
 use crate::error::{Exit, Failure};
-use crate::output;
+use crate::output::say;
 use crate::root::{self, HOOK_LOG};
 
 /// A longer event is not read: a message may have at most a quarter of it.
@@ -213,7 +213,7 @@ impl<'a> Hook<'a> {
             "hookEventName": event.name(),
             "additionalContext": told.context,
         }});
-        output::line(format_args!("{answer}"))?;
+        say!("{answer}")?;
         Ok(self.given(event).add(&told.memory_ids)?)
     }
 

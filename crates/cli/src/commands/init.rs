@@ -18,7 +18,7 @@ use super::Desk;
 use crate::args::{DEFAULT_USER, DoorArg, InitArgs};
 use crate::environment;
 use crate::error::{Exit, Failure};
-use crate::output::{self, line};
+use crate::output::{self, say};
 use crate::private;
 
 /// The folder of the root that knows what was changed.
@@ -100,7 +100,7 @@ fn chosen(args: &InitArgs, machine: &ClientMachine) -> Result<Vec<&'static Agent
     }
     let named = args.clients.iter().map(|name| {
         AgentClient::named(name).ok_or_else(|| {
-            let names: Vec<&str> = CLIENTS.iter().map(|client| client.name).collect();
+            let names: Vec<&str> = CLIENTS.iter().map(|client| client.name.as_str()).collect();
             Failure::usage(format!("--client: there is no client `{name}`"))
                 .hint(format!("there are {}", names.join(", ")))
         })
@@ -192,23 +192,19 @@ fn connect(
             let notes = plan.notes.iter();
             notes.map(|note| json!({"client": plan.client.name, "note": note}))
         });
-        let clients: Vec<&str> = plans.iter().map(|plan| plan.client.name).collect();
+        let clients: Vec<&str> = plans.iter().map(|plan| plan.client.name.as_str()).collect();
         output::json(&json!({"clients": clients, "files": told, "notes": notes.collect::<Vec<_>>()}))?;
     } else if plans.is_empty() {
-        line(format_args!(
-            "no client was found: name one with --client, as in `--client cursor`"
-        ))?;
+        say!("no client was found: name one with --client, as in `--client cursor`")?;
     } else if changes == 0 {
-        line(format_args!("nothing to change"))?;
+        say!("nothing to change")?;
     } else if written == 0 {
-        line(format_args!(
-            "nothing was written; `quipu init --yes` writes the changes above"
-        ))?;
+        say!("nothing was written; `quipu init --yes` writes the changes above")?;
     } else {
-        line(format_args!(
+        say!(
             "{} written; `quipu init --undo` takes that back",
             counted(written, "file", "files")
-        ))?;
+        )?;
     }
     Ok(exit)
 }
@@ -219,14 +215,14 @@ fn show(plan: &ClientPlan) -> Result<(), Failure> {
         (true, true) => ": connected already",
         (true, false) => ": nothing to write",
     };
-    line(format_args!("{}{state}", plan.client.title))?;
+    say!("{}{state}", plan.client.title)?;
     for change in &plan.changes {
-        line(format_args!("{}", difference(change).trim_end()))?;
+        say!("{}", difference(change).trim_end())?;
     }
     for note in &plan.notes {
-        line(format_args!("  {}", note.trim_end().replace('\n', "\n    ")))?;
+        say!("  {}", note.trim_end().replace('\n', "\n    "))?;
     }
-    line(format_args!(""))
+    say!("")
 }
 
 fn question(plan: &ClientPlan) -> String {
@@ -278,20 +274,15 @@ fn undo(desk: &Desk, args: &InitArgs, store: &mut ChangeStore, ask: Confirm<'_>)
     if desk.json {
         output::json(&json!({"files": undone}))?;
     } else if files.is_empty() {
-        line(format_args!("nothing to undo"))?;
+        say!("nothing to undo")?;
     } else if is_agreed {
         let count = undone.iter().filter(|file| file["undone"] == true).count();
-        line(format_args!(
-            "{count} of {} undone",
-            counted(files.len(), "file", "files")
-        ))?;
+        say!("{count} of {} undone", counted(files.len(), "file", "files"))?;
         for file in undone.iter().filter(|file| file["undone"] == false) {
-            line(format_args!("{}: {}", file["file"], file["problem"]))?;
+            say!("{}: {}", file["file"], file["problem"])?;
         }
     } else {
-        line(format_args!(
-            "nothing was undone; `quipu init --undo --yes` does it"
-        ))?;
+        say!("nothing was undone; `quipu init --undo --yes` does it")?;
     }
     Ok(exit)
 }
@@ -302,16 +293,14 @@ fn show_undo(file: &RestoredFile) -> Result<(), Failure> {
         Ok(then) => {
             let now = file.now.as_deref().unwrap_or_default();
             let difference = unified(&name, now, then.as_deref().unwrap_or_default());
-            line(format_args!(
+            say!(
                 "{}",
                 difference
                     .unwrap_or_else(|| format!("{name}: undone already"))
                     .trim_end()
-            ))
+            )
         }
-        Err(refusal) => line(format_args!(
-            "{name} stays as it is: {refusal}; take Quipu's entry out by hand"
-        )),
+        Err(refusal) => say!("{name} stays as it is: {refusal}; take Quipu's entry out by hand"),
     }
 }
 

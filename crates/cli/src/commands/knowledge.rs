@@ -16,7 +16,7 @@ use super::{Desk, scope};
 use crate::api::{Api, Path};
 use crate::args::{KnowledgeArgs, KnowledgeCommand, MethodArg, ScopeArgs};
 use crate::error::{Exit, Failure};
-use crate::output::{self, line};
+use crate::output::{self, say};
 use crate::progress;
 
 /// How many documents a page lists.
@@ -72,12 +72,7 @@ async fn add(
         bar.inc(1);
         if !desk.json {
             let (id, topics, category) = (&stored.doc_id, stored.topic_count, &stored.category_id);
-            bar.suspend(|| {
-                line(format_args!(
-                    "{id}  {}: {topics} topics in {category}",
-                    file.display()
-                ))
-            })?;
+            bar.suspend(|| say!("{id}  {}: {topics} topics in {category}", file.display()))?;
         }
         all.push(stored);
     }
@@ -135,10 +130,10 @@ async fn list(
     for document in &listed.documents {
         let (id, title, category) = (&document.doc_id, &document.title, &document.category_id);
         let topics = counted(document.topic_count, "topic", "topics");
-        line(format_args!("{id}  {title} ({topics}, {category})"))?;
+        say!("{id}  {title} ({topics}, {category})")?;
     }
     let all = counted(listed.total, "document", "documents");
-    line(format_args!("{} of {all}", listed.documents.len()))?;
+    say!("{} of {all}", listed.documents.len())?;
     Ok(Exit::Ok)
 }
 
@@ -150,7 +145,7 @@ async fn show(desk: &Desk, api: &Api, at: &ScopeArgs, id: &str) -> Result<Exit, 
         if desk.json {
             output::json(&topic)?;
         } else {
-            line(format_args!("{}\n\n{}", topic.topic_path, topic.content))?;
+            say!("{}\n\n{}", topic.topic_path, topic.content)?;
         }
         return Ok(Exit::Ok);
     }
@@ -161,13 +156,15 @@ async fn show(desk: &Desk, api: &Api, at: &ScopeArgs, id: &str) -> Result<Exit, 
         output::json(&document)?;
         return Ok(Exit::Ok);
     }
-    line(format_args!(
+    say!(
         "{} ({})\n{}",
-        document.title, document.category_id, document.summary
-    ))?;
+        document.title,
+        document.category_id,
+        document.summary
+    )?;
     for topic in &document.topics {
         let indent = "  ".repeat(topic.depth);
-        line(format_args!("{}  {indent}{}", topic.topic_id, topic.topic_name))?;
+        say!("{}  {indent}{}", topic.topic_id, topic.topic_name)?;
     }
     Ok(Exit::Ok)
 }
@@ -200,12 +197,12 @@ async fn search(
         return Ok(Exit::Ok);
     }
     if found.hits.is_empty() {
-        line(format_args!("nothing found"))?;
+        say!("nothing found")?;
     }
     for hit in &found.hits {
-        line(format_args!("{}  {}", hit.topic_id, hit.topic_path))?;
+        say!("{}  {}", hit.topic_id, hit.topic_path)?;
         if !hit.summary.is_empty() {
-            line(format_args!("  {}", hit.summary))?;
+            say!("  {}", hit.summary)?;
         }
     }
     Ok(Exit::Ok)
@@ -226,10 +223,10 @@ async fn delete(desk: &Desk, api: &Api, at: &ScopeArgs, ids: &[String]) -> Resul
     } else {
         for gone in &deleted {
             let (id, topics) = (&gone.doc_id, gone.deleted_topics);
-            line(format_args!("deleted {id} with {topics} topics"))?;
+            say!("deleted {id} with {topics} topics")?;
         }
         for id in &missing {
-            line(format_args!("there is no `{id}`"))?;
+            say!("there is no `{id}`")?;
         }
     }
     Ok(if missing.is_empty() {
@@ -255,7 +252,7 @@ async fn delete_all(desk: &Desk, api: &Api, at: &ScopeArgs, yes: bool) -> Result
     } else {
         let documents = counted(gone.deleted_documents, "document", "documents");
         let topics = counted(gone.deleted_topics, "topic", "topics");
-        line(format_args!("deleted {documents} with {topics}"))?;
+        say!("deleted {documents} with {topics}")?;
     }
     Ok(Exit::Ok)
 }

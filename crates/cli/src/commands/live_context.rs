@@ -16,7 +16,7 @@ use super::Desk;
 use crate::api::{Api, Path};
 use crate::args::{DEFAULT_USER, LiveArgs, LiveContext, LiveOf};
 use crate::error::{Exit, Failure};
-use crate::output::{self, line};
+use crate::output::{self, say};
 
 /// How many characters of a message a table shows.
 const EXCERPT_CHARS_MAX: usize = 100;
@@ -103,7 +103,7 @@ async fn change(desk: &Desk, api: &Api, path: &str, body: Value, done: &str) -> 
     if desk.json {
         output::json(&data)?;
     } else {
-        line(format_args!("{done}"))?;
+        say!("{done}")?;
     }
     Ok(Exit::Ok)
 }
@@ -112,11 +112,9 @@ async fn list(desk: &Desk, api: &Api, of: &LiveOf) -> Result<Exit, Failure> {
     let path = within("/context/conversations", of);
     asked(desk, api, path, |data: &ConversationsData| {
         if data.conversations.is_empty() {
-            return line(format_args!("no conversations of {}", user(of)));
+            return say!("no conversations of {}", user(of));
         }
-        data.conversations
-            .iter()
-            .try_for_each(|id| line(format_args!("{id}")))
+        data.conversations.iter().try_for_each(|id| say!("{id}"))
     })
     .await
 }
@@ -125,13 +123,13 @@ async fn show(desk: &Desk, api: &Api, live: &LiveArgs) -> Result<Exit, Failure> 
     asked(desk, api, look("/context/view", live), |data: &ViewData| {
         data.messages.iter().try_for_each(|message| {
             let pin = if message.pinned { "pinned " } else { "" };
-            line(format_args!(
+            say!(
                 "{:>6}  {:<9} {:>7} tokens  {pin}{}",
                 message.id,
                 message.role,
                 message.tokens,
                 model::excerpt(&message.text, EXCERPT_CHARS_MAX)
-            ))
+            )
         })
     })
     .await
@@ -246,7 +244,7 @@ async fn stats(desk: &Desk, api: &Api, live: &LiveArgs) -> Result<Exit, Failure>
     if desk.json {
         output::json(&figures)?;
     } else {
-        line(format_args!("{figures}"))?;
+        say!("{figures}")?;
     }
     Ok(Exit::Ok)
 }
@@ -256,7 +254,7 @@ async fn compact(desk: &Desk, api: &Api, live: &LiveArgs) -> Result<Exit, Failur
     if desk.json {
         output::json(&data)?;
     } else {
-        line(format_args!("{}", compacted(&data)))?;
+        say!("{}", compacted(&data))?;
     }
     Ok(Exit::Ok)
 }
@@ -274,11 +272,11 @@ fn compacted(data: &CompactData) -> String {
 async fn originals(desk: &Desk, api: &Api, path: Path) -> Result<Exit, Failure> {
     asked(desk, api, path, |data: &OriginalsData| {
         if data.messages.is_empty() {
-            return line(format_args!("nothing found"));
+            return say!("nothing found");
         }
         data.messages
             .iter()
-            .try_for_each(|found| line(format_args!("{}  {}", found.id, found.message)))
+            .try_for_each(|found| say!("{}  {}", found.id, found.message))
     })
     .await
 }

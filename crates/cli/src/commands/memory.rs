@@ -15,7 +15,7 @@ use super::{Desk, name, owner, scope, time};
 use crate::api::{Api, Path};
 use crate::args::{AddArgs, GetArgs, KindArg, MethodArg, RoleArg, SearchArgs};
 use crate::error::{Exit, Failure};
-use crate::output::{self, Look, line};
+use crate::output::{self, Look, say};
 
 pub(super) async fn add(desk: &Desk, api: &Api, args: AddArgs) -> Result<Exit, Failure> {
     let text = match args.text.as_deref() {
@@ -71,17 +71,15 @@ pub(super) async fn add(desk: &Desk, api: &Api, args: AddArgs) -> Result<Exit, F
             &json!({"message_id": id, "duplicate": duplicate, "forgotten": added.forgotten > 0, "status": status, "redacted": redacted}),
         )?;
     } else if added.forgotten > 0 {
-        line(format_args!(
-            "not stored: this message was deleted before; add it with other words"
-        ))?;
+        say!("not stored: this message was deleted before; add it with other words")?;
     } else if duplicate {
-        line(format_args!("already stored as {id}"))?;
+        say!("already stored as {id}")?;
     } else {
-        line(format_args!("stored as {id} ({status})"))?;
+        say!("stored as {id} ({status})")?;
     }
     if !desk.json && added.redacted > 0 {
         let secrets = counted(added.redacted, "secret was", "secrets were");
-        line(format_args!("{secrets} removed first"))?;
+        say!("{secrets} removed first")?;
     }
     Ok(Exit::Ok)
 }

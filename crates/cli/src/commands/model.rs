@@ -16,7 +16,7 @@ use crate::args::{ModelArgs, ModelCommand};
 use crate::clock::SystemClock;
 use crate::error::{Exit, Failure};
 use crate::models;
-use crate::output::{self, line};
+use crate::output::{self, say};
 use crate::private;
 use crate::progress;
 
@@ -161,18 +161,12 @@ fn show(desk: &Desk, model: &Checked<'_>) -> Result<Exit, Failure> {
     } else {
         "was there already"
     };
-    line(format_args!("folder   {}", model.folder.display()))?;
-    line(format_args!(
-        "weights  {:.1} MB, {source}",
-        model.size as f64 / 1e6
-    ))?;
-    line(format_args!("check    {}, in {took} ms", model.result))?;
-    line(format_args!(
-        "\nTo use it, write into {}:\n",
-        desk.loaded.file.display()
-    ))?;
+    say!("folder   {}", model.folder.display())?;
+    say!("weights  {:.1} MB, {source}", model.size as f64 / 1e6)?;
+    say!("check    {}, in {took} ms", model.result)?;
+    say!("\nTo use it, write into {}:\n", desk.loaded.file.display())?;
     let model = toml::Value::String(name);
-    line(format_args!("[{section}]\nprovider = \"local\"\nmodel = {model}"))?;
+    say!("[{section}]\nprovider = \"local\"\nmodel = {model}")?;
     Ok(Exit::Ok)
 }
 

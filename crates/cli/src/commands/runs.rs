@@ -7,7 +7,7 @@ use super::Desk;
 use crate::api::{Api, Path};
 use crate::args::{RunsArgs, TriggerArgs};
 use crate::error::{Exit, Failure};
-use crate::output;
+use crate::output::{self, say};
 
 /// The strategies, by the names that `quipu trigger` takes.
 const STRATEGIES: &str = "dream, extract_agent_case, extract_agent_skill, extract_foresight, extract_user_profile, reflect_episodes";
@@ -24,7 +24,7 @@ pub(super) async fn list(desk: &Desk, api: &Api, args: RunsArgs) -> Result<Exit,
     if desk.json {
         output::json(&page)?;
     } else if page.items.is_empty() {
-        output::line(format_args!("no background runs yet"))?;
+        say!("no background runs yet")?;
     } else {
         page.items.iter().try_for_each(show)?;
     }
@@ -36,16 +36,16 @@ fn show(run: &RunItem) -> Result<(), Failure> {
     let owner = owner.map_or("everybody", String::as_str);
     let when = run.started_at.as_ref().unwrap_or(&run.created_at);
     let (id, strategy, state) = (&run.run_id, &run.strategy, word(run.status));
-    output::line(format_args!("{when}  {id} {strategy} for {owner}: {state}"))?;
-    output::line(format_args!("    why: {}", run.reason))?;
+    say!("{when}  {id} {strategy} for {owner}: {state}")?;
+    say!("    why: {}", run.reason)?;
     let (calls, seconds) = (counted(run.calls, "call", "calls"), run.millis as f64 / 1_000.0);
     let tokens = counted(run.prompt_tokens + run.completion_tokens, "token", "tokens");
-    output::line(format_args!("    cost: {calls}, {tokens}, {seconds:.1} s"))?;
+    say!("    cost: {calls}, {tokens}, {seconds:.1} s")?;
     if let Some(error) = &run.error {
-        output::line(format_args!("    failed: {error}"))?;
+        say!("    failed: {error}")?;
     }
     if !run.change.is_empty() {
-        output::line(format_args!("    did: {}", run.change))?;
+        say!("    did: {}", run.change)?;
     }
     Ok(())
 }
@@ -75,11 +75,11 @@ pub(super) async fn trigger(desk: &Desk, api: &Api, args: TriggerArgs) -> Result
     if desk.json {
         output::json(&told)?;
     } else if told.dispatched == 0 {
-        output::line(format_args!("`{}` has no work, or is disabled", told.name))?;
+        say!("`{}` has no work, or is disabled", told.name)?;
     }
     for run in told.runs.iter().filter(|_| !desk.json) {
         let error = run.error.as_deref().unwrap_or_default();
-        output::line(format_args!("{} {} {error}", run.run_id, word(run.status)))?;
+        say!("{} {} {error}", run.run_id, word(run.status))?;
     }
     let failed = |status| matches!(status, RunStatus::Failed | RunStatus::DeadLetter);
     let has_failed = told.runs.iter().any(|run| failed(run.status));

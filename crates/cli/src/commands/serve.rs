@@ -22,7 +22,7 @@ use crate::config::{Config, load};
 use crate::contexts;
 use crate::environment;
 use crate::error::{Exit, Failure};
-use crate::output;
+use crate::output::{self, say};
 use crate::serving::{self, Notice};
 use crate::tokens::{self, Follower};
 use crate::upstreams;
@@ -113,7 +113,7 @@ async fn until_signal(
     if desk.json {
         output::json(&json!({"listening": format!("http://{bound}"), "root": desk.root}))?;
     } else {
-        output::line(format_args!("serving {} on http://{bound}", desk.root.display()))?;
+        say!("serving {} on http://{bound}", desk.root.display())?;
     }
     tokio::select! {
         served = gateway.serve(listener, ended) => Ok(served?),

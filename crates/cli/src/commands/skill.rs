@@ -12,7 +12,7 @@ use super::{Desk, name, scope};
 use crate::api::{Api, NOTHING, Path};
 use crate::args::{SkillArgs, SkillCommand};
 use crate::error::{Exit, Failure};
-use crate::output::{self, line};
+use crate::output::{self, say};
 
 /// Skills that are asked for at a time.
 const PAGE_SIZE: i64 = 100;
@@ -60,7 +60,7 @@ pub(super) async fn skill(desk: &Desk, api: &Api, args: SkillArgs) -> Result<Exi
             if desk.json {
                 output::json(&skill)?;
             } else {
-                line(format_args!("{} is {}", skill.name, word(skill.status)))?;
+                say!("{} is {}", skill.name, word(skill.status))?;
             }
             Ok(Exit::Ok)
         }
@@ -97,17 +97,10 @@ fn list(desk: &Desk, skills: &[SkillItem], agent: &Name) -> Result<Exit, Failure
     }
     for skill in skills {
         let sure = skill.confidence * 100.0;
-        line(format_args!(
-            "{:<8}  {sure:>3.0} %  {}",
-            word(skill.status),
-            skill.name
-        ))?;
-        line(format_args!("      {}", skill.description))?;
+        say!("{:<8}  {sure:>3.0} %  {}", word(skill.status), skill.name)?;
+        say!("      {}", skill.description)?;
     }
-    line(format_args!(
-        "{} of {agent}",
-        counted(skills.len(), "skill", "skills")
-    ))?;
+    say!("{} of {agent}", counted(skills.len(), "skill", "skills"))?;
     Ok(Exit::Ok)
 }
 
@@ -116,14 +109,14 @@ fn show(desk: &Desk, skill: &SkillItem) -> Result<Exit, Failure> {
         output::json(skill)?;
         return Ok(Exit::Ok);
     }
-    line(format_args!(
+    say!(
         "{} ({})\n{}  {}\n",
         skill.name,
         word(skill.status),
         skill.id,
         skill.path
-    ))?;
-    line(format_args!("{}\n\n{}", skill.description, skill.content))?;
+    )?;
+    say!("{}\n\n{}", skill.description, skill.content)?;
     Ok(Exit::Ok)
 }
 

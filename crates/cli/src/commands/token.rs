@@ -11,7 +11,7 @@ use super::Desk;
 use crate::args::{TokenArgs, TokenCommand, TokenCreateArgs};
 use crate::clock::SystemClock;
 use crate::error::{Exit, Failure};
-use crate::output;
+use crate::output::{self, say};
 use crate::tokens::{self, IssuedToken, Purpose};
 use crate::world::zone;
 
@@ -43,7 +43,7 @@ fn create(desk: &Desk, args: &TokenCreateArgs) -> Result<Exit, Failure> {
         output::json(&object)?;
     } else {
         // Alone, for `TOKEN=$(quipu token create …)`.
-        output::line(format_args!("{secret}"))?;
+        say!("{secret}")?;
     }
     if is_first && desk.watched {
         // Nobody needs this line to use the token.
@@ -65,19 +65,19 @@ fn list(desk: &Desk) -> Result<Exit, Failure> {
         return Ok(Exit::Ok);
     }
     for token in &tokens {
-        output::line(format_args!(
+        say!(
             "{}  {:<5}  {}  created {}",
             token.id,
             token.role.as_str(),
             opens(token),
             token.created
-        ))?;
+        )?;
     }
     if tokens.is_empty() {
-        output::line(format_args!("no tokens: create one with `quipu token create`"))?;
+        say!("no tokens: create one with `quipu token create`")?;
     }
     if configured > 0 {
-        output::line(format_args!("and {configured} in {}", desk.loaded.file.display()))?;
+        say!("and {configured} in {}", desk.loaded.file.display())?;
     }
     Ok(Exit::Ok)
 }
@@ -90,7 +90,7 @@ fn revoke(desk: &Desk, id: &str) -> Result<Exit, Failure> {
     if desk.json {
         output::json(&json!({"revoked": shown(&token)}))?;
     } else {
-        output::line(format_args!("revoked {}: {}", token.id, opens(&token)))?;
+        say!("revoked {}: {}", token.id, opens(&token))?;
     }
     Ok(Exit::Ok)
 }

@@ -17,7 +17,7 @@ use crate::args::{RetryArgs, ScopeArgs, StatusArgs, SyncArgs};
 use crate::belonging;
 use crate::clock::RandomIds;
 use crate::error::{Exit, Failure};
-use crate::output::{self, Tone};
+use crate::output::{self, Tone, say};
 use crate::progress;
 use crate::serving::LEDGER;
 
@@ -86,16 +86,16 @@ fn told(desk: &Desk, done: &str, synced: &SyncedData) -> Result<Exit, Failure> {
     if desk.json {
         output::json(synced)?;
     } else {
-        output::line(format_args!(
+        say!(
             "{done}: {}; {} added, {entries_changed} changed, {entries_removed} removed",
             counted(*files, "file", "files"),
             counted(*entries_added, "entry", "entries")
-        ))?;
+        )?;
         if *broken_files > 0 {
-            output::line(format_args!(
+            say!(
                 "{} broken: see `quipu status`",
                 counted(*broken_files, "file is", "files are")
-            ))?;
+            )?;
         }
     }
     Ok(if *broken_files == 0 {
@@ -137,17 +137,14 @@ pub(super) async fn status(desk: &Desk, api: &Api, args: StatusArgs) -> Result<E
         as_text(desk, &health)?;
         for task in items {
             let error = task.error.as_deref().unwrap_or("no reason was recorded");
-            output::line(format_args!(
-                "failed task {} (session {}): {error}",
-                task.id, task.session_id
-            ))?;
+            say!("failed task {} (session {}): {error}", task.id, task.session_id)?;
         }
         if let Some(page) = &failed {
             more(&args.scope, page, &health)?;
         }
         for problem in &health.problems {
             let sign = output::out(Tone::Bad, "problem:");
-            output::line(format_args!("{sign} {problem}"))?;
+            say!("{sign} {problem}")?;
         }
     }
     Ok(if health.problems.is_empty() {
@@ -160,14 +157,15 @@ pub(super) async fn status(desk: &Desk, api: &Api, args: StatusArgs) -> Result<E
 /// Shows where the other failed tasks are.
 fn more(scope: &ScopeArgs, page: &TaskPageData, health: &HealthData) -> Result<(), Failure> {
     if page.total > page.items.len() {
-        output::line(format_args!("… and {} more here", page.total - page.items.len()))?;
+        say!("… and {} more here", page.total - page.items.len())?;
     }
     let elsewhere = health.tasks.failed.saturating_sub(page.total);
     if elsewhere > 0 {
-        output::line(format_args!(
+        say!(
             "{elsewhere} more failed outside `{}/{}`: name their scope with --app and --project",
-            scope.app, scope.project
-        ))?;
+            scope.app,
+            scope.project
+        )?;
     }
     Ok(())
 }
@@ -195,10 +193,7 @@ pub(super) async fn retry(desk: &Desk, api: &Api, args: RetryArgs) -> Result<Exi
         let told = |task: &TaskItem| json!({"id": task.id, "status": task.status, "error": task.error});
         output::json(&json!({"retried": tasks.iter().map(told).collect::<Vec<_>>()}))?;
     } else if tasks.is_empty() {
-        output::line(format_args!(
-            "no task of `{}/{}` failed",
-            scope.app, scope.project
-        ))?;
+        say!("no task of `{}/{}` failed", scope.app, scope.project)?;
     } else {
         for task in &tasks {
             let outcome = match (task.status, &task.error) {
@@ -206,10 +201,7 @@ pub(super) async fn retry(desk: &Desk, api: &Api, args: RetryArgs) -> Result<Exi
                 (TaskStatus::Failed, Some(error)) => format!("failed again: {error}"),
                 _ => "is being tried".to_owned(),
             };
-            output::line(format_args!(
-                "task {} (session {}): {outcome}",
-                task.id, task.session_id
-            ))?;
+            say!("task {} (session {}): {outcome}", task.id, task.session_id)?;
         }
     }
     let has_failed = tasks.iter().any(|task| task.status == TaskStatus::Failed);
@@ -287,7 +279,7 @@ fn extraction(health: &HealthData) -> String {
 
 fn as_text(desk: &Desk, health: &HealthData) -> Result<(), Failure> {
     let (index, tasks, runs) = (&health.index, &health.tasks, health.runs.unwrap_or_default());
-    let row = |what, text: String| output::line(format_args!("{what:<11} {text}"));
+    let row = |what, text: String| say!("{what:<11} {text}");
     row("root", desk.root.display().to_string())?;
     let files = counted(health.files, "Markdown file", "Markdown files");
     row("memory", format!("{files}, {} broken", health.broken_files.len()))?;

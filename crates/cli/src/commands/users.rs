@@ -5,7 +5,7 @@ use wire::owners::{OwnerItem, OwnersData};
 use super::Desk;
 use crate::api::Api;
 use crate::error::{Exit, Failure};
-use crate::output::{self, TableCell, line};
+use crate::output::{self, TableCell, say};
 
 pub(super) async fn users(desk: &Desk, api: &Api) -> Result<Exit, Failure> {
     let data: OwnersData = api.get("/owners").await?;
@@ -14,9 +14,7 @@ pub(super) async fn users(desk: &Desk, api: &Api) -> Result<Exit, Failure> {
         return Ok(Exit::Ok);
     }
     if data.owners.is_empty() {
-        line(format_args!(
-            "nobody has memories yet: `quipu add --flush \"…\"` writes the first"
-        ))?;
+        say!("nobody has memories yet: `quipu add --flush \"…\"` writes the first")?;
         return Ok(Exit::Ok);
     }
     output::table(

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use wire::{EpisodeItem, Explain, FactItem, FoundMessage, SearchData};
 
 use super::layout::{date, moment, passage, sentence, stems, wrapped};
-use super::line;
+use super::say;
 use crate::error::Failure;
 
 /// Approximate length of a long message in the output.
@@ -54,21 +54,21 @@ struct ListEntry {
 /// Prints the answer to a search.
 pub(crate) fn found(found: &SearchData, look: Look<'_>) -> Result<(), Failure> {
     for warning in &found.warnings {
-        line(format_args!("{warning}\n"))?;
+        say!("{warning}\n")?;
     }
     let places = places(found, look);
     if places.is_empty() {
-        return line(format_args!("nothing found"));
+        return say!("nothing found");
     }
     if let Some(span) = found.time_span.as_ref().filter(|_| look.explain) {
         let (from, to) = (moment(&span.from), moment(&span.to));
-        line(format_args!("time asked about: {from}, to {to}\n"))?;
+        say!("time asked about: {from}, to {to}\n")?;
     }
     let shown: Vec<String> = (1..)
         .zip(&places)
         .map(|(rank, place)| place.shown(rank, look))
         .collect();
-    line(format_args!("{}", shown.join("\n\n")))
+    say!("{}", shown.join("\n\n"))
 }
 
 /// All messages, and the memories that add something to them. Of equals, messages come first.

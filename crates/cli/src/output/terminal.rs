@@ -6,7 +6,7 @@ use std::fmt::Display;
 use std::io::{IsTerminal, stderr, stdout};
 
 use super::layout::columns;
-use super::line;
+use super::say;
 use crate::environment;
 use crate::error::Failure;
 
@@ -82,7 +82,7 @@ pub(crate) fn table<const N: usize>(
     } else {
         plain(&rows)
     };
-    shown.iter().try_for_each(|row| line(format_args!("{row}")))
+    shown.iter().try_for_each(|row| say!("{row}"))
 }
 
 fn plain<const N: usize>(rows: &[[TableCell; N]]) -> Vec<String> {

@@ -59,10 +59,10 @@ fn samples(file: &str) -> Vec<Vec<u8>> {
 #[test]
 fn init_and_undo_of_every_client_lead_back_to_the_byte() {
     let mut files = 0;
-    for client in CLIENTS {
+    for client in CLIENTS.iter() {
         let home = Home::new();
-        let fresh = home.plan(client.name, &ALL);
-        let names: Vec<String> = match client.name {
+        let fresh = home.plan(&client.name, &ALL);
+        let names: Vec<String> = match &*client.name {
             // These edit only what is there.
             "continue" => vec![".continue/config.yaml".to_owned()],
             "librechat" => vec!["LibreChat/librechat.yaml".to_owned()],
@@ -95,7 +95,7 @@ fn there_and_back(client: &AgentClient, name: &str, sample: &[u8], writes: bool)
     let home = Home::new();
     let file = home.put(name, sample);
     let before = home.content();
-    let plan = home.plan(client.name, &ALL);
+    let plan = home.plan(&client.name, &ALL);
     let sample = std::str::from_utf8(sample).expect("text");
     let case = format!("{} {name}: {sample:?}, {:?}", client.name, plan.notes);
     let change = plan
@@ -129,7 +129,7 @@ fn there_and_back(client: &AgentClient, name: &str, sample: &[u8], writes: bool)
     if writes {
         home.apply(&plan);
         assert_eq!(text(&file), change.after);
-        let again = home.plan(client.name, &ALL);
+        let again = home.plan(&client.name, &ALL);
         assert!(
             again.changes.is_empty(),
             "a second time changes nothing: {case} {:?}",
@@ -407,7 +407,7 @@ fn commands_of_quipu_are_found_in_every_form() {
         .iter()
         .map(|wired| {
             (
-                wired.client.name,
+                &*wired.client.name,
                 wired.file.file_name().and_then(|name| name.to_str()),
                 wired.commands.iter().filter(|command| command.is_hook).count(),
             )

@@ -45,44 +45,11 @@ pub(crate) struct Deed {
 
 pub(crate) const ARGUMENTS_BYTES_MAX: usize = 4 * 1024 * 1024;
 pub(crate) const PATH_BYTES_MAX: usize = 300;
-const PATH_KEYS: [&str; 14] = [
-    "file_path",
-    "path",
-    "filename",
-    "file",
-    "notebook_path",
-    "target_file",
-    "filepath",
-    "relative_path",
-    "absolute_path",
-    "file_name",
-    "relative_workspace_path",
-    "TargetFile",
-    "AbsolutePath",
-    "filePath",
-];
-const SHELLS: [&str; 20] = [
-    "bash",
-    "shell",
-    "sh",
-    "exec",
-    "exec_command",
-    "local_shell",
-    "run_command",
-    "execute_command",
-    "run_shell_command",
-    "terminal",
-    "run_terminal_cmd",
-    "run_in_terminal",
-    "execute_bash",
-    "cmd",
-    "run",
-    "command",
-    "shell_command",
-    "powershell",
-    "execute",
-    "zsh",
-];
+const PATH_KEYS: &str = "file_path path filename file notebook_path target_file filepath relative_path \
+    absolute_path file_name relative_workspace_path TargetFile AbsolutePath filePath";
+const SHELLS: &str = "bash shell sh exec exec_command local_shell run_command execute_command \
+    run_shell_command terminal run_terminal_cmd run_in_terminal execute_bash cmd run command \
+    shell_command powershell execute zsh";
 
 /// Effects of a call.
 pub(crate) fn deed(call: &Call) -> Deed {
@@ -99,7 +66,7 @@ pub(crate) fn deed(call: &Call) -> Deed {
         .then(|| serde_json::from_str::<Value>(arguments).ok())
         .flatten();
     let Some(Value::Object(fields)) = parsed else {
-        let runs = SHELLS.contains(&snake(name).as_str()) && !arguments.trim().is_empty();
+        let runs = is_shell(&snake(name)) && !arguments.trim().is_empty();
         return if runs { ran(arguments) } else { Deed::default() };
     };
     if let Some(todos) = todos(&fields) {
@@ -110,7 +77,7 @@ pub(crate) fn deed(call: &Call) -> Deed {
     }
     let name = snake(name);
     let paths = paths(&fields);
-    if let Some(command) = command(&fields).filter(|_| paths.is_empty() || SHELLS.contains(&name.as_str())) {
+    if let Some(command) = command(&fields).filter(|_| paths.is_empty() || is_shell(&name)) {
         return ran(&command);
     }
     let sub = fields.get("command").and_then(Value::as_str).unwrap_or("");
@@ -118,6 +85,10 @@ pub(crate) fn deed(call: &Call) -> Deed {
         effects: by_name(&name, sub, &fields, &paths),
         ..Deed::default()
     }
+}
+
+fn is_shell(name: &str) -> bool {
+    SHELLS.split(' ').any(|shell| shell == name)
 }
 
 /// `applyPatch` and `Apply-Patch` read `apply_patch`.
@@ -164,8 +135,8 @@ fn command(fields: &serde_json::Map<String, Value>) -> Option<String> {
 
 fn paths(fields: &serde_json::Map<String, Value>) -> Vec<String> {
     let mut found: Vec<&str> = PATH_KEYS
-        .iter()
-        .find_map(|key| fields.get(*key)?.as_str())
+        .split(' ')
+        .find_map(|key| fields.get(key)?.as_str())
         .into_iter()
         .collect();
     for key in ["paths", "files", "file_paths"] {
@@ -173,7 +144,7 @@ fn paths(fields: &serde_json::Map<String, Value>) -> Vec<String> {
             found.extend(
                 entry
                     .as_str()
-                    .or_else(|| PATH_KEYS.iter().find_map(|key| entry.get(*key)?.as_str())),
+                    .or_else(|| PATH_KEYS.split(' ').find_map(|key| entry.get(key)?.as_str())),
             );
         }
     }

@@ -17,35 +17,9 @@ const MARK_MILLI: (usize, usize) = (180, 60);
 const SPACES_MAX: usize = 16;
 
 /// Beginnings of the names of models with a vocabulary of some 128,000 tokens or more, learned from many languages.
-const WIDE: &[&str] = &[
-    "codestral-2",
-    "deepseek",
-    "devstral",
-    "gemini",
-    "gemma",
-    "gemma2",
-    "gemma3",
-    "glm-4",
-    "glm-5",
-    "grok",
-    "kimi",
-    "llama-3",
-    "llama-4",
-    "llama3",
-    "llama4",
-    "magistral",
-    "ministral",
-    "mistral-nemo",
-    "mistral-small",
-    "mistral-medium",
-    "mistral-large",
-    "pixtral",
-    "qwen",
-    "qwen2",
-    "qwen2.5",
-    "qwen3",
-    "qwq",
-];
+const WIDE: &str = "codestral-2 deepseek devstral gemini gemma gemma2 gemma3 glm-4 glm-5 grok kimi llama-3 \
+    llama-4 llama3 llama4 magistral ministral mistral-nemo mistral-small mistral-medium mistral-large \
+    pixtral qwen qwen2 qwen2.5 qwen3 qwq";
 
 /// Which vocabularies an estimate must be safe for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -59,7 +33,7 @@ pub(crate) enum Breadth {
 
 impl Breadth {
     pub(crate) fn of_model(name: &str) -> Self {
-        if WIDE.iter().any(|family| model_is(name, family)) {
+        if WIDE.split(' ').any(|family| model_is(name, family)) {
             Self::Wide
         } else {
             Self::Any

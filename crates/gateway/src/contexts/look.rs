@@ -2,8 +2,6 @@
 //!
 //! Owns: the requests' way to the engine and back. Never: changing a conversation.
 
-use axum::extract::State;
-use axum::response::Response;
 use context::guard::{Limits, Verdict};
 use conversation::contexts::Original;
 use model::SessionId;
@@ -12,15 +10,13 @@ use wire::Envelope;
 use wire::conversation::{
     ArchiveItem, ArchivesData, ContextStatsData, ConversationAt, ConversationsData, ConversationsQuery,
     FindQuery, GivenData, GivenItem, GuardData, GuardQuery, LookQuery, OriginalItem, OriginalsData,
-    RecoverQuery, ViewData, ViewItem,
+    RecoverQuery, ViewData, ViewItem, window,
 };
 
 use super::{at, steps, value};
 use crate::body::UrlQuery;
-use crate::failure::Failure;
-use crate::frame::Visit;
+use crate::frame::{Answer, Visit};
 use crate::openapi::Errors;
-use crate::state::Gateway;
 
 /// Show the figures
 ///
@@ -28,20 +24,17 @@ use crate::state::Gateway;
 #[utoipa::path(
     get,
     path = "/context/stats",
-    operation_id = "context_stats",
-    tag = "context",
     params(LookQuery),
     responses((status = 200, description = "The figures", body = Envelope<ContextStatsData>), Errors),
 )]
-pub(crate) async fn stats(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    UrlQuery(query): UrlQuery<LookQuery>,
-) -> Result<Response, Failure> {
-    let (direct, whose) = at(&gateway, &visit, query.at(&visit.caller.home))?;
-    let stats = direct.contexts().stats(&whose, query.window()?).await?;
+pub(crate) async fn context_stats(visit: Visit, UrlQuery(query): UrlQuery<LookQuery>) -> Answer {
+    let (direct, whose) = at(&visit, query.at(&visit.caller.home))?;
+    let stats = direct
+        .contexts()
+        .stats(&whose, window(query.window_tokens)?)
+        .await?;
     let engine = direct.contexts().chosen().info();
-    let zone = gateway.zone();
+    let zone = visit.gateway.zone();
     Ok(visit.answer(ContextStatsData {
         model: stats.model,
         engine: engine.id,
@@ -81,23 +74,20 @@ pub(crate) async fn stats(
 #[utoipa::path(
     get,
     path = "/context/guard",
-    operation_id = "context_guard",
-    tag = "context",
     params(GuardQuery),
     responses((status = 200, description = "The verdict", body = Envelope<GuardData>), Errors),
 )]
-pub(crate) async fn guard(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    UrlQuery(query): UrlQuery<GuardQuery>,
-) -> Result<Response, Failure> {
-    let (direct, whose) = at(&gateway, &visit, query.at(&visit.caller.home))?;
+pub(crate) async fn context_guard(visit: Visit, UrlQuery(query): UrlQuery<GuardQuery>) -> Answer {
+    let (direct, whose) = at(&visit, query.at(&visit.caller.home))?;
     let Limits { block, warn } = Limits::quipu();
     let limits = Limits {
         block: block.filter(|_| query.block),
         warn: warn.filter(|_| query.warn),
     };
-    let (finding, events, window) = direct.contexts().guard(&whose, query.window()?, &limits).await?;
+    let (finding, events, window) = direct
+        .contexts()
+        .guard(&whose, window(query.window_tokens)?, &limits)
+        .await?;
     let verdict = match finding.verdict {
         Verdict::Ok => "ok",
         Verdict::Warn => "warn",
@@ -122,23 +112,20 @@ pub(crate) async fn guard(
 #[utoipa::path(
     get,
     path = "/context/conversations",
-    operation_id = "context_conversations",
-    tag = "context",
     params(ConversationsQuery),
     responses((status = 200, description = "Their ids", body = Envelope<ConversationsData>), Errors),
 )]
-pub(crate) async fn conversations(
-    State(gateway): State<Gateway>,
+pub(crate) async fn context_conversations(
     visit: Visit,
     UrlQuery(query): UrlQuery<ConversationsQuery>,
-) -> Result<Response, Failure> {
+) -> Answer {
     let (scope, user, limit) = query.parts(&visit.caller.home)?;
     let nobody = ConversationAt {
         scope,
         user,
         conversation: SessionId::new(""),
     };
-    let (direct, whose) = at(&gateway, &visit, Ok(nobody))?;
+    let (direct, whose) = at(&visit, Ok(nobody))?;
     let conversations = direct.contexts().list(&whose, limit).await?;
     Ok(visit.answer(ConversationsData { conversations }))
 }
@@ -149,17 +136,11 @@ pub(crate) async fn conversations(
 #[utoipa::path(
     get,
     path = "/context/view",
-    operation_id = "context_view",
-    tag = "context",
     params(LookQuery),
     responses((status = 200, description = "The view", body = Envelope<ViewData>), Errors),
 )]
-pub(crate) async fn view(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    UrlQuery(query): UrlQuery<LookQuery>,
-) -> Result<Response, Failure> {
-    let (direct, whose) = at(&gateway, &visit, query.at(&visit.caller.home))?;
+pub(crate) async fn context_view(visit: Visit, UrlQuery(query): UrlQuery<LookQuery>) -> Answer {
+    let (direct, whose) = at(&visit, query.at(&visit.caller.home))?;
     let view = direct.contexts().view(&whose).await?.into_iter();
     let view = view.map(|shown| ViewItem {
         id: shown.id,
@@ -179,17 +160,11 @@ pub(crate) async fn view(
 #[utoipa::path(
     get,
     path = "/context/given",
-    operation_id = "context_given",
-    tag = "context",
     params(LookQuery),
     responses((status = 200, description = "The added text", body = Envelope<GivenData>), Errors),
 )]
-pub(crate) async fn given(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    UrlQuery(query): UrlQuery<LookQuery>,
-) -> Result<Response, Failure> {
-    let (direct, whose) = at(&gateway, &visit, query.at(&visit.caller.home))?;
+pub(crate) async fn context_given(visit: Visit, UrlQuery(query): UrlQuery<LookQuery>) -> Answer {
+    let (direct, whose) = at(&visit, query.at(&visit.caller.home))?;
     let (head, turns) = direct.contexts().given(&whose).await?;
     let turns = turns.into_iter().map(|(id, fragment)| GivenItem {
         id: id.to_string(),
@@ -206,17 +181,11 @@ pub(crate) async fn given(
 #[utoipa::path(
     get,
     path = "/context/archives",
-    operation_id = "context_archives",
-    tag = "context",
     params(LookQuery),
     responses((status = 200, description = "The summaries", body = Envelope<ArchivesData>), Errors),
 )]
-pub(crate) async fn archives(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    UrlQuery(query): UrlQuery<LookQuery>,
-) -> Result<Response, Failure> {
-    let (direct, whose) = at(&gateway, &visit, query.at(&visit.caller.home))?;
+pub(crate) async fn context_archives(visit: Visit, UrlQuery(query): UrlQuery<LookQuery>) -> Answer {
+    let (direct, whose) = at(&visit, query.at(&visit.caller.home))?;
     let archives = direct.contexts().archives(&whose).await?.into_iter();
     let range = |(first, last): &(ItemId, ItemId)| {
         if first == last {
@@ -244,17 +213,11 @@ pub(crate) async fn archives(
 #[utoipa::path(
     get,
     path = "/context/recover",
-    operation_id = "context_recover",
-    tag = "context",
     params(RecoverQuery),
     responses((status = 200, description = "The originals", body = Envelope<OriginalsData>), Errors),
 )]
-pub(crate) async fn recover(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    UrlQuery(query): UrlQuery<RecoverQuery>,
-) -> Result<Response, Failure> {
-    let (direct, whose) = at(&gateway, &visit, query.at(&visit.caller.home))?;
+pub(crate) async fn context_recover(visit: Visit, UrlQuery(query): UrlQuery<RecoverQuery>) -> Answer {
+    let (direct, whose) = at(&visit, query.at(&visit.caller.home))?;
     let found = direct.contexts().recover(&whose, &query.id).await?;
     Ok(visit.answer(originals(found)))
 }
@@ -265,17 +228,11 @@ pub(crate) async fn recover(
 #[utoipa::path(
     get,
     path = "/context/find",
-    operation_id = "context_find",
-    tag = "context",
     params(FindQuery),
     responses((status = 200, description = "The originals", body = Envelope<OriginalsData>), Errors),
 )]
-pub(crate) async fn find(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    UrlQuery(query): UrlQuery<FindQuery>,
-) -> Result<Response, Failure> {
-    let (direct, whose) = at(&gateway, &visit, query.at(&visit.caller.home))?;
+pub(crate) async fn context_find(visit: Visit, UrlQuery(query): UrlQuery<FindQuery>) -> Answer {
+    let (direct, whose) = at(&visit, query.at(&visit.caller.home))?;
     let limit = query.limit()?;
     let found = direct.contexts().find(&whose, &query.query, limit).await?;
     Ok(visit.answer(originals(found)))

@@ -1,25 +1,22 @@
-//! Adding messages as mem0's clients do, and asking whether their memories are written.
+//! Adding messages as mem0's clients do.
 //!
 //! Owns: mem0's form of a message, whose words it is, and the session of a run. Never: when memory is made; mem0 makes it of each
 //! add, so each add ends the segment of its session.
 
 use axum::Json;
-use axum::extract::State;
-use axum::response::{IntoResponse, Response};
+use axum::response::IntoResponse;
 use memory::{Add, Flush};
-use model::{Name, Owner, SessionKey};
-use ports::{Job, JobId, JobKind, JobState, NewMessage, TaskQuery};
+use model::{Name, Owner};
+use ports::{JobId, NewMessage};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use wire::message::{ContentItem, ContentType, MessageRole};
 use wire::{AddRequest, Invalid, MessageContent, MessageItem};
 
-use super::memories::{Id, Ids, MemoryPages, id};
+use super::memories::Ids;
 use super::{agents_own, name, no_run, refuse_app};
-use crate::body::{JsonBody, UrlQuery};
-use crate::failure::Failure;
-use crate::frame::Visit;
-use crate::state::Gateway;
+use crate::body::JsonBody;
+use crate::frame::{Answer, Visit};
 
 /// Who speaks as an assistant without a name.
 const ASSISTANT: &str = "assistant";
@@ -47,13 +44,10 @@ struct SaidTo {
     tool_call_id: Option<String>,
 }
 
-/// An add whose memories are written later; its event says when they are.
-pub(super) async fn add(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    JsonBody { value, hold, .. }: JsonBody<Adding>,
-) -> Result<Response, Failure> {
-    let request = value.request(&gateway, &visit)?;
+/// An add whose memories are written later; its event is the task that cuts the segment.
+pub(super) async fn add(visit: Visit, JsonBody { value, hold, .. }: JsonBody<Adding>) -> Answer {
+    let gateway = &visit.gateway;
+    let request = value.request(&visit)?;
     let parts = request
         .into_parts(&visit.caller.home)
         .map_err(|invalid| match invalid.path.as_str() {
@@ -98,7 +92,7 @@ pub(super) async fn add(
 
 impl Adding {
     /// The same add for the memory API.
-    fn request(self, gateway: &Gateway, visit: &Visit) -> Result<AddRequest, Invalid> {
+    fn request(self, visit: &Visit) -> Result<AddRequest, Invalid> {
         let given = |own: &Option<String>, key: &str| -> Option<String> {
             let filters = self.filters.as_ref();
             own.clone()
@@ -128,7 +122,7 @@ impl Adding {
             Value::Array(said) => said,
             one => vec![one],
         };
-        let now = gateway.clock.now().millis();
+        let now = visit.gateway.clock.now().millis();
         let began = self
             .timestamp
             .map_or(now, |seconds| seconds.saturating_mul(1_000));
@@ -226,89 +220,4 @@ fn content(content: Value, at: usize) -> Result<Option<MessageContent>, Invalid>
         })
     });
     Ok(Some(MessageContent::Parts(items.collect::<Result<_, _>>()?)))
-}
-
-/// Whether the memories of an add are written.
-pub(super) async fn event(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    event_id: Id,
-) -> Result<Response, Failure> {
-    let event = JobId(id(event_id)?);
-    let job = gateway.engine.task(&visit.caller.home, &event).await?;
-    if let Some(user) = visit.caller.as_user(None)? {
-        let is_theirs = job.session.session.as_str().starts_with(&format!("{user}/"));
-        if !is_theirs {
-            return Err(Failure::not_found("event", &event.0));
-        }
-    }
-    Ok(Json(shown(&gateway, &job).await?).into_response())
-}
-
-/// The events of a week, newest first.
-pub(super) async fn events(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    UrlQuery(pages): UrlQuery<MemoryPages>,
-) -> Result<Response, Failure> {
-    visit.caller.enter_everybodys()?;
-    let query = TaskQuery {
-        scope: visit.caller.home.clone(),
-        session: None,
-        state: None,
-        kinds: vec![JobKind::MemoryFlush],
-        made_from: None,
-        made_before: None,
-        page: 1,
-        page_size: usize::MAX,
-    };
-    let (jobs, paged) = pages.cut("/v1/events/", gateway.engine.tasks(query).await?.jobs)?;
-    let mut events = Vec::new();
-    for job in &jobs {
-        events.push(shown(&gateway, job).await?);
-    }
-    Ok(paged.answer(events))
-}
-
-async fn shown(gateway: &Gateway, job: &Job) -> Result<Value, Failure> {
-    let zone = gateway.zone();
-    let status = match job.state {
-        JobState::Queued => "PENDING",
-        JobState::Failed => "FAILED",
-        // The task cuts the segment; others write its memories.
-        JobState::Success if is_written(gateway, &job.session).await? => "SUCCEEDED",
-        JobState::Processing | JobState::Success => "RUNNING",
-    };
-    let created = zone.render(job.created);
-    let finished = job.finished.map(|at| zone.render(at));
-    Ok(json!({
-        "id": job.id.0,
-        "event_type": "ADD",
-        "status": status,
-        "payload": {"run_id": job.session.session.as_str()},
-        "error": job.error,
-        "created_at": created,
-        "updated_at": finished.clone().unwrap_or(created),
-        "completed_at": finished.filter(|_| status == "SUCCEEDED"),
-    }))
-}
-
-/// Whether all segments of a session are written.
-async fn is_written(gateway: &Gateway, session: &SessionKey) -> Result<bool, Failure> {
-    for state in [JobState::Queued, JobState::Processing] {
-        let query = TaskQuery {
-            scope: session.scope.clone(),
-            session: Some(session.session.clone()),
-            state: Some(state),
-            kinds: vec![JobKind::WriteCell],
-            made_from: None,
-            made_before: None,
-            page: 1,
-            page_size: 1,
-        };
-        if gateway.engine.tasks(query).await?.total > 0 {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }

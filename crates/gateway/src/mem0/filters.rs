@@ -47,14 +47,13 @@ pub(super) type WantedMemories = (Owner, Option<Filter>);
 
 /// Whose memories a request concerns, by its `filters`.
 pub(super) async fn wanted(
-    gateway: &Gateway,
     visit: &Visit,
     filters: Option<&Map<String, Json>>,
 ) -> Result<Vec<WantedMemories>, Failure> {
     let scope = &visit.caller.home;
     let reader = FilterReader {
         home: scope,
-        zone: gateway.zone(),
+        zone: visit.gateway.zone(),
     };
     let conditions = filters.map_or(Ok(Vec::new()), |filters| reader.object(filters, "filters."))?;
     if conditions.is_empty() {
@@ -68,13 +67,13 @@ pub(super) async fn wanted(
         visit.caller.enter_owner(owner)?;
     }
     let others = if condition.of_others() {
-        everyone(gateway, scope, visit.caller.as_user(None)?).await?
+        everyone(visit).await?
     } else {
         Vec::new()
     };
     let mut wanted = Vec::new();
     for owner in &named {
-        let spoken = spoken(gateway, scope, owner, &agents).await?;
+        let spoken = spoken(&visit.gateway, scope, owner, &agents).await?;
         wanted.extend(condition.passes(owner, Some(&spoken)).of(owner));
     }
     for owner in others.iter().filter(|owner| !named.contains(owner)) {

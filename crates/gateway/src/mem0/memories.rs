@@ -1,15 +1,13 @@
-//! Reading memories as mem0's clients do: a list, a search, one memory and what it replaced.
+//! Reading memories as mem0's clients do: a list, a search, one memory.
 //!
 //! Owns: their JSON form, and which entries are memories here. Never: ranking (the engine).
 
 use std::collections::BTreeSet;
 
 use axum::Json;
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, State};
-use axum::response::{IntoResponse, Response};
+use axum::response::IntoResponse;
 use memory::{Engine, EngineError, Hit, List, Method, Search};
-use model::{CellId, Doc, DocKind, EntryId, EntryKind, Filter, Origin, Owner, ParentKind, Scope};
+use model::{CellId, Doc, DocKind, EntryKind, Filter, Origin, Owner, ParentKind, Scope};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use wire::forget::IdsParts;
@@ -17,10 +15,10 @@ use wire::{ApiId, Invalid, OneQuery};
 
 use super::filters::wanted;
 use super::{agent_of, no_run};
-use crate::body::{JsonBody, UrlQuery};
+use crate::body::{JsonBody, PathId, UrlQuery};
 use crate::edit;
 use crate::failure::Failure;
-use crate::frame::Visit;
+use crate::frame::{Answer, Visit};
 use crate::state::Gateway;
 
 const TOP_K: usize = 10;
@@ -70,7 +68,7 @@ impl MemoryItem {
 }
 
 /// A fact's statement, or the messages of an episode, unless somebody has rewritten it.
-pub(super) async fn text(engine: &Engine, doc: &Doc) -> Result<String, EngineError> {
+async fn text(engine: &Engine, doc: &Doc) -> Result<String, EngineError> {
     let cell = match &doc.parent {
         Some(parent) if parent.kind == ParentKind::Memcell && doc.origin != Origin::Hand => {
             engine.cell(&CellId::new(parent.id.as_str())).await?
@@ -90,7 +88,7 @@ pub(super) async fn text(engine: &Engine, doc: &Doc) -> Result<String, EngineErr
 }
 
 /// An owner's facts, and the episodes from which no fact was made.
-pub(super) async fn of_owner(
+async fn of_owner(
     engine: &Engine,
     scope: &Scope,
     owner: &Owner,
@@ -152,68 +150,38 @@ pub(super) struct MemoryPages {
     page_size: Option<usize>,
 }
 
-impl MemoryPages {
-    /// Cuts a page out of a list, in mem0's form of one.
-    pub(super) fn cut<T>(&self, path: &str, items: Vec<T>) -> Result<(Vec<T>, Paged), Invalid> {
-        let (page, size) = (self.page.unwrap_or(1), self.page_size.unwrap_or(PAGE_SIZE));
-        for (field, value) in [("page", page), ("page_size", size)] {
-            if value == 0 {
-                return Err(Invalid::at(field, "is counted from 1"));
-            }
-        }
-        let count = items.len();
-        let link = |page: usize| format!("{path}?page={page}&page_size={size}");
-        let paged = Paged {
-            count,
-            next: (page.saturating_mul(size) < count).then(|| link(page + 1)),
-            previous: (page > 1).then(|| link(page - 1)),
-        };
-        let skipped = (page - 1).saturating_mul(size);
-        Ok((items.into_iter().skip(skipped).take(size).collect(), paged))
-    }
-}
-
-/// How many there are, and where the pages beside this one are.
-#[derive(Debug, Serialize)]
-pub(super) struct Paged {
-    count: usize,
-    next: Option<String>,
-    previous: Option<String>,
-}
-
-impl Paged {
-    pub(super) fn answer(self, results: impl Serialize) -> Response {
-        let Self {
-            count,
-            next,
-            previous,
-        } = self;
-        Json(json!({"count": count, "next": next, "previous": previous, "results": results})).into_response()
-    }
-}
-
 /// Lists memories, newest first.
 pub(super) async fn page(
-    State(gateway): State<Gateway>,
     visit: Visit,
     UrlQuery(pages): UrlQuery<MemoryPages>,
     JsonBody { value: asked, .. }: JsonBody<Asked>,
-) -> Result<Response, Failure> {
-    let hits = list(&gateway, &visit, &asked).await?;
-    let (hits, paged) = pages.cut("/v3/memories/", hits)?;
-    Ok(paged.answer(items(&gateway, &hits).await?))
-}
-
-async fn list(gateway: &Gateway, visit: &Visit, asked: &Asked) -> Result<Vec<Hit>, Failure> {
+) -> Answer {
+    let gateway = &visit.gateway;
     let mut hits = Vec::new();
-    for (owner, filter) in wanted(gateway, visit, asked.filters.as_ref()).await? {
+    for (owner, filter) in wanted(&visit, asked.filters.as_ref()).await? {
         hits.extend(of_owner(&gateway.engine, &visit.caller.home, &owner, filter).await?);
     }
     if asked.latest_only {
         hits.retain(|hit| hit.superseded_by.is_none());
     }
     hits.sort_by(|a, b| (b.doc.time, &b.doc.key.id).cmp(&(a.doc.time, &a.doc.key.id)));
-    Ok(hits)
+    let (page, size) = (pages.page.unwrap_or(1), pages.page_size.unwrap_or(PAGE_SIZE));
+    for (field, value) in [("page", page), ("page_size", size)] {
+        if value == 0 {
+            return Err(Invalid::at(field, "is counted from 1").into());
+        }
+    }
+    let skipped = (page - 1).saturating_mul(size);
+    let shown = hits.get(skipped..).unwrap_or_default();
+    let results = items(gateway, &shown[..size.min(shown.len())]).await?;
+    let link = |page: usize| format!("/v3/memories/?page={page}&page_size={size}");
+    Ok(Json(json!({
+        "count": hits.len(),
+        "next": (size < shown.len()).then(|| link(page + 1)),
+        "previous": (page > 1).then(|| link(page - 1)),
+        "results": results,
+    }))
+    .into_response())
 }
 
 async fn items(gateway: &Gateway, hits: &[Hit]) -> Result<Vec<MemoryItem>, EngineError> {
@@ -225,16 +193,8 @@ async fn items(gateway: &Gateway, hits: &[Hit]) -> Result<Vec<MemoryItem>, Engin
 }
 
 /// Searches, best first.
-pub(super) async fn search(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    JsonBody { value: asked, .. }: JsonBody<Asked>,
-) -> Result<Response, Failure> {
-    let results = found(&gateway, &visit, &asked).await?;
-    Ok(Json(json!({"results": results})).into_response())
-}
-
-async fn found(gateway: &Gateway, visit: &Visit, asked: &Asked) -> Result<Vec<MemoryItem>, Failure> {
+pub(super) async fn search(visit: Visit, JsonBody { value: asked, .. }: JsonBody<Asked>) -> Answer {
+    let gateway = &visit.gateway;
     let top_k = asked.top_k.unwrap_or(TOP_K);
     if !(1..=TOP_K_MAX).contains(&top_k) {
         return Err(Invalid::at("top_k", format!("must be between 1 and {TOP_K_MAX}")).into());
@@ -243,7 +203,7 @@ async fn found(gateway: &Gateway, visit: &Visit, asked: &Asked) -> Result<Vec<Me
     let score_min = asked.threshold.unwrap_or_default() as f32;
     let scope = &visit.caller.home;
     let mut hits = Vec::new();
-    for (owner, filter) in wanted(gateway, visit, asked.filters.as_ref()).await? {
+    for (owner, filter) in wanted(&visit, asked.filters.as_ref()).await? {
         let search = Search {
             scope: scope.clone(),
             owner: owner.clone(),
@@ -276,7 +236,7 @@ async fn found(gateway: &Gateway, visit: &Visit, asked: &Asked) -> Result<Vec<Me
     for (item, hit) in items.iter_mut().zip(&hits) {
         item.score = Some(hit.score);
     }
-    Ok(items)
+    Ok(Json(json!({"results": items})).into_response())
 }
 
 /// The facts among some hits, those of episodes too, and the episodes without facts.
@@ -293,85 +253,23 @@ fn memories(found: Vec<Hit>, with_facts: &BTreeSet<String>) -> Vec<Hit> {
     hits
 }
 
-/// A memory's id out of a path.
-pub(super) type Id = Result<Path<String>, PathRejection>;
-
 /// The memory that an id names.
-pub(super) async fn named(gateway: &Gateway, visit: &Visit, id: &str) -> Result<(Owner, Hit), Failure> {
+pub(super) async fn named(visit: &Visit, id: &str) -> Result<(Owner, Hit), Failure> {
     let none = || Failure::not_found("memory", id);
     // Ids of mem0 itself have another form: such a memory is not here.
     let mut parts: IdsParts = OneQuery::default()
         .parts(id, &visit.caller.home)
         .map_err(|_| none())?;
     visit.caller.enter_ids(&mut parts)?;
-    let (owner, hit) = edit::find(&gateway.engine, parts).await?.ok_or_else(none)?;
+    let (owner, hit) = edit::find(&visit.gateway.engine, parts).await?.ok_or_else(none)?;
     match hit.doc.kind {
         DocKind::Entry(EntryKind::Fact | EntryKind::Episode) => Ok((owner, hit)),
         _ => Err(none()),
     }
 }
 
-/// The text of an id in a path.
-pub(super) fn id(id: Id) -> Result<String, Failure> {
-    let Path(id) = id.map_err(|_| Invalid::whole("the memory's id is not text"))?;
-    Ok(id)
-}
-
 /// One memory.
-pub(super) async fn one(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    memory_id: Id,
-) -> Result<Response, Failure> {
-    let (_, hit) = named(&gateway, &visit, &id(memory_id)?).await?;
-    Ok(Json(MemoryItem::of(&gateway, &hit).await?).into_response())
-}
-
-/// The memories that one replaced, oldest first, and itself.
-pub(super) async fn history(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    memory_id: Id,
-) -> Result<Response, Failure> {
-    let memory_id = id(memory_id)?;
-    let (owner, newest) = named(&gateway, &visit, &memory_id).await?;
-    let mut versions = vec![newest];
-    while let Some(older) = replaced(&gateway.engine, &visit.caller.home, &owner, &versions).await? {
-        versions.push(older);
-    }
-    let mut old: Option<String> = None;
-    let mut events = Vec::new();
-    for version in versions.iter().rev() {
-        let new = text(&gateway.engine, &version.doc).await?;
-        let at = gateway.zone().render(version.doc.time);
-        events.push(json!({
-            "id": ApiId::render(&owner.id, &version.doc.key.id),
-            "memory_id": memory_id,
-            "user_id": owner.id.as_str(),
-            "event": if old.is_some() { "UPDATE" } else { "ADD" },
-            "old_memory": old,
-            "new_memory": new,
-            "created_at": at,
-            "updated_at": at,
-        }));
-        old = Some(new);
-    }
-    Ok(Json(events).into_response())
-}
-
-/// The memory that the last of some versions replaced.
-async fn replaced(
-    engine: &Engine,
-    scope: &Scope,
-    owner: &Owner,
-    versions: &[Hit],
-) -> Result<Option<Hit>, EngineError> {
-    let is_new = |id: &&EntryId| !versions.iter().any(|one| *one.doc.key.id == *id.as_str());
-    let older: Option<&EntryId> = versions
-        .last()
-        .and_then(|last: &Hit| last.doc.supersedes.iter().rfind(is_new));
-    match older {
-        Some(id) => edit::entry(engine, scope, owner, id).await,
-        None => Ok(None),
-    }
+pub(super) async fn one(visit: Visit, PathId(id): PathId) -> Answer {
+    let (_, hit) = named(&visit, &id).await?;
+    Ok(Json(MemoryItem::of(&visit.gateway, &hit).await?).into_response())
 }

@@ -97,32 +97,12 @@ read   POST /v3/memories/search/
 read   GET /v1/memories/{memory_id}/
 write  PUT /v1/memories/{memory_id}/
 write  DELETE /v1/memories/{memory_id}/
-read   GET /v1/memories/{memory_id}/history/
-write  PUT /v1/batch/
-write  DELETE /v1/batch/
-read   GET /v1/entities/
-write  DELETE /v1/entities/{kind}/{name}/
-write  DELETE /v2/entities/{kind}/{name}/
-read   GET /v1/event/{event_id}/
-read   GET /v1/events/
 read   GET /mcp
 read   POST /mcp
 ";
 
-/// Answered whatever the method: by a model server, by the door of agents, with "not implemented", and with "no such route".
-const WHATEVER: [&str; 11] = [
-    "/v1/memories/search/",
-    "/v1/{*path}",
-    "/mcp",
-    "/v1/exports/",
-    "/v1/exports/get/",
-    "/v1/summary/",
-    "/v1/feedback/",
-    "/v2/profiles/{*path}",
-    "/v2/entities/user/{name}/profile/",
-    "/webhooks/{*path}",
-    "/orgs/{*path}",
-];
+/// Answered whatever the method: by a model server, by the door of agents.
+const WHATEVER: [&str; 2] = ["/v1/{*path}", "/mcp"];
 
 /// The methods and paths of a router, which it tells in no other way than its `Debug`; `ANY` where one answers all methods.
 fn routes(router: &Router) -> Vec<(String, String)> {

@@ -3,10 +3,24 @@ use expect_test::{Expect, expect};
 use transcript::dialect::{Dialect, Transcript, convert, read, system, write};
 use transcript::{Block, Item, Outcome, Role, Thinking};
 
+/// The names of its tools, in order; a tool of the provider without a name has its type.
+fn tool_names(transcript: &Transcript) -> Vec<String> {
+    let tools = transcript.tools.as_deref().unwrap_or("[]");
+    let tools: Vec<serde_json::Value> = serde_json::from_str(tools).expect("a list");
+    let name = |tool: &serde_json::Value| {
+        let names = [&tool["function"]["name"], &tool["name"], &tool["type"]];
+        names
+            .into_iter()
+            .find_map(|name| name.as_str())
+            .map(str::to_owned)
+    };
+    tools.iter().filter_map(name).collect()
+}
+
 /// What was read, a line per block.
 fn shown(transcript: &Transcript) -> String {
     let (dialect, model) = (transcript.dialect.as_str(), &transcript.model);
-    let (tools, skipped) = (transcript.tool_names(), &transcript.skipped);
+    let (tools, skipped) = (tool_names(transcript), &transcript.skipped);
     let mut lines = vec![format!(
         "{dialect} model {model:?} tools {tools:?} skipped {skipped:?}"
     )];
