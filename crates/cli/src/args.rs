@@ -76,7 +76,9 @@ pub(crate) enum Command {
     Forget(ForgetArgs),
     /// List changes of the memory files with author and reason
     Log(LogArgs),
-    /// Show one change line by line, or the changes not recorded yet
+    /// Show the memory files as they were at a time
+    Show(ShowArgs),
+    /// Show one change line by line
     Diff(DiffArgs),
     /// Undo one background run and nothing else
     Undo(UndoArgs),
@@ -337,13 +339,27 @@ pub(crate) struct LogArgs {
     /// Maximum number of changes
     #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) limit: u16,
+    /// Print every change as a stream for `git fast-import`
+    #[arg(long = "as", value_name = "FORM", value_parser = ["git"], conflicts_with_all = ["user", "agent", "limit"])]
+    pub(crate) form: Option<String>,
+    #[command(flatten)]
+    pub(crate) tenant: TenantArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// A file below `memory/`, to print [default: list all files]
+    pub(crate) path: Option<String>,
+    /// Time: ISO 8601; a date is its beginning
+    #[arg(long, value_name = "TIME")]
+    pub(crate) at: String,
     #[command(flatten)]
     pub(crate) tenant: TenantArgs,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
-    /// Id of a change from `quipu log` [default: the changes not recorded yet]
+    /// Id of a change from `quipu log` [default: the newest one]
     pub(crate) id: Option<String>,
     #[command(flatten)]
     pub(crate) tenant: TenantArgs,

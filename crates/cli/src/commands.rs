@@ -115,6 +115,7 @@ fn work(desk: Desk, command: Command) -> Result<Exit, Failure> {
         Command::Skill(args) => desk.with_api(async |api| skill::skill(&desk, api, args).await),
         Command::Forget(args) => desk.with_api(async |api| forget::forget(&desk, api, args).await),
         Command::Log(args) => desk.with_api(async |api| history::log(&desk, api, args).await),
+        Command::Show(args) => desk.with_api(async |api| history::show_then(&desk, api, args).await),
         Command::Diff(args) => desk.with_api(async |api| history::diff(&desk, api, args).await),
         Command::Undo(args) => desk.with_api(async |api| history::undo(&desk, api, args).await),
         Command::Audit(args) => desk.with_api(async |api| history::audit(&desk, api, args).await),

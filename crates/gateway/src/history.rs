@@ -5,14 +5,15 @@
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::response::Response;
-use memory::{Audited, RecordedChange};
+use memory::{Audited, Moment, PastFile, RecordedChange};
 use model::{Scope, Zone};
 use ports::By;
 use wire::history::{
-    AuditData, ChangeItem, ChangedBy, DiffData, FindingItem, HistoryData, HistoryQuery, TenantQuery,
-    UndoData, UndoRequest,
+    AuditData, ChangeItem, ChangedBy, DiffData, FindingItem, HistoryData, HistoryQuery, PastData,
+    PastFileItem, PastQuery, TenantQuery, UndoData, UndoRequest,
 };
-use wire::{ApiId, Envelope, ErrorCode, scope};
+use wire::search::When;
+use wire::{ApiId, Envelope, ErrorCode, Invalid, scope};
 
 use crate::body::{JsonBody, UrlQuery};
 use crate::failure::Failure;
@@ -41,7 +42,7 @@ pub(crate) async fn log(
     let owner = parts.owner.as_ref();
     let changes = gateway
         .engine
-        .history(tenant.within(), owner, parts.limit)
+        .history(tenant.within(), owner, (query.before, parts.limit))
         .await?;
     let zone = gateway.zone();
     let changes = changes.into_iter().map(|change| item(change, zone)).collect();
@@ -71,6 +72,38 @@ pub(crate) async fn diff(
     let tenant = Tenant::of(&visit, query.app_id.as_deref(), query.project_id.as_deref())?;
     let diff = gateway.engine.diff(tenant.within(), &id).await?;
     Ok(visit.answer(DiffData { diff }))
+}
+
+/// Files as they were
+///
+/// After a change, or at a time: the paths of all, or one with its text. Nothing that was forgotten is in them.
+#[utoipa::path(
+    get,
+    path = "/history/files",
+    operation_id = "past_files",
+    tag = "history",
+    params(PastQuery),
+    responses((status = 200, description = "The files", body = Envelope<PastData>), Errors),
+)]
+pub(crate) async fn files(
+    State(gateway): State<Gateway>,
+    visit: Visit,
+    UrlQuery(query): UrlQuery<PastQuery>,
+) -> Result<Response, Failure> {
+    let tenant = Tenant::of(&visit, query.app_id.as_deref(), query.project_id.as_deref())?;
+    let moment = match (query.change, query.at) {
+        (Some(change), None) => Moment::After(change),
+        (None, Some(at)) => Moment::At(When::Text(at).resolve("at", gateway.zone())?),
+        _ => return Err(Invalid::whole("give either `at` or `change`").into()),
+    };
+    let path = query.path.as_deref();
+    let files = gateway.engine.files_then(tenant.within(), moment, path).await?;
+    let item = |PastFile { path, text }| PastFileItem {
+        path: path.as_ref().to_owned(),
+        text,
+    };
+    let files = files.into_iter().map(item).collect();
+    Ok(visit.answer(PastData { files }))
 }
 
 /// Undo a run

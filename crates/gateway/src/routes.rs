@@ -83,6 +83,7 @@ versioned! {
     "/owners" => get(owners::list_owners);
     "/history" => get(history::log);
     "/history/{change_id}" => get(history::diff);
+    "/history/files" => get(history::files);
     "/history/undo" => post(history::undo);
     "/audit" => get(history::audit);
     "/index/sync" [Admin] => post(upkeep::sync_index);

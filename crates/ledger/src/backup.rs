@@ -17,6 +17,11 @@ impl SqliteLedger {
         Ok(copy(from, to)?)
     }
 
+    /// Adds the versions to a copy that the ledger has since, unsettled: files that were copied meanwhile may have them.
+    pub fn copy_newer_history(from: &Path, copy: &Path) -> Result<(), LedgerError> {
+        Ok(copy_newer_history(from, copy)?)
+    }
+
     /// Reads a copy from end to end; the error says what is wrong with it.
     pub fn check(copy: &Path) -> Result<(), LedgerError> {
         Ok(check(copy)?)
@@ -43,6 +48,37 @@ pub(crate) fn copy(from: &Path, to: &Path) -> LedgerResult<()> {
             frozen.map_err(|_| failure)
         }
         copied => copied,
+    }
+}
+
+/// Changes and versions have numbers that only rise, and are never changed but to be settled.
+const NEWER_HISTORY: &str = "BEGIN IMMEDIATE;
+    INSERT INTO main.changes SELECT * FROM live.changes WHERE id > (SELECT coalesce(max(id), 0) FROM main.changes);
+    INSERT OR IGNORE INTO main.versioned_files (path, app, project, owner_kind, owner)
+      SELECT path, app, project, owner_kind, owner FROM live.versioned_files;
+    INSERT INTO main.versions
+      SELECT new.id, file.id, entry, change, session, before, after, bytes, body, 1
+      FROM live.versions AS new JOIN live.versioned_files AS there ON there.id = new.file
+      JOIN main.versioned_files AS file ON file.path = there.path
+      WHERE new.id > (SELECT coalesce(max(id), 0) FROM main.versions);
+    COMMIT;";
+
+fn copy_newer_history(from: &Path, copy: &Path) -> LedgerResult<()> {
+    let connection = opened(copy)?;
+    // An earlier version's ledger has none.
+    if !connection.table_exists(Some("main"), "versions")? {
+        return Ok(());
+    }
+    match connection
+        .execute("ATTACH ?1 AS live", [from.to_str()])
+        .map_err(Failure::from)
+    {
+        // Nobody writes on a read-only disk.
+        Err(failure) if failure.may_be_for_room() => Ok(()),
+        attached => {
+            attached?;
+            Ok(connection.execute_batch(NEWER_HISTORY)?)
+        }
     }
 }
 

@@ -38,9 +38,27 @@ struct Recorder<'a> {
     at: Timestamp,
     /// The change of what was found otherwise than recorded.
     found: Option<i64>,
+    /// Changes that lost a version which its file turned out not to have.
+    shrunk: Vec<i64>,
 }
 
-impl Recorder<'_> {
+impl<'a> Recorder<'a> {
+    fn new(connection: &'a Connection, at: Timestamp) -> LedgerResult<Self> {
+        Ok(Self {
+            connection,
+            packer: Packer::new()?,
+            at,
+            found: None,
+            shrunk: Vec::new(),
+        })
+    }
+
+    /// A change whose only write failed leaves nothing.
+    fn end(&self) -> LedgerResult<()> {
+        let mut shrunk = self.shrunk.iter();
+        shrunk.try_for_each(|change| drop_if_empty(self.connection, Some(*change)))
+    }
+
     fn known_file(&self, path: &str) -> LedgerResult<Option<i64>> {
         let known = self
             .connection
@@ -92,17 +110,17 @@ impl Recorder<'_> {
     ) -> LedgerResult<bool> {
         let entry = entry_of(&version.key);
         let digest = found.map(|found| found.digest.cast_signed());
+        let mut has_any = false;
         while let Some(last) = self.last(file, entry)? {
             let was_written = last.after == digest;
-            if last.is_unsettled && !was_written && last.before == digest {
-                // Its change stays: a run that tries again adds to it.
-                self.connection
-                    .prepare_cached("DELETE FROM versions WHERE id = ?1")?
-                    .execute([last.id])?;
-                if last.before.is_none() {
-                    // Nothing was there, and nothing is.
-                    return Ok(true);
-                }
+            if last.is_unsettled && !was_written && self.is_replaced(file, entry, digest)? {
+                let change = self
+                    .connection
+                    .prepare_cached("DELETE FROM versions WHERE id = ?1 RETURNING change")?
+                    .query_row([last.id], |row| row.get::<_, Option<i64>>(0))?;
+                self.shrunk.extend(change);
+                // If that was the first, nothing was there, and nothing is.
+                has_any |= last.before.is_none();
                 continue;
             }
             if last.is_unsettled {
@@ -114,7 +132,15 @@ impl Recorder<'_> {
             }
             return Ok(true);
         }
-        Ok(false)
+        Ok(has_any)
+    }
+
+    /// Whether a version that may not be in its file was to replace that state.
+    fn is_replaced(&self, file: i64, entry: &str, digest: Option<i64>) -> LedgerResult<bool> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT 1 FROM versions WHERE file = ?1 AND entry = ?2 AND is_unsettled = 1 AND before IS ?3",
+        )?;
+        Ok(statement.exists((file, entry, digest))?)
     }
 
     fn found(&mut self) -> LedgerResult<i64> {
@@ -199,12 +225,7 @@ fn announce(
         Some(known) if is_there(connection, known)? => known,
         _ => insert_change(connection, &target.by, target.at, false)?,
     };
-    let mut recorder = Recorder {
-        connection,
-        packer: Packer::new()?,
-        at: target.at,
-        found: None,
-    };
+    let mut recorder = Recorder::new(connection, target.at)?;
     let mut ids = Vec::with_capacity(versions.len());
     for version in versions {
         let file = recorder.file(version)?;
@@ -223,6 +244,7 @@ fn announce(
         )?;
         ids.push(id.cast_unsigned());
     }
+    recorder.end()?;
     Ok(Announced {
         change: change.cast_unsigned(),
         versions: ids,
@@ -235,12 +257,7 @@ fn is_there(connection: &Connection, change: i64) -> LedgerResult<bool> {
 }
 
 fn find(connection: &Connection, found: &[NewVersion], at: Timestamp) -> LedgerResult<Option<ChangeId>> {
-    let mut recorder = Recorder {
-        connection,
-        packer: Packer::new()?,
-        at,
-        found: None,
-    };
+    let mut recorder = Recorder::new(connection, at)?;
     for version in found {
         let known = recorder.known_file(&version.key.path)?;
         if let Some(file) = known
@@ -256,6 +273,7 @@ fn find(connection: &Connection, found: &[NewVersion], at: Timestamp) -> LedgerR
             recorder.insert((file, version), by, before, version.after.as_ref(), false)?;
         }
     }
+    recorder.end()?;
     Ok(recorder.found.map(i64::cast_unsigned))
 }
 

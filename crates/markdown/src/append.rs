@@ -8,8 +8,9 @@ use model::{Entry, EntryId, EntryKind, Zone};
 
 use crate::front::Broken;
 use crate::lines::{END, item};
-use crate::parse::Parsed;
-use crate::render::render;
+use crate::parse::{Parsed, parse_entry};
+use crate::place::Place;
+use crate::render::{new_file, render};
 
 /// The end of a file to remove.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,6 +54,21 @@ pub fn plan(bytes: &[u8], parsed: &Parsed, entries: &[Entry], zone: &Zone) -> Re
         text.insert_str(0, separator(stays, &text));
     }
     Ok(Plan { cut, text })
+}
+
+/// A file with entries of these texts, as if each had been appended to a new file.
+pub fn file_of<'a>(texts: impl IntoIterator<Item = &'a str>, place: &Place, zone: &Zone) -> String {
+    let mut file = String::new();
+    for text in texts {
+        if file.is_empty()
+            && let Some(first) = parse_entry(text, place, zone)
+        {
+            file = new_file(first.kind, zone.date(first.time));
+        }
+        file.push_str(separator(file.as_bytes(), text));
+        file.push_str(text);
+    }
+    file
 }
 
 /// A skill is a file of its own, which comes to be whole or not at all.

@@ -27,7 +27,7 @@ mod talk;
 #[cfg(test)]
 mod tests;
 
-pub use append::{Plan, TailCut, ends_cleanly, plan};
+pub use append::{Plan, TailCut, ends_cleanly, file_of, plan};
 pub use block::EntryBlock;
 pub use change::{Change, change, extended, is_bare, upgraded};
 pub use digest::digest;

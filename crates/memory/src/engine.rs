@@ -8,8 +8,9 @@ use std::time::Duration;
 use model::{Cell, CellId, Doc, EntryId, Owner, Page, Scope, SessionKey, SkillStatus};
 use ports::runs::Events;
 use ports::{
-    Chat, Clock, DocumentReader, Embedder, FileChanges, History, Ids, Index, Job, JobId, Jobs, NoRoom, Pages,
-    Reranker, Retention, Run, TaskPage, TaskQuery, Touching, Transcripts, Vault, VersionKey, VersionQuery,
+    ChangeId, Chat, Clock, DocumentReader, Embedder, FileChanges, History, Ids, Index, Job, JobId, Jobs,
+    NoRoom, Pages, Reranker, Retention, Run, TaskPage, TaskQuery, Touching, Transcripts, Vault, VersionKey,
+    VersionQuery,
 };
 use recall::Hit;
 
@@ -345,14 +346,14 @@ impl Engine {
         self.minded(Box::pin(forget::forget(self.world(), forget)).await)
     }
 
-    /// Changes of the vault, newest first: of an owner or of all; with a scope, only what concerns this scope.
+    /// Changes of the vault, newest first, or those before one: of an owner or of all; with a scope, only what concerns this scope.
     pub async fn history(
         &self,
         within: Option<&Scope>,
         owner: Option<&(Scope, Owner)>,
-        limit: usize,
+        before_and_limit: (Option<ChangeId>, usize),
     ) -> Result<Vec<RecordedChange>, EngineError> {
-        history::log(self.world(), within, owner, limit).await
+        history::log(self.world(), within, owner, before_and_limit).await
     }
 
     /// The diff of a change; with a scope, only what concerns this scope.
@@ -483,7 +484,7 @@ impl Engine {
         }
     }
 
-    fn world(&self) -> &Arc<World> {
+    pub(crate) fn world(&self) -> &Arc<World> {
         &self.handle.world
     }
 

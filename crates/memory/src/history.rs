@@ -9,6 +9,7 @@ mod others;
 mod purge;
 mod reading;
 mod recorded;
+mod then;
 mod undone;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,6 +29,7 @@ pub(crate) use others::{end, keep};
 pub(crate) use purge::{Named, purge, purge_owner, purge_session};
 pub(crate) use reading::{diff, log, states, writers};
 use recorded::RecordedVault;
+pub use then::{Moment, PastFile};
 use undone::finish_open;
 pub(crate) use undone::undo;
 
@@ -322,11 +324,11 @@ fn differences(
     file: Option<&ParsedFile>,
     record: Option<&FileRecord>,
 ) -> Vec<NewVersion> {
-    let marks = record.map_or(&[][..], |record| &record.marks);
-    let mark_of = |id: &EntryId| marks.iter().find(|mark| mark.entry == *id);
+    let marks = record.into_iter().flat_map(|record| &record.marks);
+    let mut marks: BTreeMap<&EntryId, &FileMark> = marks.map(|mark| (&mark.entry, mark)).collect();
     let mut found = Vec::new();
     for read in file.into_iter().flat_map(|file| &file.entries) {
-        let mark = mark_of(&read.entry.id);
+        let mark = marks.get(&read.entry.id);
         if mark.is_some_and(|mark| mark.digest == read.digest) {
             continue;
         }
@@ -348,29 +350,24 @@ fn differences(
         });
     }
     // An unreadable entry is not gone.
-    let is_there = |mark: &&FileMark| {
-        file.is_some_and(|file| {
-            let mut entries = file.entries.iter();
-            file.unreadable.contains(&mark.entry) || entries.any(|read| read.entry.id == mark.entry)
-        })
-    };
+    if let Some(file) = file {
+        for read in &file.entries {
+            marks.remove(&read.entry.id);
+        }
+        marks.retain(|id, _| !file.unreadable.contains(*id));
+    }
     let is_unread = file.is_some_and(|file| file.broken.is_some() && file.entries.is_empty());
     if let Some(record) = record.filter(|_| !is_unread) {
-        found.extend(
-            marks
-                .iter()
-                .filter(|mark| !is_there(mark))
-                .map(|mark| NewVersion {
-                    key: VersionKey {
-                        path: path.clone(),
-                        entry: Some(mark.entry.clone()),
-                    },
-                    owner: Some((record.scope.clone(), record.owner.clone())),
-                    session: None,
-                    before: (mark.digest != UNKNOWN).then(|| known(mark)),
-                    after: None,
-                }),
-        );
+        found.extend(marks.into_values().map(|mark| NewVersion {
+            key: VersionKey {
+                path: path.clone(),
+                entry: Some(mark.entry.clone()),
+            },
+            owner: Some((record.scope.clone(), record.owner.clone())),
+            session: None,
+            before: (mark.digest != UNKNOWN).then(|| known(mark)),
+            after: None,
+        }));
     }
     found
 }

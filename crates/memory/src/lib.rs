@@ -74,7 +74,7 @@ pub use api::{
 };
 pub use due::Due;
 pub use engine::{Engine, Parts};
-pub use history::HistoryError;
+pub use history::{HistoryError, Moment, PastFile};
 pub use recall::{Hit, Method, Why};
 pub use room::DiskState;
 pub use settings::MemorySettings;

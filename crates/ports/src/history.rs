@@ -127,8 +127,6 @@ pub struct HistoryChange {
 pub enum ChangeQuery {
     /// Undos whose follow-up is not done yet.
     Open,
-    /// Those of a run.
-    Run(RunId),
     /// Those that undo a run.
     Undoing(RunId),
 }
@@ -148,14 +146,17 @@ pub enum Touching {
 /// Which versions to read, in the order in which they were recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum VersionQuery {
-    /// Those of the newest changes, at most so many; without their text, and without unsettled ones.
-    Newest(Touching, usize),
+    /// Those of the newest changes, or of the newest before one, at most so many; without their text, and without
+    /// unsettled ones.
+    Newest(Touching, Option<ChangeId>, usize),
     /// Those of a change; without unsettled ones.
     Change(ChangeId),
     /// Those of a run.
     Run(RunId),
     /// All of some keys.
     Keys(Vec<VersionKey>),
+    /// All of a file and its entries.
+    File(VaultPath),
     /// All that somebody has; without their text.
     Touching(Touching),
     /// The same, with their text.

@@ -163,6 +163,8 @@ pub trait Vault: Send + Sync + std::fmt::Debug {
     fn text_of(&self, entry: &Entry) -> VersionText;
     /// The entry of such a text in a file; none if it is of another program.
     fn entry_of(&self, path: &VaultPath, text: &str) -> Option<Entry>;
+    /// A file with entries of such texts; none if the path is no memory file's.
+    fn file_of(&self, path: &VaultPath, texts: &[&str]) -> Option<String>;
     /// The files that are no memory files, sorted by path; without links, and names that begin with `.`, `#` or `~`.
     async fn others(&self) -> Result<Vec<OtherFile>, VaultError> {
         Ok(Vec::new())

@@ -233,6 +233,15 @@ impl Vault for MarkdownVault {
         markdown::parse_entry(text, &Place::of(path).ok()?, &self.writer.zone)
     }
 
+    fn file_of(&self, path: &VaultPath, texts: &[&str]) -> Option<String> {
+        let place = Place::of(path).ok()?;
+        Some(markdown::file_of(
+            texts.iter().copied(),
+            &place,
+            &self.writer.zone,
+        ))
+    }
+
     async fn others(&self) -> Result<Vec<OtherFile>, VaultError> {
         self.blocking(|writer| Ok(writer.tree.others())).await
     }

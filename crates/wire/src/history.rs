@@ -25,6 +25,8 @@ pub struct HistoryQuery {
     /// Only changes that touch this user's files.
     pub user_id: Option<String>,
     pub agent_id: Option<String>,
+    /// Only changes before this one.
+    pub before: Option<u64>,
     /// 1 to 1000.
     #[serde(default = "default_limit")]
     #[param(minimum = 1, maximum = 1000, default = 50, required = false)]
@@ -61,6 +63,36 @@ pub struct TenantQuery {
     /// Without it, a token for all tenants means all of them.
     pub app_id: Option<String>,
     pub project_id: Option<String>,
+}
+
+/// Which files, and when. Either `at` or `change`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct PastQuery {
+    /// Without it, a token for all tenants means all of them.
+    pub app_id: Option<String>,
+    pub project_id: Option<String>,
+    /// ISO 8601. A run counts from its start, an edit in a file from when Quipu found it.
+    pub at: Option<String>,
+    /// After this change and all before it. 0 is before the first.
+    pub change: Option<u64>,
+    /// Return only this file, with its text.
+    pub path: Option<String>,
+}
+
+/// Files as they were, by path.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct PastData {
+    pub files: Vec<PastFileItem>,
+}
+
+/// A file as it was. A file of memories has the entries that it had, without what stood between them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct PastFileItem {
+    /// Below `memory/`.
+    pub path: String,
+    /// If the request names the file, and the text is kept.
+    pub text: Option<String>,
 }
 
 /// Changes, the newest first.

@@ -85,7 +85,10 @@ impl Run {
 
     async fn log(&self) -> Held<Vec<RecordedChange>> {
         let engine = self.engine();
-        let log = self.world.drive(engine.history(None, None, usize::MAX)).await?;
+        let log = self
+            .world
+            .drive(engine.history(None, None, (None, usize::MAX)))
+            .await?;
         log.map_err(|error| error.to_string())
     }
 

@@ -485,6 +485,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/history/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Files as they were
+         * @description After a change, or at a time: the paths of all, or one with its text. Nothing that was forgotten is in them.
+         */
+        get: operations["past_files"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/history/undo": {
         parameters: {
             query?: never;
@@ -2421,6 +2441,15 @@ export interface components {
             };
         };
         /** @description An answer. */
+        Envelope_PastData: {
+            /** @description The request's id; the task's id when the answer is 202. */
+            request_id: string;
+            /** @description Files as they were, by path. */
+            data: {
+                files: components["schemas"]["PastFileItem"][];
+            };
+        };
+        /** @description An answer. */
         Envelope_PreviewData: {
             /** @description The request's id; the task's id when the answer is 202. */
             request_id: string;
@@ -3330,6 +3359,17 @@ export interface components {
         /** @description Owners by tenant, then kind, then id. */
         OwnersData: {
             owners: components["schemas"]["OwnerItem"][];
+        };
+        /** @description Files as they were, by path. */
+        PastData: {
+            files: components["schemas"]["PastFileItem"][];
+        };
+        /** @description A file as it was. A file of memories has the entries that it had, without what stood between them. */
+        PastFileItem: {
+            /** @description Below `memory/`. */
+            path: string;
+            /** @description If the request names the file, and the text is kept. */
+            text?: string | null;
         };
         /** @description A message to keep verbatim, or no longer. */
         PinRequest: {
@@ -5001,6 +5041,8 @@ export interface operations {
                 /** @description Only changes that touch this user's files. */
                 user_id?: string;
                 agent_id?: string;
+                /** @description Only changes before this one. */
+                before?: number;
                 /** @description 1 to 1000. */
                 limit?: number;
             };
@@ -5017,6 +5059,48 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Envelope_HistoryData"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedFormat"];
+            422: components["responses"]["InvalidInput"];
+            429: components["responses"]["QueueSaturated"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            507: components["responses"]["DiskFull"];
+        };
+    };
+    past_files: {
+        parameters: {
+            query?: {
+                /** @description Without it, a token for all tenants means all of them. */
+                app_id?: string;
+                project_id?: string;
+                /** @description ISO 8601. A run counts from its start, an edit in a file from when Quipu found it. */
+                at?: string;
+                /** @description After this change and all before it. 0 is before the first. */
+                change?: number;
+                /** @description Return only this file, with its text. */
+                path?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The files */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_PastData"];
                 };
             };
             400: components["responses"]["BadRequest"];

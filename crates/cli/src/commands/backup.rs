@@ -4,7 +4,8 @@
 //!
 //! A segment is written to the ledger first and to the memory folder later. So the ledger is copied before the files of the
 //! memory folder are, and the two together are what a crash could have left: the next start finishes the rest. Most files
-//! are copied once before the ledger, so that little time lies between the two.
+//! are copied once before the ledger, so that little time lies between the two. Of the history, the ledger's copy then gets
+//! what was recorded meanwhile: so it knows whose the writes are that only the files have.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -74,6 +75,7 @@ fn taken(desk: &Desk, folder: &Path) -> Result<Archive, Failure> {
     let ledger = folder.join(LEDGER);
     SqliteLedger::copy(&root.join(LEDGER), &ledger).map_err(memory::EngineError::from)?;
     copies.follow()?;
+    SqliteLedger::copy_newer_history(&root.join(LEDGER), &ledger).map_err(memory::EngineError::from)?;
     let copied = synced(&ledger)?;
     let mut files = copies.files();
     files.push(ArchivedFile::new(LEDGER, Path::new(LEDGER), copied));

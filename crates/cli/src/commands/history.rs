@@ -1,17 +1,26 @@
-//! `quipu log`, `quipu diff`, `quipu undo`, `quipu audit`.
+//! `quipu log`, `quipu show`, `quipu diff`, `quipu undo`, `quipu audit`.
+
+mod git;
 
 use serde_json::Value;
 use wire::history::{
-    AuditData, ChangeItem, ChangedBy, DiffData, FindingItem, HistoryData, UndoData, UndoRequest,
+    AuditData, ChangeItem, ChangedBy, DiffData, FindingItem, HistoryData, PastData, PastFileItem, UndoData,
+    UndoRequest,
 };
 
 use super::{Desk, name};
 use crate::api::{Api, Path};
-use crate::args::{AuditArgs, DiffArgs, LogArgs, TenantArgs, UndoArgs};
+use crate::args::{AuditArgs, DiffArgs, LogArgs, ShowArgs, TenantArgs, UndoArgs};
 use crate::error::{Exit, Failure};
 use crate::output::{self, line};
 
+/// Author of what is no run's.
+const PERSON: &str = "a person, or another program";
+
 pub(super) async fn log(desk: &Desk, api: &Api, args: LogArgs) -> Result<Exit, Failure> {
+    if args.form.is_some() {
+        return git::stream(api, &args.tenant).await;
+    }
     let mut path = tenant(Path::new("/history", ""), &args.tenant)?.with("limit", args.limit);
     if let Some(user) = &args.user {
         path = path.with("user_id", name("--user", user)?);
@@ -37,16 +46,38 @@ fn show(change: &ChangeItem) -> Result<(), Failure> {
     let id = &change.id;
     let at = change.at.get(..16).unwrap_or(&change.at).replace('T', " ");
     line(format_args!("{id:>6}  {at}  {}", change.subject))?;
-    let of_run = |run: &str| {
-        let [strategy, reason] =
-            [&change.strategy, &change.reason].map(|text| text.as_deref().unwrap_or("-"));
-        format!("run {run} ({strategy}): {reason}")
-    };
-    let who = match (change.by, &change.run_id) {
-        (ChangedBy::Run, Some(run)) => of_run(run),
-        _ => "by a person, or another program".to_owned(),
-    };
-    line(format_args!("        {who}"))
+    line(format_args!("        {}", who(change)))
+}
+
+fn who(change: &ChangeItem) -> String {
+    let [strategy, reason] = [&change.strategy, &change.reason].map(|text| text.as_deref().unwrap_or("-"));
+    match (change.by, &change.run_id) {
+        (ChangedBy::Run, Some(run)) => format!("run {run} ({strategy}): {reason}"),
+        _ => format!("by {PERSON}"),
+    }
+}
+
+pub(super) async fn show_then(desk: &Desk, api: &Api, args: ShowArgs) -> Result<Exit, Failure> {
+    let mut path = tenant(Path::new("/history/files", ""), &args.tenant)?.with("at", &args.at);
+    if let Some(file) = &args.path {
+        path = path.with("path", file);
+    }
+    let then: PastData = api.get(path.text()).await?;
+    if desk.json {
+        output::json(&then)?;
+        return Ok(Exit::Ok);
+    }
+    if then.files.is_empty() {
+        let file = args.path.as_deref().unwrap_or("memory/");
+        let none = Failure::missing(format!("nothing was at `{file}` then"));
+        return Err(none.hint("`quipu show --at TIME` lists the files that there were"));
+    }
+    for PastFileItem { path, text } in &then.files {
+        let text = text.as_deref().unwrap_or("(its text is not kept)");
+        let told = args.path.as_ref().map_or(&**path, |_| text.trim_end());
+        line(format_args!("{told}"))?;
+    }
+    Ok(Exit::Ok)
 }
 
 pub(super) async fn diff(desk: &Desk, api: &Api, args: DiffArgs) -> Result<Exit, Failure> {

@@ -117,6 +117,7 @@ async fn typed_in(desk: &Desk, world: World, lines: &[&str]) -> Result<Told, Fai
             Command::Get(args) => memory::get(desk, &api, args).await,
             Command::Forget(args) => forget::forget(desk, &api, args).await,
             Command::Log(args) => history::log(desk, &api, args).await,
+            Command::Show(args) => history::show_then(desk, &api, args).await,
             Command::Diff(args) => history::diff(desk, &api, args).await,
             Command::Undo(args) => history::undo(desk, &api, args).await,
             Command::Audit(args) => history::audit(desk, &api, args).await,

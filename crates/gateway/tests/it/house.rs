@@ -460,6 +460,7 @@ fn look(name: &str) -> &'static str {
         "/context/view" | "/context/given" | "/context/stats" | "/context/guard" | "/context/archives" => {
             "?user_id=ada&conversation_id=s"
         }
+        "/history/files" => "?change=0",
         "/context/recover" => "?user_id=ada&conversation_id=s&id=m0",
         "/context/find" => "?user_id=ada&conversation_id=s&query=dessert",
         "/context/conversations" | "/memory/export" => "?user_id=ada",

@@ -47,6 +47,7 @@ admin  POST /cascade/quiesce
 read   GET /cache
 read   GET /history
 read   GET /history/{change_id}
+read   GET /history/files
 write  POST /history/undo
 read   GET /audit
 admin  POST /index/sync

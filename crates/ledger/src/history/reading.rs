@@ -24,12 +24,12 @@ const VERSION: &str = "SELECT versions.id, path, entry, app, project, owner_kind
 const CHANGE: &str = "SELECT id, at, run, strategy, reason, undoes, is_open FROM changes ";
 
 pub(crate) const NEWEST: &str = "SELECT DISTINCT change FROM versions
-    WHERE change IS NOT NULL AND is_unsettled = 0 ORDER BY change DESC LIMIT ?1";
+    WHERE change < ?2 AND is_unsettled = 0 ORDER BY change DESC LIMIT ?1";
 
 pub(crate) const NEWEST_OF: &str =
     "SELECT DISTINCT change FROM versioned_files JOIN versions ON file = versioned_files.id
-    WHERE app = ?2 AND project = ?3 AND (?4 IS NULL OR (owner_kind = ?4 AND owner = ?5))
-    AND change IS NOT NULL AND is_unsettled = 0 ORDER BY change DESC LIMIT ?1";
+    WHERE app = ?3 AND project = ?4 AND (?5 IS NULL OR (owner_kind = ?5 AND owner = ?6))
+    AND change < ?2 AND is_unsettled = 0 ORDER BY change DESC LIMIT ?1";
 
 fn change_of(row: &Row<'_>, first: usize) -> LedgerResult<Option<HistoryChange>> {
     let Some(id) = row.get::<_, Option<i64>>(first)? else {
@@ -136,9 +136,12 @@ pub(super) fn versions(connection: &Connection, query: &VersionQuery) -> LedgerR
     };
     let of_change = "WHERE change = ?1 AND is_unsettled = 0 ORDER BY versions.id";
     match query {
-        VersionQuery::Newest(touching, changes_max) => {
-            let max = count(*changes_max);
-            for change in newest(connection, touching, max)?.into_iter().rev() {
+        VersionQuery::Newest(touching, before, changes_max) => {
+            let before = before.map_or(i64::MAX, u64::cast_signed);
+            for change in newest(connection, touching, (count(*changes_max), before))?
+                .into_iter()
+                .rev()
+            {
                 reader.read(of_change, [change])?;
             }
         }
@@ -151,6 +154,7 @@ pub(super) fn versions(connection: &Connection, query: &VersionQuery) -> LedgerR
             }
             reader.versions.sort_by_key(|version| version.id);
         }
+        VersionQuery::File(path) => reader.read("WHERE path = ?1 ORDER BY versions.id", [&**path])?,
         VersionQuery::Touching(touching) | VersionQuery::Texts(touching) => {
             let of = "WHERE app = ?1 AND project = ?2 AND (?3 IS NULL OR (owner_kind = ?3 AND owner = ?4))
                 ORDER BY versions.id";
@@ -180,12 +184,12 @@ fn columns(touching: &Touching) -> (Option<&str>, Option<&str>, Option<i64>, Opt
 }
 
 /// The newest changes that touch somebody's files, the newest first.
-fn newest(connection: &Connection, touching: &Touching, max: i64) -> LedgerResult<Vec<i64>> {
+fn newest(connection: &Connection, touching: &Touching, (max, before): (i64, i64)) -> LedgerResult<Vec<i64>> {
     if *touching == Touching::All {
-        return ids(connection, NEWEST, [max]);
+        return ids(connection, NEWEST, [max, before]);
     }
     let (app, project, kind, owner) = columns(touching);
-    ids(connection, NEWEST_OF, (max, app, project, kind, owner))
+    ids(connection, NEWEST_OF, (max, before, app, project, kind, owner))
 }
 
 fn ids(connection: &Connection, sql: &str, params: impl Params) -> LedgerResult<Vec<i64>> {
@@ -197,7 +201,6 @@ fn ids(connection: &Connection, sql: &str, params: impl Params) -> LedgerResult<
 pub(super) fn changes(connection: &Connection, query: &ChangeQuery) -> LedgerResult<Vec<HistoryChange>> {
     let (rest, run) = match query {
         ChangeQuery::Open => ("WHERE is_open = 1 AND ?1 IS NULL ORDER BY id", None),
-        ChangeQuery::Run(run) => ("WHERE run = ?1 ORDER BY id", Some(run)),
         ChangeQuery::Undoing(run) => ("WHERE undoes = ?1 ORDER BY id", Some(run)),
     };
     let mut statement = connection.prepare_cached(&format!("{CHANGE}{rest}"))?;

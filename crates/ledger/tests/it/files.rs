@@ -59,6 +59,63 @@ async fn a_copy_has_all_that_was_accepted_while_the_ledger_is_open() {
     SqliteLedger::check(&copy).expect_err("damaged");
 }
 
+/// Of what was written after the ledger was copied, the copied files have the first versions, or none, or all.
+#[tokio::test]
+async fn a_copy_gets_the_history_that_came_meanwhile() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let texts = ["", "zero", "one two", "three four five", "six"].map(|text| text.to_owned());
+    for found in 1..texts.len() {
+        let path = folder.path().join(format!("ledger{found}.db"));
+        let ledger = SqliteLedger::open(&path).expect("opens");
+        let copy = folder.path().join(format!("copy{found}.db"));
+        for (n, pair) in texts.windows(2).enumerate() {
+            let state = |text: &String| {
+                let digest = text.len() as u64;
+                (!text.is_empty()).then(|| VersionText::new(digest, text.clone()))
+            };
+            let new = NewVersion {
+                before: state(&pair[0]),
+                after: state(&pair[1]),
+                ..versions().remove(0)
+            };
+            let target = ports::ChangeTarget {
+                known: None,
+                by: ports::By::Run {
+                    run: ports::Run {
+                        id: "r_1".into(),
+                        strategy: "profile".to_owned(),
+                        reason: "nightly".to_owned(),
+                    },
+                    undoes: None,
+                },
+                at: at(1),
+            };
+            let announced = History::announce(&ledger, target, vec![new], Vec::new()).await;
+            announced.expect("announced");
+            if n == 0 {
+                SqliteLedger::copy(&path, &copy).expect("copied");
+            }
+        }
+        SqliteLedger::copy_newer_history(&path, &copy).expect("copied");
+        SqliteLedger::check(&copy).expect("whole");
+        let restored = SqliteLedger::open(&copy).expect("opens");
+        let there = NewVersion {
+            before: None,
+            after: Some(VersionText::new(texts[found].len() as u64, texts[found].clone())),
+            ..versions().remove(0)
+        };
+        let person = History::find(&restored, vec![there], at(9)).await.expect("found");
+        assert_eq!(person, None, "{found}: it is the run's");
+        let kept = History::versions(&restored, &VersionQuery::Texts(Touching::All)).await;
+        let kept: Vec<_> = kept
+            .expect("reads")
+            .into_iter()
+            .filter_map(|version| version.after?.text)
+            .collect();
+        assert_eq!(kept, texts[1..=found], "{found}");
+    }
+}
+
 #[test]
 fn another_programs_database_is_refused_and_left_alone() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -44,7 +44,7 @@ pub(super) fn nets<'a>(versions: impl IntoIterator<Item = &'a Version>) -> BTree
     nets
 }
 
-fn is_seen(version: &Version, within: Option<&Scope>) -> bool {
+pub(super) fn is_seen(version: &Version, within: Option<&Scope>) -> bool {
     within.is_none_or(|scope| version.owner.as_ref().is_some_and(|(of, _)| of == scope))
 }
 
@@ -53,10 +53,10 @@ pub(crate) async fn log(
     world: &World,
     within: Option<&Scope>,
     owner: Option<&(Scope, Owner)>,
-    limit: usize,
+    (before, limit): (Option<ChangeId>, usize),
 ) -> Result<Vec<RecordedChange>, EngineError> {
     let history = world.chronicle.up_to_date().await?;
-    let newest = VersionQuery::Newest(touching(within, owner), limit);
+    let newest = VersionQuery::Newest(touching(within, owner), before, limit);
     let versions = history.versions(&newest).await?;
     let mut changes: BTreeMap<ChangeId, (&HistoryChange, Vec<&Version>)> = BTreeMap::new();
     for version in versions.iter().filter(|version| is_seen(version, within)) {
@@ -175,7 +175,7 @@ pub(super) fn before<'a>(
     earlier.and_then(|earlier| earlier.after.as_ref())
 }
 
-fn shown(state: Option<&VersionText>) -> &str {
+pub(super) fn shown(state: Option<&VersionText>) -> &str {
     match state {
         None => "",
         Some(state) => state.text.as_deref().unwrap_or("(its text is not kept)\n"),

@@ -170,6 +170,10 @@ impl Vault for RecordedVault {
         self.vault.entry_of(path, text)
     }
 
+    fn file_of(&self, path: &VaultPath, texts: &[&str]) -> Option<String> {
+        self.vault.file_of(path, texts)
+    }
+
     async fn others(&self) -> Result<Vec<OtherFile>, VaultError> {
         self.vault.others().await
     }

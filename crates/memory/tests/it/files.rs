@@ -241,11 +241,12 @@ fn read_all(root: &Path) -> BTreeMap<String, Page> {
     files
 }
 
-fn config() -> ProptestConfig {
+/// So many cases, or as many as `PROPTEST_CASES` asks for.
+pub(crate) fn config(cases: u32) -> ProptestConfig {
     let default = ProptestConfig::default();
     let is_asked = std::env::var_os("PROPTEST_CASES").is_some();
     ProptestConfig {
-        cases: if is_asked { default.cases } else { 8 },
+        cases: if is_asked { default.cases } else { cases },
         failure_persistence: None,
         max_shrink_iters: 2_000,
         ..default
@@ -253,7 +254,7 @@ fn config() -> ProptestConfig {
 }
 
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(config(8))]
 
     #[test]
     fn what_is_found_is_what_stands_in_the_files(deeds in vec((deed(), any::<Index>()), 3..=40)) {

@@ -87,7 +87,7 @@ impl Recorded {
 }
 
 async fn log(engine: &Engine) -> Vec<RecordedChange> {
-    engine.history(None, None, 100).await.expect("it reads")
+    engine.history(None, None, (None, 100)).await.expect("it reads")
 }
 
 async fn diff(engine: &Engine, change: &RecordedChange) -> String {
@@ -332,7 +332,11 @@ async fn a_scope_sees_its_part_of_a_change() {
         (elsewhere, "zither", "violin"),
     ] {
         let mut told = String::new();
-        for change in engine.history(Some(&scope), None, 100).await.expect("it reads") {
+        for change in engine
+            .history(Some(&scope), None, (None, 100))
+            .await
+            .expect("it reads")
+        {
             told += &engine
                 .diff(Some(&scope), &change.id.to_string())
                 .await
@@ -341,6 +345,27 @@ async fn a_scope_sees_its_part_of_a_change() {
             told.extend(change.files.iter().map(|file| &**file));
         }
         assert!(told.contains(theirs) && !told.contains(other), "{told}");
+        let now = memory::Moment::After(u64::MAX);
+        let then = async |path: Option<&str>| {
+            engine
+                .files_then(Some(&scope), now, path)
+                .await
+                .expect("it reads")
+        };
+        let folder = world.vault.folder_of(&scope);
+        let listed = then(None).await;
+        assert!(
+            !listed.is_empty() && listed.iter().all(|file| file.path.starts_with(&folder)),
+            "{listed:?}"
+        );
+        for path in world.vault.paths() {
+            let there = then(Some(&path)).await;
+            assert_eq!(
+                there.is_empty(),
+                !listed.iter().any(|file| file.path == path),
+                "{there:?}"
+            );
+        }
         let run = log(&engine)
             .await
             .into_iter()

@@ -432,6 +432,10 @@ impl Vault for PaperVault {
         None
     }
 
+    fn file_of(&self, _: &VaultPath, _: &[&str]) -> Option<String> {
+        None
+    }
+
     async fn changed(&self) -> VaultChange {
         loop {
             let change = std::mem::take(&mut self.desk().change);

@@ -141,6 +141,9 @@ impl Vault for Faulty<dyn Vault> {
     fn entry_of(&self, path: &VaultPath, text: &str) -> Option<Entry> {
         self.inner.entry_of(path, text)
     }
+    fn file_of(&self, path: &VaultPath, texts: &[&str]) -> Option<String> {
+        self.inner.file_of(path, texts)
+    }
     async fn others(&self) -> Result<Vec<OtherFile>, VaultError> {
         self.inner.others().await
     }

@@ -101,6 +101,7 @@ async fn check_history<L: History>(fresh: &impl Fn() -> L) {
     history::what_stood_before_is_nobodys(&fresh()).await;
     history::a_file_tells_what_was_written(&fresh()).await;
     history::a_write_is_tried_again(&fresh()).await;
+    history::a_write_that_failed_leaves_nothing(&fresh()).await;
     history::erased_versions_are_gone(&fresh()).await;
     history::versions_are_somebodys(&fresh()).await;
 }

@@ -400,6 +400,11 @@ impl Vault for MemoryVault {
         markdown::parse_entry(text, &Place::of(path).ok()?, &self.zone)
     }
 
+    fn file_of(&self, path: &VaultPath, texts: &[&str]) -> Option<String> {
+        let place = Place::of(path).ok()?;
+        Some(markdown::file_of(texts.iter().copied(), &place, &self.zone))
+    }
+
     async fn others(&self) -> Result<Vec<OtherFile>, VaultError> {
         let shared = self.serving()?;
         let is_kept = |path: &str| !path.split('/').any(|name| name.starts_with(['.', '#', '~']));

@@ -1686,6 +1686,22 @@ class OwnersData(TypedDict):
     owners: List[OwnerItem]
 
 
+class PastData(TypedDict):
+    """Files as they were, by path."""
+
+    files: List[PastFileItem]
+
+
+class PastFileItem(TypedDict):
+    """A file as it was. A file of memories has the entries that it had, without what stood between them."""
+
+    path: str
+    """Below `memory/`."""
+
+    text: NotRequired[Union[str, None]]
+    """If the request names the file, and the text is kept."""
+
+
 class PinRequest(TypedDict):
     """A message to keep verbatim, or no longer."""
 
@@ -2660,8 +2676,29 @@ class HistoryQuery(TypedDict):
 
     agent_id: NotRequired[str]
 
+    before: NotRequired[int]
+    """Only changes before this one."""
+
     limit: NotRequired[int]
     """1 to 1000."""
+
+
+class PastFilesQuery(TypedDict):
+    """The parameters of `past_files`."""
+
+    app_id: NotRequired[str]
+    """Without it, a token for all tenants means all of them."""
+
+    project_id: NotRequired[str]
+
+    at: NotRequired[str]
+    """ISO 8601. A run counts from its start, an edit in a file from when Quipu found it."""
+
+    change: NotRequired[int]
+    """After this change and all before it. 0 is before the first."""
+
+    path: NotRequired[str]
+    """Return only this file, with its text."""
 
 
 class DiffQuery(TypedDict):

@@ -46,7 +46,11 @@ async fn what_a_run_wrote_is_recorded_as_its_own_and_taken_back_with_it() {
     assert!(made.contains("nurse"), "{made}");
     process.engine.shutdown().await;
     let process = stage.open().await;
-    let log = process.engine.history(None, None, 100).await.expect("it reads");
+    let log = process
+        .engine
+        .history(None, None, (None, 100))
+        .await
+        .expect("it reads");
     let by = |id: &ports::RunId| {
         let is_ours = |change: &&RecordedChange| change.by.run().is_some_and(|run| run.id == *id);
         log.iter().filter(is_ours).count()

@@ -24,7 +24,7 @@ fn said(root: &Path, lines: &[&str]) -> Told {
 fn a_name_that_is_not_utf8_is_backed_up_and_restored() {
     let place = TempDir::new().expect("a folder");
     let [source, folder, root] = ["source", "backup", "root"].map(|name| place.path().join(name));
-    said(&source, &["add --flush I-keep-bees."]);
+    let was = said(&source, &["add --flush I-keep-bees.", "--json log"]).json();
     let names: [&[u8]; 3] = [b"memory/caf\xe9.txt", b"memory/caf%E9.txt", b"memory/\xff/a%.md"];
     for (at, name) in names.iter().enumerate() {
         let file = source.join(OsStr::from_bytes(name));
@@ -43,6 +43,9 @@ fn a_name_that_is_not_utf8_is_backed_up_and_restored() {
     }
     let exit = restore(&desk(&root, &[]), &RestoreArgs { folder });
     assert_eq!(exit.expect("it is restored"), Exit::Ok);
+    let log = said(&root, &["--json log"]).json();
+    let log = log["changes"].as_array().expect("a list");
+    assert_eq!(log.last(), was["changes"].get(0), "the history came along");
     for (at, name) in names.iter().enumerate() {
         let text = fs::read_to_string(root.join(OsStr::from_bytes(name))).expect("it is there");
         assert_eq!(text, format!("file {at}"));

@@ -1,6 +1,9 @@
 //! Log, diff, undo and audit on a root with a real vault and its real ledger; the index is in memory.
 
-use std::path::Path as FilePath;
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::{Path as FilePath, PathBuf};
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -14,19 +17,73 @@ async fn changes(desk: &Desk) -> Vec<Value> {
     log["changes"].as_array().expect("a list").clone()
 }
 
-fn has(root: &FilePath, word: &str) -> bool {
-    let mut folders = vec![root.join("memory")];
+/// Every plain file below a folder, but for what a vault keeps for itself.
+fn files(root: &FilePath) -> Vec<PathBuf> {
+    let (mut folders, mut files) = (vec![root.join("memory")], Vec::new());
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).expect("it lists") {
             let path = entry.expect("it lists").path();
-            if path.is_dir() && !path.ends_with(".git") {
-                folders.push(path);
-            } else if std::fs::read(&path).is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(word)) {
-                return true;
+            if path
+                .file_name()
+                .is_some_and(|name| name.as_encoded_bytes()[0] == b'.')
+            {
+                continue;
+            }
+            match path.is_dir() {
+                true => folders.push(path),
+                false => files.push(path),
             }
         }
     }
-    false
+    files
+}
+
+fn has(root: &FilePath, word: &str) -> bool {
+    let text = |path: &PathBuf| String::from_utf8(std::fs::read(path).expect("read")).expect("text");
+    files(root).iter().any(|path| text(path).contains(word))
+}
+
+/// A person writes another word in every file that has the one.
+fn by_hand(root: &FilePath, from: &str, to: &str) {
+    for path in files(root) {
+        let text = std::fs::read_to_string(&path).expect("text");
+        if text.contains(from) {
+            std::fs::write(&path, text.replace(from, to)).expect("written");
+        }
+    }
+}
+
+/// What `git` says in a repository.
+fn git(repository: &FilePath, args: &[&str], input: &str) -> String {
+    let mut git = Command::new("git");
+    git.arg("-C").arg(repository).args(args);
+    git.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut git = git.spawn().expect("it starts");
+    let mut stdin = git.stdin.take().expect("it reads");
+    stdin.write_all(input.as_bytes()).expect("it takes it");
+    drop(stdin);
+    let done = git.wait_with_output().expect("it ends");
+    assert!(done.status.success(), "{args:?}");
+    String::from_utf8(done.stdout).expect("text")
+}
+
+/// How often each line was added, less how often it was taken out; without the beginning of files.
+fn net(diff: &str) -> BTreeMap<String, i32> {
+    let mut net = BTreeMap::new();
+    for line in diff
+        .lines()
+        .filter(|line| !line.starts_with("+++") && !line.starts_with("---"))
+    {
+        let (sign, rest) = line.split_at(line.len().min(1));
+        let is_beginning =
+            ["", "---", "quipu: 2"].contains(&rest) || rest.starts_with("date: ") || rest.starts_with("# ");
+        let n = i32::from(sign == "+") - i32::from(sign == "-");
+        if n != 0 && !is_beginning {
+            *net.entry(rest.to_owned()).or_default() += n;
+        }
+    }
+    net.retain(|_, n| *n != 0);
+    net
 }
 
 #[tokio::test]
@@ -106,5 +163,117 @@ async fn what_programs_read_of_a_history_is_json() {
     for unknown in ["--json diff 123456789", "--json undo r_none"] {
         let failure = typed(&desk, &[unknown]).await.expect_err("there is none");
         assert_eq!(failure.exit, Exit::NotFound, "{unknown}");
+    }
+}
+
+/// Random changes, piped into the real git, are the same there: author, time, reason, lines, files.
+#[tokio::test]
+async fn git_shows_what_the_history_has() {
+    if Command::new("git").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no git");
+        return;
+    }
+    let words = ["amber", "basil", "cedar", "dahlia", "elder", "fennel"];
+    for seed in 1..4_usize {
+        let root = TempDir::new().expect("a folder");
+        let desk = desk(root.path(), &[]);
+        let mut random = seed;
+        for n in 0..10 {
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            let [one, other] = [33, 43].map(|bits| words[(random >> bits) % words.len()]);
+            match (random >> 53) % 6 {
+                _ if n < 2 => drop(
+                    typed(&desk, &[&format!("add --flush --session s{n} I-like-{one}")])
+                        .await
+                        .expect("added"),
+                ),
+                0 | 1 => drop(
+                    typed(&desk, &[&format!("add --flush --session s{n} I-like-{one}")])
+                        .await
+                        .expect("added"),
+                ),
+                2 | 3 => by_hand(root.path(), one, other),
+                4 => {
+                    let made = changes(&desk).await;
+                    if let Some(run) = made.iter().find_map(|change| change["run_id"].as_str()) {
+                        // One that was undone, or whose entries somebody changed, is refused.
+                        drop(typed(&desk, &[&format!("undo {run}")]).await);
+                    }
+                }
+                _ => std::fs::write(root.path().join("memory/default/default/users/me/SOUL.md"), one)
+                    .expect("written"),
+            }
+            typed(&desk, &["sync"]).await.expect("synced");
+        }
+        drop(typed(&desk, &["forget --yes --user me --words amber"]).await);
+        by_hand(root.path(), "I-like", "I-love");
+        typed(&desk, &["sync"]).await.expect("synced");
+
+        let log = typed(&desk, &["--json log --limit 1000"])
+            .await
+            .expect("told")
+            .json();
+        let log: Vec<&Value> = log["changes"].as_array().expect("a list").iter().rev().collect();
+        let stream = typed(&desk, &["log --as git"]).await.expect("told").said;
+        assert!(log.len() > 4 && !stream.contains("amber"), "{stream}");
+        let there = TempDir::new().expect("a folder");
+        git(there.path(), &["init", "--quiet"], "");
+        git(there.path(), &["fast-import", "--quiet"], &stream);
+        let shown = git(
+            there.path(),
+            &["log", "--reverse", "--format=%H%x09%an%x09%aI%x09%B%x00"],
+            "",
+        );
+        let commits: Vec<&str> = shown.split_terminator("\0\n").collect();
+        assert_eq!(commits.len(), log.len(), "{shown}");
+        for (commit, change) in commits.iter().zip(&log) {
+            let text = |key: &str| change[key].as_str().unwrap_or_default();
+            let [hash, author, at, told] = commit.splitn(4, '\t').collect::<Vec<_>>()[..] else {
+                panic!("{commit}");
+            };
+            assert_eq!(author == "Quipu", text("by") == "run", "{commit}");
+            assert_eq!(at[..19], text("at")[..19]);
+            assert_eq!(told.lines().next(), Some(text("subject")));
+            assert!(
+                told.contains(text("reason")) && told.contains(text("run_id")),
+                "{told}"
+            );
+            let diff = typed(&desk, &[&format!("diff {}", text("id"))])
+                .await
+                .expect("shown")
+                .said;
+            let theirs = git(there.path(), &["show", "--format=", hash], "");
+            assert_eq!(net(&theirs), net(&diff), "{theirs}\n{diff}");
+            let at = format!("show --at {}", text("at"));
+            let list = git(there.path(), &["ls-tree", "-r", "--name-only", hash], "");
+            let listed = typed(&desk, &[&at]).await;
+            assert_eq!(listed.map_or(String::new(), |listed| listed.said), list);
+            for path in list.lines() {
+                let file = git(there.path(), &["show", &format!("{hash}:{path}")], "");
+                let then = typed(&desk, &[&format!("{at} {path}")])
+                    .await
+                    .expect("shown")
+                    .said;
+                assert_eq!(file.trim_end(), then.trim_end(), "{path}");
+            }
+        }
+        for path in files(root.path()) {
+            let path = path
+                .strip_prefix(root.path().join("memory"))
+                .expect("below")
+                .to_str()
+                .expect("text");
+            let now = std::fs::read_to_string(root.path().join("memory").join(path)).expect("text");
+            let shown = git(there.path(), &["show", &format!("HEAD:{path}")], "");
+            // An entry that was taken out leaves its blank line in the file.
+            let [shown, now] = [&shown, &now].map(|text| text.lines().filter(|line| !line.is_empty()));
+            assert!(shown.eq(now), "{path}");
+        }
+        let unknown = typed(&desk, &["show --at 2000-01-01 default/none.md"])
+            .await
+            .expect_err("there is none");
+        assert_eq!(unknown.exit, Exit::NotFound);
     }
 }

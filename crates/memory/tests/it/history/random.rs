@@ -1,12 +1,15 @@
 //! Random changes, runs, undos, forgets and restarts, against a model that keeps every state of every entry.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
-use memory::{Curate, Engine, EngineError, Forget, HistoryError};
-use model::{EntryId, EntryKind, Scope};
+use memory::{Curate, Engine, EngineError, Forget, HistoryError, Moment};
+use model::{EntryId, EntryKind, Scope, Timestamp};
+use ports::Clock as _;
 use proptest::prelude::*;
 
 use super::{Recorded, all, diff, edit, log, run};
+use crate::files::config;
 use crate::stage::{user, written};
 
 /// Entries, and the words that an entry can have.
@@ -43,12 +46,11 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..20)
 }
 
-/// A run, what each of its entries was before and after it, and whether it stands.
+/// A run, and what each of its entries was before and after it.
 #[derive(Debug)]
 struct ModelRun {
     id: String,
     changed: BTreeMap<usize, (Option<usize>, Option<usize>)>,
-    is_undone: bool,
     undoes: Option<usize>,
 }
 
@@ -59,6 +61,8 @@ struct Model {
     /// The words of each entry that the history may tell.
     told: BTreeMap<usize, BTreeSet<usize>>,
     runs: Vec<ModelRun>,
+    /// What was there after each step.
+    then: Vec<(Timestamp, BTreeMap<usize, usize>)>,
 }
 
 impl Model {
@@ -82,14 +86,14 @@ impl Model {
             }
         }
         if !changed.is_empty() {
-            let is_undone = false;
-            self.runs.push(ModelRun {
-                id,
-                changed,
-                is_undone,
-                undoes,
-            });
+            self.runs.push(ModelRun { id, changed, undoes });
         }
+    }
+
+    /// Whether a run that undid it stands.
+    fn is_undone(&self, run: usize) -> bool {
+        let undid = |by: &ModelRun| by.undoes == Some(run) && !by.changed.is_empty();
+        (0..self.runs.len()).any(|by| undid(&self.runs[by]) && !self.is_undone(by))
     }
 }
 
@@ -131,6 +135,7 @@ impl Checked {
     }
 
     async fn step(&mut self, step: &Step) {
+        self.world.stage.clock.advance(Duration::from_mins(1));
         match step {
             Step::Run(words) => {
                 let entries = words.iter().map(|(entry, word)| put(*entry, *word)).collect();
@@ -165,6 +170,9 @@ impl Checked {
                 if forgot.entries > 0 {
                     self.model.now.remove(entry);
                     self.model.told.remove(entry);
+                    for (_, then) in &mut self.model.then {
+                        then.remove(entry);
+                    }
                     for run in &mut self.model.runs {
                         run.changed.remove(entry);
                     }
@@ -176,12 +184,15 @@ impl Checked {
             }
         }
         self.world.stage.rest(&self.engine).await;
+        let then = (self.world.stage.clock.now(), self.model.now.clone());
+        self.model.then.push(then);
     }
 
     async fn undo(&mut self, nth: usize) {
         let Some(at) = self.model.runs.len().checked_sub(nth + 1) else {
             return;
         };
+        let is_undone = self.model.is_undone(at);
         let run = &self.model.runs[at];
         let undone = self.engine.undo(None, &run.id).await;
         let now = |entry: &usize| self.model.now.get(entry).copied();
@@ -191,8 +202,8 @@ impl Checked {
             .any(|(entry, (before, after))| now(entry) != *after && now(entry) != *before);
         let expected = match undone {
             Err(EngineError::History(HistoryError::NoRun { .. })) => run.changed.is_empty(),
-            Err(EngineError::History(HistoryError::Undone { .. })) => run.is_undone,
-            Err(EngineError::History(HistoryError::Conflict { .. })) => is_conflict && !run.is_undone,
+            Err(EngineError::History(HistoryError::Undone { .. })) => is_undone,
+            Err(EngineError::History(HistoryError::Conflict { .. })) => is_conflict && !is_undone,
             Ok(None) => run
                 .changed
                 .iter()
@@ -204,17 +215,44 @@ impl Checked {
                     .iter()
                     .map(|(entry, (before, _))| (*entry, *before))
                     .collect();
-                let undoes = run.undoes;
                 self.model.ran(by, back, Some(at));
-                self.model.runs[at].is_undone = true;
-                if let Some(again) = undoes {
-                    self.model.runs[again].is_undone = false;
-                }
                 true
             }
             Err(_) => false,
         };
         assert!(expected, "{undone:?} of {:?}", self.model.runs[at]);
+    }
+
+    /// The files as of each moment have what the model had then, and those of now are the files.
+    async fn check_moments(&self) {
+        for (at, had) in &self.model.then {
+            let at = Moment::At(*at);
+            let mut there = BTreeSet::new();
+            for file in self.engine.files_then(None, at, None).await.expect("it reads") {
+                let text = self.then(at, &file.path).await;
+                there.extend(text.lines().filter_map(fact));
+            }
+            let had: BTreeSet<String> = had.iter().map(|(entry, word)| text(*entry, *word)).collect();
+            assert_eq!(there, had, "{at:?}");
+        }
+        let last = self
+            .model
+            .then
+            .last()
+            .map_or(Timestamp::from_millis(0), |(at, _)| *at);
+        for path in self.world.vault.paths() {
+            let now = String::from_utf8(self.world.vault.bytes(&path).expect("there")).expect("text");
+            assert_eq!(self.then(Moment::At(last), &path).await, now);
+        }
+    }
+
+    async fn then(&self, moment: Moment, path: &str) -> String {
+        let files = self
+            .engine
+            .files_then(None, moment, Some(path))
+            .await
+            .expect("it reads");
+        files.into_iter().filter_map(|file| file.text).collect()
     }
 
     /// What stands is what the model has, and the history tells each state that it may tell, and no other.
@@ -277,7 +315,7 @@ fn fact(line: &str) -> Option<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12))]
+    #![proptest_config(config(12))]
 
     /// `PROPTEST_CASES=250` tries some 2,500 steps.
     #[test]
@@ -292,6 +330,7 @@ proptest! {
                 checked.step(step).await;
                 checked.check().await;
             }
+            checked.check_moments().await;
             checked.engine.shutdown().await;
         });
     }

@@ -88,7 +88,7 @@ pub async fn versions_make_a_chain(ledger: &impl History) {
         .announce(target(run("r_1")), vec![version("f", "", "one")], Vec::new())
         .await;
     let made = made.expect("announced");
-    let newest = VersionQuery::Newest(Touching::All, 9);
+    let newest = VersionQuery::Newest(Touching::All, None, 9);
     assert_eq!(ledger.versions(&newest).await.expect("reads"), []);
     assert_eq!(
         ledger
@@ -141,7 +141,7 @@ pub async fn versions_make_a_chain(ledger: &impl History) {
 
 /// The newest changes come without texts, and a run's versions are found by its change and by its id.
 pub async fn versions_are_found(ledger: &impl History) {
-    let newest = VersionQuery::Newest(Touching::All, 9);
+    let newest = VersionQuery::Newest(Touching::All, None, 9);
     let texts = ["one", "second", "third one"];
     let mut first = None;
     for (n, pair) in ["", "one", "second"].iter().zip(texts).enumerate() {
@@ -167,7 +167,7 @@ pub async fn versions_are_found(ledger: &impl History) {
     );
     assert_eq!(
         ledger
-            .versions(&VersionQuery::Newest(Touching::All, 1))
+            .versions(&VersionQuery::Newest(Touching::All, None, 1))
             .await
             .expect("reads")
             .len(),
@@ -183,13 +183,13 @@ pub async fn versions_are_found(ledger: &impl History) {
         .await
         .expect("reads");
     assert_eq!(change, runs);
+    let older = VersionQuery::Newest(Touching::All, order.last().copied(), 9);
+    let older = ledger.versions(&older).await.expect("reads");
+    assert!(older.iter().map(|one| one.id).eq(runs.iter().map(|one| one.id)));
+    let of_file = VersionQuery::File(key("f").path);
     assert_eq!(
-        ledger
-            .changes(&ChangeQuery::Run("r_1".into()))
-            .await
-            .expect("reads")
-            .len(),
-        1
+        ledger.versions(&of_file).await.expect("reads"),
+        of(ledger, "f").await
     );
 }
 
@@ -288,6 +288,32 @@ pub async fn a_write_is_tried_again(ledger: &impl History) {
     assert_eq!(chain(ledger, "f").await, [step("r", "", "one")]);
 }
 
+/// A change whose only write failed leaves nothing.
+pub async fn a_write_that_failed_leaves_nothing(ledger: &impl History) {
+    let By::Run { run, .. } = run("r_2") else { return };
+    let undoes = Some("r_1".into());
+    let made = ledger
+        .announce(
+            target(By::Run { run, undoes }),
+            vec![version("f", "", "one")],
+            Vec::new(),
+        )
+        .await;
+    made.expect("announced");
+    let made = async || {
+        ledger
+            .changes(&ChangeQuery::Undoing("r_1".into()))
+            .await
+            .expect("reads")
+    };
+    assert_eq!(made().await.len(), 1);
+    ledger
+        .find(vec![version("f", "", "")], at(2))
+        .await
+        .expect("found");
+    assert_eq!(made().await, []);
+}
+
 /// What is erased is gone with changes that have nothing else, and an undo is open until it is closed.
 pub async fn erased_versions_are_gone(ledger: &impl History) {
     let versions = vec![version("f", "", "one"), version("g", "", "two")];
@@ -301,13 +327,8 @@ pub async fn erased_versions_are_gone(ledger: &impl History) {
     assert_eq!(of(ledger, "g").await.len(), 1);
     ledger.delete(made.versions).await.expect("deletes");
     ledger.erased().await.expect("erases");
-    assert_eq!(
-        ledger
-            .changes(&ChangeQuery::Run("r_1".into()))
-            .await
-            .expect("reads"),
-        []
-    );
+    let left = ledger.versions(&VersionQuery::Run("r_1".into())).await;
+    assert_eq!(left.expect("reads"), []);
     let undo = By::Run {
         run: Run {
             id: "r_2".into(),
@@ -346,7 +367,7 @@ pub async fn versions_are_somebodys(ledger: &impl History) {
         .await
         .expect("found");
     let count = async |touching: Touching| {
-        let newest = VersionQuery::Newest(touching.clone(), 9);
+        let newest = VersionQuery::Newest(touching.clone(), None, 9);
         let [texts, newest] = [VersionQuery::Texts(touching), newest];
         let texts = ledger.versions(&texts).await.expect("reads").len();
         (texts, ledger.versions(&newest).await.expect("reads").len())

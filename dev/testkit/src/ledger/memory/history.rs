@@ -82,17 +82,19 @@ impl Kept {
         person: &mut Option<ChangeId>,
         at: Timestamp,
     ) -> bool {
+        let mut has_any = false;
         loop {
-            let Some(last) = self.versions.iter().rposition(|row| row.key == new.key) else {
-                return false;
+            let of_key = |row: &Row| row.key == new.key;
+            let Some(last) = self.versions.iter().rposition(of_key) else {
+                return has_any;
             };
+            let replaces = |row: &Row| of_key(row) && row.is_unsettled && row.before == digest(found);
+            let is_replaced = self.versions.iter().any(replaces);
             let row = &mut self.versions[last];
             let (was, is) = (row.before, digest(row.after.as_ref()));
-            if row.is_unsettled && is != digest(found) && was == digest(found) {
+            if row.is_unsettled && is != digest(found) && is_replaced {
                 self.versions.remove(last);
-                if was.is_none() {
-                    return true;
-                }
+                has_any |= was.is_none();
                 continue;
             }
             row.is_unsettled = false;
@@ -167,6 +169,7 @@ impl History for MemoryLedger {
                 let states = (digest(before), new.after.as_ref());
                 ids.push(kept.push(new, Some(change), states, true));
             }
+            kept.drop_empty();
             Ok(Announced {
                 change,
                 versions: ids,
@@ -192,6 +195,7 @@ impl History for MemoryLedger {
                     kept.push(new, Some(change), states, false);
                 }
             }
+            kept.drop_empty();
             Ok(person)
         })
     }
@@ -214,7 +218,6 @@ impl History for MemoryLedger {
         self.call(|state| {
             let is_asked = |change: &&HistoryChange| match (query, &change.by) {
                 (ChangeQuery::Open, _) => change.is_open,
-                (ChangeQuery::Run(run), By::Run { run: of, .. }) => of.id == *run,
                 (ChangeQuery::Undoing(run), By::Run { undoes, .. }) => undoes.as_ref() == Some(run),
                 (_, By::Person) => false,
             };
@@ -226,11 +229,12 @@ impl History for MemoryLedger {
         self.call(|state| {
             let kept = &state.history;
             let newest: Vec<ChangeId> = match query {
-                VersionQuery::Newest(touching, max) => {
+                VersionQuery::Newest(touching, before, max) => {
                     let settled = kept.versions.iter().filter(|row| !row.is_unsettled);
                     let mut ids: Vec<ChangeId> = settled
                         .filter(|row| is_of(row, touching))
                         .filter_map(|row| row.change)
+                        .filter(|change| before.is_none_or(|before| *change < before))
                         .collect();
                     ids.sort_unstable();
                     ids.dedup();
@@ -250,6 +254,7 @@ impl History for MemoryLedger {
                 VersionQuery::Change(id) => !row.is_unsettled && row.change == Some(*id),
                 VersionQuery::Run(run) => run_of(row).as_ref() == Some(run),
                 VersionQuery::Keys(keys) => keys.contains(&row.key),
+                VersionQuery::File(path) => row.key.path == *path,
                 VersionQuery::Touching(touching) | VersionQuery::Texts(touching) => is_of(row, touching),
                 VersionQuery::Unsettled => row.is_unsettled,
             };
