@@ -33,6 +33,7 @@ use std::path::PathBuf;
 
 use ::model::{Name, Owner, Scope, Timestamp, Zone};
 use anyhow::Context;
+use tracing_subscriber::EnvFilter;
 
 use self::interrupt::{WhatStands, close, unless_interrupted};
 use crate::api::Api;
@@ -199,11 +200,20 @@ pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
     Ok(runtime.context("cannot start the runtime")?)
 }
 
+/// The configured filter. Below `info`, the library of the agents' protocol logs whole requests, with what a model is to remember.
+fn log_filter(directives: &str) -> Result<EnvFilter, Failure> {
+    let kept = directives
+        .split(',')
+        .filter(|one| !one.trim_start().starts_with("rmcp"));
+    let kept: Vec<&str> = kept.chain(["rmcp=info"]).collect();
+    EnvFilter::try_new(kept.join(",")).map_err(|error| {
+        Failure::usage(format!("log.filter: {error}")).hint("as in `info` or `engine=debug`")
+    })
+}
+
 fn start_log(loaded: &LoadedConfig) -> Result<(), Failure> {
     let log = &loaded.config.log;
-    let filter = tracing_subscriber::EnvFilter::try_new(&log.filter).map_err(|error| {
-        Failure::usage(format!("log.filter: {error}")).hint("as in `info` or `engine=debug`")
-    })?;
+    let filter = log_filter(&log.filter)?;
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(output::is_coloured(std::io::stderr().is_terminal()))

@@ -17,11 +17,13 @@ mod plain;
 mod shape;
 mod sources;
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use model::{Name, Scope, SessionId, SessionKey, Timestamp, Zone};
+use parking_lot::Mutex;
 use text::Fnv;
 use transcript::dialect::Dialect;
 use wire::message::MESSAGE_ID_CHARS_MAX;
@@ -39,6 +41,8 @@ pub(crate) struct ImportedConversation {
     /// Title by its owner or its client.
     pub(crate) title: Option<String>,
     pub(crate) messages: Vec<MessageItem>,
+    /// An agent's log of dated messages: it can begin with a copy of another one.
+    pub(crate) is_log: bool,
 }
 
 /// Something of a file that cannot be read, and does not keep the rest from being read.
@@ -66,7 +70,12 @@ pub(crate) struct Defaults {
     pub(crate) zone: Zone,
     /// The file's name, for a session that has none.
     pub(crate) name: String,
+    /// The sessions of agents that this import read.
+    pub(crate) logs: Logs,
 }
+
+/// Of each session, by its id: a number that stands for author and text of each message, and its time.
+pub(crate) type Logs = Arc<Mutex<BTreeMap<String, Vec<(u64, Timestamp)>>>>;
 
 /// Takes what was found; an error ends the reading.
 pub(crate) type Sink<'a> = &'a mut dyn FnMut(ImportItem) -> Result<(), Failure>;

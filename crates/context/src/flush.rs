@@ -193,8 +193,10 @@ pub enum FlushAnswer<'a> {
 pub trait Destination {
     /// The text that is there; empty where there is no file yet.
     fn read(&self) -> Result<String, Unwritable>;
-    /// Appends, and returns the place: a path for people to read.
+    /// Appends, and returns the place.
     fn append(&mut self, section: &str) -> Result<String, Unwritable>;
+    /// A path for people to read.
+    fn place(&self) -> String;
 }
 
 /// The destination cannot be used.

@@ -16,7 +16,7 @@ use std::time::Duration;
 use context::budget::{Budget, OverBudget};
 use context::ladder::Attempt;
 use context::policy::Policy;
-use model::{SessionId, SessionKey, Timestamp};
+use model::{Owner, Scope, SessionId, SessionKey, Timestamp};
 use ports::{Chat, Clock, Conversations, LedgerError, NewRecord};
 use prefix::shadow::ShadowEvent;
 use transcript::ItemId;
@@ -135,6 +135,18 @@ pub struct Compacted {
 }
 
 impl Contexts {
+    /// The file of an owner's facts that outlived their messages; none without one, or if it is empty.
+    pub fn facts_of(&self, scope: &Scope, owner: &Owner) -> Option<String> {
+        let whose = Whose {
+            scope: scope.clone(),
+            owner: owner.clone(),
+            conversation: None,
+            family: None,
+        };
+        let file = (self.parts.keeping.as_ref()?.place_of.lock())(&whose);
+        (file.read().as_deref() != Ok("")).then(|| file.place())
+    }
+
     pub fn new(parts: ContextsParts) -> Self {
         Self {
             parts: Arc::new(parts),

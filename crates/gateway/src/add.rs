@@ -49,8 +49,10 @@ pub(crate) async fn add_memory(
     let title = value.session_title.take();
     let parts = value.into_parts(&visit.caller.home)?;
     visit.caller.enter_add(&parts)?;
+    let log_of = parts.log_of;
     let new = |(message, client_id)| NewMessage {
         accept_forgotten,
+        log_of: log_of.clone(),
         message,
         client_id,
     };

@@ -2,12 +2,18 @@
 //!
 //! Owns: finding the owner of an id. Never: choosing which other memories go too (the engine does).
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use axum::extract::State;
 use axum::response::Response;
-use memory::{Engine, EngineError, Forget, Forgot, WordsTarget};
-use model::{EntryId, Name, Owner};
+use memory::{Forget, Forgot, Leftover, WordsTarget};
+use model::{EntryId, Name, Owner, Scope};
+use parking_lot::Mutex;
 use wire::forget::{DeleteParts, IdsParts};
-use wire::{ApiId, DeleteByIdsData, DeleteByIdsRequest, DeleteData, DeleteRequest, Envelope, MemoryType};
+use wire::{
+    ApiId, DeleteByIdsData, DeleteByIdsRequest, DeleteData, DeleteRequest, Envelope, LeftItem, MemoryType,
+};
 
 use crate::body::JsonBody;
 use crate::failure::Failure;
@@ -42,7 +48,22 @@ pub(crate) async fn delete(
         rewritten_count: forgot.rewritten,
         old_history_deleted: forgot.old_history,
         ledger_copies: forgot.copies,
+        left: forgot.left.into_iter().map(item).collect(),
     }))
+}
+
+/// How many deletions each tenant asked for since the start.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Forgets(Arc<Mutex<BTreeMap<Scope, usize>>>);
+
+impl Forgets {
+    pub(crate) fn of(&self, scope: &Scope) -> usize {
+        self.0.lock().get(scope).copied().unwrap_or_default()
+    }
+
+    fn count(&self, scope: &Scope) {
+        *self.0.lock().entry(scope.clone()).or_default() += 1;
+    }
 }
 
 /// What a request deletes, if the caller may.
@@ -74,22 +95,39 @@ pub(crate) fn target(visit: &Visit, parts: DeleteParts) -> Result<Forget, Failur
     })
 }
 
-/// Deletes, and drops what conversations hold of it.
+/// Deletes to the end, also if the client disconnects.
 pub(crate) async fn forget(gateway: &Gateway, what: Forget) -> Result<Forgot, Failure> {
-    let engine = gateway.engine.clone();
-    let (proxy, direct) = (gateway.proxy.clone(), gateway.direct.clone());
-    let forget = async move {
-        let scope = what.scope().clone();
-        let forgot = engine.forget(what).await?;
-        if let Some(direct) = direct {
-            direct.contexts().store().reload(&scope).await;
-        }
-        if let Some(proxy) = proxy {
-            proxy.forgotten(&scope).await;
-        }
-        Ok(forgot)
-    };
+    let this = gateway.clone();
+    let forget = async move { forget_with_conversations(&this, what).await };
     gateway.see_through(forget).await
+}
+
+/// Deletes, and drops what conversations hold of it.
+async fn forget_with_conversations(gateway: &Gateway, what: Forget) -> Result<Forgot, Failure> {
+    gateway.forgets.count(what.scope());
+    let scope = what.scope().clone();
+    let forgot = gateway.engine.forget(what).await;
+    // Also of one that is not finished yet.
+    if let Some(direct) = &gateway.direct {
+        direct.contexts().store().reload(&scope).await;
+    }
+    if let Some(proxy) = &gateway.proxy {
+        proxy.forgotten(&scope).await;
+    }
+    let mut forgot = forgot?;
+    if let Some(direct) = &gateway.direct {
+        let files = forgot.owners.iter();
+        let files = files.filter_map(|owner| direct.contexts().facts_of(&scope, owner));
+        forgot.left.extend(files.map(|path| Leftover::new(path, FACTS)));
+    }
+    Ok(forgot)
+}
+
+/// Why a file in `context.flush_folder` stays.
+const FACTS: &str = "facts of conversations; Quipu only adds to this file and does not look into it";
+
+fn item(Leftover { what, why }: Leftover) -> LeftItem {
+    LeftItem { what, why }
 }
 
 /// Delete single memories
@@ -110,17 +148,17 @@ pub(crate) async fn delete_by_ids(
 ) -> Result<Response, Failure> {
     let mut parts = value.parts(&visit.caller.home)?;
     visit.caller.enter_ids(&mut parts)?;
-    let engine = gateway.engine.clone();
     let memory_type = value.memory_type.unwrap_or(MemoryType::Episode);
-    let forget = async move { Ok(by_ids(&engine, parts, memory_type).await?) };
+    let this = gateway.clone();
+    let forget = async move { by_ids(&this, parts, memory_type).await };
     Ok(visit.answer(gateway.see_through(forget).await?))
 }
 
 async fn by_ids(
-    engine: &Engine,
+    gateway: &Gateway,
     parts: IdsParts,
     memory_type: MemoryType,
-) -> Result<DeleteByIdsData, EngineError> {
+) -> Result<DeleteByIdsData, Failure> {
     let IdsParts { scope, owner, ids } = parts;
     let mut data = DeleteByIdsData {
         memory_type,
@@ -130,19 +168,24 @@ async fn by_ids(
         ledger_copies: 0,
         missing: Vec::new(),
         old_history_deleted: false,
+        left: Vec::new(),
     };
     for (name, mut entries) in by_owner(ids) {
         for owner in owners(owner.as_ref(), &name) {
             if entries.is_empty() {
                 break;
             }
-            let forgot = engine
-                .forget(Forget::Entries(scope.clone(), owner, entries))
-                .await?;
+            let entries_of = Forget::Entries(scope.clone(), owner, entries);
+            let forgot = forget_with_conversations(gateway, entries_of).await?;
             data.count += forgot.entries;
             data.message_count += forgot.messages;
             data.old_history_deleted |= forgot.old_history;
             data.ledger_copies += forgot.copies;
+            for left in forgot.left.into_iter().map(item) {
+                if !data.left.contains(&left) {
+                    data.left.push(left);
+                }
+            }
             entries = forgot.missing;
         }
         let missing = entries.iter().map(|entry| ApiId::render(&name, entry.as_str()));

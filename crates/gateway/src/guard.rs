@@ -139,6 +139,9 @@ impl Caller {
         let Some(user) = &self.user else {
             return Ok(());
         };
+        if parts.log_of.as_ref().is_some_and(|of| of != user) {
+            return Err(not_theirs(user));
+        }
         let are_own = parts
             .messages
             .iter()

@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use wire::ErrorCode;
 
 use crate::failure::Failure;
+use crate::forget::Forgets;
 use crate::frame::Visit;
 use crate::guard::CARRIERS;
 use crate::state::Gateway;
@@ -55,11 +56,17 @@ pub struct Visitor {
     pub sees_all: bool,
     /// The server asks for tokens.
     pub needs_token: bool,
+    forgets: Forgets,
     clock: Arc<dyn Clock>,
     stop: Option<Stopping>,
 }
 
 impl Visitor {
+    /// How many deletions a tenant asked for since the server's start.
+    pub fn deletions(&self, scope: &Scope) -> usize {
+        self.forgets.of(scope)
+    }
+
     /// Waits for an answer that has no end of its own; false when the server stops.
     pub async fn wait(&self, pause: Duration) -> bool {
         let stops = async {
@@ -149,6 +156,7 @@ async fn known(State(gateway): State<Gateway>, visit: Visit, mut request: Reques
         usual: visit.caller.as_user(None).ok().flatten(),
         home: visit.caller.home.clone(),
         sees_all: visit.caller.sees_all(),
+        forgets: gateway.forgets.clone(),
         needs_token: gateway.settings.auth.known().is_some(),
         clock: gateway.clock.clone(),
         stop: request.extensions().get::<Stopping>().cloned(),

@@ -14,6 +14,7 @@ use proxy::{Direct, Proxy};
 
 use crate::budget::Budget;
 use crate::failure::Failure;
+use crate::forget::Forgets;
 use crate::metrics::Metrics;
 use crate::settings::GatewaySettings;
 use crate::upload::FORM_BYTES_MAX;
@@ -31,6 +32,7 @@ pub struct Gateway {
     pub(crate) ids: Arc<dyn Ids>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) writes: Arc<Writes>,
+    pub(crate) forgets: Forgets,
     /// Room in memory for the bodies of requests.
     pub(crate) bodies: Budget,
     /// Room on the disk for files that arrive.
@@ -59,6 +61,7 @@ impl Gateway {
             ids,
             metrics: Arc::default(),
             writes: Arc::default(),
+            forgets: Forgets::default(),
             proxy: None,
             direct: None,
             offline: None,

@@ -12,6 +12,7 @@ mod backup;
 mod carried;
 mod changes;
 mod conversations;
+mod copied;
 mod copies;
 pub mod everos;
 mod failure;

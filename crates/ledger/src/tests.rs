@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use crate::copies::Copies;
 use crate::failure::{Failure, LedgerResult};
 use crate::writer::{self, Writer};
-use crate::{carried, changes, conversations, history, jobs, open, schema, transcripts, words};
+use crate::{carried, changes, conversations, copied, history, jobs, open, schema, transcripts, words};
 
 fn start(path: &Path) -> Writer {
     let connection = Connection::open(path).expect("opens");
@@ -187,6 +187,8 @@ fn no_read_walks_over_other_tenants_rows() {
         transcripts::BY_ID,
         transcripts::CELL,
         transcripts::CELL_OWNERS,
+        copied::OF_A_DAY,
+        copied::PAYLOAD,
         carried::CLIENT_ID,
         carried::FORGOTTEN,
         words::PREVIOUS,

@@ -20,7 +20,7 @@ use crate::row::{
     MESSAGE, SessionRows, USER, count, counted, kind_number, message_of, owner_of, payload_of, place_of,
     scope_row, session_key, session_row, speaker_of,
 };
-use crate::{SqliteLedger, carried, forgotten, jobs, open, sweep, titles, words, writer};
+use crate::{SqliteLedger, carried, copied, forgotten, jobs, open, sweep, titles, words, writer};
 
 pub(crate) const BUFFER: &str =
     "SELECT coalesce(frame, payload) FROM messages JOIN events ON events.seq = messages.seq
@@ -70,8 +70,9 @@ fn append(
         .query_row([place.session], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let (first_ordinal, name) = (ordinal, session.session.as_str());
     let again = words::again(connection, (place, ordinal), session, &messages)?;
+    let copied = copied::originals(connection, place, session, &messages)?;
     let mut accepted = Vec::with_capacity(messages.len());
-    for (new, is_again) in messages.into_iter().zip(again) {
+    for ((new, is_again), original) in messages.into_iter().zip(again).zip(copied) {
         let client_id = new.client_id.as_deref();
         let content = words::content(connection, &new)?;
         let seen = match (client_id, &content) {
@@ -79,6 +80,7 @@ fn append(
             (None, Some(content)) => words::equal(connection, (place, first_ordinal), content)?,
             (None, None) => None,
         };
+        let seen = seen.or(original);
         let was_forgotten =
             seen.is_none() && (is_again || forgotten::has_message(connection, place.scope, name, client_id)?);
         let restored = was_forgotten && new.accept_forgotten;

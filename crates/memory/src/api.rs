@@ -15,6 +15,7 @@ use recall::{Hit, Method};
 use text::counted;
 
 use crate::history::HistoryError;
+use crate::left::Leftover;
 use crate::room::DiskState;
 
 /// Messages of one session to add.
@@ -233,6 +234,9 @@ pub struct Forgot {
     pub old_history: bool,
     /// Daily copies of the ledger that were removed, because they had what was deleted.
     pub copies: usize,
+    /// Of whom something went.
+    pub owners: BTreeSet<Owner>,
+    pub left: Vec<Leftover>,
 }
 
 /// What a deletion would remove and what it would leave, as things are now.

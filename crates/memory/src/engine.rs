@@ -26,6 +26,7 @@ use crate::corpora::Corpora;
 use crate::dirty::Dirty;
 use crate::erase::Erasing;
 use crate::gate::TenantGate;
+use crate::going::UnfinishedDeletions;
 use crate::history::Chronicle;
 use crate::idle::{self, IdleSessions};
 use crate::locks::KeyedLocks;
@@ -41,8 +42,8 @@ use crate::workers::Unrecorded;
 use crate::world::{self, World};
 use crate::writer::IndexWriter;
 use crate::{
-    audit, curate, edit, forget, history, janitor, keeper, list, memorize, pages, portable, preview, rebuild,
-    rounds, search, settle, status, sync, workers,
+    audit, curate, edit, erase, forget, going, history, janitor, keeper, list, memorize, pages, portable,
+    preview, rebuild, rounds, search, settle, status, sync, workers,
 };
 
 /// Time that running work has to reach a safe point when the engine stops.
@@ -128,6 +129,7 @@ impl Engine {
             writer,
             corpora: Corpora::new(settings.hot_bytes_max),
             erasing: Erasing::new(),
+            going: UnfinishedDeletions::default(),
             records: Records::new(parts.file_changes.clone()),
             rows: Rows::new(parts.embedder.clone()),
             gauge: Gauge::new(),
@@ -148,6 +150,7 @@ impl Engine {
             settings,
         });
         history::recover(&world).await;
+        going::begin(&world).await?;
         let mut gate = Some(world.gate.alone().await);
         service.spawn(writing.run());
         world.supervise("keeper", move |world| keeper::keep(world, gate.take()));
@@ -398,7 +401,7 @@ impl Engine {
             purge().await?;
             Ok::<_, E>(done)
         };
-        Ok(forget::erased(self.world(), work).await?.0)
+        Ok(erase::erased(self.world(), work).await?.0)
     }
 
     /// The problems of the stored memories, of all or of one scope; changes nothing.

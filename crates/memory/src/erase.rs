@@ -8,6 +8,8 @@ use parking_lot::Mutex;
 use ports::IndexError;
 use text::chain;
 
+use crate::api::EngineError;
+use crate::history;
 use crate::signal::Signal;
 use crate::world::World;
 
@@ -119,6 +121,35 @@ impl Drop for Removing<'_> {
         state.open -= 1;
         state.is_due |= !self.is_settled;
     }
+}
+
+/// Deletes for good: afterwards no file of the index and of the history contains the deleted text. If nothing was deleted,
+/// nothing is rewritten. Returns also whether the history that an earlier version kept is gone.
+pub(crate) async fn erased<T, E: From<EngineError>>(
+    world: &World,
+    work: impl Future<Output = Result<(T, bool), E>>,
+) -> Result<(T, bool), E> {
+    let removing = begin(world).await;
+    let (done, old_history) = match history::forgetting(world, work).await {
+        Ok((done, old_history)) => (done, old_history),
+        Err(error) => (Err(error.into()), false),
+    };
+    if let Ok((done, false)) = done {
+        let ((), erased) = tokio::join!(removing.forgive(), history::erased(world));
+        erased?;
+        return Ok((done, old_history));
+    }
+    // Of what failed midway something may be gone.
+    let ((), erased) = tokio::join!(removing.erase(), history::erased(world));
+    let (done, _) = done?;
+    erased?;
+    let deleted = world
+        .parts
+        .vault
+        .delete_old_history()
+        .await
+        .map_err(EngineError::from)?;
+    Ok((done, old_history || deleted))
 }
 
 /// Does what an earlier process owed.

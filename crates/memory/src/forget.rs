@@ -4,8 +4,8 @@
 //! the ledger no job can write it again; after the gate was held alone, no write of it is running. Never: the meaning
 //! of a sweep (`ledger`).
 //!
-//! Every step can run again, so a repeated request finishes a deletion that stopped midway. Entries removed from the
-//! vault leave the index with the next sync in any case.
+//! Every step can run again, so `going` finishes a deletion that stopped midway. Entries removed from the vault leave the
+//! index with the next sync in any case.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,15 +20,22 @@ use crate::api::{EngineError, Forget, Forgot, WordsTarget};
 use crate::history::Named;
 use crate::words::{Owned, Words, WordsPlan};
 use crate::world::World;
-use crate::{copies, derived, edit, erase, history, ids, list, pages, sync, words};
+use crate::{copies, derived, edit, erase, going, history, ids, left, list, pages, sync, words};
 
 /// The result, and whether anything was deleted at all.
 type Taken = Result<(Forgot, bool), EngineError>;
 
-/// Forgets, in the vault, the ledger and the index.
+/// Forgets, in the vault, the ledger and the index, and says what is left.
 pub(crate) async fn forget(world: &World, forget: Forget) -> Result<Forgot, EngineError> {
     world.accepting()?;
     world.gauge.answering(&*world.parts.clock).await?;
+    left::told(world, &forget, going::whole(world, forget.clone())).await
+}
+
+/// Forgets, without a note of it.
+pub(crate) async fn once(world: &World, forget: Forget) -> Result<Forgot, EngineError> {
+    world.accepting()?;
+    world.gauge.usable(&*world.parts.clock).await?;
     let scope = forget.scope().clone();
     let taken = async {
         let taken = match forget {
@@ -44,42 +51,13 @@ pub(crate) async fn forget(world: &World, forget: Forget) -> Result<Forgot, Engi
         taken
     };
     copies::removed_by(world, async {
-        let (forgot, old_history) = erased(world, Box::pin(taken)).await?;
+        let (forgot, old_history) = erase::erased(world, Box::pin(taken)).await?;
         Ok(Forgot {
             old_history,
             ..forgot
         })
     })
     .await
-}
-
-/// Deletes for good: afterwards no file of the index and of the history contains the deleted text. If nothing was deleted,
-/// nothing is rewritten. Returns also whether the history that an earlier version kept is gone.
-pub(crate) async fn erased<T, E: From<EngineError>>(
-    world: &World,
-    work: impl Future<Output = Result<(T, bool), E>>,
-) -> Result<(T, bool), E> {
-    let removing = erase::begin(world).await;
-    let (done, old_history) = match history::forgetting(world, work).await {
-        Ok((done, old_history)) => (done, old_history),
-        Err(error) => (Err(error.into()), false),
-    };
-    if let Ok((done, false)) = done {
-        let ((), erased) = tokio::join!(removing.forgive(), history::erased(world));
-        erased?;
-        return Ok((done, old_history));
-    }
-    // Of what failed midway something may be gone.
-    let ((), erased) = tokio::join!(removing.erase(), history::erased(world));
-    let (done, _) = done?;
-    erased?;
-    let deleted = world
-        .parts
-        .vault
-        .delete_old_history()
-        .await
-        .map_err(EngineError::from)?;
-    Ok((done, old_history || deleted))
 }
 
 async fn forget_session(world: &World, session: &SessionKey) -> Taken {
@@ -367,6 +345,11 @@ pub(crate) async fn forget_told(
     let mut gone: BTreeSet<&str> = told.iter().map(|doc| &*doc.key.id).collect();
     let going = derived::going_with(rows, &gone);
     gone.extend(going.iter().map(|doc| &*doc.key.id));
+    let is_of_gone = |row: &&Doc| {
+        let parent = row.parent.as_ref().map(|parent| parent.id.as_str());
+        gone.contains(&*row.key.id) || parent.is_some_and(|parent| gone.contains(parent))
+    };
+    left::note(rows.iter().copied().filter(is_of_gone));
     let gone_rows = rows.iter().filter(|row| gone.contains(&*row.key.id));
     history::going(world, (scope, owner), gone_rows.copied()).await?;
     pages::forget(world, (scope, owner), rows, &gone).await?;

@@ -11,6 +11,7 @@ use text::chain;
 use crate::api::EngineError;
 use crate::erase;
 use crate::gate::Everywhere;
+use crate::going;
 use crate::rebuild;
 use crate::serving::Serving;
 use crate::sync;
@@ -33,17 +34,20 @@ pub(crate) async fn keep(world: Arc<World>, gate: Option<Everywhere>) {
     drop(gate);
     if world.gauge.now() != Serving::Building {
         follow_the_vault(&world).await;
+        going::try_to_finish(&world).await;
     }
     world.gauge.set_synced();
     if must_build {
         build(&world).await;
     }
+    going::try_to_finish(&world).await;
     erase::finish_earlier(&world).await;
     loop {
         tokio::select! {
             biased;
             () = world.work.stopping() => return,
             () = world.gauge.building() => build(&world).await,
+            () = going::due(&world) => going::try_to_finish(&world).await,
         }
     }
 }

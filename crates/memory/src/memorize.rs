@@ -15,6 +15,7 @@ use crate::api::{Add, Added, EngineError, Flush, MemorizeStatus};
 use crate::attachments;
 use crate::boundaries;
 use crate::corpora::{AcceptedMessages, Ticket};
+use crate::going;
 use crate::ids;
 use crate::secrets;
 use crate::settle;
@@ -28,6 +29,7 @@ const ASKED_FOR: [JobKind; 2] = [JobKind::MemoryAdd, JobKind::MemoryFlush];
 /// Remembers messages.
 pub(crate) async fn add(world: &Arc<World>, add: Add) -> Result<Added, EngineError> {
     world.accepting()?;
+    going::finish(world, |forget| going::could_take(forget, &add)).await?;
     if add.messages.is_empty() {
         return Err(EngineError::Invalid(
             "an add needs at least one message".to_owned(),

@@ -13,7 +13,7 @@ use ports::{Carried, NewMessage, VaultPath, WrittenCell};
 
 use crate::api::{EngineError, OwnedMemory, TakenIn};
 use crate::world::World;
-use crate::{edit, memorize, words};
+use crate::{edit, going, memorize, words};
 
 /// Everything that memory has of an owner, in the same order each time.
 pub(crate) async fn export(world: &World, scope: &Scope, owner: &Owner) -> Result<OwnedMemory, EngineError> {
@@ -61,6 +61,7 @@ pub(crate) async fn import(
         ));
     }
     world.gauge.answering(&*world.parts.clock).await?;
+    going::finish(world, |forget| forget.scope() == scope).await?;
     let mut taken = TakenIn {
         memories: given.entries.len() + given.pages.len(),
         messages: given.messages.len(),
@@ -128,6 +129,7 @@ async fn add(
             let client_id = carried.client_ids.remove(&message.id);
             let new = NewMessage {
                 accept_forgotten: false,
+                log_of: None,
                 message,
                 client_id,
             };
@@ -159,6 +161,7 @@ fn written_cell(entry: &Entry, carried: &Carried) -> Option<WrittenCell> {
     let messages: Vec<NewMessage> = turns
         .map(|turn| NewMessage {
             accept_forgotten: false,
+            log_of: None,
             message: turn.clone(),
             client_id: carried.client_ids.get(&turn.id).cloned(),
         })

@@ -28,6 +28,7 @@ use crate::dirty::{Dirty, Writing};
 use crate::engine::Parts;
 use crate::erase::Erasing;
 use crate::gate::{Inside, TenantGate};
+use crate::going::UnfinishedDeletions;
 use crate::history::Chronicle;
 use crate::idle::IdleSessions;
 use crate::locks::KeyedLocks;
@@ -61,6 +62,7 @@ pub(crate) struct World {
     pub(crate) writer: IndexWriter,
     pub(crate) corpora: Corpora,
     pub(crate) erasing: Erasing,
+    pub(crate) going: UnfinishedDeletions,
     pub(crate) records: Records,
     pub(crate) rows: Rows,
     pub(crate) gauge: Gauge,

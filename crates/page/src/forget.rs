@@ -10,7 +10,9 @@ use axum::extract::Query;
 use axum::response::Response;
 use serde::Deserialize;
 use wire::survey::{DoomedItem, StayingItem};
-use wire::{DeleteByIdsData, DeleteByIdsRequest, DeleteData, FoundMessage, PreviewData, PreviewRequest};
+use wire::{
+    DeleteByIdsData, DeleteByIdsRequest, DeleteData, FoundMessage, LeftItem, PreviewData, PreviewRequest,
+};
 
 use crate::api::Refused;
 use crate::around::{Around, Nav, Problem, html};
@@ -107,6 +109,7 @@ struct ForgottenView {
     what: String,
     memories: usize,
     messages: usize,
+    left: Vec<LeftItem>,
 }
 
 pub(crate) async fn look(guest: Guest, Query(target): Query<ForgetTarget>) -> Result<Response, Problem> {
@@ -150,9 +153,9 @@ pub(crate) async fn forget(
         return Ok(html(&preview(&guest, target, None).await?));
     }
     let preview = target.preview(&guest.whose)?;
-    let (memories, messages) = if preview.ids.is_empty() {
+    let (memories, messages, left) = if preview.ids.is_empty() {
         let data: DeleteData = guest.api.post("/memory/delete", &preview.deletion()).await?;
-        (data.count, data.message_count)
+        (data.count, data.message_count, data.left)
     } else {
         let request = DeleteByIdsRequest {
             app_id: preview.app_id,
@@ -162,13 +165,14 @@ pub(crate) async fn forget(
             ..DeleteByIdsRequest::default()
         };
         let data: DeleteByIdsData = guest.api.post("/memory/delete_by_ids", &request).await?;
-        (data.count, data.message_count)
+        (data.count, data.message_count, data.left)
     };
     Ok(html(&ForgottenView {
         around: Around::new(&guest, Nav::Memories, "Forgotten"),
         what: target.what(&guest.whose),
         memories,
         messages,
+        left,
     }))
 }
 

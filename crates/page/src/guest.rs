@@ -60,6 +60,12 @@ impl WhoseMemory {
         }
     }
 
+    /// Its tenant.
+    pub(crate) fn scope(&self) -> Scope {
+        let name = |text: &str| Name::parse(text).expect("it was read as a name, or is one");
+        Scope::new(name(&self.app), name(&self.project))
+    }
+
     pub(crate) fn text(&self) -> String {
         format!("{}/{}/{}", self.app, self.project, self.user)
     }

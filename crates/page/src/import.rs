@@ -86,6 +86,8 @@ struct KeptImport {
     name: String,
     whose: WhoseMemory,
     progress: Arc<Mutex<ImportProgress>>,
+    /// Deletions of its tenant before it: after another one, nothing tells whether what it imported is still there.
+    forgets: usize,
     /// None while it runs.
     ended: Option<Result<(), String>>,
 }
@@ -110,7 +112,9 @@ impl Imports {
         }
     }
 
-    fn start(&self, number: u64, upload: Upload, whose: WhoseMemory, client: Client) {
+    fn start(&self, number: u64, upload: Upload, guest: &Guest) {
+        let (whose, client) = (guest.whose.clone(), guest.api.0.clone());
+        let forgets = guest.visitor.deletions(&whose.scope());
         let Upload {
             name,
             file,
@@ -134,6 +138,7 @@ impl Imports {
                 name,
                 whose,
                 progress,
+                forgets,
                 ended: None,
             },
         );
@@ -159,7 +164,11 @@ impl Imports {
                 || (entry.whose.app == guest.visitor.home.app.as_str()
                     && entry.whose.project == guest.visitor.home.project.as_str())
         };
-        self.entries.lock().iter().filter(is_theirs).cloned().collect()
+        let mut entries = self.entries.lock();
+        entries.retain(|entry| {
+            entry.ended.is_none() || guest.visitor.deletions(&entry.whose.scope()) == entry.forgets
+        });
+        entries.iter().filter(is_theirs).cloned().collect()
     }
 }
 
@@ -239,8 +248,7 @@ pub(crate) async fn start(
     let number = page.imports.next.fetch_add(1, Ordering::Relaxed);
     match stored(parts, &page.imports, number).await {
         Ok(upload) => {
-            let client = guest.api.0.clone();
-            page.imports.start(number, upload, guest.whose.clone(), client);
+            page.imports.start(number, upload, &guest);
             let address = format!("/page/import?{}", guest.whose.query());
             Ok(Redirect::to(&address).into_response())
         }

@@ -42,6 +42,9 @@ pub struct NewMessage {
     pub client_id: Option<String>,
     /// Also if it was deleted before; later appends accept it then.
     pub accept_forgotten: bool,
+    /// The message is from the log of an agent that works for this user, and such a log copies what it goes on from: a message
+    /// that another session of the user has, with the same sender, role, time and content, is that message.
+    pub log_of: Option<Name>,
 }
 
 /// Result for one message of an append.
@@ -49,7 +52,8 @@ pub struct NewMessage {
 pub struct Accepted {
     /// Its id; of one that is left out it names nothing.
     pub id: MessageId,
-    /// It was there before: same session and client id; or neither has one and session, sender, role, time and content are the same.
+    /// It was there before: same session and client id; or neither has one and session, sender, role, time and content are the same; or
+    /// [`NewMessage::log_of`] makes it a copy.
     pub duplicate: bool,
     /// Of a duplicate: a sweep deleted it since, and it is left out.
     pub forgotten: bool,

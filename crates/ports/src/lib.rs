@@ -43,6 +43,6 @@ pub use room::{NoRoom, Room};
 pub use shelf::{ORIGINALS, Shelf, TAXONOMY};
 pub use upstream::{Probed, Upstream, UpstreamAnswer, UpstreamError, UpstreamRequest};
 pub use vault::{
-    Edit, EntryProblem, FileStat, OtherFile, ParsedFile, ReadEntry, Vault, VaultChange, VaultError,
-    VaultPath, Written,
+    Edit, EntryProblem, FileStat, ForeignFile, HasText, OtherFile, ParsedFile, ReadEntry, Vault, VaultChange,
+    VaultError, VaultPath, Written,
 };

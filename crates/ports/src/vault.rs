@@ -120,6 +120,18 @@ pub struct OtherFile {
     pub owner: Option<(Scope, Owner)>,
 }
 
+/// Whether a text has what is looked for.
+pub type HasText = Arc<dyn Fn(&str) -> bool + Send + Sync>;
+
+/// A file in the vault's folder that Quipu does not write, or cannot read.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ForeignFile {
+    /// Relative to the vault, for a person to read: a name need not be UTF-8.
+    pub path: String,
+    /// It was read and has the text. Otherwise it is a folder or a file that cannot be read, or it is too large.
+    pub is_read: bool,
+}
+
 /// Markdown on disk. All writes to one file are serialised by the adapter, across processes too.
 #[async_trait]
 pub trait Vault: Send + Sync + std::fmt::Debug {
@@ -178,6 +190,15 @@ pub trait Vault: Send + Sync + std::fmt::Debug {
     async fn delete_old_history(&self) -> Result<bool, VaultError> {
         Ok(false)
     }
+    /// The files below a folder that are none of Quipu's and may have a text, sorted; and the folder of a git repository that is
+    /// in the vault's.
+    async fn foreign(&self, _folder: &str, _has: HasText) -> Result<Vec<ForeignFile>, VaultError> {
+        Ok(Vec::new())
+    }
+    /// The deletions that are not finished, as [`Vault::set_going`] left them.
+    async fn going(&self) -> Result<Vec<String>, VaultError>;
+    /// Notes the deletions that are not finished, each a line.
+    async fn set_going(&self, deletions: &[String]) -> Result<(), VaultError>;
     /// Waits until files may have changed, together with everything else that changed in the same moment.
     async fn changed(&self) -> VaultChange;
 }

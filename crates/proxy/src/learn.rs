@@ -164,6 +164,7 @@ impl<'a> Learnt<'a> {
         with(&mut message);
         self.messages.push(NewMessage {
             accept_forgotten: false,
+            log_of: None,
             message,
             client_id: Some(id),
         });

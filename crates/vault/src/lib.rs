@@ -13,6 +13,7 @@
 
 mod copy;
 mod disk;
+mod foreign;
 mod id;
 mod locks;
 mod pages;

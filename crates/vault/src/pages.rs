@@ -17,7 +17,7 @@ use crate::write::Writer;
 const PREVIOUS: &str = ".previous";
 
 /// The list of what was made, in the owner's folder.
-const MADE: &str = ".made";
+pub(crate) const MADE: &str = ".made";
 
 fn made_of(scope: &Scope, owner: &Owner) -> VaultPath {
     format!("{}/{MADE}", markdown::place::folder_of(scope, Some(owner))).into()

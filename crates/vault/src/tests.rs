@@ -2,6 +2,7 @@
 
 mod away;
 mod crashes;
+mod foreign;
 mod links;
 mod pages;
 mod saves;

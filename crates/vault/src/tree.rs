@@ -15,6 +15,9 @@ use model::{Owner, Scope};
 use parking_lot::Mutex;
 use ports::{FileStat, OtherFile, VaultError, VaultPath};
 
+/// Every system takes a path of this length.
+const LONG_PATH_BYTES: usize = 1_000;
+
 /// The vault's folder.
 #[derive(Debug, Clone)]
 pub(crate) struct Tree {
@@ -240,7 +243,9 @@ impl Tree {
                 } else {
                     format!("{folder}/{name}")
                 };
-                if !metadata.is_dir() {
+                if is_unreachable(&entry.path()) {
+                    tracing::warn!(%path, "skipping a vault entry whose path is too long");
+                } else if !metadata.is_dir() {
                     meets(path, &metadata);
                 } else if enters(&path) {
                     folders.push(path);
@@ -248,6 +253,12 @@ impl Tree {
             }
         }
     }
+}
+
+/// Whether a path is longer than any call takes.
+fn is_unreachable(path: &Path) -> bool {
+    let is_refused = |error: io::Error| error.kind() == io::ErrorKind::InvalidFilename;
+    path.as_os_str().len() > LONG_PATH_BYTES && path.symlink_metadata().is_err_and(is_refused)
 }
 
 /// Whose folder a file is in.

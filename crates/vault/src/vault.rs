@@ -13,12 +13,13 @@ use async_trait::async_trait;
 use markdown::{NoPlace, Parsed, Place};
 use model::{Entry, Owner, Scope, Zone};
 use ports::{
-    Clock, Edit, EntryProblem, FileStat, NoRoom, OtherFile, ParsedFile, ReadEntry, Room, Vault, VaultChange,
-    VaultError, VaultPath, VersionText, Written,
+    Clock, Edit, EntryProblem, FileStat, ForeignFile, HasText, NoRoom, OtherFile, ParsedFile, ReadEntry,
+    Room, Vault, VaultChange, VaultError, VaultPath, VersionText, Written,
 };
 use tokio::sync::OnceCell;
 
 use crate::disk::{self, Disk, RealDisk};
+use crate::foreign::foreign;
 use crate::id::VaultId;
 use crate::locks::Locks;
 use crate::tree::{Tree, io_error, outside};
@@ -27,6 +28,9 @@ use crate::write::Writer;
 
 /// Where the lock files are.
 pub(crate) const LOCKS: &str = ".locks";
+
+/// The note of deletions that are not finished.
+const GOING: &str = ".forgetting";
 
 /// Where the git repository is that builds before 0.2 kept in the folder, beside it.
 pub const OLD_HISTORY: &str = "history.before.git";
@@ -270,6 +274,30 @@ impl Vault for MarkdownVault {
             Ok(true)
         })
         .await
+    }
+
+    async fn foreign(&self, folder: &str, has: HasText) -> Result<Vec<ForeignFile>, VaultError> {
+        let folder = folder.to_owned();
+        self.blocking(move |writer| foreign(&writer.tree, &writer.zone, &folder, &*has))
+            .await
+    }
+
+    async fn going(&self) -> Result<Vec<String>, VaultError> {
+        let text = self.bytes(&GOING.into()).await?.unwrap_or_default();
+        Ok(String::from_utf8_lossy(&text)
+            .lines()
+            .map(str::to_owned)
+            .collect())
+    }
+
+    async fn set_going(&self, deletions: &[String]) -> Result<(), VaultError> {
+        let text: String = deletions.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
+        let set = move |writer: &Writer, path: &VaultPath| match text.as_str() {
+            "" if writer.stat(path)?.is_none() => Ok(()),
+            "" => writer.remove(path),
+            text => writer.overwrite(path, text.as_bytes()),
+        };
+        self.in_turn(&GOING.into(), set).await
     }
 
     async fn changed(&self) -> VaultChange {

@@ -22,7 +22,7 @@ const LOOK_BYTES: usize = 4096;
 const TRIES: usize = 5;
 
 /// Folder of incomplete entries that were never completed, in files with the names of their origins.
-const TORN: &str = ".torn";
+pub(crate) const TORN: &str = ".torn";
 
 /// Writer of a vault.
 #[derive(Debug, Clone)]

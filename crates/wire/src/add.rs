@@ -2,7 +2,7 @@
 //!
 //! Owns: their requests, bounds and answers. Never: when memory is made of them.
 
-use model::{Message, Scope, SessionKey};
+use model::{Message, Name, Scope, SessionKey};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -47,6 +47,11 @@ pub struct AddRequest {
     #[serde(default)]
     #[schema(default = false)]
     pub accept_forgotten: bool,
+    /// Quipu: the user for whom an agent wrote the messages to its log. A log begins with a copy of the session that it goes on from:
+    /// a message that another session of this user has, with the same sender, role, timestamp and content, is a duplicate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false, min_length = 1, max_length = 128, pattern = "^[a-zA-Z0-9_.@+-]+$")]
+    pub log_of: Option<String>,
 }
 
 /// A checked add in the types of the model.
@@ -55,6 +60,7 @@ pub struct AddParts {
     pub session: SessionKey,
     /// Each with the client's own id, if it gave one.
     pub messages: Vec<(Message, Option<String>)>,
+    pub log_of: Option<Name>,
 }
 
 impl AddRequest {
@@ -70,6 +76,7 @@ impl AddRequest {
             async_mode: false,
             wait: false,
             accept_forgotten: false,
+            log_of: None,
         }
     }
 
@@ -91,7 +98,12 @@ impl AddRequest {
             .zip(self.messages)
             .map(|(at, item): (usize, _)| item.into_message(at, &session))
             .collect::<Result<_, _>>()?;
-        Ok(AddParts { session, messages })
+        let log_of = self.log_of.as_deref().map(|user| scope::name("log_of", user));
+        Ok(AddParts {
+            session,
+            messages,
+            log_of: log_of.transpose()?,
+        })
     }
 }
 

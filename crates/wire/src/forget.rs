@@ -175,6 +175,18 @@ pub struct DeleteData {
     /// Quipu: number of daily copies of the ledger that were deleted, because they had the deleted text.
     #[serde(default)]
     pub ledger_copies: usize,
+    /// Quipu: what stays and may have deleted text, with the reason.
+    #[serde(default)]
+    pub left: Vec<LeftItem>,
+}
+
+/// Something that a delete leaves.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct LeftItem {
+    /// A file's path, or the name of a kind of data.
+    pub what: String,
+    /// Why it stays.
+    pub why: String,
 }
 
 /// Deletes single memories, and memories without another source. Unknown keys are refused.
@@ -260,6 +272,9 @@ pub struct DeleteByIdsData {
     /// Quipu: `history.before.git`, the history that an earlier version kept, was deleted, whole.
     #[serde(default)]
     pub old_history_deleted: bool,
+    /// Quipu: what stays and may have deleted text, with the reason.
+    #[serde(default)]
+    pub left: Vec<LeftItem>,
 }
 
 /// Changes the text of one memory; omitted fields stay as they are. Unknown keys are refused.

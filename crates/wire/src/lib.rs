@@ -45,7 +45,9 @@ pub use api_id::ApiId;
 pub use cache::{CacheData, CacheQuery};
 pub use context::{ContextData, ContextRequest, KNOWN_IDS_MAX};
 pub use envelope::{Envelope, ErrorCode, ErrorEnvelope, ErrorInfo};
-pub use forget::{DeleteByIdsData, DeleteByIdsRequest, DeleteData, DeleteRequest, EditData, EditRequest};
+pub use forget::{
+    DeleteByIdsData, DeleteByIdsRequest, DeleteData, DeleteRequest, EditData, EditRequest, LeftItem,
+};
 pub use get::{GetData, GetRequest, MemoryStanding, MemoryType, OneQuery, SortField, SortOrder};
 pub use health::HealthData;
 pub use invalid::Invalid;

@@ -65,6 +65,7 @@ impl Run {
             }
             messages.push(NewMessage {
                 accept_forgotten: false,
+                log_of: None,
                 message,
                 client_id: Some(format!("c{sent}")),
             });

@@ -76,6 +76,7 @@ impl Run {
             let message = spoken(&key, sender, role, time, text);
             messages.push(NewMessage {
                 accept_forgotten: false,
+                log_of: None,
                 message,
                 client_id: has_ids.then(|| format!("c{number}")),
             });

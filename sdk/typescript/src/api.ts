@@ -1316,6 +1316,11 @@ export interface components {
              * @default false
              */
             accept_forgotten?: boolean;
+            /**
+             * @description Quipu: the user for whom an agent wrote the messages to its log. A log begins with a copy of the session that it goes on from:
+             *     a message that another session of this user has, with the same sender, role, timestamp and content, is a duplicate.
+             */
+            log_of?: string;
         };
         /**
          * @description Whether an add made memory.
@@ -1713,6 +1718,8 @@ export interface components {
             missing?: string[];
             /** @description Quipu: `history.before.git`, the history that an earlier version kept, was deleted, whole. */
             old_history_deleted?: boolean;
+            /** @description Quipu: what stays and may have deleted text, with the reason. */
+            left?: components["schemas"]["LeftItem"][];
         };
         /** @description Deletes single memories, and memories without another source. Unknown keys are refused. */
         DeleteByIdsRequest: {
@@ -1746,6 +1753,8 @@ export interface components {
             old_history_deleted?: boolean;
             /** @description Quipu: number of daily copies of the ledger that were deleted, because they had the deleted text. */
             ledger_copies?: number;
+            /** @description Quipu: what stays and may have deleted text, with the reason. */
+            left?: components["schemas"]["LeftItem"][];
         };
         /**
          * @description Deletes all memory of a session, of an owner, or of an owner in a session; or what an owner has with some words. Unknown
@@ -2147,6 +2156,8 @@ export interface components {
                 missing?: string[];
                 /** @description Quipu: `history.before.git`, the history that an earlier version kept, was deleted, whole. */
                 old_history_deleted?: boolean;
+                /** @description Quipu: what stays and may have deleted text, with the reason. */
+                left?: components["schemas"]["LeftItem"][];
             };
         };
         /** @description An answer. */
@@ -2170,6 +2181,8 @@ export interface components {
                 old_history_deleted?: boolean;
                 /** @description Quipu: number of daily copies of the ledger that were deleted, because they had the deleted text. */
                 ledger_copies?: number;
+                /** @description Quipu: what stays and may have deleted text, with the reason. */
+                left?: components["schemas"]["LeftItem"][];
             };
         };
         /** @description An answer. */
@@ -3247,6 +3260,13 @@ export interface components {
             app_id?: string;
             /** @default default */
             project_id?: string;
+        };
+        /** @description Something that a delete leaves. */
+        LeftItem: {
+            /** @description A file's path, or the name of a kind of data. */
+            what: string;
+            /** @description Why it stays. */
+            why: string;
         };
         /** @description Result of the delete of a library. */
         LibraryDeleteData: {

@@ -18,7 +18,7 @@ use crate::api::Api;
 use crate::args::{DemoArgs, FormatArg};
 use crate::clock::RandomIds;
 use crate::error::{Exit, Failure};
-use crate::import::{Defaults, sources};
+use crate::import::{Defaults, Logs, sources};
 use crate::output::{self, Look, say};
 use crate::progress;
 use crate::world::World;
@@ -136,6 +136,7 @@ async fn remember(desk: &Desk, root: &Path, api: &Api) -> Result<(), Failure> {
         now: api.clock.now(),
         zone: api.zone.clone(),
         name: String::new(),
+        logs: Logs::default(),
     };
     let started = api.clock.elapsed();
     let mut imported = Imported::default();

@@ -10,7 +10,8 @@ use text::counted;
 use wire::forget::IDS_MAX;
 use wire::survey::DoomedItem;
 use wire::{
-    DeleteByIdsData, DeleteByIdsRequest, DeleteData, DeleteRequest, FoundMessage, PreviewData, PreviewRequest,
+    DeleteByIdsData, DeleteByIdsRequest, DeleteData, DeleteRequest, FoundMessage, LeftItem, PreviewData,
+    PreviewRequest,
 };
 
 use super::memory::{ids, named, session, whole_id};
@@ -77,7 +78,7 @@ pub(super) async fn forget(desk: &Desk, api: &Api, args: ForgetArgs) -> Result<E
     is_nothing &= data.count + data.message_count + data.rewritten_count == 0;
     if desk.json {
         output::json(&json!({"entries": data.count, "messages": data.message_count,
-            "rewritten": data.rewritten_count, "ledger_copies": data.ledger_copies, "missing": missing}))?;
+            "rewritten": data.rewritten_count, "ledger_copies": data.ledger_copies, "left": data.left, "missing": missing}))?;
     } else if is_nothing {
         let of = match &target {
             ForgetTarget::Session { id, .. } => format!("session `{id}`"),
@@ -89,14 +90,12 @@ pub(super) async fn forget(desk: &Desk, api: &Api, args: ForgetArgs) -> Result<E
             scope.project
         ))?;
     } else {
-        report(&target, &data)?;
+        report(&data, &missing)?;
         if let Some(seen) = seen.filter(|_| args.yes) {
             beside(&seen)?;
         }
-        for id in &missing {
-            line(format_args!("not found: {id}"))?;
-        }
     }
+    left(desk, &data)?;
     // A context or a page may have been all that an owner or a session had.
     Ok(if missing.is_empty() && !(is_nothing && by_words) {
         Exit::Ok
@@ -119,7 +118,7 @@ fn described(target: &ForgetTarget, owner: &Owner, ids: usize) -> String {
     }
 }
 
-fn report(target: &ForgetTarget, data: &DeleteData) -> Result<(), Failure> {
+fn report(data: &DeleteData, missing: &[String]) -> Result<(), Failure> {
     line(format_args!(
         "deleted {} and {}",
         counted(data.count, "memory", "memories"),
@@ -141,20 +140,22 @@ fn report(target: &ForgetTarget, data: &DeleteData) -> Result<(), Failure> {
             counted(data.ledger_copies, "daily copy", "daily copies")
         ))?;
     }
-    if matches!(target, ForgetTarget::Owner) {
-        line(format_args!(
-            "memory in other projects stays: `quipu users` lists it"
-        ))?;
+    for id in missing {
+        line(format_args!("not found: {id}"))?;
     }
-    match target {
-        ForgetTarget::Session { part: false, .. } | ForgetTarget::Memories => Ok(()),
-        ForgetTarget::Words(_) => line(format_args!(
-            "other owners, documents and live conversations keep these words"
-        )),
-        ForgetTarget::Owner | ForgetTarget::Session { .. } => line(format_args!(
-            "other owners keep their memories of the same sessions; `quipu forget --session ID` deletes a session for all"
-        )),
+    Ok(())
+}
+
+/// Lists what stays, with the reasons.
+fn left(desk: &Desk, data: &DeleteData) -> Result<(), Failure> {
+    if desk.json || data.left.is_empty() {
+        return Ok(());
     }
+    line(format_args!("left, and may have deleted text:"))?;
+    for LeftItem { what, why } in &data.left {
+        line(format_args!("  {}: {}", harmless(what), harmless(why)))?;
+    }
+    Ok(())
 }
 
 /// What a deletion by words would do.
@@ -255,6 +256,9 @@ async fn by_ids(
         all.count += data.count;
         all.message_count += data.message_count;
         all.ledger_copies += data.ledger_copies;
+        let new = data.left.into_iter().filter(|left| !all.left.contains(left));
+        let new: Vec<LeftItem> = new.collect();
+        all.left.extend(new);
         let pairs = some.iter().zip(&ids);
         missing.extend(
             pairs

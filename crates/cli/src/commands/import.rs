@@ -17,7 +17,7 @@ use super::{Desk, export, name, scope};
 use crate::api::Api;
 use crate::args::{DEFAULT_USER, FormatArg, ImportArgs};
 use crate::error::{Exit, Failure};
-use crate::import::{Defaults, ImportFile, ImportItem, ImportedConversation, Skipped, read, sources};
+use crate::import::{Defaults, ImportFile, ImportItem, ImportedConversation, Logs, Skipped, read, sources};
 use crate::{output, progress};
 
 pub(super) use upload::Uploads;
@@ -37,6 +37,10 @@ pub(super) struct Imported {
     pub(super) conversations: usize,
     pub(super) messages: usize,
     pub(super) new: usize,
+    /// Messages that were stored before, in this session or, of an agent's log, in the one that it goes on from.
+    known: usize,
+    /// Whose agents wrote the logs.
+    user: String,
     /// Also store messages that were deleted before.
     accept_forgotten: bool,
     /// Messages that were deleted before and are left out, or stored again.
@@ -76,6 +80,7 @@ pub(super) async fn import(desk: &Desk, api: &Api, args: ImportArgs) -> Result<E
         now: api.clock.now(),
         zone: api.zone.clone(),
         name: String::new(),
+        logs: Logs::default(),
     };
     let sources = sources(&args.paths)?;
     let bar = progress::bytes(
@@ -84,6 +89,7 @@ pub(super) async fn import(desk: &Desk, api: &Api, args: ImportArgs) -> Result<E
         sources.iter().map(|source| source.bytes).sum(),
     );
     let mut imported = Imported {
+        user: defaults.user.to_string(),
         accept_forgotten: args.forgotten,
         ..Imported::default()
     };
@@ -209,6 +215,7 @@ async fn add(api: &Api, conversation: ImportedConversation, imported: &mut Impor
         session,
         title,
         messages,
+        is_log,
     } = conversation;
     let mut messages = messages.into_iter().peekable();
     let (app_id, project_id) = ids(&session.scope);
@@ -226,11 +233,13 @@ async fn add(api: &Api, conversation: ImportedConversation, imported: &mut Impor
             app_id: app_id.clone(),
             project_id: project_id.clone(),
             accept_forgotten: imported.accept_forgotten,
+            log_of: is_log.then(|| imported.user.clone()),
             ..AddRequest::new(session.session.as_str(), some)
         };
         let added: AddData = api.post("/memory/add", &add).await?;
         imported.messages += added.message_count;
         imported.new += added.message_count - added.duplicates - added.restored;
+        imported.known += added.duplicates - added.forgotten;
         imported.forgotten += added.forgotten;
         imported.restored += added.restored;
         imported.redacted += added.redacted;
@@ -279,17 +288,17 @@ pub(super) async fn settle(desk: &Desk, api: &Api, imported: &mut Imported) -> R
 
 fn report(desk: &Desk, args: &ImportArgs, imported: &Imported) -> Result<(), Failure> {
     let Imported {
-        sessions: _,
         conversations,
         messages,
         new,
-        accept_forgotten: _,
+        known,
         forgotten,
         restored,
         empty,
         skipped,
         redacted,
         failed_tasks,
+        ..
     } = imported;
     if desk.json {
         let skipped: Vec<_> = skipped
@@ -297,7 +306,7 @@ fn report(desk: &Desk, args: &ImportArgs, imported: &Imported) -> Result<(), Fai
             .map(|Skipped { what, why }| json!({"what": what, "why": why}))
             .collect();
         return output::json(&json!({
-            "paths": args.paths, "conversations": conversations, "messages": messages, "new_messages": new,
+            "paths": args.paths, "conversations": conversations, "messages": messages, "new_messages": new, "known_messages": known,
             "forgotten_messages": forgotten, "restored_messages": restored, "empty_conversations": empty, "skipped": skipped, "redacted": redacted, "failed_tasks": failed_tasks,
         }));
     }
@@ -311,6 +320,7 @@ fn report(desk: &Desk, args: &ImportArgs, imported: &Imported) -> Result<(), Fai
     let left_out = "forgotten before, left out; `--forgotten` stores them again";
     let blocked = "blocked: see `quipu status --tasks`";
     for (count, [one, many], what) in [
+        (*known, message, "stored before"),
         (*restored, message, "forgotten before, stored again"),
         (*forgotten, message, left_out),
         (*empty, ["conversation has", "conversations have"], "no messages"),

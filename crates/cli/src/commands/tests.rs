@@ -440,3 +440,35 @@ async fn a_skill_is_listed_shown_and_judged() {
         .expect_err("there is none");
     assert_eq!(missing.exit, Exit::NotFound);
 }
+
+#[test]
+fn the_log_has_no_requests_of_agents_whatever_its_filter() {
+    #[derive(Clone, Default)]
+    struct Log(std::sync::Arc<parking_lot::Mutex<Vec<u8>>>);
+    impl std::io::Write for Log {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().extend(bytes);
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    for directives in ["debug", "trace,rmcp=trace", "rmcp::service=debug, info", ""] {
+        let log = Log::default();
+        let written = log.clone();
+        let subscriber = tracing_subscriber::fmt()
+            .with_env_filter(super::log_filter(directives).expect("is a filter"))
+            .with_writer(move || written.clone())
+            .finish();
+        tracing::subscriber::with_default(subscriber, || {
+            tracing::debug!(target: "rmcp::service", "the code is Zebra");
+            tracing::info!(target: "rmcp::service", "started");
+        });
+        let log = String::from_utf8(log.0.lock().clone()).expect("is text");
+        assert!(
+            !log.contains("Zebra") && log.contains("started"),
+            "{directives}: {log}"
+        );
+    }
+}

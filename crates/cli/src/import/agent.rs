@@ -8,11 +8,12 @@ use std::io::BufRead;
 
 use model::{Name, Role, Timestamp};
 use serde_json::Value;
+use text::Fnv;
 use transcript::dialect::{self, Dialect};
 use transcript::{Block, Item, spoken};
 
 use super::shape::{self, ImportedMessage};
-use super::{Defaults, ImportItem, ImportedConversation, Sink, Skipped, message};
+use super::{Defaults, ImportItem, ImportedConversation, Logs, Sink, Skipped, message};
 use crate::error::Failure;
 
 /// Maximum characters of a tool's call or result: files that an agent read are not memory of a conversation.
@@ -38,6 +39,8 @@ pub(super) fn is_claude_code(head: &str) -> bool {
 #[derive(Debug, Default)]
 struct Session {
     id: Option<String>,
+    /// The session that it is a fork of.
+    parent: Option<String>,
     /// The client's title, the person's.
     titles: [Option<String>; 2],
     /// Titles of sessions that end with these records; a client may write them into another session's file.
@@ -46,6 +49,8 @@ struct Session {
     time: Option<Timestamp>,
     messages: Vec<ImportedMessage>,
     is_sub_agents: bool,
+    /// Each message has a time of its own.
+    is_dated: bool,
 }
 
 /// Reads one session. A line that is no JSON is skipped; the last one may be cut off, as in a session that still runs.
@@ -55,7 +60,10 @@ pub(super) fn read(
     defaults: &Defaults,
     sink: Sink<'_>,
 ) -> Result<(), Failure> {
-    let mut session = Session::default();
+    let mut session = Session {
+        is_dated: true,
+        ..Session::default()
+    };
     let mut broken = None;
     for (number, line) in (1..).zip(stream.split(b'\n')) {
         let line = line.map_err(anyhow::Error::from)?;
@@ -76,10 +84,12 @@ pub(super) fn read(
     if session.is_sub_agents {
         return Ok(());
     }
+    session.date_by_parent(&defaults.logs);
     let title = session.title();
     sink(ImportItem::Conversation(ImportedConversation {
         session: defaults.session(session.id.as_deref().unwrap_or(&defaults.name)),
         title,
+        is_log: session.is_dated,
         messages: session.messages.into_iter().filter_map(message).collect(),
     }))
 }
@@ -115,7 +125,10 @@ impl Session {
         let payload = &record["payload"];
         match (record["type"].as_str(), payload.is_object()) {
             (Some("session_meta"), true) => {
-                self.id = self.id.take().or_else(|| text(&payload["id"]));
+                if self.id.is_none() {
+                    self.id = text(&payload["id"]);
+                    self.parent = text(&payload["forked_from_id"]);
+                }
                 self.is_sub_agents |= payload["source"]["subagent"] != Value::Null;
             }
             (Some("response_item"), true) => {
@@ -145,6 +158,24 @@ impl Session {
         }
     }
 
+    /// Gives the messages that a fork has from its parent the times of then: Codex may write the time of the fork.
+    fn date_by_parent(&mut self, logs: &Logs) {
+        let mut logs = logs.lock();
+        let said =
+            |message: &ImportedMessage| Fnv::of(format!("{:?} {}", message.role, message.content).as_bytes());
+        let parent = self.parent.as_ref().and_then(|parent| logs.get(parent));
+        for (message, (number, time)) in self.messages.iter_mut().zip(parent.into_iter().flatten()) {
+            if said(message) != *number {
+                break;
+            }
+            message.time = *time;
+        }
+        if let Some(id) = &self.id {
+            let log = self.messages.iter().map(|message| (said(message), message.time));
+            logs.insert(id.clone(), log.collect());
+        }
+    }
+
     fn entitle(&mut self, rank: usize, title: &Value) {
         self.titles[rank] = shape::title(title).or(self.titles[rank].take());
     }
@@ -165,6 +196,7 @@ impl Session {
             return;
         };
         let said_at = shape::time(&record["timestamp"], &defaults.zone);
+        self.is_dated &= said_at.is_some();
         let time = said_at.or(self.time).unwrap_or(defaults.now);
         self.time = Some(time);
         let agent = shape::fixed(dialect.as_str());

@@ -49,6 +49,7 @@ pub(super) fn conversation(found: &Value, defaults: &Defaults) -> Result<Vec<Imp
         messages.extend(message(said));
     }
     Ok(vec![ImportedConversation {
+        is_log: false,
         session: defaults.session(own.unwrap_or(&defaults.name)),
         title: shape::title(&found["title"]),
         messages,

@@ -37,6 +37,7 @@ pub(super) fn conversation(found: &Value, defaults: &Defaults) -> Result<Vec<Imp
         messages.extend(message(said));
     }
     Ok(vec![ImportedConversation {
+        is_log: false,
         session,
         title: shape::title(&found["name"]),
         messages,

@@ -56,6 +56,7 @@ fn found(kept: &Kept, defaults: &Defaults) -> ImportItem {
         said(item, id, time.unwrap_or(defaults.now), &defaults)
     });
     ImportItem::Conversation(ImportedConversation {
+        is_log: false,
         session: defaults.session(&kept.session),
         title: None,
         messages: said.filter_map(message).collect(),

@@ -57,6 +57,7 @@ pub(super) fn conversation(sample: &Sample, defaults: &Defaults) -> Vec<Imported
             .filter_map(|(at, turn)| said(turn, started.plus_millis(at * TURN_SECONDS * 1000)));
         let messages = said.filter_map(message).collect();
         ImportedConversation {
+            is_log: false,
             session,
             title: None,
             messages,

@@ -39,6 +39,7 @@ pub(super) fn read(stream: &mut dyn BufRead, defaults: &Defaults, sink: Sink<'_>
             .filter_map(|(at, message)| said(at, message, defaults));
         let messages = said.filter_map(message).collect();
         sink(ImportItem::Conversation(ImportedConversation {
+            is_log: false,
             session,
             title: shape::title(&value["title"]),
             messages,

@@ -121,6 +121,7 @@ fn hand_on(
             .filter_map(|(number, line)| said(number, line, defaults));
         let messages = said.filter_map(message).collect();
         sink(ImportItem::Conversation(ImportedConversation {
+            is_log: false,
             session,
             title: None,
             messages,

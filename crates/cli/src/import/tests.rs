@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use model::{Name, Role, Scope, Timestamp, Zone};
 use wire::MessageContent;
 
-use super::{Defaults, ImportItem, Skipped, read, sources};
+use super::{Defaults, ImportItem, Logs, Skipped, read, sources};
 use crate::args::FormatArg;
 
 mod agents;
@@ -30,6 +30,7 @@ fn told_of(path: &Path) -> String {
         now: Timestamp::from_millis(1_000_000_000_000),
         zone: Zone::utc(),
         name: "file".to_owned(),
+        logs: Logs::default(),
     };
     let mut text = String::new();
     let sources = match sources(&[path.to_owned()]) {

@@ -68,7 +68,11 @@ impl Destination for MemoryFile {
 
     fn append(&mut self, section: &str) -> Result<String, Unwritable> {
         self.append_whole(section).map_err(|_| Unwritable)?;
-        Ok(self.path.display().to_string())
+        Ok(self.place())
+    }
+
+    fn place(&self) -> String {
+        self.path.display().to_string()
     }
 }
 

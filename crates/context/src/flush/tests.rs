@@ -44,7 +44,10 @@ impl Destination for Memory {
     }
     fn append(&mut self, section: &str) -> Result<String, Unwritable> {
         self.0.push_str(section);
-        Ok("memory".to_owned())
+        Ok(self.place())
+    }
+    fn place(&self) -> String {
+        "memory".to_owned()
     }
 }
 

@@ -57,6 +57,7 @@ pub(super) async fn add(visit: Visit, JsonBody { value, hold, .. }: JsonBody<Add
     visit.caller.enter_add(&parts)?;
     let new = |(message, client_id)| NewMessage {
         accept_forgotten: false,
+        log_of: None,
         message,
         client_id,
     };

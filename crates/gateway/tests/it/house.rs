@@ -66,7 +66,11 @@ impl Destination for FactsOf {
     fn append(&mut self, section: &str) -> Result<String, Unwritable> {
         let mut facts = self.0.lock().expect("nobody panicked");
         facts.entry(self.1.clone()).or_default().push_str(section);
-        Ok(self.1.clone())
+        Ok(self.place())
+    }
+
+    fn place(&self) -> String {
+        self.1.clone()
     }
 }
 

@@ -102,6 +102,7 @@ impl Script {
         };
         NewMessage {
             accept_forgotten: false,
+            log_of: None,
             message,
             client_id: client_id.map(|id| format!("client-{id}")),
         }

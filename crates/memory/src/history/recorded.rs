@@ -8,8 +8,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use model::{Entry, EntryId, Owner, Page, Scope};
 use ports::{
-    Clock, Edit, FileStat, LedgerError, NewVersion, OtherFile, Pages, ParsedFile, Room, Vault, VaultChange,
-    VaultError, VaultPath, VersionId, VersionKey, VersionText, Written,
+    Clock, Edit, FileStat, ForeignFile, HasText, LedgerError, NewVersion, OtherFile, Pages, ParsedFile, Room,
+    Vault, VaultChange, VaultError, VaultPath, VersionId, VersionKey, VersionText, Written,
 };
 
 use super::{Chronicle, others};
@@ -184,6 +184,18 @@ impl Vault for RecordedVault {
 
     async fn delete_old_history(&self) -> Result<bool, VaultError> {
         self.vault.delete_old_history().await
+    }
+
+    async fn foreign(&self, folder: &str, has: HasText) -> Result<Vec<ForeignFile>, VaultError> {
+        self.vault.foreign(folder, has).await
+    }
+
+    async fn going(&self) -> Result<Vec<String>, VaultError> {
+        self.vault.going().await
+    }
+
+    async fn set_going(&self, deletions: &[String]) -> Result<(), VaultError> {
+        self.vault.set_going(deletions).await
     }
 
     async fn changed(&self) -> VaultChange {

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use memory::{Engine, Forget};
 use model::{EntryKind, Message, Scope};
@@ -9,6 +10,7 @@ use model::{EntryKind, Message, Scope};
 use crate::by_words::target;
 use crate::stage::{Stage, add, ask, flush, persist, said, session, turns, user, written};
 use crate::together;
+use ports::Clock as _;
 use testkit::faults::{MODES, Mode};
 
 /// What a client does in the run; it may be asked to do it again after a crash, and does not repeat what was
@@ -450,6 +452,92 @@ impl Run for Forgets {
 #[tokio::test]
 async fn forgetting_survives_every_fault() {
     at_every_call(|| (Stage::default(), Forgets)).await;
+}
+
+/// Messages in the ledger and entries in the vault.
+fn standing(stage: &Stage) -> (Vec<String>, BTreeSet<String>) {
+    let messages = stage.ledger.everything();
+    let texts = messages.iter().map(|(message, _)| Message::text(message));
+    let entries = stage.vault.entries();
+    let entries = entries
+        .iter()
+        .map(|(path, entry)| format!("{path} {} {}", entry.id, entry.turns.len()));
+    (texts.collect(), entries.collect())
+}
+
+async fn remembered() -> (Stage, Engine) {
+    let stage = Stage::default();
+    Forgets.prepare(&stage).await;
+    let engine = stage.open().await;
+    stage.rest(&engine).await;
+    (stage, engine)
+}
+
+/// Whichever call of a deletion fails or is the last one of its process: it is finished without another request, or nothing of
+/// it was begun.
+async fn comes_to_its_end(forget: Forget) {
+    let (stage, engine) = remembered().await;
+    let before = standing(&stage);
+    stage.drive(engine.forget(forget.clone())).await.expect("deletes");
+    stage.rest(&engine).await;
+    let after = standing(&stage);
+    assert_ne!(before, after);
+    engine.shutdown().await;
+    for mode in [Mode::Refuse, Mode::LoseAnswer, Mode::DieAfter] {
+        for n in 1.. {
+            let (stage, engine) = remembered().await;
+            stage.faults.plan(n, mode);
+            let answered = tokio::select! {
+                biased;
+                () = stage.faults.death() => None,
+                done = stage.drive(engine.forget(forget.clone())) => Some(done.is_ok()),
+            };
+            let hit = stage.faults.hit();
+            let engine = if answered.is_some() {
+                engine
+            } else {
+                drop(engine);
+                stage.faults.lift();
+                stage.open().await
+            };
+            stage.faults.lift();
+            // What is said after it stays.
+            let key = session("one");
+            let said = vec![said(&key, "eve", 900, "The lute is new")];
+            stage.drive(persist(|| engine.add(add(&key, said.clone())))).await;
+            stage.drive(stage.clock.sleep(Duration::from_mins(2))).await;
+            let what = format!("{mode:?} at call {n}, {hit:?}, answered {answered:?}");
+            let (mut texts, entries) = standing(&stage);
+            let all = texts.len();
+            texts.retain(|text| text != "The lute is new");
+            assert_eq!(texts.len() + 1, all, "{what}: an acknowledged message went");
+            let now = (texts, entries);
+            assert!(
+                now == after || (now == before && answered != Some(true)),
+                "{what}: {now:?}, and {after:?} was to be left"
+            );
+            engine.shutdown().await;
+            if hit.is_none() {
+                assert!(n > 10, "the deletion makes {n} calls only");
+                break;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_deletion_of_a_session_comes_to_its_end() {
+    comes_to_its_end(Forget::Session(session("one"))).await;
+}
+
+#[tokio::test]
+async fn a_deletion_of_an_owner_comes_to_its_end() {
+    comes_to_its_end(Forget::Owner(Scope::default(), user("ann"))).await;
+}
+
+#[tokio::test]
+async fn a_deletion_by_words_comes_to_its_end() {
+    comes_to_its_end(target("dan", "loud", &[])).await;
 }
 
 /// Memcells that wait behind each other are written together.

@@ -29,6 +29,7 @@ struct Desk {
     away: Option<BTreeMap<VaultPath, File>>,
     writes: i128,
     change: VaultChange,
+    going: Vec<String>,
     reads: usize,
     /// Appends with an entry of such an id fail for ever.
     refused: Option<String>,
@@ -229,6 +230,15 @@ impl Desk {
 
 #[async_trait]
 impl Vault for PaperVault {
+    async fn going(&self) -> Result<Vec<String>, VaultError> {
+        Ok(self.desk().going.clone())
+    }
+
+    async fn set_going(&self, deletions: &[String]) -> Result<(), VaultError> {
+        self.desk().going = deletions.to_vec();
+        Ok(())
+    }
+
     fn path_of(&self, entry: &Entry) -> VaultPath {
         let Scope { app, project } = &entry.scope;
         let kind = match entry.owner.kind {

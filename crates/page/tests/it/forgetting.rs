@@ -157,14 +157,22 @@ async fn an_import_leaves_out_what_was_forgotten_unless_the_box_is_ticked() {
             .await
             .expect("it ends")
     };
-    ended(&[], "1").await;
+    assert!(ended(&[], "1").await.contains("notes.txt"));
     let fields = [("words", "petra"), ("sure", "1")];
-    stage.submit(&format!("/page/forget?{WHO}"), &fields).await;
-    let again = ended(&[], "12").await;
+    let gone = stage.submit(&format!("/page/forget?{WHO}"), &fields).await;
+    assert!(
+        gone.text
+            .contains("<li>backups, exports and copies of the root: "),
+        "{}",
+        gone.text
+    );
+    let imports = stage.html(&format!("/page/import?{WHO}")).await;
+    assert!(!imports.contains("notes.txt"), "its name goes with it: {imports}");
+    let again = ended(&[], "1").await;
     assert!(again.contains("1 message forgotten before, left out"), "{again}");
     let none = stage.html(&format!("/page/forget?{WHO}&words=petra")).await;
     assert!(none.contains("There is nothing to forget"), "{none}");
-    let again = ended(&[("forgotten", "1")], "123").await;
+    let again = ended(&[("forgotten", "1")], "12").await;
     assert!(
         again.contains("1 message forgotten before, stored again"),
         "{again}"

@@ -220,6 +220,7 @@ impl Stage {
             session: session.clone(),
             messages: vec![NewMessage {
                 accept_forgotten: false,
+                log_of: None,
                 message,
                 client_id: None,
             }],

@@ -11,9 +11,9 @@ use async_trait::async_trait;
 use model::{Doc, DocKey, EmbedderId, Entry, Owner, Page, Scope, Vector};
 
 use ports::{
-    CandidateQuery, Edit, EmbedError, EmbedPurpose, Embedder, FileStat, Index, IndexError, IndexHealth,
-    IndexStage, IndexStats, LedgerError, Maintenance, OtherFile, Pages, ParsedFile, Room, Vault, VaultChange,
-    VaultError, VaultPath, VersionText, Written,
+    CandidateQuery, Edit, EmbedError, EmbedPurpose, Embedder, FileStat, ForeignFile, HasText, Index,
+    IndexError, IndexHealth, IndexStage, IndexStats, LedgerError, Maintenance, OtherFile, Pages, ParsedFile,
+    Room, Vault, VaultChange, VaultError, VaultPath, VersionText, Written,
 };
 
 use super::Faults;
@@ -152,6 +152,17 @@ impl Vault for Faulty<dyn Vault> {
     }
     async fn delete_old_history(&self) -> Result<bool, VaultError> {
         self.inner.delete_old_history().await
+    }
+    async fn foreign(&self, folder: &str, has: HasText) -> Result<Vec<ForeignFile>, VaultError> {
+        self.inner.foreign(folder, has).await
+    }
+    async fn going(&self) -> Result<Vec<String>, VaultError> {
+        self.faults.call("going", self.inner.going(), no_vault).await
+    }
+    async fn set_going(&self, deletions: &[String]) -> Result<(), VaultError> {
+        self.faults
+            .call("set going", self.inner.set_going(deletions), no_vault)
+            .await
     }
     async fn changed(&self) -> VaultChange {
         self.inner.changed().await

@@ -97,6 +97,7 @@ pub fn full(session: &SessionKey, id: &str, millis: i64) -> Message {
 pub fn new(message: Message) -> NewMessage {
     NewMessage {
         accept_forgotten: false,
+        log_of: None,
         message,
         client_id: None,
     }
@@ -106,6 +107,7 @@ pub fn new(message: Message) -> NewMessage {
 pub fn with_client_id(message: Message, client_id: &str) -> NewMessage {
     NewMessage {
         accept_forgotten: false,
+        log_of: None,
         message,
         client_id: Some(client_id.to_owned()),
     }

@@ -30,6 +30,7 @@ pub(super) struct Shared {
     /// Counts writes; a file's modification time.
     writes: u32,
     change: VaultChange,
+    going: Vec<String>,
     calls: u64,
     fail_call: Option<u64>,
     room: Option<Room>,
@@ -403,6 +404,15 @@ impl Vault for MemoryVault {
     fn file_of(&self, path: &VaultPath, texts: &[&str]) -> Option<String> {
         let place = Place::of(path).ok()?;
         Some(markdown::file_of(texts.iter().copied(), &place, &self.zone))
+    }
+
+    async fn going(&self) -> Result<Vec<String>, VaultError> {
+        Ok(self.serving()?.going.clone())
+    }
+
+    async fn set_going(&self, deletions: &[String]) -> Result<(), VaultError> {
+        self.serving()?.going = deletions.to_vec();
+        Ok(())
     }
 
     async fn others(&self) -> Result<Vec<OtherFile>, VaultError> {

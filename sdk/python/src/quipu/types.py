@@ -138,6 +138,9 @@ class AddRequest(TypedDict):
     accept_forgotten: NotRequired[bool]
     """Quipu: also store messages that were deleted before. Without it an add leaves them out: the same words of the same sender, with the time, the `message_id` or the neighbours of then."""
 
+    log_of: NotRequired[str]
+    """Quipu: the user for whom an agent wrote the messages to its log. A log begins with a copy of the session that it goes on from: a message that another session of this user has, with the same sender, role, timestamp and content, is a duplicate."""
+
 
 class AfterTurnData(TypedDict):
     """The id of a recorded reply."""
@@ -657,6 +660,9 @@ class DeleteByIdsData(TypedDict):
     old_history_deleted: NotRequired[bool]
     """Quipu: `history.before.git`, the history that an earlier version kept, was deleted, whole."""
 
+    left: NotRequired[List[LeftItem]]
+    """Quipu: what stays and may have deleted text, with the reason."""
+
 
 class DeleteByIdsRequest(TypedDict):
     """Deletes single memories, and memories without another source. Unknown keys are refused."""
@@ -699,6 +705,9 @@ class DeleteData(TypedDict):
 
     ledger_copies: NotRequired[int]
     """Quipu: number of daily copies of the ledger that were deleted, because they had the deleted text."""
+
+    left: NotRequired[List[LeftItem]]
+    """Quipu: what stays and may have deleted text, with the reason."""
 
 
 class DeleteRequest(TypedDict):
@@ -1555,6 +1564,16 @@ class KnowledgeSearchRequest(TypedDict):
     app_id: NotRequired[str]
 
     project_id: NotRequired[str]
+
+
+class LeftItem(TypedDict):
+    """Something that a delete leaves."""
+
+    what: str
+    """A file's path, or the name of a kind of data."""
+
+    why: str
+    """Why it stays."""
 
 
 class LibraryDeleteData(TypedDict):

@@ -259,6 +259,7 @@ fn said(product: &Product, key: &SessionKey, n: usize, text: String) -> NewMessa
     };
     NewMessage {
         accept_forgotten: false,
+        log_of: None,
         message: Message {
             id: MessageId::new(""),
             session: key.clone(),

@@ -283,6 +283,7 @@ fn said(key: &SessionKey, sender: &str, time: Timestamp, text: &str) -> NewMessa
     };
     NewMessage {
         accept_forgotten: false,
+        log_of: None,
         message: Message {
             id: MessageId::new(""),
             session: key.clone(),

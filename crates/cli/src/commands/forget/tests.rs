@@ -4,7 +4,6 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::{report, show};
-use crate::commands::forget::ForgetTarget;
 use crate::commands::tests::{desk, typed};
 use crate::error::Exit;
 use crate::output::tests::SAID;
@@ -85,7 +84,7 @@ async fn a_whole_memory_is_that_of_one_project_and_the_others_stay() {
     let told = typed(&desk, &["forget --user ana --all --yes"]).await;
     let told = told.expect("it forgets").said;
     assert!(
-        told.contains("\nmemory in other projects stays: `quipu users` lists it\n"),
+        told.contains("\n  memory in other projects: a deletion reaches one project\n"),
         "{told}"
     );
     let left = typed(&desk, &["users"]).await.expect("it lists").said;
@@ -139,7 +138,82 @@ fn several_memories_stay_and_one_stays() {
             ..wire::DeleteData::default()
         };
         SAID.take();
-        report(&ForgetTarget::Memories, &data).expect("is said");
+        report(&data, &[]).expect("is said");
         assert_eq!(SAID.take(), format!("deleted 0 memories and 0 messages\n{told}"));
+    }
+}
+
+#[tokio::test]
+async fn what_a_deletion_leaves_is_named_with_the_reason() {
+    let root = TempDir::new().expect("a folder");
+    let desk = desk(root.path(), &[]);
+    let add = "add --flush --session s1 The-alarm-code-is-Zebra-4711.";
+    typed(&desk, &[add, "add --flush --session s2 I-sail-on-Sundays."])
+        .await
+        .expect("they are remembered");
+    let own = root.path().join("memory/default/default/users/me");
+    std::fs::write(own.join("episodes/a.md~"), "old: The-alarm-code-is-Zebra-4711.").expect("is written");
+    std::fs::write(own.join("notes.txt"), "nothing of it").expect("is written");
+    let backup = "\n  backups, exports and copies of the root: Quipu does not know where they are; delete those made before\n";
+    let told = typed(&desk, &["forget --session s1 --yes"]).await;
+    let told = told.expect("it forgets").said;
+    let why = "it has deleted text, and Quipu does not change it: delete it yourself";
+    let named = format!("  memory/default/default/users/me/episodes/a.md~: {why}\n");
+    assert!(told.contains(&named) && told.contains(backup), "{told}");
+    assert!(!told.contains("notes.txt"), "{told}");
+    assert!(own.join("episodes/a.md~").exists(), "it is a person's");
+
+    let told = typed(&desk, &["--json forget --user me --all --yes"]).await;
+    let told = told.expect("it forgets").json();
+    let left = told["left"].as_array().expect("a list").iter();
+    let left: Vec<&str> = left.filter_map(|item| item["what"].as_str()).collect();
+    assert_eq!(
+        left,
+        [
+            "memory/default/default/users/me/episodes/a.md~",
+            "memory/default/default/users/me/notes.txt",
+            "memories of other owners",
+            "memory in other projects",
+            "backups, exports and copies of the root",
+        ]
+    );
+    let again = typed(&desk, &["--json forget --user me --all --yes"]).await;
+    let again = again.expect("nothing is left to forget").json();
+    assert_eq!(again["left"].as_array().map(Vec::len), Some(2), "{again}");
+}
+
+/// No call takes such a path: the rest is deleted all the same.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_path_that_is_too_deep_is_named_and_keeps_nothing_else() {
+    let root = TempDir::new().expect("a folder");
+    let desk = desk(root.path(), &[]);
+    let adds = [
+        "add --flush --session s1 The-alarm-code-is-Zebra-4711.",
+        "add --flush --session s2 I-sail.",
+    ];
+    typed(&desk, &adds).await.expect("they are remembered");
+    let facts = root.path().join("memory/default/default/users/me/facts");
+    std::fs::create_dir_all(&facts).expect("is made");
+    let (name, spare, above) = (
+        "d".repeat(200),
+        root.path().join("spare"),
+        root.path().join("above"),
+    );
+    std::fs::create_dir(&spare).expect("is made");
+    std::fs::write(spare.join(format!("{}.md", "n".repeat(240))), "deep").expect("is written");
+    for _ in 0..(4_080 - facts.as_os_str().len()) / 201 {
+        std::fs::create_dir(&above).expect("is made");
+        std::fs::rename(&spare, above.join(&name)).expect("is moved");
+        std::fs::rename(&above, &spare).expect("is moved");
+    }
+    std::fs::rename(spare.join(&name), facts.join(&name)).expect("is moved");
+    for line in ["forget --session s1 --yes", "forget --user me --all --yes"] {
+        let told = typed(&desk, &[line]).await.expect("it forgets").said;
+        assert!(told.starts_with("deleted "), "{line}: {told}");
+        assert!(
+            told.contains("nnn.md: Quipu cannot look into it"),
+            "{line}: {told}"
+        );
     }
 }

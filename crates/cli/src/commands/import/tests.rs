@@ -352,3 +352,124 @@ async fn a_hint_says_what_can_be_read_and_what_was() {
         assert!(told.contains(hint), "{text}: {told}");
     }
 }
+
+/// A session of Codex: its own first record, then what it has of others, then what was said in it.
+fn codex(folder: &Path, id: &str, hour: u32, records: &[&str]) -> PathBuf {
+    let meta = format!(
+        "{{\"timestamp\":\"2026-06-01T{hour}:00:00.000Z\",\"type\":\"session_meta\",\"payload\":{{\"id\":\"{id}\",\"cwd\":\"/p\"}}}}"
+    );
+    let path = folder.join(format!("rollout-2026-06-01T{hour}-00-00-{id}.jsonl"));
+    let lines: Vec<&str> = [&*meta].into_iter().chain(records.iter().copied()).collect();
+    fs::write(&path, lines.join("\n")).expect("is written");
+    path
+}
+
+const TRAIN: [&str; 3] = [
+    r#"{"timestamp":"2026-06-01T10:00:01.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"The release train leaves on Thursdays at 16:20."}]}}"#,
+    r#"{"timestamp":"2026-06-01T10:00:05.000Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Thursdays at 16:20, understood."}]}}"#,
+    r#"{"timestamp":"2026-06-01T11:00:09.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"On holidays the train leaves on Wednesdays."}]}}"#,
+];
+
+#[tokio::test]
+async fn a_session_that_goes_on_from_another_adds_only_the_rest() {
+    let (root, folder) = (
+        TempDir::new().expect("a folder"),
+        TempDir::new().expect("a folder"),
+    );
+    let desk = desk(root.path(), &[]);
+    let first = codex(folder.path(), "019a-1", 10, &TRAIN[..2]);
+    let fork = codex(folder.path(), "019a-2", 11, &TRAIN);
+    let counts = ["messages", "new_messages", "known_messages", "forgotten_messages"];
+    let import = async |path: &Path| {
+        let told = typed(&desk, &[&format!("--json import {}", path.display())]).await;
+        let told = told.expect("it is read").json();
+        counts.map(|key| told[key].as_u64().expect("a count"))
+    };
+    assert_eq!(import(&first).await, [2, 2, 0, 0]);
+    assert_eq!(import(&fork).await, [3, 1, 2, 0], "days later");
+    let told = episodes(root.path());
+    for text in [
+        "leaves on Thursdays at 16:20. <!--_",
+        "leaves on Wednesdays. <!--_",
+    ] {
+        assert_eq!(told.matches(text).count(), 1, "{told}");
+    }
+    assert_eq!(import(folder.path()).await, [5, 0, 5, 0], "both at once");
+    let said = typed(&desk, &[&format!("import {}", fork.display())]).await;
+    let said = said.expect("it is read").said;
+    assert!(said.contains("\n3 messages stored before\n"), "{said}");
+
+    typed(&desk, &["forget --session 019a-1 --yes"])
+        .await
+        .expect("it is forgotten");
+    let third = codex(folder.path(), "019a-3", 12, &TRAIN);
+    assert_eq!(import(&third).await, [3, 0, 1, 2], "what was forgotten stays out");
+    assert!(!episodes(root.path()).contains("leaves on Thursdays"));
+}
+
+#[tokio::test]
+async fn a_fork_with_new_times_is_known_by_the_session_that_it_names() {
+    let (root, folder) = (
+        TempDir::new().expect("a folder"),
+        TempDir::new().expect("a folder"),
+    );
+    let desk = desk(root.path(), &[]);
+    let first = codex(folder.path(), "019a-1", 10, &TRAIN[..2]);
+    let told = typed(&desk, &[&format!("--json import {}", first.display())]).await;
+    assert_eq!(told.expect("it is read").json()["new_messages"], 2);
+    let copied = TRAIN.map(|record| record.replace("T10:00:0", "T11:00:0"));
+    let copied: Vec<&str> = copied.iter().map(String::as_str).collect();
+    let fork = codex(folder.path(), "019a-2", 11, &copied);
+    let text = fs::read_to_string(&fork).expect("is read");
+    let named = text.replacen("\"cwd\"", "\"forked_from_id\":\"019a-1\",\"cwd\"", 1);
+    fs::write(&fork, named).expect("is written");
+    let told = typed(&desk, &[&format!("--json import {}", folder.path().display())]).await;
+    let told = told.expect("it is read").json();
+    assert_eq!(
+        (&told["new_messages"], &told["known_messages"]),
+        (&1.into(), &4.into()),
+        "{told}"
+    );
+}
+
+#[tokio::test]
+async fn a_resumed_session_of_claude_code_adds_only_the_rest() {
+    let (root, folder) = (
+        TempDir::new().expect("a folder"),
+        TempDir::new().expect("a folder"),
+    );
+    let desk = desk(root.path(), &[]);
+    let record = |session: &str, (n, text): (usize, &str)| {
+        let (role, content) = match n % 2 {
+            0 => ("user", format!("\"{text}\"")),
+            _ => (
+                "assistant",
+                format!("[{{\"type\":\"text\",\"text\":\"{text}\"}}]"),
+            ),
+        };
+        format!(
+            "{{\"sessionId\":\"{session}\",\"type\":\"{role}\",\"uuid\":\"0f8fad5b-d9cb-469f-a165-7086772895{n:02}\",\
+             \"timestamp\":\"2026-02-03T10:00:0{n}.000Z\",\"message\":{{\"role\":\"{role}\",\"content\":{content}}}}}"
+        )
+    };
+    let said = ["The harbour gate opens at five.", "Noted.", "On Sundays at nine."];
+    let write = |session: &str, said: &[&str]| {
+        let lines: Vec<String> = said
+            .iter()
+            .copied()
+            .enumerate()
+            .map(|it| record(session, it))
+            .collect();
+        let path = folder.path().join(format!("{session}.jsonl"));
+        fs::write(&path, lines.join("\n")).expect("is written");
+        path
+    };
+    for (path, new, known) in [(write("9a", &said[..2]), 2, 0), (write("1b", &said), 1, 2)] {
+        let told = typed(&desk, &[&format!("--json import {}", path.display())]).await;
+        let told = told.expect("it is read").json();
+        assert_eq!(told["new_messages"], new, "{told}");
+        assert_eq!(told["known_messages"], known, "{told}");
+    }
+    let told = episodes(root.path());
+    assert_eq!(told.matches("opens at five. <!--_").count(), 1, "{told}");
+}

@@ -14,7 +14,7 @@ use super::{Imported, flush, stream};
 use crate::api::Api;
 use crate::args::FormatArg;
 use crate::error::Failure;
-use crate::import::{Defaults, sources};
+use crate::import::{Defaults, Logs, sources};
 use crate::private;
 
 /// Its name in the root.
@@ -69,11 +69,13 @@ async fn import(api: &Api, job: &ImportJob) -> Result<(), Failure> {
         now: api.clock.now(),
         zone: api.zone.clone(),
         name: String::new(),
+        logs: Logs::default(),
     };
     let sources = sources(std::slice::from_ref(&job.file))?;
     let bytes = sources.iter().map(|source| source.bytes).sum();
     job.progress.lock().bytes = bytes;
     let mut imported = Imported {
+        user: job.user.clone(),
         accept_forgotten: job.accept_forgotten,
         ..Imported::default()
     };

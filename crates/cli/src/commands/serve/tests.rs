@@ -50,6 +50,7 @@ async fn told(desk: &Desk, wait: bool) -> World {
         session: session.clone(),
         messages: vec![NewMessage {
             accept_forgotten: false,
+            log_of: None,
             message,
             client_id: None,
         }],

@@ -27,7 +27,10 @@ impl Destination for Profile {
             return Err(Unwritable);
         }
         self.text.push_str(section);
-        Ok("profile/MEMORY.md".to_owned())
+        Ok(self.place())
+    }
+    fn place(&self) -> String {
+        "profile/MEMORY.md".to_owned()
     }
 }
 

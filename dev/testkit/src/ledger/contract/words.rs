@@ -6,7 +6,7 @@ use model::{Content, Message, MessageId, SessionKey};
 use ports::{LedgerError, NewMessage, Sweep};
 
 use super::Ledger;
-use crate::ledger::samples::{accepting, at, new, replies, says, scope, session, with_client_id};
+use crate::ledger::samples::{accepting, at, name, new, replies, says, scope, session, with_client_id};
 
 const HELLO: &str = "Hello, I want to plan my week.";
 const CODE: &str = "The alarm code of my house is Zebra-4711.";
@@ -220,4 +220,69 @@ pub async fn a_retry_without_a_client_id_is_harmless(ledger: &impl Ledger) {
         let outcome = ledger.append(&s, said, at(4)).await.expect("accepted");
         assert!(!outcome.accepted[0].duplicate);
     }
+}
+
+/// An agent's log that begins with a copy of another one adds only the rest, for the same user alone.
+pub async fn a_log_adds_what_it_did_not_copy(ledger: &impl Ledger) {
+    let log = |user: &str, s: &SessionKey, said: &[(&str, &str)]| {
+        let mut said = talk(s, 0, said);
+        for new in &mut said {
+            new.client_id = Some(format!("line-{}", new.message.id));
+            new.log_of = Some(name(user));
+        }
+        said
+    };
+    let copied = async |user: &str, s: &SessionKey, said: &[(&str, &str)]| -> Vec<usize> {
+        let outcome = ledger.append(s, log(user, s, said), at(1)).await;
+        let accepted = outcome.expect("accepted").accepted;
+        let seen = |(at, id): (usize, &MessageId)| id.as_str().starts_with("s-").then_some(at);
+        let duplicates = accepted
+            .iter()
+            .enumerate()
+            .filter(|(_, one)| one.duplicate && !one.forgotten);
+        duplicates.filter_map(|(at, one)| seen((at, &one.id))).collect()
+    };
+    let (s, fork) = (session("a", "s"), session("a", "fork"));
+    assert_eq!(copied("ann", &s, &TALK).await, [0_usize; 0]);
+    let mut longer = TALK.to_vec();
+    longer.push(("ann", "And on Sundays at nine."));
+    assert_eq!(copied("ann", &fork, &longer).await, [0, 1, 2, 3, 4, 5]);
+    // In parts too, of which one has no word of the user.
+    let resumed = session("a", "resumed");
+    for said in longer.chunks(1).skip(1).take(1) {
+        let mut part = log("ann", &resumed, said);
+        part[0].message.time = at(60_000);
+        let outcome = ledger.append(&resumed, part, at(1)).await.expect("accepted");
+        assert!(outcome.accepted[0].duplicate && outcome.buffered == 0);
+    }
+    let twice = [TALK[0], TALK[0]];
+    let mut twice = log("ann", &resumed, &twice);
+    twice[1].message.time = twice[0].message.time;
+    let outcome = ledger.append(&resumed, twice, at(1)).await.expect("accepted");
+    assert!(
+        outcome.accepted[0].duplicate && !outcome.accepted[1].duplicate,
+        "what a log says twice it says twice"
+    );
+    let bobs = session("a", "bobs");
+    assert_eq!(
+        copied("bob", &bobs, &TALK).await,
+        [0_usize; 0],
+        "another user's log"
+    );
+    let mut unnamed = talk(&session("a", "unnamed"), 0, &TALK);
+    unnamed[0].client_id = Some("line-0".to_owned());
+    let unnamed = ledger.append(&session("a", "unnamed"), unnamed, at(1)).await;
+    let unnamed = unnamed.expect("accepted").accepted;
+    assert!(!unnamed.iter().any(|one| one.duplicate), "no log");
+    for gone in [s, resumed, bobs, session("a", "unnamed")] {
+        ledger.sweep(Sweep::Session(gone)).await.expect("swept");
+    }
+    longer.push(("ann", "Now something else altogether."));
+    let third = session("a", "third");
+    let outcome = ledger.append(&third, log("ann", &third, &longer), at(2)).await;
+    let outcome = outcome.expect("accepted");
+    let forgotten: Vec<bool> = outcome.accepted.iter().map(|one| one.forgotten).collect();
+    assert_eq!(forgotten, [true, true, true, true, true, true, false, false]);
+    assert!(outcome.accepted[6].duplicate, "the fork still has it");
+    assert_eq!(outcome.buffered, 1);
 }

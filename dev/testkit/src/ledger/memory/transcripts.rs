@@ -37,8 +37,14 @@ impl State {
         seen.next().map(|m| m.message.id.clone())
     }
 
-    fn accept(&mut self, known: usize, session: &SessionKey, new: NewMessage, is_again: bool) -> Accepted {
-        let seen = self.seen(known, session, &new);
+    fn accept(
+        &mut self,
+        known: usize,
+        session: &SessionKey,
+        new: NewMessage,
+        (is_again, original): (bool, Option<MessageId>),
+    ) -> Accepted {
+        let seen = self.seen(known, session, &new).or(original);
         let was_forgotten =
             seen.is_none() && (is_again || self.is_forgotten(session, new.client_id.as_deref()));
         let restored = was_forgotten && new.accept_forgotten;
@@ -98,9 +104,10 @@ impl State {
     ) -> Result<AppendOutcome, LedgerError> {
         let again = self.again(session, &messages);
         self.refuse_taken_ids(session, &messages, &again)?;
+        let originals = self.originals(session, &messages);
         let (mut accepted, known) = (Vec::new(), self.messages.len());
-        for (new, is_again) in messages.into_iter().zip(again) {
-            accepted.push(self.accept(known, session, new, is_again));
+        for (new, of_new) in messages.into_iter().zip(again.into_iter().zip(originals)) {
+            accepted.push(self.accept(known, session, new, of_new));
         }
         if accepted.iter().any(|a| !a.duplicate) {
             self.touch(session, now);

@@ -2,8 +2,10 @@
 //!
 //! Owns: which messages an append leaves out. Never: hiding what the marks stand for.
 
+use std::collections::BTreeSet;
+
 use model::marks::{SaidMessage, SentMessage, sent_again};
-use model::{Message, MessageId, Scope, SessionKey};
+use model::{Message, MessageId, Role, Scope, SessionKey};
 use ports::NewMessage;
 
 use super::State;
@@ -71,15 +73,41 @@ impl State {
 
     /// Of the first `known` messages the one without a client id that this one repeats.
     pub(super) fn equal(&self, known: usize, new: &Message) -> Option<MessageId> {
-        let is_equal = |m: &Message| {
-            (&m.session, &m.sender, m.role, m.time) == (&new.session, &new.sender, new.role, new.time)
-                && (&m.content, &m.tool_calls, &m.tool_call_id)
-                    == (&new.content, &new.tool_calls, &new.tool_call_id)
-        };
         let known = self.messages[..known]
             .iter()
-            .filter(|stored| stored.client_id.is_none());
-        let known = known.map(|stored| &stored.message);
-        known.filter(|m| is_equal(m)).map(|m| m.id.clone()).next()
+            .filter(|stored| stored.client_id.is_none() && stored.message.session == new.session);
+        let mut known = known.map(|stored| &stored.message);
+        known.find(|m| says_the_same(m, new)).map(|m| m.id.clone())
     }
+
+    /// What each of these repeats of another session of the user whose log it is from.
+    pub(super) fn originals(&self, session: &SessionKey, messages: &[NewMessage]) -> Vec<Option<MessageId>> {
+        let mut taken = BTreeSet::new();
+        let originals = messages.iter().map(|new| {
+            let user = new.log_of.as_ref()?;
+            let is_theirs = |other: &SessionKey| {
+                let mut of_session = self.messages.iter().filter(|m| &m.message.session == other);
+                of_session.any(|m| m.message.role == Role::User && m.message.sender == *user)
+            };
+            let is_original = |m: &Message| {
+                m.session.scope == session.scope
+                    && m.session != *session
+                    && says_the_same(m, &new.message)
+                    && is_theirs(&m.session)
+                    && !taken.contains(&m.id)
+            };
+            let mut all = self.messages.iter().map(|stored| &stored.message);
+            let id = all.find(|m| is_original(m))?.id.clone();
+            taken.insert(id.clone());
+            Some(id)
+        });
+        originals.collect()
+    }
+}
+
+/// Whether two messages have everything in common but their ids, sessions and the shown name.
+fn says_the_same(one: &Message, other: &Message) -> bool {
+    (&one.sender, one.role, one.time) == (&other.sender, other.role, other.time)
+        && (&one.content, &one.tool_calls, &one.tool_call_id)
+            == (&other.content, &other.tool_calls, &other.tool_call_id)
 }

@@ -1,0 +1,85 @@
+//! What an agent's log repeats of another session.
+//!
+//! Owns: finding the message that a copy stands for. Never: what was deleted (`words`).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::{Message, MessageId, SessionKey, Timestamp};
+use ports::NewMessage;
+use rusqlite::Connection;
+
+use crate::failure::LedgerResult;
+use crate::row::{SessionRows, USER, message_of};
+
+/// Quipu's ids of one day begin alike: no index by time is needed.
+pub(crate) const OF_A_DAY: &str = "SELECT seq, time FROM messages
+    WHERE scope = ?1 AND id BETWEEN ?2 AND ?2 || '~' AND session <> ?3
+      AND EXISTS (SELECT 1 FROM speakers WHERE speakers.session = messages.session AND kind = ?4 AND name = ?5)";
+
+pub(crate) const PAYLOAD: &str = "SELECT payload FROM events WHERE seq = ?1";
+
+/// The message that each of these repeats, if its log is a user's and another session of that user has it.
+pub(crate) fn originals(
+    connection: &Connection,
+    place: SessionRows,
+    session: &SessionKey,
+    messages: &[NewMessage],
+) -> LedgerResult<Vec<Option<MessageId>>> {
+    let mut others = others(connection, place, session, messages)?;
+    let originals = messages.iter().map(|new| {
+        let of_then = others
+            .get_mut(&new.message.time)
+            .filter(|_| new.log_of.is_some())?;
+        let at = of_then
+            .iter()
+            .position(|other| says_the_same(other, &new.message))?;
+        // Each is the original of one message: what a log says twice it says twice.
+        Some(of_then.swap_remove(at).id)
+    });
+    Ok(originals.collect())
+}
+
+/// What the other sessions of the log's user have of these times.
+fn others(
+    connection: &Connection,
+    place: SessionRows,
+    session: &SessionKey,
+    messages: &[NewMessage],
+) -> LedgerResult<BTreeMap<Timestamp, Vec<Message>>> {
+    let logged = || {
+        messages
+            .iter()
+            .filter_map(|new| Some((new.log_of.as_ref()?, &new.message)))
+    };
+    let times: BTreeSet<i64> = logged().map(|(_, message)| message.time.millis()).collect();
+    let days: BTreeSet<_> = logged().map(|(user, message)| (user, day(&message.id))).collect();
+    let mut of_a_day = connection.prepare_cached(OF_A_DAY)?;
+    let mut payload = connection.prepare_cached(PAYLOAD)?;
+    let mut others: BTreeMap<_, Vec<Message>> = BTreeMap::new();
+    for (user, day) in days {
+        let mut rows = of_a_day.query((place.scope, day, place.session, USER, user.as_str()))?;
+        while let Some(row) = rows.next()? {
+            if times.contains(&row.get(1)?) {
+                let text = payload.query_row([row.get::<_, i64>(0)?], |row| row.get::<_, String>(0))?;
+                let message = message_of(&text, session.clone())?;
+                others.entry(message.time).or_default().push(message);
+            }
+        }
+    }
+    Ok(others)
+}
+
+/// The part of an id that all ids of its day have.
+fn day(id: &MessageId) -> &str {
+    let id = id.as_str();
+    id.rfind('_').map_or("", |at| &id[..=at])
+}
+
+fn says_the_same(one: &Message, other: &Message) -> bool {
+    let said = |message: &Message| Message {
+        id: MessageId::new(""),
+        sender_name: None,
+        ..message.clone()
+    };
+    said(one) == said(other)
+}

@@ -1,0 +1,203 @@
+//! What a deletion leaves, and why.
+//!
+//! Owns: the deleted texts, by which other files are known to repeat them, and the list. Never: deleting.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use model::{Doc, Owner, Page, Scope};
+use parking_lot::Mutex;
+use ports::HasText;
+use text::chain;
+
+use crate::api::{EngineError, Forget, Forgot};
+use crate::words::Words;
+use crate::world::World;
+
+/// A shorter line is found everywhere.
+const LINE_BYTES_MIN: usize = 8;
+/// Files that are named; of more the number is.
+const NAMED_MAX: usize = 100;
+
+/// Something that a deletion left, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Leftover {
+    pub what: String,
+    pub why: String,
+}
+
+impl Leftover {
+    /// A thing, and the reason.
+    pub fn new(what: impl Into<String>, why: impl Into<String>) -> Self {
+        let (what, why) = (what.into(), why.into());
+        Self { what, why }
+    }
+}
+
+tokio::task_local! {
+    /// The lines of what the deletion that is polled takes out, and of whom.
+    static TAKEN: Arc<Mutex<DeletedText>>;
+}
+
+#[derive(Debug, Default)]
+struct DeletedText {
+    lines: BTreeSet<String>,
+    owners: BTreeSet<Owner>,
+}
+
+/// Does the work of a deletion and adds what it leaves.
+pub(crate) async fn told(
+    world: &World,
+    forget: &Forget,
+    work: impl Future<Output = Result<Forgot, EngineError>>,
+) -> Result<Forgot, EngineError> {
+    let taken: Arc<Mutex<DeletedText>> = Arc::default();
+    let mut forgot = TAKEN.scope(taken.clone(), work).await?;
+    let DeletedText { lines, owners } = std::mem::take(&mut *taken.lock());
+    forgot.left = files(world, forget, lines).await;
+    if forgot.entries + forgot.messages + forgot.rewritten > 0 {
+        forgot.left.extend(beside(forget));
+    }
+    forgot.owners = owners;
+    forgot.owners.extend(owner_of(forget).cloned());
+    Ok(forgot)
+}
+
+/// Notes rows that a deletion takes out.
+pub(crate) fn note<'a>(docs: impl Iterator<Item = &'a Doc>) {
+    let Ok(taken) = TAKEN.try_with(Arc::clone) else {
+        return;
+    };
+    let mut taken = taken.lock();
+    for doc in docs {
+        taken.owners.insert(doc.key.owner.clone());
+        let texts = [&doc.subject, &doc.summary, &doc.text];
+        let lines = texts.into_iter().flat_map(|text| text.lines()).map(str::trim);
+        let lines = lines.filter(|line| line.len() >= LINE_BYTES_MIN);
+        taken.lines.extend(lines.map(str::to_owned));
+    }
+}
+
+fn owner_of(forget: &Forget) -> Option<&Owner> {
+    match forget {
+        Forget::Session(_) => None,
+        Forget::Owner(_, owner) | Forget::OwnerInSession(_, owner) | Forget::Entries(_, owner, _) => {
+            Some(owner)
+        }
+        Forget::Words(target) => Some(&target.owner),
+    }
+}
+
+/// The files in the place of the deletion's target that may repeat what was deleted.
+async fn files(world: &World, forget: &Forget, lines: BTreeSet<String>) -> Vec<Leftover> {
+    let scope = forget.scope();
+    let folder = owner_of(forget).map(|owner| folder_of(world, scope, owner));
+    let folder = folder.unwrap_or_else(|| world.parts.vault.folder_of(scope));
+    let is_whole = matches!(forget, Forget::Owner(..));
+    let has: HasText = match forget {
+        Forget::Owner(..) => Arc::new(|_| true),
+        Forget::Words(target) => match Words::parse(&target.words) {
+            Ok(words) => Arc::new(move |text| text.lines().any(|line| words.are_in([line]))),
+            Err(_) => return Vec::new(),
+        },
+        _ if lines.is_empty() => return Vec::new(),
+        _ => repeats(lines),
+    };
+    let found = match world.parts.vault.foreign(&folder, has).await {
+        Ok(found) => found,
+        Err(error) => {
+            let why = format!("it cannot be searched for deleted text: {}", chain(&error));
+            return vec![Leftover::new(format!("memory/{folder}"), why)];
+        }
+    };
+    let more = found.len().saturating_sub(NAMED_MAX);
+    let named = found.into_iter().take(NAMED_MAX).map(|file| {
+        let why = match (file.is_read, is_whole) {
+            (true, true) => "Quipu did not write it, so it stays in the folder",
+            (true, false) => "it has deleted text, and Quipu does not change it: delete it yourself",
+            (false, _) => "Quipu cannot look into it, and it may have deleted text: look yourself",
+        };
+        Leftover::new(format!("memory/{}", file.path), why)
+    });
+    let mut left: Vec<Leftover> = named.collect();
+    if more > 0 {
+        left.push(Leftover::new(
+            format!("memory/{folder}"),
+            format!("{more} more such files"),
+        ));
+    }
+    left
+}
+
+fn folder_of(world: &World, scope: &Scope, owner: &Owner) -> String {
+    let page = world.parts.pages.path_of(scope, owner, Page::Memory);
+    let folder = page.strip_suffix(Page::Memory.file_name()).unwrap_or(&page);
+    folder.trim_end_matches('/').to_owned()
+}
+
+/// Whether a text has one of these lines.
+fn repeats(lines: BTreeSet<String>) -> HasText {
+    let mut by_beginning: BTreeMap<Vec<u8>, Vec<String>> = BTreeMap::new();
+    for line in lines {
+        let beginning = line.as_bytes()[..LINE_BYTES_MIN].to_vec();
+        by_beginning.entry(beginning).or_default().push(line);
+    }
+    Arc::new(move |text| {
+        let text = text.as_bytes();
+        (0..text.len()).any(|at| {
+            let rest = &text[at..];
+            let beginning = rest.get(..LINE_BYTES_MIN);
+            let lines = beginning.and_then(|beginning| by_beginning.get(beginning));
+            lines.is_some_and(|lines| lines.iter().any(|line| rest.starts_with(line.as_bytes())))
+        })
+    })
+}
+
+/// What no deletion of its kind reaches.
+fn beside(forget: &Forget) -> Vec<Leftover> {
+    let mut left = Vec::new();
+    if !matches!(forget, Forget::Session(_) | Forget::Entries(..)) {
+        left.push(Leftover::new(
+            "memories of other owners",
+            "they keep what was said in the same sessions; forget a session to delete it for everyone",
+        ));
+    }
+    if matches!(forget, Forget::Owner(..)) {
+        left.push(Leftover::new(
+            "memory in other projects",
+            "a deletion reaches one project",
+        ));
+    }
+    if matches!(forget, Forget::Words(_)) {
+        left.push(Leftover::new(
+            "documents and live conversations",
+            "a deletion by words does not look into them",
+        ));
+    }
+    left.push(Leftover::new(
+        "backups, exports and copies of the root",
+        "Quipu does not know where they are; delete those made before",
+    ));
+    left
+}
+
+#[cfg(test)]
+mod tests {
+    use super::repeats;
+
+    #[test]
+    fn a_text_that_has_a_line_anywhere_repeats_it() {
+        let lines = ["The alarm code is Zebra.", "The alarm bell", "Grüße aus Köln"];
+        let has = repeats(lines.map(str::to_owned).into());
+        for text in [
+            "> The alarm code is Zebra. (old)",
+            "xThe alarm bell",
+            "Grüße aus Köln",
+        ] {
+            assert!(has(text), "{text}");
+        }
+        for text in ["", "The alarm", "The alarm code is zebra.", "Grüße"] {
+            assert!(!has(text), "{text}");
+        }
+    }
+}
