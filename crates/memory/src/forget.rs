@@ -29,6 +29,8 @@ type Taken = Result<(Forgot, bool), EngineError>;
 pub(crate) async fn forget(world: &World, forget: Forget) -> Result<Forgot, EngineError> {
     world.accepting()?;
     world.gauge.answering(&*world.parts.clock).await?;
+    // Of a vault that is away nothing can be deleted: the ledger must not begin.
+    world.parts.vault.is_present().await?;
     left::told(world, &forget, going::whole(world, forget.clone())).await
 }
 
