@@ -71,13 +71,17 @@ pub(crate) struct Owned {
     pub(crate) tail: Vec<Message>,
 }
 
-/// What the owner has. An unreadable file is an error: it could keep the words.
+/// What the owner has. A file with an unread part that has the words, or is no text, is an error: it would keep them.
 pub(crate) async fn owned(world: &World, target: &WordsTarget) -> Result<Owned, EngineError> {
     let (entries, broken) = portable::entries(world, &target.scope, &target.owner).await?;
-    if let Some(path) = broken.first() {
-        return Err(EngineError::Invalid(format!(
-            "nothing was forgotten: `{path}` cannot be read in full; repair it first"
-        )));
+    let words = Words::parse(&target.words)?;
+    for path in broken {
+        let bytes = world.parts.vault.bytes(&path).await?.unwrap_or_default();
+        if std::str::from_utf8(&bytes).map_or(true, |text| words.are_in([text])) {
+            return Err(EngineError::Invalid(format!(
+                "nothing was forgotten: `{path}` cannot be read in full and has these words; repair it first"
+            )));
+        }
     }
     let tail = world.parts.transcripts.tail(&target.scope, &target.owner).await?;
     Ok(Owned { entries, tail })
