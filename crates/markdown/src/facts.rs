@@ -18,9 +18,12 @@ pub(crate) struct WrittenFact<'a> {
 type Other<'a> = (Line<'a>, Option<&'static str>);
 
 /// Indentation from which a line outside of a list is code.
-const CODE_COLUMNS: usize = 4;
+pub(crate) const CODE_COLUMNS: usize = 4;
 
-const MARKUP: &str = "markup";
+/// What lines between tags of HTML are.
+pub(crate) const MARKUP: &str = "markup";
+
+const DEFINITION: Option<&str> = Some("a definition");
 
 /// Separates lines outside of entries into facts and others; lines that only order a page are in neither.
 pub(crate) fn read<'a>(lines: &[Line<'a>]) -> (Vec<WrittenFact<'a>>, Vec<Other<'a>>) {
@@ -59,6 +62,8 @@ struct FactReader<'a> {
     item: Option<usize>,
     /// What the open item, quotation or table is, if it is no fact.
     open: Option<&'static str>,
+    /// The character that ends the title of the link's target above; a space if no title has begun.
+    title: Option<char>,
 }
 
 impl<'a> FactReader<'a> {
@@ -75,6 +80,9 @@ impl<'a> FactReader<'a> {
         let continues = self
             .item
             .is_some_and(|item| (least..item + CODE_COLUMNS).contains(&column));
+        let title = self.title.take().filter(|_| content.is_none());
+        let goes_on = title.is_some_and(|title| title != ' ' || text.starts_with(['(', '"', '\'']));
+        let is_alone = self.is_apart || (self.item, self.open) == (None, None);
         if line.literal.is_some() {
             self.refuse(line, line.literal);
             self.is_apart = true;
@@ -98,6 +106,14 @@ impl<'a> FactReader<'a> {
         } else if self.open == Some(MARKUP) && !self.is_apart && self.item.is_none() {
             // Up to a blank line, nothing within tags is Markdown.
             self.refuse(line, self.open);
+        } else if goes_on || (is_alone && is_target(text)) {
+            self.item = self.item.filter(|_| continues);
+            self.title = match title {
+                Some(end) if goes_on && end != ' ' => title.filter(|_| !text.ends_with(end)),
+                _ => open_title(text),
+            };
+            self.others.push((line, DEFINITION));
+            self.is_apart = true;
         } else if let Some(content) = content {
             self.item = Some(column + text.len() - content.len());
             let is_key = keys::item(line.text).is_some_and(|(name, _)| keys::OF_ENTRY.contains(&name));
@@ -154,7 +170,7 @@ impl<'a> FactReader<'a> {
 }
 
 /// The columns of a line before its text.
-fn columns(line: &str) -> usize {
+pub(crate) fn columns(line: &str) -> usize {
     let spaces = line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t'));
     spaces
         .map(|byte| if byte == b'\t' { CODE_COLUMNS } else { 1 })
@@ -185,6 +201,25 @@ fn opens_else(text: &str) -> Option<&'static str> {
     }
 }
 
+/// Whether a text is the target of a link, `[1]: https://…`.
+fn is_target(text: &str) -> bool {
+    text.starts_with('[') && text.contains("]: ")
+}
+
+/// The character that ends the title of a link's target, if a later line has it; a space if no title has begun.
+fn open_title(text: &str) -> Option<char> {
+    let target = text.split_once("]: ").filter(|_| is_target(text));
+    let behind = target.map(|(_, target)| target.trim_start().split_once(is_space).unwrap_or_default().1);
+    let title = behind.unwrap_or(text).trim_matches(is_space);
+    let end = match title.chars().next() {
+        None => ' ',
+        Some('(') => ')',
+        Some(mark @ ('"' | '\'')) => mark,
+        Some(_) => return None,
+    };
+    (title.len() < 2 || !title.ends_with(end)).then_some(end)
+}
+
 /// What a whole text is, if it is no statement.
 fn no_statement(text: &str) -> Option<&'static str> {
     let within = |mark: &str| {
@@ -194,8 +229,10 @@ fn no_statement(text: &str) -> Option<&'static str> {
     match () {
         () if text.is_empty() => None,
         () if merge_mark(text).is_some() => Some("a mark of a merge"),
-        () if text.starts_with('[') && text.contains("]: ") => Some("a definition"),
-        () if text.starts_with("![") && text.ends_with([')', ']']) => Some("an image"),
+        () if is_target(text) => DEFINITION,
+        () if text.trim_start_matches('[').starts_with("![") && text.ends_with([')', ']']) => {
+            Some("an image")
+        }
         () if within("~~") => Some("a struck-out line"),
         () if within("$$") => Some("a formula"),
         () if !text.contains(char::is_alphanumeric) => Some("a line without a word"),

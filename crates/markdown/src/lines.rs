@@ -110,10 +110,9 @@ pub fn heading(line: &str) -> Option<Heading<'_>> {
     })
 }
 
-/// An entry of one line: `- text <!--id time …-->`.
+/// An entry of one line: `- text <!--id time …-->`, with any mark of a list, at any depth.
 pub fn item(line: &str) -> Option<Heading<'_>> {
-    let rest = line.strip_prefix("- ").or_else(|| line.strip_prefix("* "))?;
-    let (subject, id, marks) = split_marks(rest.trim_end_matches(is_space))?;
+    let (subject, id, marks) = split_marks(bullet(line.trim_matches(is_space))?)?;
     Some(Heading {
         subject,
         id: Some(id),

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::escape::is_space;
-use crate::lines::{Line, bullet, heading, is_blank, is_cut, is_end, item, merge_mark};
+use crate::facts::{CODE_COLUMNS, MARKUP, columns, is_structure};
+use crate::lines::{Heading, Line, bullet, heading, is_blank, is_cut, is_end, item, merge_mark};
 use crate::talk;
 
 /// A line as seen. It covers several lines of the file if a formatter wrapped it or a comment reaches over them.
@@ -45,21 +46,29 @@ pub(crate) fn look<'a>(lines: &[Line<'a>]) -> SeenPage<'a> {
     let mut borders = vec![(bound, paragraph); lines.len()];
     for (n, line) in lines.iter().enumerate().rev() {
         borders[n] = (bound, paragraph.min(bound));
-        if is_bound(line.text) {
+        if is_bound(&lines[n..]) {
             bound = n;
         }
         if !is_continued(line.text) {
             paragraph = n;
         }
     }
+    let elements = elements(lines);
     let mut reader = PageLooker {
         lines,
         borders,
+        markup: 0,
         failed: BTreeMap::new(),
         page: SeenPage::default(),
     };
     let mut n = 0;
     while n < lines.len() {
+        // An element within a paragraph is text of it.
+        if let Some(&end) = elements.get(&n)
+            && (end > reader.borders[n].1 || !lines[n].text.contains('>'))
+        {
+            reader.markup = reader.markup.max(end + 1);
+        }
         n = reader
             .own(n)
             .or_else(|| reader.code(n))
@@ -98,10 +107,11 @@ impl SeenPage<'_> {
     }
 }
 
-/// A line that no comment and no code of a person reaches beyond.
-fn is_bound(line: &str) -> bool {
-    let is_own = heading(line).is_some_and(|head| head.id.is_some() || is_cut(line));
-    is_own || is_end(line) || line.contains('\0')
+/// Whether no comment and no code of a person reaches beyond the first of these lines.
+fn is_bound(lines: &[Line<'_>]) -> bool {
+    let line = lines[0].text;
+    let is_own = |head: Heading<'_>| head.id.is_some() || is_cut(line) || wrapped(lines).is_some();
+    heading(line).is_some_and(is_own) || is_end(line) || line.contains('\0')
 }
 
 /// Whether a line can continue the paragraph above it.
@@ -117,16 +127,23 @@ fn wrapped(lines: &[Line<'_>]) -> Option<(String, usize)> {
         is_head || item(line).is_some() || talk::read_line(line).is_some()
     };
     let first = lines.first()?.text;
-    let begins = first.starts_with("- ")
-        || first.starts_with("* ")
-        || (heading(first).is_some() && is_cut(first))
-        || talk::is_head(first);
+    let text = first.trim_matches(is_space);
+    let content = bullet(text);
+    let begins = content.is_some() || heading(first).is_some() || talk::is_head(first);
     if !begins || is_whole(first) {
         return None;
     }
+    // Within the text of an item, a number begins another one only if it is 1.
+    let column = content.map(|content| columns(first) + text.len() - content.len());
+    let is_number = |line: &str| {
+        let text = line.trim_matches(is_space);
+        let is_later = text.starts_with(|c: char| c.is_ascii_digit())
+            && !(text.starts_with("1.") || text.starts_with("1)"));
+        is_later && column.is_some_and(|at| (at..at + CODE_COLUMNS).contains(&columns(line)))
+    };
     let mut joined = first.trim_end_matches(is_space).to_owned();
     for (n, line) in lines.iter().enumerate().skip(1) {
-        if !is_continued(line.text) || talk::is_head(line.text) {
+        if !(is_continued(line.text) || is_number(line.text)) || talk::is_head(line.text) {
             return None;
         }
         joined.push(' ');
@@ -141,7 +158,7 @@ fn wrapped(lines: &[Line<'_>]) -> Option<(String, usize)> {
 const UNCLOSED: &str = "a comment without its end";
 
 /// The comments that a rendered page does not show, HTML's and Obsidian's.
-const COMMENTS: [(&str, &str); 2] = [("<!--", "-->"), ("%%", "%%")];
+const COMMENTS: [(&str, &str); 3] = [("<!--", "-->"), ("<![CDATA[", "]]>"), ("%%", "%%")];
 
 /// Where the next comment of a text begins, and its marks; none begins in a code span or behind a backslash.
 fn next_comment(text: &str) -> Option<(usize, (&'static str, &'static str))> {
@@ -177,11 +194,42 @@ fn fence(text: &str) -> Option<&str> {
     is_fence.then_some(fence)
 }
 
+/// The elements of HTML that begin a line, with their last lines. None reaches over a heading.
+fn elements(lines: &[Line<'_>]) -> BTreeMap<usize, usize> {
+    let mut elements = BTreeMap::new();
+    // For each name, the tags that are open: their lines, if they begin them.
+    let mut open: BTreeMap<String, Vec<Option<usize>>> = BTreeMap::new();
+    for (n, line) in lines.iter().enumerate() {
+        if heading(line.text).is_some() || is_end(line.text) {
+            open.clear();
+        }
+        let text = line.text.trim_matches(is_space);
+        let text = bullet(text).unwrap_or(text);
+        for (at, _) in text.match_indices('<') {
+            let tag = &text[at + 1..];
+            let name = tag.trim_start_matches('/');
+            let length = name
+                .find(|c: char| !c.is_ascii_alphanumeric())
+                .unwrap_or(name.len());
+            let tags = open.entry(name[..length].to_ascii_lowercase()).or_default();
+            if !tag.starts_with('/') {
+                let begins = at == 0 && tag.starts_with(|c: char| c.is_ascii_alphabetic());
+                tags.push(begins.then_some(n));
+            } else if let Some(Some(first)) = tags.pop() {
+                elements.insert(first, n);
+            }
+        }
+    }
+    elements
+}
+
 /// Lines on their way to be seen.
 struct PageLooker<'a, 'l> {
     lines: &'l [Line<'a>],
     /// For each line, the next one that no comment and no code reaches beyond, and the next one of another paragraph.
     borders: Vec<(usize, usize)>,
+    /// The line before which all is within an element of HTML.
+    markup: usize,
     /// Up to which line an end was looked for in vain.
     failed: BTreeMap<&'a str, usize>,
     page: SeenPage<'a>,
@@ -193,7 +241,7 @@ impl<'a> PageLooker<'a, '_> {
         let line = Line {
             end: self.lines[next - 1].end,
             ended: self.lines[next - 1].ended,
-            literal,
+            literal: literal.or((from < self.markup).then_some(MARKUP)),
             ..self.lines[from]
         };
         let is_own = false;
@@ -257,7 +305,8 @@ impl<'a> PageLooker<'a, '_> {
             };
             return Some(self.literal(n, next, what));
         }
-        let is_apart = n == 0 || is_blank(lines[n - 1].text);
+        let above = self.page.seen.last().map(SeenLine::line);
+        let is_apart = above.is_none_or(|above| above.literal.is_some() || is_structure(above.text));
         let key = lines.get(n + 1)?.text.split_once(':')?.0;
         if line == "---" && is_apart && !key.contains(' ') {
             let is_over = |line: &Line<'_>| is_blank(line.text) || line.text.trim_end() == "---";
@@ -309,13 +358,13 @@ impl<'a> PageLooker<'a, '_> {
             // One that begins a line reaches over paragraphs.
             let is_block = at == n && is_blank(&text[..start]);
             let (bound, paragraph) = self.borders[at];
-            let (limit, key) = if is_block { (bound, 2) } else { (paragraph, 1) };
+            let (limit, key) = if is_block { (bound, 0) } else { (paragraph, 1) };
             // `<!-->` is a whole comment.
             let here = text[start + 2..].find(close);
             let here = here.map(|end| (at, start + 2 + end + close.len()));
             // An entry in one line ends nothing.
             let ends = |line: &str| Some(line.find(close).filter(|_| item(line).is_none())? + close.len());
-            if let Some((last, end)) = here.or_else(|| self.find(at, limit, &open[..key], ends)) {
+            if let Some((last, end)) = here.or_else(|| self.find(at, limit, &close[key..], ends)) {
                 push_shown(&mut shown, &text[from..start]);
                 self.page
                     .hidden

@@ -36,6 +36,8 @@ pub struct Problem {
 pub struct Parsed {
     /// Why the file as a whole is quarantined; then the blocks are what could still be read.
     pub broken: Option<Broken>,
+    /// Whether entries may be there of which not even the id can be read.
+    pub is_unread: bool,
     /// In the order of the file, without a torn one.
     pub blocks: Vec<EntryBlock>,
     /// In the order of lines.
@@ -90,9 +92,18 @@ pub fn parse(bytes: &[u8], place: &Place, zone: &Zone) -> Parsed {
             ..parse(text.as_bytes(), place, zone)
         };
     }
-    if place.kind == EntryKind::Skill {
-        return skill::parse(bytes, place, zone);
-    }
+    let is_skill = place.kind == EntryKind::Skill;
+    let read = if is_skill { skill::parse } else { parse_entries };
+    let mut parsed = read(bytes, place, zone);
+    parsed.is_unread = match &parsed.broken {
+        None => false,
+        Some(Broken::Yaml(_)) if !is_skill => false,
+        Some(_) => parsed.blocks.iter().all(|block| block.entry.is_none()),
+    };
+    parsed
+}
+
+fn parse_entries(bytes: &[u8], place: &Place, zone: &Zone) -> Parsed {
     let (text, invalid) = as_text(bytes);
     let lines = lines(&text);
     let front = Front::of_lines(&lines);

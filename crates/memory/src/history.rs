@@ -356,7 +356,7 @@ fn differences(
         }
         marks.retain(|id, _| !file.unreadable.contains(*id));
     }
-    let is_unread = file.is_some_and(|file| file.broken.is_some() && file.entries.is_empty());
+    let is_unread = file.is_some_and(|file| file.is_unread);
     if let Some(record) = record.filter(|_| !is_unread) {
         found.extend(marks.into_values().map(|mark| NewVersion {
             key: VersionKey {

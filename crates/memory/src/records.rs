@@ -179,15 +179,24 @@ pub(crate) fn unfitting(path: &VaultPath) -> FileStat {
     }
 }
 
+/// How many places that were not read are named beside the first one.
+const OTHERS_MAX: usize = 19;
+
 /// The problem of a file in one line.
 pub(crate) fn problem(file: &ParsedFile) -> Option<String> {
     if let Some(reason) = &file.broken {
         return Some(reason.clone());
     }
-    let first = file.problems.first()?;
-    let more = match file.problems.len() {
-        1 => String::new(),
-        many => format!(" (and {} more)", many - 1),
+    let (first, others) = file.problems.split_first()?;
+    let lines: Vec<String> = others
+        .iter()
+        .take(OTHERS_MAX)
+        .map(|other| format!("line {}", other.line))
+        .collect();
+    let also = match others.len().saturating_sub(OTHERS_MAX) {
+        _ if others.is_empty() => String::new(),
+        0 => format!(" (also {})", lines.join(", ")),
+        more => format!(" (also {}, and {more} more)", lines.join(", ")),
     };
-    Some(format!("line {}: {}{more}", first.line, first.reason))
+    Some(format!("line {}: {}{also}", first.line, first.reason))
 }

@@ -69,6 +69,8 @@ pub struct ParsedFile {
     pub problems: Vec<EntryProblem>,
     /// Ids of entries that are in the file and cannot be read.
     pub unreadable: BTreeSet<EntryId>,
+    /// Whether nothing could be read, so that any entry may still be in the file.
+    pub is_unread: bool,
 }
 
 /// Where an append put entries.

@@ -345,6 +345,7 @@ fn unread(stat: FileStat, reason: String) -> ParsedFile {
         broken: Some(reason),
         problems: Vec::new(),
         unreadable: BTreeSet::new(),
+        is_unread: true,
     }
 }
 
@@ -357,6 +358,7 @@ fn as_read(parsed: Parsed, stat: FileStat) -> ParsedFile {
     ParsedFile {
         stat,
         unreadable: parsed.unreadable(),
+        is_unread: parsed.is_unread,
         entries: parsed
             .blocks
             .into_iter()

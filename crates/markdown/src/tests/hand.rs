@@ -263,3 +263,36 @@ fn each_line_of_a_list_is_a_fact() {
     let episodes = Place::of("default/default/users/alice/episodes/2024-02-03.md").expect("a place");
     assert!(entries(&parse(text.as_bytes(), &episodes, &berlin())).is_empty());
 }
+
+#[test]
+fn a_heading_keeps_its_comment_in_a_later_line() {
+    let comment = "<!--ep_1 2023-05-08T14:00:00Z session=s-->";
+    let rest = "\n\n**ana** 14:00 I row. <!--_x-->\n\n```\nI smoke.\n```\n\n<!-- end -->\n";
+    for head in [
+        format!("## Ana rows\n{comment}"),
+        format!("## Ana\nrows\n   {comment}"),
+        format!("## Ana rows\r\n{comment}"),
+        format!("## Ana rows <!--ep_1\n{}", &comment[9..]),
+    ] {
+        // Code without its end reaches no further than the heading.
+        for above in ["", "```\nno end\n"] {
+            let parsed = read(&format!("{above}{head}{rest}"));
+            let entry = &entries(&parsed)[0];
+            assert_eq!(
+                (entry.id.as_str(), &*entry.subject),
+                ("ep_1", "Ana rows"),
+                "{above}{head}"
+            );
+            assert_eq!(entry.turns.len(), 1, "{above}{head}");
+        }
+    }
+    // A comment of a person is none of ours.
+    let parsed = read("## Ana rows\nI row. <!-- x -->\n");
+    assert_eq!(
+        (
+            entries(&parsed)[0].subject.as_str(),
+            entries(&parsed)[0].body.as_str()
+        ),
+        ("Ana rows", "I row.")
+    );
+}

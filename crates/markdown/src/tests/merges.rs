@@ -93,3 +93,44 @@ fn utf_16_is_named_and_nothing_of_it_is_damaged() {
     let marked = parse(text.as_bytes(), &facts(), &berlin());
     assert_eq!((bodies(&marked), marked.broken), (vec!["x".to_owned()], None));
 }
+
+#[test]
+fn a_file_that_was_read_whole_hides_no_entry() {
+    let utf_16 = |text: &str| -> Vec<u8> {
+        format!("\u{feff}{text}")
+            .encode_utf16()
+            .flat_map(u16::to_le_bytes)
+            .collect()
+    };
+    let is_unread = |bytes: &[u8]| parse(bytes, &facts(), &berlin()).is_unread;
+    for whole in [
+        utf_16("# Nothing\n"),
+        utf_16("---\na: [b\n---\n"),
+        b"---\na: [b\n---\n# Nothing\n".to_vec(),
+        b"---\nquipu: 2\n\n- I row.\n".to_vec(),
+        b"# Nothing\n".to_vec(),
+    ] {
+        assert!(!is_unread(&whole), "{}", String::from_utf8_lossy(&whole));
+    }
+    for hiding in [
+        utf_16("---\nquipu: 99\n---\n"),
+        utf_16("---\nquipu: 2\n- I row.\n"),
+        b"---\nquipu: 2\n- I row.\n".to_vec(),
+        b"- I am \xff.\n".to_vec(),
+    ] {
+        assert!(is_unread(&hiding), "{}", String::from_utf8_lossy(&hiding));
+    }
+    let skill = crate::Place::of("default/default/agents/ann/skills/sail/SKILL.md").expect("a place");
+    assert!(parse(b"---\na: [b\n---\n", &skill, &berlin()).is_unread);
+}
+
+#[test]
+fn of_two_entries_with_one_id_the_first_counts_under_any_mark() {
+    let side = |text: &str| format!("1. {text} <!--af_1 2026-02-01T22:53:20Z-->\n");
+    let text = format!(
+        "<<<<<<< HEAD\n{}=======\n{}>>>>>>> x\n",
+        side("I row."),
+        side("I sail.")
+    );
+    assert_eq!(bodies(&parse(text.as_bytes(), &facts(), &berlin())), ["I row."]);
+}

@@ -221,3 +221,114 @@ fn damage_elsewhere_in_a_file_hides_no_fact() {
     assert!(parsed.problems[0].reason.starts_with("text that is not UTF-8"));
     assert_eq!(bodies(&read(&format!("---\nquipu: 2\n{own}"))), ["I swim."]);
 }
+
+const OWN: &str = "<!--af_1 2026-02-01T22:53:20Z session=s1 valid_until=2026-03-01T00:00:00Z-->";
+
+#[test]
+fn an_entry_keeps_its_id_under_any_mark_and_at_any_depth() {
+    let marks = [
+        "- ", "* ", "+ ", "1. ", "2) ", "-\t", "-   ", " - ", "  - ", "   * ", "\t- ",
+    ];
+    for mark in marks {
+        let inner = " ".repeat(super::super::facts::columns(mark) + mark.trim().len() + 1);
+        let whole = format!("{mark}Ana lives in Aa. {OWN}\n");
+        let wrapped = format!(
+            "{mark}Ana lives\n{inner}in Aa.\n{inner}{}\n",
+            OWN.replace(" session", &format!("\n{inner}session"))
+        );
+        let lazy = format!("{mark}Ana lives\nin Aa. {OWN}\n");
+        for own in [whole, wrapped, lazy] {
+            let text = format!("- I row.\n{own}");
+            let parsed = read(&text);
+            assert_eq!(bodies(&parsed), ["I row.", "Ana lives in Aa."], "{text:?}");
+            assert_eq!(parsed.problems, [], "{text:?}");
+            let entry = &entries(&parsed)[1];
+            assert_eq!((entry.id.as_str(), entry.valid_until.is_some()), ("af_1", true));
+            let other = model::Entry {
+                body: "I sail.".to_owned(),
+                ..entries(&parsed)[0].clone()
+            };
+            let edited = change(text.as_bytes(), &parsed, &[Change::Replace(&other)], &berlin());
+            let edited = String::from_utf8(edited.expect("is there")).expect("text");
+            assert!(edited.ends_with(&own), "{edited:?}");
+        }
+    }
+}
+
+#[test]
+fn a_number_within_the_text_of_an_item_begins_no_other() {
+    let text = format!("- Ana has lived in Aa since\n  1990. {OWN}\n- Row\n  1. often. {OWN}\n");
+    let parsed = read(&text);
+    assert_eq!(parsed.blocks[0].id.as_str(), "af_1");
+    assert_eq!(bodies(&parsed), ["Ana has lived in Aa since 1990.", "Row"]);
+}
+
+#[test]
+fn what_is_between_tags_is_no_fact_however_many_blank_lines_stand_there() {
+    for (open, close) in [
+        ("<div hidden>", "</div>"),
+        ("<details><summary>More</summary>", "</details>"),
+        ("<DIV\n  hidden>", "</div>"),
+        ("<div>\n\n<div>\n\n- I dive.\n\n</div>", "</div>"),
+        ("<div hidden>I dive.", "</div>"),
+        ("- <details>", "  </details>"),
+    ] {
+        let text =
+            format!("- I row.\n{open}\n\n- I smoke.\n\nI snore. <!-- I hide. -->\n\n{close}\n- I sail.\n");
+        let parsed = read(&text);
+        assert_eq!(bodies(&parsed), ["I row.", "I sail."], "{text}");
+        assert_eq!((parsed.problems.len(), parsed.problems[0].line), (1, 2), "{text}");
+        let own = format!("{open}\n\n- Ana lives\n  in Aa. {OWN}\n\n## By hand\n\nx\n\n{close}\n");
+        let told = bodies(&read(&own));
+        assert!(told.contains(&"Ana lives in Aa.".to_owned()), "{own}");
+        assert!(told.iter().any(|body| body.starts_with('x')), "{own}");
+    }
+    for hidden in ["<![CDATA[\n- I smoke.\n]]>", "<![CDATA[\n\nI smoke.\n\n]]>"] {
+        assert_eq!(
+            bodies(&read(&format!("- I row.\n\n{hidden}\n- I sail.\n"))),
+            ["I row.", "I sail."]
+        );
+    }
+    let shown = "I <b>row</b>.\n<b>Boats\nare</b> mine.\n\n<3 boats.\n\n</3 no boats.\n<br>\n\nI sail.\n";
+    let told = [
+        "I <b>row</b>.",
+        "<b>Boats",
+        "are</b> mine.",
+        "<3 boats.",
+        "</3 no boats.",
+        "I sail.",
+    ];
+    assert_eq!(bodies(&read(shown)), told);
+}
+
+#[test]
+fn a_comment_between_tags_is_hidden_in_an_entry_by_hand() {
+    let parsed = super::read("## Dog\n\n<details>\n\nBodo barks. <!-- I hide. -->\n\n</details>\n");
+    assert_eq!(bodies(&parsed), ["<details>\n\nBodo barks.\n\n</details>"]);
+}
+
+#[test]
+fn a_target_of_a_link_may_have_several_lines_and_be_in_an_item() {
+    for target in [
+        "[//]: #\n  (I smoke.)",
+        "[//]: # (I\nsmoke\n  a lot.)",
+        "[a]: b\n\"I smoke.\"",
+    ] {
+        let parsed = read(&format!("- I row.\n\n{target}\nI sail.\n"));
+        assert_eq!(bodies(&parsed), ["I row.", "I sail."], "{target}");
+        assert_eq!(parsed.problems.len(), 1, "{target}");
+    }
+    let parsed = read("- I row.\n\n  [_]: # (I smoke.)\n  Fast.\n- I sail\n  [so]: yes.\n");
+    assert_eq!(bodies(&parsed), ["I row. Fast.", "I sail [so]: yes."]);
+    assert_eq!(parsed.problems.len(), 1);
+}
+
+#[test]
+fn front_matter_below_a_title_or_a_comment_and_a_picture_are_no_facts() {
+    for above in ["# T\n", "<!-- x -->\n", "```\nx\n```\n", "***\n"] {
+        let parsed = read(&format!("{above}---\na: b\n---\n- I row.\n"));
+        assert_eq!(bodies(&parsed), ["I row."], "{above}");
+    }
+    assert_eq!(bodies(&read("I row.\n---\na: b\n---\n")), ["I row.", "a: b"]);
+    assert_eq!(bodies(&read("- [![x](a.png)](b)\n- I row.\n")), ["I row."]);
+}

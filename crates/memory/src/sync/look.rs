@@ -141,8 +141,7 @@ impl Pass<'_> {
             });
         }
         // An unreadable entry is not gone: it stays searchable until the file is repaired.
-        let is_unread = file.broken.is_some() && file.entries.is_empty();
-        let is_there = |mark: &&FileMark| is_unread || file.unreadable.contains(&mark.entry);
+        let is_there = |mark: &&FileMark| file.is_unread || file.unreadable.contains(&mark.entry);
         let (unreadable, lost): (Vec<_>, Vec<_>) = recorded.into_values().partition(is_there);
         contents.unreadable = unreadable.into_iter().cloned().collect();
         let lost = record.map(|record| lost.into_iter().map(|mark| keys_of(record, mark)));

@@ -253,6 +253,59 @@ pub(crate) fn config(cases: u32) -> ProptestConfig {
     }
 }
 
+const BY_HAND: &str = "default/default/users/ann/facts/mine.md";
+
+/// A world with a page by hand of these bytes, which a sync has seen.
+async fn with_page(world: &World, bytes: Vec<u8>) {
+    let path = world.folder.path().join(BY_HAND);
+    std::fs::write(path, bytes).expect("it is written");
+    world.engine.sync().await.expect("nothing fails");
+}
+
+#[tokio::test]
+async fn a_file_with_a_problem_that_is_read_whole_keeps_nothing_that_is_not_in_it() {
+    let utf_16 = |text: &str| -> Vec<u8> {
+        let units = text.encode_utf16();
+        [0xff, 0xfe]
+            .into_iter()
+            .chain(units.flat_map(u16::to_le_bytes))
+            .collect()
+    };
+    let no_yaml = |text: &str| format!("---\na: [b\n---\n\n{text}").into_bytes();
+    let damaged = |text: &str| [b"- \xff\n\n", text.as_bytes()].concat();
+    let cases: [(&dyn Fn(&str) -> Vec<u8>, bool); 3] =
+        [(&utf_16, false), (&no_yaml, false), (&damaged, true)];
+    for (n, (written, keeps)) in cases.into_iter().enumerate() {
+        let world = World::new().await;
+        with_page(&world, written("- I like zq99.\n")).await;
+        assert!(world.finds("ann", "zq99").await, "{n}");
+        with_page(&world, written("# Nothing\n")).await;
+        assert_eq!(world.finds("ann", "zq99").await, keeps, "{n}");
+        world.engine.shutdown().await;
+    }
+}
+
+#[tokio::test]
+async fn each_line_that_is_not_read_is_named() {
+    let world = World::new().await;
+    let tasks = |count: usize| "- [ ] buy oars\n- I row.\n".repeat(count);
+    with_page(&world, (tasks(2) + "> They row.\n").into_bytes()).await;
+    let problem = || async {
+        world.engine.status().await.expect("it answers").broken_files[0]
+            .problem
+            .clone()
+    };
+    let told = problem().await;
+    assert!(
+        told.starts_with("line 1: an open task ") && told.ends_with(" (also line 3, line 5)"),
+        "{told}"
+    );
+    with_page(&world, tasks(22).into_bytes()).await;
+    let told = problem().await;
+    assert!(told.ends_with(" line 37, line 39, and 2 more)"), "{told}");
+    world.engine.shutdown().await;
+}
+
 proptest! {
     #![proptest_config(config(8))]
 

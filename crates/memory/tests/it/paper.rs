@@ -354,6 +354,7 @@ impl Vault for PaperVault {
         });
         Ok(Some(ParsedFile {
             stat: file.stat(path),
+            is_unread: file.broken.is_some(),
             entries,
             broken: file.broken.clone(),
             problems: problem.collect(),

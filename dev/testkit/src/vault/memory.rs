@@ -227,6 +227,7 @@ fn as_read(parsed: Parsed, stat: FileStat) -> ParsedFile {
     ParsedFile {
         stat,
         unreadable,
+        is_unread: parsed.is_unread,
         entries: entries
             .map(|entry| ReadEntry {
                 digest: markdown::digest(&entry),
@@ -293,6 +294,7 @@ impl Vault for MemoryVault {
                     broken,
                     problems: Vec::new(),
                     unreadable: BTreeSet::new(),
+                    is_unread: true,
                 }));
             }
         };
