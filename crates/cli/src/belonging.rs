@@ -16,6 +16,9 @@ use crate::root::MEMORY;
 /// The id of the memory folder that the ledger beside it belongs to.
 pub(crate) const FILE: &str = "memory.id";
 
+/// The name of the ledger among those that write to the memory folder; it stays away while there is no other.
+pub(crate) const NAME: &str = "memory.name";
+
 /// The id of a root's memory folder, which is the one that the ledger belongs to. A root without an id gets one if nothing
 /// speaks against it; none on a disk that takes no writes.
 pub(crate) async fn checked(

@@ -98,7 +98,8 @@ impl World {
         if !settings.asks_only {
             old_history::set_aside(root);
         }
-        let vault = MarkdownVault::open(memory.clone(), zone.clone(), clock.clone());
+        let vault = MarkdownVault::open(memory.clone(), zone.clone(), clock.clone())
+            .and_then(|vault| vault.named_in(root.join(belonging::NAME)));
         let vault = Arc::new(vault.map_err(memory::EngineError::from)?.known_as(id));
         let embedder = models::embedder(root, config, &clock).await?;
         let reranker = models::reranker(root, config, &clock).await?;

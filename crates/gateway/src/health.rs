@@ -75,6 +75,7 @@ pub(crate) fn health(
         open_sessions: status.open_sessions,
         buffered_messages: status.buffered_messages,
         files: status.files,
+        unread_files: status.unread_files,
         embedder: status.embedder.clone(),
         chat_model: status.chat_model.clone(),
         model_answers: model_answers(status),

@@ -24,7 +24,7 @@ pub struct Place {
     pub kind: EntryKind,
     /// The path below the folder of the kind; people may sort files into more folders there.
     pub file: String,
-    /// The date that the file is named after, if it is.
+    /// The date that the file is named after, up to the first dot, if it is.
     pub date: Option<Date>,
     /// When the file was last saved, if that is known: the time of entries that have no other.
     pub saved: Option<Timestamp>,
@@ -67,6 +67,25 @@ pub fn path_of(entry: &Entry, zone: &Zone) -> String {
         EntryKind::Topic => plain(entry.parent.as_ref().map_or("", |document| &document.id)),
     };
     format!("{scope}/{project}/{owners}/{owner}/{kind}/{file}.md")
+}
+
+/// The file beside another one in which the ledger of a name writes, where several ledgers write to one vault; a document's
+/// file stays as it is, since its name is the document's.
+pub fn beside(path: &str, kind: EntryKind, ledger: &str) -> String {
+    let end = match kind {
+        EntryKind::Topic => return path.to_owned(),
+        EntryKind::Skill => "/SKILL.md",
+        _ => ".md",
+    };
+    let stem = path.strip_suffix(end).unwrap_or(path);
+    format!("{stem}.{ledger}{end}")
+}
+
+/// Whether a path is of a file that the ledger of a name writes alone.
+pub fn is_of(path: &str, ledger: &str) -> bool {
+    let path = path.strip_suffix("/SKILL.md").or(path.strip_suffix(".md"));
+    let name = path.and_then(|path| path.strip_suffix(ledger));
+    name.is_some_and(|name| name.ends_with('.'))
 }
 
 /// A text as a file's name: small letters and digits, separated, at most 64 characters.
@@ -145,7 +164,10 @@ impl Place {
             owner: Owner { kind: owner_kind, id },
             kind,
             file: file.to_owned(),
-            date: stem.rsplit('/').next().and_then(|stem| stem.parse().ok()),
+            date: stem
+                .rsplit('/')
+                .next()
+                .and_then(|stem| stem.split('.').next()?.parse().ok()),
             saved: None,
         })
     }

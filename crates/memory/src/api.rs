@@ -368,6 +368,8 @@ pub struct Status {
     pub buffered_messages: usize,
     /// Vault files and entries as last synchronised.
     pub files: usize,
+    /// Changed files that no search has yet.
+    pub unread_files: usize,
     pub embedder: String,
     /// The chat model that extracts, if one is configured.
     pub chat_model: Option<String>,

@@ -6,11 +6,11 @@
 use std::collections::BTreeMap;
 
 use model::EntryId;
-use ports::{Edit, VaultPath};
+use ports::{Edit, VaultPath, VersionKey};
 
 use crate::api::{Curate, EngineError};
 use crate::world::World;
-use crate::{derived, edit, list};
+use crate::{derived, edit, history, list};
 
 /// Changes an owner's memories as asked. It replaces an entry in its present file, even if a person moved it there.
 pub(crate) async fn curate(world: &World, curate: Curate) -> Result<(), EngineError> {
@@ -39,7 +39,9 @@ pub(crate) async fn curate(world: &World, curate: Curate) -> Result<(), EngineEr
     let mut edits: BTreeMap<VaultPath, Vec<Edit>> = BTreeMap::new();
     let mut fresh = Vec::new();
     for id in remove {
-        if let Some(path) = path_of(&id) {
+        if let Some(path) = path_of(&id)
+            && may_change(world, &path, &id).await?
+        {
             edits.entry(path).or_default().push(Edit::Remove(id));
         }
     }
@@ -49,6 +51,9 @@ pub(crate) async fn curate(world: &World, curate: Curate) -> Result<(), EngineEr
             continue;
         }
         if let Some(path) = path_of(&entry.id) {
+            if !may_change(world, &path, &entry.id).await? {
+                continue;
+            }
             edits
                 .entry(path)
                 .or_default()
@@ -70,4 +75,12 @@ pub(crate) async fn curate(world: &World, curate: Curate) -> Result<(), EngineEr
         paths.push(path);
     }
     edit::follow(world, paths).await
+}
+
+async fn may_change(world: &World, path: &VaultPath, id: &EntryId) -> Result<bool, EngineError> {
+    let key = VersionKey {
+        path: path.clone(),
+        entry: Some(id.clone()),
+    };
+    history::may_change(world, key, None).await
 }

@@ -33,7 +33,7 @@ pub use then::{Moment, PastFile};
 use undone::finish_open;
 pub(crate) use undone::undo;
 
-use crate::api::{EngineError, RecordedChange};
+use crate::api::{EngineError, RecordedChange, ReplacePage};
 use crate::engine::Parts;
 use crate::ids;
 use crate::locks::KeyedLocks;
@@ -213,6 +213,43 @@ pub(crate) async fn remembered<T>(world: &World, work: impl Future<Output = T>) 
         reason: "new memories of conversations".to_owned(),
     };
     as_run((By::Run { run, undoes: None }, at, None), work).await.0
+}
+
+/// Whether the work that is polled may change what stands in the vault. Where several ledgers write, a run leaves what
+/// its own ledger's runs did not write last: it is a person's or another ledger's. `digest` is that of what stands there.
+pub(crate) async fn may_change(
+    world: &World,
+    key: VersionKey,
+    digest: Option<u64>,
+) -> Result<bool, EngineError> {
+    let vault = &world.parts.vault;
+    let doing = DOING.try_with(Arc::clone).ok();
+    let is_run = matches!(doing.as_deref(), Some(Doing::Run { .. }));
+    if !is_run || vault.name().is_none() || vault.is_named(&key.path) {
+        return Ok(true);
+    }
+    let history = world.chronicle.up_to_date().await?;
+    let versions = history.versions(&VersionQuery::Keys(vec![key])).await?;
+    Ok(versions.last().is_some_and(|last| {
+        let is_of_run = last.change.as_ref().is_some_and(|change| change.by.run().is_some());
+        let after = last.after.as_ref().map(|after| after.digest);
+        is_of_run && (digest.is_none() || digest == after)
+    }))
+}
+
+/// Whether the work that is polled may replace a page.
+pub(crate) async fn may_replace(world: &World, replace: &ReplacePage) -> Result<bool, EngineError> {
+    let Some(before) = &replace.before else {
+        return Ok(true);
+    };
+    let key = VersionKey {
+        path: world
+            .parts
+            .pages
+            .path_of(&replace.scope, &replace.owner, replace.page),
+        entry: None,
+    };
+    may_change(world, key, Some(others::text_of(before.as_bytes()).digest)).await
 }
 
 /// Does a run's work as a change of its own.

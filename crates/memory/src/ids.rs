@@ -21,6 +21,29 @@ pub(crate) fn cell_id(ids: &dyn Ids, ended: Timestamp, zone: &Zone) -> CellId {
     CellId::new(format!("mc_{}", dated(ids, ended, zone)))
 }
 
+/// The segment that an episode or a fact of this form was made from; none of an entry of another form or by hand.
+pub(crate) fn cell_of(entry: &EntryId) -> Option<CellId> {
+    let (kind, rest) = entry.as_str().split_once('_')?;
+    let suffix = if kind == EntryKind::Episode.prefix() {
+        rest
+    } else if kind == EntryKind::Fact.prefix() {
+        rest.rsplit_once('_')?.0
+    } else {
+        return None;
+    };
+    let (date, random) = suffix.split_once('_')?;
+    let is_one = date.len() == 8
+        && date.bytes().all(|digit| digit.is_ascii_digit())
+        && random.len() == 13
+        && random.bytes().all(|letter| ALPHABET.contains(&letter));
+    is_one.then(|| CellId::new(format!("mc_{suffix}")))
+}
+
+/// A name for a ledger among those that write to one vault: 20 random bits.
+pub(crate) fn ledger_name(ids: &dyn Ids) -> String {
+    letters(ids.next())[9..].to_owned()
+}
+
 /// A new run's id: the date on which it ran, and 64 random bits.
 pub(crate) fn run_id(ids: &dyn Ids, at: Timestamp, zone: &Zone) -> RunId {
     format!("r_{}", dated(ids, at, zone)).into()

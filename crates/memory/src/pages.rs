@@ -8,17 +8,20 @@ use extract::consolidate::page::{self, PageLine};
 use model::{Doc, Owner, Page, Scope};
 
 use crate::api::{EngineError, ReplacePage};
-use crate::list;
 use crate::words::Words;
 use crate::world::World;
+use crate::{history, list};
 
 /// How often a page is read again that a person saved meanwhile.
 const TRIES: usize = 5;
 
-/// Replaces a page. Returns false, without a change, if the page is not the one that was read, or if a memory that it
-/// cites is gone.
+/// Replaces a page. Returns false, without a change, if the page is not the one that was read, if a memory that it
+/// cites is gone, or if a run would replace the page of another ledger.
 pub(crate) async fn replace(world: &World, replace: ReplacePage) -> Result<bool, EngineError> {
     world.accepting()?;
+    if !history::may_replace(world, &replace).await? {
+        return Ok(false);
+    }
     let ReplacePage {
         scope,
         owner,

@@ -120,6 +120,11 @@ impl Gauge {
         }
     }
 
+    /// Number of changed files of all tenants that are not read yet.
+    pub(crate) fn unread(&self) -> usize {
+        self.unread.lock().len()
+    }
+
     /// A warning for an answer that lacks changed files of a tenant's folder while the first scan goes on.
     pub(crate) fn unread_warning(&self, folder: &str) -> Option<String> {
         if self.is_synced() {

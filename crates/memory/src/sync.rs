@@ -70,6 +70,15 @@ pub(crate) async fn files(
     pass.end()
 }
 
+/// Reads those files that changed since they were recorded; the caller has no tenant.
+pub(crate) async fn changed(world: &World, paths: BTreeSet<VaultPath>) -> Result<(), EngineError> {
+    let change = VaultChange {
+        paths,
+        ..VaultChange::default()
+    };
+    carry_over(world, change).await?.end().map(drop)
+}
+
 /// Syncs files whenever they may have changed, until the engine stops.
 pub(crate) async fn keep(world: Arc<World>) {
     loop {

@@ -15,13 +15,14 @@ use std::sync::Arc;
 
 use extract::KnownFacts;
 use futures::future::join_all;
-use model::{Cell, CellId, Doc, Entry, EntryId, EntryKind, Message, Owner, Scope};
+use model::{Cell, CellId, Doc, DocKey, Entry, EntryId, EntryKind, Message, Owner, Scope};
 use ports::runs::MemoryEvent;
 use ports::{CandidateQuery, FileAppend, FileMark, FileRecord, LedgerError, VaultError, VaultPath, Written};
 use text::chain;
 
 use crate::api::EngineError;
 use crate::corpora::{CorpusView, Hot, OnTheirWay};
+use crate::engine::Parts;
 use crate::interview::Trouble;
 use crate::sync;
 use crate::telling::{self, NewFacts, Telling};
@@ -216,6 +217,8 @@ struct Writing<'a> {
 impl<'a> Writing<'a> {
     /// Writes the segments that still belong to the owner, and returns one event for each.
     async fn write(mut self, is_first: bool) -> Result<Vec<MemoryEvent>, JobError> {
+        // A file that another ledger wrote in meanwhile is not this one's to append to.
+        sync::changed(self.world, self.paths()).await?;
         let _shared = self.world.gate.shared(self.scope()).await;
         let owner = (self.scope().clone(), self.owner.clone());
         let own = self.world.owners.lock(&owner).await;
@@ -305,27 +308,40 @@ impl<'a> Writing<'a> {
         Ok(still)
     }
 
-    /// The files in which an earlier attempt may have written, if it wrote everything.
-    async fn standing(&self) -> Result<Option<BTreeSet<VaultPath>>, JobError> {
-        let vault = &self.world.parts.vault;
+    /// The files that the segments belong in.
+    fn paths(&self) -> BTreeSet<VaultPath> {
         let mut paths = BTreeSet::new();
         for ExtractedCell { cell, telling } in &self.told {
+            let mut fact = telling.episode_entry(cell, self.owner);
+            paths.insert(self.world.parts.vault.path_of(&fact));
+            fact.kind = EntryKind::Fact;
+            for message in &cell.messages {
+                fact.time = message.time;
+                paths.insert(self.world.parts.vault.path_of(&fact));
+            }
+        }
+        paths
+    }
+
+    /// The files in which an earlier attempt may have written, if it wrote everything.
+    async fn standing(&self) -> Result<Option<BTreeSet<VaultPath>>, JobError> {
+        let Parts { vault, index, .. } = &self.world.parts;
+        let mut paths = self.paths();
+        for ExtractedCell { cell, telling } in &self.told {
             let episode = telling.episode_entry(cell, self.owner);
-            let path = vault.path_of(&episode);
+            let key = DocKey {
+                scope: self.scope().clone(),
+                owner: self.owner.clone(),
+                id: episode.id.as_str().into(),
+            };
+            // The attempt may have been before the ledger had a name.
+            let row = index.get(&[key]).await.map_err(EngineError::from)?.pop();
+            let path = row.map_or_else(|| vault.path_of(&episode), |row| row.path);
             let file = vault.read(&path).await?;
             if !file.is_some_and(|file| file.entries.iter().any(|read| read.entry.id == episode.id)) {
                 return Ok(None);
             }
             paths.insert(path);
-            let mut fact = Entry {
-                kind: EntryKind::Fact,
-                turns: Vec::new(),
-                ..episode
-            };
-            for message in &cell.messages {
-                fact.time = message.time;
-                paths.insert(vault.path_of(&fact));
-            }
         }
         Ok(Some(paths))
     }

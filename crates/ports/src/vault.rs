@@ -137,8 +137,24 @@ pub struct ForeignFile {
 /// Markdown on disk. All writes to one file are serialised by the adapter, across processes too.
 #[async_trait]
 pub trait Vault: Send + Sync + std::fmt::Debug {
-    /// The file that an entry belongs in: by scope, owner, kind, and the date of its time in the configured zone.
+    /// The file that an entry belongs in: by scope, owner, kind, the date of its time in the configured zone, and the
+    /// ledger's name in the vault, if it has one.
     fn path_of(&self, entry: &Entry) -> VaultPath;
+    /// The name that tells this ledger's files from those of other ledgers that write to the vault; none while it knows of
+    /// no other.
+    fn name(&self) -> Option<Arc<str>> {
+        None
+    }
+    /// Takes a name for good; it is on disk when this returns.
+    async fn take_name(&self, name: &str) -> Result<(), VaultError> {
+        let _ = name;
+        Ok(())
+    }
+    /// Whether a file is one that this ledger alone writes, by its name.
+    fn is_named(&self, path: &VaultPath) -> bool {
+        let _ = path;
+        false
+    }
     /// The folder of a scope's files, without a slash at its end.
     fn folder_of(&self, scope: &Scope) -> String;
     /// Appends entries to their files and syncs them to disk. An entry whose id is already in the file is not written

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use model::{Owner, Page, Scope};
-use ports::{Pages, VaultError, VaultPath};
+use ports::{Pages, Vault as _, VaultError, VaultPath};
 
 use crate::MarkdownVault;
 use crate::tree::{Tree, io_error};
@@ -19,8 +19,11 @@ const PREVIOUS: &str = ".previous";
 /// The list of what was made, in the owner's folder.
 pub(crate) const MADE: &str = ".made";
 
-fn made_of(scope: &Scope, owner: &Owner) -> VaultPath {
-    format!("{}/{MADE}", markdown::place::folder_of(scope, Some(owner))).into()
+/// The list of the ledger of a name, or of the only one.
+fn made_of(scope: &Scope, owner: &Owner, name: Option<&str>) -> VaultPath {
+    let folder = markdown::place::folder_of(scope, Some(owner));
+    let of = name.map_or_else(String::new, |name| format!(".{name}"));
+    format!("{folder}/{MADE}{of}").into()
 }
 
 fn path_of(scope: &Scope, owner: &Owner, page: Page) -> VaultPath {
@@ -105,14 +108,21 @@ impl Pages for MarkdownVault {
     }
 
     async fn made(&self, scope: &Scope, owner: &Owner) -> Result<BTreeSet<String>, VaultError> {
-        let path = made_of(scope, owner);
-        let text = self.blocking(move |writer| read(writer, &path)).await?;
-        Ok(text.unwrap_or_default().lines().map(str::to_owned).collect())
+        let own = made_of(scope, owner, self.name().as_deref());
+        let first = made_of(scope, owner, None);
+        let text = self.blocking(move |writer| {
+            Ok(match read(writer, &own)? {
+                None => read(writer, &first)?,
+                own => own,
+            })
+        });
+        Ok(text.await?.unwrap_or_default().lines().map(str::to_owned).collect())
     }
 
     async fn set_made(&self, scope: &Scope, owner: &Owner, ids: &BTreeSet<String>) -> Result<(), VaultError> {
         let text: String = ids.iter().flat_map(|id| [id.as_str(), "\n"]).collect();
-        self.in_turn(&made_of(scope, owner), move |writer, path| {
+        let name = self.name();
+        self.in_turn(&made_of(scope, owner, name.as_deref()), move |writer, path| {
             writer.overwrite(path, text.as_bytes())
         })
         .await
@@ -131,7 +141,10 @@ impl Pages for MarkdownVault {
 
     async fn remove_pages(&self, scope: &Scope, owner: &Owner) -> Result<(), VaultError> {
         self.drop_previous(scope, owner).await?;
-        self.in_turn(&made_of(scope, owner), remove).await?;
+        for name in [None, self.name()] {
+            self.in_turn(&made_of(scope, owner, name.as_deref()), remove)
+                .await?;
+        }
         for page in Page::ALL {
             self.in_turn(&path_of(scope, owner, page), remove).await?;
         }

@@ -12,6 +12,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use markdown::{NoPlace, Parsed, Place};
 use model::{Entry, Owner, Scope, Zone};
+use parking_lot::Mutex;
 use ports::{
     Clock, Edit, EntryProblem, FileStat, ForeignFile, HasText, NoRoom, OtherFile, ParsedFile, ReadEntry,
     Room, Vault, VaultChange, VaultError, VaultPath, VersionText, Written,
@@ -45,6 +46,9 @@ pub struct MarkdownVault {
     locks: OnceCell<Locks>,
     watch: Watch,
     id: Option<VaultId>,
+    name: Arc<Mutex<Option<Arc<str>>>>,
+    /// Where the name is kept.
+    name_file: Option<PathBuf>,
 }
 
 impl MarkdownVault {
@@ -78,6 +82,8 @@ impl MarkdownVault {
             watch: Watch::new(tree.clone(), clock, watching),
             writer: Writer { tree, zone, disk },
             id: None,
+            name: Arc::default(),
+            name_file: None,
         })
     }
 
@@ -85,6 +91,20 @@ impl MarkdownVault {
     #[must_use]
     pub fn known_as(self, id: Option<VaultId>) -> Self {
         Self { id, ..self }
+    }
+
+    /// Keeps the ledger's name in a file, which is beside the ledger.
+    pub fn named_in(self, file: PathBuf) -> Result<Self, VaultError> {
+        let name = match std::fs::read_to_string(&file) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            name => Some(name.map_err(io_error(&file.display().to_string()))?),
+        };
+        let name = name.as_deref().map(str::trim).filter(|name| !name.is_empty());
+        *self.name.lock() = name.map(Arc::from);
+        Ok(Self {
+            name_file: Some(file),
+            ..self
+        })
     }
 
     /// Runs work on a file in its turn, where it may block.
@@ -139,7 +159,36 @@ fn create_private(folder: &Path) -> io::Result<()> {
 #[async_trait]
 impl Vault for MarkdownVault {
     fn path_of(&self, entry: &Entry) -> VaultPath {
-        markdown::path_of(entry, &self.writer.zone).into()
+        let path = markdown::path_of(entry, &self.writer.zone);
+        match self.name() {
+            Some(name) => markdown::place::beside(&path, entry.kind, &name).into(),
+            None => path.into(),
+        }
+    }
+
+    fn name(&self) -> Option<Arc<str>> {
+        self.name.lock().clone()
+    }
+
+    async fn take_name(&self, name: &str) -> Result<(), VaultError> {
+        let (file, line) = (self.name_file.clone(), format!("{name}\n"));
+        self.blocking(move |writer| {
+            let Some(file) = file else { return Ok(()) };
+            let beside = file.with_extension("tmp");
+            let written = writer
+                .disk
+                .write(&beside, line.as_bytes())
+                .and_then(|()| writer.disk.rename(&beside, &file))
+                .and_then(|()| file.parent().map_or(Ok(()), |folder| writer.disk.sync(folder)));
+            written.map_err(io_error(&file.display().to_string()))
+        })
+        .await?;
+        *self.name.lock() = Some(name.into());
+        Ok(())
+    }
+
+    fn is_named(&self, path: &VaultPath) -> bool {
+        self.name().is_some_and(|name| markdown::place::is_of(path, &name))
     }
 
     fn folder_of(&self, scope: &Scope) -> String {

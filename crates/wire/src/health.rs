@@ -33,6 +33,8 @@ pub struct HealthData {
     pub buffered_messages: usize,
     /// Quipu: Markdown files as last synchronised.
     pub files: usize,
+    /// Quipu: changed files that searches do not have yet.
+    pub unread_files: usize,
     pub embedder: String,
     pub chat_model: Option<String>,
     /// Quipu: what came of the chat model's answers about conversations since the start.

@@ -75,6 +75,18 @@ impl Vault for RecordedVault {
         self.vault.path_of(entry)
     }
 
+    fn name(&self) -> Option<Arc<str>> {
+        self.vault.name()
+    }
+
+    async fn take_name(&self, name: &str) -> Result<(), VaultError> {
+        self.vault.take_name(name).await
+    }
+
+    fn is_named(&self, path: &VaultPath) -> bool {
+        self.vault.is_named(path)
+    }
+
     fn folder_of(&self, scope: &Scope) -> String {
         self.vault.folder_of(scope)
     }

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{AppId, Doc, DocId, DocKey, DocKind, Owner, Scope, Vector, Zone};
+use model::{AppId, CellId, Doc, DocId, DocKey, DocKind, Owner, Scope, Vector, Zone};
 use ports::{FileMark, FileRecord, FileStat, ParsedFile, ReadEntry, VaultError, VaultPath};
 use text::chain;
 
@@ -13,10 +13,15 @@ use super::Pass;
 use super::holders::{FileContents, FileEntry, Holders, RowPlan, SharedEntry};
 use crate::api::EngineError;
 use crate::history;
+use crate::ids;
 use crate::records::{self, problem, unfitting};
+use crate::world::World;
 
 /// Rows that one write of the index takes: the rows of others come in between.
 const ROWS_AT_A_TIME: usize = 512;
+
+/// Segments that are looked up at a time; each comes with its messages.
+const CELLS_AT_A_TIME: usize = 32;
 
 /// Problem of a path that is a link, not a file.
 const LINK: &str = "a link is in its place, or in that of a folder above it, and links are not followed: put the file \
@@ -154,6 +159,7 @@ impl Pass<'_> {
     pub(super) async fn carry(&mut self, mut looks: BTreeMap<VaultPath, Looked>) -> Result<(), EngineError> {
         let sharing = self.add_sharing(&mut looks).await?;
         self.note_unreadable(&mut looks).await?;
+        self.meet_others(&looks).await?;
         let mut files: BTreeMap<VaultPath, FileContents> = BTreeMap::new();
         for (path, looked) in &mut looks {
             let mut contents = match &mut looked.state {
@@ -182,6 +188,37 @@ impl Pass<'_> {
         };
         self.again.extend(bare.iter().map(|path| (*path).clone()));
         self.record(&looks, &plan, &bare).await
+    }
+
+    /// A file that this ledger may write to has memories of another ledger: from now on it writes to files of its own name.
+    async fn meet_others(&self, looks: &BTreeMap<VaultPath, Looked>) -> Result<(), EngineError> {
+        let World { parts, .. } = self.world;
+        let is_named = parts.vault.name().is_some();
+        for (path, looked) in looks {
+            let LookState::There(_, contents) = &looked.state else {
+                continue;
+            };
+            if is_named && !parts.vault.is_named(path) {
+                continue;
+            }
+            let new = contents.entries.iter().filter(|entry| entry.before.is_none());
+            let cells: BTreeSet<CellId> = new.filter_map(|entry| ids::cell_of(&entry.entry)).collect();
+            let cells: Vec<CellId> = cells.into_iter().collect();
+            for some in cells.chunks(CELLS_AT_A_TIME) {
+                if parts.transcripts.cells(some).await?.len() == some.len() {
+                    continue;
+                }
+                let name = ids::ledger_name(&*parts.ids);
+                parts.vault.take_name(&name).await?;
+                tracing::info!(
+                    %path,
+                    %name,
+                    "another ledger writes to this vault too: new files of this one have its name"
+                );
+                return Ok(());
+            }
+        }
+        Ok(())
     }
 
     /// Reads the other files of the same owners that share ids with any file: what is lost here, one of them holds. Returns

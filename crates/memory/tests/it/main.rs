@@ -31,3 +31,4 @@ mod seeds;
 mod slow;
 mod stage;
 mod together;
+mod two;
