@@ -63,7 +63,7 @@ async fn a_copy_has_all_that_was_accepted_while_the_ledger_is_open() {
 #[tokio::test]
 async fn a_copy_gets_the_history_that_came_meanwhile() {
     let folder = tempfile::tempdir().expect("a folder");
-    let texts = ["", "zero", "one two", "three four five", "six"].map(|text| text.to_owned());
+    let texts = ["", "zero", "one two", "three four five", "six"].map(str::to_owned);
     for found in 1..texts.len() {
         let path = folder.path().join(format!("ledger{found}.db"));
         let ledger = SqliteLedger::open(&path).expect("opens");

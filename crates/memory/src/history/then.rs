@@ -71,13 +71,12 @@ impl Engine {
     ) -> Result<Vec<PastFile>, EngineError> {
         let world = self.world();
         let vault = &world.parts.vault;
-        let (query, paths) = match path {
-            Some(path) => (VersionQuery::File(path.into()), vec![path.into()]),
-            None => {
-                let stats = vault.scan().await?.into_iter();
-                let paths: Vec<VaultPath> = stats.map(|stat| stat.path).collect();
-                (VersionQuery::Touching(touching(within, None)), paths)
-            }
+        let (query, paths) = if let Some(path) = path {
+            (VersionQuery::File(path.into()), vec![path.into()])
+        } else {
+            let stats = vault.scan().await?.into_iter();
+            let paths: Vec<VaultPath> = stats.map(|stat| stat.path).collect();
+            (VersionQuery::Touching(touching(within, None)), paths)
         };
         let mut versions = world.chronicle.up_to_date().await?.versions(&query).await?;
         versions.retain(|version| is_seen(version, within));

@@ -29,10 +29,8 @@ fn files(root: &FilePath) -> Vec<PathBuf> {
             {
                 continue;
             }
-            match path.is_dir() {
-                true => folders.push(path),
-                false => files.push(path),
-            }
+            let list = if path.is_dir() { &mut folders } else { &mut files };
+            list.push(path);
         }
     }
     files
@@ -166,6 +164,69 @@ async fn what_programs_read_of_a_history_is_json() {
     }
 }
 
+/// Random changes by Quipu, by hand and by undo, and words that are forgotten.
+async fn change_at_random(desk: &Desk, seed: usize) {
+    let root = desk.root.as_path();
+    let words = ["amber", "basil", "cedar", "dahlia", "elder", "fennel"];
+    let mut random = seed;
+    for n in 0..10 {
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        let [one, other] = [33, 43].map(|bits| words[(random >> bits) % words.len()]);
+        let step = if n < 2 { 0 } else { (random >> 53) % 6 };
+        match step {
+            0 | 1 => {
+                let add = format!("add --flush --session s{n} I-like-{one}");
+                typed(desk, &[&add]).await.expect("added");
+            }
+            2 | 3 => by_hand(root, one, other),
+            4 => {
+                let made = changes(desk).await;
+                if let Some(run) = made.iter().find_map(|change| change["run_id"].as_str()) {
+                    // One that was undone, or whose entries somebody changed, is refused.
+                    drop(typed(desk, &[&format!("undo {run}")]).await);
+                }
+            }
+            _ => std::fs::write(root.join("memory/default/default/users/me/SOUL.md"), one).expect("written"),
+        }
+        typed(desk, &["sync"]).await.expect("synced");
+    }
+    drop(typed(desk, &["forget --yes --user me --words amber"]).await);
+    by_hand(root, "I-like", "I-love");
+    typed(desk, &["sync"]).await.expect("synced");
+}
+
+/// What git has of a commit is what the history has of a change.
+async fn check_commit(desk: &Desk, there: &FilePath, commit: &str, change: &Value) {
+    let text = |key: &str| change[key].as_str().unwrap_or_default();
+    let [hash, author, at, told] = commit.splitn(4, '\t').collect::<Vec<_>>()[..] else {
+        panic!("{commit}");
+    };
+    assert_eq!(author == "Quipu", text("by") == "run", "{commit}");
+    assert_eq!(at[..19], text("at")[..19]);
+    assert_eq!(told.lines().next(), Some(text("subject")));
+    assert!(
+        told.contains(text("reason")) && told.contains(text("run_id")),
+        "{told}"
+    );
+    let diff = typed(desk, &[&format!("diff {}", text("id"))])
+        .await
+        .expect("shown")
+        .said;
+    let theirs = git(there, &["show", "--format=", hash], "");
+    assert_eq!(net(&theirs), net(&diff), "{theirs}\n{diff}");
+    let at = format!("show --at {}", text("at"));
+    let list = git(there, &["ls-tree", "-r", "--name-only", hash], "");
+    let listed = typed(desk, &[&at]).await;
+    assert_eq!(listed.map_or(String::new(), |listed| listed.said), list);
+    for path in list.lines() {
+        let file = git(there, &["show", &format!("{hash}:{path}")], "");
+        let then = typed(desk, &[&format!("{at} {path}")]).await.expect("shown").said;
+        assert_eq!(file.trim_end(), then.trim_end(), "{path}");
+    }
+}
+
 /// Random changes, piped into the real git, are the same there: author, time, reason, lines, files.
 #[tokio::test]
 async fn git_shows_what_the_history_has() {
@@ -173,44 +234,10 @@ async fn git_shows_what_the_history_has() {
         eprintln!("skipped: there is no git");
         return;
     }
-    let words = ["amber", "basil", "cedar", "dahlia", "elder", "fennel"];
     for seed in 1..4_usize {
         let root = TempDir::new().expect("a folder");
         let desk = desk(root.path(), &[]);
-        let mut random = seed;
-        for n in 0..10 {
-            random = random
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            let [one, other] = [33, 43].map(|bits| words[(random >> bits) % words.len()]);
-            match (random >> 53) % 6 {
-                _ if n < 2 => drop(
-                    typed(&desk, &[&format!("add --flush --session s{n} I-like-{one}")])
-                        .await
-                        .expect("added"),
-                ),
-                0 | 1 => drop(
-                    typed(&desk, &[&format!("add --flush --session s{n} I-like-{one}")])
-                        .await
-                        .expect("added"),
-                ),
-                2 | 3 => by_hand(root.path(), one, other),
-                4 => {
-                    let made = changes(&desk).await;
-                    if let Some(run) = made.iter().find_map(|change| change["run_id"].as_str()) {
-                        // One that was undone, or whose entries somebody changed, is refused.
-                        drop(typed(&desk, &[&format!("undo {run}")]).await);
-                    }
-                }
-                _ => std::fs::write(root.path().join("memory/default/default/users/me/SOUL.md"), one)
-                    .expect("written"),
-            }
-            typed(&desk, &["sync"]).await.expect("synced");
-        }
-        drop(typed(&desk, &["forget --yes --user me --words amber"]).await);
-        by_hand(root.path(), "I-like", "I-love");
-        typed(&desk, &["sync"]).await.expect("synced");
-
+        change_at_random(&desk, seed).await;
         let log = typed(&desk, &["--json log --limit 1000"])
             .await
             .expect("told")
@@ -229,35 +256,7 @@ async fn git_shows_what_the_history_has() {
         let commits: Vec<&str> = shown.split_terminator("\0\n").collect();
         assert_eq!(commits.len(), log.len(), "{shown}");
         for (commit, change) in commits.iter().zip(&log) {
-            let text = |key: &str| change[key].as_str().unwrap_or_default();
-            let [hash, author, at, told] = commit.splitn(4, '\t').collect::<Vec<_>>()[..] else {
-                panic!("{commit}");
-            };
-            assert_eq!(author == "Quipu", text("by") == "run", "{commit}");
-            assert_eq!(at[..19], text("at")[..19]);
-            assert_eq!(told.lines().next(), Some(text("subject")));
-            assert!(
-                told.contains(text("reason")) && told.contains(text("run_id")),
-                "{told}"
-            );
-            let diff = typed(&desk, &[&format!("diff {}", text("id"))])
-                .await
-                .expect("shown")
-                .said;
-            let theirs = git(there.path(), &["show", "--format=", hash], "");
-            assert_eq!(net(&theirs), net(&diff), "{theirs}\n{diff}");
-            let at = format!("show --at {}", text("at"));
-            let list = git(there.path(), &["ls-tree", "-r", "--name-only", hash], "");
-            let listed = typed(&desk, &[&at]).await;
-            assert_eq!(listed.map_or(String::new(), |listed| listed.said), list);
-            for path in list.lines() {
-                let file = git(there.path(), &["show", &format!("{hash}:{path}")], "");
-                let then = typed(&desk, &[&format!("{at} {path}")])
-                    .await
-                    .expect("shown")
-                    .said;
-                assert_eq!(file.trim_end(), then.trim_end(), "{path}");
-            }
+            check_commit(&desk, there.path(), commit, change).await;
         }
         for path in files(root.path()) {
             let path = path
