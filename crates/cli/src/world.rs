@@ -93,12 +93,11 @@ impl World {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let ids: Arc<dyn Ids> = Arc::new(RandomIds);
         let zone = settings.zone.clone();
-        let memory = root.join(MEMORY);
         let id = belonging::checked(root, &*ledger, &*ids).await?;
         if !settings.asks_only {
             old_history::set_aside(root);
         }
-        let vault = MarkdownVault::open(memory.clone(), zone.clone(), clock.clone())
+        let vault = MarkdownVault::open(root.join(MEMORY), zone.clone(), clock.clone())
             .and_then(|vault| vault.named_in(root.join(belonging::NAME)));
         let vault = Arc::new(vault.map_err(memory::EngineError::from)?.known_as(id));
         let embedder = models::embedder(root, config, &clock).await?;

@@ -9,12 +9,11 @@ use std::sync::{Arc, Mutex, OnceLock};
 use arrow_schema::SchemaRef;
 use futures::TryStreamExt as _;
 use futures::future::{try_join, try_join_all};
+use lancedb::Table;
 use lancedb::expr::{DfExpr, col, is_in, lit};
-use lancedb::index::Index as Kind;
-use lancedb::index::scalar::{BTreeIndexBuilder, FtsIndexBuilder, FullTextSearchQuery};
+use lancedb::index::scalar::FullTextSearchQuery;
 use lancedb::query::{ExecutableQuery, QueryBase, Select};
 use lancedb::table::{CompactionOptions, Duration, OptimizeAction, OptimizeOptions};
-use lancedb::{Connection, Session, Table};
 use model::{Doc, DocKey, Owner, Scope};
 use ports::{CandidateQuery, IndexError, IndexStats, Maintenance};
 use tokio::runtime::{Handle, RuntimeFlavor};
@@ -25,11 +24,8 @@ use crate::current::{Current, bytes_below, generation_dir};
 use crate::errors::{caught, judge, of_files};
 use crate::rows::{self, KEY, OWNER, TERMS, VECTOR, row_key};
 use crate::summary::{self, DataFile, Summary};
+use crate::table::{create_indexes, create_table, open_table, table_dir};
 
-const TABLE: &str = "rows";
-/// Decoded pages of the indexes; and footers of files, beside the list of files of every version that was written.
-const INDEX_CACHE_BYTES: usize = 8 << 20;
-const METADATA_CACHE_BYTES: usize = 4 << 20;
 /// Larger fragments are not rewritten by a compaction any more, so that a round costs what is new.
 const FRAGMENT_ROWS: usize = 50_000;
 /// A larger fragment is rewritten once more than this share of its rows was removed, but when they must be erased.
@@ -455,54 +451,4 @@ fn any_of(keys: &[DocKey]) -> DfExpr {
     let owners = owners.into_iter().map(lit).collect();
     let keys = keys.iter().map(|key| lit(rows::row_key(key))).collect();
     is_in(col(OWNER), owners).and(is_in(col(KEY), keys))
-}
-
-/// Where the table of a generation's folder is.
-pub(crate) fn table_dir(dir: &Path) -> PathBuf {
-    dir.join(format!("{TABLE}.lance"))
-}
-
-async fn connect(dir: &Path) -> lancedb::Result<Connection> {
-    let uri = dir.to_str().ok_or_else(|| lancedb::Error::InvalidInput {
-        message: "the index's folder has a name that is not UTF-8".to_owned(),
-    })?;
-    let session = Session::new(INDEX_CACHE_BYTES, METADATA_CACHE_BYTES, Arc::default());
-    lancedb::connect(uri).session(Arc::new(session)).execute().await
-}
-
-async fn create_table(dir: &Path, schema: SchemaRef) -> lancedb::Result<Table> {
-    let table = connect(dir)
-        .await?
-        .create_empty_table(TABLE, schema)
-        .execute()
-        .await?;
-    create_indexes(&table).await?;
-    Ok(table)
-}
-
-/// Makes indexes that cover nothing yet, in the place of those that are there.
-async fn create_indexes(table: &Table) -> lancedb::Result<()> {
-    // The column holds terms: the store must not analyse them again.
-    let words = FtsIndexBuilder::default()
-        .base_tokenizer("whitespace".to_owned())
-        .max_token_length(None)
-        .lower_case(false)
-        .stem(false)
-        .remove_stop_words(false)
-        .ascii_folding(false);
-    for (column, index) in [
-        (OWNER, Kind::BTree(BTreeIndexBuilder::default())),
-        (TERMS, Kind::FTS(words)),
-    ] {
-        table
-            .create_index(&[column], index)
-            .train(false)
-            .execute()
-            .await?;
-    }
-    Ok(())
-}
-
-async fn open_table(dir: &Path) -> lancedb::Result<Table> {
-    connect(dir).await?.open_table(TABLE).execute().await
 }

@@ -15,9 +15,10 @@ use tokio::sync::{Mutex, RwLock};
 
 use crate::current::{self, Current, CurrentFile};
 use crate::errors::of_files;
-use crate::generation::{Generation, Reading, table_dir};
+use crate::generation::{Generation, Reading};
 use crate::stage::Stage;
 use crate::summary::Summary;
+use crate::table::table_dir;
 
 /// The index in a folder of its own. Only one process may have it open.
 #[derive(Debug)]

@@ -231,7 +231,10 @@ pub(crate) async fn may_change(
     let history = world.chronicle.up_to_date().await?;
     let versions = history.versions(&VersionQuery::Keys(vec![key])).await?;
     Ok(versions.last().is_some_and(|last| {
-        let is_of_run = last.change.as_ref().is_some_and(|change| change.by.run().is_some());
+        let is_of_run = last
+            .change
+            .as_ref()
+            .is_some_and(|change| change.by.run().is_some());
         let after = last.after.as_ref().map(|after| after.digest);
         is_of_run && (digest.is_none() || digest == after)
     }))

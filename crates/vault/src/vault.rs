@@ -188,7 +188,8 @@ impl Vault for MarkdownVault {
     }
 
     fn is_named(&self, path: &VaultPath) -> bool {
-        self.name().is_some_and(|name| markdown::place::is_of(path, &name))
+        self.name()
+            .is_some_and(|name| markdown::place::is_of(path, &name))
     }
 
     fn folder_of(&self, scope: &Scope) -> String {

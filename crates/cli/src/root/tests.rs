@@ -42,7 +42,10 @@ fn a_root_is_known_by_what_is_in_it() {
         (&["memory/a/b/c/users/ana/f.md"], None),
         (&["tokens.json", "package.json"], None),
         (&["index/0.lance"], None),
-        (&["quipu-backup.json", "ledger.sqlite", "memory/a/b/users/ana/f.md"], None),
+        (
+            &["quipu-backup.json", "ledger.sqlite", "memory/a/b/users/ana/f.md"],
+            None,
+        ),
     ] {
         let folder = folder(paths);
         assert_eq!(check(folder.path()).ok(), expected, "{paths:?}");

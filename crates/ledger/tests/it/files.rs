@@ -122,7 +122,8 @@ fn another_programs_database_is_refused_and_left_alone() {
     let path = folder.path().join("ledger.db");
     for version in [0, 3] {
         let raw = rusqlite::Connection::open(&path).expect("opens");
-        raw.execute_batch("CREATE TABLE IF NOT EXISTS accounts (name TEXT)").expect("made");
+        raw.execute_batch("CREATE TABLE IF NOT EXISTS accounts (name TEXT)")
+            .expect("made");
         raw.pragma_update(None, "user_version", version).expect("sets");
         raw.close().expect("closes");
         let before = std::fs::read(&path).expect("reads");

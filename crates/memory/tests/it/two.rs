@@ -65,7 +65,14 @@ impl Side {
 
     async fn say(&self, at: i64, word: &str) {
         let key = session(&format!("s-{word}"));
-        say(&self.engine, &key, "ann", at, &format!("I own a boat called {word}.")).await;
+        say(
+            &self.engine,
+            &key,
+            "ann",
+            at,
+            &format!("I own a boat called {word}."),
+        )
+        .await;
         let flushed = self.stage.drive(self.engine.flush(flush(&key))).await;
         flushed.expect("it is flushed");
         self.stage.rest(&self.engine).await;
@@ -163,7 +170,11 @@ impl Sync {
                 () if of_a == before => of_b,
                 () => {
                     self.conflicts.push(path.clone());
-                    let time = |root: &Path| fs::metadata(root.join(path)).and_then(|file| file.modified()).ok();
+                    let time = |root: &Path| {
+                        fs::metadata(root.join(path))
+                            .and_then(|file| file.modified())
+                            .ok()
+                    };
                     let is_newer = time(&roots[0]) >= time(&roots[1]);
                     let (new, old) = if is_newer { (of_a, of_b) } else { (of_b, of_a) };
                     let copy = path.replace(".md", &format!(".sync-conflict-{}.md", self.conflicts.len()));
@@ -316,7 +327,10 @@ async fn a_run_leaves_the_page_and_the_memories_of_the_other_ledger() {
         put: vec![written("ann", EntryKind::Profile, "pf_1", 0, text)],
         remove: Vec::new(),
     };
-    let (done, _) = a.engine.recorded(run(), a.engine.replace_page(replace(None, "Of A.\n"))).await;
+    let (done, _) = a
+        .engine
+        .recorded(run(), a.engine.replace_page(replace(None, "Of A.\n")))
+        .await;
     assert!(done.expect("it is written"));
     let (done, _) = a.engine.recorded(run(), a.engine.curate(curate("Of A."))).await;
     done.expect("it is written");
@@ -336,9 +350,15 @@ async fn a_run_leaves_the_page_and_the_memories_of_the_other_ledger() {
     assert!(a.vault.name().is_some());
     let (done, _) = a
         .engine
-        .recorded(run(), a.engine.replace_page(replace(Some("Of A.\n"), "Still of A.\n")))
+        .recorded(
+            run(),
+            a.engine.replace_page(replace(Some("Of A.\n"), "Still of A.\n")),
+        )
         .await;
     assert!(done.expect("it is written"));
-    let replaced = b.engine.replace_page(replace(Some("Of A.\n"), "By hand.\n")).await;
+    let replaced = b
+        .engine
+        .replace_page(replace(Some("Of A.\n"), "By hand.\n"))
+        .await;
     assert!(replaced.expect("it is written"));
 }
