@@ -34,6 +34,7 @@ pub struct HealthData {
     /// Quipu: Markdown files as last synchronised.
     pub files: usize,
     /// Quipu: changed files that searches do not have yet.
+    #[serde(default)]
     pub unread_files: usize,
     pub embedder: String,
     pub chat_model: Option<String>,

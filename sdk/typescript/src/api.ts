@@ -3142,6 +3142,8 @@ export interface components {
             buffered_messages: number;
             /** @description Quipu: Markdown files as last synchronised. */
             files: number;
+            /** @description Quipu: changed files that searches do not have yet. */
+            unread_files?: number;
             embedder: string;
             chat_model?: string | null;
             /** @description Quipu: what came of the chat model's answers about conversations since the start. */

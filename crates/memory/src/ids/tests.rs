@@ -1,9 +1,9 @@
 //! Ids keep every bit, sort as their numbers, and follow from the memcell's.
 
-use model::{CellId, Timestamp, Zone};
+use model::{CellId, EntryId, Timestamp, Zone};
 use ports::Ids;
 
-use super::{cell_id, episode_id, fact_id, job_of, letters, message_id, number};
+use super::{cell_id, cell_of, episode_id, fact_id, job_of, letters, message_id, number};
 
 #[derive(Debug)]
 struct Same(u64);
@@ -43,4 +43,21 @@ fn a_memcell_names_its_entries_and_its_job() {
     assert_eq!(job.len(), 32);
     assert!(job.starts_with("ffffffffffffffff"));
     assert_ne!(job, job_of(&CellId::new("mc_19700102_fzzzzzzzzzzzz")).0);
+}
+
+#[test]
+fn an_episode_and_a_fact_name_their_segment_and_no_other_entry_does() {
+    let cell = CellId::new("mc_20260921_2zccr93yskw8g");
+    assert_eq!(cell_of(&episode_id(&cell)), Some(cell.clone()));
+    assert_eq!(cell_of(&fact_id(&cell, 12)), Some(cell));
+    for other in [
+        "ep_20260921_0001",
+        "ep_0f3a6c1d2b4e5f60",
+        "af_hand_0f3a6c1d2b4e5f60",
+        "ac_20260921_2zccr93yskw8g",
+        "af_20260921_2zccr93yskw8g",
+        "peanuts",
+    ] {
+        assert_eq!(cell_of(&EntryId::new(other)), None, "{other}");
+    }
 }

@@ -435,8 +435,11 @@ async fn an_answer_during_the_first_scan_says_what_it_lacks() {
         warnings[0].starts_with("1 changed file is not read yet"),
         "{warnings:?}"
     );
+    let status = stage.drive(engine.status()).await.expect("it answers");
+    assert_eq!(status.unread_files, 1);
     slow.let_go();
     stage.rest(&engine).await;
+    assert_eq!(engine.status().await.expect("it answers").unread_files, 0);
     let found = ask(&engine, "ann", "glockenspiel").await;
     assert!(found.warnings.is_empty() && !found.memories.is_empty());
 }

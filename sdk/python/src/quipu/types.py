@@ -1427,6 +1427,9 @@ class HealthData(TypedDict):
     files: int
     """Quipu: Markdown files as last synchronised."""
 
+    unread_files: NotRequired[int]
+    """Quipu: changed files that searches do not have yet."""
+
     embedder: str
 
     chat_model: NotRequired[Union[str, None]]
