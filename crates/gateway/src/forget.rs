@@ -5,8 +5,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use axum::extract::State;
-use axum::response::Response;
 use memory::{Forget, Forgot, Leftover, WordsTarget};
 use model::{EntryId, Name, Owner, Scope};
 use parking_lot::Mutex;
@@ -17,7 +15,7 @@ use wire::{
 
 use crate::body::JsonBody;
 use crate::failure::Failure;
-use crate::frame::Visit;
+use crate::frame::{Answer, Visit};
 use crate::openapi::Errors;
 use crate::state::Gateway;
 
@@ -29,18 +27,12 @@ use crate::state::Gateway;
 #[utoipa::path(
     post,
     path = "/memory/delete",
-    operation_id = "delete_memory",
-    tag = "memory",
     request_body = DeleteRequest,
     responses((status = 200, description = "Forgotten", body = Envelope<DeleteData>), Errors),
 )]
-pub(crate) async fn delete(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    JsonBody { value, .. }: JsonBody<DeleteRequest>,
-) -> Result<Response, Failure> {
+pub(crate) async fn delete_memory(visit: Visit, JsonBody { value, .. }: JsonBody<DeleteRequest>) -> Answer {
     let what = target(&visit, value.parts(&visit.caller.home)?)?;
-    let forgot = forget(&gateway, what).await?;
+    let forgot = forget(&visit.gateway, what).await?;
     Ok(visit.answer(DeleteData {
         filters: value.filters(),
         count: forgot.entries,
@@ -136,22 +128,19 @@ fn item(Leftover { what, why }: Leftover) -> LeftItem {
 #[utoipa::path(
     post,
     path = "/memory/delete_by_ids",
-    operation_id = "delete_memories_by_ids",
-    tag = "memory",
     request_body = DeleteByIdsRequest,
     responses((status = 200, description = "Forgotten", body = Envelope<DeleteByIdsData>), Errors),
 )]
-pub(crate) async fn delete_by_ids(
-    State(gateway): State<Gateway>,
+pub(crate) async fn delete_memories_by_ids(
     visit: Visit,
     JsonBody { value, .. }: JsonBody<DeleteByIdsRequest>,
-) -> Result<Response, Failure> {
+) -> Answer {
     let mut parts = value.parts(&visit.caller.home)?;
     visit.caller.enter_ids(&mut parts)?;
     let memory_type = value.memory_type.unwrap_or(MemoryType::Episode);
-    let this = gateway.clone();
+    let this = visit.gateway.clone();
     let forget = async move { by_ids(&this, parts, memory_type).await };
-    Ok(visit.answer(gateway.see_through(forget).await?))
+    Ok(visit.answer(visit.gateway.see_through(forget).await?))
 }
 
 async fn by_ids(

@@ -2,9 +2,6 @@
 //!
 //! Owns: which of it a caller may see and take back. Never: reading or writing the history.
 
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, State};
-use axum::response::Response;
 use memory::{Audited, Moment, PastFile, RecordedChange};
 use model::{Scope, Zone};
 use ports::By;
@@ -13,13 +10,12 @@ use wire::history::{
     PastFileItem, PastQuery, TenantQuery, UndoData, UndoRequest,
 };
 use wire::search::When;
-use wire::{ApiId, Envelope, ErrorCode, Invalid, scope};
+use wire::{ApiId, Envelope, Invalid, scope};
 
-use crate::body::{JsonBody, UrlQuery};
+use crate::body::{JsonBody, PathId, UrlQuery};
 use crate::failure::Failure;
-use crate::frame::Visit;
+use crate::frame::{Answer, Visit};
 use crate::openapi::Errors;
-use crate::state::Gateway;
 
 /// Changes of the memory files
 ///
@@ -27,24 +23,19 @@ use crate::state::Gateway;
 #[utoipa::path(
     get,
     path = "/history",
-    operation_id = "history",
-    tag = "history",
     params(HistoryQuery),
     responses((status = 200, description = "The changes", body = Envelope<HistoryData>), Errors),
 )]
-pub(crate) async fn log(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    UrlQuery(query): UrlQuery<HistoryQuery>,
-) -> Result<Response, Failure> {
+pub(crate) async fn history(visit: Visit, UrlQuery(query): UrlQuery<HistoryQuery>) -> Answer {
     let tenant = Tenant::of(&visit, query.app_id.as_deref(), query.project_id.as_deref())?;
     let parts = query.parts(&tenant.scope)?;
     let owner = parts.owner.as_ref();
-    let changes = gateway
+    let changes = visit
+        .gateway
         .engine
         .history(tenant.within(), owner, (query.before, parts.limit))
         .await?;
-    let zone = gateway.zone();
+    let zone = visit.gateway.zone();
     let changes = changes.into_iter().map(|change| item(change, zone)).collect();
     Ok(visit.answer(HistoryData { changes }))
 }
@@ -55,22 +46,12 @@ pub(crate) async fn log(
 #[utoipa::path(
     get,
     path = "/history/{change_id}",
-    operation_id = "diff",
-    tag = "history",
     params(("change_id" = String, Path, description = "Id of a change from `history`"), TenantQuery),
     responses((status = 200, description = "The diff", body = Envelope<DiffData>), Errors),
 )]
-pub(crate) async fn diff(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    change_id: Result<Path<String>, PathRejection>,
-    UrlQuery(query): UrlQuery<TenantQuery>,
-) -> Result<Response, Failure> {
-    let Ok(Path(id)) = change_id else {
-        return Err(Failure::new(ErrorCode::BadRequest, "the change's id is not text"));
-    };
+pub(crate) async fn diff(visit: Visit, PathId(id): PathId, UrlQuery(query): UrlQuery<TenantQuery>) -> Answer {
     let tenant = Tenant::of(&visit, query.app_id.as_deref(), query.project_id.as_deref())?;
-    let diff = gateway.engine.diff(tenant.within(), &id).await?;
+    let diff = visit.gateway.engine.diff(tenant.within(), &id).await?;
     Ok(visit.answer(DiffData { diff }))
 }
 
@@ -80,24 +61,22 @@ pub(crate) async fn diff(
 #[utoipa::path(
     get,
     path = "/history/files",
-    operation_id = "past_files",
-    tag = "history",
     params(PastQuery),
     responses((status = 200, description = "The files", body = Envelope<PastData>), Errors),
 )]
-pub(crate) async fn files(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    UrlQuery(query): UrlQuery<PastQuery>,
-) -> Result<Response, Failure> {
+pub(crate) async fn past_files(visit: Visit, UrlQuery(query): UrlQuery<PastQuery>) -> Answer {
     let tenant = Tenant::of(&visit, query.app_id.as_deref(), query.project_id.as_deref())?;
     let moment = match (query.change, query.at) {
         (Some(change), None) => Moment::After(change),
-        (None, Some(at)) => Moment::At(When::Text(at).resolve("at", gateway.zone())?),
+        (None, Some(at)) => Moment::At(When::Text(at).resolve("at", visit.gateway.zone())?),
         _ => return Err(Invalid::whole("give either `at` or `change`").into()),
     };
     let path = query.path.as_deref();
-    let files = gateway.engine.files_then(tenant.within(), moment, path).await?;
+    let files = visit
+        .gateway
+        .engine
+        .files_then(tenant.within(), moment, path)
+        .await?;
     let item = |PastFile { path, text }| PastFileItem {
         path: path.as_ref().to_owned(),
         text,
@@ -113,22 +92,16 @@ pub(crate) async fn files(
 #[utoipa::path(
     post,
     path = "/history/undo",
-    operation_id = "undo",
-    tag = "history",
     request_body = UndoRequest,
     responses((status = 200, description = "Undone; searches see it at once", body = Envelope<UndoData>), Errors),
 )]
-pub(crate) async fn undo(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    JsonBody { value, .. }: JsonBody<UndoRequest>,
-) -> Result<Response, Failure> {
+pub(crate) async fn undo(visit: Visit, JsonBody { value, .. }: JsonBody<UndoRequest>) -> Answer {
     let tenant = Tenant::of(&visit, value.app_id.as_deref(), value.project_id.as_deref())?;
-    let engine = gateway.engine.clone();
+    let engine = visit.gateway.engine.clone();
     let run = value.run()?.to_owned();
     let undo = async move { Ok(engine.undo(tenant.within(), &run).await?) };
-    let undone = gateway.see_through(undo).await?;
-    let change = undone.map(|change| item(change, gateway.zone()));
+    let undone = visit.gateway.see_through(undo).await?;
+    let change = undone.map(|change| item(change, visit.gateway.zone()));
     Ok(visit.answer(UndoData { change }))
 }
 
@@ -139,18 +112,12 @@ pub(crate) async fn undo(
 #[utoipa::path(
     get,
     path = "/audit",
-    operation_id = "audit",
-    tag = "history",
     params(TenantQuery),
     responses((status = 200, description = "The findings", body = Envelope<AuditData>), Errors),
 )]
-pub(crate) async fn audit(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    UrlQuery(query): UrlQuery<TenantQuery>,
-) -> Result<Response, Failure> {
+pub(crate) async fn audit(visit: Visit, UrlQuery(query): UrlQuery<TenantQuery>) -> Answer {
     let tenant = Tenant::of(&visit, query.app_id.as_deref(), query.project_id.as_deref())?;
-    let audited = gateway.engine.audit(tenant.within()).await?;
+    let audited = visit.gateway.engine.audit(tenant.within()).await?;
     let findings = audited.into_iter().map(finding).collect();
     Ok(visit.answer(AuditData { findings }))
 }

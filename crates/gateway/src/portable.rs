@@ -2,9 +2,9 @@
 //!
 //! Owns: lines to values and back. Never: choosing what a user's memory is (the engine does).
 
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::header::CONTENT_TYPE;
-use axum::response::{IntoResponse, Response};
+use axum::response::IntoResponse;
 use memory::{OwnedMemory, TakenIn};
 use model::{Owner, Page, Scope};
 use ports::Carried;
@@ -15,9 +15,8 @@ use wire::{Envelope, ErrorCode, Invalid};
 
 use crate::body::{Arrived, UrlQuery, arrive, parsed};
 use crate::failure::Failure;
-use crate::frame::Visit;
+use crate::frame::{Answer, Visit};
 use crate::openapi::Errors;
-use crate::state::Gateway;
 
 const JSON_LINES: &str = "application/jsonl";
 
@@ -29,20 +28,14 @@ const JSON_LINES: &str = "application/jsonl";
 #[utoipa::path(
     get,
     path = "/memory/export",
-    operation_id = "export_memory",
-    tag = "memory",
     params(ExportQuery),
     responses((status = 200, description = "The lines", body = String, content_type = JSON_LINES), Errors),
 )]
-pub(crate) async fn export(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    UrlQuery(query): UrlQuery<ExportQuery>,
-) -> Result<Response, Failure> {
+pub(crate) async fn export_memory(visit: Visit, UrlQuery(query): UrlQuery<ExportQuery>) -> Answer {
     let (scope, owner) = query.parts(&visit.caller.home)?;
     visit.caller.enter(&scope)?;
     visit.caller.enter_owner(&owner)?;
-    let mut memory = gateway.engine.export(&scope, &owner).await?;
+    let mut memory = visit.gateway.engine.export(&scope, &owner).await?;
     if visit.caller.only_user().is_some() {
         // They are of the whole project.
         memory.carried.forgotten.clear();
@@ -103,17 +96,11 @@ fn line(value: &impl Serialize) -> Result<String, Failure> {
 #[utoipa::path(
     post,
     path = "/memory/import",
-    operation_id = "import_memory",
-    tag = "memory",
     request_body(content = String, content_type = JSON_LINES),
     responses((status = 200, description = "What was new", body = Envelope<ImportedData>), Errors),
 )]
-pub(crate) async fn import(
-    State(gateway): State<Gateway>,
-    visit: Visit,
-    request: Request,
-) -> Result<Response, Failure> {
-    let Arrived { bytes: body, hold } = arrive(request, &gateway).await?;
+pub(crate) async fn import_memory(visit: Visit, request: Request) -> Answer {
+    let Arrived { bytes: body, hold } = arrive(request, &visit.gateway).await?;
     let (_, head) = numbered(&body)
         .next()
         .ok_or_else(|| Invalid::whole("the body has no lines"))?;
@@ -122,12 +109,12 @@ pub(crate) async fn import(
     visit.caller.enter_owner(&owner)?;
     let whose = (scope.clone(), owner.clone());
     let memory = parsed(body, move |body| Ok(memory_of(body, &whose.0, &whose.1)?)).await?;
-    let engine = gateway.engine.clone();
+    let engine = visit.gateway.engine.clone();
     let write = async move {
         let _hold = hold;
         Ok(engine.import(&scope, &owner, memory).await?)
     };
-    let taken = gateway.see_through(write).await?;
+    let taken = visit.gateway.see_through(write).await?;
     let TakenIn {
         memories,
         new_memories,
