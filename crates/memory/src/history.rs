@@ -33,7 +33,7 @@ pub use then::{Moment, PastFile};
 use undone::finish_open;
 pub(crate) use undone::undo;
 
-use crate::api::{EngineError, RecordedChange, ReplacePage};
+use crate::api::{EngineError, RecordedChange};
 use crate::engine::Parts;
 use crate::ids;
 use crate::locks::KeyedLocks;
@@ -216,11 +216,12 @@ pub(crate) async fn remembered<T>(world: &World, work: impl Future<Output = T>) 
 }
 
 /// Whether the work that is polled may change what stands in the vault. Where several ledgers write, a run leaves what
-/// its own ledger's runs did not write last: it is a person's or another ledger's. `digest` is that of what stands there.
+/// its own ledger's runs did not write last: it is a person's or another ledger's. `text` is what stands there, where that may not
+/// be in the history yet.
 pub(crate) async fn may_change(
     world: &World,
     key: VersionKey,
-    digest: Option<u64>,
+    text: Option<&str>,
 ) -> Result<bool, EngineError> {
     let vault = &world.parts.vault;
     let doing = DOING.try_with(Arc::clone).ok();
@@ -235,24 +236,9 @@ pub(crate) async fn may_change(
             .change
             .as_ref()
             .is_some_and(|change| change.by.run().is_some());
-        let after = last.after.as_ref().map(|after| after.digest);
-        is_of_run && (digest.is_none() || digest == after)
+        let stood = last.after.as_ref().map(|after| after.digest);
+        is_of_run && text.is_none_or(|text| Some(others::text_of(text.as_bytes()).digest) == stood)
     }))
-}
-
-/// Whether the work that is polled may replace a page.
-pub(crate) async fn may_replace(world: &World, replace: &ReplacePage) -> Result<bool, EngineError> {
-    let Some(before) = &replace.before else {
-        return Ok(true);
-    };
-    let key = VersionKey {
-        path: world
-            .parts
-            .pages
-            .path_of(&replace.scope, &replace.owner, replace.page),
-        entry: None,
-    };
-    may_change(world, key, Some(others::text_of(before.as_bytes()).digest)).await
 }
 
 /// Does a run's work as a change of its own.

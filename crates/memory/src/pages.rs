@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use extract::consolidate::page::{self, PageLine};
 use model::{Doc, Owner, Page, Scope};
+use ports::VersionKey;
 
 use crate::api::{EngineError, ReplacePage};
 use crate::words::Words;
@@ -19,9 +20,6 @@ const TRIES: usize = 5;
 /// cites is gone, or if a run would replace the page of another ledger.
 pub(crate) async fn replace(world: &World, replace: ReplacePage) -> Result<bool, EngineError> {
     world.accepting()?;
-    if !history::may_replace(world, &replace).await? {
-        return Ok(false);
-    }
     let ReplacePage {
         scope,
         owner,
@@ -29,6 +27,11 @@ pub(crate) async fn replace(world: &World, replace: ReplacePage) -> Result<bool,
         before,
         text,
     } = replace;
+    let path = world.parts.pages.path_of(&scope, &owner, page);
+    let key = VersionKey { path, entry: None };
+    if before.is_some() && !history::may_change(world, key, before.as_deref()).await? {
+        return Ok(false);
+    }
     world.gauge.answering(&*world.parts.clock).await?;
     // No deletion runs between the check and the write.
     let _alone = world.alone_in(&scope).await;

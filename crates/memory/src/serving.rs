@@ -48,7 +48,7 @@ pub(crate) struct Gauge {
     synced: Signal<bool>,
     progress: Mutex<Option<Progress>>,
     /// Changed files that the sync under way has not read yet.
-    unread: Mutex<BTreeSet<VaultPath>>,
+    pub(crate) unread: Mutex<BTreeSet<VaultPath>>,
 }
 
 impl Gauge {
@@ -118,11 +118,6 @@ impl Gauge {
         for path in paths {
             unread.remove(path);
         }
-    }
-
-    /// Number of changed files of all tenants that are not read yet.
-    pub(crate) fn unread(&self) -> usize {
-        self.unread.lock().len()
     }
 
     /// A warning for an answer that lacks changed files of a tenant's folder while the first scan goes on.

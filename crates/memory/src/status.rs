@@ -34,7 +34,7 @@ pub(crate) async fn status(world: &World) -> Result<Status, EngineError> {
         open_sessions: buffered.sessions,
         buffered_messages: buffered.messages,
         files: world.records.count().await?,
-        unread_files: world.gauge.unread(),
+        unread_files: world.gauge.unread.lock().len(),
         embedder: world.parts.embedder.id().model.clone(),
         chat_model: world.parts.chat.as_ref().map(|chat| chat.model().to_owned()),
         model_answers: *world.passes.tally(),

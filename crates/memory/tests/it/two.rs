@@ -326,6 +326,20 @@ async fn one_ledger_keeps_plain_names_and_a_name_outlives_a_start() {
 }
 
 #[tokio::test]
+async fn a_file_that_arrived_a_moment_ago_is_not_appended_to() {
+    let (a, b) = (Side::new(0).await, Side::new(1 << 16).await);
+    a.say(0, "zzonezz").await;
+    let of_a = files(&a.memory());
+    for (path, bytes) in &of_a {
+        put(&b.memory(), path, Some(bytes));
+    }
+    b.say(0, "zztwozz").await;
+    let mut there = files(&b.memory());
+    there.retain(|path, _| of_a.contains_key(path));
+    assert_eq!(there, of_a);
+}
+
+#[tokio::test]
 async fn a_run_leaves_the_page_and_the_memories_of_the_other_ledger() {
     let (a, b, mut sync) = (Side::new(0).await, Side::new(1 << 16).await, Sync::default());
     a.say(0, "zzonezz").await;
