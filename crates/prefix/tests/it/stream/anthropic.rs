@@ -119,6 +119,7 @@ fn thoughts_text_and_tools() {
             id: Some(
                 "msg_1",
             ),
+            conversation: None,
             skipped: 0,
         }
     "#]].assert_debug_eq(&streamed(Anthropic, TOOLS));
@@ -224,6 +225,7 @@ fn a_whole_body_keeps_its_content_byte_for_byte() {
                 "claude",
             ),
             id: None,
+            conversation: None,
             skipped: 0,
         }
     "#]].assert_debug_eq(&outcome);

@@ -143,6 +143,7 @@ fn openai() {
             id: Some(
                 "chatcmpl-1",
             ),
+            conversation: None,
             skipped: 0,
         }
     "#]]
@@ -172,6 +173,7 @@ fn parallel_calls_with_interleaved_arguments() {
                 "gpt-4o",
             ),
             id: None,
+            conversation: None,
             skipped: 0,
         }
     "#]].assert_debug_eq(&streamed(OpenAi, PARALLEL));
@@ -208,6 +210,7 @@ fn llama_cpp_thinks_says_and_calls() {
             id: Some(
                 "chatcmpl-x",
             ),
+            conversation: None,
             skipped: 0,
         }
     "#]].assert_debug_eq(&streamed(OpenAi, LLAMA_CPP));
@@ -242,6 +245,7 @@ fn vllm_draws_new_ids_and_repeats_usage() {
             id: Some(
                 "chatcmpl-v",
             ),
+            conversation: None,
             skipped: 0,
         }
     "#]].assert_debug_eq(&streamed(OpenAi, VLLM));
@@ -272,6 +276,7 @@ fn ollama_sends_whole_calls_under_one_index() {
             id: Some(
                 "chatcmpl-630",
             ),
+            conversation: None,
             skipped: 0,
         }
     "#]].assert_debug_eq(&streamed(OpenAi, OLLAMA));
@@ -308,6 +313,7 @@ fn openrouter_keeps_each_form_of_reasoning() {
             id: Some(
                 "gen-1",
             ),
+            conversation: None,
             skipped: 0,
         }
     "#]].assert_debug_eq(&streamed(OpenAi, OPENROUTER));
@@ -461,6 +467,7 @@ fn a_whole_body_keeps_its_message_byte_for_byte() {
             id: Some(
                 "x",
             ),
+            conversation: None,
             skipped: 0,
         }
     "#]].assert_debug_eq(&outcome);

@@ -71,6 +71,9 @@ fn a_stream_to_its_end() {
             id: Some(
                 "resp_1",
             ),
+            conversation: Some(
+                "conv_1",
+            ),
             skipped: 0,
         }
     "#]].assert_debug_eq(&streamed(OpenAiResponses, STREAM));
@@ -144,6 +147,7 @@ fn a_whole_body_keeps_its_items_byte_for_byte() {
                 "gpt-5",
             ),
             id: None,
+            conversation: None,
             skipped: 0,
         }
     "#]].assert_debug_eq(&whole(OpenAiResponses, body));
