@@ -11,7 +11,6 @@ use rusqlite::{Connection, OptionalExtension, Row};
 
 use crate::SqliteLedger;
 use crate::failure::{Failure, LedgerResult};
-use crate::packing::{Unpacker, in_two_columns};
 use crate::row::{counted, kind_number, name_of, owner_of};
 
 pub(crate) const STATS: &str = "SELECT path, bytes, modified_s, modified_ns FROM files ORDER BY path";
@@ -24,12 +23,12 @@ pub(crate) const RECORD: &str = "SELECT path, bytes, modified_s, modified_ns,
     id, app, project, owner_kind, owner, problem FROM files WHERE path = ?1";
 
 pub(crate) const MARKS: &str =
-    "SELECT entry, digest, coalesce(frame, docs), is_shared FROM file_marks WHERE file = ?1 ORDER BY entry";
+    "SELECT entry, digest, docs, is_shared FROM file_marks WHERE file = ?1 ORDER BY entry";
 
 pub(crate) const BROKEN: &str = "SELECT path, problem FROM files WHERE problem IS NOT NULL ORDER BY path";
 
 /// The fifth part of a memory file's path names the kind of what it holds (docs/format.md).
-pub(crate) const FACTS: &str = "SELECT project, coalesce(frame, docs) FROM files JOIN file_marks ON file = id
+pub(crate) const FACTS: &str = "SELECT project, docs FROM files JOIN file_marks ON file = id
     WHERE app = ?1 AND owner_kind = ?2 AND owner = ?3 AND path GLOB '*/*/*/*/facts/*'";
 
 pub(crate) const SHARING: &str = "SELECT path FROM files
@@ -61,11 +60,11 @@ fn record(connection: &Connection, path: &str) -> LedgerResult<Option<FileRecord
         return Ok(None);
     };
     let text = |at| row.get::<_, String>(at);
-    let (mut marks, mut unpacker) = (Vec::new(), Unpacker::new()?);
+    let mut marks = Vec::new();
     let mut statement = connection.prepare_cached(MARKS)?;
     let mut mark_rows = statement.query([row.get::<_, i64>(4)?])?;
     while let Some(mark) = mark_rows.next()? {
-        let docs: Vec<String> = serde_json::from_str(unpacker.unpack(mark.get_ref(2)?)?)?;
+        let docs: Vec<String> = serde_json::from_str(&mark.get::<_, String>(2)?)?;
         marks.push(FileMark {
             entry: EntryId::new(mark.get::<_, String>(0)?),
             digest: mark.get::<_, i64>(1)?.cast_unsigned(),
@@ -157,10 +156,10 @@ fn extend(connection: &Connection, append: &FileAppend) -> LedgerResult<()> {
 fn facts(connection: &Connection, app: &Name, owner: &Owner) -> LedgerResult<Vec<DocKey>> {
     let mut statement = connection.prepare_cached(FACTS)?;
     let mut rows = statement.query((app.as_str(), kind_number(owner.kind), owner.id.as_str()))?;
-    let (mut keys, mut unpacker) = (Vec::new(), Unpacker::new()?);
+    let mut keys = Vec::new();
     while let Some(row) = rows.next()? {
         let scope = Scope::new(app.clone(), name_of(&row.get::<_, String>(0)?)?);
-        let docs: Vec<String> = serde_json::from_str(unpacker.unpack(row.get_ref(1)?)?)?;
+        let docs: Vec<String> = serde_json::from_str(&row.get::<_, String>(1)?)?;
         keys.extend(docs.into_iter().map(|id| DocKey {
             scope: scope.clone(),
             owner: owner.clone(),
@@ -204,19 +203,17 @@ fn users(connection: &Connection, scope: &Scope) -> LedgerResult<Vec<Owner>> {
 
 fn mark(connection: &Connection, file: i64, record: &FileRecord) -> LedgerResult<()> {
     let mut insert = connection.prepare_cached(
-        "INSERT INTO file_marks (file, entry, digest, docs, frame, is_shared) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-         ON CONFLICT DO UPDATE SET digest = excluded.digest, docs = excluded.docs, frame = excluded.frame,
-           is_shared = excluded.is_shared",
+        "INSERT INTO file_marks (file, entry, digest, docs, is_shared) VALUES (?1, ?2, ?3, ?4, ?5)
+         ON CONFLICT DO UPDATE SET digest = excluded.digest, docs = excluded.docs, is_shared = excluded.is_shared",
     )?;
     for mark in &record.marks {
         let docs: Vec<&str> = mark.docs.iter().map(Arc::as_ref).collect();
-        let (docs, frame) = in_two_columns(serde_json::to_string(&docs)?)?;
+        let docs = serde_json::to_string(&docs)?;
         insert.execute((
             file,
             mark.entry.as_str(),
             mark.digest.cast_signed(),
             docs,
-            frame,
             mark.is_shared,
         ))?;
     }

@@ -9,7 +9,6 @@ use ports::NewMessage;
 use rusqlite::Connection;
 
 use crate::failure::LedgerResult;
-use crate::packing::Unpacker;
 use crate::row::{SessionRows, USER, message_of};
 
 /// Quipu's ids of one day begin alike: no index by time is needed.
@@ -17,7 +16,7 @@ pub(crate) const OF_A_DAY: &str = "SELECT seq, time FROM messages
     WHERE scope = ?1 AND id BETWEEN ?2 AND ?2 || '~' AND session <> ?3
       AND EXISTS (SELECT 1 FROM speakers WHERE speakers.session = messages.session AND kind = ?4 AND name = ?5)";
 
-pub(crate) const PAYLOAD: &str = "SELECT coalesce(frame, payload) FROM events WHERE seq = ?1";
+pub(crate) const PAYLOAD: &str = "SELECT payload FROM events WHERE seq = ?1";
 
 /// The message that each of these repeats, if its log is a user's and another session of that user has it.
 pub(crate) fn originals(
@@ -56,17 +55,14 @@ fn others(
     let days: BTreeSet<_> = logged().map(|(user, message)| (user, day(&message.id))).collect();
     let mut of_a_day = connection.prepare_cached(OF_A_DAY)?;
     let mut payload = connection.prepare_cached(PAYLOAD)?;
-    let mut unpacker = Unpacker::new()?;
     let mut others: BTreeMap<_, Vec<Message>> = BTreeMap::new();
     for (user, day) in days {
         let mut rows = of_a_day.query((place.scope, day, place.session, USER, user.as_str()))?;
         while let Some(row) = rows.next()? {
             if times.contains(&row.get(1)?) {
-                let mut said = payload.query([row.get::<_, i64>(0)?])?;
-                while let Some(said) = said.next()? {
-                    let message = message_of(unpacker.unpack(said.get_ref(0)?)?, session.clone())?;
-                    others.entry(message.time).or_default().push(message);
-                }
+                let text = payload.query_row([row.get::<_, i64>(0)?], |row| row.get::<_, String>(0))?;
+                let message = message_of(&text, session.clone())?;
+                others.entry(message.time).or_default().push(message);
             }
         }
     }

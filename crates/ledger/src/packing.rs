@@ -1,4 +1,4 @@
-//! Text in a column: as it is, or as a zstd frame where that is smaller. The column's type tells which.
+//! Text in a column: as it is when that is short, else as a zstd frame. The column's type tells which.
 //!
 //! Owns: when a text is packed, and how texts are compared without regard to case. Never: rows.
 
@@ -7,9 +7,8 @@ use zstd::bulk::{Compressor, Decompressor};
 
 use crate::failure::{Failure, LedgerResult};
 
-/// What the events of short messages have in common. Frames refer to its bytes, so it never changes.
-const DICTIONARY: &[u8] =
-    br#"{"id":"m_20260102_","sender":"user","role":"assistant","time":17400000,"content":{"text":"The "}}"#;
+/// Shorter text does not get smaller, or not by what a frame costs to read.
+const PACKED_BYTES_MIN: usize = 256;
 const LEVEL: i32 = 3;
 
 /// Packs many texts with one set of tables.
@@ -17,27 +16,19 @@ pub(crate) struct Packer(Compressor<'static>);
 
 impl Packer {
     pub(crate) fn new() -> LedgerResult<Self> {
-        Ok(Self(Compressor::with_dictionary(LEVEL, DICTIONARY)?))
+        Ok(Self(Compressor::new(LEVEL)?))
     }
 
     /// The value of a text's column.
     pub(crate) fn pack(&mut self, text: String) -> LedgerResult<Value> {
-        let frame = self.0.compress(text.as_bytes())?;
-        Ok(if frame.len() < text.len() {
-            Value::Blob(frame)
-        } else {
-            Value::Text(text)
-        })
+        if text.len() >= PACKED_BYTES_MIN {
+            let frame = self.0.compress(text.as_bytes())?;
+            if frame.len() < text.len() {
+                return Ok(Value::Blob(frame));
+            }
+        }
+        Ok(Value::Text(text))
     }
-}
-
-/// A text for two columns, which `coalesce(frame, text)` reads: the text, or nothing and its frame.
-pub(crate) fn in_two_columns(text: String) -> LedgerResult<(String, Option<Vec<u8>>)> {
-    Ok(match Packer::new()?.pack(text)? {
-        Value::Blob(frame) => (String::new(), Some(frame)),
-        Value::Text(text) => (text, None),
-        _ => return Err(unreadable()),
-    })
 }
 
 /// Reads many packed texts with one set of tables.
@@ -49,7 +40,7 @@ pub(crate) struct Unpacker {
 impl Unpacker {
     pub(crate) fn new() -> LedgerResult<Self> {
         Ok(Self {
-            frames: Decompressor::with_dictionary(DICTIONARY)?,
+            frames: Decompressor::new()?,
             text: Vec::new(),
         })
     }

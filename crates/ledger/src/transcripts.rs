@@ -15,23 +15,21 @@ use ports::{
 use rusqlite::{Connection, OptionalExtension, Params};
 
 use crate::failure::{Failure, LedgerResult};
-use crate::packing::{Unpacker, in_two_columns};
 use crate::row::{
     MESSAGE, SessionRows, USER, count, counted, kind_number, message_of, owner_of, payload_of, place_of,
     scope_row, session_key, session_row, speaker_of,
 };
 use crate::{SqliteLedger, carried, copied, forgotten, jobs, open, sweep, titles, words, writer};
 
-pub(crate) const BUFFER: &str =
-    "SELECT coalesce(frame, payload) FROM messages JOIN events ON events.seq = messages.seq
+pub(crate) const BUFFER: &str = "SELECT events.payload FROM messages JOIN events ON events.seq = messages.seq
     WHERE messages.session = ?1 AND messages.cell IS NULL ORDER BY messages.time, messages.seq";
 
 pub(crate) const CELL_MESSAGES: &str =
-    "SELECT coalesce(frame, payload) FROM messages JOIN events ON events.seq = messages.seq
+    "SELECT events.payload FROM messages JOIN events ON events.seq = messages.seq
     WHERE messages.cell = ?1 ORDER BY messages.time, messages.seq";
 
 /// Both halves start from what is open, so an owner with nothing open costs two look-ups however much there is.
-pub(crate) const TAIL: &str = "SELECT sessions.name, coalesce(frame, payload) FROM (
+pub(crate) const TAIL: &str = "SELECT sessions.name, events.payload FROM (
       SELECT messages.seq, messages.time, messages.session
         FROM speakers JOIN messages ON messages.session = speakers.session AND messages.cell IS NULL
         WHERE speakers.scope = ?1 AND speakers.kind = ?2 AND speakers.name = ?3 AND speakers.open = 1
@@ -45,7 +43,7 @@ pub(crate) const TAIL: &str = "SELECT sessions.name, coalesce(frame, payload) FR
     JOIN events ON events.seq = tail.seq JOIN sessions ON sessions.id = tail.session
     ORDER BY tail.time, tail.seq";
 
-pub(crate) const BY_ID: &str = "SELECT messages.time, messages.seq, sessions.name, coalesce(frame, payload)
+pub(crate) const BY_ID: &str = "SELECT messages.time, messages.seq, sessions.name, events.payload
     FROM messages JOIN events ON events.seq = messages.seq JOIN sessions ON sessions.id = messages.session
     WHERE messages.scope = ?1 AND messages.id = ?2";
 
@@ -175,16 +173,14 @@ pub(crate) fn insert(
     } = new;
     let (id, time) = (message.id.clone(), message.time.millis());
     let (kind, speaker) = speaker_of(&message);
-    let (payload, frame) = in_two_columns(payload_of(message)?)?;
-    let mut event = connection.prepare_cached(
-        "INSERT INTO events (session, ordinal, kind, payload, frame) VALUES (?1, ?2, ?3, ?4, ?5)",
-    )?;
+    let payload = payload_of(message)?;
+    let mut event = connection
+        .prepare_cached("INSERT INTO events (session, ordinal, kind, payload) VALUES (?1, ?2, ?3, ?4)")?;
     event.raw_bind_parameter(1, place.session)?;
     event.raw_bind_parameter(2, ordinal)?;
     event.raw_bind_parameter(3, MESSAGE)?;
     // SQLite has a copy of its own: this one goes before the row is made.
     event.raw_bind_parameter(4, payload)?;
-    event.raw_bind_parameter(5, frame)?;
     event.raw_execute()?;
     let seq = connection.last_insert_rowid();
     connection
@@ -278,9 +274,10 @@ fn messages_of(
 ) -> LedgerResult<Vec<Message>> {
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query(params)?;
-    let (mut messages, mut unpacker) = (Vec::new(), Unpacker::new()?);
+    let mut messages = Vec::new();
     while let Some(row) = rows.next()? {
-        messages.push(message_of(unpacker.unpack(row.get_ref(0)?)?, session.clone())?);
+        let payload = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
+        messages.push(message_of(payload, session.clone())?);
     }
     Ok(messages)
 }
@@ -323,13 +320,14 @@ fn tail(connection: &Connection, scope: &Scope, owner: &Owner) -> LedgerResult<V
     };
     let mut statement = connection.prepare_cached(TAIL)?;
     let mut rows = statement.query((scope_row, kind_number(owner.kind), owner.id.as_str(), USER))?;
-    let (mut messages, mut unpacker) = (Vec::new(), Unpacker::new()?);
+    let mut messages = Vec::new();
     while let Some(row) = rows.next()? {
         let session = SessionKey {
             scope: scope.clone(),
             session: SessionId::new(row.get::<_, String>(0)?),
         };
-        messages.push(message_of(unpacker.unpack(row.get_ref(1)?)?, session)?);
+        let payload = row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?;
+        messages.push(message_of(payload, session)?);
     }
     Ok(messages)
 }
@@ -341,7 +339,6 @@ fn messages(connection: &Connection, scope: &Scope, ids: &[MessageId]) -> Ledger
     let ids: BTreeSet<&str> = ids.iter().map(MessageId::as_str).collect();
     let mut statement = connection.prepare_cached(BY_ID)?;
     let mut found: Vec<(i64, i64, Message)> = Vec::with_capacity(ids.len());
-    let mut unpacker = Unpacker::new()?;
     for id in ids {
         let mut rows = statement.query((scope_row, id))?;
         while let Some(row) = rows.next()? {
@@ -349,7 +346,7 @@ fn messages(connection: &Connection, scope: &Scope, ids: &[MessageId]) -> Ledger
                 scope: scope.clone(),
                 session: SessionId::new(row.get::<_, String>(2)?),
             };
-            let payload = unpacker.unpack(row.get_ref(3)?)?;
+            let payload = row.get_ref(3)?.as_str().map_err(rusqlite::Error::from)?;
             found.push((row.get(0)?, row.get(1)?, message_of(payload, session)?));
         }
     }

@@ -9,15 +9,12 @@ use rusqlite::{Connection, OptionalExtension, Params};
 use sha2::{Digest, Sha256};
 
 use crate::failure::LedgerResult;
-use crate::packing::Unpacker;
 use crate::row::{SessionRows, message_of, payload_of, session_key};
 
-pub(crate) const PREVIOUS: &str =
-    "SELECT coalesce(frame, payload) FROM events JOIN messages ON messages.seq = events.seq
+pub(crate) const PREVIOUS: &str = "SELECT payload FROM events JOIN messages ON messages.seq = events.seq
     WHERE events.session = ?1 AND ordinal < ?2 ORDER BY ordinal DESC LIMIT 1";
 
-pub(crate) const NEXT: &str =
-    "SELECT coalesce(frame, payload) FROM events JOIN messages ON messages.seq = events.seq
+pub(crate) const NEXT: &str = "SELECT payload FROM events JOIN messages ON messages.seq = events.seq
     WHERE events.session = ?1 AND ordinal > ?2 ORDER BY ordinal LIMIT 1";
 
 pub(crate) const EQUAL: &str = "SELECT id FROM messages JOIN events ON events.seq = messages.seq
@@ -57,7 +54,7 @@ impl HiddenWords {
 pub(crate) fn note(connection: &Connection, seq: i64) -> LedgerResult<()> {
     let hidden = HiddenWords::with_key(connection)?;
     let mut statement = connection.prepare_cached(
-        "SELECT app, project, sessions.name, sessions.scope, events.session, ordinal, client_id, coalesce(frame, payload)
+        "SELECT app, project, sessions.name, sessions.scope, events.session, ordinal, client_id, payload
          FROM events JOIN messages ON messages.seq = events.seq
          JOIN sessions ON sessions.id = events.session JOIN scopes ON scopes.id = sessions.scope
          WHERE events.seq = ?1",
@@ -69,8 +66,8 @@ pub(crate) fn note(connection: &Connection, seq: i64) -> LedgerResult<()> {
     let (key, scope) = (session_key(row, 0)?, row.get::<_, i64>(3)?);
     let place: (i64, i64) = (row.get(4)?, row.get(5)?);
     let client_id: Option<String> = row.get(6)?;
-    let mut unpacker = Unpacker::new()?;
-    let said = message_of(unpacker.unpack(row.get_ref(7)?)?, key.clone())?;
+    let payload: String = row.get(7)?;
+    let said = message_of(&payload, key.clone())?;
     let one = hidden.sent(&said, client_id.as_deref());
     let mut marks = one.marks();
     if let Some(previous) = message(connection, PREVIOUS, place, &key)? {
@@ -159,10 +156,10 @@ fn message(
     session: &SessionKey,
 ) -> LedgerResult<Option<Message>> {
     let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query(params)?;
-    let Some(row) = rows.next()? else {
-        return Ok(None);
-    };
-    let mut unpacker = Unpacker::new()?;
-    message_of(unpacker.unpack(row.get_ref(0)?)?, session.clone()).map(Some)
+    let payload = statement
+        .query_row(params, |row| row.get::<_, String>(0))
+        .optional()?;
+    payload
+        .map(|payload| message_of(&payload, session.clone()))
+        .transpose()
 }
