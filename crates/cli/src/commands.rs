@@ -200,12 +200,12 @@ pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
     Ok(runtime.context("cannot start the runtime")?)
 }
 
-/// The configured filter. Below `info`, the library of the agents' protocol logs whole requests, with what a model is to remember.
+/// The configured filter. Below `warn`, the library of the agents' protocol logs whole requests, with what a model is to remember.
 fn log_filter(directives: &str) -> Result<EnvFilter, Failure> {
     let kept = directives
         .split(',')
         .filter(|one| !one.trim_start().starts_with("rmcp"));
-    let kept: Vec<&str> = kept.chain(["rmcp=info"]).collect();
+    let kept: Vec<&str> = kept.chain(["rmcp=warn"]).collect();
     EnvFilter::try_new(kept.join(",")).map_err(|error| {
         Failure::usage(format!("log.filter: {error}")).hint("as in `info` or `engine=debug`")
     })

@@ -463,7 +463,7 @@ fn the_log_has_no_requests_of_agents_whatever_its_filter() {
             .finish();
         tracing::subscriber::with_default(subscriber, || {
             tracing::debug!(target: "rmcp::service", "the code is Zebra");
-            tracing::info!(target: "rmcp::service", "started");
+            tracing::warn!(target: "rmcp::service", "started");
         });
         let log = String::from_utf8(log.0.lock().clone()).expect("is text");
         assert!(
