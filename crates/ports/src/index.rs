@@ -5,6 +5,10 @@ use async_trait::async_trait;
 use model::{Doc, DocKey, EmbedderId, Owner, Scope, Vector};
 
 /// A vector as the index stores it: a byte for each number, the largest as 127. Its direction is kept, its length is not.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "no number is larger than the largest, which becomes 127"
+)]
 pub fn vector_bytes(vector: &[f32]) -> Vec<i8> {
     let largest = vector.iter().fold(0.0_f32, |largest, x| largest.max(x.abs()));
     let scale = if largest > 0.0 { 127.0 / largest } else { 0.0 };

@@ -262,6 +262,9 @@ async fn with_page(world: &World, bytes: Vec<u8>) {
     world.engine.sync().await.expect("nothing fails");
 }
 
+/// A text as bytes of a file.
+type Encode<'a> = &'a dyn Fn(&str) -> Vec<u8>;
+
 #[tokio::test]
 async fn a_file_with_a_problem_that_is_read_whole_keeps_nothing_that_is_not_in_it() {
     let utf_16 = |text: &str| -> Vec<u8> {
@@ -273,8 +276,7 @@ async fn a_file_with_a_problem_that_is_read_whole_keeps_nothing_that_is_not_in_i
     };
     let no_yaml = |text: &str| format!("---\na: [b\n---\n\n{text}").into_bytes();
     let damaged = |text: &str| [b"- \xff\n\n", text.as_bytes()].concat();
-    let cases: [(&dyn Fn(&str) -> Vec<u8>, bool); 3] =
-        [(&utf_16, false), (&no_yaml, false), (&damaged, true)];
+    let cases: [(Encode<'_>, bool); 3] = [(&utf_16, false), (&no_yaml, false), (&damaged, true)];
     for (n, (written, keeps)) in cases.into_iter().enumerate() {
         let world = World::new().await;
         with_page(&world, written("- I like zq99.\n")).await;

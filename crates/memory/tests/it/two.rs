@@ -179,7 +179,9 @@ impl Sync {
                     let is_newer = time(&roots[0]) >= time(&roots[1]);
                     let (new, old) = if is_newer { (of_a, of_b) } else { (of_b, of_a) };
                     let copy = path.replace(".md", &format!(".sync-conflict-{}.md", self.conflicts.len()));
-                    roots.iter().for_each(|root| put(root, &copy, old));
+                    for root in &roots {
+                        put(root, &copy, old);
+                    }
                     self.last.extend(old.map(|old| (copy, old.clone())));
                     new
                 }
