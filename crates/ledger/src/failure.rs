@@ -46,7 +46,9 @@ pub(crate) enum Failure {
     #[error("the ledger has version {found}, this program knows {known}")]
     NewerVersion { found: u32, known: u32 },
     /// A database that this program did not make.
-    #[error("`ledger.sqlite` is another program's database, and was left as it is; choose another root")]
+    #[error(
+        "`ledger.sqlite` is another program's database, and nothing in it was changed; choose another root"
+    )]
     Foreign,
     /// The writer is gone; it ended with the ledger or with a panic.
     #[error("the ledger's writer has stopped")]

@@ -235,7 +235,7 @@ async fn forget_words(world: &World, target: &WordsTarget) -> Taken {
     let mut messages = words::write_shared(world, target, &words).await?;
     let _alone = world.alone_in(scope).await;
     sync::tenant_alone(world, scope).await?;
-    let owned = words::owned(world, target).await?;
+    let owned = words::owned(world, target, &words).await?;
     let plan = words::plan(&owned, &words, target, &world.settings.zone);
     let swept = erasable(world, target, &owned, &plan).await?;
     let mut is_any = !plan.rewritten.is_empty();

@@ -36,7 +36,6 @@ pub(crate) use undone::undo;
 use crate::api::{EngineError, RecordedChange};
 use crate::engine::Parts;
 use crate::ids;
-use crate::locks::KeyedLocks;
 use crate::world::World;
 
 /// Errors of the history. Nothing changed.
@@ -123,7 +122,6 @@ impl Chronicle {
             pages: parts.pages.clone(),
             chronicle: self.clone(),
             clock: parts.clock.clone(),
-            changing: KeyedLocks::default(),
         });
         (parts.vault, parts.pages) = (recorded.clone(), recorded);
         Ok(())

@@ -2,7 +2,7 @@
 //!
 //! Owns: the deleted texts, by which other files are known to repeat them, and the list. Never: deleting.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use model::{Doc, Owner, Page, Scope};
@@ -137,17 +137,19 @@ fn folder_of(world: &World, scope: &Scope, owner: &Owner) -> String {
 
 /// Whether a text has one of these lines.
 fn repeats(lines: BTreeSet<String>) -> HasText {
-    let mut by_beginning: BTreeMap<Vec<u8>, Vec<String>> = BTreeMap::new();
+    let mut by_beginning: HashMap<[u8; LINE_BYTES_MIN], Vec<String>> = HashMap::new();
     for line in lines {
-        let beginning = line.as_bytes()[..LINE_BYTES_MIN].to_vec();
-        by_beginning.entry(beginning).or_default().push(line);
+        if let Some(beginning) = line.as_bytes().first_chunk() {
+            by_beginning.entry(*beginning).or_default().push(line);
+        }
     }
     Arc::new(move |text| {
         let text = text.as_bytes();
         (0..text.len()).any(|at| {
             let rest = &text[at..];
-            let beginning = rest.get(..LINE_BYTES_MIN);
-            let lines = beginning.and_then(|beginning| by_beginning.get(beginning));
+            let lines = rest
+                .first_chunk()
+                .and_then(|beginning| by_beginning.get(beginning));
             lines.is_some_and(|lines| lines.iter().any(|line| rest.starts_with(line.as_bytes())))
         })
     })

@@ -86,7 +86,7 @@ fn look_at_others(forget: &Forget, others: &[(Owner, Vec<Arc<Doc>>)], doomed: &m
 /// What a deletion by words would do in the memory of its owner.
 async fn by_words(world: &World, target: &WordsTarget) -> Result<Doomed, EngineError> {
     let words = Words::parse(&target.words)?;
-    let owned = words::owned(world, target).await?;
+    let owned = words::owned(world, target, &words).await?;
     let plan = words::plan(&owned, &words, target, &world.settings.zone);
     let rows: Vec<&Doc> = plan.rows.iter().collect();
     let mut gone: BTreeSet<&str> = plan.told.iter().map(String::as_str).collect();

@@ -71,15 +71,14 @@ pub(crate) struct Owned {
     pub(crate) tail: Vec<Message>,
 }
 
-/// What the owner has. A file with an unread part that has the words, or is no text, is an error: it would keep them.
-pub(crate) async fn owned(world: &World, target: &WordsTarget) -> Result<Owned, EngineError> {
+/// What the owner has. A file that cannot be read in full is an error if it has the words or is no text: it could keep them.
+pub(crate) async fn owned(world: &World, target: &WordsTarget, words: &Words) -> Result<Owned, EngineError> {
     let (entries, broken) = portable::entries(world, &target.scope, &target.owner).await?;
-    let words = Words::parse(&target.words)?;
     for path in broken {
         let bytes = world.parts.vault.bytes(&path).await?.unwrap_or_default();
         if std::str::from_utf8(&bytes).map_or(true, |text| words.are_in([text])) {
             return Err(EngineError::Invalid(format!(
-                "nothing was forgotten: `{path}` cannot be read in full and has these words; repair it first"
+                "nothing was forgotten: `{path}` cannot be read in full and may have these words; repair it first"
             )));
         }
     }
@@ -242,7 +241,7 @@ pub(crate) async fn write_shared(
     target: &WordsTarget,
     words: &Words,
 ) -> Result<BTreeSet<MessageId>, EngineError> {
-    let owned = owned(world, target).await?;
+    let owned = owned(world, target, words).await?;
     let kept = kept(&owned, &target.keep);
     let said: Vec<&Message> = owned
         .tail

@@ -52,8 +52,11 @@ fn walk(
         let (path, kind) = (entry.path(), entry.file_type()?);
         let is_read = if kind.is_dir() {
             walk(tree, zone, &path, has, found).map(|()| None)
-        } else if kind.is_file() && !is_own(tree, zone, &path) {
-            read(&path).map(|text| text.map_or(Some(false), |text| has(&text).then_some(true)))
+        } else if kind.is_file() {
+            let may_have =
+                read(&path).map(|text| text.map_or(Some(false), |text| has(&text).then_some(true)));
+            // Quipu's own files are many: those without the text are not parsed.
+            may_have.map(|is_read| is_read.filter(|_| !is_own(tree, zone, &path)))
         } else {
             Ok(None)
         };

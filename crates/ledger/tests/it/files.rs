@@ -117,6 +117,25 @@ async fn a_copy_gets_the_history_that_came_meanwhile() {
 }
 
 #[test]
+fn a_new_file_has_small_pages_and_an_older_one_keeps_its_own() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [new, old] = ["new.db", "old.db"].map(|name| folder.path().join(name));
+    let raw = rusqlite::Connection::open(&old).expect("opens");
+    raw.execute_batch(include_str!("../fixtures/v9.sql"))
+        .expect("the dump is SQL");
+    raw.pragma_update(None, "user_version", 9).expect("sets");
+    raw.close().expect("closes");
+    for (path, bytes) in [(new, 1024), (old, 4096)] {
+        drop(SqliteLedger::open(&path).expect("opens"));
+        let raw = rusqlite::Connection::open(&path).expect("opens");
+        let found: u32 = raw
+            .pragma_query_value(None, "page_size", |row| row.get(0))
+            .expect("reads");
+        assert_eq!(found, bytes, "{}", path.display());
+    }
+}
+
+#[test]
 fn another_programs_database_is_refused_and_left_alone() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("ledger.db");

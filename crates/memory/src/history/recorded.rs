@@ -13,7 +13,6 @@ use ports::{
 };
 
 use super::{Chronicle, others};
-use crate::locks::KeyedLocks;
 
 /// A vault whose writes are in the history.
 #[derive(Debug)]
@@ -22,8 +21,6 @@ pub(crate) struct RecordedVault {
     pub(crate) pages: Arc<dyn Pages>,
     pub(crate) chronicle: Arc<Chronicle>,
     pub(crate) clock: Arc<dyn Clock>,
-    /// Held from the look at a file to its write: an announcement says what stood before.
-    pub(crate) changing: KeyedLocks<VaultPath>,
 }
 
 fn unrecorded(path: &VaultPath, error: LedgerError) -> VaultError {
@@ -137,7 +134,6 @@ impl Vault for RecordedVault {
         if !self.chronicle.is_recording {
             return self.vault.edit(path, edits).await;
         }
-        let _changing = self.changing.lock(path).await;
         let standing = self.standing(path).await?;
         let mut versions = Vec::new();
         for edit in edits {
@@ -237,11 +233,10 @@ impl Pages for RecordedVault {
         if before.unwrap_or_default() == text || !self.chronicle.is_recording {
             return replace.await;
         }
-        let path = self.pages.path_of(scope, owner, page);
-        let _changing = self.changing.lock(&path).await;
         if self.pages.page(scope, owner, page).await?.as_deref() != before {
             return Ok(false);
         }
+        let path = self.pages.path_of(scope, owner, page);
         let version = NewVersion {
             key: VersionKey {
                 path: path.clone(),

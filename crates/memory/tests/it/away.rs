@@ -1,7 +1,11 @@
 //! A vault whose folder is away, as with a disk that is not mounted.
 
+use memory::Forget;
+use model::Scope;
+
+use crate::by_words::target;
 use crate::hands::{carried_over, remembered};
-use crate::stage::finds;
+use crate::stage::{finds, user};
 
 #[tokio::test]
 async fn a_vault_that_is_away_is_no_deletion() {
@@ -16,4 +20,24 @@ async fn a_vault_that_is_away_is_no_deletion() {
     assert_eq!(engine.sync().await.expect("it is back").entries_removed, 0);
     assert!(finds(&engine, "ann", "violin", "violin").await);
     carried_over(&stage, &engine).await;
+}
+
+#[tokio::test]
+async fn a_deletion_begins_nothing_while_the_vault_is_away() {
+    let (stage, engine) = remembered().await;
+    let before = format!("{:?}", stage.ledger.everything());
+    stage.vault.set_away(true);
+    for forget in [
+        Forget::Owner(Scope::default(), user("ann")),
+        target("ann", "violin", &[]),
+    ] {
+        engine.forget(forget).await.expect_err("the vault is away");
+    }
+    assert_eq!(format!("{:?}", stage.ledger.everything()), before);
+    stage.vault.set_away(false);
+    carried_over(&stage, &engine).await;
+    assert!(
+        finds(&engine, "ann", "violin", "violin").await,
+        "nothing is finished later"
+    );
 }

@@ -21,6 +21,7 @@ use proptest::sample::Index;
 use tempfile::TempDir;
 use vault::MarkdownVault;
 
+use crate::by_words::target;
 use crate::stage::{Stage, ask, flush, say, session};
 use deeds::{Deed, Kind, deed, other_name, page_after, words};
 
@@ -285,6 +286,27 @@ async fn a_file_with_a_problem_that_is_read_whole_keeps_nothing_that_is_not_in_i
         assert_eq!(world.finds("ann", "zq99").await, keeps, "{n}");
         world.engine.shutdown().await;
     }
+}
+
+#[tokio::test]
+async fn words_are_forgotten_beside_a_line_that_is_not_read_and_does_not_have_them() {
+    let world = World::new().await;
+    with_page(&world, b"- [ ] buy oars\n- I row.\n".to_vec()).await;
+    let other = world
+        .folder
+        .path()
+        .join("default/default/users/ann/facts/other.md");
+    std::fs::write(&other, "- I like walnuts.\n- I row alone.\n").expect("it is written");
+    world.engine.sync().await.expect("nothing fails");
+    let refused = world.engine.forget(target("ann", "oars", &[])).await;
+    let refused = refused.expect_err("an open task is no memory that can go");
+    assert!(refused.to_string().contains("mine.md"), "{refused}");
+    let forgot = world.engine.forget(target("ann", "walnuts", &[])).await;
+    assert_eq!(forgot.expect("it forgets").entries, 1);
+    assert_eq!(
+        std::fs::read_to_string(&other).expect("text").trim(),
+        "- I row alone."
+    );
 }
 
 #[tokio::test]

@@ -209,7 +209,7 @@ impl Numbers {
     }
 }
 
-/// Both write in each round; before it, one of them may edit or forget a memory, whoever wrote it.
+/// Both write in each round. Before it, one of them may edit or forget a memory of either.
 async fn rounds(a: &Side, b: &Side, count: i64, sync: &mut Sync) -> [BTreeSet<String>; 2] {
     let mut random = Numbers(5);
     let (mut there, mut gone) = (Vec::new(), BTreeSet::new());

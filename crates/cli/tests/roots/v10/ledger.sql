@@ -18,10 +18,10 @@ CREATE TABLE sessions (
   touched      INTEGER NOT NULL DEFAULT 0, title TEXT,
   UNIQUE (scope, name)
 ) STRICT;
-INSERT INTO sessions VALUES(1,1,'home',2,2,1795799736070,NULL);
-INSERT INTO sessions VALUES(2,1,'hives',1,0,1795799736108,NULL);
-INSERT INTO sessions VALUES(3,1,'move',1,0,1795799736179,NULL);
-INSERT INTO sessions VALUES(4,2,'sails',1,0,1795799736402,NULL);
+INSERT INTO sessions VALUES(1,1,'home',2,2,1795816212546,NULL);
+INSERT INTO sessions VALUES(2,1,'hives',1,0,1795816212637,NULL);
+INSERT INTO sessions VALUES(3,1,'move',1,0,1795816212873,NULL);
+INSERT INTO sessions VALUES(4,2,'sails',1,0,1795816213621,NULL);
 CREATE TABLE events (
   seq     INTEGER PRIMARY KEY,
   session INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
@@ -30,20 +30,20 @@ CREATE TABLE events (
   payload TEXT NOT NULL,
   UNIQUE (session, ordinal)
 ) STRICT;
-INSERT INTO events VALUES(1,1,0,'message','{"id":"m_20240301_8y0s21f58y6hv","sender":"ana","role":"user","time":1709287200000,"content":{"text":"I live in Berlin with my sister Mia."}}');
-INSERT INTO events VALUES(2,1,1,'message','{"id":"m_20240301_5x2b29hknhycw","sender":"assistant","role":"assistant","time":1709287260000,"content":{"text":"Noted: Berlin, with Mia."}}');
-INSERT INTO events VALUES(3,2,0,'message','{"id":"m_20250801_3whedseccmd9x","sender":"ana","role":"user","time":1754035200000,"content":{"text":"I keep bees in Ghent."}}');
-INSERT INTO events VALUES(4,3,0,'message','{"id":"m_20250901_76px7693bdkr0","sender":"ana","role":"user","time":1756717200000,"content":{"text":"I moved to Lisbon. I adopted a parrot named Kiko."}}');
-INSERT INTO events VALUES(5,4,0,'message','{"id":"m_20251005_dbrpr6acp7b8n","sender":"ben","role":"user","time":1759694400000,"content":{"text":"I sail a Folkboat called Marula on Sundays."}}');
+INSERT INTO events VALUES(1,1,0,'message','{"id":"m_20240301_bh8ntpmtn5mnc","sender":"ana","role":"user","time":1709287200000,"content":{"text":"I live in Berlin with my sister Mia."}}');
+INSERT INTO events VALUES(2,1,1,'message','{"id":"m_20240301_de1w5ymh2xyr4","sender":"assistant","role":"assistant","time":1709287260000,"content":{"text":"Noted: Berlin, with Mia."}}');
+INSERT INTO events VALUES(3,2,0,'message','{"id":"m_20250801_2amgaxwh9j94f","sender":"ana","role":"user","time":1754035200000,"content":{"text":"I keep bees in Ghent."}}');
+INSERT INTO events VALUES(4,3,0,'message','{"id":"m_20250901_5tysweyah3f38","sender":"ana","role":"user","time":1756717200000,"content":{"text":"I moved to Lisbon. I adopted a parrot named Kiko."}}');
+INSERT INTO events VALUES(5,4,0,'message','{"id":"m_20251005_deb77dhyc8brs","sender":"ben","role":"user","time":1759694400000,"content":{"text":"I sail a Folkboat called Marula on Sundays."}}');
 CREATE TABLE cells (
   seq     INTEGER PRIMARY KEY,
   id      TEXT NOT NULL UNIQUE,
   session INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
   reason  TEXT NOT NULL
 ) STRICT;
-INSERT INTO cells VALUES(1,'mc_20250801_4c1pb31k7fygg',2,'flush');
-INSERT INTO cells VALUES(2,'mc_20250901_429fnf2ykfm2k',3,'flush');
-INSERT INTO cells VALUES(3,'mc_20251005_8ncjdy2cchpp5',4,'flush');
+INSERT INTO cells VALUES(1,'mc_20250801_0c1zq6sc2d25a',2,'flush');
+INSERT INTO cells VALUES(2,'mc_20250901_09tg9d7fjbj1q',3,'flush');
+INSERT INTO cells VALUES(3,'mc_20251005_7ykn6x439cch0',4,'flush');
 CREATE TABLE messages (
   seq          INTEGER PRIMARY KEY REFERENCES events ON DELETE CASCADE,
   scope        INTEGER NOT NULL,
@@ -56,11 +56,11 @@ CREATE TABLE messages (
   cell         INTEGER REFERENCES cells, content BLOB,
   UNIQUE (scope, id)
 ) STRICT;
-INSERT INTO messages VALUES(1,1,1,'m_20240301_8y0s21f58y6hv',NULL,1709287200000,0,'ana',NULL,X'146d1e7c6f6560806a39a43b21159388');
-INSERT INTO messages VALUES(2,1,1,'m_20240301_5x2b29hknhycw',NULL,1709287260000,1,'assistant',NULL,X'673b8b0c3993c8d0863aceb6c37d3e0d');
-INSERT INTO messages VALUES(3,1,2,'m_20250801_3whedseccmd9x',NULL,1754035200000,0,'ana',1,X'254a76de5a32fa029dafd3b46a2e7bc2');
-INSERT INTO messages VALUES(4,1,3,'m_20250901_76px7693bdkr0',NULL,1756717200000,0,'ana',2,X'4bd9e712e6ada7672aca9ed718cfb3f4');
-INSERT INTO messages VALUES(5,2,4,'m_20251005_dbrpr6acp7b8n',NULL,1759694400000,0,'ben',3,X'285dfc933cde3918b551bfc93a5c60c6');
+INSERT INTO messages VALUES(1,1,1,'m_20240301_bh8ntpmtn5mnc',NULL,1709287200000,0,'ana',NULL,X'e0e63e3cf1302aa3cf3af9ed1ede2df3');
+INSERT INTO messages VALUES(2,1,1,'m_20240301_de1w5ymh2xyr4',NULL,1709287260000,1,'assistant',NULL,X'b4c9dffc04a8651d3aec87ff140d94c2');
+INSERT INTO messages VALUES(3,1,2,'m_20250801_2amgaxwh9j94f',NULL,1754035200000,0,'ana',1,X'4d7b9363c0d1247dbb19211b903d8aee');
+INSERT INTO messages VALUES(4,1,3,'m_20250901_5tysweyah3f38',NULL,1756717200000,0,'ana',2,X'63d4c33c7ab4dc440bd6afc2e50a8e88');
+INSERT INTO messages VALUES(5,2,4,'m_20251005_deb77dhyc8brs',NULL,1759694400000,0,'ben',3,X'f380681e0ec3b4586e4c3eae38b01a4e');
 CREATE TABLE cell_owners (
   cell    INTEGER NOT NULL REFERENCES cells ON DELETE CASCADE,
   place   INTEGER NOT NULL,
@@ -101,9 +101,9 @@ CREATE TABLE jobs (
   created  INTEGER NOT NULL,
   finished INTEGER
 ) STRICT;
-INSERT INTO jobs VALUES(1,'4606cb186677fa104d477c0fbe7dde9e',1,2,'write_cell','mc_20250801_4c1pb31k7fygg','success',0,1795800336111,1,NULL,1795799736110,1795799736137);
-INSERT INTO jobs VALUES(2,'4125f578bd37d0538ebcadb80d3f8e55',1,3,'write_cell','mc_20250901_429fnf2ykfm2k','success',0,1795800336181,1,NULL,1795799736180,1795799736202);
-INSERT INTO jobs VALUES(3,'8ab24df098c8dac5c90dbeda3e11ca3f',2,4,'write_cell','mc_20251005_8ncjdy2cchpp5','success',0,1795800336405,1,NULL,1795799736404,1795799736419);
+INSERT INTO jobs VALUES(1,'0607f736582688aa30a455b0cb43d18a',1,2,'write_cell','mc_20250801_0c1zq6sc2d25a','success',0,1795816812643,1,NULL,1795816212641,1795816212758);
+INSERT INTO jobs VALUES(2,'04ea0969df25c837f9be48eb4f62a0a4',1,3,'write_cell','mc_20250901_09tg9d7fjbj1q','success',0,1795816812879,1,NULL,1795816212877,1795816213004);
+INSERT INTO jobs VALUES(3,'7f4ea6e9069632202e3b2e3b6fca078b',2,4,'write_cell','mc_20251005_7ykn6x439cch0','success',0,1795816813629,1,NULL,1795816213627,1795816213697);
 CREATE TABLE files (
   id          INTEGER PRIMARY KEY,
   path        TEXT NOT NULL UNIQUE,
@@ -116,12 +116,12 @@ CREATE TABLE files (
   modified_ns INTEGER NOT NULL,
   problem     TEXT
 ) STRICT;
-INSERT INTO files VALUES(1,'default/default/users/ana/facts/2025-08-01.md','default','default',0,'ana',182,1795799736,114287155,NULL);
-INSERT INTO files VALUES(2,'default/default/users/ana/episodes/2025-08-01.md','default','default',0,'ana',264,1795799736,120517575,NULL);
-INSERT INTO files VALUES(3,'default/default/users/ana/facts/2025-09-01.md','default','default',0,'ana',346,1795799736,506287171,NULL);
-INSERT INTO files VALUES(4,'default/default/users/ana/episodes/2025-09-01.md','default','default',0,'ana',330,1795799736,194287158,NULL);
-INSERT INTO files VALUES(5,'default/boat/users/ben/episodes/2025-10-05.md','default','boat',0,'ben',333,1795799736,410545309,NULL);
-INSERT INTO files VALUES(6,'default/default/users/ana/profile/profile.md','default','default',0,'ana',367,1795799736,474287170,NULL);
+INSERT INTO files VALUES(1,'default/default/users/ana/facts/2025-08-01.md','default','default',0,'ana',182,1795816212,684649510,NULL);
+INSERT INTO files VALUES(2,'default/default/users/ana/episodes/2025-08-01.md','default','default',0,'ana',264,1795816212,688614237,NULL);
+INSERT INTO files VALUES(3,'default/default/users/ana/facts/2025-09-01.md','default','default',0,'ana',346,1795816214,2982165,NULL);
+INSERT INTO files VALUES(4,'default/default/users/ana/episodes/2025-09-01.md','default','default',0,'ana',330,1795816212,973145158,NULL);
+INSERT INTO files VALUES(5,'default/boat/users/ben/episodes/2025-10-05.md','default','boat',0,'ben',333,1795816213,651331726,NULL);
+INSERT INTO files VALUES(6,'default/default/users/ana/profile/profile.md','default','default',0,'ana',367,1795816213,894967682,NULL);
 CREATE TABLE file_marks (
   file   INTEGER NOT NULL REFERENCES files ON DELETE CASCADE,
   entry  TEXT NOT NULL,
@@ -129,15 +129,15 @@ CREATE TABLE file_marks (
   docs   TEXT NOT NULL, is_shared INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (file, entry)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO file_marks VALUES(1,'af_20250801_4c1pb31k7fygg_0',7781484607837870824,'["af_20250801_4c1pb31k7fygg_0"]',0);
-INSERT INTO file_marks VALUES(2,'ep_20250801_4c1pb31k7fygg',-7141755359162955924,'["ep_20250801_4c1pb31k7fygg","m_20250801_3whedseccmd9x"]',0);
-INSERT INTO file_marks VALUES(3,'af_20250901_429fnf2ykfm2k_0',-9036511863747641318,'["af_20250901_429fnf2ykfm2k_0"]',0);
-INSERT INTO file_marks VALUES(3,'af_20250901_429fnf2ykfm2k_1',6052651145435740213,'["af_20250901_429fnf2ykfm2k_1"]',0);
+INSERT INTO file_marks VALUES(1,'af_20250801_0c1zq6sc2d25a_0',7017099661759249040,'["af_20250801_0c1zq6sc2d25a_0"]',0);
+INSERT INTO file_marks VALUES(2,'ep_20250801_0c1zq6sc2d25a',8900214019952619980,'["ep_20250801_0c1zq6sc2d25a","m_20250801_2amgaxwh9j94f"]',0);
+INSERT INTO file_marks VALUES(3,'af_20250901_09tg9d7fjbj1q_0',-8726203456985829636,'["af_20250901_09tg9d7fjbj1q_0"]',0);
+INSERT INTO file_marks VALUES(3,'af_20250901_09tg9d7fjbj1q_1',9025441699058464287,'["af_20250901_09tg9d7fjbj1q_1"]',0);
 INSERT INTO file_marks VALUES(3,'af_hand_788b9f146b8a3ae9',-5426740333861804738,'["af_hand_788b9f146b8a3ae9"]',0);
-INSERT INTO file_marks VALUES(4,'ep_20250901_429fnf2ykfm2k',-2677296099192251265,'["ep_20250901_429fnf2ykfm2k","m_20250901_76px7693bdkr0"]',0);
-INSERT INTO file_marks VALUES(5,'ep_20251005_8ncjdy2cchpp5',6122987997817616203,'["ep_20251005_8ncjdy2cchpp5","m_20251005_dbrpr6acp7b8n"]',0);
-INSERT INTO file_marks VALUES(6,'pf_53f7683b05ea2c91',-2457106115303401860,'["pf_53f7683b05ea2c91"]',0);
-INSERT INTO file_marks VALUES(6,'pf_e8ac6f7a19ecc882',4417722480820101677,'["pf_e8ac6f7a19ecc882"]',0);
+INSERT INTO file_marks VALUES(4,'ep_20250901_09tg9d7fjbj1q',7307856183303670997,'["ep_20250901_09tg9d7fjbj1q","m_20250901_5tysweyah3f38"]',0);
+INSERT INTO file_marks VALUES(5,'ep_20251005_7ykn6x439cch0',5993079337879404287,'["ep_20251005_7ykn6x439cch0","m_20251005_deb77dhyc8brs"]',0);
+INSERT INTO file_marks VALUES(6,'pf_53f7683b05ea2c91',-8876054752194105198,'["pf_53f7683b05ea2c91"]',0);
+INSERT INTO file_marks VALUES(6,'pf_e8ac6f7a19ecc882',-7276127846826363101,'["pf_e8ac6f7a19ecc882"]',0);
 CREATE TABLE erasures (
   id INTEGER PRIMARY KEY
 ) STRICT;
@@ -193,10 +193,10 @@ CREATE TABLE runs (
   change            TEXT NOT NULL DEFAULT '',
   error             TEXT
 ) STRICT;
-INSERT INTO runs VALUES(1,'r_e7d610a32f83ce7a','extract_user_profile',1,0,'ana','',NULL,'manual','asked for by hand','success',0,1795802136462,1,1795799736136,1795799736462,1795799736490,0,0,0,26,'2 statements added, 0 removed',NULL);
-INSERT INTO runs VALUES(2,'r_f1987e71eafef80b','extract_user_profile',2,0,'ben','','sails','manual','asked for by hand','success',0,1795802136462,1,1795799736418,1795799736462,1795799736474,0,0,0,10,'0 statements added, 0 removed',NULL);
-INSERT INTO runs VALUES(3,'r_fa83c211be788c3c','reflect_episodes',1,NULL,NULL,'',NULL,'cron','the next time of `0 2 * * 1`','queued',1,1796003999999,0,1795799736460,NULL,NULL,0,0,0,0,'',NULL);
-INSERT INTO runs VALUES(4,'r_121e74b9c47d1eb2','dream',1,NULL,NULL,'',NULL,'cron','the next time of `30 3 * * *`','queued',1,1795836599999,0,1795799736460,NULL,NULL,0,0,0,0,'',NULL);
+INSERT INTO runs VALUES(1,'r_3a7c5189e2e475f7','extract_user_profile',1,0,'ana','',NULL,'manual','asked for by hand','success',0,1795818613826,1,1795816212756,1795816213826,1795816213961,0,0,0,130,'2 statements added, 0 removed',NULL);
+INSERT INTO runs VALUES(2,'r_281bb8f88b08713d','extract_user_profile',2,0,'ben','','sails','manual','asked for by hand','success',0,1795818613826,1,1795816213695,1795816213826,1795816213877,0,0,0,47,'0 statements added, 0 removed',NULL);
+INSERT INTO runs VALUES(3,'r_37df80eda2b0707d','reflect_episodes',1,NULL,NULL,'',NULL,'cron','the next time of `0 2 * * 1`','queued',1,1796004000000,0,1795816213825,NULL,NULL,0,0,0,0,'',NULL);
+INSERT INTO runs VALUES(4,'r_ed6210bde30778cc','dream',1,NULL,NULL,'',NULL,'cron','the next time of `30 3 * * *`','queued',1,1795836600000,0,1795816213825,NULL,NULL,0,0,0,0,'',NULL);
 CREATE TABLE run_counters (
   scope      INTEGER NOT NULL REFERENCES scopes ON DELETE CASCADE,
   strategy   TEXT NOT NULL,
@@ -229,15 +229,15 @@ CREATE TABLE objects (
   UNIQUE (scope, owner_kind, owner, id)
 ) STRICT;
 CREATE TABLE digest_key (key BLOB NOT NULL) STRICT;
-INSERT INTO digest_key VALUES(X'7306a11a822f40e7052cf41e83741ea8e050a7099f432ff58d82a8c8242e0539');
+INSERT INTO digest_key VALUES(X'2e6fa003bbf4f077a05d836e01d744cac685b7faf7ab97a8dda78877bdfb0a25');
 CREATE TABLE forgotten_words (
   scope  INTEGER NOT NULL REFERENCES scopes ON DELETE CASCADE,
   digest BLOB NOT NULL,
   PRIMARY KEY (scope, digest)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO forgotten_words VALUES(1,X'33240cabfdbaeccd48ac9e581a967f9f73260c5776c91317887de737e29b8195');
-INSERT INTO forgotten_words VALUES(1,X'3a3755f404575918171108ca578ceeded240c33275269b7db285c1d71ef36730');
-INSERT INTO forgotten_words VALUES(1,X'd47ddfe07c9eed14c681b7c707d9245b8d591bf7771eafbc2e8c1255738902ed');
+INSERT INTO forgotten_words VALUES(1,X'53e22818c0085cd48976722e5ae0f41fe84e57c925ddc903d2f6be7cb1ea4029');
+INSERT INTO forgotten_words VALUES(1,X'790ca897c85628358f1ae55ddb39a365a46b55a394ced4686528c6a197ff0b81');
+INSERT INTO forgotten_words VALUES(1,X'fd37d9bacb084d8717f816ec7f8730c4af75dc97b4400fe367aa13025bf46f08');
 CREATE TABLE changes (
   id       INTEGER PRIMARY KEY AUTOINCREMENT, -- the order; never used again
   at       INTEGER NOT NULL,                  -- milliseconds since 1970
@@ -247,11 +247,11 @@ CREATE TABLE changes (
   undoes   TEXT,                              -- the run that it undoes
   is_open  INTEGER NOT NULL                   -- an undo whose follow-up is not done yet
 ) STRICT;
-INSERT INTO changes VALUES(1,1795799736117,'r_20261127_fcfd6g71z5veb','remember','new memories of conversations',NULL,0);
-INSERT INTO changes VALUES(2,1795799736194,'r_20261127_26x58g0wyx408','remember','new memories of conversations',NULL,0);
-INSERT INTO changes VALUES(5,1795799736409,'r_20261127_8zh6c3xqfdzb6','remember','new memories of conversations',NULL,0);
-INSERT INTO changes VALUES(6,1795799736476,'r_e7d610a32f83ce7a','extract_user_profile','asked for by hand',NULL,0);
-INSERT INTO changes VALUES(7,1795799736541,NULL,NULL,NULL,NULL,0);
+INSERT INTO changes VALUES(1,1795816212680,'r_20261127_ajsasc2h14qz4','remember','new memories of conversations',NULL,0);
+INSERT INTO changes VALUES(2,1795816212960,'r_20261127_23mzrs9ff4g9a','remember','new memories of conversations',NULL,0);
+INSERT INTO changes VALUES(5,1795816213646,'r_20261127_70aj68e1vdt5x','remember','new memories of conversations',NULL,0);
+INSERT INTO changes VALUES(6,1795816213889,'r_3a7c5189e2e475f7','extract_user_profile','asked for by hand',NULL,0);
+INSERT INTO changes VALUES(7,1795816214327,NULL,NULL,NULL,NULL,0);
 CREATE TABLE versioned_files (
   id         INTEGER PRIMARY KEY,
   path       TEXT NOT NULL UNIQUE,
@@ -275,14 +275,14 @@ CREATE TABLE versions (
   body        ANY,                            -- text, or a zstd frame; NULL: not kept
   is_unsettled INTEGER NOT NULL               -- announced; nobody has seen yet whether the file has it
 ) STRICT;
-INSERT INTO versions VALUES(1,1,'af_20250801_4c1pb31k7fygg_0',1,'hives',NULL,7781484607837870824,130,replace('- Ana keeps bees in Ghent. <!--af_20250801_4c1pb31k7fygg_0 2025-08-01T08:00:00Z session=hives sources=m_20250801_3whedseccmd9x-->\n','\n',char(10)),0);
-INSERT INTO versions VALUES(2,2,'ep_20250801_4c1pb31k7fygg',1,'hives',NULL,-7141755359162955924,212,replace('## ana keeps bees in Ghent <!--ep_20250801_4c1pb31k7fygg 2025-08-01T08:00:00Z session=hives-->\n\n*ana, 08:00*\n\n> ana: I keep bees in Ghent.\n\n**ana** 08:00 I keep bees in Ghent. <!--_3whedseccmd9x-->\n\n<!-- end -->\n','\n',char(10)),0);
-INSERT INTO versions VALUES(3,3,'af_20250901_429fnf2ykfm2k_0',2,'move',NULL,-9036511863747641318,125,replace('- Ana moved to Lisbon. <!--af_20250901_429fnf2ykfm2k_0 2025-09-01T09:00:00Z session=move sources=m_20250901_76px7693bdkr0-->\n','\n',char(10)),0);
-INSERT INTO versions VALUES(4,3,'af_20250901_429fnf2ykfm2k_1',2,'move',NULL,6052651145435740213,137,replace('- Ana adopted a parrot named Kiko. <!--af_20250901_429fnf2ykfm2k_1 2025-09-01T09:00:00Z session=move sources=m_20250901_76px7693bdkr0-->\n','\n',char(10)),0);
-INSERT INTO versions VALUES(5,4,'ep_20250901_429fnf2ykfm2k',2,'move',NULL,-2677296099192251265,275,X'28b52ffd601300250500c249201d50a9ea23c5928cbd0966a2acbab2a0f54304a03a42c0ac1fc130931dd6abd9fd93f04cc507099cb230a8b23c8cb1b510e7889c5095109fd5df9d33cd5aec8196cdd66a76e1624e0639a55a61bd829961661c27125ec7fbd8a628365a2423d7064fc28e098ddb43e12ea0f019a5c31f9c5abe9a14d5f4fd072b3a5fbf65ff38020b00660b4064a74f6b6122226862301301d130ac8606b94310107525506b4601',0);
-INSERT INTO versions VALUES(8,5,'ep_20251005_8ncjdy2cchpp5',5,'sails',NULL,6122987997817616203,280,X'28b52ffd6018000d0500828920205067ac0320e3279124ce41b215175e38445b68f8a80fcf4560d46e5c98c92ed489d93decf8dd62e9c419e8e3c2431f079b432995d2c1a4a44ee8e8544acc6e3df4746a8df5034b594ca0ad5dc8be514af01e8b60c1eba4696b218d2dd6d0b85b2caf11c38602def32ca187010ea394fc7ec0d319c889385f3a5c9fb8d2d1dd30020a00161325da750ccd8423101b6191102648d14e6758a45b8f749d67',0);
-INSERT INTO versions VALUES(9,6,'pf_53f7683b05ea2c91',6,NULL,NULL,-2457106115303401860,154,replace('## Home <!--pf_53f7683b05ea2c91 2025-09-01T09:00:00Z sources=m_20250901_76px7693bdkr0-->\n\n> Said on 1 September 2025.\n\nAna moved to Lisbon.\n\n<!-- end -->\n','\n',char(10)),0);
-INSERT INTO versions VALUES(10,6,'pf_e8ac6f7a19ecc882',6,NULL,NULL,4417722480820101677,177,replace('## Family and pets <!--pf_e8ac6f7a19ecc882 2025-09-01T09:00:00Z sources=m_20250901_76px7693bdkr0-->\n\n> Said on 1 September 2025.\n\nAna adopted a parrot named Kiko.\n\n<!-- end -->\n','\n',char(10)),0);
+INSERT INTO versions VALUES(1,1,'af_20250801_0c1zq6sc2d25a_0',1,'hives',NULL,7017099661759249040,130,replace('- Ana keeps bees in Ghent. <!--af_20250801_0c1zq6sc2d25a_0 2025-08-01T08:00:00Z session=hives sources=m_20250801_2amgaxwh9j94f-->\n','\n',char(10)),0);
+INSERT INTO versions VALUES(2,2,'ep_20250801_0c1zq6sc2d25a',1,'hives',NULL,8900214019952619980,212,replace('## ana keeps bees in Ghent <!--ep_20250801_0c1zq6sc2d25a 2025-08-01T08:00:00Z session=hives-->\n\n*ana, 08:00*\n\n> ana: I keep bees in Ghent.\n\n**ana** 08:00 I keep bees in Ghent. <!--_2amgaxwh9j94f-->\n\n<!-- end -->\n','\n',char(10)),0);
+INSERT INTO versions VALUES(3,3,'af_20250901_09tg9d7fjbj1q_0',2,'move',NULL,-8726203456985829636,125,replace('- Ana moved to Lisbon. <!--af_20250901_09tg9d7fjbj1q_0 2025-09-01T09:00:00Z session=move sources=m_20250901_5tysweyah3f38-->\n','\n',char(10)),0);
+INSERT INTO versions VALUES(4,3,'af_20250901_09tg9d7fjbj1q_1',2,'move',NULL,9025441699058464287,137,replace('- Ana adopted a parrot named Kiko. <!--af_20250901_09tg9d7fjbj1q_1 2025-09-01T09:00:00Z session=move sources=m_20250901_5tysweyah3f38-->\n','\n',char(10)),0);
+INSERT INTO versions VALUES(5,4,'ep_20250901_09tg9d7fjbj1q',2,'move',NULL,7307856183303670997,275,X'28b52ffd601300450500020a222140856c0e60ed48aa17dbe86a07ebc36902d2884b9508e35328d5c795199eac7101edd93d94f1bb864358a665d1591ca0596522e75c6b0874444e895287cf7a78e8cdd39abba065bbd69edd2830ad829c14a5913ec1dc30378f1109efe37d405249d534804f511f47093f661456a22bee1ace270065388c56cbd789617dbd0f63bd26ecb7ec1f470a0022137dda05131141138399088886613534c81d8280a82b815a330a',0);
+INSERT INTO versions VALUES(8,5,'ep_20251005_7ykn6x439cch0',5,'sails',NULL,5993079337879404287,280,X'28b52ffd6018001d0500720921214085aa0eb1d0168afd46617b065e87b3124be11a179af62998d96589515cf135010b311fce78e6e3a99ce15d126c1a17619430c6761368975d30a363bb1073454c3ad51aeb01dae9a5c134b7c26fe9bdc380305098d4d5444cb7c22cbd440191f9785eaf06a7c5f8a46fd2aadae2304ad9de051a7594a489b7cba9d52beecce88e20010a00169b27dac50ccdd823101b6191102648d14e6758a45b8f749d67',0);
+INSERT INTO versions VALUES(9,6,'pf_53f7683b05ea2c91',6,NULL,NULL,-8876054752194105198,154,replace('## Home <!--pf_53f7683b05ea2c91 2025-09-01T09:00:00Z sources=m_20250901_5tysweyah3f38-->\n\n> Said on 1 September 2025.\n\nAna moved to Lisbon.\n\n<!-- end -->\n','\n',char(10)),0);
+INSERT INTO versions VALUES(10,6,'pf_e8ac6f7a19ecc882',6,NULL,NULL,-7276127846826363101,177,replace('## Family and pets <!--pf_e8ac6f7a19ecc882 2025-09-01T09:00:00Z sources=m_20250901_5tysweyah3f38-->\n\n> Said on 1 September 2025.\n\nAna adopted a parrot named Kiko.\n\n<!-- end -->\n','\n',char(10)),0);
 INSERT INTO versions VALUES(11,3,'af_hand_788b9f146b8a3ae9',7,NULL,NULL,-5426740333861804738,115,replace('- My brother is called Tom. <!--af_hand_788b9f146b8a3ae9 2025-09-01T00:00:00Z origin=hand author parent senders-->\n','\n',char(10)),0);
 CREATE TABLE other_files (
   path        TEXT PRIMARY KEY,

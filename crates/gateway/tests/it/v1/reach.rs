@@ -200,6 +200,17 @@ async fn a_stored_response_is_its_owners() {
     }
     let root = post(RESPONSES, &next).token("root").header("x-quipu-user", "ann");
     assert!(passes(&stage, &backend, root).await.0);
+    let kept_in = first.json()["conversation"]["id"].clone();
+    let goes_on = json!({"model": "tiny", "input": "Go on.", "conversation": kept_in});
+    for (token, is_theirs) in [("anns", true), ("bobs", false)] {
+        let passed = passes(&stage, &backend, post(RESPONSES, &goes_on).token(token))
+            .await
+            .0;
+        assert_eq!(
+            passed, is_theirs,
+            "{token}: the conversation that the server keeps"
+        );
+    }
     let items = first.json()["output"][0]["id"].clone();
     let refers = json!({"model": "tiny", "input": [{"type": "item_reference", "id": items}]});
     assert!(

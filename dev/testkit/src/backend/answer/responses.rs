@@ -19,6 +19,7 @@ pub(in super::super) fn answer(request: &Value, id: &str, items: &[Value], usage
         json!({
             "id": id,
             "object": "response",
+            "conversation": {"id": format!("conv_{id}")},
             "created_at": 0,
             "status": status,
             "model": model(request),
