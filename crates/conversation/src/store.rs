@@ -357,6 +357,16 @@ impl Store {
         Ok(Some(session))
     }
 
+    /// Whose a conversation on disk is.
+    pub async fn owner_of(&self, key: &SessionKey) -> Result<Option<Owner>, LedgerError> {
+        let found = self
+            .logs
+            .named(&key.scope, key.session.as_str(), usize::MAX)
+            .await?;
+        let found = found.into_iter().find(|(name, _)| *name == key.session);
+        Ok(found.map(|(_, owner)| owner))
+    }
+
     /// The id of a named conversation: one of ours that this owner knows, else one made from the owner's and the
     /// client's names.
     async fn session(&self, whose: &Whose, name: &SessionId) -> Result<SessionId, LedgerError> {

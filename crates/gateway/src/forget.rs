@@ -98,6 +98,10 @@ pub(crate) async fn forget(gateway: &Gateway, what: Forget) -> Result<Forgot, Fa
 async fn forget_with_conversations(gateway: &Gateway, what: Forget) -> Result<Forgot, Failure> {
     gateway.forgets.count(what.scope());
     let scope = what.scope().clone();
+    let partner = match (&what, &gateway.direct) {
+        (Forget::Session(key), Some(direct)) => direct.contexts().store().owner_of(key).await.unwrap_or(None),
+        _ => None,
+    };
     let forgot = gateway.engine.forget(what).await;
     // Also of one that is not finished yet.
     if let Some(direct) = &gateway.direct {
@@ -108,6 +112,7 @@ async fn forget_with_conversations(gateway: &Gateway, what: Forget) -> Result<Fo
     }
     let mut forgot = forgot?;
     if let Some(direct) = &gateway.direct {
+        forgot.owners.extend(partner);
         let files = forgot.owners.iter();
         let files = files.filter_map(|owner| direct.contexts().facts_of(&scope, owner));
         forgot.left.extend(files.map(|path| Leftover::new(path, FACTS)));

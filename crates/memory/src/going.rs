@@ -95,9 +95,12 @@ pub(crate) async fn finish(world: &World, concerns: impl Fn(&Forget) -> bool) ->
     let _turn = world.going.finishing.lock().await;
     while let Some(forget) = world.going.next(&concerns) {
         match Box::pin(forget::once(world, forget.clone())).await {
-            Ok(_) | Err(EngineError::Invalid(_)) => strike(world, &forget).await?,
+            // What the first attempt removed is no longer found: the old history goes in any case.
+            Ok(_) => drop(world.parts.vault.delete_old_history().await?),
+            Err(EngineError::Invalid(_)) => {}
             Err(error) => return Err(error),
         }
+        strike(world, &forget).await?;
         world.going.stopped.lock().retain(|one| *one != forget);
         tracing::info!("finished a deletion that had stopped midway");
     }

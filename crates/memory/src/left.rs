@@ -19,6 +19,10 @@ const LINE_BYTES_MIN: usize = 8;
 /// Files that are named; of more the number is.
 const NAMED_MAX: usize = 100;
 
+/// Why the history that an earlier version kept stays.
+const OLD_HISTORY_KEPT: &str = "this deletion found nothing to delete, so the history of an earlier version stays; \
+    it can have what was deleted before: delete the folder yourself";
+
 /// Something that a deletion left, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Leftover {
@@ -57,6 +61,11 @@ pub(crate) async fn told(
     forgot.left = files(world, forget, lines).await;
     if forgot.entries + forgot.messages + forgot.rewritten > 0 {
         forgot.left.extend(beside(forget));
+    }
+    if world.parts.vault.has_old_history().await.unwrap_or(true) {
+        forgot
+            .left
+            .push(Leftover::new("history.before.git", OLD_HISTORY_KEPT));
     }
     forgot.owners = owners;
     forgot.owners.extend(owner_of(forget).cloned());

@@ -204,7 +204,11 @@ pub trait Vault: Send + Sync + std::fmt::Debug {
         let _ = path;
         Ok(None)
     }
-    /// Deletes the history that an earlier version kept beside the folder; whether there was one.
+    /// Whether the history that an earlier version kept lies beside the folder.
+    async fn has_old_history(&self) -> Result<bool, VaultError> {
+        Ok(false)
+    }
+    /// Deletes that history; whether there was one.
     async fn delete_old_history(&self) -> Result<bool, VaultError> {
         Ok(false)
     }

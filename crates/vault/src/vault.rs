@@ -36,6 +36,14 @@ const GOING: &str = ".forgetting";
 /// Where the git repository is that builds before 0.2 kept in the folder, beside it.
 pub const OLD_HISTORY: &str = "history.before.git";
 
+/// The folder of that history, if it is there.
+fn old_history(writer: &Writer) -> Option<PathBuf> {
+    let old = writer.tree.root().parent()?.join(OLD_HISTORY);
+    old.symlink_metadata()
+        .is_ok_and(|old| old.is_dir())
+        .then_some(old)
+}
+
 /// Interval of scans if the system reports no file events.
 const RESCAN: Duration = Duration::from_secs(30);
 
@@ -314,10 +322,13 @@ impl Vault for MarkdownVault {
         self.blocking(read).await
     }
 
+    async fn has_old_history(&self) -> Result<bool, VaultError> {
+        self.blocking(|writer| Ok(old_history(writer).is_some())).await
+    }
+
     async fn delete_old_history(&self) -> Result<bool, VaultError> {
         self.blocking(|writer| {
-            let beside = writer.tree.root().parent().map(|root| root.join(OLD_HISTORY));
-            let Some(old) = beside.filter(|old| old.symlink_metadata().is_ok_and(|old| old.is_dir())) else {
+            let Some(old) = old_history(writer) else {
                 return Ok(false);
             };
             std::fs::remove_dir_all(&old).map_err(io_error(OLD_HISTORY))?;

@@ -190,6 +190,10 @@ impl Vault for RecordedVault {
         self.vault.bytes(path).await
     }
 
+    async fn has_old_history(&self) -> Result<bool, VaultError> {
+        self.vault.has_old_history().await
+    }
+
     async fn delete_old_history(&self) -> Result<bool, VaultError> {
         self.vault.delete_old_history().await
     }

@@ -454,20 +454,25 @@ async fn forgetting_survives_every_fault() {
     at_every_call(|| (Stage::default(), Forgets)).await;
 }
 
-/// Messages in the ledger and entries in the vault.
-fn standing(stage: &Stage) -> (Vec<String>, BTreeSet<String>) {
+/// Messages in the ledger, entries in the vault, and whether the history of an earlier version lies beside it.
+fn standing(stage: &Stage) -> (Vec<String>, BTreeSet<String>, bool) {
     let messages = stage.ledger.everything();
     let texts = messages.iter().map(|(message, _)| Message::text(message));
     let entries = stage.vault.entries();
     let entries = entries
         .iter()
         .map(|(path, entry)| format!("{path} {} {}", entry.id, entry.turns.len()));
-    (texts.collect(), entries.collect())
+    (
+        texts.collect(),
+        entries.collect(),
+        stage.vault.has_old_history_now(),
+    )
 }
 
 async fn remembered() -> (Stage, Engine) {
     let stage = Stage::default();
     Forgets.prepare(&stage).await;
+    stage.vault.begin_old_history();
     let engine = stage.open().await;
     stage.rest(&engine).await;
     (stage, engine)
@@ -482,6 +487,7 @@ async fn comes_to_its_end(forget: Forget) {
     stage.rest(&engine).await;
     let after = standing(&stage);
     assert_ne!(before, after);
+    assert!(before.2 && !after.2);
     engine.shutdown().await;
     for mode in [Mode::Refuse, Mode::LoseAnswer, Mode::DieAfter] {
         for n in 1.. {
@@ -507,11 +513,11 @@ async fn comes_to_its_end(forget: Forget) {
             stage.drive(persist(|| engine.add(add(&key, said.clone())))).await;
             stage.drive(stage.clock.sleep(Duration::from_mins(2))).await;
             let what = format!("{mode:?} at call {n}, {hit:?}, answered {answered:?}");
-            let (mut texts, entries) = standing(&stage);
+            let (mut texts, entries, history) = standing(&stage);
             let all = texts.len();
             texts.retain(|text| text != "The lute is new");
             assert_eq!(texts.len() + 1, all, "{what}: an acknowledged message went");
-            let now = (texts, entries);
+            let now = (texts, entries, history);
             assert!(
                 now == after || (now == before && answered != Some(true)),
                 "{what}: {now:?}, and {after:?} was to be left"

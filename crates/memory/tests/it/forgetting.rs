@@ -34,6 +34,25 @@ pub(crate) fn ids_of(stage: &Stage, owner: &str, kind: EntryKind) -> Vec<EntryId
 }
 
 #[tokio::test]
+async fn the_history_of_an_earlier_version_goes_or_is_named() {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    let key = session("s");
+    say(&engine, &key, "ann", 0, "I play the violin").await;
+    stage.vault.begin_old_history();
+    let nothing = engine
+        .forget(Forget::Session(session("none")))
+        .await
+        .expect("it forgets");
+    let names_it = |left: &[memory::Leftover]| left.iter().any(|left| left.what == "history.before.git");
+    assert!(!nothing.old_history && names_it(&nothing.left), "{nothing:?}");
+    assert!(stage.vault.has_old_history_now());
+    let gone = engine.forget(Forget::Session(key)).await.expect("it forgets");
+    assert!(gone.old_history && !names_it(&gone.left), "{gone:?}");
+    assert!(!stage.vault.has_old_history_now());
+}
+
+#[tokio::test]
 async fn a_session_is_forgotten_for_every_owner_buffered_or_written() {
     let stage = Stage::default();
     let engine = stage.open().await;

@@ -30,6 +30,7 @@ struct Desk {
     writes: i128,
     change: VaultChange,
     going: Vec<String>,
+    has_old_history: bool,
     reads: usize,
     /// Appends with an entry of such an id fail for ever.
     refused: Option<String>,
@@ -77,6 +78,15 @@ impl PaperVault {
         }
         desk.change.all = true;
         self.changed.notify_one();
+    }
+
+    /// The history that an earlier version kept lies beside the folder.
+    pub(crate) fn begin_old_history(&self) {
+        self.desk().has_old_history = true;
+    }
+
+    pub(crate) fn has_old_history_now(&self) -> bool {
+        self.desk().has_old_history
     }
 
     /// A person changes a file; `watched` says whether the watcher sees it.
@@ -232,6 +242,14 @@ impl Desk {
 impl Vault for PaperVault {
     async fn going(&self) -> Result<Vec<String>, VaultError> {
         Ok(self.desk().going.clone())
+    }
+
+    async fn has_old_history(&self) -> Result<bool, VaultError> {
+        Ok(self.desk().has_old_history)
+    }
+
+    async fn delete_old_history(&self) -> Result<bool, VaultError> {
+        Ok(std::mem::take(&mut self.desk().has_old_history))
     }
 
     async fn set_going(&self, deletions: &[String]) -> Result<(), VaultError> {

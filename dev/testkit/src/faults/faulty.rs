@@ -150,6 +150,10 @@ impl Vault for Faulty<dyn Vault> {
     async fn bytes(&self, path: &VaultPath) -> Result<Option<Vec<u8>>, VaultError> {
         self.inner.bytes(path).await
     }
+    async fn has_old_history(&self) -> Result<bool, VaultError> {
+        self.inner.has_old_history().await
+    }
+
     async fn delete_old_history(&self) -> Result<bool, VaultError> {
         self.inner.delete_old_history().await
     }
