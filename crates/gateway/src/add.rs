@@ -6,14 +6,40 @@ use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use memory::{Add, Added, Flush, MemorizeStatus};
+use model::hex;
 use ports::{JobId, NewMessage};
+use sha2::{Digest as _, Sha256};
 use wire::add::{AddStatus, FlushStatus, QueuedStatus, WaitQuery};
-use wire::{AddData, AddRequest, Envelope, FlushData, FlushRequest, QueuedData};
+use wire::{AddData, AddRequest, Envelope, FlushData, FlushRequest, MessageItem, QueuedData};
 
 use crate::body::{JsonBody, UrlQuery, too_large};
 use crate::frame::{Answer, Visit};
 use crate::openapi::Errors;
 use crate::state::Gateway;
+
+const DAY_MILLIS: i64 = 86_400_000;
+
+/// An add whose client gave no times: all its messages and the day.
+pub(crate) struct Repeat(Sha256);
+
+impl Repeat {
+    pub(crate) fn of(messages: &[MessageItem]) -> Self {
+        let mut whole = Sha256::new();
+        for message in messages {
+            let said = MessageItem {
+                timestamp: message.timestamp.div_euclid(DAY_MILLIS),
+                ..message.clone()
+            };
+            whole.update(serde_json::to_vec(&said).unwrap_or_default());
+        }
+        Self(whole)
+    }
+
+    /// The key of the message at this place.
+    pub(crate) fn key(&self, at: usize) -> String {
+        hex(self.0.clone().chain_update(at.to_le_bytes()).finalize())
+    }
+}
 
 /// Add messages
 ///
@@ -45,14 +71,16 @@ pub(crate) async fn add_memory(
         return Err(too_large(async_bytes_max));
     }
     let accept_forgotten = value.accept_forgotten;
+    let repeat = value.undated.then(|| Repeat::of(&value.messages));
     let (defer_extraction, async_mode, wait) = (value.defer_extraction, value.async_mode, value.wait);
     let title = value.session_title.take();
     let parts = value.into_parts(&visit.caller.home)?;
     visit.caller.enter_add(&parts)?;
     let log_of = parts.log_of;
-    let new = |(message, client_id)| NewMessage {
+    let new = |(at, (message, client_id))| NewMessage {
         accept_forgotten,
         log_of: log_of.clone(),
+        repeat_key: repeat.as_ref().map(|repeat| repeat.key(at)),
         message,
         client_id,
     };
@@ -60,7 +88,7 @@ pub(crate) async fn add_memory(
     let add = Add {
         title,
         session: parts.session,
-        messages: parts.messages.into_iter().map(new).collect(),
+        messages: parts.messages.into_iter().enumerate().map(new).collect(),
         defer_extraction,
         task: task.clone(),
     };

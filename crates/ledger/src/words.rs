@@ -138,13 +138,11 @@ pub(crate) fn content(connection: &Connection, new: &NewMessage) -> LedgerResult
     if new.client_id.is_some() {
         return Ok(None);
     }
-    let sent = Message {
-        id: MessageId::new(""),
-        sender_name: None,
-        ..new.message.clone()
+    let stands_for = match &new.repeat_key {
+        Some(key) => key.clone(),
+        None => payload_of(new.message.without_names())?,
     };
-    let payload = payload_of(sent)?;
-    let mut digest = HiddenWords::with_key(connection)?.digest(payload.as_bytes());
+    let mut digest = HiddenWords::with_key(connection)?.digest(stands_for.as_bytes());
     digest.truncate(CONTENT_BYTES);
     Ok(Some(digest))
 }

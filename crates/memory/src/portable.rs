@@ -130,6 +130,7 @@ async fn add(
             let new = NewMessage {
                 accept_forgotten: false,
                 log_of: None,
+                repeat_key: None,
                 message,
                 client_id,
             };
@@ -162,6 +163,7 @@ fn written_cell(entry: &Entry, carried: &Carried) -> Option<WrittenCell> {
         .map(|turn| NewMessage {
             accept_forgotten: false,
             log_of: None,
+            repeat_key: None,
             message: turn.clone(),
             client_id: carried.client_ids.get(&turn.id).cloned(),
         })

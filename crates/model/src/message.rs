@@ -100,6 +100,23 @@ pub struct Message {
 }
 
 impl Message {
+    /// Equal for messages that say the same: it has no id and no shown name, and text in parts is text.
+    #[must_use]
+    pub fn without_names(&self) -> Self {
+        let content = match &*self.content {
+            Content::Parts(parts) if parts.iter().all(|part| part.kind == PartKind::Text) => {
+                Arc::new(Content::Text(self.text()))
+            }
+            _ => self.content.clone(),
+        };
+        Self {
+            id: MessageId::new(""),
+            sender_name: None,
+            content,
+            ..self.clone()
+        }
+    }
+
     /// The text that memory sees: the parts' texts, a line each; a quotation stands between blank lines.
     pub fn text(&self) -> String {
         self.shared_text().into_owned()

@@ -45,6 +45,9 @@ pub struct NewMessage {
     /// The message is from the log of an agent that works for this user, and such a log copies what it goes on from: a message
     /// that another session of the user has, with the same sender, role, time and content, is that message.
     pub log_of: Option<Name>,
+    /// Stands for the message in place of its time and content, if the client gave neither time nor id: equal in one session for
+    /// what is sent again. Nothing of it outlives the message.
+    pub repeat_key: Option<String>,
 }
 
 /// Result for one message of an append.
@@ -52,7 +55,7 @@ pub struct NewMessage {
 pub struct Accepted {
     /// Its id; of one that is left out it names nothing.
     pub id: MessageId,
-    /// It was there before: same session and client id; or neither has one and session, sender, role, time and content are the same; or
+    /// It was there before: same session and client id; or neither has one and session, sender, role, time and content are the same, or session and [`NewMessage::repeat_key`]; or
     /// [`NewMessage::log_of`] makes it a copy.
     pub duplicate: bool,
     /// Of a duplicate: a sweep deleted it since, and it is left out.

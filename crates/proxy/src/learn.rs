@@ -165,6 +165,7 @@ impl<'a> Learnt<'a> {
         self.messages.push(NewMessage {
             accept_forgotten: false,
             log_of: None,
+            repeat_key: None,
             message,
             client_id: Some(id),
         });

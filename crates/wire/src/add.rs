@@ -52,6 +52,11 @@ pub struct AddRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false, min_length = 1, max_length = 128, pattern = "^[a-zA-Z0-9_.@+-]+$")]
     pub log_of: Option<String>,
+    /// Quipu: the timestamps say when the messages are sent, not when they were said. The same messages, sent again to the session on the
+    /// same day (UTC), are duplicates.
+    #[serde(default)]
+    #[schema(default = false)]
+    pub undated: bool,
 }
 
 /// A checked add in the types of the model.
@@ -77,6 +82,7 @@ impl AddRequest {
             wait: false,
             accept_forgotten: false,
             log_of: None,
+            undated: false,
         }
     }
 

@@ -890,7 +890,7 @@ fn an_assistant_that_only_calls_tools_says_nothing() {
 
 #[test]
 fn requests_survive_the_wire() {
-    let text = r#"{"session_id":"s","messages":[{"sender_id":"a","role":"tool","timestamp":5,"content":[{"type":"text","text":"x"}],"tool_call_id":"c"}],"defer_extraction":false,"async_mode":true,"wait":false,"accept_forgotten":false}"#;
+    let text = r#"{"session_id":"s","messages":[{"sender_id":"a","role":"tool","timestamp":5,"content":[{"type":"text","text":"x"}],"tool_call_id":"c"}],"defer_extraction":false,"async_mode":true,"wait":false,"accept_forgotten":false,"undated":false}"#;
     let request: AddRequest = json::from_slice(text.as_bytes()).expect("valid");
     assert_eq!(serde_json::to_string(&request).expect("plain data"), text);
     let search = json!({"user_id": "a", "query": "q", "method": "keyword", "top_k": 5, "include_profile": false, "include_person": false,

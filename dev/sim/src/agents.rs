@@ -66,6 +66,7 @@ impl Run {
             messages.push(NewMessage {
                 accept_forgotten: false,
                 log_of: None,
+                repeat_key: None,
                 message,
                 client_id: Some(format!("c{sent}")),
             });

@@ -77,6 +77,7 @@ impl Run {
             messages.push(NewMessage {
                 accept_forgotten: false,
                 log_of: None,
+                repeat_key: None,
                 message,
                 client_id: has_ids.then(|| format!("c{number}")),
             });

@@ -1321,6 +1321,12 @@ export interface components {
              *     a message that another session of this user has, with the same sender, role, timestamp and content, is a duplicate.
              */
             log_of?: string;
+            /**
+             * @description Quipu: the timestamps say when the messages are sent, not when they were said. The same messages, sent again to the session on the
+             *     same day (UTC), are duplicates.
+             * @default false
+             */
+            undated?: boolean;
         };
         /**
          * @description Whether an add made memory.

@@ -15,6 +15,7 @@ use wire::{AddRequest, Invalid, MessageContent, MessageItem};
 
 use super::memories::Ids;
 use super::{agents_own, name, no_run, refuse_app};
+use crate::add::Repeat;
 use crate::body::JsonBody;
 use crate::frame::{Answer, Visit};
 
@@ -22,6 +23,9 @@ use crate::frame::{Answer, Visit};
 const ASSISTANT: &str = "assistant";
 /// Who speaks in a run that names nobody.
 const USER: &str = "user";
+
+const QUEUED: &str = "Memory processing has been queued for background execution";
+const STORED_BEFORE: &str = "These messages were stored before; nothing new is stored";
 
 /// An add. Other keys, such as `metadata` and `infer`, are ignored: the messages are kept word for word, and what
 /// they state becomes facts.
@@ -48,6 +52,7 @@ struct SaidTo {
 pub(super) async fn add(visit: Visit, JsonBody { value, hold, .. }: JsonBody<Adding>) -> Answer {
     let gateway = &visit.gateway;
     let request = value.request(&visit)?;
+    let repeat = request.undated.then(|| Repeat::of(&request.messages));
     let parts = request
         .into_parts(&visit.caller.home)
         .map_err(|invalid| match invalid.path.as_str() {
@@ -55,16 +60,17 @@ pub(super) async fn add(visit: Visit, JsonBody { value, hold, .. }: JsonBody<Add
             _ => invalid,
         })?;
     visit.caller.enter_add(&parts)?;
-    let new = |(message, client_id)| NewMessage {
+    let new = |(at, (message, client_id))| NewMessage {
         accept_forgotten: false,
         log_of: None,
+        repeat_key: repeat.as_ref().map(|repeat| repeat.key(at)),
         message,
         client_id,
     };
     let add = Add {
         title: None,
         session: parts.session.clone(),
-        messages: parts.messages.into_iter().map(new).collect(),
+        messages: parts.messages.into_iter().enumerate().map(new).collect(),
         defer_extraction: true,
         task: None,
     };
@@ -83,8 +89,9 @@ pub(super) async fn add(visit: Visit, JsonBody { value, hold, .. }: JsonBody<Add
     };
     let added = gateway.see_through(write).await?;
     gateway.metrics.added(added.accepted.len(), 0);
+    let is_new = added.accepted.iter().any(|accepted| !accepted.duplicate);
     let pending = json!({
-        "message": "Memory processing has been queued for background execution",
+        "message": if is_new { QUEUED } else { STORED_BEFORE },
         "status": "PENDING",
         "event_id": event.0,
     });
@@ -144,6 +151,7 @@ impl Adding {
         let session = run.unwrap_or_else(|| no_run(&owner));
         let mut request = AddRequest::new(session, messages);
         request.defer_extraction = true;
+        request.undated = self.timestamp.is_none();
         Ok(request)
     }
 }

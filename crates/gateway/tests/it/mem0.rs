@@ -117,6 +117,44 @@ async fn without_facts_the_messages_are_the_memory() {
     );
 }
 
+#[tokio::test]
+async fn the_same_add_without_times_is_one_on_its_day() {
+    let house = House::new().await;
+    let said =
+        |text: &str| json!([{"role": "user", "content": text}, {"role": "assistant", "content": "Noted."}]);
+    let body = |text: &str| json!({"messages": said(text), "user_id": "ada"});
+    let count = async || house.ledger.everything().len();
+    add(&house, body("I'm allergic to nuts.")).await;
+    let once = count().await;
+    house.clock.advance(Duration::from_mins(1));
+    let again = read(
+        &house
+            .post("/v3/memories/add/", &body("I'm allergic to nuts."))
+            .await,
+    );
+    assert!(
+        again["message"]
+            .as_str()
+            .expect("a text")
+            .contains("stored before"),
+        "{again}"
+    );
+    house.engine.settle(None).await.expect("settled");
+    assert_eq!(count().await, once);
+    // An add with one other message is another one, whole.
+    add(&house, body("I live in Lima.")).await;
+    assert_eq!(count().await, 2 * once);
+    house.clock.advance(Duration::from_hours(24));
+    add(&house, body("I'm allergic to nuts.")).await;
+    assert_eq!(count().await, 3 * once, "said again on another day");
+    let dated =
+        |seconds: i64| json!({"messages": said("I have a dog."), "user_id": "ada", "timestamp": seconds});
+    for seconds in [1_772_000_000, 1_772_000_000, 1_772_000_060] {
+        add(&house, dated(seconds)).await;
+    }
+    assert_eq!(count().await, 5 * once, "with a time, the time tells");
+}
+
 /// A house in which three owners have said something, two of them in one run.
 async fn peopled() -> House {
     let house = House::new().await;

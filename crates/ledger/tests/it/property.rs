@@ -103,6 +103,7 @@ impl Script {
         NewMessage {
             accept_forgotten: false,
             log_of: None,
+            repeat_key: None,
             message,
             client_id: client_id.map(|id| format!("client-{id}")),
         }

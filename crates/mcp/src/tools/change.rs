@@ -1,6 +1,6 @@
 //! The tools that write: `remember`, `update`, `forget`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use rmcp::model::{CallToolResult, JsonObject};
@@ -51,6 +51,7 @@ pub(super) async fn remember<A: MemoryApi>(
     let request = AddRequest {
         app_id: Some(door.whose.app.clone()),
         project_id: Some(door.whose.project.clone()),
+        undated: true,
         ..AddRequest::new(&session, vec![message])
     };
     let added: AddData = post(&door.api, "/memory/add", &request).await?;
@@ -64,7 +65,12 @@ pub(super) async fn remember<A: MemoryApi>(
         1 => "; 1 secret was removed first".to_owned(),
         count => format!("; {count} secrets were removed first"),
     };
-    let text = format!("stored as {id} in session {session}; searches find it now{removed}");
+    let stored = if added.duplicates > 0 {
+        "stored before"
+    } else {
+        "stored"
+    };
+    let text = format!("{stored} as {id} in session {session}; searches find it now{removed}");
     let structured = json!({"id": id, "session": session, "redacted": added.redacted});
     Ok(shown::result(text, structured))
 }
@@ -128,7 +134,7 @@ pub(super) async fn forget<A: MemoryApi>(
         let (id, project) = find::place(door, id);
         of_project.entry(project).or_default().push(id.to_owned());
     }
-    let (mut memories, mut messages) = (0, 0);
+    let (mut memories, mut messages, mut left) = (0, 0, BTreeSet::new());
     for (project, ids) in of_project {
         let request = DeleteByIdsRequest {
             app_id: Some(door.whose.app.clone()),
@@ -140,10 +146,16 @@ pub(super) async fn forget<A: MemoryApi>(
         let data: DeleteByIdsData = post(&door.api, "/memory/delete_by_ids", &request).await?;
         memories += data.count;
         messages += data.message_count;
+        left.extend(
+            data.left
+                .into_iter()
+                .map(|item| format!("{}: {}", item.what, item.why)),
+        );
     }
+    let lines: String = left.iter().map(|line| format!("\n- left {line}")).collect();
     Ok(shown::result(
-        format!("deleted {memories} memories and {messages} messages"),
-        json!({"deleted": memories, "messages": messages}),
+        format!("deleted {memories} memories and {messages} messages{lines}"),
+        json!({"deleted": memories, "messages": messages, "left": left}),
     ))
 }
 

@@ -228,6 +228,8 @@ async fn nothing_is_forgotten_before_it_was_shown() {
         json!({
             "episodes": [], "profiles": [], "agent_cases": [], "agent_skills": [], "total_count": 1, "count": 1,
             "facts": [fact("me_af_1", content, "m1")],
+            "memory_type": "episode", "success": true,
+            "left": [{"what": "memory/notes.txt", "why": "it has deleted text"}],
         })
     };
     let api = Canned::new(200, one("I like tea."));
@@ -249,8 +251,10 @@ async fn nothing_is_forgotten_before_it_was_shown() {
             .chain(&edited.asked())
             .all(|(path, _)| !path.contains("delete"))
     );
-    api.call("forget", json!({"ids": ["me_af_1"], "confirm": shown["confirm"]}))
+    let done = api
+        .call("forget", json!({"ids": ["me_af_1"], "confirm": shown["confirm"]}))
         .await;
+    assert!(text(&done).contains("- left memory/notes.txt: it has deleted text"));
     let (path, body) = api.asked().pop().expect("asked");
     assert_eq!(path, "/api/v2/memory/delete_by_ids");
     assert_eq!(
@@ -283,8 +287,14 @@ async fn what_is_remembered_is_the_users_and_in_a_session_of_the_users_own() {
         "[stored by a model]\n",
         "none of the user's words"
     );
+    assert_eq!(body["undated"], true, "the time is the call's");
     let refused = api.call("remember", json!({"text": " "})).await;
     assert_eq!(refused.is_error, Some(true));
+    let before = json!({"message_count": 1, "status": "accumulated", "message_ids": ["m1"], "duplicates": 1});
+    let again = Canned::new(200, before)
+        .call("remember", json!({"text": "I like tea."}))
+        .await;
+    assert!(text(&again).starts_with("stored before as m1"));
     let left_out = json!({"message_count": 1, "status": "accumulated", "message_ids": [], "duplicates": 1, "forgotten": 1});
     let api = Canned::new(200, left_out);
     let refused = api.call("remember", json!({"text": "I like tea."})).await;

@@ -313,6 +313,7 @@ pub(crate) fn said(session: &SessionKey, sender: &str, minutes: i64, text: &str)
     NewMessage {
         accept_forgotten: false,
         log_of: None,
+        repeat_key: None,
         message: Message {
             id: MessageId::new(""),
             session: session.clone(),

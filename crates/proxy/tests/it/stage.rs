@@ -221,6 +221,7 @@ impl Stage {
             messages: vec![NewMessage {
                 accept_forgotten: false,
                 log_of: None,
+                repeat_key: None,
                 message,
                 client_id: None,
             }],

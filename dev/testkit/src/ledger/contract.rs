@@ -53,6 +53,7 @@ pub async fn check_all<L: Ledger + Conversations + History + Runs>(fresh: impl F
     words::a_single_message_is_known_by_what_was_with_it(&fresh()).await;
     words::one_commit_accepts_what_was_forgotten(&fresh()).await;
     words::a_retry_without_a_client_id_is_harmless(&fresh()).await;
+    words::a_repeat_key_stands_for_time_and_content(&fresh()).await;
     words::a_log_adds_what_it_did_not_copy(&fresh()).await;
     carried::what_was_carried_is_known_elsewhere(&fresh()).await;
     carried::what_is_adopted_is_there_once(&fresh()).await;

@@ -78,6 +78,7 @@ struct State {
 struct Stored {
     message: Message,
     client_id: Option<String>,
+    repeat_key: Option<String>,
     cell: Option<CellId>,
 }
 

@@ -98,6 +98,7 @@ pub fn new(message: Message) -> NewMessage {
     NewMessage {
         accept_forgotten: false,
         log_of: None,
+        repeat_key: None,
         message,
         client_id: None,
     }
@@ -108,6 +109,7 @@ pub fn with_client_id(message: Message, client_id: &str) -> NewMessage {
     NewMessage {
         accept_forgotten: false,
         log_of: None,
+        repeat_key: None,
         message,
         client_id: Some(client_id.to_owned()),
     }

@@ -141,6 +141,9 @@ class AddRequest(TypedDict):
     log_of: NotRequired[str]
     """Quipu: the user for whom an agent wrote the messages to its log. A log begins with a copy of the session that it goes on from: a message that another session of this user has, with the same sender, role, timestamp and content, is a duplicate."""
 
+    undated: NotRequired[bool]
+    """Quipu: the timestamps say when the messages are sent, not when they were said. The same messages, sent again to the session on the same day (UTC), are duplicates."""
+
 
 class AfterTurnData(TypedDict):
     """The id of a recorded reply."""

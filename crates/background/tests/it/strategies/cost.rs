@@ -260,6 +260,7 @@ fn said(product: &Product, key: &SessionKey, n: usize, text: String) -> NewMessa
     NewMessage {
         accept_forgotten: false,
         log_of: None,
+        repeat_key: None,
         message: Message {
             id: MessageId::new(""),
             session: key.clone(),

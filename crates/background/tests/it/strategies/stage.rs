@@ -284,6 +284,7 @@ fn said(key: &SessionKey, sender: &str, time: Timestamp, text: &str) -> NewMessa
     NewMessage {
         accept_forgotten: false,
         log_of: None,
+        repeat_key: None,
         message: Message {
             id: MessageId::new(""),
             session: key.clone(),

@@ -51,6 +51,7 @@ async fn told(desk: &Desk, wait: bool) -> World {
         messages: vec![NewMessage {
             accept_forgotten: false,
             log_of: None,
+            repeat_key: None,
             message,
             client_id: None,
         }],

@@ -2,7 +2,7 @@
 //!
 //! Owns: what an append leaves out by words. Never: client ids (`sweeps`).
 
-use model::{Content, Message, MessageId, SessionKey};
+use model::{Content, Message, MessageId, Part, PartKind, SessionKey};
 use ports::{LedgerError, NewMessage, Sweep};
 
 use super::Ledger;
@@ -207,6 +207,25 @@ pub async fn a_retry_without_a_client_id_is_harmless(ledger: &impl Ledger) {
     assert_eq!(again.buffered, 4);
     assert!(again.accepted.iter().all(|one| one.duplicate && !one.forgotten));
     assert_eq!(again.accepted[0].id, first.accepted[0].id);
+    let mut in_parts = same_time(1, &twice);
+    for new in &mut in_parts {
+        let text = Some(new.message.text());
+        let part = Part {
+            kind: PartKind::Text,
+            text,
+            uri: None,
+            base64: None,
+            ext: None,
+            name: None,
+            extras_json: None,
+        };
+        new.message.content = Content::Parts(vec![part]).into();
+    }
+    let in_parts = ledger.append(&s, in_parts, at(2)).await.expect("accepted");
+    assert!(
+        in_parts.accepted.iter().all(|one| one.duplicate),
+        "text in parts is text"
+    );
     let others = [("bob", CODE), ("bot", CODE), ("ann", HELLO)];
     let others = ledger
         .append(&s, same_time(2, &others), at(3))
@@ -220,6 +239,26 @@ pub async fn a_retry_without_a_client_id_is_harmless(ledger: &impl Ledger) {
         let outcome = ledger.append(&s, said, at(4)).await.expect("accepted");
         assert!(!outcome.accepted[0].duplicate);
     }
+}
+
+/// A key that the client's door gives stands for time and content, as long as the message is there.
+pub async fn a_repeat_key_stands_for_time_and_content(ledger: &impl Ledger) {
+    let s = session("a", "s");
+    let add = async |minute: i64, key: &str| -> bool {
+        let mut said = talk(&s, minute, &[("ann", CODE)]);
+        said[0].repeat_key = Some(key.to_owned());
+        let outcome = ledger.append(&s, said, at(minute)).await.expect("accepted");
+        assert!(!outcome.accepted[0].forgotten);
+        outcome.accepted[0].duplicate
+    };
+    assert!(!add(1, "monday").await);
+    assert!(add(2, "monday").await);
+    assert!(!add(3, "tuesday").await);
+    let untold = talk(&s, 4, &[("ann", CODE)]);
+    let untold = ledger.append(&s, untold, at(4)).await.expect("accepted");
+    assert!(!untold.accepted[0].duplicate, "another kind of client");
+    ledger.sweep(Sweep::Session(s.clone())).await.expect("swept");
+    assert!(!add(60_000_000, "monday").await, "nothing of the key is left");
 }
 
 /// An agent's log that begins with a copy of another one adds only the rest, for the same user alone.

@@ -78,6 +78,7 @@ impl State {
                 self.messages.push(Stored {
                     message: new.message,
                     client_id: new.client_id,
+                    repeat_key: None,
                     cell: Some(cell.id.clone()),
                 });
             }

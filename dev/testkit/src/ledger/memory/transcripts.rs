@@ -30,7 +30,7 @@ impl State {
     /// The message that was accepted before, among the first `known`.
     fn seen(&self, known: usize, session: &SessionKey, new: &NewMessage) -> Option<MessageId> {
         let Some(client_id) = &new.client_id else {
-            return self.equal(known, &new.message);
+            return self.equal(known, new);
         };
         let of_session = self.messages.iter().filter(|m| &m.message.session == session);
         let mut seen = of_session.filter(|m| m.client_id.as_ref() == Some(client_id));
@@ -64,6 +64,7 @@ impl State {
             self.messages.push(Stored {
                 message: new.message,
                 client_id: new.client_id,
+                repeat_key: new.repeat_key,
                 cell: None,
             });
         }

@@ -8,7 +8,7 @@ use model::marks::{SaidMessage, SentMessage, sent_again};
 use model::{Message, MessageId, Role, Scope, SessionKey};
 use ports::NewMessage;
 
-use super::State;
+use super::{State, Stored};
 
 fn said(message: &Message) -> SaidMessage {
     SaidMessage::of(message, <[u8]>::to_vec)
@@ -72,12 +72,16 @@ impl State {
     }
 
     /// Of the first `known` messages the one without a client id that this one repeats.
-    pub(super) fn equal(&self, known: usize, new: &Message) -> Option<MessageId> {
+    pub(super) fn equal(&self, known: usize, new: &NewMessage) -> Option<MessageId> {
         let known = self.messages[..known]
             .iter()
-            .filter(|stored| stored.client_id.is_none() && stored.message.session == new.session);
-        let mut known = known.map(|stored| &stored.message);
-        known.find(|m| says_the_same(m, new)).map(|m| m.id.clone())
+            .filter(|stored| stored.client_id.is_none() && stored.message.session == new.message.session);
+        let is_equal = |stored: &&Stored| match &new.repeat_key {
+            Some(_) => stored.repeat_key == new.repeat_key,
+            None => stored.repeat_key.is_none() && says_the_same(&stored.message, &new.message),
+        };
+        let mut known = known.filter(is_equal);
+        known.next().map(|stored| stored.message.id.clone())
     }
 
     /// What each of these repeats of another session of the user whose log it is from.
@@ -107,6 +111,7 @@ impl State {
 
 /// Whether two messages have everything in common but their ids, sessions and the shown name.
 fn says_the_same(one: &Message, other: &Message) -> bool {
+    let (one, other) = (one.without_names(), other.without_names());
     (&one.sender, one.role, one.time) == (&other.sender, other.role, other.time)
         && (&one.content, &one.tool_calls, &one.tool_call_id)
             == (&other.content, &other.tool_calls, &other.tool_call_id)

@@ -232,6 +232,7 @@ pub(crate) fn deployment(service: &str, hour: i64) -> Vec<NewMessage> {
         messages.push(NewMessage {
             accept_forgotten: false,
             log_of: None,
+            repeat_key: None,
             message: Message {
                 id: MessageId::new(format!("m_{service}_{n}")),
                 session: key("any"),
