@@ -41,7 +41,7 @@ pub(crate) struct ImportedConversation {
     /// Title by its owner or its client.
     pub(crate) title: Option<String>,
     pub(crate) messages: Vec<MessageItem>,
-    /// An agent's log of dated messages: it can begin with a copy of another one.
+    /// Its messages have times of their own, and it can begin with a copy of another one: a log, or a chat that branched off.
     pub(crate) is_log: bool,
 }
 

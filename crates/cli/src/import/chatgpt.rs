@@ -18,11 +18,14 @@ pub(super) fn conversation(found: &Value, defaults: &Defaults) -> Result<Vec<Imp
     let mut said_last = None;
     let mut call = None;
     let mut messages = Vec::new();
+    let mut is_dated = true;
     for (id, node) in branch(found, mapping) {
         let told = &node["message"];
         // The clocks of a browser and of a server differ; the branch is the order.
-        said_last = said_last.max(shape::time(&told["create_time"], &defaults.zone));
+        let said_at = shape::time(&told["create_time"], &defaults.zone);
+        said_last = said_last.max(said_at);
         let Some(role) = said_by(told) else { continue };
+        is_dated &= said_at.is_some();
         let content = content(told);
         let calls = calls(role, told);
         if calls {
@@ -49,7 +52,8 @@ pub(super) fn conversation(found: &Value, defaults: &Defaults) -> Result<Vec<Imp
         messages.extend(message(said));
     }
     Ok(vec![ImportedConversation {
-        is_log: false,
+        // A new chat that branches off repeats the messages of the old one.
+        is_log: is_dated,
         session: defaults.session(own.unwrap_or(&defaults.name)),
         title: shape::title(&found["title"]),
         messages,

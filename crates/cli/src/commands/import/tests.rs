@@ -155,10 +155,12 @@ async fn what_cannot_be_read_is_skipped_counted_and_named() {
     let told = typed(&desk, &[&format!("import {}", folder.path().display())]).await;
     let told = told.expect("the rest is read");
     assert_eq!(told.exit, Exit::Failed, "a script must know");
+    // A chat that branched off repeats the messages of the first one.
     let said = told.said.replace(&*folder.path().to_string_lossy(), "F");
     let said = said.replace(&*root.path().to_string_lossy(), "R");
     expect_test::expect![[r#"
-        6 messages of 3 conversations read, 6 of them new; stored in R
+        6 messages of 3 conversations read, 2 of them new; stored in R
+        4 messages stored before
         3 skipped:
           `F/conversations-000.json`, conversation 2, "Torn": it has no `mapping` with messages
           `F/conversations-001.json`, conversation 1: it has no `mapping` with messages
