@@ -37,6 +37,7 @@ pub(crate) async fn delete_memory(visit: Visit, JsonBody { value, .. }: JsonBody
         filters: value.filters(),
         count: forgot.entries,
         message_count: forgot.messages,
+        conversation_count: forgot.conversations,
         rewritten_count: forgot.rewritten,
         old_history_deleted: forgot.old_history,
         ledger_copies: forgot.copies,

@@ -17,12 +17,15 @@ use crate::{forgotten, jobs, objects, runs, transcripts};
 
 pub(crate) fn sweep(connection: &Connection, sweep: &Sweep) -> LedgerResult<Forgotten> {
     let changes_before = connection.total_changes();
-    delete_conversations(connection, sweep)?;
+    let conversations = delete_conversations(connection, sweep)?;
     delete_runs(connection, sweep)?;
     if let Sweep::Owner(scope, owner) = sweep {
         objects::delete(connection, scope, owner)?;
     }
-    let forgotten = delete(connection, sweep)?;
+    let forgotten = Forgotten {
+        conversations,
+        ..delete(connection, sweep)?
+    };
     if connection.total_changes() > changes_before {
         erase_bytes(connection)?;
     }
@@ -53,12 +56,12 @@ fn named<'a>(connection: &Connection, sweep: &'a Sweep) -> LedgerResult<Option<S
 }
 
 /// The conversations that the sweep names. Those of a scope go with it.
-fn delete_conversations(connection: &Connection, sweep: &Sweep) -> LedgerResult<()> {
+fn delete_conversations(connection: &Connection, sweep: &Sweep) -> LedgerResult<usize> {
     let Some((scope, session, owner)) = named(connection, sweep)? else {
-        return Ok(());
+        return Ok(0);
     };
     let owner = owner.map(|owner| (kind_number(owner.kind), owner.id.as_str()));
-    match (session, owner) {
+    let deleted = match (session, owner) {
         (Some(session), None) => connection
             .prepare_cached("DELETE FROM conversations WHERE scope = ?1 AND name = ?2")?
             .execute((scope, session))?,
@@ -74,7 +77,7 @@ fn delete_conversations(connection: &Connection, sweep: &Sweep) -> LedgerResult<
                 session,
             ))?,
     };
-    Ok(())
+    Ok(deleted)
 }
 
 /// The background runs that the sweep names, and what was counted towards more. Those of a scope go with it.
@@ -174,6 +177,7 @@ fn whole(connection: &Connection, whole: &SweepStatements, row: i64) -> LedgerRe
         messages: counted(messages),
         cells: cell_ids.len(),
         cell_ids,
+        conversations: 0,
     })
 }
 
@@ -262,6 +266,7 @@ fn erase(connection: &Connection, doomed: &BTreeSet<i64>) -> LedgerResult<Forgot
         messages: doomed.len(),
         cells: cell_ids.len(),
         cell_ids,
+        conversations: 0,
     })
 }
 

@@ -226,6 +226,7 @@ pub struct Forgot {
     /// All that went, also with those that were named.
     pub entries: usize,
     pub messages: usize,
+    pub conversations: usize,
     /// Memories that lost some of their messages.
     pub rewritten: usize,
     /// Requested ids that do not exist.

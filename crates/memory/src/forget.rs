@@ -77,7 +77,7 @@ async fn forget_session(world: &World, session: &SessionKey) -> Taken {
 
 /// With whether there was anything.
 fn any(forgot: Forgot) -> (Forgot, bool) {
-    let is_any = forgot.entries + forgot.messages > 0;
+    let is_any = forgot.entries + forgot.messages + forgot.conversations > 0;
     (forgot, is_any)
 }
 
@@ -160,6 +160,7 @@ async fn told_of_session(
     Ok(Forgot {
         entries,
         messages: swept.messages,
+        conversations: swept.conversations,
         ..Forgot::default()
     })
 }
@@ -184,6 +185,7 @@ async fn forget_owner(world: &World, scope: &Scope, owner: &Owner) -> Taken {
     let (forgot, is_told) = any(Forgot {
         entries,
         messages: swept.messages,
+        conversations: swept.conversations,
         ..Forgot::default()
     });
     Ok((forgot, is_any || is_told))

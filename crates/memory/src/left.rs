@@ -59,7 +59,7 @@ pub(crate) async fn told(
     let mut forgot = TAKEN.scope(taken.clone(), work).await?;
     let DeletedText { lines, owners } = std::mem::take(&mut *taken.lock());
     forgot.left = files(world, forget, lines).await;
-    if forgot.entries + forgot.messages + forgot.rewritten > 0 {
+    if forgot.entries + forgot.messages + forgot.conversations + forgot.rewritten > 0 {
         forgot.left.extend(beside(forget));
     }
     if world.parts.vault.has_old_history().await.unwrap_or(true) {

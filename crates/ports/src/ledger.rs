@@ -141,6 +141,8 @@ pub struct Forgotten {
     pub cells: usize,
     /// The segments that are gone, so that what they alone supported can go too.
     pub cell_ids: Vec<CellId>,
+    /// Live conversations of a session or an owner.
+    pub conversations: usize,
 }
 
 /// Event logs, buffers and segments. Invariant: a message that was accepted is in its session's buffer or in exactly

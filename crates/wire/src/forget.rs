@@ -165,6 +165,9 @@ pub struct DeleteData {
     /// Quipu: number of deleted messages.
     #[serde(default)]
     pub message_count: usize,
+    /// Quipu: number of deleted contexts of conversations.
+    #[serde(default)]
+    pub conversation_count: usize,
     /// Quipu: number of memories that lost some of their messages.
     #[serde(default)]
     pub rewritten_count: usize,

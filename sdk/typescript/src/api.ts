@@ -1750,6 +1750,8 @@ export interface components {
             count: number;
             /** @description Quipu: number of deleted messages. */
             message_count?: number;
+            /** @description Quipu: number of deleted contexts of conversations. */
+            conversation_count?: number;
             /** @description Quipu: number of memories that lost some of their messages. */
             rewritten_count?: number;
             /**
@@ -2178,6 +2180,8 @@ export interface components {
                 count: number;
                 /** @description Quipu: number of deleted messages. */
                 message_count?: number;
+                /** @description Quipu: number of deleted contexts of conversations. */
+                conversation_count?: number;
                 /** @description Quipu: number of memories that lost some of their messages. */
                 rewritten_count?: number;
                 /**

@@ -75,10 +75,10 @@ pub(super) async fn forget(desk: &Desk, api: &Api, args: ForgetArgs) -> Result<E
         _ if goes_on => api.post("/memory/delete", &delete).await?,
         _ => DeleteData::default(),
     };
-    is_nothing &= data.count + data.message_count + data.rewritten_count == 0;
+    is_nothing &= data.count + data.message_count + data.conversation_count + data.rewritten_count == 0;
     if desk.json {
         output::json(&json!({"entries": data.count, "messages": data.message_count,
-            "rewritten": data.rewritten_count, "ledger_copies": data.ledger_copies, "left": data.left, "missing": missing}))?;
+            "conversations": data.conversation_count, "rewritten": data.rewritten_count, "ledger_copies": data.ledger_copies, "left": data.left, "missing": missing}))?;
     } else if is_nothing {
         let of = match &target {
             ForgetTarget::Session { id, .. } => format!("session `{id}`"),
@@ -96,7 +96,7 @@ pub(super) async fn forget(desk: &Desk, api: &Api, args: ForgetArgs) -> Result<E
         }
     }
     left(desk, &data)?;
-    // A context or a page may have been all that an owner or a session had.
+    // A page may have been all that an owner or a session had.
     Ok(if missing.is_empty() && !(is_nothing && by_words) {
         Exit::Ok
     } else {
@@ -124,6 +124,16 @@ fn report(data: &DeleteData, missing: &[String]) -> Result<(), Failure> {
         counted(data.count, "memory", "memories"),
         counted(data.message_count, "message", "messages")
     ))?;
+    if data.conversation_count > 0 {
+        line(format_args!(
+            "deleted {}",
+            counted(
+                data.conversation_count,
+                "live conversation's context",
+                "live conversations' contexts"
+            )
+        ))?;
+    }
     if data.rewritten_count > 0 {
         line(format_args!(
             "{}",

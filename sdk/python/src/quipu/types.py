@@ -700,6 +700,9 @@ class DeleteData(TypedDict):
     message_count: NotRequired[int]
     """Quipu: number of deleted messages."""
 
+    conversation_count: NotRequired[int]
+    """Quipu: number of deleted contexts of conversations."""
+
     rewritten_count: NotRequired[int]
     """Quipu: number of memories that lost some of their messages."""
 

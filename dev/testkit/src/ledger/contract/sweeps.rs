@@ -16,6 +16,7 @@ fn forgotten(messages: usize, cells: &[&str]) -> Forgotten {
         messages,
         cells: cells.len(),
         cell_ids: cells.iter().map(|id| CellId::new(*id)).collect(),
+        conversations: 0,
     }
 }
 

@@ -19,6 +19,8 @@ pub(super) fn speaker(message: &Message) -> Owner {
 
 impl State {
     pub(super) fn sweep(&mut self, sweep: Sweep) -> Forgotten {
+        let before = self.conversations.len();
+        let is_counted = !matches!(sweep, Sweep::Scope(_));
         self.conversations.retain(|key, stored| match &sweep {
             Sweep::Session(session) => key != session,
             Sweep::Owner(scope, owner) => key.scope != *scope || stored.owner != *owner,
@@ -26,13 +28,18 @@ impl State {
             Sweep::Scope(scope) => key.scope != *scope,
             Sweep::Messages(..) => true,
         });
+        let conversations = if is_counted {
+            before - self.conversations.len()
+        } else {
+            0
+        };
         self.runs.sweep(&sweep);
         self.objects.retain(|(of, whose), _| match &sweep {
             Sweep::Owner(scope, owner) => (of, whose) != (scope, owner),
             Sweep::Scope(scope) => of != scope,
             _ => true,
         });
-        match sweep {
+        let swept = match sweep {
             Sweep::Session(session) => {
                 self.sessions.retain(|key| *key != session);
                 self.untitle(&session);
@@ -57,6 +64,10 @@ impl State {
                 self.erase(|m| m.session == session && gone.contains(&m.id))
             }
             Sweep::Messages(scope, ids) => self.erase(|m| m.session.scope == scope && ids.contains(&m.id)),
+        };
+        Forgotten {
+            conversations,
+            ..swept
         }
     }
 
@@ -133,6 +144,7 @@ impl State {
             messages: before - self.messages.len(),
             cells: cell_ids.len(),
             cell_ids,
+            conversations: 0,
         }
     }
 }
