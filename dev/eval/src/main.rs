@@ -42,9 +42,9 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Evidence of LoCoMo's questions among the ranked messages, through a running server
-    Locomo(ServerArgs),
+    Locomo(ThroughServerArgs),
     /// Evidence of LongMemEval's questions among the ranked messages, through a running server
-    Longmemeval(ServerArgs),
+    Longmemeval(ThroughServerArgs),
     /// The same of either, with ranking alone: in this process, without a server or a store
     Offline {
         set: Set,
@@ -74,7 +74,7 @@ enum Command {
 }
 
 #[derive(Debug, clap::Args)]
-struct ServerArgs {
+struct ThroughServerArgs {
     #[command(flatten)]
     data: DataArgs,
     #[command(flatten)]
