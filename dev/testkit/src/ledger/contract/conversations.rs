@@ -405,20 +405,19 @@ pub async fn sweeps_take_conversations(ledger: &(impl Conversations + Transcript
         left.join(" ")
     };
     let (s1, s2) = (session("a", "s1"), session("a", "s2"));
+    let all = "a/s1 a/s2 a/s3 a/s4 b/s1";
     let sweeps = [
-        (
-            Sweep::Messages(scope("a"), Vec::new()),
-            "a/s1 a/s2 a/s3 a/s4 b/s1",
-        ),
-        (Sweep::OwnerInSession(s1.clone(), bob), "a/s1 a/s2 a/s3 a/s4 b/s1"),
-        (Sweep::OwnerInSession(s1, ann()), "a/s2 a/s3 a/s4 b/s1"),
-        (Sweep::Owner(scope("a"), ann()), "a/s3 a/s4 b/s1"),
-        (Sweep::Session(s2), "a/s3 a/s4 b/s1"),
-        (Sweep::Session(session("a", "s4")), "a/s3 b/s1"),
-        (Sweep::Scope(scope("a")), "b/s1"),
+        (Sweep::Messages(scope("a"), Vec::new()), 0, all),
+        (Sweep::OwnerInSession(s1.clone(), bob), 0, all),
+        (Sweep::OwnerInSession(s1, ann()), 1, "a/s2 a/s3 a/s4 b/s1"),
+        (Sweep::Owner(scope("a"), ann()), 1, "a/s3 a/s4 b/s1"),
+        (Sweep::Session(s2), 0, "a/s3 a/s4 b/s1"),
+        (Sweep::Session(session("a", "s4")), 1, "a/s3 b/s1"),
+        (Sweep::Scope(scope("a")), 0, "b/s1"),
     ];
-    for (sweep, expected) in sweeps {
-        ledger.sweep(sweep.clone()).await.expect("swept");
+    for (sweep, gone, expected) in sweeps {
+        let swept = ledger.sweep(sweep.clone()).await.expect("swept");
+        assert_eq!(swept.conversations, gone, "{sweep:?}");
         assert_eq!(left().await, expected, "{sweep:?}");
     }
 }
