@@ -28,10 +28,12 @@ pub(crate) const VECTOR: &str = "vector";
 /// The columns that a row is read from.
 pub(crate) const READ: [&str; 2] = [RECORD, VECTOR];
 
-/// Texts are stored as zstd frames, a block of rows in each. Without the second setting long rows would get a frame each.
-const COMPRESSION: [(&str, &str); 2] = [
+/// Texts are stored as zstd frames, a block of rows in each. Without the second setting long rows would get a frame each, and without
+/// the third a block would be 4 KiB, in which little repeats.
+const COMPRESSION: [(&str, &str); 3] = [
     ("lance-encoding:compression", "zstd"),
     ("lance-encoding:structural-encoding", "miniblock"),
+    ("lance-encoding:minichunk-size", "32768"),
 ];
 
 /// The owner column's value. Names have no `/`, so two owners never share one.
