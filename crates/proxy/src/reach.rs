@@ -6,6 +6,8 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use bytes::Bytes;
+use futures::stream;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::body::Body;
@@ -66,7 +68,7 @@ impl Proxy {
                 Err(Refusal::closed(path))
             };
         }
-        let mut named = named_in(path, request)?;
+        let mut named = named_in(path, request).await?;
         named.extend(stored);
         named.retain(|(step, _)| !is_open(step));
         if named.is_empty() {
@@ -103,17 +105,28 @@ fn stored(path: &str) -> Option<Named> {
 }
 
 /// The objects that a body names.
-fn named_in(path: &str, request: &Request) -> Result<BTreeSet<Named>, Refusal> {
-    let is_blind = request.body.is_empty() || (is_media(path) && is_form(request));
-    if is_blind {
-        return Ok(BTreeSet::new());
-    }
-    names(&request.body).ok_or_else(|| Refusal::unread(path))
+async fn named_in(path: &str, request: &Request) -> Result<BTreeSet<Named>, Refusal> {
+    let kind = request.headers.iter().find(|(name, _)| name == "content-type");
+    let boundary = kind.and_then(|(_, kind)| multer::parse_boundary(kind).ok());
+    let named = match boundary {
+        _ if request.body.is_empty() => return Ok(BTreeSet::new()),
+        Some(boundary) if is_media(path) => names_of_form(request.body.clone(), boundary).await.ok(),
+        _ => names(&request.body),
+    };
+    named.ok_or_else(|| Refusal::unread(path))
 }
 
-fn is_form(request: &Request) -> bool {
-    let kind = request.headers.iter().find(|(name, _)| name == "content-type");
-    kind.is_some_and(|(_, kind)| kind.to_ascii_lowercase().starts_with("multipart/form-data"))
+/// The objects that the fields of a form name.
+async fn names_of_form(body: Bytes, boundary: String) -> multer::Result<BTreeSet<Named>> {
+    let mut form = multer::Multipart::new(stream::iter([Ok::<_, multer::Error>(body)]), boundary);
+    let mut named = BTreeSet::new();
+    while let Some(field) = form.next_field().await? {
+        let name = field.name().unwrap_or_default();
+        if let Some((step, true)) = step_of(name.trim_end_matches("[]")) {
+            named.insert((step, field.text().await?));
+        }
+    }
+    Ok(named)
 }
 
 /// The objects that a JSON text names; none if it is no JSON.

@@ -141,13 +141,23 @@ async fn with_tokens_no_path_opens_what_others_stored() {
             "{path}"
         );
     }
-    let form = post("/v1/audio/transcriptions", &Value::Null)
-        .header("content-type", "multipart/form-data; boundary=b");
-    assert!(
-        passes(&stage, &backend, form.token("anns").bytes("--b--"))
-            .await
-            .0
-    );
+    let field =
+        |name: &str| format!("--b\r\nContent-Disposition: form-data; name={name}\r\n\r\nx\r\n--b--\r\n");
+    for (form, expected) in [
+        ("--b--".to_owned(), true),
+        (field("\"language\""), true),
+        (field("\"prompt\""), true),
+        (field("\"file_id\""), false),
+        (field("file_ids[]"), false),
+        (field("\"previous_response_id\""), false),
+        ("no form".to_owned(), false),
+    ] {
+        let ask = post("/v1/audio/transcriptions", &Value::Null)
+            .header("content-type", "multipart/form-data; boundary=b")
+            .token("anns");
+        let (passed, _) = passes(&stage, &backend, ask.bytes(form.clone())).await;
+        assert_eq!(passed, expected, "{form}");
+    }
 
     let open = Stage::new(backend.base_url()).await;
     for ask in shared() {
