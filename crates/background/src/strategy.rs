@@ -56,6 +56,14 @@ pub struct RunOutcome {
     pub events: Vec<MemoryEvent>,
 }
 
+impl RunOutcome {
+    /// A change that causes no event.
+    pub(crate) fn of(change: String) -> Self {
+        let events = Vec::new();
+        Self { change, events }
+    }
+}
+
 /// Errors of an attempt.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {

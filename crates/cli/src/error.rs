@@ -17,6 +17,15 @@ pub enum Exit {
 }
 
 impl Exit {
+    /// Of a command that is done: failed if its output names problems.
+    pub(crate) fn done(is_without_problems: bool) -> Self {
+        if is_without_problems {
+            Self::Ok
+        } else {
+            Self::Failed
+        }
+    }
+
     const MEANINGS: [(Self, &str); 6] = [
         (Self::Ok, "done"),
         (
@@ -73,9 +82,15 @@ impl Failure {
 
     /// Adds a hint: a sentence with the remedy.
     #[must_use]
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+        self.hinted(Some(hint))
+    }
+
+    /// With this hint, if there is one.
+    #[must_use]
+    pub(crate) fn hinted(self, hint: Option<impl Into<String>>) -> Self {
+        let hint = hint.map(Into::into);
+        Self { hint, ..self }
     }
 }
 

@@ -22,13 +22,14 @@ use std::io::{BufRead, Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use model::{Name, Scope, SessionId, SessionKey, Timestamp, Zone};
+use model::{Name, Role, Scope, SessionId, SessionKey, Timestamp, Zone};
 use parking_lot::Mutex;
 use text::Fnv;
 use transcript::dialect::Dialect;
 use wire::message::MESSAGE_ID_CHARS_MAX;
 use wire::{MessageContent, MessageItem};
 
+use crate::api::Api;
 use crate::args::FormatArg;
 use crate::error::Failure;
 use shape::ImportedMessage;
@@ -188,13 +189,31 @@ fn short(id: String) -> String {
 }
 
 impl Defaults {
+    /// Those of an import that begins now, for a user.
+    pub(crate) fn new(api: &Api, scope: Scope, user: Name) -> Self {
+        Self {
+            scope,
+            user,
+            now: api.clock.now(),
+            zone: api.zone.clone(),
+            name: String::new(),
+            logs: Logs::default(),
+        }
+    }
+
+    /// The usual sender of a role's messages.
+    fn sender(&self, role: Role) -> Name {
+        match role {
+            Role::User => self.user.clone(),
+            Role::Assistant => shape::fixed("assistant"),
+            Role::Tool => shape::fixed("tool"),
+        }
+    }
+
     fn session(&self, text: &str) -> SessionKey {
         let text: String = text.chars().take(model::id::ID_CHARS_MAX).collect();
         let session = SessionId::parse(&text).unwrap_or_else(|_| SessionId::new("import"));
-        SessionKey {
-            scope: self.scope.clone(),
-            session,
-        }
+        SessionKey::new(self.scope.clone(), session)
     }
 }
 

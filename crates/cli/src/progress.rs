@@ -15,12 +15,7 @@ pub(crate) fn bar(shown: bool, what: &'static str, total: u64) -> ProgressBar {
         ProgressDrawTarget::hidden()
     };
     let bar = ProgressBar::with_draw_target(Some(total), target);
-    let style = ProgressStyle::with_template("{prefix:>12} [{bar:16}] {pos}/{len}, {eta} left {msg}");
-    bar.set_style(
-        style
-            .expect("the template is this program's own")
-            .progress_chars("=> "),
-    );
+    bar.set_style(style("{prefix:>12} [{bar:16}] {pos}/{len}, {eta} left {msg}"));
     bar.set_prefix(what);
     bar
 }
@@ -28,13 +23,14 @@ pub(crate) fn bar(shown: bool, what: &'static str, total: u64) -> ProgressBar {
 /// A bar for bytes.
 pub(crate) fn bytes(shown: bool, what: &'static str, total: u64) -> ProgressBar {
     let bar = bar(shown, what, total);
-    let style =
-        ProgressStyle::with_template("{prefix:>12} [{bar:16}] {bytes}/{total_bytes}, {eta} left {msg}");
-    bar.set_style(
-        style
-            .expect("the template is this program's own")
-            .progress_chars("=> "),
-    );
+    bar.set_style(style(
+        "{prefix:>12} [{bar:16}] {bytes}/{total_bytes}, {eta} left {msg}",
+    ));
     bar.enable_steady_tick(TICK);
     bar
+}
+
+fn style(template: &str) -> ProgressStyle {
+    let style = ProgressStyle::with_template(template).expect("the template is this program's own");
+    style.progress_chars("=> ")
 }

@@ -13,6 +13,7 @@ use gateway::{IssuedTokens, Secret, Token};
 use model::{Name, Scope, hex};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 use sha2::{Digest as _, Sha256};
 
 use crate::archive::copy;
@@ -30,17 +31,15 @@ const FORMAT: u32 = 1;
 const PREFIX: &str = "quipu_";
 
 /// An issued token.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct IssuedToken {
     pub(crate) id: String,
     /// In hexadecimal. The token is as random as its hash, so that nobody can guess it from that.
     sha256: String,
     pub(crate) role: RoleKey,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) app: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) project: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) user: Option<String>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) person: bool,

@@ -38,6 +38,25 @@ impl Budget {
     }
 }
 
+/// A share of a number of tokens or bytes, rounded down; the share is 0 or more.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a conversion from a float saturates"
+)]
+pub(crate) fn share_of(whole: usize, share: f64) -> usize {
+    (whole as f64 * share) as usize
+}
+
+/// How much of a limit is used, in percent; 100 if there is none.
+pub(crate) fn percent_of(limit: usize, used: usize) -> f64 {
+    if limit == 0 {
+        100.0
+    } else {
+        100.0 * used as f64 / limit as f64
+    }
+}
+
 /// A part of a request that cannot be made smaller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FixedPart {

@@ -3,7 +3,6 @@
 //! Owns: building nodes and their text; refusing what does not gain. Never: trusting what a host's model wrote.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use crate::digest::Digest;
 use crate::shorten::first_lines::first_lines;
@@ -19,29 +18,15 @@ use crate::session::{Piece, PieceContent, Session};
 use crate::text;
 
 /// Why a plan was not carried out; the session is as before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// The view changed since the plan was made: plan again.
+    #[error("the conversation changed after the compaction was planned")]
     Stale,
     /// It would gain less than it must, in tokens.
+    #[error("the compaction would save {gain} tokens, at least {required} are required")]
     NoProgress { gain: usize, required: usize },
 }
-
-impl fmt::Display for Refused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Stale => f.write_str("the conversation changed after the compaction was planned"),
-            Self::NoProgress { gain, required } => {
-                write!(
-                    f,
-                    "the compaction would save {gain} tokens, at least {required} are required"
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for Refused {}
 
 impl Session {
     /// The items that a plan removes of the view, for a host that summarises them: nodes come as their text.

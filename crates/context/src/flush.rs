@@ -166,11 +166,7 @@ fn key(span: &[(ItemId, &Item)]) -> String {
             }
         }
     }
-    let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or('0');
-    hash.finalize()
-        .iter()
-        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
-        .collect()
+    model::hex(hash.finalize())
 }
 
 /// Result of the host's call.

@@ -8,6 +8,8 @@ mod windows;
 #[cfg(test)]
 mod tests;
 
+use crate::budget::{percent_of, share_of};
+
 pub use windows::known_window;
 
 /// Window of an unknown model, in tokens.
@@ -115,13 +117,7 @@ pub struct Reserve {
 
 impl Reserve {
     fn of(self, window_tokens: usize) -> usize {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a share of a number of tokens"
-        )]
-        let share_tokens = (window_tokens as f64 * self.share) as usize;
-        self.tokens.min(share_tokens).max(1)
+        self.tokens.min(share_of(window_tokens, self.share)).max(1)
     }
 }
 
@@ -173,11 +169,7 @@ impl GuardFinding {
 
     /// Of the window; 100 if there is none.
     pub fn percent(&self) -> f64 {
-        if self.window == 0 {
-            100.0
-        } else {
-            100.0 * self.used as f64 / self.window as f64
-        }
+        percent_of(self.window, self.used)
     }
 }
 

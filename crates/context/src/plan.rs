@@ -10,7 +10,7 @@ use crate::shorten::score;
 use crate::tokens::Meter;
 use transcript::{Block, Item, ItemId, cut};
 
-use crate::budget::Budget;
+use crate::budget::{Budget, share_of};
 use crate::event::{CompactionReason, Mask};
 use crate::session::{Piece, PieceContent, Session};
 use crate::text;
@@ -395,13 +395,4 @@ impl Heavy<'_> {
             stub: text::stub(self.id, self.text, self.tokens, preview_tokens, meter),
         }
     }
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a share of a number of tokens"
-)]
-fn share_of(tokens: usize, share: f64) -> usize {
-    (tokens as f64 * share).floor() as usize
 }

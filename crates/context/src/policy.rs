@@ -4,6 +4,7 @@
 
 use transcript::Role;
 
+use crate::budget::share_of;
 use crate::warn::WarnThreshold;
 
 /// How the context of one conversation is kept within its budget. Shares are of the limit, 0 to 1.
@@ -129,13 +130,7 @@ impl Policy {
 
     /// Safety margin for so many tokens, in tokens.
     pub fn safety(&self, tokens: usize) -> usize {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a share of a number of tokens"
-        )]
-        let limit = (tokens as f64 * self.limit_share) as usize;
-        tokens.saturating_sub(limit)
+        tokens.saturating_sub(share_of(tokens, self.limit_share))
     }
 
     /// The preset of that name.

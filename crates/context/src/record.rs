@@ -2,7 +2,6 @@
 //!
 //! Owns: the format (`docs/internals/context.md`). Invariant: `read(write(event)) == event`. Never: where it is kept.
 
-use std::fmt;
 use std::sync::Arc;
 
 use crate::digest::{Digest, DigestLine, LineKind};
@@ -13,16 +12,9 @@ use transcript::{Block, Call, Image, Item, ItemId, Outcome, Role, Thinking};
 use crate::event::{CompactionReason, Mask, Node, NodeId, ViewEvent};
 
 /// A record that no event is.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("not an event of a conversation: {0}")]
 pub struct Unreadable(serde_json::Error);
-
-impl fmt::Display for Unreadable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "not an event of a conversation: {}", self.0)
-    }
-}
-
-impl std::error::Error for Unreadable {}
 
 /// The record of an event: one line of JSON.
 pub fn write(event: &ViewEvent) -> String {
@@ -65,45 +57,31 @@ fn flaw(event: &ViewEvent) -> Option<&'static str> {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case", deny_unknown_fields)]
 enum Record {
-    Item {
-        id: u64,
-        role: Word,
-        blocks: Vec<BlockRecord>,
-        raw: Option<Box<str>>,
-        edited: bool,
-    },
+    Item(ItemRecord),
     Node(Box<NodeRecord>),
-    Rewrite {
-        id: u64,
-        role: Word,
-        blocks: Vec<BlockRecord>,
-        raw: Option<Box<str>>,
-        edited: bool,
-    },
-    Masks {
-        masks: Vec<MaskRecord>,
-    },
-    Pin {
-        id: u64,
-    },
-    Unpin {
-        id: u64,
-    },
-    Flush {
-        key: String,
-        facts: usize,
-    },
-    Rewind {
-        to: u64,
-    },
-    Forget {
-        id: u64,
-    },
+    Rewrite(ItemRecord),
+    Masks { masks: Vec<MaskRecord> },
+    Pin { id: u64 },
+    Unpin { id: u64 },
+    Flush { key: String, facts: usize },
+    Rewind { to: u64 },
+    Forget { id: u64 },
 }
 
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Word {
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ItemRecord {
+    id: u64,
+    #[serde(with = "RoleWord")]
+    role: Role,
+    blocks: Vec<BlockRecord>,
+    raw: Option<Box<str>>,
+    edited: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Role", rename_all = "snake_case")]
+enum RoleWord {
     System,
     User,
     Assistant,
@@ -128,15 +106,19 @@ enum BlockRecord {
         name: String,
         arguments: String,
     },
-    Outcome {
-        call_id: String,
-        text: String,
-        failed: bool,
-        images: usize,
-    },
+    Outcome(#[serde(with = "OutcomeRecord")] Outcome),
     Other {
         raw: String,
     },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Outcome", deny_unknown_fields)]
+struct OutcomeRecord {
+    call_id: String,
+    text: String,
+    failed: bool,
+    images: usize,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -150,11 +132,12 @@ struct NodeRecord {
     text: String,
     tokens_before: usize,
     tokens_after: usize,
-    reason: ReasonWord,
+    #[serde(with = "ReasonWord")]
+    reason: CompactionReason,
 }
 
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "CompactionReason", rename_all = "snake_case")]
 enum ReasonWord {
     Threshold,
     Idle,
@@ -165,14 +148,15 @@ enum ReasonWord {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LineRecord {
-    kind: KindWord,
+    #[serde(with = "KindWord")]
+    kind: LineKind,
     text: String,
     sources: Vec<u64>,
     worth: f32,
 }
 
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "LineKind", rename_all = "snake_case")]
 enum KindWord {
     Objective,
     Constraint,
@@ -194,45 +178,11 @@ struct MaskRecord {
     stub: String,
 }
 
-/// Two enums of the same words, one to one.
-macro_rules! same_words {
-    ($one:ident, $other:ident, $($word:ident),+) => {
-        impl From<$one> for $other {
-            fn from(word: $one) -> Self {
-                match word { $($one::$word => Self::$word),+ }
-            }
-        }
-        impl From<$other> for $one {
-            fn from(word: $other) -> Self {
-                match word { $($other::$word => Self::$word),+ }
-            }
-        }
-    };
-}
-same_words!(Word, Role, System, User, Assistant, Tool);
-same_words!(ReasonWord, CompactionReason, Threshold, Idle, Manual, Overflow);
-same_words!(
-    KindWord, LineKind, Objective, Constraint, Decision, Todo, Done, File, Command, Error, Identifier,
-    Excerpt
-);
-
 impl Record {
     fn of(event: &ViewEvent) -> Self {
         match event {
-            ViewEvent::Item { id, item } => Self::Item {
-                id: id.0,
-                role: item.role.into(),
-                blocks: item.blocks.iter().map(BlockRecord::of).collect(),
-                raw: item.raw.clone(),
-                edited: item.edited,
-            },
-            ViewEvent::Rewrite { id, item } => Self::Rewrite {
-                id: id.0,
-                role: item.role.into(),
-                blocks: item.blocks.iter().map(BlockRecord::of).collect(),
-                raw: item.raw.clone(),
-                edited: item.edited,
-            },
+            ViewEvent::Item { id, item } => Self::Item(ItemRecord::of(*id, item)),
+            ViewEvent::Rewrite { id, item } => Self::Rewrite(ItemRecord::of(*id, item)),
             ViewEvent::Node(node) => Self::Node(Box::new(NodeRecord::of(node))),
             ViewEvent::Masks(masks) => Self::Masks {
                 masks: masks.iter().map(MaskRecord::of).collect(),
@@ -250,25 +200,13 @@ impl Record {
 
     fn event(self) -> ViewEvent {
         match self {
-            Self::Item {
-                id,
-                role,
-                blocks,
-                raw,
-                edited,
-            } => ViewEvent::Item {
-                id: ItemId(id),
-                item: item(role, blocks, raw, edited),
+            Self::Item(record) => ViewEvent::Item {
+                id: ItemId(record.id),
+                item: record.item(),
             },
-            Self::Rewrite {
-                id,
-                role,
-                blocks,
-                raw,
-                edited,
-            } => ViewEvent::Rewrite {
-                id: ItemId(id),
-                item: item(role, blocks, raw, edited),
+            Self::Rewrite(record) => ViewEvent::Rewrite {
+                id: ItemId(record.id),
+                item: record.item(),
             },
             Self::Node(node) => ViewEvent::Node(node.node()),
             Self::Masks { masks } => ViewEvent::Masks(masks.into_iter().map(MaskRecord::mask).collect()),
@@ -281,13 +219,25 @@ impl Record {
     }
 }
 
-fn item(role: Word, blocks: Vec<BlockRecord>, raw: Option<Box<str>>, edited: bool) -> Arc<Item> {
-    Arc::new(Item {
-        role: role.into(),
-        blocks: blocks.into_iter().map(BlockRecord::block).collect(),
-        raw,
-        edited,
-    })
+impl ItemRecord {
+    fn of(id: ItemId, item: &Item) -> Self {
+        Self {
+            id: id.0,
+            role: item.role,
+            blocks: item.blocks.iter().map(BlockRecord::of).collect(),
+            raw: item.raw.clone(),
+            edited: item.edited,
+        }
+    }
+
+    fn item(self) -> Arc<Item> {
+        Arc::new(Item {
+            role: self.role,
+            blocks: self.blocks.into_iter().map(BlockRecord::block).collect(),
+            raw: self.raw,
+            edited: self.edited,
+        })
+    }
 }
 
 impl BlockRecord {
@@ -297,17 +247,7 @@ impl BlockRecord {
             Block::Image(Image { raw }) => Self::Image { raw },
             Block::Thinking(Thinking { text, raw }) => Self::Thinking { text, raw },
             Block::Call(Call { id, name, arguments }) => Self::Call { id, name, arguments },
-            Block::Outcome(Outcome {
-                call_id,
-                text,
-                failed,
-                images,
-            }) => Self::Outcome {
-                call_id,
-                text,
-                failed,
-                images,
-            },
+            Block::Outcome(outcome) => Self::Outcome(outcome),
             Block::Other(raw) => Self::Other { raw },
         }
     }
@@ -318,17 +258,7 @@ impl BlockRecord {
             Self::Image { raw } => Block::Image(Image { raw }),
             Self::Thinking { text, raw } => Block::Thinking(Thinking { text, raw }),
             Self::Call { id, name, arguments } => Block::Call(Call { id, name, arguments }),
-            Self::Outcome {
-                call_id,
-                text,
-                failed,
-                images,
-            } => Block::Outcome(Outcome {
-                call_id,
-                text,
-                failed,
-                images,
-            }),
+            Self::Outcome(outcome) => Block::Outcome(outcome),
             Self::Other { raw } => Block::Other(raw),
         }
     }
@@ -337,7 +267,7 @@ impl BlockRecord {
 impl NodeRecord {
     fn of(node: &Node) -> Self {
         let line = |line: &DigestLine| LineRecord {
-            kind: line.kind.into(),
+            kind: line.kind,
             text: line.text.clone(),
             sources: line.sources.iter().map(|id| id.0).collect(),
             worth: line.worth,
@@ -355,13 +285,13 @@ impl NodeRecord {
             text: node.text.clone(),
             tokens_before: node.tokens_before,
             tokens_after: node.tokens_after,
-            reason: node.reason.into(),
+            reason: node.reason,
         }
     }
 
     fn node(self) -> Node {
         let line = |line: LineRecord| DigestLine {
-            kind: line.kind.into(),
+            kind: line.kind,
             text: line.text,
             sources: line.sources.into_iter().map(ItemId).collect(),
             worth: line.worth,
@@ -381,7 +311,7 @@ impl NodeRecord {
             text: self.text,
             tokens_before: self.tokens_before,
             tokens_after: self.tokens_after,
-            reason: self.reason.into(),
+            reason: self.reason,
         }
     }
 }

@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use crate::budget::percent_of;
+
 /// How urgent a warning is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Level {
@@ -55,11 +57,7 @@ pub struct Warning {
 impl Warning {
     /// Of the limit; 100 if there is none.
     pub fn percent(&self) -> f64 {
-        if self.limit == 0 {
-            100.0
-        } else {
-            100.0 * self.used as f64 / self.limit as f64
-        }
+        percent_of(self.limit, self.used)
     }
 }
 

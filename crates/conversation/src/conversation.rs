@@ -113,12 +113,8 @@ impl Conversation {
         meter: Meter,
     ) -> Self {
         let warnings = Warnings::new(policy.warn_at.clone());
-        let key = SessionKey {
-            scope: whose.scope.clone(),
-            session,
-        };
         Self {
-            key,
+            key: SessionKey::new(whose.scope.clone(), session),
             owner: whose.owner.clone(),
             chain: Chain::of(&whose.chain_scope().scope(), &[]),
             whose,

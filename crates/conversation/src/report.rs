@@ -84,22 +84,12 @@ pub struct Shown {
     pub text: String,
 }
 
-/// A word for a role.
-pub(crate) fn role_name(role: Role) -> &'static str {
-    match role {
-        Role::System => "system",
-        Role::User => "user",
-        Role::Assistant => "assistant",
-        Role::Tool => "tool",
-    }
-}
-
 impl Conversation {
     /// The view, and the messages that wait, one by one.
     pub(crate) fn view_shown(&self) -> Vec<Shown> {
         let shown = |id: String, item: &Item, tokens: usize, is_pinned: bool| Shown {
             id,
-            role: role_name(item.role),
+            role: item.role.as_str(),
             tokens,
             is_pinned,
             text: words(item),

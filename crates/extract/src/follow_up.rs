@@ -32,15 +32,10 @@ pub fn request(question: &str, memories: &[String]) -> Prompt {
     let line = |memory: &String| format!("- {}\n", plain(memory, MEMORY_CHARS_MAX));
     let found: String = memories.iter().map(line).collect();
     let question = plain(question, QUESTION_CHARS_MAX);
-    Prompt {
-        system: SYSTEM.to_owned(),
-        user: format!(
-            "<question>\n{question}\n</question>\n<memories>\n{found}</memories>\nWhich queries find what is missing?"
-        ),
-        schema_name: "queries".to_owned(),
-        schema_json: SCHEMA.to_owned(),
-        tokens_max: ANSWER_TOKENS_MAX,
-    }
+    let user = format!(
+        "<question>\n{question}\n</question>\n<memories>\n{found}</memories>\nWhich queries find what is missing?"
+    );
+    Prompt::new(SYSTEM, user, ("queries", SCHEMA), ANSWER_TOKENS_MAX)
 }
 
 /// The further queries of an answer; none if the answer cannot be read.

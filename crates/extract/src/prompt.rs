@@ -27,6 +27,24 @@ pub struct Prompt {
     pub tokens_max: u32,
 }
 
+impl Prompt {
+    /// A request whose answer has a schema, given by its name and its JSON.
+    pub(crate) fn new(
+        system: impl Into<String>,
+        user: String,
+        (schema_name, schema_json): (&str, &str),
+        tokens_max: u32,
+    ) -> Self {
+        Self {
+            system: system.into(),
+            user,
+            schema_name: schema_name.to_owned(),
+            schema_json: schema_json.to_owned(),
+            tokens_max,
+        }
+    }
+}
+
 /// Whether the messages end because the conversation did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tail {
@@ -112,15 +130,9 @@ pub fn memcell_request(messages: &[Message], zone: &Zone, tail: Tail) -> Prompt 
     };
     user.push_str(&ending);
     let count = u32::try_from(count).unwrap_or(u32::MAX);
-    Prompt {
-        system: SYSTEM.to_owned(),
-        user,
-        schema_name: "memory_parts".to_owned(),
-        schema_json: SCHEMA.to_owned(),
-        tokens_max: count
-            .saturating_mul(ANSWER_TOKENS_A_MESSAGE)
-            .clamp(ANSWER_TOKENS_MIN, ANSWER_TOKENS_MAX),
-    }
+    let tokens = count.saturating_mul(ANSWER_TOKENS_A_MESSAGE);
+    let tokens_max = tokens.clamp(ANSWER_TOKENS_MIN, ANSWER_TOKENS_MAX);
+    Prompt::new(SYSTEM, user, ("memory_parts", SCHEMA), tokens_max)
 }
 
 fn line(number: usize, message: &Message, zone: &Zone) -> String {

@@ -74,12 +74,7 @@ async fn apply(
                 visit.gateway.fresh_id()
             ));
             let entry = entry(visit, id.clone(), scope, owner, operation)?;
-            let curate = Curate {
-                scope: scope.clone(),
-                owner: owner.clone(),
-                put: vec![entry],
-                remove: Vec::new(),
-            };
+            let curate = Curate::new(scope, owner, vec![entry], Vec::new());
             let engine = visit.gateway.engine.clone();
             visit.write(async move { engine.curate(curate).await }).await?;
             Ok(Some(id))
@@ -162,26 +157,13 @@ fn entry(
         StatementKind::ExplicitInfo => Vec::new(),
         StatementKind::ImplicitTraits => vec![TRAIT.to_owned()],
     };
+    let (whose, now) = ((scope.clone(), owner.clone()), visit.gateway.clock.now());
     Ok(Entry {
-        id,
-        kind: EntryKind::Profile,
-        scope: scope.clone(),
-        owner: owner.clone(),
-        session: None,
-        time: visit.gateway.clock.now(),
-        valid_from: None,
-        valid_until: None,
-        supersedes: Vec::new(),
-        origin: Origin::Hand,
-        author: None,
-        parent: None,
-        sources: Vec::new(),
         senders: vec![owner.id.clone()],
         labels,
-        confidence_percent: None,
         subject: required("category")?,
         summary: text(operation, "evidence")?.unwrap_or_default(),
         body: required("description")?,
-        turns: Vec::new(),
+        ..Entry::new(id, EntryKind::Profile, whose, now, Origin::Hand)
     })
 }

@@ -6,10 +6,11 @@ use std::collections::BTreeSet;
 
 use model::{CutReason, MessageId, Scope};
 use ports::{Carried, NewMessage, WrittenCell};
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::Connection;
 
 use crate::failure::LedgerResult;
 use crate::row::{SessionRows, kind_number, make_scope, place_of, scope_row};
+use crate::statement::Statements as _;
 use crate::{forgotten, sweep, transcripts, words};
 
 pub(crate) const CLIENT_ID: &str =
@@ -22,16 +23,14 @@ pub(crate) fn carried(connection: &Connection, scope: &Scope, ids: &[MessageId])
     let Some(scope) = scope_row(connection, scope)? else {
         return Ok(carried);
     };
-    let mut statement = connection.prepare_cached(CLIENT_ID)?;
     for id in ids {
-        let found = statement.query_row((scope, id.as_str()), |row| row.get(0));
-        if let Some(client_id) = found.optional()? {
-            carried.client_ids.insert(id.clone(), client_id);
-        }
+        let client_id = connection.one(CLIENT_ID, (scope, id.as_str()), |row| row.get(0))?;
+        carried
+            .client_ids
+            .extend(client_id.map(|client_id| (id.clone(), client_id)));
     }
-    let mut statement = connection.prepare_cached(FORGOTTEN)?;
-    let digests = statement.query_map([scope], |row| row.get(0))?;
-    carried.forgotten = digests.collect::<rusqlite::Result<_>>()?;
+    let digests = connection.all(FORGOTTEN, [scope], |row| Ok(row.get(0)?))?;
+    carried.forgotten.extend(digests);
     Ok(carried)
 }
 
@@ -56,13 +55,10 @@ pub(crate) fn adopt(
 
 fn adopt_cell(connection: &Connection, cell: WrittenCell) -> LedgerResult<()> {
     let place = place_of(connection, &cell.session)?;
-    connection
-        .prepare_cached("INSERT INTO cells (id, session, reason) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING")?
-        .execute((cell.id.as_str(), place.session, CutReason::Flush.as_str()))?;
-    let row: Option<i64> = connection
-        .prepare_cached("SELECT seq FROM cells WHERE id = ?1 AND session = ?2")?
-        .query_row((cell.id.as_str(), place.session), |row| row.get(0))
-        .optional()?;
+    let sql = "INSERT INTO cells (id, session, reason) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+    connection.run(sql, (cell.id.as_str(), place.session, CutReason::Flush.as_str()))?;
+    let sql = "SELECT seq FROM cells WHERE id = ?1 AND session = ?2";
+    let row: Option<i64> = connection.one(sql, (cell.id.as_str(), place.session), |row| row.get(0))?;
     let (mut ordinal, is_open): (i64, bool) = connection
         .prepare_cached("SELECT next_ordinal, buffered > 0 FROM sessions WHERE id = ?1")?
         .query_row([place.session], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -74,18 +70,14 @@ fn adopt_cell(connection: &Connection, cell: WrittenCell) -> LedgerResult<()> {
             }
         }
         let owner = (kind_number(cell.owner.kind), cell.owner.id.as_str());
-        connection
-            .prepare_cached(
-                "INSERT INTO cell_owners (cell, place, scope, kind, name, written)
-                   SELECT ?1, coalesce(max(place), -1) + 1, ?2, ?3, ?4, 1 FROM cell_owners WHERE cell = ?1
-                   HAVING NOT coalesce(max(kind = ?3 AND name = ?4), 0)",
-            )?
-            .execute((row, place.scope, owner.0, owner.1))?;
+        let sql = "INSERT INTO cell_owners (cell, place, scope, kind, name, written)
+            SELECT ?1, coalesce(max(place), -1) + 1, ?2, ?3, ?4, 1 FROM cell_owners WHERE cell = ?1
+            HAVING NOT coalesce(max(kind = ?3 AND name = ?4), 0)";
+        connection.run(sql, (row, place.scope, owner.0, owner.1))?;
         sweep::drop_if_empty(connection, row)?;
     }
-    connection
-        .prepare_cached("UPDATE sessions SET next_ordinal = ?2 WHERE id = ?1")?
-        .execute((place.session, ordinal))?;
+    let sql = "UPDATE sessions SET next_ordinal = ?2 WHERE id = ?1";
+    connection.run(sql, (place.session, ordinal))?;
     transcripts::set_open(connection, place.session, is_open)?;
     forgotten::drop_empty(connection, place, ordinal)
 }
@@ -112,8 +104,7 @@ fn put(
     let id = new.message.id.clone();
     let content = words::content(connection, &new)?;
     transcripts::insert(connection, place, ordinal, new, content)?;
-    connection
-        .prepare_cached("UPDATE messages SET cell = ?1 WHERE scope = ?2 AND id = ?3")?
-        .execute((cell, place.scope, id.as_str()))?;
+    let sql = "UPDATE messages SET cell = ?1 WHERE scope = ?2 AND id = ?3";
+    connection.run(sql, (cell, place.scope, id.as_str()))?;
     Ok(())
 }

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use model::{DocId, DocKey, EntryId, Name, Owner, OwnerKind, Scope};
 use ports::{BrokenFile, FileAppend, FileChanges, FileMark, FileRecord, FileStat, LedgerError, VaultPath};
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{Connection, Row};
 
 use crate::SqliteLedger;
 use crate::failure::{Failure, LedgerResult};
 use crate::row::{counted, kind_number, name_of, owner_of};
+use crate::statement::Statements as _;
 
 pub(crate) const STATS: &str = "SELECT path, bytes, modified_s, modified_ns FROM files ORDER BY path";
 
@@ -60,18 +61,15 @@ fn record(connection: &Connection, path: &str) -> LedgerResult<Option<FileRecord
         return Ok(None);
     };
     let text = |at| row.get::<_, String>(at);
-    let mut marks = Vec::new();
-    let mut statement = connection.prepare_cached(MARKS)?;
-    let mut mark_rows = statement.query([row.get::<_, i64>(4)?])?;
-    while let Some(mark) = mark_rows.next()? {
+    let marks = connection.all(MARKS, [row.get::<_, i64>(4)?], |mark| {
         let docs: Vec<String> = serde_json::from_str(&mark.get::<_, String>(2)?)?;
-        marks.push(FileMark {
+        Ok(FileMark {
             entry: EntryId::new(mark.get::<_, String>(0)?),
             digest: mark.get::<_, i64>(1)?.cast_unsigned(),
             docs: docs.into_iter().map(DocId::from).collect(),
             is_shared: mark.get(3)?,
-        });
-    }
+        })
+    })?;
     Ok(Some(FileRecord {
         stat: stat_of(row)?,
         scope: Scope::new(name_of(&text(5)?)?, name_of(&text(6)?)?),
@@ -115,9 +113,7 @@ fn put(connection: &Connection, record: &FileRecord) -> LedgerResult<()> {
             ),
             |row| row.get(0),
         )?;
-    connection
-        .prepare_cached("DELETE FROM file_marks WHERE file = ?1")?
-        .execute([file])?;
+    connection.run("DELETE FROM file_marks WHERE file = ?1", [file])?;
     mark(connection, file, record)
 }
 
@@ -132,48 +128,35 @@ fn extend(connection: &Connection, append: &FileAppend) -> LedgerResult<()> {
     };
     let (seconds, rest) = time_of(&record.stat)?;
     let (seconds_before, rest_before) = time_of(before)?;
-    let file: Option<i64> = connection
-        .prepare_cached(
-            "UPDATE files SET bytes = ?2, modified_s = ?3, modified_ns = ?4
-             WHERE path = ?1 AND bytes = ?5 AND modified_s = ?6 AND modified_ns = ?7 RETURNING id",
-        )?
-        .query_row(
-            (
-                &*record.stat.path,
-                record.stat.bytes.cast_signed(),
-                seconds,
-                rest,
-                before.bytes.cast_signed(),
-                seconds_before,
-                rest_before,
-            ),
-            |row| row.get(0),
-        )
-        .optional()?;
+    let sql = "UPDATE files SET bytes = ?2, modified_s = ?3, modified_ns = ?4
+        WHERE path = ?1 AND bytes = ?5 AND modified_s = ?6 AND modified_ns = ?7 RETURNING id";
+    let values = (
+        &*record.stat.path,
+        record.stat.bytes.cast_signed(),
+        seconds,
+        rest,
+        before.bytes.cast_signed(),
+        seconds_before,
+        rest_before,
+    );
+    let file: Option<i64> = connection.one(sql, values, |row| row.get(0))?;
     file.map_or(Ok(()), |file| mark(connection, file, record))
 }
 
 fn facts(connection: &Connection, app: &Name, owner: &Owner) -> LedgerResult<Vec<DocKey>> {
-    let mut statement = connection.prepare_cached(FACTS)?;
-    let mut rows = statement.query((app.as_str(), kind_number(owner.kind), owner.id.as_str()))?;
-    let mut keys = Vec::new();
-    while let Some(row) = rows.next()? {
+    let whose = (app.as_str(), kind_number(owner.kind), owner.id.as_str());
+    let of_files = connection.all(FACTS, whose, |row| {
         let scope = Scope::new(app.clone(), name_of(&row.get::<_, String>(0)?)?);
         let docs: Vec<String> = serde_json::from_str(&row.get::<_, String>(1)?)?;
-        keys.extend(docs.into_iter().map(|id| DocKey {
-            scope: scope.clone(),
-            owner: owner.clone(),
-            id: id.into(),
-        }));
-    }
-    Ok(keys)
+        Ok(docs.into_iter().map(move |id| DocKey::new(&scope, owner, id)))
+    })?;
+    Ok(of_files.into_iter().flatten().collect())
 }
 
 fn sharing(connection: &Connection, of: Option<&(Scope, Owner)>) -> LedgerResult<Vec<VaultPath>> {
     let path = |row: &Row<'_>| Ok(row.get::<_, String>(0)?.into());
     let Some((scope, owner)) = of else {
-        let mut statement = connection.prepare_cached(SHARING)?;
-        return Ok(statement.query_map([], path)?.collect::<rusqlite::Result<_>>()?);
+        return connection.all(SHARING, [], path);
     };
     let of_owner = (
         scope.app.as_str(),
@@ -181,24 +164,15 @@ fn sharing(connection: &Connection, of: Option<&(Scope, Owner)>) -> LedgerResult
         owner.id.as_str(),
         scope.project.as_str(),
     );
-    let mut statement = connection.prepare_cached(SHARING_OF)?;
-    Ok(statement
-        .query_map(of_owner, path)?
-        .collect::<rusqlite::Result<_>>()?)
+    connection.all(SHARING_OF, of_owner, path)
 }
 
 fn users(connection: &Connection, scope: &Scope) -> LedgerResult<Vec<Owner>> {
-    let mut statement = connection.prepare_cached(USERS)?;
-    let mut rows = statement.query((
-        scope.app.as_str(),
-        scope.project.as_str(),
-        kind_number(OwnerKind::User),
-    ))?;
-    let mut users = Vec::new();
-    while let Some(row) = rows.next()? {
-        users.push(Owner::user(name_of(&row.get::<_, String>(0)?)?));
-    }
-    Ok(users)
+    let user = kind_number(OwnerKind::User);
+    let of = (scope.app.as_str(), scope.project.as_str(), user);
+    connection.all(USERS, of, |row| {
+        Ok(Owner::user(name_of(&row.get::<_, String>(0)?)?))
+    })
 }
 
 fn mark(connection: &Connection, file: i64, record: &FileRecord) -> LedgerResult<()> {
@@ -221,18 +195,13 @@ fn mark(connection: &Connection, file: i64, record: &FileRecord) -> LedgerResult
 }
 
 fn stat(connection: &Connection, path: &str) -> LedgerResult<Option<FileStat>> {
-    let mut statement = connection.prepare_cached(STAT)?;
-    Ok(statement.query_row([path], stat_of).optional()?)
+    connection.one(STAT, [path], stat_of)
 }
 
 #[async_trait]
 impl FileChanges for SqliteLedger {
     async fn stats(&self) -> Result<Vec<FileStat>, LedgerError> {
-        let work = |c: &Connection| {
-            let mut statement = c.prepare_cached(STATS)?;
-            let stats = statement.query_map([], stat_of)?;
-            Ok(stats.collect::<rusqlite::Result<_>>()?)
-        };
+        let work = |c: &Connection| c.all(STATS, [], |row| Ok(stat_of(row)?));
         self.readers.read(work).await
     }
 
@@ -292,14 +261,12 @@ impl FileChanges for SqliteLedger {
 
     async fn broken(&self) -> Result<Vec<BrokenFile>, LedgerError> {
         let work = |c: &Connection| {
-            let mut statement = c.prepare_cached(BROKEN)?;
-            let broken = statement.query_map([], |row| {
+            c.all(BROKEN, [], |row| {
                 Ok(BrokenFile {
                     path: row.get::<_, String>(0)?.into(),
                     problem: row.get(1)?,
                 })
-            })?;
-            Ok(broken.collect::<rusqlite::Result<_>>()?)
+            })
         };
         self.readers.read(work).await
     }

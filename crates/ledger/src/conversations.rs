@@ -10,12 +10,13 @@ use async_trait::async_trait;
 use model::{Owner, Scope, SessionId, SessionKey};
 use ports::{Conversations, LedgerError, NewRecord, Record};
 use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension, Params};
+use rusqlite::{Connection, Params};
 
 use crate::SqliteLedger;
 use crate::failure::{Failure, LedgerResult};
 use crate::packing::{Packer, Unpacker, fold};
-use crate::row::{count, counted, kind_number, make_scope, name_of, owner_of};
+use crate::row::{count, counted, kind_number, make_scope, owner_of, session_key};
+use crate::statement::Statements as _;
 use crate::{objects, sweep};
 
 pub(crate) const CONVERSATION: &str = "SELECT conversations.id, records, owner_kind, owner
@@ -65,14 +66,13 @@ fn conversation(connection: &Connection, key: &SessionKey) -> LedgerResult<Optio
         key.scope.project.as_str(),
         key.session.as_str(),
     ];
-    let found = connection.prepare_cached(CONVERSATION)?.query_row(names, |row| {
+    connection.one(CONVERSATION, names, |row| {
         Ok(ConversationRow {
             id: row.get(0)?,
             records: row.get(1)?,
             owner: (row.get(2)?, row.get(3)?),
         })
-    });
-    Ok(found.optional()?)
+    })
 }
 
 /// A position or an item's number as a column holds it; what does not fit is nowhere.
@@ -119,10 +119,8 @@ fn append(
         None => (make(connection, key, owner)?, 0),
     };
     if let Some(append_key) = append_key {
-        let seen = connection
-            .prepare_cached("SELECT records FROM append_keys WHERE conversation = ?1 AND key = ?2")?
-            .query_row((id, append_key), |row| row.get(0))
-            .optional()?;
+        let sql = "SELECT records FROM append_keys WHERE conversation = ?1 AND key = ?2";
+        let seen = connection.one(sql, (id, append_key), |row| row.get(0))?;
         if let Some(length) = seen {
             return Ok(counted(length) as u64);
         }
@@ -132,9 +130,8 @@ fn append(
     }
     let length = extend(connection, id, length, records)?;
     if let Some(append_key) = append_key {
-        connection
-            .prepare_cached("INSERT INTO append_keys (conversation, key, records) VALUES (?1, ?2, ?3)")?
-            .execute((id, append_key, length))?;
+        let sql = "INSERT INTO append_keys (conversation, key, records) VALUES (?1, ?2, ?3)";
+        connection.run(sql, (id, append_key, length))?;
     }
     Ok(counted(length) as u64)
 }
@@ -152,9 +149,8 @@ fn extend(connection: &Connection, conversation: i64, length: i64, records: &[Pa
         insert(connection, conversation, position, record)?;
     }
     let length = length + count(records.len());
-    connection
-        .prepare_cached("UPDATE conversations SET records = ?2 WHERE id = ?1")?
-        .execute((conversation, length))?;
+    let sql = "UPDATE conversations SET records = ?2 WHERE id = ?1";
+    connection.run(sql, (conversation, length))?;
     Ok(length)
 }
 
@@ -169,9 +165,7 @@ fn insert(connection: &Connection, conversation: i64, position: i64, record: &Pa
         .prepare_cached("INSERT INTO records (conversation, position, item, body) VALUES (?1, ?2, ?3, ?4)")?
         .insert((conversation, position, record.item, &record.body))?;
     if let Some(text) = &record.text {
-        connection
-            .prepare_cached("INSERT INTO texts (record, text) VALUES (?1, ?2)")?
-            .execute((seq, text))?;
+        connection.run("INSERT INTO texts (record, text) VALUES (?1, ?2)", (seq, text))?;
     }
     Ok(())
 }
@@ -188,9 +182,8 @@ fn replace(
     };
     // All go before the first comes, so that an item may change places.
     for (position, _) in replaced {
-        let gone = connection
-            .prepare_cached("DELETE FROM records WHERE conversation = ?1 AND position = ?2")?
-            .execute((found.id, number(*position)))?;
+        let sql = "DELETE FROM records WHERE conversation = ?1 AND position = ?2";
+        let gone = connection.run(sql, (found.id, number(*position)))?;
         if gone == 0 {
             return Err(Failure::Conflict);
         }
@@ -224,28 +217,17 @@ fn fork(connection: &Connection, from: &SessionKey, records: u64, to: &SessionKe
            WHERE original.conversation = ?1 AND original.position < ?3 ORDER BY copy.seq",
     ];
     for sql in steps {
-        connection
-            .prepare_cached(sql)?
-            .execute((found.id, copy, number(records)))?;
+        connection.run(sql, (found.id, copy, number(records)))?;
     }
     extend(connection, copy, number(records), &[])?;
     Ok(())
 }
 
 fn newest(connection: &Connection, limit: usize) -> LedgerResult<Vec<(SessionKey, Owner)>> {
-    let mut statement = connection.prepare_cached(NEWEST)?;
-    let mut rows = statement.query([count(limit)])?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        let (app, project): (String, String) = (row.get(0)?, row.get(1)?);
-        let (name, owner): (String, String) = (row.get(2)?, row.get(4)?);
-        let key = SessionKey {
-            scope: Scope::new(name_of(&app)?, name_of(&project)?),
-            session: SessionId::new(name),
-        };
-        found.push((key, owner_of(row.get(3)?, &owner)?));
-    }
-    Ok(found)
+    connection.all(NEWEST, [count(limit)], |row| {
+        let owner = owner_of(row.get(3)?, &row.get::<_, String>(4)?)?;
+        Ok((session_key(row, 0)?, owner))
+    })
 }
 
 fn named(
@@ -254,56 +236,40 @@ fn named(
     beginning: &str,
     limit: usize,
 ) -> LedgerResult<Vec<(SessionId, Owner)>> {
-    let mut statement = connection.prepare_cached(NAMED)?;
-    let mut rows = statement.query((
-        scope.app.as_str(),
-        scope.project.as_str(),
-        beginning,
-        format!("{beginning}{}", char::MAX),
-        count(limit),
-    ))?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        let name: String = row.get(0)?;
-        let owner: String = row.get(2)?;
-        found.push((SessionId::new(name), owner_of(row.get(1)?, &owner)?));
-    }
-    Ok(found)
+    let end = format!("{beginning}{}", char::MAX);
+    let (app, project) = (scope.app.as_str(), scope.project.as_str());
+    connection.all(NAMED, (app, project, beginning, end, count(limit)), |row| {
+        let name = SessionId::new(row.get::<_, String>(0)?);
+        Ok((name, owner_of(row.get(1)?, &row.get::<_, String>(2)?)?))
+    })
 }
 
 fn delete(connection: &Connection, key: &SessionKey) -> LedgerResult<bool> {
     let Some(found) = conversation(connection, key)? else {
         return Ok(false);
     };
-    connection
-        .prepare_cached("DELETE FROM conversations WHERE id = ?1")?
-        .execute([found.id])?;
+    connection.run("DELETE FROM conversations WHERE id = ?1", [found.id])?;
     sweep::erase_bytes(connection)?;
     Ok(true)
 }
 
 fn records(connection: &Connection, sql: &str, params: impl Params) -> LedgerResult<Vec<Record>> {
     let mut unpacker = Unpacker::new()?;
-    let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query(params)?;
-    let mut records = Vec::new();
-    while let Some(row) = rows.next()? {
-        records.push(Record {
+    connection.all(sql, params, |row| {
+        Ok(Record {
             position: row.get::<_, i64>(0)?.cast_unsigned(),
             item: row.get::<_, Option<i64>>(1)?.map(i64::cast_unsigned),
             body: unpacker.unpack(row.get_ref(2)?)?.to_owned(),
-        });
-    }
-    Ok(records)
+        })
+    })
 }
 
 fn items(connection: &Connection, key: &SessionKey, items: Range<u64>) -> LedgerResult<Vec<Record>> {
     match conversation(connection, key)? {
-        Some(found) => records(
-            connection,
-            ITEMS,
-            (found.id, number(items.start), number(items.end)),
-        ),
+        Some(found) => {
+            let range = (found.id, number(items.start), number(items.end));
+            records(connection, ITEMS, range)
+        }
         None => Ok(Vec::new()),
     }
 }
@@ -417,13 +383,8 @@ impl Conversations for SqliteLedger {
 
     async fn fork(&self, from: &SessionKey, records: u64, to: &SessionId) -> Result<(), LedgerError> {
         let (from, to) = (from.clone(), to.clone());
-        let work = move |c: &Connection| {
-            let to = SessionKey {
-                scope: Scope::clone(&from.scope),
-                session: to,
-            };
-            fork(c, &from, records, &to)
-        };
+        let to = SessionKey::new(from.scope.clone(), to);
+        let work = move |c: &Connection| fork(c, &from, records, &to);
         self.writer.write(work).await
     }
 

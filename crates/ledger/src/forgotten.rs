@@ -2,11 +2,12 @@
 //!
 //! Owns: the digests of deleted client ids and titles. Never: the ids or titles themselves.
 
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::Connection;
 use sha2::{Digest, Sha256};
 
 use crate::failure::LedgerResult;
 use crate::row::SessionRows;
+use crate::statement::Statements as _;
 use crate::words;
 
 /// Notes the words and client ids of messages that are about to be deleted together.
@@ -29,10 +30,9 @@ pub(crate) fn note(connection: &Connection, messages: impl IntoIterator<Item = i
 
 /// Notes that a session lost its title, if it has one.
 pub(crate) fn note_title(connection: &Connection, session: i64) -> LedgerResult<()> {
-    let titled: Option<(i64, String)> = connection
-        .prepare_cached("SELECT scope, name FROM sessions WHERE id = ?1 AND title IS NOT NULL")?
-        .query_row([session], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()?;
+    let sql = "SELECT scope, name FROM sessions WHERE id = ?1 AND title IS NOT NULL";
+    let titled: Option<(i64, String)> =
+        connection.one(sql, [session], |row| Ok((row.get(0)?, row.get(1)?)))?;
     match titled {
         Some((scope, name)) => insert(connection, scope, &digest(&name, None)),
         None => Ok(()),
@@ -68,9 +68,8 @@ pub(crate) fn strike(
     session: &str,
     client_id: Option<&str>,
 ) -> LedgerResult<()> {
-    connection
-        .prepare_cached("DELETE FROM forgotten WHERE scope = ?1 AND digest = ?2")?
-        .execute((scope, digest(session, client_id)))?;
+    let sql = "DELETE FROM forgotten WHERE scope = ?1 AND digest = ?2";
+    connection.run(sql, (scope, digest(session, client_id)))?;
     Ok(())
 }
 
@@ -79,19 +78,15 @@ pub(crate) fn drop_empty(connection: &Connection, place: SessionRows, ordinal: i
     if ordinal > 0 {
         return Ok(());
     }
-    connection
-        .prepare_cached(
-            "DELETE FROM sessions WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM events WHERE session = ?1)
-               AND NOT EXISTS (SELECT 1 FROM jobs WHERE session = ?1)",
-        )?
-        .execute([place.session])?;
+    let sql = "DELETE FROM sessions WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM events WHERE session = ?1)
+        AND NOT EXISTS (SELECT 1 FROM jobs WHERE session = ?1)";
+    connection.run(sql, [place.session])?;
     Ok(())
 }
 
 fn insert(connection: &Connection, scope: i64, digest: &[u8; 32]) -> LedgerResult<()> {
-    connection
-        .prepare_cached("INSERT INTO forgotten (scope, digest) VALUES (?1, ?2) ON CONFLICT DO NOTHING")?
-        .execute((scope, digest))?;
+    let sql = "INSERT INTO forgotten (scope, digest) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+    connection.run(sql, (scope, digest))?;
     Ok(())
 }
 

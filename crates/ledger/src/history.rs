@@ -11,14 +11,15 @@ use ports::{
     Announced, By, ChangeId, ChangeQuery, ChangeTarget, FileStat, History, HistoryChange, LedgerError,
     NewVersion, Version, VersionId, VersionKey, VersionQuery, VersionText,
 };
+use rusqlite::Connection;
 use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension};
 
 use crate::SqliteLedger;
 use crate::changes::{stat_of, time_of};
 use crate::failure::LedgerResult;
 use crate::packing::Packer;
 use crate::row::kind_number;
+use crate::statement::Statements as _;
 use crate::sweep::erase_bytes;
 
 pub(crate) const LAST: &str = "SELECT id, before, after, is_unsettled FROM versions WHERE file = ?1 AND entry = ?2 ORDER BY id DESC LIMIT 1";
@@ -60,11 +61,8 @@ impl<'a> Recorder<'a> {
     }
 
     fn known_file(&self, path: &str) -> LedgerResult<Option<i64>> {
-        let known = self
-            .connection
-            .prepare_cached("SELECT id FROM versioned_files WHERE path = ?1")?
-            .query_row([path], |row| row.get(0));
-        Ok(known.optional()?)
+        let sql = "SELECT id FROM versioned_files WHERE path = ?1";
+        self.connection.one(sql, [path], |row| row.get(0))
     }
 
     fn file(&self, version: &NewVersion) -> LedgerResult<i64> {
@@ -88,18 +86,14 @@ impl<'a> Recorder<'a> {
     }
 
     fn last(&self, file: i64, entry: &str) -> LedgerResult<Option<Last>> {
-        let last = self
-            .connection
-            .prepare_cached(LAST)?
-            .query_row((file, entry), |row| {
-                Ok(Last {
-                    id: row.get(0)?,
-                    before: row.get(1)?,
-                    after: row.get(2)?,
-                    is_unsettled: row.get(3)?,
-                })
-            });
-        Ok(last.optional()?)
+        self.connection.one(LAST, (file, entry), |row| {
+            Ok(Last {
+                id: row.get(0)?,
+                before: row.get(1)?,
+                after: row.get(2)?,
+                is_unsettled: row.get(3)?,
+            })
+        })
     }
 
     /// Makes the newest version that of the state that was found, and returns whether there is any.
@@ -187,9 +181,7 @@ fn entry_of(key: &VersionKey) -> &str {
 }
 
 fn settle(connection: &Connection, id: i64) -> LedgerResult<()> {
-    connection
-        .prepare_cached("UPDATE versions SET is_unsettled = 0 WHERE id = ?1")?
-        .execute([id])?;
+    connection.run("UPDATE versions SET is_unsettled = 0 WHERE id = ?1", [id])?;
     Ok(())
 }
 
@@ -279,18 +271,14 @@ fn find(connection: &Connection, found: &[NewVersion], at: Timestamp) -> LedgerR
 
 fn delete(connection: &Connection, versions: &[VersionId]) -> LedgerResult<()> {
     for id in versions {
-        let touched: Option<(Option<i64>, i64)> = connection
-            .prepare_cached("DELETE FROM versions WHERE id = ?1 RETURNING change, file")?
-            .query_row([id.cast_signed()], |row| Ok((row.get(0)?, row.get(1)?)))
-            .optional()?;
+        let sql = "DELETE FROM versions WHERE id = ?1 RETURNING change, file";
+        let touched: Option<(Option<i64>, i64)> =
+            connection.one(sql, [id.cast_signed()], |row| Ok((row.get(0)?, row.get(1)?)))?;
         if let Some((change, file)) = touched {
             drop_if_empty(connection, change)?;
-            connection
-                .prepare_cached(
-                    "DELETE FROM versioned_files WHERE id = ?1
-                     AND NOT EXISTS (SELECT 1 FROM versions WHERE file = ?1)",
-                )?
-                .execute([file])?;
+            let sql = "DELETE FROM versioned_files WHERE id = ?1
+                AND NOT EXISTS (SELECT 1 FROM versions WHERE file = ?1)";
+            connection.run(sql, [file])?;
         }
     }
     if !versions.is_empty() {
@@ -301,19 +289,14 @@ fn delete(connection: &Connection, versions: &[VersionId]) -> LedgerResult<()> {
 
 /// Deletes a change without versions, unless it is open.
 fn drop_if_empty(connection: &Connection, change: Option<i64>) -> LedgerResult<()> {
-    connection
-        .prepare_cached(
-            "DELETE FROM changes WHERE id = ?1 AND is_open = 0
-             AND NOT EXISTS (SELECT 1 FROM versions WHERE change = ?1)",
-        )?
-        .execute([change])?;
+    let sql = "DELETE FROM changes WHERE id = ?1 AND is_open = 0
+        AND NOT EXISTS (SELECT 1 FROM versions WHERE change = ?1)";
+    connection.run(sql, [change])?;
     Ok(())
 }
 
 fn put_others(connection: &Connection, stats: &[FileStat]) -> LedgerResult<()> {
-    connection
-        .prepare_cached("DELETE FROM other_files")?
-        .execute([])?;
+    connection.run("DELETE FROM other_files", [])?;
     let mut insert = connection.prepare_cached(
         "INSERT INTO other_files (path, bytes, modified_s, modified_ns) VALUES (?1, ?2, ?3, ?4)",
     )?;
@@ -352,8 +335,8 @@ impl History for SqliteLedger {
 
     async fn close(&self, change: ChangeId) -> Result<(), LedgerError> {
         let work = move |c: &Connection| {
-            c.prepare_cached("UPDATE changes SET is_open = 0 WHERE id = ?1")?
-                .execute([change.cast_signed()])?;
+            let sql = "UPDATE changes SET is_open = 0 WHERE id = ?1";
+            c.run(sql, [change.cast_signed()])?;
             drop_if_empty(c, Some(change.cast_signed()))
         };
         self.writer.write(work).await
@@ -379,11 +362,8 @@ impl History for SqliteLedger {
 
     async fn others(&self) -> Result<Vec<FileStat>, LedgerError> {
         let work = |c: &Connection| {
-            let mut statement = c.prepare_cached(
-                "SELECT path, bytes, modified_s, modified_ns FROM other_files ORDER BY path",
-            )?;
-            let stats = statement.query_map([], stat_of)?;
-            Ok(stats.collect::<rusqlite::Result<_>>()?)
+            let sql = "SELECT path, bytes, modified_s, modified_ns FROM other_files ORDER BY path";
+            c.all(sql, [], |row| Ok(stat_of(row)?))
         };
         self.readers.read(work).await
     }

@@ -11,12 +11,13 @@ use ports::{
     Job, JobFailure, JobId, JobKind, JobState, JobStats, Jobs, LedgerError, NewJob, Retention, TaskPage,
     TaskQuery,
 };
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{Connection, Row};
 
 use crate::SqliteLedger;
 use crate::failure::{Failure, LedgerResult};
 use crate::late::blocking;
 use crate::row::{count, counted, place_of, scope_row, session_key, session_row};
+use crate::statement::Statements as _;
 
 const JOB: &str =
     "SELECT jobs.id, jobs.kind, app, project, name, subject, state, attempt, error, created, finished
@@ -45,34 +46,29 @@ fn job_of(row: &Row<'_>) -> LedgerResult<Job> {
 /// Queues a job unless its id is known.
 pub(crate) fn insert(connection: &Connection, job: NewJob, created: Timestamp) -> LedgerResult<()> {
     let place = place_of(connection, &job.session)?;
-    connection
-        .prepare_cached(
-            "INSERT INTO jobs (id, scope, session, kind, subject, state, due, created, head)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,
-               NOT EXISTS (SELECT 1 FROM jobs WHERE session = ?3 AND finished IS NULL))
-             ON CONFLICT (id) DO NOTHING",
-        )?
-        .execute((
-            job.id.0,
-            place.scope,
-            place.session,
-            job.kind.as_str(),
-            job.subject,
-            JobState::Queued.as_str(),
-            job.run_at.millis(),
-            created.millis(),
-        ))?;
+    let sql = "INSERT INTO jobs (id, scope, session, kind, subject, state, due, created, head)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,
+          NOT EXISTS (SELECT 1 FROM jobs WHERE session = ?3 AND finished IS NULL))
+        ON CONFLICT (id) DO NOTHING";
+    let values = (
+        job.id.0,
+        place.scope,
+        place.session,
+        job.kind.as_str(),
+        job.subject,
+        JobState::Queued.as_str(),
+        job.run_at.millis(),
+        created.millis(),
+    );
+    connection.run(sql, values)?;
     Ok(())
 }
 
 /// Gives the turn to the oldest unfinished job of a session.
 pub(crate) fn set_head(connection: &Connection, session: i64) -> LedgerResult<()> {
-    connection
-        .prepare_cached(
-            "UPDATE jobs SET head = 1 WHERE head = 0 AND seq =
-               (SELECT min(seq) FROM jobs WHERE session = ?1 AND finished IS NULL)",
-        )?
-        .execute([session])?;
+    let sql = "UPDATE jobs SET head = 1 WHERE head = 0 AND seq =
+        (SELECT min(seq) FROM jobs WHERE session = ?1 AND finished IS NULL)";
+    connection.run(sql, [session])?;
     Ok(())
 }
 
@@ -88,10 +84,7 @@ fn claim(
     now: Timestamp,
     lease_until: Timestamp,
 ) -> LedgerResult<Vec<Job>> {
-    let mut due = connection.prepare_cached(DUE)?;
-    let due = due
-        .query_map((now.millis(), count(limit)), |row| row.get(0))?
-        .collect::<rusqlite::Result<Vec<i64>>>()?;
+    let due: Vec<i64> = connection.all(DUE, (now.millis(), count(limit)), |row| Ok(row.get(0)?))?;
     let mut claimed = Vec::with_capacity(due.len());
     for seq in due {
         let Some(first) = lease(connection, seq, lease_until)? else {
@@ -109,12 +102,10 @@ fn claim(
 }
 
 fn lease(connection: &Connection, seq: i64, until: Timestamp) -> LedgerResult<Option<Job>> {
-    connection
-        .prepare_cached("UPDATE jobs SET state = ?2, attempt = attempt + 1, due = ?3 WHERE seq = ?1")?
-        .execute((seq, JobState::Processing.as_str(), until.millis()))?;
-    let mut statement = connection.prepare_cached(&format!("{JOB} WHERE jobs.seq = ?1"))?;
-    let mut rows = statement.query([seq])?;
-    rows.next()?.map(job_of).transpose()
+    let sql = "UPDATE jobs SET state = ?2, attempt = attempt + 1, due = ?3 WHERE seq = ?1";
+    connection.run(sql, (seq, JobState::Processing.as_str(), until.millis()))?;
+    let sql = format!("{JOB} WHERE jobs.seq = ?1");
+    Ok(connection.all(&sql, [seq], job_of)?.pop())
 }
 
 fn waiting_behind(connection: &Connection, seq: i64, limit: usize, now: Timestamp) -> LedgerResult<Vec<i64>> {
@@ -143,30 +134,23 @@ fn hand_back(connection: &Connection, ids: &[JobId], now: Timestamp) -> LedgerRe
 /// Ends leased jobs; one that nobody has a lease of any more is left as it is.
 fn complete(connection: &Connection, ids: &[JobId], now: Timestamp) -> LedgerResult<()> {
     for id in ids {
-        let ended = connection
-            .prepare_cached(
-                "UPDATE jobs SET state = ?3, finished = ?4, error = NULL, head = 0
-                 WHERE id = ?1 AND state = ?2 RETURNING session, kind, subject",
-            )?
-            .query_row(
-                (
-                    id.0.as_str(),
-                    JobState::Processing.as_str(),
-                    JobState::Success.as_str(),
-                    now.millis(),
-                ),
-                |row| Ok((row.get(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?)),
-            )
-            .optional()?;
+        let sql = "UPDATE jobs SET state = ?3, finished = ?4, error = NULL, head = 0
+            WHERE id = ?1 AND state = ?2 RETURNING session, kind, subject";
+        let values = (
+            id.0.as_str(),
+            JobState::Processing.as_str(),
+            JobState::Success.as_str(),
+            now.millis(),
+        );
+        let ended = connection.one(sql, values, |row| {
+            Ok((row.get(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?))
+        })?;
         let Some((session, kind, subject)) = ended else {
             continue;
         };
         if kind == JobKind::WriteCell.as_str() {
-            connection
-                .prepare_cached(
-                    "UPDATE cell_owners SET written = 1 WHERE cell = (SELECT seq FROM cells WHERE id = ?1)",
-                )?
-                .execute([subject])?;
+            let sql = "UPDATE cell_owners SET written = 1 WHERE cell = (SELECT seq FROM cells WHERE id = ?1)";
+            connection.run(sql, [subject])?;
         }
         set_head(connection, session)?;
     }
@@ -176,33 +160,28 @@ fn complete(connection: &Connection, ids: &[JobId], now: Timestamp) -> LedgerRes
 fn fail(connection: &Connection, id: &JobId, failure: JobFailure, now: Timestamp) -> LedgerResult<()> {
     let leased = (id.0.as_str(), JobState::Processing.as_str());
     if let Some(retry_at) = failure.retry_at {
-        connection
-            .prepare_cached("UPDATE jobs SET state = ?3, error = ?4, due = ?5 WHERE id = ?1 AND state = ?2")?
-            .execute((
+        connection.run(
+            "UPDATE jobs SET state = ?3, error = ?4, due = ?5 WHERE id = ?1 AND state = ?2",
+            (
                 leased.0,
                 leased.1,
                 JobState::Queued.as_str(),
                 failure.error,
                 retry_at.millis(),
-            ))?;
+            ),
+        )?;
         return Ok(());
     }
-    let session: Option<i64> = connection
-        .prepare_cached(
-            "UPDATE jobs SET state = ?3, error = ?4, finished = ?5, head = 0
-             WHERE id = ?1 AND state = ?2 RETURNING session",
-        )?
-        .query_row(
-            (
-                leased.0,
-                leased.1,
-                JobState::Failed.as_str(),
-                failure.error,
-                now.millis(),
-            ),
-            |row| row.get(0),
-        )
-        .optional()?;
+    let sql = "UPDATE jobs SET state = ?3, error = ?4, finished = ?5, head = 0
+        WHERE id = ?1 AND state = ?2 RETURNING session";
+    let values = (
+        leased.0,
+        leased.1,
+        JobState::Failed.as_str(),
+        failure.error,
+        now.millis(),
+    );
+    let session: Option<i64> = connection.one(sql, values, |row| row.get(0))?;
     session.map_or(Ok(()), |session| set_head(connection, session))
 }
 
@@ -211,32 +190,28 @@ fn retry(connection: &Connection, scope: &Scope, id: &JobId, now: Timestamp) -> 
     let Some(scope) = scope_row(connection, scope)? else {
         return Ok(false);
     };
-    let retried = connection
-        .prepare_cached(
-            "UPDATE jobs SET seq = (SELECT max(seq) FROM jobs) + 1, state = ?4, attempt = 0, finished = NULL, due = ?5,
-               head = NOT EXISTS (SELECT 1 FROM jobs AS other
-                                  WHERE other.session = jobs.session AND other.finished IS NULL)
-             WHERE id = ?1 AND scope = ?2 AND state = ?3",
-        )?
-        .execute((
-            id.0.as_str(),
-            scope,
-            JobState::Failed.as_str(),
-            JobState::Queued.as_str(),
-            now.millis(),
-        ))?;
+    let sql = "UPDATE jobs SET seq = (SELECT max(seq) FROM jobs) + 1, state = ?4, attempt = 0, finished = NULL, due = ?5,
+          head = NOT EXISTS (SELECT 1 FROM jobs AS other
+                             WHERE other.session = jobs.session AND other.finished IS NULL)
+        WHERE id = ?1 AND scope = ?2 AND state = ?3";
+    let values = (
+        id.0.as_str(),
+        scope,
+        JobState::Failed.as_str(),
+        JobState::Queued.as_str(),
+        now.millis(),
+    );
+    let retried = connection.run(sql, values)?;
     Ok(retried > 0)
 }
 
 /// A lease was claimed when it was due, so it is due again at once.
 fn release_all(connection: &Connection, latest: Timestamp) -> LedgerResult<usize> {
     let (leased, queued) = (JobState::Processing.as_str(), JobState::Queued.as_str());
-    let released = connection
-        .prepare_cached("UPDATE jobs SET state = ?2, due = created WHERE state = ?1 AND state <> 'success'")?
-        .execute((leased, queued))?;
-    connection
-        .prepare_cached("UPDATE jobs SET due = ?2 WHERE state = ?1 AND due > ?2")?
-        .execute((queued, latest.millis()))?;
+    let sql = "UPDATE jobs SET state = ?2, due = created WHERE state = ?1 AND state <> 'success'";
+    let released = connection.run(sql, (leased, queued))?;
+    let sql = "UPDATE jobs SET due = ?2 WHERE state = ?1 AND due > ?2";
+    connection.run(sql, (queued, latest.millis()))?;
     Ok(released)
 }
 
@@ -244,10 +219,7 @@ fn release_all(connection: &Connection, latest: Timestamp) -> LedgerResult<usize
 fn condition(connection: &Connection, query: &TaskQuery) -> LedgerResult<Option<(String, i64)>> {
     let (mut sql, row) = match &query.session {
         Some(session) => {
-            let key = model::SessionKey {
-                scope: query.scope.clone(),
-                session: session.clone(),
-            };
+            let key = model::SessionKey::new(query.scope.clone(), session.clone());
             ("jobs.session = ?1".to_owned(), session_row(connection, &key)?)
         }
         None => ("jobs.scope = ?1".to_owned(), scope_row(connection, &query.scope)?),
@@ -256,11 +228,8 @@ fn condition(connection: &Connection, query: &TaskQuery) -> LedgerResult<Option<
         sql = format!("{sql} AND state = '{}'", state.as_str());
     }
     if !query.kinds.is_empty() {
-        let kinds: Vec<String> = query
-            .kinds
-            .iter()
-            .map(|kind| format!("'{}'", kind.as_str()))
-            .collect();
+        let kinds = query.kinds.iter().map(|kind| format!("'{}'", kind.as_str()));
+        let kinds: Vec<String> = kinds.collect();
         sql = format!("{sql} AND kind IN ({})", kinds.join(", "));
     }
     if let Some(from) = query.made_from {
@@ -287,23 +256,17 @@ fn page(connection: &Connection, query: &TaskQuery) -> LedgerResult<TaskPage> {
         .prepare_cached(&format!("SELECT count(*) FROM jobs WHERE {condition}"))?
         .query_row([row], |row| row.get(0))?;
     let before = query.page.saturating_sub(1).saturating_mul(query.page_size);
-    let mut statement = connection.prepare_cached(&page_sql(&condition))?;
-    let mut rows = statement.query((row, count(query.page_size), count(before)))?;
-    let mut jobs = Vec::new();
-    while let Some(row) = rows.next()? {
-        jobs.push(job_of(row)?);
-    }
+    let page = (row, count(query.page_size), count(before));
     Ok(TaskPage {
         total: counted(total),
-        jobs,
+        jobs: connection.all(&page_sql(&condition), page, job_of)?,
     })
 }
 
 fn job(connection: &Connection, scope: &Scope, id: &JobId) -> LedgerResult<Option<Job>> {
     let sql = format!("{JOB} WHERE jobs.id = ?1 AND app = ?2 AND project = ?3");
-    let mut statement = connection.prepare_cached(&sql)?;
-    let mut rows = statement.query([id.0.as_str(), scope.app.as_str(), scope.project.as_str()])?;
-    rows.next()?.map(job_of).transpose()
+    let named = [id.0.as_str(), scope.app.as_str(), scope.project.as_str()];
+    Ok(connection.all(&sql, named, job_of)?.pop())
 }
 
 fn drop_finished(connection: &Connection, before: Timestamp) -> LedgerResult<usize> {
@@ -312,7 +275,7 @@ fn drop_finished(connection: &Connection, before: Timestamp) -> LedgerResult<usi
         "DELETE FROM jobs WHERE state = 'success' AND finished < ?1",
         "DELETE FROM runs WHERE state = 'success' AND finished < ?1",
     ] {
-        dropped += connection.prepare_cached(sql)?.execute([before.millis()])?;
+        dropped += connection.run(sql, [before.millis()])?;
     }
     Ok(dropped)
 }

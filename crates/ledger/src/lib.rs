@@ -28,6 +28,7 @@ mod row;
 mod runs;
 mod schema;
 mod scrub;
+mod statement;
 mod sweep;
 mod titles;
 mod transcripts;

@@ -8,6 +8,7 @@ use rusqlite::Connection;
 
 use crate::failure::LedgerResult;
 use crate::row::{count, kind_number, make_scope, scope_row};
+use crate::statement::Statements as _;
 
 pub(crate) const OWNED: &str =
     "SELECT 1 FROM objects WHERE scope = ?1 AND owner_kind = ?2 AND owner = ?3 AND id = ?4";
@@ -26,13 +27,10 @@ pub(crate) fn record(
     for id in ids {
         statement.execute((scope, kind, name, id))?;
     }
-    connection
-        .prepare_cached(
-            "DELETE FROM objects WHERE scope = ?1 AND owner_kind = ?2 AND owner = ?3 AND seq <=
-               (SELECT seq FROM objects WHERE scope = ?1 AND owner_kind = ?2 AND owner = ?3
-                ORDER BY seq DESC LIMIT 1 OFFSET ?4)",
-        )?
-        .execute((scope, kind, name, count(OBJECTS_MAX)))?;
+    let sql = "DELETE FROM objects WHERE scope = ?1 AND owner_kind = ?2 AND owner = ?3 AND seq <=
+        (SELECT seq FROM objects WHERE scope = ?1 AND owner_kind = ?2 AND owner = ?3
+         ORDER BY seq DESC LIMIT 1 OFFSET ?4)";
+    connection.run(sql, (scope, kind, name, count(OBJECTS_MAX)))?;
     Ok(())
 }
 
@@ -61,9 +59,8 @@ pub(crate) fn owned(
 /// Deletes what is recorded for an owner.
 pub(crate) fn delete(connection: &Connection, scope: &Scope, owner: &Owner) -> LedgerResult<()> {
     if let Some(scope) = scope_row(connection, scope)? {
-        connection
-            .prepare_cached("DELETE FROM objects WHERE scope = ?1 AND owner_kind = ?2 AND owner = ?3")?
-            .execute((scope, kind_number(owner.kind), owner.id.as_str()))?;
+        let sql = "DELETE FROM objects WHERE scope = ?1 AND owner_kind = ?2 AND owner = ?3";
+        connection.run(sql, (scope, kind_number(owner.kind), owner.id.as_str()))?;
     }
     Ok(())
 }

@@ -9,7 +9,8 @@ use ports::Buffered;
 use rusqlite::Connection;
 
 use crate::failure::LedgerResult;
-use crate::row::{USER, counted, name_of, owner_of, session_key};
+use crate::row::{USER, count, counted, name_of, owner_of, session_key};
+use crate::statement::Statements as _;
 
 pub(crate) const BUFFERED: &str =
     "SELECT count(*), coalesce(sum(buffered), 0) FROM sessions WHERE buffered > 0";
@@ -30,13 +31,12 @@ pub(crate) const OPEN: &str = "SELECT app, project, name, touched
     WHERE buffered > 0 ORDER BY touched LIMIT ?1";
 
 pub(crate) fn waiting(connection: &Connection) -> LedgerResult<BTreeMap<(Scope, Owner), usize>> {
-    let mut statement = connection.prepare_cached(WAITING)?;
-    let rows = statement.query_and_then([USER], |row| {
+    let waiting = connection.all(WAITING, [USER], |row| {
         let text = |at| row.get::<_, String>(at);
         let scope = Scope::new(name_of(&text(0)?)?, name_of(&text(1)?)?);
         Ok(((scope, owner_of(USER, &text(2)?)?), counted(row.get(3)?)))
     })?;
-    rows.collect()
+    Ok(waiting.into_iter().collect())
 }
 
 pub(crate) fn buffered(connection: &Connection) -> LedgerResult<Buffered> {
@@ -51,10 +51,7 @@ pub(crate) fn buffered(connection: &Connection) -> LedgerResult<Buffered> {
 }
 
 pub(crate) fn sessions(connection: &Connection, limit: usize) -> LedgerResult<Vec<(SessionKey, Timestamp)>> {
-    let mut statement = connection.prepare_cached(OPEN)?;
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let rows = statement.query_and_then([limit], |row| {
+    connection.all(OPEN, [count(limit)], |row| {
         Ok((session_key(row, 0)?, Timestamp::from_millis(row.get(3)?)))
-    })?;
-    rows.collect()
+    })
 }

@@ -9,27 +9,28 @@ use model::{
     Content, Message, MessageId, Name, Owner, OwnerKind, Part, PartKind, Role, Scope, SessionId, SessionKey,
     Timestamp, ToolCall,
 };
-use rusqlite::{Connection, OptionalExtension, Row};
-use serde::{Deserialize, Serialize};
+use rusqlite::{Connection, Row};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_with::skip_serializing_none;
 
 use crate::failure::{Failure, LedgerResult};
+use crate::statement::Statements as _;
 
 /// The kind of event that a message is in its session's log.
 pub(crate) const MESSAGE: &str = "message";
 
 /// A message as the payload of its event. Absent and empty fields are left out; text is kept as it came.
+#[skip_serializing_none]
 #[derive(Serialize, Deserialize)]
 struct StoredMessage<'a> {
     id: String,
     sender: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     sender_name: Option<String>,
     role: String,
     time: i64,
     content: StoredContent<'a>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     tool_calls: Vec<StoredCall>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     tool_call_id: Option<String>,
 }
 
@@ -40,22 +41,29 @@ enum StoredContent<'a> {
     Parts(Vec<StoredPart<'a>>),
 }
 
+/// A part borrowed for writing, or read.
 #[derive(Serialize, Deserialize)]
-struct StoredPart<'a> {
-    kind: StoredPartKind,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    text: Option<Cow<'a, str>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    uri: Option<Cow<'a, str>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    base64: Option<Cow<'a, str>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    ext: Option<Cow<'a, str>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    name: Option<Cow<'a, str>>,
+struct StoredPart<'a>(
+    #[serde(serialize_with = "PartFields::serialize", deserialize_with = "part_of")] Cow<'a, Part>,
+);
+
+#[skip_serializing_none]
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Part")]
+struct PartFields {
+    #[serde(with = "StoredKind")]
+    kind: PartKind,
+    text: Option<String>,
+    uri: Option<String>,
+    base64: Option<String>,
+    ext: Option<String>,
+    name: Option<String>,
     /// JSON text inside a JSON string, so that its spelling survives.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    extras_json: Option<Cow<'a, str>>,
+    extras_json: Option<String>,
+}
+
+fn part_of<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Cow<'static, Part>, D::Error> {
+    PartFields::deserialize(deserializer).map(Cow::Owned)
 }
 
 #[derive(Serialize, Deserialize)]
@@ -71,10 +79,11 @@ enum StoredKind {
 }
 
 #[derive(Serialize, Deserialize)]
-struct StoredPartKind(#[serde(with = "StoredKind")] PartKind);
+struct StoredCall(#[serde(with = "CallFields")] ToolCall);
 
 #[derive(Serialize, Deserialize)]
-struct StoredCall {
+#[serde(remote = "ToolCall")]
+struct CallFields {
     id: String,
     name: String,
     arguments: String,
@@ -90,9 +99,11 @@ pub(crate) fn payload_of(message: Message) -> LedgerResult<String> {
         time: message.time.millis(),
         content: match &*message.content {
             Content::Text(text) => StoredContent::Text(text.into()),
-            Content::Parts(parts) => StoredContent::Parts(parts.iter().map(StoredPart::from).collect()),
+            Content::Parts(parts) => {
+                StoredContent::Parts(parts.iter().map(|part| StoredPart(Cow::Borrowed(part))).collect())
+            }
         },
-        tool_calls: message.tool_calls.into_iter().map(StoredCall::from).collect(),
+        tool_calls: message.tool_calls.into_iter().map(StoredCall).collect(),
         tool_call_id: message.tool_call_id,
     };
     Ok(serde_json::to_string(&said)?)
@@ -110,61 +121,13 @@ pub(crate) fn message_of(payload: &str, session: SessionKey) -> LedgerResult<Mes
         time: Timestamp::from_millis(said.time),
         content: Arc::new(match said.content {
             StoredContent::Text(text) => Content::Text(text.into_owned()),
-            StoredContent::Parts(parts) => Content::Parts(parts.into_iter().map(Part::from).collect()),
+            StoredContent::Parts(parts) => {
+                Content::Parts(parts.into_iter().map(|part| part.0.into_owned()).collect())
+            }
         }),
-        tool_calls: said.tool_calls.into_iter().map(ToolCall::from).collect(),
+        tool_calls: said.tool_calls.into_iter().map(|call| call.0).collect(),
         tool_call_id: said.tool_call_id,
     })
-}
-
-impl<'a> From<&'a Part> for StoredPart<'a> {
-    fn from(part: &'a Part) -> Self {
-        let borrowed = |text: &'a Option<String>| text.as_deref().map(Cow::Borrowed);
-        Self {
-            kind: StoredPartKind(part.kind),
-            text: borrowed(&part.text),
-            uri: borrowed(&part.uri),
-            base64: borrowed(&part.base64),
-            ext: borrowed(&part.ext),
-            name: borrowed(&part.name),
-            extras_json: borrowed(&part.extras_json),
-        }
-    }
-}
-
-impl From<StoredPart<'_>> for Part {
-    fn from(part: StoredPart<'_>) -> Self {
-        let owned = |text: Option<Cow<'_, str>>| text.map(Cow::into_owned);
-        Self {
-            kind: part.kind.0,
-            text: owned(part.text),
-            uri: owned(part.uri),
-            base64: owned(part.base64),
-            ext: owned(part.ext),
-            name: owned(part.name),
-            extras_json: owned(part.extras_json),
-        }
-    }
-}
-
-impl From<ToolCall> for StoredCall {
-    fn from(call: ToolCall) -> Self {
-        Self {
-            id: call.id,
-            name: call.name,
-            arguments: call.arguments,
-        }
-    }
-}
-
-impl From<StoredCall> for ToolCall {
-    fn from(call: StoredCall) -> Self {
-        Self {
-            id: call.id,
-            name: call.name,
-            arguments: call.arguments,
-        }
-    }
 }
 
 pub(crate) fn name_of(text: &str) -> LedgerResult<Name> {
@@ -208,28 +171,18 @@ pub(crate) fn speaker_of(message: &Message) -> (i64, String) {
 
 /// A scope's row, if it has one.
 pub(crate) fn scope_row(connection: &Connection, scope: &Scope) -> LedgerResult<Option<i64>> {
-    let row = connection
-        .prepare_cached("SELECT id FROM scopes WHERE app = ?1 AND project = ?2")?
-        .query_row([scope.app.as_str(), scope.project.as_str()], |row| row.get(0));
-    Ok(row.optional()?)
+    let sql = "SELECT id FROM scopes WHERE app = ?1 AND project = ?2";
+    connection.one(sql, [scope.app.as_str(), scope.project.as_str()], |row| {
+        row.get(0)
+    })
 }
 
 /// A session's row, if it has one.
 pub(crate) fn session_row(connection: &Connection, key: &SessionKey) -> LedgerResult<Option<i64>> {
-    let row = connection
-        .prepare_cached(
-            "SELECT sessions.id FROM scopes JOIN sessions ON sessions.scope = scopes.id
-             WHERE app = ?1 AND project = ?2 AND name = ?3",
-        )?
-        .query_row(
-            [
-                key.scope.app.as_str(),
-                key.scope.project.as_str(),
-                key.session.as_str(),
-            ],
-            |row| row.get(0),
-        );
-    Ok(row.optional()?)
+    let sql = "SELECT sessions.id FROM scopes JOIN sessions ON sessions.scope = scopes.id
+        WHERE app = ?1 AND project = ?2 AND name = ?3";
+    let (app, project) = (key.scope.app.as_str(), key.scope.project.as_str());
+    connection.one(sql, [app, project, key.session.as_str()], |row| row.get(0))
 }
 
 /// The rows of a session and its scope, made now if they are new.
@@ -263,10 +216,8 @@ pub(crate) fn place_of(connection: &Connection, key: &SessionKey) -> LedgerResul
 /// A session's key from the three columns that start at `first`: app, project, name.
 pub(crate) fn session_key(row: &Row<'_>, first: usize) -> LedgerResult<SessionKey> {
     let text = |at| Ok::<_, Failure>(row.get_ref(at)?.as_str().map_err(rusqlite::Error::from)?);
-    Ok(SessionKey {
-        scope: Scope::new(name_of(text(first)?)?, name_of(text(first + 1)?)?),
-        session: SessionId::new(text(first + 2)?),
-    })
+    let scope = Scope::new(name_of(text(first)?)?, name_of(text(first + 1)?)?);
+    Ok(SessionKey::new(scope, SessionId::new(text(first + 2)?)))
 }
 
 /// A count or a size as a column holds it.

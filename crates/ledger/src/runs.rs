@@ -20,6 +20,7 @@ use rusqlite::{Connection, OptionalExtension, Row, ToSql};
 use crate::SqliteLedger;
 use crate::failure::{Failure, LedgerResult};
 use crate::row::{count, counted, make_scope, name_of, owner_of, scope_row};
+use crate::statement::Statements as _;
 
 use lane::Lane;
 pub(crate) use lane::set_heads;
@@ -91,17 +92,14 @@ fn counted_due(
 ) -> LedgerResult<Option<Timestamp>> {
     const COUNTER: &str =
         "scope = ?1 AND strategy = ?2 AND owner_kind IS ?3 AND owner IS ?4 AND subject = ?5";
-    let standing: Option<(u32, Option<i64>)> = connection
-        .prepare_cached(&format!("SELECT count, fired FROM run_counters WHERE {COUNTER}"))?
-        .query_row(&*lane.with(&[&subject]), |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()?;
+    let sql = format!("SELECT count, fired FROM run_counters WHERE {COUNTER}");
+    let standing: Option<(u32, Option<i64>)> = connection.one(&sql, &*lane.with(&[&subject]), |row| {
+        Ok((row.get(0)?, row.get(1)?))
+    })?;
     if standing.is_none() {
-        connection
-            .prepare_cached(
-                "INSERT INTO run_counters (scope, strategy, owner_kind, owner, subject, count)
-                 VALUES (?1, ?2, ?3, ?4, ?5, 0)",
-            )?
-            .execute(&*lane.with(&[&subject]))?;
+        let sql = "INSERT INTO run_counters (scope, strategy, owner_kind, owner, subject, count)
+            VALUES (?1, ?2, ?3, ?4, ?5, 0)";
+        connection.run(sql, &*lane.with(&[&subject]))?;
     }
     let (before, fired) = standing.unwrap_or_default();
     let (number, fired, due) = if before + 1 < threshold.count {
@@ -124,11 +122,8 @@ fn counted_due(
         };
         (0, Some(due.millis()), Some(due))
     };
-    connection
-        .prepare_cached(&format!(
-            "UPDATE run_counters SET count = ?6, fired = ?7 WHERE {COUNTER}"
-        ))?
-        .execute(&*lane.with(&[&subject, &number, &fired]))?;
+    let sql = format!("UPDATE run_counters SET count = ?6, fired = ?7 WHERE {COUNTER}");
+    connection.run(&sql, &*lane.with(&[&subject, &number, &fired]))?;
     Ok(due)
 }
 
@@ -183,11 +178,9 @@ fn absorb(connection: &Connection, waiting: &WaitingRun, new: &NewRun, due: i64)
     let session = new.session.as_ref().map(SessionId::as_str);
     let session = session.filter(|session| waiting.session.as_deref() == Some(*session));
     let reason = (before != Cause::Manual || new.cause == Cause::Manual).then_some(&new.reason);
-    connection
-        .prepare_cached(
-            "UPDATE runs SET cause = ?2, due = ?3, session = ?4, reason = coalesce(?5, reason) WHERE seq = ?1",
-        )?
-        .execute((waiting.seq, cause.as_str(), due, session, reason))?;
+    let sql =
+        "UPDATE runs SET cause = ?2, due = ?3, session = ?4, reason = coalesce(?5, reason) WHERE seq = ?1";
+    connection.run(sql, (waiting.seq, cause.as_str(), due, session, reason))?;
     Ok(())
 }
 
@@ -214,12 +207,11 @@ fn enqueue(connection: &Connection, new: &NewRun, now: Timestamp) -> LedgerResul
         RunId::from(waiting.id)
     } else {
         let session = new.session.as_ref().map(SessionId::as_str);
-        connection
-            .prepare_cached(
-                "INSERT INTO runs (scope, strategy, owner_kind, owner, subject, id, session, cause, reason, state, due, created)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'queued', ?10, ?11)",
-            )?
-            .execute(&*lane.with(&[
+        let sql = "INSERT INTO runs (scope, strategy, owner_kind, owner, subject, id, session, cause, reason, state, due, created)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'queued', ?10, ?11)";
+        connection.run(
+            sql,
+            &*lane.with(&[
                 &subject,
                 &&*new.id,
                 &session,
@@ -227,7 +219,8 @@ fn enqueue(connection: &Connection, new: &NewRun, now: Timestamp) -> LedgerResul
                 &new.reason,
                 &due,
                 &now.millis(),
-            ]))?;
+            ]),
+        )?;
         new.id.clone()
     };
     lane.set_head(connection)?;
@@ -240,22 +233,14 @@ fn claim(connection: &Connection, claim: &Claim) -> LedgerResult<Claimed> {
         serde_json::to_string(&claim.by_hand)?,
     );
     let now = claim.now.millis();
-    let mut due = connection.prepare_cached(DUE)?;
-    let due = due
-        .query_map((&strategies, &by_hand, now, count(claim.limit)), |row| row.get(0))?
-        .collect::<rusqlite::Result<Vec<i64>>>()?;
+    let wanted = (&strategies, &by_hand, now, count(claim.limit));
+    let due: Vec<i64> = connection.all(DUE, wanted, |row| Ok(row.get(0)?))?;
     let mut runs = Vec::with_capacity(due.len());
     for seq in due {
-        connection
-            .prepare_cached(
-                "UPDATE runs SET state = 'running', attempt = attempt + 1, started = ?2, due = ?3 WHERE seq = ?1",
-            )?
-            .execute((seq, now, claim.lease_until.millis()))?;
-        let mut statement = connection.prepare_cached(&format!("{RUN} WHERE runs.seq = ?1"))?;
-        let mut rows = statement.query([seq])?;
-        if let Some(row) = rows.next()? {
-            runs.push(run_of(row)?);
-        }
+        let sql =
+            "UPDATE runs SET state = 'running', attempt = attempt + 1, started = ?2, due = ?3 WHERE seq = ?1";
+        connection.run(sql, (seq, now, claim.lease_until.millis()))?;
+        runs.extend(connection.all(&format!("{RUN} WHERE runs.seq = ?1"), [seq], run_of)?);
     }
     let next: Option<i64> = connection
         .prepare_cached(NEXT)?
@@ -285,35 +270,38 @@ fn finish(
         Verdict::HandBack => (None, None),
     };
     let uncounted = u32::from(*verdict == Verdict::HandBack);
-    let ended = connection
-        .prepare_cached(
-            "UPDATE runs SET state = ?2, due = coalesce(?3, due), finished = ?4, change = coalesce(?5, ''), error = ?6,
-               attempt = attempt - ?7, millis = millis + ?8, head = 0
-             WHERE id = ?1 AND state = 'running' RETURNING scope, strategy, owner_kind, owner, subject",
-        )?
-        .query_row(
-            (id, state.as_str(), due, finished, change, error, uncounted, signed(millis)),
-            |row| {
-                let lane = Lane {
-                    scope: row.get(0)?,
-                    strategy: row.get(1)?,
-                    owner_kind: row.get(2)?,
-                    owner: row.get(3)?,
-                };
-                Ok((lane, row.get::<_, String>(4)?))
-            },
-        )
-        .optional()?;
+    let sql = "UPDATE runs SET state = ?2, due = coalesce(?3, due), finished = ?4, change = coalesce(?5, ''), error = ?6,
+          attempt = attempt - ?7, millis = millis + ?8, head = 0
+        WHERE id = ?1 AND state = 'running' RETURNING scope, strategy, owner_kind, owner, subject";
+    let ended = connection.one(
+        sql,
+        (
+            id,
+            state.as_str(),
+            due,
+            finished,
+            change,
+            error,
+            uncounted,
+            signed(millis),
+        ),
+        |row| {
+            let lane = Lane {
+                scope: row.get(0)?,
+                strategy: row.get(1)?,
+                owner_kind: row.get(2)?,
+                owner: row.get(3)?,
+            };
+            Ok((lane, row.get::<_, String>(4)?))
+        },
+    )?;
     let Some((lane, subject)) = ended else {
         return Ok(());
     };
     if state == RunState::Success {
-        connection
-            .prepare_cached(
-                "DELETE FROM runs WHERE scope = ?1 AND strategy = ?2 AND owner_kind IS ?3 AND owner IS ?4
-                   AND subject = ?5 AND state <> 'success' AND state = 'dead_letter'",
-            )?
-            .execute(&*lane.with(&[&subject]))?;
+        let sql = "DELETE FROM runs WHERE scope = ?1 AND strategy = ?2 AND owner_kind IS ?3 AND owner IS ?4
+            AND subject = ?5 AND state <> 'success' AND state = 'dead_letter'";
+        connection.run(sql, &*lane.with(&[&subject]))?;
     }
     lane.set_head(connection)
 }
@@ -324,18 +312,13 @@ fn charge(connection: &Connection, id: &str, day: Date, cost: Cost) -> LedgerRes
         signed(cost.prompt_tokens),
         signed(cost.completion_tokens),
     );
-    connection
-        .prepare_cached(
-            "UPDATE runs SET calls = calls + ?2, prompt_tokens = prompt_tokens + ?3,
-               completion_tokens = completion_tokens + ?4 WHERE id = ?1",
-        )?
-        .execute((id, spent.0, spent.1, spent.2))?;
-    connection
-        .prepare_cached(
-            "INSERT INTO spending VALUES (?1, ?2, ?3, ?4) ON CONFLICT (day) DO UPDATE SET calls = calls + ?2,
-               prompt_tokens = prompt_tokens + ?3, completion_tokens = completion_tokens + ?4",
-        )?
-        .execute((day.to_string(), spent.0, spent.1, spent.2))?;
+    let sql = "UPDATE runs SET calls = calls + ?2, prompt_tokens = prompt_tokens + ?3,
+        completion_tokens = completion_tokens + ?4 WHERE id = ?1";
+    connection.run(sql, (id, spent.0, spent.1, spent.2))?;
+    let sql =
+        "INSERT INTO spending VALUES (?1, ?2, ?3, ?4) ON CONFLICT (day) DO UPDATE SET calls = calls + ?2,
+               prompt_tokens = prompt_tokens + ?3, completion_tokens = completion_tokens + ?4";
+    connection.run(sql, (day.to_string(), spent.0, spent.1, spent.2))?;
     Ok(())
 }
 
@@ -354,14 +337,10 @@ fn spent(connection: &Connection, day: Date) -> LedgerResult<Cost> {
 }
 
 fn release_all(connection: &Connection, now: Timestamp, latest: Timestamp) -> LedgerResult<usize> {
-    let released = connection
-        .prepare_cached(
-            "UPDATE runs SET state = 'queued', due = ?1 WHERE state = 'running' AND state <> 'success'",
-        )?
-        .execute([now.millis()])?;
-    connection
-        .prepare_cached("UPDATE runs SET due = ?1 WHERE finished IS NULL AND cause <> 'cron' AND due > ?1")?
-        .execute([latest.millis()])?;
+    let sql = "UPDATE runs SET state = 'queued', due = ?1 WHERE state = 'running' AND state <> 'success'";
+    let released = connection.run(sql, [now.millis()])?;
+    let sql = "UPDATE runs SET due = ?1 WHERE finished IS NULL AND cause <> 'cron' AND due > ?1";
+    connection.run(sql, [latest.millis()])?;
     set_heads(connection)?;
     Ok(released)
 }
@@ -396,18 +375,11 @@ fn page(connection: &Connection, query: &RunQuery) -> LedgerResult<RunPage> {
         .query_row(&asked[..], |row| row.get(0))?;
     let before = query.page.saturating_sub(1).saturating_mul(query.page_size);
     let (limit, before) = (count(query.page_size), count(before));
-    let mut statement = connection.prepare_cached(&format!(
-        "{RUN} WHERE {condition} ORDER BY runs.seq DESC LIMIT ?5 OFFSET ?6"
-    ))?;
+    let sql = format!("{RUN} WHERE {condition} ORDER BY runs.seq DESC LIMIT ?5 OFFSET ?6");
     let asked = [&asked[..], &[&limit, &before]].concat();
-    let mut rows = statement.query(&*asked)?;
-    let mut runs = Vec::new();
-    while let Some(row) = rows.next()? {
-        runs.push(run_of(row)?);
-    }
     Ok(RunPage {
         total: counted(total),
-        runs,
+        runs: connection.all(&sql, &*asked, run_of)?,
     })
 }
 

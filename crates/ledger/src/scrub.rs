@@ -10,6 +10,7 @@
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::failure::{Failure, LedgerResult};
+use crate::statement::Statements as _;
 
 /// Pages looked at before those who wait get a turn; a few milliseconds of work.
 const PAGES_AT_A_TIME: u32 = 128;
@@ -55,9 +56,7 @@ impl Scrub {
             return Ok(false);
         }
         empty_log(connection)?;
-        connection
-            .prepare_cached("DELETE FROM erasures WHERE id <= ?1")?
-            .execute([self.erasures_max])?;
+        connection.run("DELETE FROM erasures WHERE id <= ?1", [self.erasures_max])?;
         Ok(true)
     }
 }
@@ -88,9 +87,8 @@ fn clean(connection: &Connection, number: u32) -> LedgerResult<()> {
         .query_row([number], |row| row.get(0))?;
     let start = if number == 1 { FILE_HEADER_BYTES } else { 0 };
     if zero_unused(&mut page, start) {
-        connection
-            .prepare_cached("UPDATE sqlite_dbpage SET data = ?2 WHERE pgno = ?1")?
-            .execute((number, page))?;
+        let sql = "UPDATE sqlite_dbpage SET data = ?2 WHERE pgno = ?1";
+        connection.run(sql, (number, page))?;
     }
     Ok(())
 }

@@ -9,10 +9,11 @@ use std::collections::BTreeSet;
 
 use model::{CellId, MessageId, Owner, OwnerKind, Scope, SessionId};
 use ports::{Forgotten, JobKind, Sweep};
-use rusqlite::{Connection, OptionalExtension, Params};
+use rusqlite::{Connection, Params};
 
 use crate::failure::LedgerResult;
 use crate::row::{USER, counted, kind_number, scope_row, session_row};
+use crate::statement::Statements as _;
 use crate::{forgotten, jobs, objects, runs, transcripts};
 
 pub(crate) fn sweep(connection: &Connection, sweep: &Sweep) -> LedgerResult<Forgotten> {
@@ -34,9 +35,7 @@ pub(crate) fn sweep(connection: &Connection, sweep: &Sweep) -> LedgerResult<Forg
 
 /// Has what this commit deleted erased from the files as well; the request must be one that erases.
 pub(crate) fn erase_bytes(connection: &Connection) -> LedgerResult<()> {
-    connection
-        .prepare_cached("INSERT INTO erasures DEFAULT VALUES")?
-        .execute([])?;
+    connection.run("INSERT INTO erasures DEFAULT VALUES", [])?;
     Ok(())
 }
 
@@ -62,20 +61,20 @@ fn delete_conversations(connection: &Connection, sweep: &Sweep) -> LedgerResult<
     };
     let owner = owner.map(|owner| (kind_number(owner.kind), owner.id.as_str()));
     let deleted = match (session, owner) {
-        (Some(session), None) => connection
-            .prepare_cached("DELETE FROM conversations WHERE scope = ?1 AND name = ?2")?
-            .execute((scope, session))?,
-        (session, owner) => connection
-            .prepare_cached(
-                "DELETE FROM conversations WHERE scope = ?1 AND owner_kind = ?2 AND owner = ?3
+        (Some(session), None) => connection.run(
+            "DELETE FROM conversations WHERE scope = ?1 AND name = ?2",
+            (scope, session),
+        )?,
+        (session, owner) => connection.run(
+            "DELETE FROM conversations WHERE scope = ?1 AND owner_kind = ?2 AND owner = ?3
                    AND (?4 IS NULL OR name = ?4)",
-            )?
-            .execute((
+            (
                 scope,
                 owner.map(|owner| owner.0),
                 owner.map(|owner| owner.1),
                 session,
-            ))?,
+            ),
+        )?,
     };
     Ok(deleted)
 }
@@ -91,13 +90,13 @@ fn delete_runs(connection: &Connection, sweep: &Sweep) -> LedgerResult<()> {
         Some(_) => "scope = ?1 AND session = ?2 AND (?3 IS NULL OR owner_kind = ?3 AND owner = ?4)",
         None => "scope = ?1 AND ?2 IS NULL AND owner_kind = ?3 AND owner = ?4",
     };
-    let deleted = connection
-        .prepare_cached(&format!("DELETE FROM runs WHERE {found}"))?
-        .execute((scope, session, kind, name))?;
+    let deleted = connection.run(
+        &format!("DELETE FROM runs WHERE {found}"),
+        (scope, session, kind, name),
+    )?;
     if session.is_none() {
-        connection
-            .prepare_cached("DELETE FROM run_counters WHERE scope = ?1 AND owner_kind = ?2 AND owner = ?3")?
-            .execute((scope, kind, name))?;
+        let sql = "DELETE FROM run_counters WHERE scope = ?1 AND owner_kind = ?2 AND owner = ?3";
+        connection.run(sql, (scope, kind, name))?;
     }
     if deleted > 0 {
         runs::set_heads(connection)?;
@@ -168,11 +167,10 @@ fn whole(connection: &Connection, whole: &SweepStatements, row: i64) -> LedgerRe
     let messages: i64 = connection
         .prepare_cached(whole.messages)?
         .query_row([row], |row| row.get(0))?;
-    let mut statement = connection.prepare_cached(whole.cells)?;
-    let cell_ids = statement
-        .query_map([row], |row| Ok(CellId::new(row.get::<_, String>(0)?)))?
-        .collect::<rusqlite::Result<Vec<CellId>>>()?;
-    connection.prepare_cached(whole.delete)?.execute([row])?;
+    let cell_ids = connection.all(whole.cells, [row], |row| {
+        Ok(CellId::new(row.get::<_, String>(0)?))
+    })?;
+    connection.run(whole.delete, [row])?;
     Ok(Forgotten {
         messages: counted(messages),
         cells: cell_ids.len(),
@@ -182,9 +180,7 @@ fn whole(connection: &Connection, whole: &SweepStatements, row: i64) -> LedgerRe
 }
 
 fn numbers(connection: &Connection, sql: &str, params: impl Params) -> LedgerResult<Vec<i64>> {
-    let mut statement = connection.prepare_cached(sql)?;
-    let numbers = statement.query_map(params, |row| row.get(0))?;
-    Ok(numbers.collect::<rusqlite::Result<_>>()?)
+    connection.all(sql, params, |row| Ok(row.get(0)?))
 }
 
 fn doomed_ids(connection: &Connection, scope: &Scope, ids: &[MessageId]) -> LedgerResult<BTreeSet<i64>> {
@@ -225,9 +221,8 @@ fn doomed_with(
     let cells = "SELECT DISTINCT cell FROM cell_owners JOIN cells ON cells.seq = cell
                  WHERE scope = ?1 AND kind = ?2 AND name = ?3 AND (?4 IS NULL OR session = ?4)";
     for cell in numbers(connection, cells, (named.0, named.1, named.2, within))? {
-        connection
-            .prepare_cached("DELETE FROM cell_owners WHERE cell = ?1 AND kind = ?2 AND name = ?3")?
-            .execute((cell, named.1, named.2))?;
+        let sql = "DELETE FROM cell_owners WHERE cell = ?1 AND kind = ?2 AND name = ?3";
+        connection.run(sql, (cell, named.1, named.2))?;
         let owners = "SELECT 1 FROM cell_owners WHERE cell = ?1 LIMIT 1";
         if numbers(connection, owners, [cell])?.is_empty() {
             doomed.extend(numbers(
@@ -250,9 +245,7 @@ fn erase(connection: &Connection, doomed: &BTreeSet<i64>) -> LedgerResult<Forgot
             .query_row([seq], |row| Ok((row.get(0)?, row.get(1)?)))?;
         sessions.insert(session);
         cells.extend(cell);
-        connection
-            .prepare_cached("DELETE FROM events WHERE seq = ?1")?
-            .execute([seq])?;
+        connection.run("DELETE FROM events WHERE seq = ?1", [seq])?;
     }
     let mut cell_ids = Vec::new();
     for cell in cells {
@@ -272,19 +265,14 @@ fn erase(connection: &Connection, doomed: &BTreeSet<i64>) -> LedgerResult<Forgot
 
 /// Removes a memcell that lost all its messages, with the job that writes it.
 pub(crate) fn drop_if_empty(connection: &Connection, cell: i64) -> LedgerResult<Option<CellId>> {
-    let dropped: Option<(String, i64)> = connection
-        .prepare_cached(
-            "DELETE FROM cells WHERE seq = ?1 AND NOT EXISTS (SELECT 1 FROM messages WHERE cell = ?1)
-             RETURNING id, session",
-        )?
-        .query_row([cell], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()?;
+    let sql = "DELETE FROM cells WHERE seq = ?1 AND NOT EXISTS (SELECT 1 FROM messages WHERE cell = ?1)
+        RETURNING id, session";
+    let dropped: Option<(String, i64)> = connection.one(sql, [cell], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let Some((id, session)) = dropped else {
         return Ok(None);
     };
-    connection
-        .prepare_cached("DELETE FROM jobs WHERE session = ?1 AND kind = ?2 AND subject = ?3")?
-        .execute((session, JobKind::WriteCell.as_str(), &id))?;
+    let sql = "DELETE FROM jobs WHERE session = ?1 AND kind = ?2 AND subject = ?3";
+    connection.run(sql, (session, JobKind::WriteCell.as_str(), &id))?;
     Ok(Some(CellId::new(id)))
 }
 
@@ -294,21 +282,15 @@ fn settle(connection: &Connection, session: i64) -> LedgerResult<()> {
     if numbers(connection, has_events, [session])?.is_empty() {
         forgotten::note_title(connection, session)?;
     }
-    let emptied = connection
-        .prepare_cached(
-            "DELETE FROM sessions WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM events WHERE session = ?1)",
-        )?
-        .execute([session])?;
+    let sql = "DELETE FROM sessions WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM events WHERE session = ?1)";
+    let emptied = connection.run(sql, [session])?;
     if emptied > 0 {
         return Ok(());
     }
-    connection
-        .prepare_cached(
-            "DELETE FROM speakers WHERE session = ?1 AND NOT EXISTS (
-               SELECT 1 FROM events JOIN messages ON messages.seq = events.seq
-               WHERE events.session = ?1 AND speaker_kind = speakers.kind AND speaker = speakers.name)",
-        )?
-        .execute([session])?;
+    let sql = "DELETE FROM speakers WHERE session = ?1 AND NOT EXISTS (
+        SELECT 1 FROM events JOIN messages ON messages.seq = events.seq
+        WHERE events.session = ?1 AND speaker_kind = speakers.kind AND speaker = speakers.name)";
+    connection.run(sql, [session])?;
     let buffered: i64 = connection
         .prepare_cached(
             "UPDATE sessions SET buffered =

@@ -7,6 +7,7 @@ use rusqlite::Connection;
 
 use crate::failure::LedgerResult;
 use crate::row::{make_scope, place_of, session_row};
+use crate::statement::Statements as _;
 use crate::{forgotten, sweep};
 
 pub(crate) fn entitle(
@@ -25,9 +26,8 @@ pub(crate) fn entitle(
         return untitle(connection, session);
     }
     let place = place_of(connection, session)?;
-    connection
-        .prepare_cached("UPDATE sessions SET title = ?2 WHERE id = ?1 AND title IS NOT ?2")?
-        .execute((place.session, title))?;
+    let sql = "UPDATE sessions SET title = ?2 WHERE id = ?1 AND title IS NOT ?2";
+    connection.run(sql, (place.session, title))?;
     Ok(())
 }
 
@@ -36,9 +36,7 @@ fn untitle(connection: &Connection, session: &SessionKey) -> LedgerResult<()> {
         return Ok(());
     };
     forgotten::note_title(connection, session)?;
-    connection
-        .prepare_cached("UPDATE sessions SET title = NULL WHERE id = ?1")?
-        .execute([session])?;
+    connection.run("UPDATE sessions SET title = NULL WHERE id = ?1", [session])?;
     sweep::erase_bytes(connection)
 }
 

@@ -12,13 +12,14 @@ use ports::{
     Accepted, AppendOutcome, Buffered, Carried, Cut, CutWithAppend, Forgotten, LedgerError, NewMessage,
     Sweep, Transcripts, WrittenCell,
 };
-use rusqlite::{Connection, OptionalExtension, Params};
+use rusqlite::{Connection, Params};
 
 use crate::failure::{Failure, LedgerResult};
 use crate::row::{
     MESSAGE, SessionRows, USER, count, counted, kind_number, message_of, owner_of, payload_of, place_of,
     scope_row, session_key, session_row, speaker_of,
 };
+use crate::statement::Statements as _;
 use crate::{SqliteLedger, carried, copied, forgotten, jobs, open, sweep, titles, words, writer};
 
 pub(crate) const BUFFER: &str = "SELECT events.payload FROM messages JOIN events ON events.seq = messages.seq
@@ -105,11 +106,9 @@ fn append(
     let new = ordinal - first_ordinal;
     forgotten::drop_empty(connection, place, ordinal)?;
     if new > 0 {
-        connection
-            .prepare_cached(
-                "UPDATE sessions SET next_ordinal = ?2, buffered = buffered + ?3, touched = ?4 WHERE id = ?1",
-            )?
-            .execute((place.session, ordinal, new, now.millis()))?;
+        let sql =
+            "UPDATE sessions SET next_ordinal = ?2, buffered = buffered + ?3, touched = ?4 WHERE id = ?1";
+        connection.run(sql, (place.session, ordinal, new, now.millis()))?;
         if buffered == 0 {
             set_open(connection, place.session, true)?;
         }
@@ -138,7 +137,7 @@ fn append_and_cut(
 
 /// Whether the cut was made; a buffer that does not fit it stays as it is.
 fn cut_if_it_fits(connection: &Connection, wanted: Cut) -> LedgerResult<bool> {
-    let statement = |sql| connection.prepare_cached(sql)?.execute([]);
+    let statement = |sql| connection.run(sql, []);
     statement("SAVEPOINT cut")?;
     let is_cut = match cut(connection, wanted) {
         Ok(()) => true,
@@ -154,10 +153,8 @@ fn cut_if_it_fits(connection: &Connection, wanted: Cut) -> LedgerResult<bool> {
 
 /// The message that a client id names already.
 fn first_of(connection: &Connection, place: SessionRows, client_id: &str) -> LedgerResult<Option<MessageId>> {
-    let id = connection
-        .prepare_cached("SELECT id FROM messages WHERE session = ?1 AND client_id = ?2")?
-        .query_row((place.session, client_id), |row| row.get::<_, String>(0))
-        .optional()?;
+    let sql = "SELECT id FROM messages WHERE session = ?1 AND client_id = ?2";
+    let id = connection.one(sql, (place.session, client_id), |row| row.get::<_, String>(0))?;
     Ok(id.map(MessageId::new))
 }
 
@@ -183,36 +180,31 @@ pub(crate) fn insert(
     event.raw_bind_parameter(4, payload)?;
     event.raw_execute()?;
     let seq = connection.last_insert_rowid();
-    connection
-        .prepare_cached(
-            "INSERT INTO messages (seq, scope, session, id, client_id, time, speaker_kind, speaker, content)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-        )?
-        .execute((
-            seq,
-            place.scope,
-            place.session,
-            id.as_str(),
-            client_id,
-            time,
-            kind,
-            &speaker,
-            content,
-        ))?;
-    connection
-        .prepare_cached(
-            "INSERT INTO speakers (session, kind, name, scope, open) VALUES (?1, ?2, ?3, ?4, 1)
-             ON CONFLICT DO NOTHING",
-        )?
-        .execute((place.session, kind, speaker, place.scope))?;
+    let sql =
+        "INSERT INTO messages (seq, scope, session, id, client_id, time, speaker_kind, speaker, content)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+    let values = (
+        seq,
+        place.scope,
+        place.session,
+        id.as_str(),
+        client_id,
+        time,
+        kind,
+        &speaker,
+        content,
+    );
+    connection.run(sql, values)?;
+    let sql = "INSERT INTO speakers (session, kind, name, scope, open) VALUES (?1, ?2, ?3, ?4, 1)
+        ON CONFLICT DO NOTHING";
+    connection.run(sql, (place.session, kind, speaker, place.scope))?;
     Ok(())
 }
 
 /// Who speaks in a session is found by its buffer only while it has one.
 pub(crate) fn set_open(connection: &Connection, session: i64, open: bool) -> LedgerResult<()> {
-    connection
-        .prepare_cached("UPDATE speakers SET open = ?2 WHERE session = ?1 AND open <> ?2")?
-        .execute((session, open))?;
+    let sql = "UPDATE speakers SET open = ?2 WHERE session = ?1 AND open <> ?2";
+    connection.run(sql, (session, open))?;
     Ok(())
 }
 
@@ -272,22 +264,16 @@ fn messages_of(
     params: impl Params,
     session: &SessionKey,
 ) -> LedgerResult<Vec<Message>> {
-    let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query(params)?;
-    let mut messages = Vec::new();
-    while let Some(row) = rows.next()? {
+    connection.all(sql, params, |row| {
         let payload = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
-        messages.push(message_of(payload, session.clone())?);
-    }
-    Ok(messages)
+        message_of(payload, session.clone())
+    })
 }
 
 fn unwritten_after(connection: &Connection, id: &CellId) -> LedgerResult<Vec<CellId>> {
-    let mut statement = connection.prepare_cached(UNWRITTEN_AFTER)?;
-    let ids = statement.query_map([id.as_str()], |row| row.get::<_, String>(0))?;
-    Ok(ids
-        .map(|id| id.map(CellId::new))
-        .collect::<rusqlite::Result<_>>()?)
+    connection.all(UNWRITTEN_AFTER, [id.as_str()], |row| {
+        Ok(CellId::new(row.get::<_, String>(0)?))
+    })
 }
 
 fn cell(connection: &Connection, id: &CellId) -> LedgerResult<Option<Cell>> {
@@ -299,12 +285,9 @@ fn cell(connection: &Connection, id: &CellId) -> LedgerResult<Option<Cell>> {
     let row: i64 = found.get(0)?;
     let reason: String = found.get(1)?;
     let session = session_key(found, 2)?;
-    let mut owners = Vec::new();
-    let mut statement = connection.prepare_cached(CELL_OWNERS)?;
-    let mut rows = statement.query([row])?;
-    while let Some(owner) = rows.next()? {
-        owners.push(owner_of(owner.get(0)?, &owner.get::<_, String>(1)?)?);
-    }
+    let owners = connection.all(CELL_OWNERS, [row], |owner| {
+        owner_of(owner.get(0)?, &owner.get::<_, String>(1)?)
+    })?;
     Ok(Some(Cell {
         id: id.clone(),
         messages: messages_of(connection, CELL_MESSAGES, [row], &session)?,
@@ -318,18 +301,12 @@ fn tail(connection: &Connection, scope: &Scope, owner: &Owner) -> LedgerResult<V
     let Some(scope_row) = scope_row(connection, scope)? else {
         return Ok(Vec::new());
     };
-    let mut statement = connection.prepare_cached(TAIL)?;
-    let mut rows = statement.query((scope_row, kind_number(owner.kind), owner.id.as_str(), USER))?;
-    let mut messages = Vec::new();
-    while let Some(row) = rows.next()? {
-        let session = SessionKey {
-            scope: scope.clone(),
-            session: SessionId::new(row.get::<_, String>(0)?),
-        };
+    let whose = (scope_row, kind_number(owner.kind), owner.id.as_str(), USER);
+    connection.all(TAIL, whose, |row| {
+        let session = SessionKey::new(scope.clone(), SessionId::new(row.get::<_, String>(0)?));
         let payload = row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?;
-        messages.push(message_of(payload, session)?);
-    }
-    Ok(messages)
+        message_of(payload, session)
+    })
 }
 
 fn messages(connection: &Connection, scope: &Scope, ids: &[MessageId]) -> LedgerResult<Vec<Message>> {
@@ -342,10 +319,7 @@ fn messages(connection: &Connection, scope: &Scope, ids: &[MessageId]) -> Ledger
     for id in ids {
         let mut rows = statement.query((scope_row, id))?;
         while let Some(row) = rows.next()? {
-            let session = SessionKey {
-                scope: scope.clone(),
-                session: SessionId::new(row.get::<_, String>(2)?),
-            };
+            let session = SessionKey::new(scope.clone(), SessionId::new(row.get::<_, String>(2)?));
             let payload = row.get_ref(3)?.as_str().map_err(rusqlite::Error::from)?;
             found.push((row.get(0)?, row.get(1)?, message_of(payload, session)?));
         }

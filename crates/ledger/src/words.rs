@@ -5,11 +5,12 @@
 use model::marks::{SaidMessage, SentMessage, sent_again};
 use model::{Message, MessageId, SessionKey};
 use ports::NewMessage;
-use rusqlite::{Connection, OptionalExtension, Params};
+use rusqlite::{Connection, Params};
 use sha2::{Digest, Sha256};
 
 use crate::failure::LedgerResult;
 use crate::row::{SessionRows, message_of, payload_of, session_key};
+use crate::statement::Statements as _;
 
 pub(crate) const PREVIOUS: &str = "SELECT payload FROM events JOIN messages ON messages.seq = events.seq
     WHERE events.session = ?1 AND ordinal < ?2 ORDER BY ordinal DESC LIMIT 1";
@@ -127,10 +128,9 @@ pub(crate) fn equal(
     (place, ordinal): (SessionRows, i64),
     content: &[u8],
 ) -> LedgerResult<Option<MessageId>> {
-    let id = connection
-        .prepare_cached(EQUAL)?
-        .query_row((place.session, content, ordinal), |row| row.get::<_, String>(0));
-    Ok(id.optional()?.map(MessageId::new))
+    let known = (place.session, content, ordinal);
+    let id = connection.one(EQUAL, known, |row| row.get::<_, String>(0))?;
+    Ok(id.map(MessageId::new))
 }
 
 /// Stands for all that a client sent of a message without an id of its own.
@@ -153,10 +153,7 @@ fn message(
     params: impl Params,
     session: &SessionKey,
 ) -> LedgerResult<Option<Message>> {
-    let mut statement = connection.prepare_cached(sql)?;
-    let payload = statement
-        .query_row(params, |row| row.get::<_, String>(0))
-        .optional()?;
+    let payload = connection.one(sql, params, |row| row.get::<_, String>(0))?;
     payload
         .map(|payload| message_of(&payload, session.clone()))
         .transpose()

@@ -317,10 +317,7 @@ impl MessageParts {
         };
         Ok(Message {
             id: self.id,
-            session: SessionKey {
-                scope,
-                session: session.ok_or_else(|| problem(line, no_session))?,
-            },
+            session: SessionKey::new(scope, session.ok_or_else(|| problem(line, no_session))?),
             sender: self.sender,
             sender_name: self.sender_name,
             role: self.role,
@@ -334,10 +331,7 @@ impl MessageParts {
 
 pub(crate) fn read_parent(text: &str) -> Option<Parent> {
     let (kind, id) = text.trim_matches(is_space).split_once([' ', '\t', ':'])?;
-    Some(Parent {
-        kind: ParentKind::parse(kind)?,
-        id: read_value(id),
-    })
+    Some(Parent::new(ParentKind::parse(kind)?, read_value(id)))
 }
 
 /// The values of known keys. One that is empty counts as not there.

@@ -156,16 +156,10 @@ fn parent(entry: &Entry) -> Option<Parent> {
         .strip_prefix(entry.kind.prefix())?
         .strip_prefix('_')?;
     match entry.kind {
-        EntryKind::Episode => Some(Parent {
-            kind: ParentKind::Memcell,
-            id: format!("mc_{own}"),
-        }),
+        EntryKind::Episode => Some(Parent::new(ParentKind::Memcell, format!("mc_{own}"))),
         EntryKind::Fact => {
             let (episode, _) = own.rsplit_once('_')?;
-            Some(Parent {
-                kind: ParentKind::Episode,
-                id: format!("ep_{episode}"),
-            })
+            Some(Parent::new(ParentKind::Episode, format!("ep_{episode}")))
         }
         _ => None,
     }

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+use serde_with::skip_serializing_none;
 use wire::conversation::OriginalItem;
 use wire::{
     EpisodeItem, Explain, ExplicitInfo, FactItem, ForesightItem, FoundMessage, ImplicitTrait, MessageContent,
@@ -24,27 +25,21 @@ pub(crate) const NOTHING: &str = "nothing found";
 const REASON_MIN: f32 = 0.05;
 
 /// A memory, with what is known of it.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub(crate) struct ShownMemory {
     /// For other tools. A message has the id of its episode, which contains it word for word.
     pub(crate) id: String,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) date: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) who: Option<String>,
     pub(crate) kind: &'static str,
     pub(crate) text: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) score: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) why: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) since: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) until: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) superseded_by: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) session: Option<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) project_only: bool,
@@ -54,7 +49,6 @@ pub(crate) struct ShownMemory {
     /// The messages that it was made from.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) messages: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) file: Option<String>,
 }
 

@@ -23,6 +23,9 @@ pub(crate) fn all() -> &'static [Tool] {
     &TOOLS
 }
 
+/// What a tool answers.
+type ToolAnswer = Result<CallToolResult, ToolRefusal>;
+
 /// Calls a tool; none if there is no such tool. A refusal is a result that a model can read and mend.
 pub(crate) async fn call<A: MemoryApi>(
     door: &Door<A>,

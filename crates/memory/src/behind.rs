@@ -105,11 +105,7 @@ pub(crate) async fn caught_up(world: &World, scope: Option<&Scope>) {
         return;
     }
     let all = Box::pin(join_all(told));
-    tokio::select! {
-        biased;
-        _ = all => {}
-        () = world.work.stopping() => {}
-    }
+    world.work.unless_stopping(all).await;
 }
 
 async fn empty(world: &Arc<World>, session: &SessionKey) {

@@ -30,12 +30,12 @@ impl CopyTrouble {
 /// Makes the copies until the engine stops.
 pub(crate) async fn keep(world: &World) {
     let mut busy_looks = 0;
-    loop {
-        tokio::select! {
-            biased;
-            () = world.work.stopping() => return,
-            () = world.parts.clock.sleep(LOOK) => {}
-        }
+    while world
+        .work
+        .unless_stopping(world.parts.clock.sleep(LOOK))
+        .await
+        .is_some()
+    {
         let today = world.settings.zone.date(world.now());
         match look(world, today, busy_looks >= BUSY_LOOKS_MAX).await {
             Ok(is_busy) => {

@@ -5,12 +5,24 @@
 
 use std::collections::BTreeMap;
 
-use model::EntryId;
+use model::{Entry, EntryId, Owner, Scope};
 use ports::{Edit, VaultPath, VersionKey};
 
 use crate::api::{Curate, EngineError};
 use crate::world::World;
 use crate::{derived, edit, history, list};
+
+impl Curate {
+    /// A change of these entries of an owner.
+    pub fn new(scope: &Scope, owner: &Owner, put: Vec<Entry>, remove: Vec<EntryId>) -> Self {
+        Self {
+            scope: scope.clone(),
+            owner: owner.clone(),
+            put,
+            remove,
+        }
+    }
+}
 
 /// Changes an owner's memories as asked. It replaces an entry in its present file, even if a person moved it there.
 pub(crate) async fn curate(world: &World, curate: Curate) -> Result<(), EngineError> {
@@ -78,9 +90,5 @@ pub(crate) async fn curate(world: &World, curate: Curate) -> Result<(), EngineEr
 }
 
 async fn may_change(world: &World, path: &VaultPath, id: &EntryId) -> Result<bool, EngineError> {
-    let key = VersionKey {
-        path: path.clone(),
-        entry: Some(id.clone()),
-    };
-    history::may_change(world, key, None).await
+    history::may_change(world, VersionKey::of_entry(path, id), None).await
 }

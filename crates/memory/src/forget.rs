@@ -11,8 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use model::{
-    CellId, Doc, DocKey, DocKind, EntryId, EntryKind, Message, MessageId, Owner, OwnerKind, ParentKind,
-    Scope, SessionKey,
+    Doc, DocKey, DocKind, EntryId, EntryKind, Message, MessageId, Owner, OwnerKind, Scope, SessionKey,
 };
 use ports::{Edit, Forgotten, JobState, Sweep, Touching, VaultError, VaultPath, VersionQuery};
 
@@ -213,11 +212,12 @@ async fn forget_entries(world: &World, scope: &Scope, owner: &Owner, ids: Vec<En
         if is_alone_with(world, scope, owner, doc).await? {
             let swept = sweep(world, Sweep::Messages(scope.clone(), doc.sources.clone())).await?;
             forgot.messages += swept.messages;
-            swept_cells.extend(cell_of(doc));
+            swept_cells.extend(words::cell_of(doc.parent.as_ref()));
         }
     }
     if !swept_cells.is_empty() {
-        let is_of_cell = |doc: &Doc| cell_of(doc).is_some_and(|cell| swept_cells.contains(&cell));
+        let is_of_cell =
+            |doc: &Doc| words::cell_of(doc.parent.as_ref()).is_some_and(|cell| swept_cells.contains(&cell));
         forgot.entries = forget_cases(world, scope, is_of_cell).await?;
     }
     let (entries, paths) = forget_told(world, (scope, owner), &all, &rows).await?;
@@ -297,7 +297,7 @@ async fn erasable(
     let mut erasable: BTreeSet<MessageId> = tail.map(|message| message.id.clone()).collect();
     for (path, entry) in &owned.entries {
         let told: Vec<&Message> = entry.turns.iter().filter(is_told).collect();
-        if told.is_empty() || words::cell_of(entry).is_none() {
+        if told.is_empty() || words::cell_of(entry.parent.as_ref()).is_none() {
             continue;
         }
         if let Some(doc) = Doc::of_entry(entry, path).first()
@@ -389,18 +389,11 @@ async fn asked_for(
     Ok(rows)
 }
 
-/// The segment of an episode.
-fn cell_of(doc: &Doc) -> Option<CellId> {
-    let parent = doc
-        .parent
-        .as_ref()
-        .filter(|parent| parent.kind == ParentKind::Memcell)?;
-    Some(CellId::new(parent.id.as_str()))
-}
-
 /// Waits until the job that wrote an entry is over: one that runs again would write it again.
 async fn finished_writing(world: &World, scope: &Scope, doc: &Doc) -> Result<(), EngineError> {
-    let Some(cell) = cell_of(doc) else { return Ok(()) };
+    let Some(cell) = words::cell_of(doc.parent.as_ref()) else {
+        return Ok(());
+    };
     let mut finished = world.bell.watch();
     loop {
         finished.borrow_and_update();
@@ -424,7 +417,7 @@ async fn finished_writing(world: &World, scope: &Scope, doc: &Doc) -> Result<(),
 
 /// Whether no other owner has a memory of an episode's messages.
 async fn is_alone_with(world: &World, scope: &Scope, owner: &Owner, doc: &Doc) -> Result<bool, EngineError> {
-    let Some(cell) = cell_of(doc) else {
+    let Some(cell) = words::cell_of(doc.parent.as_ref()) else {
         return Ok(false);
     };
     let Some(cell) = world.parts.transcripts.cell(&cell).await? else {

@@ -363,10 +363,7 @@ fn differences(
             _ => Some(after.clone()),
         };
         found.push(NewVersion {
-            key: VersionKey {
-                path: path.clone(),
-                entry: Some(read.entry.id.clone()),
-            },
+            key: VersionKey::of_entry(path, &read.entry.id),
             owner: Some((read.entry.scope.clone(), read.entry.owner.clone())),
             session: read.entry.session.clone(),
             before,
@@ -383,10 +380,7 @@ fn differences(
     let is_unread = file.is_some_and(|file| file.is_unread);
     if let Some(record) = record.filter(|_| !is_unread) {
         found.extend(marks.into_values().map(|mark| NewVersion {
-            key: VersionKey {
-                path: path.clone(),
-                entry: Some(mark.entry.clone()),
-            },
+            key: VersionKey::of_entry(path, &mark.entry),
             owner: Some((record.scope.clone(), record.owner.clone())),
             session: None,
             before: (mark.digest != UNKNOWN).then(|| known(mark)),

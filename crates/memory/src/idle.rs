@@ -50,10 +50,8 @@ pub(crate) async fn keep(world: Arc<World>) {
     let clock = world.parts.clock.clone();
     while let Err(error) = remember(&world).await {
         tracing::warn!(error = chain(&error), "cannot read the open sessions; retrying");
-        tokio::select! {
-            biased;
-            () = world.work.stopping() => return,
-            () = clock.sleep(AGAIN) => {}
+        if world.work.unless_stopping(clock.sleep(AGAIN)).await.is_none() {
+            return;
         }
     }
     let mut failures: BTreeMap<SessionKey, u32> = BTreeMap::new();

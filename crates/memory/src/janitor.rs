@@ -31,10 +31,6 @@ async fn drop_finished(world: &World) {
                 "finished tasks could not be removed; retrying in an hour"
             ),
         }
-        tokio::select! {
-            biased;
-            () = world.work.stopping() => {}
-            () = world.parts.clock.sleep(EVERY) => {}
-        }
+        world.work.unless_stopping(world.parts.clock.sleep(EVERY)).await;
     }
 }

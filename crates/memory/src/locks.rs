@@ -43,12 +43,7 @@ impl<K: Ord + Clone> Default for KeyedLocks<K> {
 impl<K: Ord + Clone> KeyedLocks<K> {
     /// Waits for the key's lock.
     pub(crate) async fn lock(&self, key: &K) -> HeldLock<'_, K> {
-        let lock = self.locks.lock().entry(key.clone()).or_default().clone();
-        let claim = LockClaim {
-            locks: self,
-            key: key.clone(),
-            lock: Some(lock.clone()),
-        };
+        let (lock, claim) = self.claim(key);
         HeldLock {
             _guard: lock.lock_owned().await,
             _claim: claim,
@@ -57,16 +52,21 @@ impl<K: Ord + Clone> KeyedLocks<K> {
 
     /// The key's lock, if it is free.
     pub(crate) fn try_lock(&self, key: &K) -> Option<HeldLock<'_, K>> {
+        let (lock, claim) = self.claim(key);
+        Some(HeldLock {
+            _guard: lock.try_lock_owned().ok()?,
+            _claim: claim,
+        })
+    }
+
+    fn claim(&self, key: &K) -> (Lock, LockClaim<'_, K>) {
         let lock = self.locks.lock().entry(key.clone()).or_default().clone();
         let claim = LockClaim {
             locks: self,
             key: key.clone(),
             lock: Some(lock.clone()),
         };
-        Some(HeldLock {
-            _guard: lock.try_lock_owned().ok()?,
-            _claim: claim,
-        })
+        (lock, claim)
     }
 
     /// How many keys are held or waited for.

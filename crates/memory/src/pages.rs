@@ -28,7 +28,7 @@ pub(crate) async fn replace(world: &World, replace: ReplacePage) -> Result<bool,
         text,
     } = replace;
     let path = world.parts.pages.path_of(&scope, &owner, page);
-    let key = VersionKey { path, entry: None };
+    let key = VersionKey::of_file(path);
     if before.is_some() && !history::may_change(world, key, before.as_deref()).await? {
         return Ok(false);
     }

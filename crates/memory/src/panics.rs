@@ -77,10 +77,8 @@ pub(crate) async fn supervised<F: Future<Output = ()>>(
         if panics.caught(name, clock, whole).await.is_ok() {
             return;
         }
-        tokio::select! {
-            biased;
-            () = tasks.stopping() => return,
-            () = clock.sleep(wait(count)) => {}
+        if tasks.unless_stopping(clock.sleep(wait(count))).await.is_none() {
+            return;
         }
     }
 }

@@ -154,10 +154,7 @@ async fn adopt(world: &World, scope: &Scope, fresh: &[Entry], carried: &Carried)
 
 /// The segment of an episode, if clients can send its messages again.
 fn written_cell(entry: &Entry, carried: &Carried) -> Option<WrittenCell> {
-    let session = SessionKey {
-        scope: entry.scope.clone(),
-        session: entry.session.clone()?,
-    };
+    let session = SessionKey::new(entry.scope.clone(), entry.session.clone()?);
     let turns = entry.turns.iter().filter(|turn| turn.session == session);
     let messages: Vec<NewMessage> = turns
         .map(|turn| NewMessage {
@@ -170,7 +167,7 @@ fn written_cell(entry: &Entry, carried: &Carried) -> Option<WrittenCell> {
         .collect();
     let is_sent = messages.iter().any(|new| new.client_id.is_some());
     Some(WrittenCell {
-        id: words::cell_of(entry).filter(|_| is_sent)?,
+        id: words::cell_of(entry.parent.as_ref()).filter(|_| is_sent)?,
         session,
         owner: entry.owner.clone(),
         messages,

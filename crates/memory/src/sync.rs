@@ -81,12 +81,7 @@ pub(crate) async fn changed(world: &World, paths: BTreeSet<VaultPath>) -> Result
 
 /// Syncs files whenever they may have changed, until the engine stops.
 pub(crate) async fn keep(world: Arc<World>) {
-    loop {
-        let change = tokio::select! {
-            biased;
-            () = world.work.stopping() => return,
-            change = world.dirty.take() => change,
-        };
+    while let Some(change) = world.work.unless_stopping(world.dirty.take()).await {
         let carried = carry_over(&world, change.clone());
         let again = match world.panics.caught("sync", &*world.parts.clock, carried).await {
             Ok(pass) => {
@@ -106,23 +101,23 @@ pub(crate) async fn keep(world: Arc<World>) {
             }
         };
         if again != VaultChange::default() {
-            tokio::select! {
-                biased;
-                () = world.work.stopping() => return,
-                () = world.parts.clock.sleep(AGAIN) => world.dirty.add_all(again),
+            if world
+                .work
+                .unless_stopping(world.parts.clock.sleep(AGAIN))
+                .await
+                .is_none()
+            {
+                return;
             }
+            world.dirty.add_all(again);
         }
     }
 }
 
 /// Listens to the vault until the engine stops.
 pub(crate) async fn watch(world: Arc<World>) {
-    loop {
-        tokio::select! {
-            biased;
-            () = world.work.stopping() => return,
-            change = world.parts.vault.changed() => world.dirty.add_all(change),
-        }
+    while let Some(change) = world.work.unless_stopping(world.parts.vault.changed()).await {
+        world.dirty.add_all(change);
     }
 }
 

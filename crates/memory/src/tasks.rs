@@ -67,6 +67,15 @@ impl Tasks {
         self.stop.cancelled().await;
     }
 
+    /// The end of some work; none if the stop signal comes before it.
+    pub(crate) async fn unless_stopping<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        tokio::select! {
+            biased;
+            () = self.stopping() => None,
+            done = work => Some(done),
+        }
+    }
+
     /// Gives the stop signal, waits until every task has ended, and ends those that take longer than the bound.
     pub(crate) async fn end(&self, clock: &dyn Clock, bound: Duration) {
         self.stop.cancel();

@@ -224,31 +224,21 @@ impl Telling {
     /// The owner's episode.
     pub(crate) fn episode_entry(&self, cell: &Cell, owner: &Owner) -> Entry {
         let senders: BTreeSet<SenderId> = cell.messages.iter().map(|m| m.sender.clone()).collect();
+        let (id, whose) = (
+            ids::episode_id(&cell.id),
+            (cell.session.scope.clone(), owner.clone()),
+        );
+        // Without a body: the messages say it all, and a row of the index has their digest.
         Entry {
-            id: ids::episode_id(&cell.id),
-            kind: EntryKind::Episode,
-            scope: cell.session.scope.clone(),
-            owner: owner.clone(),
             session: Some(cell.session.session.clone()),
-            time: cell.ended(),
-            valid_from: None,
-            valid_until: None,
-            supersedes: Vec::new(),
-            origin: Origin::User,
             author: Some(self.author.clone()),
-            parent: Some(Parent {
-                kind: ParentKind::Memcell,
-                id: cell.id.as_str().to_owned(),
-            }),
+            parent: Some(Parent::new(ParentKind::Memcell, cell.id.as_str())),
             sources: cell.messages.iter().map(|m| m.id.clone()).collect(),
-            labels: Vec::new(),
-            confidence_percent: None,
             senders: senders.into_iter().collect(),
             subject: self.subject.clone(),
             summary: self.summary.clone(),
-            // The messages say it all, and a row of the index has their digest.
-            body: String::new(),
             turns: cell.messages.clone(),
+            ..Entry::new(id, EntryKind::Episode, whose, cell.ended(), Origin::User)
         }
     }
 
@@ -261,38 +251,34 @@ impl Telling {
             .personal
             .as_ref()
             .is_none_or(|personal| fact.sources.iter().any(|id| personal.contains(id)));
+        let origin = match said_by.map(|message| message.role) {
+            Some(Role::Assistant) => Origin::Assistant,
+            Some(Role::Tool) => Origin::Tool,
+            Some(Role::User) | None => Origin::User,
+        };
+        let (id, whose) = (
+            ids::fact_id(&cell.id, n),
+            (cell.session.scope.clone(), owner.clone()),
+        );
         Entry {
-            id: ids::fact_id(&cell.id, n),
-            kind: EntryKind::Fact,
-            scope: cell.session.scope.clone(),
-            owner: owner.clone(),
             session: Some(cell.session.session.clone()),
-            time: fact.said_at,
             valid_from: fact.valid_from,
             valid_until: standing.valid_until,
             supersedes: standing.supersedes,
-            origin: match said_by.map(|message| message.role) {
-                Some(Role::Assistant) => Origin::Assistant,
-                Some(Role::Tool) => Origin::Tool,
-                Some(Role::User) | None => Origin::User,
-            },
             author: Some(self.author.clone()),
-            parent: Some(Parent {
-                kind: ParentKind::Episode,
-                id: ids::episode_id(&cell.id).as_str().to_owned(),
-            }),
+            parent: Some(Parent::new(
+                ParentKind::Episode,
+                ids::episode_id(&cell.id).as_str(),
+            )),
             sources: fact.sources.clone(),
             labels: if is_personal {
                 Vec::new()
             } else {
                 vec![PROJECT_ONLY.to_owned()]
             },
-            confidence_percent: None,
             senders: vec![fact.sender.clone()],
-            subject: String::new(),
-            summary: String::new(),
             body: fact.text.clone(),
-            turns: Vec::new(),
+            ..Entry::new(id, EntryKind::Fact, whose, fact.said_at, origin)
         }
     }
 }

@@ -5,8 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
-    Cell, CellId, CutReason, Doc, Entry, EntryKind, Message, MessageId, Origin, Owner, ParentKind, Role,
-    SessionKey, Zone,
+    Cell, CellId, CutReason, Doc, Entry, EntryKind, Message, MessageId, Origin, Owner, Parent, ParentKind,
+    Role, SessionKey, Zone,
 };
 use ports::VaultPath;
 
@@ -267,9 +267,8 @@ pub(crate) fn sessions(owned: &Owned) -> BTreeSet<SessionKey> {
         .collect()
 }
 
-/// The segment of an episode.
-pub(crate) fn cell_of(entry: &Entry) -> Option<CellId> {
-    let parent = entry.parent.as_ref();
+/// The segment of an episode, of which this is the parent.
+pub(crate) fn cell_of(parent: Option<&Parent>) -> Option<CellId> {
     let parent = parent.filter(|parent| parent.kind == ParentKind::Memcell)?;
     Some(CellId::new(parent.id.as_str()))
 }

@@ -329,11 +329,7 @@ impl<'a> Writing<'a> {
         let mut paths = self.paths();
         for ExtractedCell { cell, telling } in &self.told {
             let episode = telling.episode_entry(cell, self.owner);
-            let key = DocKey {
-                scope: self.scope().clone(),
-                owner: self.owner.clone(),
-                id: episode.id.as_str().into(),
-            };
+            let key = DocKey::new(self.scope(), self.owner, episode.id.as_str());
             // The attempt may have been before the ledger had a name.
             let row = index.get(&[key]).await.map_err(EngineError::from)?.pop();
             let path = row.map_or_else(|| vault.path_of(&episode), |row| row.path);

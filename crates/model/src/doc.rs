@@ -20,6 +20,17 @@ pub struct DocKey {
     pub id: DocId,
 }
 
+impl DocKey {
+    /// The row of an owner with that id.
+    pub fn new(scope: &Scope, owner: &Owner, id: impl Into<DocId>) -> Self {
+        Self {
+            scope: scope.clone(),
+            owner: owner.clone(),
+            id: id.into(),
+        }
+    }
+}
+
 /// Source of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum DocKind {
@@ -127,11 +138,7 @@ impl Doc {
     /// The rows of one entry: the entry's own, and one for each verbatim turn.
     pub fn of_entry(entry: &Entry, path: &Arc<str>) -> Vec<Self> {
         let own = Self {
-            key: DocKey {
-                scope: entry.scope.clone(),
-                owner: entry.owner.clone(),
-                id: entry.id.as_str().into(),
-            },
+            key: DocKey::new(&entry.scope, &entry.owner, entry.id.as_str()),
             kind: DocKind::Entry(entry.kind),
             session: entry.session.clone(),
             parent: entry.parent.clone(),
@@ -154,17 +161,11 @@ impl Doc {
             vector: None,
         };
         let mut docs = vec![own];
-        docs.extend((0u32..).zip(&entry.turns).map(|(seq, turn)| {
-            let parent = Parent {
-                kind: ParentKind::Episode,
-                id: entry.id.as_str().to_owned(),
-            };
-            Self {
-                parent: Some(parent),
-                seq,
-                path: path.clone(),
-                ..Self::of_message(turn, &entry.owner)
-            }
+        docs.extend((0u32..).zip(&entry.turns).map(|(seq, turn)| Self {
+            parent: Some(Parent::new(ParentKind::Episode, entry.id.as_str())),
+            seq,
+            path: path.clone(),
+            ..Self::of_message(turn, &entry.owner)
         }));
         docs
     }
@@ -172,11 +173,7 @@ impl Doc {
     /// The row of one stored message that is not in an episode yet.
     pub fn of_message(message: &Message, owner: &Owner) -> Self {
         Self {
-            key: DocKey {
-                scope: message.session.scope.clone(),
-                owner: owner.clone(),
-                id: message.id.as_str().into(),
-            },
+            key: DocKey::new(&message.session.scope, owner, message.id.as_str()),
             kind: DocKind::Turn,
             session: Some(message.session.session.clone()),
             parent: None,

@@ -183,6 +183,14 @@ pub struct Parent {
     pub id: String,
 }
 
+impl Parent {
+    /// The source of that kind and id.
+    pub fn new(kind: ParentKind, id: impl Into<String>) -> Self {
+        let id = id.into();
+        Self { kind, id }
+    }
+}
+
 /// One memory.
 ///
 /// A newer entry names what it `supersedes`; the older one stays as it was written and ends where the newer begins.
@@ -219,4 +227,38 @@ pub struct Entry {
     pub body: String,
     /// An episode's verbatim messages, in order; empty for other kinds.
     pub turns: Vec<Message>,
+}
+
+impl Entry {
+    /// An entry without texts, sources and everything else that an entry can lack.
+    pub fn new(
+        id: EntryId,
+        kind: EntryKind,
+        (scope, owner): (Scope, Owner),
+        time: Timestamp,
+        origin: Origin,
+    ) -> Self {
+        Self {
+            id,
+            kind,
+            scope,
+            owner,
+            session: None,
+            time,
+            valid_from: None,
+            valid_until: None,
+            supersedes: Vec::new(),
+            origin,
+            author: None,
+            parent: None,
+            sources: Vec::new(),
+            senders: Vec::new(),
+            labels: Vec::new(),
+            confidence_percent: None,
+            subject: String::new(),
+            summary: String::new(),
+            body: String::new(),
+            turns: Vec::new(),
+        }
+    }
 }

@@ -210,3 +210,10 @@ pub struct SessionKey {
     /// The conversation inside it.
     pub session: SessionId,
 }
+
+impl SessionKey {
+    /// The conversation of a tenant.
+    pub fn new(scope: Scope, session: SessionId) -> Self {
+        Self { scope, session }
+    }
+}

@@ -261,11 +261,12 @@ fn fit(score: f32) -> &'static str {
     }
 }
 
+/// The percent of a share.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "a score is between 0 and 1"
+    reason = "a score or a confidence is between 0 and 1"
 )]
-fn percent(part: f32) -> u32 {
+pub(crate) fn percent(part: f32) -> u32 {
     (part.clamp(0.0, 1.0) * 100.0).round() as u32
 }

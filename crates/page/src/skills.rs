@@ -10,6 +10,7 @@ use wire::{GetData, GetRequest, MemoryType, SkillItem, SkillState};
 
 use crate::api::Refused;
 use crate::around::{Around, Nav, Problem, html};
+use crate::cards::percent;
 use crate::guest::Guest;
 use crate::words;
 
@@ -80,11 +81,6 @@ async fn view(guest: &Guest, notice: Option<String>) -> Result<SkillsView, Refus
 }
 
 impl SkillCard {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a confidence is between 0 and 1"
-    )]
     fn of(skill: SkillItem) -> Self {
         Self {
             tenant: format!(
@@ -94,7 +90,7 @@ impl SkillCard {
                 words::encoded(&skill.agent_id)
             ),
             cases: words::count(skill.source_case_ids.len(), "case", "cases"),
-            percent: (skill.confidence.clamp(0.0, 1.0) * 100.0).round() as u32,
+            percent: percent(skill.confidence),
             id: skill.id,
             agent: skill.agent_id,
             name: skill.name,

@@ -59,6 +59,21 @@ pub struct VersionKey {
     pub entry: Option<EntryId>,
 }
 
+impl VersionKey {
+    /// An entry of a memory file.
+    pub fn of_entry(path: &VaultPath, entry: &EntryId) -> Self {
+        Self {
+            path: path.clone(),
+            entry: Some(entry.clone()),
+        }
+    }
+
+    /// A whole file.
+    pub fn of_file(path: VaultPath) -> Self {
+        Self { path, entry: None }
+    }
+}
+
 /// One state of an entry or a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VersionText {

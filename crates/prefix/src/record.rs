@@ -11,7 +11,6 @@
 //!
 //! JSON texts are strings in the record, so that not a byte of them is lost.
 
-use std::fmt;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -20,20 +19,9 @@ use crate::fragment::FragmentId;
 use crate::shadow::{Fragment, Head, OwnHead, Reason, ShadowEdit, ShadowEvent};
 
 /// A record that is no event.
-#[derive(Debug)]
-pub struct Unreadable(serde_json::Error);
-
-impl fmt::Display for Unreadable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("not an event of a shadow")
-    }
-}
-
-impl std::error::Error for Unreadable {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.0)
-    }
-}
+#[derive(Debug, thiserror::Error)]
+#[error("not an event of a shadow")]
+pub struct Unreadable(#[source] serde_json::Error);
 
 /// The record of an event.
 pub fn write(event: &ShadowEvent) -> String {

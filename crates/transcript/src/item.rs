@@ -34,6 +34,18 @@ pub enum Role {
     Tool,
 }
 
+impl Role {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::User => "user",
+            Self::Assistant => "assistant",
+            Self::Tool => "tool",
+        }
+    }
+}
+
 /// One item of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
@@ -94,14 +106,19 @@ pub struct Outcome {
 }
 
 impl Item {
-    /// An item of one text that Quipu made.
-    pub fn text(role: Role, text: impl Into<String>) -> Self {
+    /// An item that Quipu made.
+    pub fn made(role: Role, blocks: Vec<Block>) -> Self {
         Self {
             role,
-            blocks: vec![Block::Text(text.into())],
+            blocks,
             raw: None,
             edited: false,
         }
+    }
+
+    /// An item of one text that Quipu made.
+    pub fn text(role: Role, text: impl Into<String>) -> Self {
+        Self::made(role, vec![Block::Text(text.into())])
     }
 
     /// A tool's result that Quipu made.
@@ -112,12 +129,7 @@ impl Item {
             failed: false,
             images: 0,
         };
-        Self {
-            role: Role::Tool,
-            blocks: vec![Block::Outcome(outcome)],
-            raw: None,
-            edited: false,
-        }
+        Self::made(Role::Tool, vec![Block::Outcome(outcome)])
     }
 
     /// The calls it makes, in order.

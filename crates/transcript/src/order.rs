@@ -62,6 +62,13 @@ impl fmt::Display for Breach {
 
 impl std::error::Error for Breach {}
 
+impl Breach {
+    fn new(item: usize, rule: Rule, call_id: impl Into<String>) -> Self {
+        let call_id = call_id.into();
+        Self { item, rule, call_id }
+    }
+}
+
 /// OpenAI's rules: the results of a turn come directly after it, one for each call, with nothing between.
 ///
 /// A turn is one item of the assistant, or the neighbouring items in which the Responses API writes it.
@@ -83,11 +90,7 @@ pub fn openai<I: Borrow<Item>>(items: &[I]) -> Result<(), Breach> {
             }
         }
         if let Some((item, call_id)) = open.into_iter().map(|(id, item)| (item, id)).min() {
-            return Err(Breach {
-                item,
-                rule: Rule::CallIsAnswered,
-                call_id: call_id.to_owned(),
-            });
+            return Err(Breach::new(item, Rule::CallIsAnswered, call_id));
         }
     }
     Ok(())
@@ -105,18 +108,10 @@ pub fn anthropic<I: Borrow<Item>>(items: &[I]) -> Result<(), Breach> {
         .first()
         .is_some_and(|first| first.role == Role::Assistant)
     {
-        return Err(Breach {
-            item: places[0],
-            rule: Rule::UserIsFirst,
-            call_id: String::new(),
-        });
+        return Err(Breach::new(places[0], Rule::UserIsFirst, ""));
     }
     if let Some(at) = messages.iter().position(|item| is_empty(item)) {
-        return Err(Breach {
-            item: places[at],
-            rule: Rule::NothingIsEmpty,
-            call_id: String::new(),
-        });
+        return Err(Breach::new(places[at], Rule::NothingIsEmpty, ""));
     }
     openai(&messages).map_err(|breach| Breach {
         item: places[breach.item],
@@ -155,23 +150,18 @@ fn calls<I: Borrow<Item>>(items: &[I], turn: RangeInclusive<usize>) -> Result<BT
     let mut open = BTreeMap::new();
     for at in turn {
         let item: &Item = items[at].borrow();
-        let breach = |rule, id: &str| Breach {
-            item: at,
-            rule,
-            call_id: id.to_owned(),
-        };
         if let Some(stray) = item.outcomes().next() {
-            return Err(breach(Rule::ResultHasCall, &stray.call_id));
+            return Err(Breach::new(at, Rule::ResultHasCall, stray.call_id.as_str()));
         }
         for call in item.calls() {
             if item.role != Role::Assistant {
-                return Err(breach(Rule::CallIsTheAssistants, &call.id));
+                return Err(Breach::new(at, Rule::CallIsTheAssistants, call.id.as_str()));
             }
             if call.id.is_empty() {
-                return Err(breach(Rule::CallHasId, ""));
+                return Err(Breach::new(at, Rule::CallHasId, ""));
             }
             if open.insert(call.id.as_str(), at).is_some() {
-                return Err(breach(Rule::CallIdsDiffer, &call.id));
+                return Err(Breach::new(at, Rule::CallIdsDiffer, call.id.as_str()));
             }
         }
     }
@@ -182,23 +172,14 @@ fn calls<I: Borrow<Item>>(items: &[I], turn: RangeInclusive<usize>) -> Result<BT
 fn answer(item: &Item, at: usize, open: &mut BTreeMap<&str, usize>) -> Result<(), Breach> {
     for outcome in item.outcomes() {
         if open.remove(outcome.call_id.as_str()).is_none() {
-            return Err(Breach {
-                item: at,
-                rule: Rule::ResultHasCall,
-                call_id: outcome.call_id.clone(),
-            });
+            return Err(Breach::new(at, Rule::ResultHasCall, outcome.call_id.as_str()));
         }
     }
-    let (rule, call_id) = match item.calls().next() {
-        Some(call) => (Rule::CallIsTheAssistants, call.id.clone()),
-        None if results_lead(item) => return Ok(()),
-        None => (Rule::ResultsComeFirst, String::new()),
-    };
-    Err(Breach {
-        item: at,
-        rule,
-        call_id,
-    })
+    match item.calls().next() {
+        Some(call) => Err(Breach::new(at, Rule::CallIsTheAssistants, call.id.as_str())),
+        None if results_lead(item) => Ok(()),
+        None => Err(Breach::new(at, Rule::ResultsComeFirst, "")),
+    }
 }
 
 /// No other content of a user comes before a result in the same item.

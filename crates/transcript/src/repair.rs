@@ -82,6 +82,12 @@ pub struct RepairChange {
     pub call_id: String,
 }
 
+impl RepairChange {
+    fn new(item: usize, what: What, call_id: String) -> Self {
+        Self { item, what, call_id }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum What {
     /// A call without an id was removed: no result can ever name it.

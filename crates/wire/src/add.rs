@@ -4,6 +4,7 @@
 
 use model::{Message, Name, Scope, SessionKey};
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::{Invalid, MessageItem, scope};
@@ -12,19 +13,17 @@ use crate::{Invalid, MessageItem, scope};
 pub const MESSAGES_MAX: usize = 500;
 
 /// Messages of one session to add. Unknown keys are ignored.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub struct AddRequest {
     #[schema(min_length = 1, max_length = 128)]
     pub session_id: String,
     /// Quipu: title of the session; episodes made by rules take it as their subject.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false)]
     pub session_title: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false, min_length = 1, max_length = 128, pattern = "^[a-zA-Z0-9_.@+-]+$", default = "default")]
     pub app_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false, min_length = 1, max_length = 128, pattern = "^[a-zA-Z0-9_.@+-]+$", default = "default")]
     pub project_id: Option<String>,
     #[serde(deserialize_with = "crate::json::objects")]
@@ -49,7 +48,6 @@ pub struct AddRequest {
     pub accept_forgotten: bool,
     /// Quipu: the user for whom an agent wrote the messages to its log. A log begins with a copy of the session that it goes on from:
     /// a message that another session of this user has, with the same sender, role, timestamp and content, is a duplicate.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false, min_length = 1, max_length = 128, pattern = "^[a-zA-Z0-9_.@+-]+$")]
     pub log_of: Option<String>,
     /// Quipu: the timestamps say when the messages are sent, not when they were said. The same messages, sent again to the session on the
@@ -181,14 +179,13 @@ pub enum QueuedStatus {
 }
 
 /// Extracts memories from all messages in a session's buffer.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct FlushRequest {
     #[schema(min_length = 1, max_length = 128)]
     pub session_id: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false, min_length = 1, max_length = 128, pattern = "^[a-zA-Z0-9_.@+-]+$", default = "default")]
     pub app_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false, min_length = 1, max_length = 128, pattern = "^[a-zA-Z0-9_.@+-]+$", default = "default")]
     pub project_id: Option<String>,
     /// Quipu: answer only when it is written and searchable.

@@ -4,6 +4,7 @@
 
 use model::{Doc, SkillStatus, Zone};
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 use utoipa::ToSchema;
 
 use crate::ApiId;
@@ -42,6 +43,7 @@ pub struct CaseItem {
 }
 
 /// An agent skill. A draft waits for a person's decision; do not use it as an instruction.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct SkillItem {
     pub id: String,
@@ -60,7 +62,6 @@ pub struct SkillItem {
     /// The cases that it was made from.
     pub source_case_ids: Vec<String>,
     /// Only in a search, which finds only approved skills: 0 to 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f32>,
     /// Quipu: draft, approved or rejected.
     pub status: SkillState,
@@ -68,7 +69,6 @@ pub struct SkillItem {
     #[serde(default)]
     pub path: String,
     /// Quipu: with `explain`, the reason why the search found it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explain: Option<Explain>,
 }
 

@@ -4,6 +4,7 @@
 
 use model::{Owner, Scope, SessionId};
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 use utoipa::ToSchema;
 
 use crate::{Invalid, scope};
@@ -16,25 +17,22 @@ const TOKENS_MAX: u32 = 8_000;
 pub const KNOWN_IDS_MAX: usize = 1_000;
 
 /// A user's message to a model, or the beginning of a session. Unknown keys are refused.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ContextRequest {
     /// The user whose memory is searched.
     #[schema(min_length = 1)]
     pub user_id: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false, default = "default")]
     pub app_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false, default = "default")]
     pub project_id: Option<String>,
     /// The message in the user's words. Omitted at the beginning of a session: the text is then core memory and the subjects of
     /// the latest episodes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false, min_length = 1)]
     pub query: Option<String>,
     /// The current session; its messages are left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 128)]
     pub session_id: Option<String>,
     /// `memory_ids` of earlier answers that the model still sees; these memories are left out.

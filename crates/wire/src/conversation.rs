@@ -7,6 +7,7 @@ mod answers;
 use model::{Name, Scope, SessionId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_with::skip_serializing_none;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::{Invalid, scope};
@@ -61,16 +62,14 @@ pub struct ConversationAt {
 /// A request to one conversation: the fields that name it, and its own.
 macro_rules! of_conversation {
     ($(#[$meta:meta])* $name:ident derives [$($derive:ident),*] { $($(#[$field_meta:meta])* $field:ident: $kind:ty),* $(,)? }) => {
+        #[skip_serializing_none]
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, $($derive),*)]
         $(#[$meta])*
         #[serde(deny_unknown_fields)]
         pub struct $name {
             /// The user of the conversation. Without it: the token's user, else the configured `proxy.owner`.
-            #[serde(default, skip_serializing_if = "Option::is_none")]
             pub user_id: Option<String>,
-            #[serde(default, skip_serializing_if = "Option::is_none")]
             pub app_id: Option<String>,
-            #[serde(default, skip_serializing_if = "Option::is_none")]
             pub project_id: Option<String>,
             /// Your name for the conversation, or the id in the header `x-quipu-conversation` of a proxied answer.
             pub conversation_id: String,
@@ -107,16 +106,12 @@ of_conversation! {
         #[serde(default)]
         dialect: Dialect,
         /// The model that will answer: its vocabulary decides token counts, and its window is the default of `window_tokens`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<String>,
         /// The model's window.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schema(minimum = 256)]
         window_tokens: Option<u32>,
         /// Kept free for the answer. Default: an eighth of the window.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         reserve_tokens: Option<u32>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         system: Option<String>,
         /// The tools that go with the request.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -125,7 +120,6 @@ of_conversation! {
         #[serde(default)]
         memory: MemoryMode,
         /// The agent of the conversation: its approved skills are added if the request has tools.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         agent_id: Option<String>,
     }
 }
@@ -138,12 +132,10 @@ of_conversation! {
         #[schema(value_type = Object)]
         message: Value,
         /// The prompt's tokens as the server reported them, cached ones included: Quipu corrects later counts with it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         prompt_tokens: Option<u32>,
         /// `on`: memory learns from the turn.
         #[serde(default)]
         memory: MemoryMode,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         agent_id: Option<String>,
     }
 }
@@ -152,7 +144,6 @@ of_conversation! {
     /// Compact now, even if no compaction is due.
     CompactRequest derives [ToSchema] {
         /// The window to compact for. Default: that of the last request.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schema(minimum = 256)]
         window_tokens: Option<u32>,
     }
@@ -163,7 +154,6 @@ of_conversation! {
     #[into_params(parameter_in = Query)]
     LookQuery derives [IntoParams] {
         /// The window to measure against. Default: that of the last request.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[param(minimum = 256)]
         window_tokens: Option<u32>,
     }
@@ -174,7 +164,6 @@ of_conversation! {
     #[into_params(parameter_in = Query)]
     GuardQuery derives [IntoParams] {
         /// The window to compare with. Default: that of the last request.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[param(minimum = 256)]
         window_tokens: Option<u32>,
         /// Whether the verdict may be `warn`.
@@ -231,7 +220,6 @@ of_conversation! {
         /// The name of the copy.
         to: String,
         /// Copy only the messages before this one (`m17`). Default: all.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         before: Option<String>,
     }
 }
@@ -260,7 +248,6 @@ of_conversation! {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[schema(value_type = Vec<Object>)]
         messages: Vec<Value>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         result: Option<String>,
     }
 }

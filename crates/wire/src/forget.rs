@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use model::{Name, Owner, Scope, SessionKey};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
+use serde_with::skip_serializing_none;
 use utoipa::ToSchema;
 
 use crate::get::MemoryType;
@@ -20,24 +21,19 @@ const KEPT_MAX: usize = 2_000;
 
 /// Deletes all memory of a session, of an owner, or of an owner in a session; or what an owner has with some words. Unknown
 /// keys are refused.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeleteRequest {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false, default = "default")]
     pub app_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false, default = "default")]
     pub project_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
     /// Quipu: delete only the owner's messages and memories that contain all of these as whole words. Case and accents do not
     /// matter.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false)]
     pub words: Option<String>,
     /// Quipu: with `words`, ids of messages and memories that stay. A memory keeps the messages that it was made from.
@@ -193,29 +189,24 @@ pub struct LeftItem {
 }
 
 /// Deletes single memories, and memories without another source. Unknown keys are refused.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeleteByIdsRequest {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false, default = "default")]
     pub app_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false, default = "default")]
     pub project_id: Option<String>,
     /// Accepted and ignored: an id contains the type of its memory.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_type: Option<MemoryType>,
     /// The memories' ids; also accepted as `memory_ids`.
     #[serde(alias = "memory_ids")]
     #[schema(min_items = 1, max_items = 50)]
     pub ids: Vec<String>,
     /// Quipu: owner of the ids; needed only for ids that a person wrote with `_ep_` or `_af_` in them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
     /// Accepted and ignored.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub reason: Option<Json>,
 }
@@ -281,31 +272,24 @@ pub struct DeleteByIdsData {
 }
 
 /// Changes the text of one memory; omitted fields stay as they are. Unknown keys are refused.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EditRequest {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false, default = "default")]
     pub app_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false, default = "default")]
     pub project_id: Option<String>,
     pub id: String,
     /// Owner of the memory; needed only for an id that a person wrote with `_ep_` or `_af_` in it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
     /// One line.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
     /// The memory's text: an episode's, or a fact's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub episode: Option<String>,
     /// Of a fact: `true` if it holds only in its project, `false` if it holds for the user everywhere.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project_only: Option<bool>,
 }
 

@@ -5,6 +5,7 @@
 use model::{Filter, Owner, OwnerKind, Scope, Timestamp, Zone};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
+use serde_with::skip_serializing_none;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::agent::{CaseItem, SkillItem};
@@ -21,20 +22,17 @@ pub const PAGE_SIZE_MAX: usize = 100;
 pub const PAGE_MAX: usize = 1_000_000;
 
 /// A page of an owner's memories of one kind. Unknown keys are refused.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GetRequest {
     /// Owner of the memory: exactly one of `user_id` and `agent_id`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1)]
     pub user_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1)]
     pub agent_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false, default = "default")]
     pub app_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false, default = "default")]
     pub project_id: Option<String>,
     #[serde(deserialize_with = "crate::json::word")]
@@ -51,7 +49,6 @@ pub struct GetRequest {
     #[serde(default, deserialize_with = "crate::json::word")]
     #[schema(default = "desc")]
     pub sort_order: SortOrder,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<FilterNode>)]
     pub filters: Option<Json>,
     /// Accepted; `episode` is readable.
@@ -59,10 +56,8 @@ pub struct GetRequest {
     #[schema(default = false)]
     pub with_readable_episode: bool,
     /// Quipu: only what was known then; epoch milliseconds or ISO 8601.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub as_of: Option<When>,
     /// Quipu: only what holds, or only what was superseded or ended; of `as_of`, or now.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standing: Option<MemoryStanding>,
 }
 

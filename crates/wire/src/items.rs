@@ -4,6 +4,7 @@
 
 use model::{Doc, Message, Owner, OwnerKind, Scope, Zone};
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 use utoipa::ToSchema;
 
 use crate::ApiId;
@@ -53,34 +54,28 @@ pub enum EpisodeType {
 }
 
 /// An atomic fact: one statement that needs no context.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct FactItem {
     pub id: String,
     pub content: String,
     /// Only in a search: 0 to 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f32>,
     /// Quipu: time of the statement.
     #[schema(format = DateTime)]
     pub timestamp: String,
     /// Quipu: start of its validity, if it differs from `timestamp`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub valid_from: Option<String>,
     /// Quipu: end of its validity.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub valid_until: Option<String>,
     /// Quipu: the fact that superseded it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<String>,
     /// Quipu: its episode.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub episode_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
     /// Quipu: its project, if that is not `default`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project_id: Option<String>,
     /// Quipu: it holds only in its project, not for its user everywhere.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -95,7 +90,6 @@ pub struct FactItem {
     #[serde(default)]
     pub path: String,
     /// Quipu: with `explain`, the reason why the search found it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explain: Option<Explain>,
 }
 

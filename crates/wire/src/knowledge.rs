@@ -115,10 +115,10 @@ pub struct DocumentsQuery {
     #[param(value_type = String, default = "default", required = false)]
     pub project_id: Option<String>,
     pub category_id: Option<String>,
-    #[serde(default = "first_page")]
+    #[serde(default = "crate::page::first")]
     #[param(minimum = 1, default = 1, required = false)]
     pub page: i64,
-    #[serde(default = "default_page_size")]
+    #[serde(default = "crate::page::size")]
     #[param(minimum = 1, maximum = 100, default = 20, required = false)]
     pub page_size: i64,
     #[serde(default)]
@@ -127,14 +127,6 @@ pub struct DocumentsQuery {
     #[serde(default = "newest_first")]
     #[param(inline, default = "desc", required = false)]
     pub sort_order: SortOrder,
-}
-
-fn first_page() -> i64 {
-    1
-}
-
-fn default_page_size() -> i64 {
-    20
 }
 
 fn newest_first() -> SortOrder {

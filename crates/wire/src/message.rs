@@ -6,6 +6,7 @@ use model::{Content, Message, MessageId, Part, PartKind, Role, SessionKey, Times
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 use serde::{Deserialize as DeriveDeserialize, Serialize};
 use serde_json::value::RawValue;
+use serde_with::skip_serializing_none;
 use utoipa::ToSchema;
 
 use crate::Invalid;
@@ -52,26 +53,6 @@ pub enum MessageRole {
     Tool,
 }
 
-impl From<MessageRole> for Role {
-    fn from(role: MessageRole) -> Self {
-        match role {
-            MessageRole::User => Self::User,
-            MessageRole::Assistant => Self::Assistant,
-            MessageRole::Tool => Self::Tool,
-        }
-    }
-}
-
-impl From<Role> for MessageRole {
-    fn from(role: Role) -> Self {
-        match role {
-            Role::User => Self::User,
-            Role::Assistant => Self::Assistant,
-            Role::Tool => Self::Tool,
-        }
-    }
-}
-
 /// Plain text, or typed parts in order.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(untagged)]
@@ -83,23 +64,18 @@ pub enum MessageContent {
 /// One part of a message's content. The text of a document, page or e-mail becomes part of the message's text, as a quotation. Of an
 /// image or sound without `text`, and of a file that Quipu cannot read, the message names the name, size and digest. Quipu fetches no
 /// `uri`.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Serialize, DeriveDeserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ContentItem {
     #[serde(rename = "type", deserialize_with = "crate::json::word")]
     pub kind: ContentType,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uri: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base64: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ext: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Any JSON object; returned exactly as it was sent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub extras: Option<Box<RawValue>>,
 }
@@ -276,21 +252,23 @@ impl From<&Content> for MessageContent {
     }
 }
 
+/// Two enums of the same words, one to one.
 macro_rules! same_words {
-    ($($word:ident),+) => {
-        impl From<ContentType> for PartKind {
-            fn from(kind: ContentType) -> Self {
-                match kind { $(ContentType::$word => Self::$word),+ }
+    ($one:ident, $other:ident, $($word:ident),+) => {
+        impl From<$one> for $other {
+            fn from(word: $one) -> Self {
+                match word { $($one::$word => Self::$word),+ }
             }
         }
-        impl From<PartKind> for ContentType {
-            fn from(kind: PartKind) -> Self {
-                match kind { $(PartKind::$word => Self::$word),+ }
+        impl From<$other> for $one {
+            fn from(word: $other) -> Self {
+                match word { $($other::$word => Self::$word),+ }
             }
         }
     };
 }
-same_words!(Text, Image, Audio, Doc, Pdf, Html, Email);
+same_words!(MessageRole, Role, User, Assistant, Tool);
+same_words!(ContentType, PartKind, Text, Image, Audio, Doc, Pdf, Html, Email);
 
 impl From<ToolCallItem> for ToolCall {
     fn from(call: ToolCallItem) -> Self {

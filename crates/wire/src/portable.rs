@@ -12,6 +12,7 @@ use model::{
     SessionKey, Timestamp, Zone,
 };
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::message::MessageItem;
@@ -95,24 +96,20 @@ pub enum ExportLine {
 }
 
 /// A memory with all that its file says of it.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct MemoryLine {
     pub id: String,
     pub kind: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// ISO 8601, as all times here.
     pub time: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_from: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_until: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub supersedes: Vec<String>,
     pub origin: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<ParentLine>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<String>,
@@ -120,7 +117,6 @@ pub struct MemoryLine {
     pub senders: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<u8>,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub subject: String,
@@ -141,18 +137,16 @@ pub struct ParentLine {
 }
 
 /// A message with its place.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct MessageLine {
     pub session: String,
     /// Where it differs from that of the export.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub app_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project_id: Option<String>,
     /// `message_id` is Quipu's own.
     pub message: MessageItem,
     /// The client's own id, if it gave one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_id: Option<String>,
 }
 
@@ -212,6 +206,7 @@ impl MemoryLine {
         let names = |field, texts: &[String]| -> Result<Vec<Name>, Invalid> {
             texts.iter().map(|text| name(&place(field), text)).collect()
         };
+        let instant = |field, text: Option<&str>| text.map(|text| time(&place(field), text)).transpose();
         let messages = self.messages.iter().cloned();
         Ok(Entry {
             id: entry_id(&place("id"), &self.id)?,
@@ -224,16 +219,8 @@ impl MemoryLine {
                 .map(|text| session(&place("session"), text))
                 .transpose()?,
             time: time(&place("time"), &self.time)?,
-            valid_from: self
-                .valid_from
-                .as_deref()
-                .map(|text| time(&place("valid_from"), text))
-                .transpose()?,
-            valid_until: self
-                .valid_until
-                .as_deref()
-                .map(|text| time(&place("valid_until"), text))
-                .transpose()?,
+            valid_from: instant("valid_from", self.valid_from.as_deref())?,
+            valid_until: instant("valid_until", self.valid_until.as_deref())?,
             supersedes: self
                 .supersedes
                 .iter()
@@ -242,10 +229,10 @@ impl MemoryLine {
             origin: Origin::parse(&self.origin).ok_or_else(|| wrong("origin"))?,
             parent: match &self.parent {
                 None => None,
-                Some(parent) => Some(Parent {
-                    kind: ParentKind::parse(&parent.kind).ok_or_else(|| wrong("parent"))?,
-                    id: parent.id.clone(),
-                }),
+                Some(parent) => {
+                    let kind = ParentKind::parse(&parent.kind).ok_or_else(|| wrong("parent"))?;
+                    Some(Parent::new(kind, parent.id.as_str()))
+                }
             },
             sources: self
                 .sources
@@ -307,10 +294,7 @@ impl MessageLine {
     /// The message of a line, with its id.
     pub fn into_message(self, usual: &Scope) -> Result<Message, Invalid> {
         let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), usual)?;
-        let session = SessionKey {
-            session: session("session", &self.session)?,
-            scope,
-        };
+        let session = SessionKey::new(scope, session("session", &self.session)?);
         let (message, id) = self.message.into_message(0, &session)?;
         let id = id.ok_or_else(|| Invalid::at("message_id", "is missing"))?;
         Ok(Message {

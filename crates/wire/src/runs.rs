@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use model::Scope;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::get::{PAGE_MAX, PAGE_SIZE_MAX, between};
@@ -64,13 +65,12 @@ pub struct RunPageData {
 }
 
 /// A background run.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RunItem {
     pub run_id: String,
     pub strategy: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
     /// Subject of the run; empty if it concerns everything.
     pub subject: String,
@@ -80,12 +80,9 @@ pub struct RunItem {
     pub reason: String,
     pub attempt: u32,
     /// Time of the next attempt; none unless the run waits.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub run_at: Option<String>,
     pub created_at: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub started_at: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub finished_at: Option<String>,
     /// Calls of a model, and their tokens.
     pub calls: u64,
@@ -95,7 +92,6 @@ pub struct RunItem {
     pub millis: u64,
     /// Result of the run; empty until it succeeds.
     pub change: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 

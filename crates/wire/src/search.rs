@@ -6,6 +6,7 @@ use model::{Filter, Owner, Scope, Timestamp, Zone};
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
+use serde_with::skip_serializing_none;
 use utoipa::ToSchema;
 
 use crate::agent::{CaseItem, SkillItem};
@@ -21,20 +22,17 @@ const INCLUDE_MESSAGES_MAX: usize = 200;
 
 /// A question. Unknown keys are refused.
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the JSON")]
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchRequest {
     /// Owner of the memory: exactly one of `user_id` and `agent_id`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1)]
     pub user_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1)]
     pub agent_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false, default = "default")]
     pub app_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false, default = "default")]
     pub project_id: Option<String>,
     #[schema(min_length = 1)]
@@ -47,11 +45,9 @@ pub struct SearchRequest {
     #[schema(default = -1)]
     pub top_k: i64,
     /// Read as `min_score`; the larger of the two counts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 1)]
     pub radius: Option<f64>,
     /// Leaves out what scores less.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 1)]
     pub min_score: Option<f64>,
     /// Gives the user's profile too.
@@ -64,28 +60,23 @@ pub struct SearchRequest {
     #[schema(default = false)]
     pub include_person: bool,
     /// Let the server's reranker order the best hits. Without the field it does so if the method is `hybrid`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = bool, required = false)]
     pub enable_llm_rerank: Option<bool>,
     /// Accepted; `episode` is readable.
     #[serde(default)]
     #[schema(default = false)]
     pub with_readable_episode: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<FilterNode>)]
     pub filters: Option<Json>,
     /// Quipu: answer with what held then; epoch milliseconds or ISO 8601.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub as_of: Option<When>,
     /// Quipu: the date that "last week" in the query is seen from; now when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub query_time: Option<When>,
     /// Quipu: how many ranked verbatim messages to give as `messages`; 0 to 200.
     #[serde(default, deserialize_with = "crate::json::integer")]
     #[schema(minimum = 0, maximum = 200, default = 0)]
     pub include_messages: i64,
     /// Quipu: cuts the answer to about this many tokens.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1)]
     pub max_tokens: Option<u32>,
     /// Quipu: return with each hit the reason why the search found it.

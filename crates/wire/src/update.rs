@@ -5,6 +5,7 @@
 use model::Scope;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
+use serde_with::skip_serializing_none;
 use utoipa::ToSchema;
 
 use crate::Invalid;
@@ -13,13 +14,12 @@ use crate::get::MemoryType;
 use crate::items::EpisodeItem;
 
 /// Patches one episode. Unknown keys are refused.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UpdateRequest {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false, default = "default")]
     pub app_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false, default = "default")]
     pub project_id: Option<String>,
     /// Only `episode`; `memory/edit` changes facts too.
@@ -29,28 +29,23 @@ pub struct UpdateRequest {
     #[serde(deserialize_with = "crate::json::object")]
     pub patch: EpisodePatch,
     /// Quipu: owner of the episode; needed only for an id that a person wrote with `_ep_` or `_af_` in it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
     /// Accepted and not kept.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub reason: Option<Json>,
 }
 
 /// New text of an episode. Omitted fields stay; but a new `episode` without a `summary` gets a new summary.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EpisodePatch {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1)]
     pub episode: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1)]
     pub summary: Option<String>,
     /// One line.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1)]
     pub subject: Option<String>,
 }

@@ -61,16 +61,11 @@ impl ExtractAgentCase {
     }
 
     async fn put(&self, cell: &Cell, entry: Entry) -> Result<(), Failure> {
+        let undo = Curate::new(&entry.scope, &entry.owner, Vec::new(), vec![entry.id.clone()]);
         let curate = Curate {
-            scope: entry.scope.clone(),
-            owner: entry.owner.clone(),
-            remove: Vec::new(),
             put: vec![entry],
-        };
-        let undo = Curate {
-            remove: vec![curate.put[0].id.clone()],
-            put: Vec::new(),
-            ..curate.clone()
+            remove: Vec::new(),
+            ..undo.clone()
         };
         self.engine.curate(curate).await.map_err(failed)?;
         // A deletion sweeps the ledger before it reads the files: this case may have been written in between.
@@ -145,22 +140,11 @@ fn entry(cell: &Cell, owner: &Owner, id: &EntryId, case: Case, author: String) -
         .collect();
     senders.sort();
     senders.dedup();
+    let whose = (cell.session.scope.clone(), owner.clone());
     Entry {
-        id: id.clone(),
-        kind: EntryKind::Case,
-        scope: cell.session.scope.clone(),
-        owner: owner.clone(),
         session: Some(cell.session.session.clone()),
-        time: case.time,
-        valid_from: None,
-        valid_until: None,
-        supersedes: Vec::new(),
-        origin: Origin::Assistant,
         author: Some(author),
-        parent: Some(Parent {
-            kind: ParentKind::Memcell,
-            id: cell.id.as_str().to_owned(),
-        }),
+        parent: Some(Parent::new(ParentKind::Memcell, cell.id.as_str())),
         sources: case.sources,
         senders,
         labels: case.tools,
@@ -168,6 +152,6 @@ fn entry(cell: &Cell, owner: &Owner, id: &EntryId, case: Case, author: String) -
         subject: case.task_intent,
         summary: case.key_insight,
         body: case.approach,
-        turns: Vec::new(),
+        ..Entry::new(id.clone(), EntryKind::Case, whose, case.time, Origin::Assistant)
     }
 }

@@ -73,10 +73,8 @@ impl Strategy for Dream {
             let (changed, left_out) = self.dream(context, &scope, &owner).await?;
             (count, dropped) = (count + changed, dropped + left_out);
         }
-        Ok(RunOutcome {
-            change: with_dropped(format!("{count} pages changed"), dropped),
-            events: Vec::new(),
-        })
+        let change = format!("{count} pages changed");
+        Ok(RunOutcome::of(with_dropped(change, dropped)))
     }
 }
 

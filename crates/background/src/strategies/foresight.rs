@@ -88,12 +88,7 @@ impl Strategy for ExtractForesight {
             })
             .collect();
         let count = put.len();
-        let curate = Curate {
-            scope: work.scope.clone(),
-            owner: owner.clone(),
-            put,
-            remove: Vec::new(),
-        };
+        let curate = Curate::new(&work.scope, owner, put, Vec::new());
         if count > 0 {
             recorded(&self.engine, context, self.engine.curate(curate))
                 .await
@@ -126,39 +121,25 @@ impl ExtractForesight {
 }
 
 fn outcome(count: usize) -> RunOutcome {
-    RunOutcome {
-        change: format!(
-            "{} written",
-            text::counted(count, "upcoming event", "upcoming events")
-        ),
-        events: Vec::new(),
-    }
+    let events = text::counted(count, "upcoming event", "upcoming events");
+    RunOutcome::of(format!("{events} written"))
 }
 
 fn entry(new: &Foresight, cell: &Cell, owner: &Owner, author: String) -> Entry {
+    let (id, whose) = (
+        EntryId::new(new.id()),
+        (cell.session.scope.clone(), owner.clone()),
+    );
     Entry {
-        id: EntryId::new(new.id()),
-        kind: EntryKind::Foresight,
-        scope: cell.session.scope.clone(),
-        owner: owner.clone(),
         session: Some(cell.session.session.clone()),
-        time: new.said_at,
         valid_from: Some(new.from),
         valid_until: Some(new.until),
-        supersedes: Vec::new(),
-        origin: Origin::User,
         author: Some(author),
-        parent: Some(Parent {
-            kind: ParentKind::Memcell,
-            id: cell.id.as_str().to_owned(),
-        }),
+        parent: Some(Parent::new(ParentKind::Memcell, cell.id.as_str())),
         sources: vec![new.source.clone()],
         senders: vec![new.sender.clone()],
-        labels: Vec::new(),
-        confidence_percent: None,
-        subject: String::new(),
         summary: new.evidence.clone(),
         body: new.content.clone(),
-        turns: Vec::new(),
+        ..Entry::new(id, EntryKind::Foresight, whose, new.said_at, Origin::User)
     }
 }

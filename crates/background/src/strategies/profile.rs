@@ -83,16 +83,9 @@ impl Strategy for ExtractUserProfile {
         remove.extend(said.remove);
         let added = text::counted(update.put.len(), "statement", "statements");
         let change = format!("{added} added, {} removed", remove.len());
-        let curate = Curate {
-            scope: scope.clone(),
-            owner: owner.clone(),
-            put: update
-                .put
-                .iter()
-                .map(|item| entry(item, scope, owner, &author))
-                .collect(),
-            remove: remove.into_iter().map(EntryId::new).collect(),
-        };
+        let put = update.put.iter().map(|item| entry(item, scope, owner, &author));
+        let remove = remove.into_iter().map(EntryId::new);
+        let curate = Curate::new(scope, owner, put.collect(), remove.collect());
         if !curate.put.is_empty() || !curate.remove.is_empty() {
             recorded(engine, context, engine.curate(curate))
                 .await
@@ -104,10 +97,7 @@ impl Strategy for ExtractUserProfile {
                 .await
                 .map_err(failed)?;
         }
-        Ok(RunOutcome {
-            change: with_dropped(change, said.dropped),
-            events: Vec::new(),
-        })
+        Ok(RunOutcome::of(with_dropped(change, said.dropped)))
     }
 }
 
@@ -123,19 +113,9 @@ fn standing(hit: &Hit) -> ProfileEntry<'_> {
 }
 
 fn entry(item: &ProfileStatement, scope: &Scope, owner: &Owner, author: &str) -> Entry {
+    let (id, whose) = (EntryId::new(item.id()), (scope.clone(), owner.clone()));
     Entry {
-        id: EntryId::new(item.id()),
-        kind: EntryKind::Profile,
-        scope: scope.clone(),
-        owner: owner.clone(),
-        session: None,
-        time: item.time,
-        valid_from: None,
-        valid_until: None,
-        supersedes: Vec::new(),
-        origin: Origin::User,
         author: Some(author.to_owned()),
-        parent: None,
         sources: item.sources.clone(),
         senders: vec![owner.id.clone()],
         labels: if item.is_trait {
@@ -143,10 +123,9 @@ fn entry(item: &ProfileStatement, scope: &Scope, owner: &Owner, author: &str) ->
         } else {
             Vec::new()
         },
-        confidence_percent: None,
         subject: item.subject.clone(),
         summary: item.evidence.clone(),
         body: item.body.clone(),
-        turns: Vec::new(),
+        ..Entry::new(id, EntryKind::Profile, whose, item.time, Origin::User)
     }
 }

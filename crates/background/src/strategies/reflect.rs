@@ -55,10 +55,8 @@ impl Strategy for ReflectEpisodes {
             let (merged, left_out) = self.reflect(context, &scope, &owner).await?;
             (count, dropped) = (count + merged, dropped + left_out);
         }
-        Ok(RunOutcome {
-            change: with_dropped(format!("{count} clusters merged into one episode each"), dropped),
-            events: Vec::new(),
-        })
+        let change = format!("{count} clusters merged into one episode each");
+        Ok(RunOutcome::of(with_dropped(change, dropped)))
     }
 }
 
@@ -93,12 +91,9 @@ impl ReflectEpisodes {
                 continue;
             };
             dropped += left_out;
-            let curate = Curate {
-                scope: scope.clone(),
-                owner: owner.clone(),
-                put: vec![entry(one, scope, owner, author)],
-                remove: plan.replaces.iter().map(|id| EntryId::new(id.as_str())).collect(),
-            };
+            let put = vec![entry(one, scope, owner, author)];
+            let remove = plan.replaces.iter().map(|id| EntryId::new(id.as_str()));
+            let curate = Curate::new(scope, owner, put, remove.collect());
             recorded(&self.engine, context, self.engine.curate(curate))
                 .await
                 .map_err(failed)?;
@@ -149,29 +144,16 @@ fn standing(doc: &Doc) -> Option<MergedEpisode<'_>> {
 }
 
 fn entry(one: Merged, scope: &Scope, owner: &Owner, author: String) -> Entry {
+    let (id, whose) = (EntryId::new(one.id()), (scope.clone(), owner.clone()));
     Entry {
-        id: EntryId::new(one.id()),
-        kind: EntryKind::Episode,
-        scope: scope.clone(),
-        owner: owner.clone(),
-        session: None,
-        time: one.time,
-        valid_from: None,
-        valid_until: None,
         supersedes: one.members.into_iter().map(EntryId::new).collect(),
-        origin: Origin::User,
         author: Some(author),
-        parent: Some(Parent {
-            kind: ParentKind::Cluster,
-            id: one.cluster,
-        }),
+        parent: Some(Parent::new(ParentKind::Cluster, one.cluster)),
         sources: one.sources,
         senders: one.senders,
-        labels: Vec::new(),
-        confidence_percent: None,
         subject: one.subject,
         summary: one.summary,
         body: one.body,
-        turns: Vec::new(),
+        ..Entry::new(id, EntryKind::Episode, whose, one.time, Origin::User)
     }
 }

@@ -48,12 +48,8 @@ impl ExtractAgentSkill {
         let remove = unsupported(&cases, &standing);
         let mut changes = remove.len();
         standing.retain(|standing| !remove.contains(&standing.id));
-        recorded(
-            &self.engine,
-            context,
-            self.curate(scope, owner, Vec::new(), remove),
-        )
-        .await?;
+        let removed = self.curate(scope, owner, Vec::new(), remove);
+        recorded(&self.engine, context, removed).await?;
         for cluster in clusters(&cases) {
             if context.superseded() {
                 // A run that knows of more waits already.
@@ -70,12 +66,8 @@ impl ExtractAgentSkill {
             let entry = entry(scope, owner, &cluster, id, (skill, author), times);
             standing.retain(|standing| standing.id != entry.id);
             standing.push(standing_of(&entry));
-            recorded(
-                &self.engine,
-                context,
-                self.curate(scope, owner, vec![entry], Vec::new()),
-            )
-            .await?;
+            let put = self.curate(scope, owner, vec![entry], Vec::new());
+            recorded(&self.engine, context, put).await?;
             changes += 1;
         }
         Ok(changes)
@@ -91,12 +83,7 @@ impl ExtractAgentSkill {
         if put.is_empty() && remove.is_empty() {
             return Ok(());
         }
-        let curate = Curate {
-            scope: scope.clone(),
-            owner: owner.clone(),
-            put,
-            remove,
-        };
+        let curate = Curate::new(scope, owner, put, remove);
         self.engine.curate(curate).await.map_err(failed)
     }
 }
@@ -131,10 +118,7 @@ impl Strategy for ExtractAgentSkill {
             ));
         };
         let changes = self.learn(context, owner).await?;
-        Ok(RunOutcome {
-            change: format!("{changes} skills"),
-            events: Vec::new(),
-        })
+        Ok(RunOutcome::of(format!("{changes} skills")))
     }
 }
 
@@ -199,33 +183,21 @@ fn entry(
     (skill, author): (Skill, String),
     (created, now): (Timestamp, Timestamp),
 ) -> Entry {
+    let whose = (scope.clone(), owner.clone());
     Entry {
-        id,
-        kind: EntryKind::Skill,
-        scope: scope.clone(),
-        owner: owner.clone(),
-        session: None,
-        time: now,
         valid_from: Some(created),
-        valid_until: None,
-        supersedes: Vec::new(),
-        origin: Origin::Assistant,
         author: Some(author),
-        parent: Some(Parent {
-            kind: ParentKind::Cluster,
-            id: cluster.id.clone(),
-        }),
+        parent: Some(Parent::new(ParentKind::Cluster, cluster.id.as_str())),
         sources: skill
             .cases
             .iter()
             .map(|case| MessageId::new(case.as_str()))
             .collect(),
-        senders: Vec::new(),
         labels: vec![SkillStatus::Draft.as_str().to_owned(), mark(&skill)],
         confidence_percent: Some(skill.confidence_percent),
         subject: skill.name,
         summary: skill.description,
         body: skill.content,
-        turns: Vec::new(),
+        ..Entry::new(id, EntryKind::Skill, whose, now, Origin::Assistant)
     }
 }

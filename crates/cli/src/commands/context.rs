@@ -198,7 +198,7 @@ impl Trial {
                 PieceContent::Item { id, .. } => id.to_string(),
                 PieceContent::Node(node) => node.id.to_string(),
             };
-            let role = format!("{:?}", piece.item.role).to_lowercase();
+            let role = piece.item.role.as_str();
             say!(
                 "{name:>7} {role:<9} {:>7}  {}",
                 piece.tokens,

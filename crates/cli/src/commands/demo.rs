@@ -18,7 +18,7 @@ use crate::api::Api;
 use crate::args::{DemoArgs, FormatArg};
 use crate::clock::RandomIds;
 use crate::error::{Exit, Failure};
-use crate::import::{Defaults, Logs, sources};
+use crate::import::{Defaults, sources};
 use crate::output::{self, Look, say};
 use crate::progress;
 use crate::world::World;
@@ -130,14 +130,8 @@ async fn play(desk: &Desk, root: &Path) -> Result<Exit, Failure> {
 async fn remember(desk: &Desk, root: &Path, api: &Api) -> Result<(), Failure> {
     let file = root.join("conversation.jsonl");
     std::fs::write(&file, CONVERSATION)?;
-    let defaults = Defaults {
-        scope: Scope::default(),
-        user: Name::parse("maya").expect("a name of the demo's own"),
-        now: api.clock.now(),
-        zone: api.zone.clone(),
-        name: String::new(),
-        logs: Logs::default(),
-    };
+    let user = Name::parse("maya").expect("a name of the demo's own");
+    let defaults = Defaults::new(api, Scope::default(), user);
     let started = api.clock.elapsed();
     let mut imported = Imported::default();
     let bar: ProgressBar = progress::bytes(desk.watched, "reading", CONVERSATION.len() as u64);

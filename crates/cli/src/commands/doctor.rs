@@ -88,7 +88,7 @@ impl CheckReport {
                 }
             )?;
         }
-        Ok(if problems == 0 { Exit::Ok } else { Exit::Failed })
+        Ok(Exit::done(problems == 0))
     }
 }
 

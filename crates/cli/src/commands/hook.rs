@@ -15,12 +15,10 @@ use ports::Clock;
 use prefix::Digest;
 use serde_json::{Value, json};
 use transcript::spoken;
-use wire::{
-    AddRequest, ContextData, ContextRequest, FlushRequest, KNOWN_IDS_MAX, MessageContent, MessageItem,
-};
+use wire::{AddRequest, ContextData, ContextRequest, KNOWN_IDS_MAX, MessageContent, MessageItem};
 
 use self::given::Given;
-use super::memory::ids;
+use super::memory::{flush, ids};
 use super::{Desk, owner, scope};
 use crate::api::Api;
 use crate::args::{HookArgs, OwnerArgs};
@@ -249,14 +247,7 @@ impl<'a> Hook<'a> {
 
     /// Ends the segment in the session's buffer.
     async fn digest(&self, event: &Event, wait: bool) -> Result<(), Failure> {
-        let (app_id, project_id) = ids(&self.whose.scope);
-        let flush = FlushRequest {
-            session_id: self.session(event),
-            app_id,
-            project_id,
-            wait,
-        };
-        self.api.post::<Value>("/memory/flush", &flush).await?;
+        flush(self.api, &self.whose.scope, &self.session(event), wait).await?;
         Ok(())
     }
 

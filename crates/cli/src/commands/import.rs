@@ -10,14 +10,14 @@ use model::SessionKey;
 use serde_json::json;
 use text::counted;
 use tokio::sync::mpsc;
-use wire::{AddData, AddRequest, FlushData, FlushRequest, MESSAGES_MAX, MessageContent, MessageItem};
+use wire::{AddData, AddRequest, MESSAGES_MAX, MessageContent, MessageItem};
 
-use super::memory::ids;
+use super::memory::{flush, ids};
 use super::{Desk, export, name, scope};
 use crate::api::Api;
 use crate::args::{DEFAULT_USER, FormatArg, ImportArgs};
 use crate::error::{Exit, Failure};
-use crate::import::{Defaults, ImportFile, ImportItem, ImportedConversation, Logs, Skipped, read, sources};
+use crate::import::{Defaults, ImportFile, ImportItem, ImportedConversation, Skipped, read, sources};
 use crate::{output, progress};
 
 pub(super) use upload::Uploads;
@@ -74,14 +74,8 @@ pub(super) async fn import(desk: &Desk, api: &Api, args: ImportArgs) -> Result<E
         }
         return export::import(desk, api, &args.paths).await;
     }
-    let defaults = Defaults {
-        scope: scope(&args.scope)?,
-        user: name("--user", args.user.as_deref().unwrap_or(DEFAULT_USER))?,
-        now: api.clock.now(),
-        zone: api.zone.clone(),
-        name: String::new(),
-        logs: Logs::default(),
-    };
+    let user = args.user.as_deref().unwrap_or(DEFAULT_USER);
+    let defaults = Defaults::new(api, scope(&args.scope)?, name("--user", user)?);
     let sources = sources(&args.paths)?;
     let bar = progress::bytes(
         desk.watched,
@@ -107,11 +101,9 @@ pub(super) async fn import(desk: &Desk, api: &Api, args: ImportArgs) -> Result<E
     let settled = settle(desk, api, &mut imported).await;
     report(desk, &args, &imported)?;
     outcome.and(settled)?;
-    Ok(if imported.failed_tasks == 0 && imported.skipped.is_empty() {
-        Exit::Ok
-    } else {
-        Exit::Failed
-    })
+    Ok(Exit::done(
+        imported.failed_tasks == 0 && imported.skipped.is_empty(),
+    ))
 }
 
 /// Sees the bytes that are read, and what came of them.
@@ -245,7 +237,7 @@ async fn add(api: &Api, conversation: ImportedConversation, imported: &mut Impor
         imported.redacted += added.redacted;
     }
     imported.conversations += 1;
-    flush(api, &session, false).await?;
+    flush(api, &session.scope, session.session.as_str(), false).await?;
     imported.sessions.push(session);
     Ok(())
 }
@@ -259,25 +251,13 @@ fn bytes_of(message: &MessageItem) -> usize {
     }
 }
 
-async fn flush(api: &Api, session: &SessionKey, wait: bool) -> Result<(), Failure> {
-    let (app_id, project_id) = ids(&session.scope);
-    let flush = FlushRequest {
-        session_id: session.session.as_str().to_owned(),
-        app_id,
-        project_id,
-        wait,
-    };
-    api.post::<FlushData>("/memory/flush", &flush).await?;
-    Ok(())
-}
-
 /// Waits until everything of the import that can be written is, with a bar.
 pub(super) async fn settle(desk: &Desk, api: &Api, imported: &mut Imported) -> Result<(), Failure> {
     imported.sessions.sort();
     imported.sessions.dedup();
     let bar = progress::bar(desk.watched, "writing", imported.sessions.len() as u64);
     for session in &imported.sessions {
-        flush(api, session, true).await?;
+        flush(api, &session.scope, session.session.as_str(), true).await?;
         bar.inc(1);
     }
     bar.finish_and_clear();

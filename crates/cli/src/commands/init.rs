@@ -322,11 +322,7 @@ impl From<StoreError> for Failure {
             StoreError::Io { .. } => None,
             StoreError::Unknown(_) => Some("install the newer quipu, or move the file away: undo needs it"),
         };
-        let failure = Self::from(anyhow::Error::from(error));
-        match hint {
-            Some(hint) => failure.hint(hint),
-            None => failure,
-        }
+        Self::from(anyhow::Error::from(error)).hinted(hint)
     }
 }
 

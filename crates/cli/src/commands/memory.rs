@@ -30,7 +30,8 @@ pub(super) async fn add(desk: &Desk, api: &Api, args: AddArgs) -> Result<Exit, F
         RoleArg::Assistant => (Role::Assistant, "assistant"),
         RoleArg::Tool => (Role::Tool, "tool"),
     };
-    let (app_id, project_id) = ids(&scope(&args.scope)?);
+    let scope = scope(&args.scope)?;
+    let (app_id, project_id) = ids(&scope);
     let session_id = session(&args.session)?;
     let at = match &args.at {
         Some(at) => time("--at", at, &api.zone)?,
@@ -47,21 +48,14 @@ pub(super) async fn add(desk: &Desk, api: &Api, args: AddArgs) -> Result<Exit, F
         message_id: args.id,
     };
     let add = AddRequest {
-        app_id: app_id.clone(),
-        project_id: project_id.clone(),
+        app_id,
+        project_id,
         ..AddRequest::new(&session_id, vec![message])
     };
     let added: AddData = api.post("/memory/add", &add).await?;
     let mut status = word(&added.status)?;
     if args.flush {
-        let flush = FlushRequest {
-            session_id,
-            app_id,
-            project_id,
-            wait: true,
-        };
-        let flushed: FlushData = api.post("/memory/flush", &flush).await?;
-        status = word(&flushed.status)?;
+        status = word(&flush(api, &scope, &session_id, true).await?.status)?;
     }
     let id = added.message_ids.first().map_or("", String::as_str);
     let duplicate = added.duplicates > 0;
@@ -82,6 +76,18 @@ pub(super) async fn add(desk: &Desk, api: &Api, args: AddArgs) -> Result<Exit, F
         say!("{secrets} removed first")?;
     }
     Ok(Exit::Ok)
+}
+
+/// Ends the segment in a session's buffer.
+pub(super) async fn flush(api: &Api, scope: &Scope, session: &str, wait: bool) -> Result<FlushData, Failure> {
+    let (app_id, project_id) = ids(scope);
+    let flush = FlushRequest {
+        session_id: session.to_owned(),
+        app_id,
+        project_id,
+        wait,
+    };
+    api.post("/memory/flush", &flush).await
 }
 
 /// The wire's word for one of its own enums.

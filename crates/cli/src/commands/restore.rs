@@ -204,11 +204,7 @@ fn told(
             output::line(format_args!("problem: {problem}"))?;
         }
     }
-    Ok(if health.problems.is_empty() {
-        Exit::Ok
-    } else {
-        Exit::Failed
-    })
+    Ok(Exit::done(health.problems.is_empty()))
 }
 
 #[cfg(test)]

@@ -82,10 +82,8 @@ pub(super) async fn trigger(desk: &Desk, api: &Api, args: TriggerArgs) -> Result
         say!("{} {} {error}", run.run_id, word(run.status))?;
     }
     let failed = |status| matches!(status, RunStatus::Failed | RunStatus::DeadLetter);
-    let has_failed = told.runs.iter().any(|run| failed(run.status));
-    Ok(if told.status == TriggerStatus::Timeout || has_failed {
-        Exit::Failed
-    } else {
-        Exit::Ok
-    })
+    let is_over = told.status != TriggerStatus::Timeout;
+    Ok(Exit::done(
+        is_over && !told.runs.iter().any(|run| failed(run.status)),
+    ))
 }

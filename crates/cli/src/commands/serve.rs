@@ -257,11 +257,7 @@ impl From<ServeError> for Failure {
             ServeError::Bind { .. } => Some("another program may use that port: choose one with --listen"),
             ServeError::NoAddress(_) => None,
         };
-        let failure = Self::usage(format!("{:#}", anyhow::Error::from(error)));
-        match hint {
-            Some(hint) => failure.hint(hint),
-            None => failure,
-        }
+        Self::usage(format!("{:#}", anyhow::Error::from(error))).hinted(hint)
     }
 }
 

@@ -98,11 +98,7 @@ fn told(desk: &Desk, done: &str, synced: &SyncedData) -> Result<Exit, Failure> {
             )?;
         }
     }
-    Ok(if *broken_files == 0 {
-        Exit::Ok
-    } else {
-        Exit::Failed
-    })
+    Ok(Exit::done(*broken_files == 0))
 }
 
 /// Failed tasks on a page.
@@ -147,11 +143,7 @@ pub(super) async fn status(desk: &Desk, api: &Api, args: StatusArgs) -> Result<E
             say!("{sign} {problem}")?;
         }
     }
-    Ok(if health.problems.is_empty() {
-        Exit::Ok
-    } else {
-        Exit::Failed
-    })
+    Ok(Exit::done(health.problems.is_empty()))
 }
 
 /// Shows where the other failed tasks are.
@@ -205,7 +197,7 @@ pub(super) async fn retry(desk: &Desk, api: &Api, args: RetryArgs) -> Result<Exi
         }
     }
     let has_failed = tasks.iter().any(|task| task.status == TaskStatus::Failed);
-    Ok(if has_failed { Exit::Failed } else { Exit::Ok })
+    Ok(Exit::done(!has_failed))
 }
 
 fn task_path(scope: &Scope, id: &str, what: &str) -> Path {

@@ -1,6 +1,7 @@
 //! The keys of `quipu.toml` with their defaults. `docs/quipu.example.toml` shows them all; a test compares the two.
 
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
 /// Everything that can be configured.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -54,18 +55,15 @@ pub(crate) struct Server {
 }
 
 /// A bearer token. With an app and a project it has access to that scope only, with a user to that user's memory only.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Token {
     pub(crate) secret: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) app: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) project: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) user: Option<String>,
     /// None: `write` with a user, `admin` without.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) role: Option<RoleKey>,
     /// With a project: also what its users said outside of any project, and what holds for them in all their projects.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -120,6 +118,7 @@ pub(crate) struct Proxy {
 }
 
 /// The model's view of conversations.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Context {
@@ -130,7 +129,6 @@ pub(crate) struct Context {
     /// … or this many tokens; 0: the engine's default.
     pub(crate) compact_at_tokens: usize,
     /// Warn at these shares; none: the engine's default.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) warn_at_percent: Option<Vec<u8>>,
     /// Facts of messages that leave the view are appended to a file of their user in this folder; empty: to none.
     pub(crate) flush_folder: String,
@@ -318,26 +316,21 @@ pub(crate) struct Consolidation {
 }
 
 /// Settings of one strategy; omitted ones keep the strategy's defaults.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct StrategyKeys {
     pub(crate) name: String,
     /// Cron expression of five fields; empty: no schedule.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cron: Option<String>,
     /// Start only after this time without another event.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) idle_seconds: Option<u32>,
     /// Start only after this number of events,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) count: Option<u32>,
     /// and not sooner than this after the last run.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cooldown_seconds: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) attempts_max: Option<u32>,
     /// A chat model in place of `chat.model`, at the same server.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) model: Option<String>,
 }
 

@@ -69,15 +69,13 @@ fn said(item: &Value, id: String, time: model::Timestamp, defaults: &Defaults) -
         "tool_result" => Role::Tool,
         _ => Role::parse(item["role"].as_str()?)?,
     };
-    let usual = match role {
-        Role::User => defaults.user.clone(),
-        Role::Assistant => shape::fixed("assistant"),
-        Role::Tool => shape::fixed("tool"),
-    };
     Some(ImportedMessage {
         client_id: id,
         role,
-        sender: item["sender_id"].as_str().and_then(shape::name).unwrap_or(usual),
+        sender: item["sender_id"]
+            .as_str()
+            .and_then(shape::name)
+            .unwrap_or_else(|| defaults.sender(role)),
         sender_name: item["sender_name"].as_str().map(str::to_owned),
         time,
         content: shape::content(&item["content"]),

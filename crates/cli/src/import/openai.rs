@@ -54,11 +54,6 @@ fn said(at: i64, message: &Value, defaults: &Defaults) -> Option<ImportedMessage
         "function" => Role::Tool,
         other => Role::parse(other)?,
     };
-    let usual = match role {
-        Role::User => defaults.user.clone(),
-        Role::Assistant => shape::fixed("assistant"),
-        Role::Tool => shape::fixed("tool"),
-    };
     let name = message["name"].as_str();
     let time = ["timestamp", "created_at", "create_time"]
         .iter()
@@ -76,7 +71,9 @@ fn said(at: i64, message: &Value, defaults: &Defaults) -> Option<ImportedMessage
             .as_str()
             .map_or_else(|| format!("message-{at}"), str::to_owned),
         role,
-        sender: name.and_then(shape::name).unwrap_or(usual),
+        sender: name
+            .and_then(shape::name)
+            .unwrap_or_else(|| defaults.sender(role)),
         sender_name: name.map(str::to_owned),
         time: time.unwrap_or_else(|| defaults.now.plus_millis(at)),
         content: shape::content(&message["content"]),

@@ -138,11 +138,6 @@ fn said(number: i64, line: PlainLine, defaults: &Defaults) -> Option<ImportedMes
         "function" => Role::Tool,
         other => Role::parse(other)?,
     };
-    let usual = match role {
-        Role::User => defaults.user.clone(),
-        Role::Assistant => shape::fixed("assistant"),
-        Role::Tool => shape::fixed("tool"),
-    };
     let undated = || defaults.now.plus_millis(number);
     let tool_call_id = match role {
         Role::Tool => Some(line.tool_call_id.unwrap_or_else(|| format!("line-{number}"))),
@@ -151,7 +146,11 @@ fn said(number: i64, line: PlainLine, defaults: &Defaults) -> Option<ImportedMes
     Some(ImportedMessage {
         client_id: line.message_id.unwrap_or_else(|| format!("line-{number}")),
         role,
-        sender: line.sender_id.as_deref().and_then(shape::name).unwrap_or(usual),
+        sender: line
+            .sender_id
+            .as_deref()
+            .and_then(shape::name)
+            .unwrap_or_else(|| defaults.sender(role)),
         sender_name: line.sender_name.or(line.sender_id),
         time: shape::time(&line.timestamp, &defaults.zone).unwrap_or_else(undated),
         content: shape::content(&line.content),

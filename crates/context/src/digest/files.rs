@@ -28,6 +28,17 @@ pub(crate) struct Effect {
     pub(crate) from: Option<String>,
 }
 
+impl Effect {
+    /// An effect on a path that had no other name.
+    pub(crate) fn new(act: Act, path: impl Into<String>) -> Self {
+        Self {
+            act,
+            path: path.into(),
+            from: None,
+        }
+    }
+}
+
 /// One entry of a list of todos.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TodoEntry {
@@ -179,10 +190,9 @@ fn by_name(name: &str, sub: &str, fields: &serde_json::Map<String, Value>, paths
             "destination_path",
             "new_name",
         ]);
-        let renamed = from.zip(to).map(|(from, path)| Effect {
-            act: Act::Renamed,
-            path,
+        let renamed = from.zip(to).map(|(from, to)| Effect {
             from: Some(from),
+            ..Effect::new(Act::Renamed, to)
         });
         return renamed.into_iter().collect();
     }
@@ -198,15 +208,8 @@ fn by_name(name: &str, sub: &str, fields: &serde_json::Map<String, Value>, paths
                 .next()
                 .is_some_and(|name| name.trim_start_matches('.').contains('.') || !searches && sub.is_empty())
     };
-    paths
-        .iter()
-        .filter(file)
-        .map(|path| Effect {
-            act,
-            path: path.clone(),
-            from: None,
-        })
-        .collect()
+    let files = paths.iter().filter(file);
+    files.map(|path| Effect::new(act, path.as_str())).collect()
 }
 
 /// By the words of a tool's name, the weightier first.

@@ -7,6 +7,13 @@ use serde_json::Value;
 use super::files::{ARGUMENTS_BYTES_MAX, Act, Effect, PATH_BYTES_MAX};
 
 const START: &str = "*** Begin Patch";
+/// The lines that name a file, by their beginnings.
+const HEADS: [(&str, Act); 4] = [
+    ("*** Add File: ", Act::Created),
+    ("*** Update File: ", Act::Modified),
+    ("*** Delete File: ", Act::Deleted),
+    ("*** Move to: ", Act::Renamed),
+];
 
 /// The files of a patch in Codex's form, if the arguments hold one, as such or inside JSON.
 pub(crate) fn effects(arguments: &str) -> Option<Vec<Effect>> {
@@ -22,37 +29,16 @@ pub(crate) fn effects(arguments: &str) -> Option<Vec<Effect>> {
         .unwrap_or(&arguments[at..]);
     let mut effects: Vec<Effect> = Vec::new();
     for line in text.lines() {
-        let path = |prefix: &str| {
-            line.strip_prefix(prefix)
-                .map(|path| path.trim().to_owned())
-                .filter(|path| path.len() <= PATH_BYTES_MAX)
-        };
-        if let Some(path) = path("*** Add File: ") {
-            effects.push(Effect {
-                act: Act::Created,
-                path,
-                from: None,
-            });
-        } else if let Some(path) = path("*** Update File: ") {
-            effects.push(Effect {
-                act: Act::Modified,
-                path,
-                from: None,
-            });
-        } else if let Some(path) = path("*** Delete File: ") {
-            effects.push(Effect {
-                act: Act::Deleted,
-                path,
-                from: None,
-            });
-        } else if let Some(path) = path("*** Move to: ") {
-            let from = effects.pop().map(|effect| effect.path);
-            effects.push(Effect {
-                act: Act::Renamed,
-                path,
-                from,
-            });
-        }
+        let found = HEADS.iter().find_map(|(head, act)| {
+            let path = line.strip_prefix(head)?.trim();
+            Some((*act, path)).filter(|_| path.len() <= PATH_BYTES_MAX)
+        });
+        let Some((act, path)) = found else { continue };
+        let from = if act == Act::Renamed { effects.pop() } else { None };
+        effects.push(Effect {
+            from: from.map(|effect| effect.path),
+            ..Effect::new(act, path)
+        });
     }
     Some(effects)
 }
@@ -81,11 +67,7 @@ pub(crate) fn edit_blocks(prose: &str) -> Vec<Effect> {
                 Act::Modified
             };
             if !path.is_empty() && path.len() <= PATH_BYTES_MAX && !path.contains(' ') {
-                found.push(Effect {
-                    act,
-                    path: path.to_owned(),
-                    from: None,
-                });
+                found.push(Effect::new(act, path));
             }
         } else if !line.trim().is_empty() && !line.trim_start().starts_with("```") {
             last = line;

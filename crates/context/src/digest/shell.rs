@@ -247,11 +247,9 @@ fn push(found: &mut Vec<Effect>, act: Act, folder: &str, path: &str, from: Optio
         !path.is_empty() && path != "." && path.len() <= PATH_BYTES_MAX && !odd
     };
     if known(path) && from.is_none_or(known) {
-        let from = from.map(|from| under(folder, from));
         found.push(Effect {
-            act,
-            path: under(folder, path),
-            from,
+            from: from.map(|from| under(folder, from)),
+            ..Effect::new(act, under(folder, path))
         });
     }
 }

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use transcript::{Item, cut};
 
-use crate::shorten::truncate::share_of;
+use crate::budget::share_of;
 
 /// By how much a chunk may exceed an even share.
 const SLACK: f64 = 1.2;

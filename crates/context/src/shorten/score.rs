@@ -202,21 +202,12 @@ impl fmt::Display for Factor {
         match self {
             Self::Base(kind, weight) => write!(f, "base({}): {weight}", kind.as_str()),
             Self::Recency(delta) => write!(f, "recency: {delta:+.3}"),
-            Self::Role(role, delta) => write!(f, "role({}): {delta:+}", role_name(*role)),
+            Self::Role(role, delta) => write!(f, "role({}): {delta:+}", role.as_str()),
             Self::Length(length, delta) => write!(f, "length({length}): {delta}"),
             Self::Referenced(delta) => write!(f, "referenced: {delta:+.3}"),
             Self::Identifiers(delta) => write!(f, "identifiers: {delta:+.3}"),
             Self::Question(delta) => write!(f, "question: {delta:+}"),
         }
-    }
-}
-
-fn role_name(role: Role) -> &'static str {
-    match role {
-        Role::System => "system",
-        Role::User => "user",
-        Role::Assistant => "assistant",
-        Role::Tool => "tool",
     }
 }
 

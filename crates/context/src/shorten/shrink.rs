@@ -60,6 +60,18 @@ pub struct Shrunk {
     pub tokens_after: usize,
 }
 
+impl Shrunk {
+    /// A text as it is.
+    fn whole(text: &str, tokens: usize) -> Self {
+        Self {
+            text: text.to_owned(),
+            strategy: ShrinkStrategy::None,
+            tokens_before: tokens,
+            tokens_after: tokens,
+        }
+    }
+}
+
 /// A text within `tokens_max` by our ladder.
 pub(crate) fn to_target(text: &str, tokens_max: usize, meter: &Meter) -> String {
     ladder(text, tokens_max, meter).text
@@ -70,13 +82,7 @@ pub(crate) fn to_target(text: &str, tokens_max: usize, meter: &Meter) -> String 
 pub fn ladder(text: &str, tokens_max: usize, meter: &Meter) -> Shrunk {
     let tokens_before = meter.text(text);
     if tokens_before <= tokens_max {
-        let text = text.to_owned();
-        return Shrunk {
-            text,
-            strategy: ShrinkStrategy::None,
-            tokens_before,
-            tokens_after: tokens_before,
-        };
+        return Shrunk::whole(text, tokens_before);
     }
     let mut last = None;
     for strategy in LADDER {
@@ -125,13 +131,7 @@ fn apply(text: &str, strategy: ShrinkStrategy, tokens_max: usize, meter: &Meter)
     };
     let tokens_after = meter.text(&candidate);
     if tokens_after > tokens_before {
-        let text = text.to_owned();
-        return Shrunk {
-            text,
-            strategy: ShrinkStrategy::None,
-            tokens_before,
-            tokens_after: tokens_before,
-        };
+        return Shrunk::whole(text, tokens_before);
     }
     Shrunk {
         text: candidate.into_owned(),

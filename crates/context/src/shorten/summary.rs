@@ -7,7 +7,7 @@ use std::borrow::Borrow;
 use std::ops::Range;
 
 use crate::tokens::Meter;
-use transcript::{Block, Item, Role};
+use transcript::{Block, Item};
 
 use crate::shorten::chunk::Chunk;
 use crate::shorten::score::lexicon::{CueWords, DECISION, ERROR, IMPORTANT, OPEN, REASON};
@@ -75,12 +75,7 @@ fn weigh(sentence: &str) -> u32 {
 fn transcript<I: Borrow<Item>>(items: &[I]) -> String {
     let lines = items.iter().flat_map(|item| {
         let item = item.borrow();
-        let speaker = match item.role {
-            Role::System => "system",
-            Role::User => "user",
-            Role::Assistant => "assistant",
-            Role::Tool => "tool",
-        };
+        let speaker = item.role.as_str();
         item.blocks.iter().filter_map(move |block| match block {
             Block::Text(text) => Some(format!("{speaker}: {text}")),
             Block::Call(call) => Some(format!("{speaker} calls {} {}", call.name, call.arguments)),

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use crate::budget::share_of;
 use crate::tokens::Meter;
 use unicode_segmentation::GraphemeCursor;
 
@@ -187,16 +188,6 @@ pub(crate) fn cut_to_tokens(text: &str, tokens_max: usize, head_share: f64, mete
             })
         })
         .unwrap_or_default()
-}
-
-/// A share of a whole, rounded down; the share is 0 or more.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a conversion from a float saturates"
-)]
-pub(crate) fn share_of(whole: usize, share: f64) -> usize {
-    (whole as f64 * share) as usize
 }
 
 /// The candidate with the most room, up to `room_max`, that weighs at most `tokens_max`; none if the smallest does not.

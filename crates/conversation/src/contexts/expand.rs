@@ -9,7 +9,6 @@ use transcript::dialect::Dialect;
 
 use super::{ContextError, Contexts};
 use crate::conversation::{Conversation, words};
-use crate::report::role_name;
 use crate::whose::Whose;
 
 const NAME: &str = "context_expand";
@@ -43,7 +42,7 @@ impl Contexts {
         let mut text = String::new();
         for original in self.recover(whose, id).await? {
             let item = Conversation::read(&original.message);
-            let (id, role) = (original.id, role_name(item.role));
+            let (id, role) = (original.id, item.role.as_str());
             let words = words(&item);
             // Writing to a string cannot fail.
             let _ = writeln!(text, "[{id}] {role}: {words}");

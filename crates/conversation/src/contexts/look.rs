@@ -116,12 +116,7 @@ impl Contexts {
                 .items(&key, first.0..last.0.saturating_add(1))
                 .await?
             {
-                if let (Some(item), Some(message)) = (record.item, original(&record.body)) {
-                    originals.push(Original {
-                        id: ItemId(item),
-                        message,
-                    });
-                }
+                originals.extend(record.item.and_then(|item| original(item, &record.body)));
             }
         }
         originals.retain(|found| ranges::contains(&wanted, found.id));
@@ -147,30 +142,27 @@ impl Contexts {
         let mut originals = Vec::new();
         for item in found {
             let record = self.parts.store.item(&key, item).await?;
-            if let Some(message) = record.and_then(|record| original(&record.body)) {
-                originals.push(Original {
-                    id: ItemId(item),
-                    message,
-                });
-            }
+            originals.extend(record.and_then(|record| original(item, &record.body)));
         }
         Ok(originals)
     }
 }
 
-/// The message of a record; none if the item was deleted.
-fn original(body: &str) -> Option<String> {
-    match log::read(body)? {
+/// The message of an item's record; none if the item was deleted.
+fn original(item: u64, body: &str) -> Option<Original> {
+    let id = ItemId(item);
+    let message = match log::read(body)? {
         Logged::Sent(ShadowEvent::Message { bytes, .. } | ShadowEvent::Reply { bytes })
-        | Logged::Appended(bytes) => Some(bytes),
+        | Logged::Appended(bytes) => bytes,
         Logged::View(ViewEvent::Item { item, .. }) => {
             let written = || {
                 dialect::write(Dialect::OpenAi, std::slice::from_ref(&*item))
                     .into_iter()
                     .next()
             };
-            item.raw.as_deref().map(str::to_owned).or_else(written)
+            item.raw.as_deref().map(str::to_owned).or_else(written)?
         }
-        _ => None,
-    }
+        _ => return None,
+    };
+    Some(Original { id, message })
 }

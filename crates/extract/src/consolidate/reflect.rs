@@ -195,13 +195,9 @@ const SCHEMA: &str = r#"{"type":"object","additionalProperties":false,"required"
 pub fn request(members: &[&KnownEpisode<'_>], zone: &Zone) -> Prompt {
     let from = members.len().saturating_sub(BODY_LINES_MAX);
     let lines: Vec<String> = members[from..].iter().map(|told| line(told, zone)).collect();
-    Prompt {
-        system: format!("{SYSTEM}\n{DATA_RULE}"),
-        user: numbered("talks", lines.iter().map(String::as_str), LINE_CHARS_MAX + 40),
-        schema_name: "merged_episode".to_owned(),
-        schema_json: SCHEMA.to_owned(),
-        tokens_max: TOKENS_MAX,
-    }
+    let user = numbered("talks", lines.iter().map(String::as_str), LINE_CHARS_MAX + 40);
+    let system = format!("{SYSTEM}\n{DATA_RULE}");
+    Prompt::new(system, user, ("merged_episode", SCHEMA), TOKENS_MAX)
 }
 
 /// The merged episode in an answer to [`request`], with the sentences that its members bear out, and the number of those

@@ -182,13 +182,7 @@ pub fn case_request(work: &Trajectory) -> Prompt {
         ""
     };
     write!(user, "{ending}\n</work>").expect("a string takes any text");
-    Prompt {
-        system: SYSTEM.to_owned(),
-        user,
-        schema_name: "agent_case".to_owned(),
-        schema_json: SCHEMA.to_owned(),
-        tokens_max: ANSWER_TOKENS_MAX,
-    }
+    Prompt::new(SYSTEM, user, ("agent_case", SCHEMA), ANSWER_TOKENS_MAX)
 }
 
 /// Reads a model's answer about work: none where it sees nothing to learn.

@@ -358,13 +358,8 @@ pub fn skill_request(cluster: &Cluster<'_>, skills: &[KnownSkill]) -> Option<Pro
         write!(user, "\n<skill>\n{name}: {description}\n{content}\n</skill>")
             .expect("a string takes any text");
     }
-    Some(Prompt {
-        system: SYSTEM.to_owned(),
-        user,
-        schema_name: "agent_skill".to_owned(),
-        schema_json: SCHEMA.to_owned(),
-        tokens_max: ANSWER_TOKENS_MAX,
-    })
+    let schema = ("agent_skill", SCHEMA);
+    Some(Prompt::new(SYSTEM, user, schema, ANSWER_TOKENS_MAX))
 }
 
 /// Reads a model's answer about a cluster.

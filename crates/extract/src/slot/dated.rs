@@ -5,7 +5,6 @@
 //! The slot belongs to the thing, without its owner: "my wedding" and "the wedding" are often the same, and facts are
 //! only compared within one owner's memories.
 
-use super::Slot;
 use super::rules::{Reading, SUBJECT_WORDS_MAX, is_calendar, is_number, joined};
 use crate::words::{Word, WordList, word_list};
 
@@ -43,15 +42,9 @@ pub(super) fn read(words: &[Word]) -> Option<Reading> {
     if words[change].text == "renamed" {
         let subject = format!("{}'s {thing}", joined(&words[..change]));
         let value = joined(words.get(to + 1..)?);
-        let slot = Slot {
-            subject,
-            attribute: "name".to_owned(),
-            value,
-        };
         return Some(Reading {
-            slot,
             event: true,
-            only_news: false,
+            ..Reading::new(subject, "name", value)
         });
     }
     of_thing(&words[to..], &thing)
@@ -90,15 +83,9 @@ pub(super) fn clock(words: &[Word], thing: &str) -> Option<Reading> {
                 .get(at + 1)
                 .is_some_and(|next| next.text.starts_with(['a', 'p']) && next.text.len() <= 4),
         );
-    let slot = Slot {
-        subject: EVENT.to_owned(),
-        attribute: format!("time of {thing}"),
-        value: joined(&words[at..end.min(words.len())]),
-    };
-    (told && near && !thing.is_empty()).then_some(Reading {
-        slot,
-        event: false,
-        only_news: false,
+    (told && near && !thing.is_empty()).then(|| {
+        let value = joined(&words[at..end.min(words.len())]);
+        Reading::new(EVENT.to_owned(), format!("time of {thing}"), value)
     })
 }
 
@@ -117,14 +104,6 @@ pub(super) fn of_thing(words: &[Word], thing: &str) -> Option<Reading> {
     if thing.is_empty() || !value.iter().any(is_calendar) {
         return None;
     }
-    let slot = Slot {
-        subject: EVENT.to_owned(),
-        attribute: format!("date of {thing}"),
-        value: joined(value),
-    };
-    Some(Reading {
-        slot,
-        event: false,
-        only_news: false,
-    })
+    let attribute = format!("date of {thing}");
+    Some(Reading::new(EVENT.to_owned(), attribute, joined(value)))
 }

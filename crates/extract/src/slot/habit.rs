@@ -3,7 +3,6 @@
 //! Owns: frames of a verb with its preposition that has only one value, if a word marks it as present or as complete;
 //! and amounts of repeated actions. Never: attributes with one value in any wording (`rules`).
 
-use super::Slot;
 use super::pattern::value_end;
 use super::rules::{Reading, is_calendar, is_number, joined, value_of};
 use crate::facts::lexicon::{Form, TIME_UNITS, verb};
@@ -50,16 +49,11 @@ pub(super) fn read(words: &[Word], start: usize) -> Option<Reading> {
     };
     let value = &words[value..value_end(words, value)];
     let kind = kind(value.first()?);
-    let slot = Slot {
-        subject: joined(&words[..start]),
-        attribute: format!("{base} {} {kind}", without_articles(&frame)),
-        value: value_of(value),
-    };
+    let attribute = format!("{base} {} {kind}", without_articles(&frame));
     let made_in = MAKING.contains(base) && frame.starts_with("their ") && kind == "name";
     Some(Reading {
-        slot,
-        event: false,
         only_news: !made_in,
+        ..Reading::new(joined(&words[..start]), attribute, value_of(value))
     })
 }
 
@@ -79,20 +73,10 @@ fn amount(words: &[Word], start: usize, base: &str) -> Option<Reading> {
         return None;
     }
     let what = joined(&words[start + 1..each - 2]);
-    let slot = Slot {
-        subject: joined(&words[..start]),
-        attribute: format!(
-            "{base} {what} {} each {}",
-            words[each - 1].text,
-            joined(&words[each + 1..end])
-        ),
-        value: words[each - 2].text.clone(),
-    };
-    Some(Reading {
-        slot,
-        event: false,
-        only_news: false,
-    })
+    let (unit, time) = (&words[each - 1].text, joined(&words[each + 1..end]));
+    let attribute = format!("{base} {what} {unit} each {time}");
+    let amount = words[each - 2].text.clone();
+    Some(Reading::new(joined(&words[..start]), attribute, amount))
 }
 
 /// Kind of a value: "works in sales" and "works in Berlin" do not exclude each other.

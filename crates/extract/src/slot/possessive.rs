@@ -2,7 +2,6 @@
 //!
 //! Owns: slots of things that a person has one of. Never: dates of things (`dated`).
 
-use super::Slot;
 use super::dated;
 use super::rules::{Reading, SUBJECT_WORDS_MAX, is_calendar, is_number, joined, value_of};
 use crate::facts::lexicon::is_kin;
@@ -112,16 +111,8 @@ fn changed(words: &[Word]) -> Option<Reading> {
     if words[change + 1].text != "their" || !NOUNS.contains(noun.last()?) || value.iter().any(is_calendar) {
         return None;
     }
-    let slot = Slot {
-        subject: joined(&words[..change]),
-        attribute: attribute(&noun.join(" "), noun.last()?),
-        value: value_of(value),
-    };
-    Some(Reading {
-        slot,
-        event: true,
-        only_news: false,
-    })
+    let attribute = attribute(&noun.join(" "), noun.last()?);
+    Some(change_of(joined(&words[..change]), attribute, value))
 }
 
 /// The time of day of "X's noun".
@@ -151,23 +142,11 @@ fn got(words: &[Word]) -> Option<Reading> {
         return None;
     }
     let owner = joined(&words[..has]);
-    let slot = if is_named(noun.last()?, value) {
-        Slot {
-            subject: format!("{owner}'s {}", noun.join(" ")),
-            attribute: "name".to_owned(),
-            value: value_of(value),
-        }
+    let noun_text = noun.join(" ");
+    Some(if is_named(noun.last()?, value) {
+        change_of(format!("{owner}'s {noun_text}"), "name", value)
     } else {
-        Slot {
-            subject: owner,
-            attribute: attribute(&noun.join(" "), noun.last()?),
-            value: value_of(value),
-        }
-    };
-    Some(Reading {
-        slot,
-        event: true,
-        only_news: false,
+        change_of(owner, attribute(&noun_text, noun.last()?), value)
     })
 }
 
@@ -183,16 +162,15 @@ fn made(words: &[Word]) -> Option<Reading> {
     if !NOUNS.contains(noun.last()?) || value.is_empty() {
         return None;
     }
-    let slot = Slot {
-        subject: joined(&words[..made]),
-        attribute: attribute(&noun.join(" "), noun.last()?),
-        value: value_of(value),
-    };
-    Some(Reading {
-        slot,
+    let attribute = attribute(&noun.join(" "), noun.last()?);
+    Some(change_of(joined(&words[..made]), attribute, value))
+}
+
+fn change_of(subject: String, attribute: impl Into<String>, value: &[Word]) -> Reading {
+    Reading {
         event: true,
-        only_news: false,
-    })
+        ..Reading::new(subject, attribute, value_of(value))
+    }
 }
 
 /// Whether a value is the name of a person or an animal.
@@ -264,13 +242,8 @@ impl<'a> Owned<'a> {
 
     fn reading(&self, subject: String, attribute: String, value: String) -> Reading {
         Reading {
-            slot: Slot {
-                subject,
-                attribute,
-                value,
-            },
             event: !matches!(self.be, "is" | "are"),
-            only_news: false,
+            ..Reading::new(subject, attribute, value)
         }
     }
 

@@ -28,6 +28,19 @@ pub(super) struct Reading {
 }
 
 impl Reading {
+    /// What an attribute of a subject is now.
+    pub(super) fn new(subject: String, attribute: impl Into<String>, value: String) -> Self {
+        Self {
+            slot: Slot {
+                subject,
+                attribute: attribute.into(),
+                value,
+            },
+            event: false,
+            only_news: false,
+        }
+    }
+
     /// Whether it says how a thing stands for the moment: "the game is finished".
     pub(super) fn is_passing(&self) -> bool {
         let stands = matches!(
@@ -246,15 +259,10 @@ fn workplace(words: &[Word], known: &[Reading]) -> Option<Reading> {
             && words[*at].capital
             && !is_calendar(&words[*at])
     })?;
-    let slot = Slot {
-        subject: title.slot.subject.clone(),
-        attribute: "employer".to_owned(),
-        value: value_of(&words[at..value_end(words, at)]),
-    };
+    let value = value_of(&words[at..value_end(words, at)]);
     Some(Reading {
-        slot,
         event: title.event,
-        only_news: false,
+        ..Reading::new(title.slot.subject.clone(), "employer", value)
     })
 }
 
@@ -358,15 +366,9 @@ impl SlotRule {
             want if fits(want, value) => value_of(value),
             _ => return None,
         };
-        let slot = Slot {
-            subject: joined(&words[..start]),
-            attribute: self.attribute.to_owned(),
-            value,
-        };
         Some(Reading {
-            slot,
             event: self.event,
-            only_news: false,
+            ..Reading::new(joined(&words[..start]), self.attribute, value)
         })
     }
 }
@@ -467,14 +469,10 @@ fn count(words: &[Word], start: usize) -> Option<Reading> {
     if !has || !is_number(number) || timed || !(plural || one) || !ends {
         return None;
     }
-    let slot = Slot {
-        subject: joined(&words[..start]),
-        attribute: format!("number of {}", text::stem(kind.unwrap_or(&thing.text))),
-        value: number.text.clone(),
-    };
-    Some(Reading {
-        slot,
-        event: false,
-        only_news: false,
-    })
+    let attribute = format!("number of {}", text::stem(kind.unwrap_or(&thing.text)));
+    Some(Reading::new(
+        joined(&words[..start]),
+        attribute,
+        number.text.clone(),
+    ))
 }

@@ -16,6 +16,7 @@ use super::entry_of;
 use crate::failure::LedgerResult;
 use crate::packing::Unpacker;
 use crate::row::{count, kind_number, name_of, owner_of};
+use crate::statement::Statements as _;
 
 const VERSION: &str = "SELECT versions.id, path, entry, app, project, owner_kind, owner, session, before, after,
     bytes, is_unsettled, body, changes.id, at, run, strategy, reason, undoes, is_open
@@ -193,9 +194,7 @@ fn newest(connection: &Connection, touching: &Touching, (max, before): (i64, i64
 }
 
 fn ids(connection: &Connection, sql: &str, params: impl Params) -> LedgerResult<Vec<i64>> {
-    let mut statement = connection.prepare_cached(sql)?;
-    let ids = statement.query_map(params, |row| row.get(0))?;
-    Ok(ids.collect::<rusqlite::Result<_>>()?)
+    connection.all(sql, params, |row| Ok(row.get(0)?))
 }
 
 pub(super) fn changes(connection: &Connection, query: &ChangeQuery) -> LedgerResult<Vec<HistoryChange>> {
@@ -203,11 +202,7 @@ pub(super) fn changes(connection: &Connection, query: &ChangeQuery) -> LedgerRes
         ChangeQuery::Open => ("WHERE is_open = 1 AND ?1 IS NULL ORDER BY id", None),
         ChangeQuery::Undoing(run) => ("WHERE undoes = ?1 ORDER BY id", Some(run)),
     };
-    let mut statement = connection.prepare_cached(&format!("{CHANGE}{rest}"))?;
-    let mut rows = statement.query([run.map(|run| &**run)])?;
-    let mut changes = Vec::new();
-    while let Some(row) = rows.next()? {
-        changes.extend(change_of(row, 0)?);
-    }
-    Ok(changes)
+    let sql = format!("{CHANGE}{rest}");
+    let changes = connection.all(&sql, [run.map(|run| &**run)], |row| change_of(row, 0))?;
+    Ok(changes.into_iter().flatten().collect())
 }

@@ -7,6 +7,7 @@ use rusqlite::{Connection, ToSql};
 
 use crate::failure::LedgerResult;
 use crate::row::kind_number;
+use crate::statement::Statements as _;
 
 /// Whose turn it is in a lane: who runs, then what a person asked for, then who is due first.
 const TURN: &str = "state = 'running' DESC, cause = 'manual' AND state = 'queued' DESC, due, seq";
@@ -39,12 +40,11 @@ impl Lane {
     }
 
     pub(super) fn set_head(&self, connection: &Connection) -> LedgerResult<()> {
-        connection
-            .prepare_cached(&unset_head())?
-            .execute(&*self.with(&[]))?;
-        connection
-            .prepare_cached(&format!("UPDATE runs SET head = 1 WHERE seq = ({})", next()))?
-            .execute(&*self.with(&[]))?;
+        connection.run(&unset_head(), &*self.with(&[]))?;
+        connection.run(
+            &format!("UPDATE runs SET head = 1 WHERE seq = ({})", next()),
+            &*self.with(&[]),
+        )?;
         Ok(())
     }
 }
@@ -60,16 +60,13 @@ fn next() -> String {
 
 /// Marks the heads of all lanes anew.
 pub(crate) fn set_heads(connection: &Connection) -> LedgerResult<()> {
-    connection
-        .prepare_cached("UPDATE runs SET head = 0 WHERE head = 1")?
-        .execute([])?;
-    connection
-        .prepare_cached(&format!(
+    connection.run("UPDATE runs SET head = 0 WHERE head = 1", [])?;
+    let sql = format!(
             "UPDATE runs SET head = 1 WHERE seq IN (SELECT seq FROM (
                SELECT seq, row_number() OVER (PARTITION BY scope, strategy, owner_kind, owner ORDER BY {TURN}) AS place
                FROM runs WHERE finished IS NULL) WHERE place = 1)"
-        ))?
-        .execute([])?;
+        );
+    connection.run(&sql, [])?;
     Ok(())
 }
 

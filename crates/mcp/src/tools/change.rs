@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use rmcp::model::{CallToolResult, JsonObject};
+use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::json;
 use wire::forget::IDS_MAX;
@@ -13,7 +13,7 @@ use wire::{
     MessageItem,
 };
 
-use super::{arguments, find};
+use super::{ToolAnswer, arguments, find};
 use crate::api::{MemoryApi, ToolRefusal, post};
 use crate::door::Door;
 use crate::shown;
@@ -25,10 +25,7 @@ struct RememberArguments {
     session: Option<String>,
 }
 
-pub(super) async fn remember<A: MemoryApi>(
-    door: &Door<A>,
-    given: JsonObject,
-) -> Result<CallToolResult, ToolRefusal> {
+pub(super) async fn remember<A: MemoryApi>(door: &Door<A>, given: JsonObject) -> ToolAnswer {
     let wanted: RememberArguments = arguments(given)?;
     let user = door.whose.user()?;
     if wanted.text.trim().is_empty() {
@@ -83,10 +80,7 @@ struct UpdateArguments {
     project_only: Option<bool>,
 }
 
-pub(super) async fn update<A: MemoryApi>(
-    door: &Door<A>,
-    given: JsonObject,
-) -> Result<CallToolResult, ToolRefusal> {
+pub(super) async fn update<A: MemoryApi>(door: &Door<A>, given: JsonObject) -> ToolAnswer {
     let wanted: UpdateArguments = arguments(given)?;
     let (id, project) = find::place(door, &wanted.id);
     let request = EditRequest {
@@ -113,10 +107,7 @@ struct ForgetArguments {
 }
 
 /// Shows the memories first; a second call with the code of exactly these deletes them.
-pub(super) async fn forget<A: MemoryApi>(
-    door: &Door<A>,
-    given: JsonObject,
-) -> Result<CallToolResult, ToolRefusal> {
+pub(super) async fn forget<A: MemoryApi>(door: &Door<A>, given: JsonObject) -> ToolAnswer {
     let wanted: ForgetArguments = arguments(given)?;
     if !(1..=IDS_MAX).contains(&wanted.ids.len()) {
         return Err(ToolRefusal::new(format!("ids: must have 1 to {IDS_MAX} ids")));

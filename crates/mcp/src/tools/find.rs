@@ -1,14 +1,14 @@
 //! The tools that read: `search`, `read`, `list`, `profile`, `recall_session`.
 
 use model::percent_encoded;
-use rmcp::model::{CallToolResult, JsonObject};
+use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use wire::conversation::OriginalsData;
 use wire::search::When;
 use wire::{GetData, GetRequest, MemoryType, SearchData, SearchRequest, SortOrder};
 
-use super::arguments;
+use super::{ToolAnswer, arguments};
 use crate::api::{MemoryApi, ToolRefusal, get, post};
 use crate::door::Door;
 use crate::shown::{self, ShownMemory};
@@ -35,10 +35,7 @@ struct SearchArguments {
     as_of: Option<String>,
 }
 
-pub(super) async fn search<A: MemoryApi>(
-    door: &Door<A>,
-    given: JsonObject,
-) -> Result<CallToolResult, ToolRefusal> {
+pub(super) async fn search<A: MemoryApi>(door: &Door<A>, given: JsonObject) -> ToolAnswer {
     let wanted: SearchArguments = arguments(given)?;
     let limit = wanted.limit.unwrap_or(HITS);
     let request = SearchRequest {
@@ -99,10 +96,7 @@ struct ReadArguments {
     conversation: Option<String>,
 }
 
-pub(super) async fn read<A: MemoryApi>(
-    door: &Door<A>,
-    given: JsonObject,
-) -> Result<CallToolResult, ToolRefusal> {
+pub(super) async fn read<A: MemoryApi>(door: &Door<A>, given: JsonObject) -> ToolAnswer {
     let wanted: ReadArguments = arguments(given)?;
     let read = match wanted.conversation {
         Some(conversation) => originals(door, "recover", &conversation, ("id", &wanted.id)).await?,
@@ -182,10 +176,7 @@ enum ListKind {
     Upcoming,
 }
 
-pub(super) async fn list<A: MemoryApi>(
-    door: &Door<A>,
-    given: JsonObject,
-) -> Result<CallToolResult, ToolRefusal> {
+pub(super) async fn list<A: MemoryApi>(door: &Door<A>, given: JsonObject) -> ToolAnswer {
     let wanted: ListArguments = arguments(given)?;
     let kind = match wanted.kind {
         ListKind::Episode => MemoryType::Episode,
@@ -255,10 +246,7 @@ pub(crate) async fn of_day<A: MemoryApi>(door: &Door<A>, day: &str) -> Result<Ve
 #[serde(deny_unknown_fields)]
 struct ProfileArguments {}
 
-pub(super) async fn profile<A: MemoryApi>(
-    door: &Door<A>,
-    given: JsonObject,
-) -> Result<CallToolResult, ToolRefusal> {
+pub(super) async fn profile<A: MemoryApi>(door: &Door<A>, given: JsonObject) -> ToolAnswer {
     let ProfileArguments {} = arguments(given)?;
     Ok(shown::memories(&about_user(door).await?, &Value::Null))
 }
@@ -295,10 +283,7 @@ struct SessionArguments {
     words: Option<String>,
 }
 
-pub(super) async fn recall_session<A: MemoryApi>(
-    door: &Door<A>,
-    given: JsonObject,
-) -> Result<CallToolResult, ToolRefusal> {
+pub(super) async fn recall_session<A: MemoryApi>(door: &Door<A>, given: JsonObject) -> ToolAnswer {
     let wanted: SessionArguments = arguments(given)?;
     let recalled = match &wanted.words {
         Some(words) => originals(door, "find", &wanted.session, ("query", words)).await?,

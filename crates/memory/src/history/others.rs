@@ -53,10 +53,8 @@ pub(super) fn text_of(bytes: &[u8]) -> VersionText {
 /// Finishes undos that an earlier process began, then compares at quiet moments until the engine stops.
 pub(crate) async fn keep(world: Arc<World>) {
     let clock = &world.parts.clock;
-    tokio::select! {
-        biased;
-        () = world.work.stopping() => return,
-        () = finish_open(&world) => {}
+    if world.work.unless_stopping(finish_open(&world)).await.is_none() {
+        return;
     }
     loop {
         let pause = world.chronicle.due();
@@ -119,10 +117,7 @@ async fn compare(world: &World) -> Result<(), EngineError> {
             continue;
         };
         found.push(NewVersion {
-            key: VersionKey {
-                path: path.clone(),
-                entry: None,
-            },
+            key: VersionKey::of_file(path.clone()),
             owner: other.owner.clone(),
             session: None,
             before: None,
@@ -130,7 +125,7 @@ async fn compare(world: &World) -> Result<(), EngineError> {
         });
     }
     found.extend(known.into_keys().map(|path| NewVersion {
-        key: VersionKey { path, entry: None },
+        key: VersionKey::of_file(path),
         owner: None,
         session: None,
         before: None,

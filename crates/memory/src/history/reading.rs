@@ -209,10 +209,7 @@ pub(crate) async fn writers(
     world: &World,
     entries: impl Iterator<Item = (VaultPath, EntryId)>,
 ) -> Result<BTreeMap<(VaultPath, EntryId), RunId>, EngineError> {
-    let keys = entries.map(|(path, entry)| VersionKey {
-        path,
-        entry: Some(entry),
-    });
+    let keys = entries.map(|(path, entry)| VersionKey::of_entry(&path, &entry));
     let query = VersionQuery::Keys(keys.collect());
     let history = world.chronicle.up_to_date().await?;
     let mut writers = BTreeMap::new();

@@ -55,10 +55,7 @@ fn version(
     after: Option<VersionText>,
 ) -> NewVersion {
     NewVersion {
-        key: VersionKey {
-            path: path.clone(),
-            entry: Some(entry.id.clone()),
-        },
+        key: VersionKey::of_entry(path, &entry.id),
         owner: Some((entry.scope.clone(), entry.owner.clone())),
         session: entry.session.clone(),
         before,
@@ -242,10 +239,7 @@ impl Pages for RecordedVault {
         }
         let path = self.pages.path_of(scope, owner, page);
         let version = NewVersion {
-            key: VersionKey {
-                path: path.clone(),
-                entry: None,
-            },
+            key: VersionKey::of_file(path.clone()),
             owner: Some((scope.clone(), owner.clone())),
             session: None,
             before: before.map(|before| others::text_of(before.as_bytes())),

@@ -119,30 +119,16 @@ impl DocumentPlace<'_> {
         labels: Vec<String>,
         body: String,
     ) -> Entry {
+        let whose = (self.scope.clone(), self.library.clone());
+        let id = entry_id(self.document, number);
         Entry {
-            id: entry_id(self.document, number),
-            kind: EntryKind::Topic,
-            scope: self.scope.clone(),
-            owner: self.library.clone(),
-            session: None,
-            time: self.created,
-            valid_from: None,
-            valid_until: None,
-            supersedes: Vec::new(),
-            origin: Origin::Import,
             author: Some(AUTHOR.to_owned()),
-            parent: Some(Parent {
-                kind: ParentKind::Document,
-                id: self.document.to_owned(),
-            }),
-            sources: Vec::new(),
-            senders: Vec::new(),
+            parent: Some(Parent::new(ParentKind::Document, self.document)),
             labels,
-            confidence_percent: None,
             subject: subject.to_owned(),
             summary: summary.to_owned(),
             body,
-            turns: Vec::new(),
+            ..Entry::new(id, EntryKind::Topic, whose, self.created, Origin::Import)
         }
     }
 }

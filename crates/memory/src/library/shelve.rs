@@ -271,12 +271,7 @@ impl Knowledge {
     }
 
     async fn curate(&self, scope: &Scope, put: Vec<Entry>, remove: Vec<EntryId>) -> Result<(), EngineError> {
-        let curate = Curate {
-            scope: scope.clone(),
-            owner: self.library.clone(),
-            put,
-            remove,
-        };
+        let curate = Curate::new(scope, &self.library, put, remove);
         self.parts.engine.curate(curate).await
     }
 

@@ -48,11 +48,7 @@ pub(crate) fn rows_of(read: &ReadEntry, path: &VaultPath, zone: &Zone) -> Vec<Do
 
 /// The rows that a file held for an entry.
 fn keys_of(record: &FileRecord, mark: &FileMark) -> Vec<DocKey> {
-    let key = |id: &DocId| DocKey {
-        scope: record.scope.clone(),
-        owner: record.owner.clone(),
-        id: id.clone(),
-    };
+    let key = |id: &DocId| DocKey::new(&record.scope, &record.owner, id.clone());
     mark.docs.iter().map(key).collect()
 }
 

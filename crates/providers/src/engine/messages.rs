@@ -175,12 +175,7 @@ impl<'a> SentMessages<'a> {
         for part in parts {
             blocks.extend(self.item(part)?.blocks);
         }
-        Ok(Arc::new(Item {
-            role: self.items[source].role,
-            blocks,
-            raw: None,
-            edited: false,
-        }))
+        Ok(Arc::new(Item::made(self.items[source].role, blocks)))
     }
 
     /// The item that a message is, as if Quipu had made it.
@@ -266,14 +261,8 @@ fn written(item: &Item, dialect: Dialect) -> Vec<Map<String, Value>> {
 /// The item's blocks as chat messages, whatever dialect they come from.
 fn canonical(item: &Item, dialect: Dialect) -> Vec<Map<String, Value>> {
     let blocks = item.blocks.iter().cloned();
-    let plain = Item {
-        role: item.role,
-        blocks: blocks
-            .map(|block| pictured(block, dialect, Dialect::OpenAi))
-            .collect(),
-        raw: None,
-        edited: false,
-    };
+    let blocks = blocks.map(|block| pictured(block, dialect, Dialect::OpenAi));
+    let plain = Item::made(item.role, blocks.collect());
     let texts = dialect::write(Dialect::OpenAi, &[plain]);
     // A block's own JSON text may hold half a character, which no other reader takes.
     let mut messages = objects(&texts).unwrap_or_else(|| {
@@ -304,12 +293,7 @@ fn pictured(block: Block, from: Dialect, to: Dialect) -> Block {
     if from == to {
         return Block::Image(Image { raw });
     }
-    let alone = Item {
-        role: Role::User,
-        blocks: vec![Block::Image(Image { raw: raw.clone() })],
-        raw: None,
-        edited: false,
-    };
+    let alone = Item::made(Role::User, vec![Block::Image(Image { raw: raw.clone() })]);
     let written = dialect::convert(from, to, &[alone]).messages.pop();
     let read = written.and_then(|message| dialect::read_message(to, &message).ok());
     let made = read.and_then(|mut item| item.blocks.pop());

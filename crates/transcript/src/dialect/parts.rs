@@ -36,6 +36,26 @@ pub(super) enum Home {
     Item,
 }
 
+impl PlacedBlock {
+    /// A block that is all of a value, with a text that cannot be replaced.
+    fn new(block: Block, home: Home, whole: Value<'_>) -> Self {
+        Self {
+            block,
+            home,
+            whole: whole.span(),
+            text: None,
+        }
+    }
+
+    /// The value that holds its text.
+    fn with_text(self, text: Option<Value<'_>>) -> Self {
+        Self {
+            text: text.map(|text| text.span()),
+            ..self
+        }
+    }
+}
+
 /// A message taken apart.
 #[derive(Debug)]
 pub(super) struct MessageParts {
@@ -138,12 +158,7 @@ fn read_message(value: Value<'_>, object: &Object<'_>) -> Result<MessageParts, M
 }
 
 fn opaque(value: Value<'_>, home: Home) -> PlacedBlock {
-    PlacedBlock {
-        block: Block::Other(value.text().to_owned()),
-        home,
-        whole: value.span(),
-        text: None,
-    }
+    PlacedBlock::new(Block::Other(value.text().to_owned()), home, value)
 }
 
 fn reasoning(object: &Object<'_>) -> Option<PlacedBlock> {
@@ -156,25 +171,15 @@ fn reasoning(object: &Object<'_>) -> Option<PlacedBlock> {
             text: value.string().unwrap_or_default(),
             raw: String::new(),
         };
-        let block = Block::Thinking(thinking);
-        return Some(PlacedBlock {
-            block,
-            home: Home::Member,
-            whole: value.span(),
-            text: Some(value.span()),
-        });
+        let block = PlacedBlock::new(Block::Thinking(thinking), Home::Member, value);
+        return Some(block.with_text(plain));
     }
     let details = object.get("reasoning_details").filter(Value::is_array)?;
     let thinking = Thinking {
         text: flat(details).0,
         raw: details.text().to_owned(),
     };
-    Some(PlacedBlock {
-        block: Block::Thinking(thinking),
-        home: Home::Member,
-        whole: details.span(),
-        text: None,
-    })
+    Some(PlacedBlock::new(Block::Thinking(thinking), Home::Member, details))
 }
 
 fn content(object: &Object<'_>, parts: &mut Vec<PlacedBlock>) {
@@ -183,13 +188,7 @@ fn content(object: &Object<'_>, parts: &mut Vec<PlacedBlock>) {
             parts.extend(value.elements().into_iter().map(element));
         } else if let Some(text) = value.string() {
             if !text.is_empty() {
-                let place = value.span();
-                parts.push(PlacedBlock {
-                    block: Block::Text(text),
-                    home: Home::Content,
-                    whole: place.clone(),
-                    text: Some(place),
-                });
+                parts.push(text_of(value, Home::Content));
             }
         } else {
             parts.push(opaque(value, Home::Content));
@@ -198,12 +197,13 @@ fn content(object: &Object<'_>, parts: &mut Vec<PlacedBlock>) {
     let refusal = object
         .get("refusal")
         .filter(|value| value.is_string() && value.text().len() > 2);
-    parts.extend(refusal.map(|value| PlacedBlock {
-        block: Block::Text(value.string().unwrap_or_default()),
-        home: Home::Member,
-        whole: value.span(),
-        text: Some(value.span()),
-    }));
+    parts.extend(refusal.map(|value| text_of(value, Home::Member)));
+}
+
+/// A string as a block of text.
+fn text_of(value: Value<'_>, home: Home) -> PlacedBlock {
+    let block = Block::Text(value.string().unwrap_or_default());
+    PlacedBlock::new(block, home, value).with_text(Some(value))
 }
 
 fn tool_message(value: Value<'_>, object: &Object<'_>) -> PlacedBlock {
@@ -216,13 +216,7 @@ fn tool_message(value: Value<'_>, object: &Object<'_>) -> PlacedBlock {
         failed: object.is_true("is_error"),
         images,
     };
-    let text = content.map(|content| content.span());
-    PlacedBlock {
-        block: Block::Outcome(outcome),
-        home: Home::Item,
-        whole: value.span(),
-        text,
-    }
+    PlacedBlock::new(Block::Outcome(outcome), Home::Item, value).with_text(content)
 }
 
 fn tool_call(value: Value<'_>) -> PlacedBlock {
@@ -236,12 +230,7 @@ fn tool_call(value: Value<'_>) -> PlacedBlock {
         name: inner.string("name").unwrap_or_default(),
         arguments: verbatim(inner.get("arguments").or_else(|| inner.get("input"))),
     };
-    PlacedBlock {
-        block: Block::Call(call),
-        home: Home::CallList,
-        whole: value.span(),
-        text: None,
-    }
+    PlacedBlock::new(Block::Call(call), Home::CallList, value)
 }
 
 /// A string's text, or any other value's JSON text.
@@ -292,12 +281,7 @@ fn element(value: Value<'_>) -> PlacedBlock {
         _ => None,
     };
     let block = block.unwrap_or_else(|| Block::Other(value.text().to_owned()));
-    PlacedBlock {
-        block,
-        home: Home::ContentList,
-        whole: value.span(),
-        text: text.map(|text| text.span()),
-    }
+    PlacedBlock::new(block, Home::ContentList, value).with_text(text)
 }
 
 /// The text of a content value and its number of pictures. Other values count as their JSON text, so that they have
@@ -330,14 +314,8 @@ pub(super) fn is_image(value: Value<'_>) -> bool {
 /// An item of the Responses API that is not a message: a call, its result, reasoning.
 fn read_item(value: Value<'_>, object: &Object<'_>, kind: &str) -> MessageParts {
     if kind.ends_with("_output") {
-        let outcome = item_outcome(object);
-        let text = object.get("output").map(|output| output.span());
-        let part = PlacedBlock {
-            block: Block::Outcome(outcome),
-            home: Home::Item,
-            whole: value.span(),
-            text,
-        };
+        let block = Block::Outcome(item_outcome(object));
+        let part = PlacedBlock::new(block, Home::Item, value).with_text(object.get("output"));
         return MessageParts {
             role: Role::Tool,
             parts: vec![part],
@@ -385,12 +363,7 @@ fn read_item(value: Value<'_>, object: &Object<'_>, kind: &str) -> MessageParts 
     };
     MessageParts {
         role: Role::Assistant,
-        parts: vec![PlacedBlock {
-            block,
-            home: Home::Item,
-            whole: value.span(),
-            text: None,
-        }],
+        parts: vec![PlacedBlock::new(block, Home::Item, value)],
     }
 }
 

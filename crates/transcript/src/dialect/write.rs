@@ -101,12 +101,7 @@ pub fn convert(from: Dialect, to: Dialect, items: &[Item]) -> Converted {
             .iter()
             .filter_map(|block| translated(block, family, &mut note))
             .collect();
-        let item = Item {
-            role: item.role,
-            blocks,
-            raw: None,
-            edited: false,
-        };
+        let item = Item::made(item.role, blocks);
         match made.last_mut() {
             Some(last) if item.role == Role::Assistant && last.role == Role::Assistant => {
                 last.blocks.extend(item.blocks);

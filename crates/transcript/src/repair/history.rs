@@ -45,10 +45,8 @@ fn faults(items: &[Arc<Item>], sites: &Sites) -> Vec<RepairChange> {
         .outcomes
         .iter()
         .filter_map(|site| site.fate.err().map(|what| (site.item, site.block, what)));
-    let change = |(item, block, what): (usize, usize, What)| RepairChange {
-        item,
-        what,
-        call_id: id_of(&items[item].blocks[block]),
+    let change = |(item, block, what): (usize, usize, What)| {
+        RepairChange::new(item, what, id_of(&items[item].blocks[block]))
     };
     calls.chain(outcomes).map(change).collect()
 }
@@ -80,11 +78,7 @@ fn rests(items: &[Arc<Item>], sites: &Sites, changes: &mut Vec<RepairChange>) ->
             || (0..item.blocks.len()).any(|at| is_call(&item.blocks[at]) && !faulty.contains(&(index, at)));
         let lost_its_calls = lost_a_call && !keeps_a_call();
         if lost_its_calls && item.thinks() {
-            changes.push(RepairChange {
-                item: index,
-                what: What::Reasoning,
-                call_id: String::new(),
-            });
+            changes.push(RepairChange::new(index, What::Reasoning, String::new()));
         }
         rests.push(if item.role == Role::Tool && has_outcomes {
             Rest::Nothing
@@ -129,11 +123,7 @@ fn drop_reasoning_of_none(items: &[Arc<Item>], rests: &mut [Rest], changes: &mut
         }
         if next > at + 1 && !is_assistant(next) {
             rests[at] = Rest::Nothing;
-            changes.push(RepairChange {
-                item: at,
-                what: What::Reasoning,
-                call_id: String::new(),
-            });
+            changes.push(RepairChange::new(at, What::Reasoning, String::new()));
         }
     }
 }
@@ -207,11 +197,8 @@ impl Mending<'_> {
             let site = &self.sites.outcomes[answer];
             if site.item <= end || site.item > reach {
                 let call_id = id_of(&self.items[site.item].blocks[site.block]);
-                self.changes.push(RepairChange {
-                    item: site.item,
-                    what: What::ResultMoved,
-                    call_id,
-                });
+                self.changes
+                    .push(RepairChange::new(site.item, What::ResultMoved, call_id));
             }
         }
         let apart: Vec<usize> = answers
@@ -229,11 +216,8 @@ impl Mending<'_> {
                 call_id.as_str(),
                 self.words.of(MissingResult::Lost),
             )));
-            self.changes.push(RepairChange {
-                item: site.item,
-                what: What::ResultLost,
-                call_id,
-            });
+            self.changes
+                .push(RepairChange::new(site.item, What::ResultLost, call_id));
         }
         if let Some(at) = whole {
             let mut kept: Vec<usize> = self.blocks_of(answers, at);
@@ -277,12 +261,7 @@ impl Mending<'_> {
         if matches!(item.role, Role::User | Role::Tool) {
             return piece;
         }
-        Arc::new(Item {
-            role: Role::Tool,
-            blocks: piece.blocks.clone(),
-            raw: None,
-            edited: false,
-        })
+        Arc::new(Item::made(Role::Tool, piece.blocks.clone()))
     }
 }
 

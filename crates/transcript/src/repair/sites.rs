@@ -105,12 +105,7 @@ impl Sites {
     pub(super) fn kept(&self, items: &[Arc<Item>]) -> Vec<(usize, usize)> {
         let mut end = None;
         let mut kept = Vec::new();
-        for (index, site) in self
-            .calls
-            .iter()
-            .enumerate()
-            .filter(|(_, site)| site.fault.is_none())
-        {
+        for (index, site) in self.sound() {
             let last = match end {
                 Some(last) if site.item <= last => last,
                 _ => *order::turn(items, site.item).end(),
@@ -119,6 +114,12 @@ impl Sites {
             kept.push((index, last));
         }
         kept
+    }
+
+    /// The calls without a fault, with their places among all.
+    fn sound(&self) -> impl Iterator<Item = (usize, &CallSite)> {
+        let calls = self.calls.iter().enumerate();
+        calls.filter(|(_, site)| site.fault.is_none())
     }
 
     fn fault(&self, id: &str, spoken: usize, known: &HashMap<&str, IdSites>) -> Option<What> {
@@ -176,12 +177,7 @@ impl Sites {
             return;
         }
         let mut first: HashMap<&str, usize> = HashMap::new();
-        for (index, site) in self
-            .calls
-            .iter()
-            .enumerate()
-            .filter(|(_, site)| site.fault.is_none())
-        {
+        for (index, site) in self.sound() {
             if let Block::Call(call) = &items[site.item].blocks[site.block] {
                 first.entry(&call.id).or_insert(index);
             }

@@ -14,7 +14,7 @@ use super::{Imported, flush, stream};
 use crate::api::Api;
 use crate::args::FormatArg;
 use crate::error::Failure;
-use crate::import::{Defaults, Logs, sources};
+use crate::import::{Defaults, sources};
 use crate::private;
 
 /// Its name in the root.
@@ -63,14 +63,8 @@ fn words(failure: &Failure) -> String {
 
 async fn import(api: &Api, job: &ImportJob) -> Result<(), Failure> {
     let name = |text: &str| Name::parse(text).map_err(Failure::usage);
-    let defaults = Defaults {
-        scope: Scope::new(name(&job.app)?, name(&job.project)?),
-        user: name(&job.user)?,
-        now: api.clock.now(),
-        zone: api.zone.clone(),
-        name: String::new(),
-        logs: Logs::default(),
-    };
+    let scope = Scope::new(name(&job.app)?, name(&job.project)?);
+    let defaults = Defaults::new(api, scope, name(&job.user)?);
     let sources = sources(std::slice::from_ref(&job.file))?;
     let bytes = sources.iter().map(|source| source.bytes).sum();
     job.progress.lock().bytes = bytes;
@@ -90,7 +84,7 @@ async fn import(api: &Api, job: &ImportJob) -> Result<(), Failure> {
         progress.sessions = imported.sessions.len();
     }
     for session in &imported.sessions {
-        flush(api, session, true).await?;
+        flush(api, &session.scope, session.session.as_str(), true).await?;
         job.progress.lock().written += 1;
     }
     outcome

@@ -62,13 +62,8 @@ pub fn request(page: &str, candidates: &[Candidate]) -> Prompt {
         new.iter().map(|new| new.text.as_str()),
         LINE_CHARS_MAX,
     ));
-    Prompt {
-        system: format!("{SYSTEM}\n{DATA_RULE}"),
-        user,
-        schema_name: "page_operations".to_owned(),
-        schema_json: SCHEMA.to_owned(),
-        tokens_max: TOKENS_MAX,
-    }
+    let system = format!("{SYSTEM}\n{DATA_RULE}");
+    Prompt::new(system, user, ("page_operations", SCHEMA), TOKENS_MAX)
 }
 
 /// The changes in an answer to [`request`] with the same input that what was shown bears out; none where it is no answer.

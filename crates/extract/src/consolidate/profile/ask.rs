@@ -76,13 +76,8 @@ pub fn request(facts: &[KnownFact<'_>], standing: &[ProfileEntry<'_>]) -> Prompt
             FACT_CHARS_MAX,
         ));
     }
-    Prompt {
-        system: format!("{SYSTEM}\n{DATA_RULE}"),
-        user,
-        schema_name: "profile".to_owned(),
-        schema_json: SCHEMA.to_owned(),
-        tokens_max: TOKENS_MAX,
-    }
+    let system = format!("{SYSTEM}\n{DATA_RULE}");
+    Prompt::new(system, user, ("profile", SCHEMA), TOKENS_MAX)
 }
 
 /// What of an answer to [`request`] with the same input the facts bear out; none where there is no answer, an empty one
