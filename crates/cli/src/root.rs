@@ -7,6 +7,8 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use ledger::SqliteLedger;
+
 use crate::archive::{LIST, absolute};
 use crate::error::Failure;
 use crate::serving::LEDGER;
@@ -30,6 +32,7 @@ const EARLY: [&str; 7] = [
 ];
 /// What a file system or a file manager puts into a folder.
 const SYSTEMS: [&str; 2] = ["lost+found", ".DS_Store"];
+const ANOTHER_ROOT: &str = "name a root, a new folder or an empty one with --root DIR or QUIPU_ROOT";
 /// The end of the name of a folder that a restore makes a root in.
 const UNFINISHED: &str = ".quipu-restoring";
 
@@ -67,6 +70,12 @@ pub(crate) fn check(root: &Path) -> Result<RootFolder, Failure> {
         ))
         .hint("make a root of it with `quipu restore BACKUP --root DIR`"));
     }
+    if SqliteLedger::is_foreign(&root.join(LEDGER)) {
+        return Err(Failure::usage(format!(
+            "`{shown}` is no Quipu root: its `{LEDGER}` is another program's database; nothing was changed"
+        ))
+        .hint(ANOTHER_ROOT));
+    }
     if names.iter().any(|name| is_in(&[CONFIGURATION, LEDGER], name)) || holds_memory(&root.join(MEMORY)) {
         return Ok(RootFolder::Root);
     }
@@ -84,7 +93,7 @@ pub(crate) fn check(root: &Path) -> Result<RootFolder, Failure> {
     Err(Failure::usage(format!(
         "`{shown}` is no Quipu root and holds other files; nothing was changed"
     ))
-    .hint("name a root, a new folder or an empty one with --root DIR or QUIPU_ROOT"))
+    .hint(ANOTHER_ROOT))
 }
 
 /// The folder that a restore makes this root in, beside it.

@@ -71,6 +71,12 @@ impl SqliteLedger {
         lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
+    /// Whether the file is another program's database. Nothing is made beside it.
+    pub fn is_foreign(path: &Path) -> bool {
+        let is_foreign = |ledger| matches!(schema::check(&ledger), Err(failure::Failure::Foreign));
+        !Self::is_open(path) && readers::frozen(path).is_ok_and(is_foreign)
+    }
+
     /// Opens the ledger at `path`, as in `<root>/ledger.db`, and creates or upgrades it where needed. One process may
     /// have it open; the lock is `ledger.lock` beside it. On a disk that is full or read-only it can be read; a write fails
     /// until the disk takes it.

@@ -58,6 +58,32 @@ fn a_root_is_known_by_what_is_in_it() {
     );
 }
 
+#[test]
+fn another_programs_database_makes_no_root() {
+    let folder = TempDir::new().expect("a folder");
+    let ledger = folder.path().join(LEDGER);
+    let foreign = rusqlite::Connection::open(&ledger).expect("opens");
+    foreign
+        .execute_batch("CREATE TABLE accounts (name TEXT)")
+        .expect("made");
+    drop(foreign);
+    let before = below(folder.path());
+    let refused = check(folder.path()).expect_err("not ours");
+    let says = format!("{refused:?}");
+    assert!(says.contains("another program's database"), "{says}");
+    assert_eq!(below(folder.path()), before);
+
+    fs::remove_file(&ledger).expect("removed");
+    let own = SqliteLedger::open(&ledger).expect("opens");
+    assert_eq!(
+        check(folder.path()).ok(),
+        Some(RootFolder::Root),
+        "while it is open"
+    );
+    drop(own);
+    assert_eq!(check(folder.path()).ok(), Some(RootFolder::Root));
+}
+
 fn no_index(_: &Path, _: model::EmbedderId) -> Result<std::sync::Arc<dyn Index>, IndexError> {
     panic!("nothing is opened")
 }
