@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use model::{EntryId, SessionId, Timestamp};
 use ports::{
     Announced, By, ChangeId, ChangeQuery, ChangeTarget, FileStat, History, HistoryChange, LedgerError,
-    NewVersion, Version, VersionId, VersionKey, VersionQuery, VersionText,
+    NewVersion, VaultPath, Version, VersionId, VersionKey, VersionQuery, VersionText,
 };
 use rusqlite::Connection;
 use rusqlite::types::Value;
@@ -370,5 +370,15 @@ impl History for SqliteLedger {
 
     async fn put_others(&self, stats: Vec<FileStat>) -> Result<(), LedgerError> {
         self.writer.write(move |c| put_others(c, &stats)).await
+    }
+
+    async fn drop_others(&self, paths: Vec<VaultPath>) -> Result<(), LedgerError> {
+        let work = move |c: &Connection| {
+            for path in &paths {
+                c.run("DELETE FROM other_files WHERE path = ?1", [&**path])?;
+            }
+            erase_bytes(c)
+        };
+        self.writer.write(work).await
     }
 }

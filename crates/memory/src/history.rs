@@ -80,6 +80,8 @@ enum Doing {
 #[derive(Debug, Default)]
 struct Going {
     entries: Mutex<BTreeMap<(Scope, Owner), BTreeSet<String>>>,
+    /// Files beside memory whose versions went.
+    files: Mutex<BTreeSet<VaultPath>>,
     /// The history of an earlier version went too.
     has_dropped_old: AtomicBool,
 }
@@ -280,7 +282,25 @@ pub(crate) async fn forgetting<T>(
         };
         purge_owner(world, (&scope, &owner), named).await?;
     }
+    let files = std::mem::take(&mut *going.files.lock());
+    let mut gone = Vec::new();
+    for path in files {
+        // One that stays keeps its place, or it would be recorded again.
+        if world.parts.vault.bytes(&path).await?.is_none() {
+            gone.push(path);
+        }
+    }
+    if !gone.is_empty() {
+        world.chronicle.history.drop_others(gone).await?;
+    }
     Ok((done, going.has_dropped_old.load(Ordering::Relaxed)))
+}
+
+/// Notes files beside memory of which a deletion takes versions out.
+fn note_files(paths: impl Iterator<Item = VaultPath>) {
+    if let Ok(Doing::Forgetting(going)) = DOING.try_with(Arc::clone).as_deref() {
+        going.files.lock().extend(paths);
+    }
 }
 
 /// Rows of an owner are about to be taken out: if they are forgotten, the history goes first.

@@ -232,4 +232,6 @@ pub trait History: Send + Sync + std::fmt::Debug {
     async fn others(&self) -> Result<Vec<FileStat>, LedgerError>;
     /// Replaces those.
     async fn put_others(&self, stats: Vec<FileStat>) -> Result<(), LedgerError>;
+    /// Deletes some of those: their paths are text too, and [`Self::erased`] takes them out of the files.
+    async fn drop_others(&self, paths: Vec<VaultPath>) -> Result<(), LedgerError>;
 }

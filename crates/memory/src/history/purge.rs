@@ -8,6 +8,7 @@ use extract::consolidate::page;
 use model::{Entry, EntryKind, MessageId, Owner, Page, Scope, SessionId, SessionKey};
 use ports::{Touching, VaultPath, Version, VersionId, VersionKey, VersionQuery};
 
+use super::note_files;
 use crate::api::EngineError;
 use crate::words::Words;
 use crate::world::World;
@@ -88,8 +89,22 @@ pub(crate) async fn purge_owner(
         }
     }
     going.extend(pages(world, (scope, owner), &versions, &named, &repeating));
+    delete(world, &versions, |version| going.contains(&version.id)).await
+}
+
+async fn delete(
+    world: &World,
+    versions: &[Version],
+    goes: impl Fn(&Version) -> bool,
+) -> Result<(), EngineError> {
+    let going: Vec<&Version> = versions.iter().filter(|version| goes(version)).collect();
+    let files = going.iter().filter(|version| version.key.entry.is_none());
+    note_files(files.map(|version| version.key.path.clone()));
     if !going.is_empty() {
-        history.delete(going.into_iter().collect()).await?;
+        let history = world.chronicle.up_to_date().await?;
+        history
+            .delete(going.iter().map(|version| version.id).collect())
+            .await?;
     }
     Ok(())
 }
@@ -163,10 +178,5 @@ pub(crate) async fn purge(
 ) -> Result<(), EngineError> {
     let history = world.chronicle.up_to_date().await?;
     let versions = history.versions(&among).await?;
-    let going = versions.iter().filter(|version| goes(version));
-    let going: Vec<VersionId> = going.map(|version| version.id).collect();
-    if !going.is_empty() {
-        history.delete(going).await?;
-    }
-    Ok(())
+    delete(world, &versions, goes).await
 }

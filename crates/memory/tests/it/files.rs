@@ -310,6 +310,30 @@ async fn words_are_forgotten_beside_a_line_that_is_not_read_and_does_not_have_th
 }
 
 #[tokio::test]
+async fn a_deletion_forgets_the_paths_of_files_that_go_with_it() {
+    let world = World::new().await;
+    let ann = world.folder.path().join("default/default/users/ann");
+    for (name, text) in [("USER.md", "- I row.\n"), ("notes.txt", "I row.\n")] {
+        std::fs::write(ann.join(name), text).expect("it is written");
+    }
+    world.engine.sync().await.expect("nothing fails");
+    // Files beside memory are compared when the engine ends.
+    world.stage.drive(world.engine.shutdown()).await;
+    let paths = async || -> Vec<String> {
+        let others = ports::History::others(&*world.stage.ledger).await;
+        let of_ann = others.expect("it answers").into_iter();
+        let of_ann = of_ann.filter(|other| other.path.contains("/ann/"));
+        of_ann.map(|other| other.path.to_string()).collect()
+    };
+    let beside = |name: &str| format!("default/default/users/ann/{name}");
+    assert_eq!(paths().await, [beside("USER.md"), beside("notes.txt")]);
+    let engine = open(&world.stage, world.folder.path()).await;
+    let all = memory::Forget::Owner(model::Scope::default(), crate::stage::user("ann"));
+    engine.forget(all).await.expect("it forgets");
+    assert_eq!(paths().await, [beside("notes.txt")], "it stays, and is not new");
+}
+
+#[tokio::test]
 async fn each_line_that_is_not_read_is_named() {
     let world = World::new().await;
     let tasks = |count: usize| "- [ ] buy oars\n- I row.\n".repeat(count);

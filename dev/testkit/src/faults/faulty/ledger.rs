@@ -361,4 +361,9 @@ impl History for Faulty<dyn History> {
             .call("put others", self.inner.put_others(stats), no_ledger)
             .await
     }
+    async fn drop_others(&self, paths: Vec<VaultPath>) -> Result<(), LedgerError> {
+        self.faults
+            .call("drop others", self.inner.drop_others(paths), no_ledger)
+            .await
+    }
 }

@@ -391,4 +391,9 @@ pub async fn versions_are_somebodys(ledger: &impl History) {
         ledger.put_others(stats.clone()).await.expect("puts");
         assert_eq!(ledger.others().await.expect("reads"), stats);
     }
+    for path in ["a", "b"] {
+        ledger.drop_others(vec![path.into()]).await.expect("drops");
+        let left = ledger.others().await.expect("reads");
+        assert_eq!(left.len(), usize::from(path == "a"), "{path}");
+    }
 }

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use model::{Owner, Scope, SessionId, Timestamp};
 use ports::{
     Announced, By, ChangeId, ChangeQuery, ChangeTarget, FileStat, History, HistoryChange, LedgerError,
-    NewVersion, Touching, Version, VersionId, VersionKey, VersionQuery, VersionText,
+    NewVersion, Touching, VaultPath, Version, VersionId, VersionKey, VersionQuery, VersionText,
 };
 
 use super::MemoryLedger;
@@ -288,6 +288,13 @@ impl History for MemoryLedger {
     async fn put_others(&self, stats: Vec<FileStat>) -> Result<(), LedgerError> {
         self.call(|state| {
             state.history.others = stats;
+            Ok(())
+        })
+    }
+
+    async fn drop_others(&self, paths: Vec<VaultPath>) -> Result<(), LedgerError> {
+        self.call(|state| {
+            state.history.others.retain(|stat| !paths.contains(&stat.path));
             Ok(())
         })
     }
