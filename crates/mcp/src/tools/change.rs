@@ -143,11 +143,10 @@ pub(super) async fn forget<A: MemoryApi>(door: &Door<A>, given: JsonObject) -> T
                 .map(|item| format!("{}: {}", item.what, item.why)),
         );
     }
-    let lines: String = left.iter().map(|line| format!("\n- left {line}")).collect();
-    Ok(shown::result(
-        format!("deleted {memories} memories and {messages} messages{lines}"),
-        json!({"deleted": memories, "messages": messages, "left": left}),
-    ))
+    let mut said = vec![format!("deleted {memories} memories and {messages} messages")];
+    said.extend(left.iter().map(|line| format!("- left {line}")));
+    let structured = json!({"deleted": memories, "messages": messages, "left": left});
+    Ok(shown::result(said.join("\n"), structured))
 }
 
 /// Stands for these memories with these texts: whoever has it was shown them.

@@ -327,7 +327,17 @@ async fn a_deletion_forgets_the_paths_of_files_that_go_with_it() {
     };
     let beside = |name: &str| format!("default/default/users/ann/{name}");
     assert_eq!(paths().await, [beside("USER.md"), beside("notes.txt")]);
-    let engine = open(&world.stage, world.folder.path()).await;
+    let stage = &world.stage;
+    let vault = MarkdownVault::open(world.folder.path(), Zone::utc(), stage.clock.clone());
+    let vault = Arc::new(vault.expect("it opens"));
+    let parts = Parts {
+        pages: vault.clone(),
+        vault,
+        ..stage.parts()
+    };
+    let engine = Engine::start(parts, stage.settings.clone())
+        .await
+        .expect("it starts");
     let all = memory::Forget::Owner(model::Scope::default(), crate::stage::user("ann"));
     engine.forget(all).await.expect("it forgets");
     assert_eq!(paths().await, [beside("notes.txt")], "it stays, and is not new");
