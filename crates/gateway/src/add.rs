@@ -10,14 +10,13 @@ use model::hex;
 use ports::{JobId, NewMessage};
 use sha2::{Digest as _, Sha256};
 use wire::add::{AddStatus, FlushStatus, QueuedStatus, WaitQuery};
+use wire::profile::DAY_MILLIS;
 use wire::{AddData, AddRequest, Envelope, FlushData, FlushRequest, MessageItem, QueuedData};
 
 use crate::body::{JsonBody, UrlQuery, too_large};
 use crate::frame::{Answer, Visit};
 use crate::openapi::Errors;
 use crate::state::Gateway;
-
-const DAY_MILLIS: i64 = 86_400_000;
 
 /// An add whose client gave no times: all its messages and the day.
 pub(crate) struct Repeat(Sha256);

@@ -10,7 +10,8 @@ use crate::items::{id_of, session_of, sources_of, user_of};
 
 /// Label that makes a row of the profile a trait.
 pub const TRAIT: &str = "trait";
-const DAY_MILLIS: i64 = 86_400_000;
+/// A day in milliseconds.
+pub const DAY_MILLIS: i64 = 86_400_000;
 
 /// A user's profile.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
