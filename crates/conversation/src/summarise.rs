@@ -5,8 +5,7 @@
 use context::prompt;
 use context::shorten::{chunk, summary};
 use context::tokens::Meter;
-use futures::future::join_all;
-use ports::{Chat, ChatRequest};
+use ports::{Chat, ChatError, ChatReply, ChatRequest};
 use transcript::Item;
 
 /// Maximum tokens of the conversation in one request: small enough for the window of a small local model.
@@ -16,11 +15,11 @@ const CHUNK_TOKENS_MIN: usize = 500;
 /// Chunks that are summarised at the same time.
 const AT_ONCE: usize = 4;
 
-/// The model's summary, of at most about so many tokens; none if it is unusable: then the summary is the digest alone.
+/// The model's summary, of at most about so many tokens, which a person may wait for; none if it is unusable: then the summary is the digest alone.
 pub(crate) async fn by_model(
     chat: &dyn Chat,
     items: &[Item],
-    tokens_max: usize,
+    (tokens_max, is_awaited): (usize, bool),
     meter: &Meter,
 ) -> Option<String> {
     let weights: Vec<usize> = items.iter().map(|item| meter.item(item)).collect();
@@ -28,14 +27,18 @@ pub(crate) async fn by_model(
     let chunks = chunk::balance(chunks, CHUNK_TOKENS_MIN, CHUNK_TOKENS_MAX);
     let (mut parts, mut carried) = (Vec::new(), String::new());
     for round in summary::rounds(&chunks, AT_ONCE) {
-        let asked = chunks[round].iter().map(|chunk| {
+        let asked = chunks[round.clone()].iter().map(|chunk| {
             let stretch: Vec<&Item> = items[chunk.items.clone()].iter().collect();
             let asked = prompt::summary(&stretch, &carried, tokens_max, meter);
-            async move { (chunk, ask(chat, asked).await) }
+            let tokens_max = u32::try_from(asked.tokens_max).unwrap_or(u32::MAX);
+            ChatRequest {
+                is_awaited,
+                ..ChatRequest::new(asked.system, asked.user, tokens_max)
+            }
         });
-        let answers = join_all(asked).await;
+        let replies = chat.complete_all(asked.collect()).await;
+        let answers = chunks[round].iter().zip(replies.into_iter().map(answer));
         let answered: Vec<_> = answers
-            .into_iter()
             .map(|(chunk, answer)| summary::part(items, chunk, answer.ok_or(()), meter))
             .collect();
         carried = summary::merge(answered.iter().filter(|part| !part.failed).cloned().collect());
@@ -45,10 +48,8 @@ pub(crate) async fn by_model(
     is_usable.then(|| summary::merge_within(parts, tokens_max, meter))
 }
 
-async fn ask(chat: &dyn Chat, asked: prompt::Request) -> Option<String> {
-    let tokens_max = u32::try_from(asked.tokens_max).unwrap_or(u32::MAX);
-    let request = ChatRequest::new(asked.system, asked.user, tokens_max);
-    match chat.complete(request).await {
+fn answer(reply: Result<ChatReply, ChatError>) -> Option<String> {
+    match reply {
         Ok(reply) => prompt::read_summary(&reply.content),
         Err(error) => {
             tracing::warn!(%error, "no summary from the model; falling back to rules");

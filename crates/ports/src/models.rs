@@ -1,6 +1,7 @@
 //! Models as ports: text to vectors, scores of passages, and a chat model for extraction.
 
 use async_trait::async_trait;
+use futures::future::join_all;
 use model::{EmbedderId, Vector};
 
 /// Purpose of an embedding. Some models want it marked in the text, and queries have a time budget of their own.
@@ -86,6 +87,8 @@ pub struct ChatRequest {
     /// offers structured output, and otherwise left to the prompt.
     pub schema: Option<(String, String)>,
     pub tokens_max: u32,
+    /// A person waits for the answer, so it waits for nobody else's.
+    pub is_awaited: bool,
 }
 
 impl ChatRequest {
@@ -99,6 +102,7 @@ impl ChatRequest {
             ],
             schema: None,
             tokens_max,
+            is_awaited: false,
         }
     }
 }
@@ -134,4 +138,8 @@ pub trait Chat: Send + Sync + std::fmt::Debug {
     fn model(&self) -> &str;
     /// One answer.
     async fn complete(&self, request: ChatRequest) -> Result<ChatReply, ChatError>;
+    /// An answer to each request, in order, all asked at the same time.
+    async fn complete_all(&self, requests: Vec<ChatRequest>) -> Vec<Result<ChatReply, ChatError>> {
+        join_all(requests.into_iter().map(|request| self.complete(request))).await
+    }
 }

@@ -223,6 +223,15 @@ impl Gate {
         Lease(Arc::clone(&self.0))
     }
 
+    /// Runs a call that a person waits for: at once, as a client's stream, with a prompt of its own.
+    pub(crate) async fn awaited<T>(&self, call: impl Future<Output = T>) -> T {
+        let lease = self.foreground();
+        let answer = call.await;
+        self.0.with(|queue| queue.displaced = true);
+        drop(lease);
+        answer
+    }
+
     /// Queues a job until no client uses the server. After a shutdown the job is dropped.
     pub fn submit(&self, job: BackgroundCall) {
         let now = self.0.clock.elapsed();

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use futures::FutureExt;
+use futures::future::join_all;
 use parking_lot::Mutex;
 use ports::{Chat, ChatError, ChatReply, ChatRequest};
 use tokio::sync::oneshot;
@@ -39,21 +40,46 @@ impl Chat for GatedChat {
     }
 
     async fn complete(&self, request: ChatRequest) -> Result<ChatReply, ChatError> {
-        let (answer, answered) = oneshot::channel();
-        let answer = Arc::new(Mutex::new(Some(answer)));
-        let model = Arc::clone(&self.model);
+        let mut replies = self.complete_all(vec![request]).await;
+        replies.pop().unwrap_or_else(|| Err(busy()))
+    }
+
+    /// One job of the gate asks them all, so that they are not parted by its queue. A job that gave way to a client asks
+    /// only for the answers that it lacks.
+    async fn complete_all(&self, requests: Vec<ChatRequest>) -> Vec<Result<ChatReply, ChatError>> {
+        if requests.iter().any(|request| request.is_awaited) {
+            return self.gate.awaited(self.model.complete_all(requests)).await;
+        }
+        let count = requests.len();
+        let replies: Replies = Arc::new(Mutex::new((0..count).map(|_| None).collect()));
+        let (done, all_done) = oneshot::channel();
+        let (done, model, answers) = (
+            Arc::new(Mutex::new(Some(done))),
+            Arc::clone(&self.model),
+            Arc::clone(&replies),
+        );
         let run = move || {
-            let (model, request, answer) = (Arc::clone(&model), request.clone(), Arc::clone(&answer));
+            let (done, model, answers) = (Arc::clone(&done), Arc::clone(&model), Arc::clone(&answers));
+            let requests = requests.clone();
             let work = async move {
-                let reply = model.complete(request).await;
-                let end = match &reply {
-                    Ok(_) => JobEnd::Done,
-                    Err(error) => JobEnd::Failed(error.to_string()),
-                };
-                let answer = answer.lock().take();
+                let open = (0..count).filter(|&at| answers.lock()[at].is_none());
+                let asked = open.collect::<Vec<_>>().into_iter().map(|at| {
+                    let (model, answers, request) = (&model, &answers, requests[at].clone());
+                    async move {
+                        let reply = model.complete(request).await;
+                        answers.lock()[at] = Some(reply);
+                    }
+                });
+                join_all(asked).await;
+                let failed = answers
+                    .lock()
+                    .iter()
+                    .flatten()
+                    .find_map(|reply| Some(reply.as_ref().err()?.to_string()));
+                let done = done.lock().take();
                 // The caller may be gone.
-                answer.map(|answer| answer.send(reply).ok());
-                end
+                done.map(|done| done.send(()).ok());
+                failed.map_or(JobEnd::Done, JobEnd::Failed)
             };
             work.boxed()
         };
@@ -63,10 +89,19 @@ impl Chat for GatedChat {
             key: self.asked.fetch_add(1, Ordering::Relaxed).to_string(),
             run: Box::new(run),
         });
-        answered.await.unwrap_or_else(|_| {
-            Err(ChatError::Unavailable {
-                reason: "the model server is always busy".to_owned(),
-            })
-        })
+        all_done.await.ok();
+        let mut replies = replies.lock();
+        replies
+            .drain(..)
+            .map(|reply| reply.unwrap_or_else(|| Err(busy())))
+            .collect()
+    }
+}
+
+type Replies = Arc<Mutex<Vec<Option<Result<ChatReply, ChatError>>>>>;
+
+fn busy() -> ChatError {
+    ChatError::Unavailable {
+        reason: "the model server is always busy".to_owned(),
     }
 }

@@ -41,8 +41,7 @@ impl Strategy for Asks {
                 role: ChatRole::User,
                 content: "one two three".to_owned(),
             }],
-            schema: None,
-            tokens_max: 9,
+            ..ChatRequest::new("", "", 9)
         };
         match context.chat.as_ref().expect("a model").complete(request).await {
             Ok(reply) => Ok(outcome(&reply.content)),

@@ -170,7 +170,8 @@ impl Contexts {
                 .collect();
             (leaving, plan.node_tokens_max / 2, session.meter().clone())
         };
-        summarise::by_model(&**chat, &leaving, tokens_max, &meter).await
+        let is_awaited = trigger == Trigger::Manual;
+        summarise::by_model(&**chat, &leaving, (tokens_max, is_awaited), &meter).await
     }
 
     /// Work after a request whose compaction removed items from the view; it runs in the background.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ports::{Chat, ChatError, ChatMessage, ChatRequest, ChatRole};
+use ports::{Chat, ChatError, ChatRequest};
 use providers::{ApiKey, ChatSettings, HttpChat};
 use serde_json::{Value, json};
 
@@ -19,17 +19,9 @@ fn chat(server: &Server) -> HttpChat {
 }
 
 fn request(schema: Option<&str>) -> ChatRequest {
-    let message = |role, content: &str| ChatMessage {
-        role,
-        content: content.to_owned(),
-    };
     ChatRequest {
-        messages: vec![
-            message(ChatRole::System, "be brief"),
-            message(ChatRole::User, "hello"),
-        ],
         schema: schema.map(|schema| ("facts".to_owned(), schema.to_owned())),
-        tokens_max: 99,
+        ..ChatRequest::new("be brief", "hello", 99)
     }
 }
 

@@ -49,7 +49,7 @@ pub(super) struct Queue {
     waiting: VecDeque<Waiting>,
     closed: bool,
     /// A background call has used the server's cache since the last stream.
-    displaced: bool,
+    pub(super) displaced: bool,
     /// Ended jobs. The holder of the lock drops them after unlocking: the drop of a job can need the lock.
     gone: Vec<BackgroundCall>,
     /// Without the length of the queue.

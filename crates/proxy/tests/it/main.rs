@@ -5,6 +5,7 @@ mod conformance;
 mod engines;
 mod extension;
 mod gate;
+mod gated;
 mod idle;
 mod learnt;
 mod marks;

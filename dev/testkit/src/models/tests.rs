@@ -23,8 +23,8 @@ fn request(roles: &[ChatRole]) -> ChatRequest {
     });
     ChatRequest {
         messages: messages.collect(),
-        schema: None,
-        tokens_max: 100,
+
+        ..ChatRequest::new("", "", 100)
     }
 }
 
