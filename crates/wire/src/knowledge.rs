@@ -91,9 +91,21 @@ pub fn document_id(id: &str) -> Result<&str, Invalid> {
     }
 }
 
-/// A topic's id, as a document lists it.
+/// A topic's id, as a document lists it: the document's id, `_` and a number, or the id of an entry that a person wrote.
 pub fn topic_id(id: &str) -> Result<&str, Invalid> {
-    bounded("topic_id", id, TOPIC_ID_CHARS_MAX).map(|()| id)
+    bounded("topic_id", id, TOPIC_ID_CHARS_MAX)?;
+    let is_its = id.rsplit_once('_').is_some_and(|(document, number)| {
+        document_id(document).is_ok()
+            && number.bytes().all(|byte| byte.is_ascii_digit())
+            && !number.is_empty()
+    });
+    if is_its || id.starts_with("kt_") {
+        return Ok(id);
+    }
+    Err(Invalid::at(
+        "topic_id",
+        "must be a document's id, `_` and a number",
+    ))
 }
 
 /// Sort order of documents.

@@ -137,6 +137,21 @@ async fn files_of_real_programs() {
 }
 
 #[tokio::test]
+async fn a_topics_id_of_a_wrong_form_is_refused_and_one_that_nobody_has_is_not_found() {
+    let house = House::new().await;
+    for (id, status) in [
+        ("topic", 422),
+        ("d_00_1", 422),
+        ("d_000000000000_x", 422),
+        ("d_000000000000_1", 404),
+    ] {
+        let reply = house.get(&format!("/api/v1/knowledge/topics/{id}")).await;
+        assert_eq!(reply.status, status, "{id}: {}", reply.text);
+        assert!(status == 404 || reply.text.contains("topic_id"), "{}", reply.text);
+    }
+}
+
+#[tokio::test]
 async fn one_tenant_sees_and_changes_no_document_of_the_other() {
     let house = House::with(tokens(), Zone::utc()).await;
     let stored = house
