@@ -121,8 +121,13 @@ async fn names_of_form(body: Bytes, boundary: String) -> multer::Result<BTreeSet
     let mut form = multer::Multipart::new(stream::iter([Ok::<_, multer::Error>(body)]), boundary);
     let mut named = BTreeSet::new();
     while let Some(field) = form.next_field().await? {
-        let name = field.name().unwrap_or_default();
-        if let Some((step, true)) = step_of(name.trim_end_matches("[]")) {
+        // A field of a field: `image[file_id]`, `image.file_id`.
+        let mut steps = field
+            .name()
+            .unwrap_or_default()
+            .split(['[', ']', '.'])
+            .filter_map(step_of);
+        if let Some((step, _)) = steps.find(|(_, is_id)| *is_id) {
             named.insert((step, field.text().await?));
         }
     }

@@ -161,6 +161,9 @@ async fn the_fields_of_a_form_name_objects_too() {
         (field("\"prompt\""), true),
         (field("\"file_id\""), false),
         (field("file_ids[]"), false),
+        (field("\"image[file_id]\""), false),
+        (field("\"image[0].file_id\""), false),
+        (field("\"prompt[text]\""), true),
         (field("\"previous_response_id\""), false),
         ("no form".to_owned(), false),
     ] {
