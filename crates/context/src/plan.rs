@@ -134,12 +134,13 @@ impl Session {
         let threshold =
             share_of(limit, policy.compact_at).min(policy.compact_at_tokens.unwrap_or(usize::MAX));
         let target = share_of(threshold, policy.target / policy.compact_at);
+        let gain_min = share_of(threshold, policy.gain_min / policy.compact_at);
         Inputs {
             used: self.view_tokens(),
             limit,
             threshold,
             target,
-            gain_min: share_of(limit, policy.gain_min),
+            gain_min,
         }
     }
 

@@ -30,9 +30,10 @@ pub fn pages(window: usize) -> usize {
     PAGES_TOKENS_MAX.min(window / WINDOW_PART)
 }
 
-/// The room that a request keeps for all that is added, in tokens. They are counted roughly, the window is not.
-pub fn additions(window: usize) -> usize {
-    (fragment(window) + pages(window)) * 5 / 4
+/// The room that a request keeps for all that is added, in tokens; none where it recalls nothing. They are counted roughly,
+/// the window is not.
+pub fn additions(window: usize, recalls: bool) -> usize {
+    usize::from(recalls) * (fragment(window) + pages(window)) * 5 / 4
 }
 
 impl Conversation {
@@ -53,7 +54,7 @@ impl Conversation {
             window,
             reserve,
             tools: self.budget.map_or(0, |last| last.tools),
-            injected: additions(window),
+            injected: additions(window, self.budget.is_none_or(|last| last.injected > 0)),
             safety: self.session.policy().safety(window.saturating_sub(reserve)),
         })
     }

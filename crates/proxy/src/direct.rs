@@ -152,7 +152,7 @@ impl Direct {
             window,
             window_source,
             reserve: room::reserve(window, assembly.reserve_tokens),
-            injected: room::additions(window),
+            injected: room::additions(window, assembly.memory.recalls()),
             tools: if tools.is_empty() { "" } else { &tools_text },
             is_held: false,
             overflow: None,

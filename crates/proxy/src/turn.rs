@@ -306,7 +306,7 @@ impl Turn<'_> {
             window,
             window_source: self.window.source,
             reserve: room::reserve(window, length),
-            injected: room::additions(window),
+            injected: room::additions(window, self.request.memory.recalls()),
             tools: self.body.get("tools").unwrap_or_default(),
             is_held: self.held.is_some(),
             overflow,

@@ -6,7 +6,10 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use context::policy::Policy;
 use ports::{Chat, ChatError, ChatReply, ChatRequest};
+use proxy::GatedChat;
+use proxy::gate::Gates;
 use serde_json::{Value, json};
+use testkit::clock::ManualClock;
 use testkit::models::ScriptedChat;
 
 use crate::contexts::{Program, user, walked, walks};
@@ -63,9 +66,10 @@ fn busy() -> ChatError {
 /// A conversation of about 60,000 tokens, compacted; its first summary.
 async fn compacted(archivist: &Arc<Archivist>) -> Value {
     let mut program = Program::new().await;
-    program
-        .house
-        .restart_contexts_with(Policy::quipu(), Some(archivist.clone()));
+    // As a server has it: behind the gate of its model server.
+    let gates = Gates::new(Arc::new(ManualClock::new()));
+    let gated = Arc::new(GatedChat::new(archivist.clone(), gates.of("archivist")));
+    program.house.restart_contexts_with(Policy::quipu(), Some(gated));
     let say = |at: usize| {
         user(&format!(
             "Please always mind station {at}. {}",
@@ -260,6 +264,47 @@ async fn the_rules_keep_a_decision_a_reason_and_no_code_where_there_is_no_model(
             "- Currently the project of the bridge is at its second pillar.",
         ]
     );
+}
+
+#[tokio::test]
+async fn a_threshold_in_tokens_holds_in_a_wide_window_and_memory_takes_room_only_where_it_is_used() {
+    let mut program = Program::new().await;
+    let policy = Policy {
+        compact_at_tokens: Some(1_000),
+        ..Policy::quipu()
+    };
+    program.house.restart_contexts_with(policy, None);
+    let (mut most, mut compactions) = (0, 0);
+    for at in 0..40 {
+        let said = user(&format!(
+            "Station {at}: {}",
+            "a bridge over a slow river, ".repeat(12)
+        ));
+        program.ask("append", json!({"messages": [said]})).await.data();
+        let request = json!({"window_tokens": 128_000, "system": "Be brief."});
+        let assembled = program.ask("assemble", request).await.data();
+        compactions += u64::from(assembled["compacted"] == true);
+        most = most.max(
+            program.look("stats").await.data()["tokens"]
+                .as_u64()
+                .expect("tokens"),
+        );
+        let reply = json!({"role": "assistant", "content": "Noted."});
+        program.ask("after_turn", json!({"message": reply})).await.data();
+    }
+    assert!(most <= 1_100, "{most} tokens");
+    assert!((2..20).contains(&compactions), "{compactions}");
+    let mut limits = Vec::new();
+    for memory in ["on", "off"] {
+        let request = json!({"window_tokens": 4_096, "system": "Be brief.", "memory": memory});
+        program.ask("assemble", request).await.data();
+        limits.push(
+            program.look("stats").await.data()["limit_tokens"]
+                .as_u64()
+                .expect("tokens"),
+        );
+    }
+    assert_eq!(limits[1] - limits[0], 640);
 }
 
 #[tokio::test]
