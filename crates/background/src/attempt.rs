@@ -91,15 +91,16 @@ async fn done(core: &Core, strategy: &dyn Strategy, context: &RunContext) -> Res
 }
 
 fn context(core: &Arc<Core>, round: &Round, run: &Run) -> RunContext {
+    let settings = core.settings();
+    let own = settings.strategies.get(&run.work.strategy);
     let metered = |model: &Arc<dyn Chat>| -> Arc<dyn Chat> {
         Arc::new(MeteredChat {
             model: model.clone(),
             core: core.clone(),
             run: run.id.clone(),
+            instructions: own.and_then(|own| own.instructions.clone()),
         })
     };
-    let settings = core.settings();
-    let own = settings.strategies.get(&run.work.strategy);
     let chosen = own.and_then(|own| core.parts.models.get(own.model.as_ref()?));
     RunContext {
         run: run.clone(),

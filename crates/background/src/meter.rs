@@ -18,6 +18,8 @@ pub(crate) struct MeteredChat {
     pub(crate) model: Arc<dyn Chat>,
     pub(crate) core: Arc<Core>,
     pub(crate) run: RunId,
+    /// Follows the instructions of each prompt.
+    pub(crate) instructions: Option<String>,
 }
 
 #[async_trait]
@@ -26,7 +28,10 @@ impl Chat for MeteredChat {
         self.model.model()
     }
 
-    async fn complete(&self, request: ChatRequest) -> Result<ChatReply, ChatError> {
+    async fn complete(&self, mut request: ChatRequest) -> Result<ChatReply, ChatError> {
+        if let (Some(own), Some(first)) = (&self.instructions, request.messages.first_mut()) {
+            first.content = format!("{}\n\n{own}", first.content);
+        }
         let settings = self.core.settings();
         let runs = &self.core.parts.runs;
         let uncounted = |error| ChatError::Unavailable {

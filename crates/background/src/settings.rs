@@ -54,6 +54,8 @@ pub struct StrategySettings {
     pub attempts_max: Option<u32>,
     /// The name of the chat model that it asks.
     pub model: Option<String>,
+    /// Text of the operator's own behind the instructions of each prompt.
+    pub instructions: Option<String>,
 }
 
 /// Errors in the settings of a strategy.

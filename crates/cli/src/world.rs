@@ -269,6 +269,7 @@ fn of_strategy(keys: &StrategyKeys) -> (String, background::StrategySettings) {
         cooldown: seconds(keys.cooldown_seconds),
         attempts_max: keys.attempts_max,
         model: keys.model.clone(),
+        instructions: keys.instructions.clone(),
     };
     (keys.name.clone(), settings)
 }

@@ -121,3 +121,23 @@ async fn a_strategy_asks_the_model_that_its_settings_name() {
         offline.stop().await;
     }
 }
+
+#[tokio::test]
+async fn the_operators_instructions_follow_those_of_the_prompt() {
+    let chat = ScriptedChat::answering(|request| Ok(request.messages[0].content.clone()));
+    let mut stage = Stage {
+        chat: Some(Arc::new(chat)),
+        ..Stage::default()
+    };
+    let settings = StrategySettings {
+        instructions: Some("Write in Czech.".to_owned()),
+        ..StrategySettings::default()
+    };
+    stage.settings.strategies = [("asks".to_owned(), settings)].into();
+    let offline = stage.build(&[]);
+    offline.register(vec![Arc::new(Asks)]);
+    offline.start().await.expect("starts");
+    stage.emit(&offline, "ann", "mc").await;
+    assert_eq!(stage.runs().await[0].change, "one two three\n\nWrite in Czech.");
+    offline.stop().await;
+}

@@ -332,6 +332,8 @@ pub(crate) struct StrategyKeys {
     pub(crate) attempts_max: Option<u32>,
     /// A chat model in place of `chat.model`, at the same server.
     pub(crate) model: Option<String>,
+    /// Text behind the instructions of the strategy's prompts.
+    pub(crate) instructions: Option<String>,
 }
 
 /// When background runs pause; a run that a person asked for starts anyway.
