@@ -36,7 +36,7 @@ pub(crate) fn contexts(
 ) -> Result<Contexts, Failure> {
     let keys = &config.context;
     let mut plain = ContextsParts::plain(logs, policy(config)?, clock.clone());
-    plain.chosen.plugin = plugin(config, clock)?;
+    plain.chosen.plugin = plugin(config, clock)?.or(plain.chosen.plugin);
     let folder = PathBuf::from(&keys.flush_folder);
     let keeping = (!keys.flush_folder.is_empty()).then(|| Keeping {
         policy: flush::Policy::default(),
@@ -82,6 +82,7 @@ fn policy(config: &Config) -> Result<Policy, Failure> {
     if keys.compact_at_tokens > 0 {
         policy.compact_at_tokens = Some(keys.compact_at_tokens);
     }
+    policy.agent_windows.clone_from(&keys.agent_windows);
     if let Some(shares) = &keys.warn_at_percent {
         let thresholds = shares.iter().map(|share| {
             let share = percent("warn_at_percent", *share)?;

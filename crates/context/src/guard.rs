@@ -139,6 +139,15 @@ impl Limits {
             warn: reserve(32_000, 0.25),
         }
     }
+
+    /// code-buddy's: 16,000 and 32,000 tokens of any window.
+    pub fn codebuddy() -> Self {
+        let reserve = |tokens| Some(Reserve { tokens, share: 1.0 });
+        Self {
+            block: reserve(16_000),
+            warn: reserve(32_000),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -31,7 +31,6 @@ pub struct KeptMemory {
     pub text: String,
     /// 0 to 1.
     pub importance: f32,
-    pub tags: Vec<String>,
     /// The items with this text, ascending.
     pub sources: Vec<ItemId>,
 }
@@ -41,6 +40,8 @@ const MEMORIES_MAX: usize = 256;
 /// Two memories whose words overlap more than this are one.
 const JACCARD_SAME: f64 = 0.8;
 const TEXT_MAX: usize = 500;
+/// Tags of each memory, where one is written down.
+pub const TAGS: &str = "#auto-extracted #compaction";
 
 /// The memories of a span, in order of the conversation. Of two equal ones the first stays, with the sources of both.
 pub fn extract(span: &[(ItemId, &Item)]) -> Vec<KeptMemory> {
@@ -61,13 +62,11 @@ pub fn extract(span: &[(ItemId, &Item)]) -> Vec<KeptMemory> {
                 Some((memory, _)) if memory.sources.last() == Some(&id) => {}
                 Some((memory, _)) => memory.sources.push(id),
                 None if room => {
-                    let tags = ["auto-extracted", "compaction"].map(str::to_owned).to_vec();
                     kept.push((
                         KeptMemory {
                             kind,
                             text,
                             importance,
-                            tags,
                             sources: vec![id],
                         },
                         words,

@@ -2,9 +2,12 @@
 //!
 //! Owns: numbers, markers and the choice of methods. Never: reading a configuration; a door builds a policy from it.
 
+use std::collections::BTreeMap;
+
 use transcript::Role;
 
 use crate::budget::share_of;
+use crate::guard::Limits;
 use crate::warn::WarnThreshold;
 
 /// How the context of one conversation is kept within its budget. Shares are of the limit, 0 to 1.
@@ -46,6 +49,12 @@ pub struct Policy {
     pub mask_preview_tokens: usize,
     /// Where usage warnings are due.
     pub warn_at: Vec<WarnThreshold>,
+    /// What a request must leave of the window.
+    pub guard: Limits,
+    /// Windows of agents by their name, in tokens.
+    pub agent_windows: BTreeMap<String, usize>,
+    /// Results of tools come in wordings that take turns.
+    pub varies_results: bool,
     /// Form of a node's text.
     pub summary: SummaryStyle,
     /// The role of a node in a conversation that has a system item; it is always a user's in one without. A digest holds
@@ -85,6 +94,9 @@ impl Policy {
             mask_gain_min: 0.40,
             mask_preview_tokens: 80,
             warn_at: vec![at(0.50, Some(200_000)), at(0.75, Some(400_000)), at(0.90, None)],
+            guard: Limits::quipu(),
+            agent_windows: BTreeMap::new(),
+            varies_results: false,
             summary: SummaryStyle::Digest,
             summary_role: Role::User,
         }
@@ -107,6 +119,8 @@ impl Policy {
             nodes_share: 1.0,
             mask_gain_min: 1.0,
             warn_at: vec![at(0.50, None), at(0.75, None), at(0.90, None)],
+            guard: Limits::codebuddy(),
+            varies_results: true,
             summary: SummaryStyle::FirstLines { ratio: 4 },
             summary_role: Role::System,
             ..Self::quipu()

@@ -16,7 +16,8 @@ use std::time::Duration;
 use context::budget::{Budget, OverBudget};
 use context::ladder::Attempt;
 use context::policy::Policy;
-use model::{Owner, Scope, SessionId, SessionKey, Timestamp};
+use model::{Name, Owner, Scope, SessionId, SessionKey, Timestamp};
+use ports::context_engine::ContextEngine;
 use ports::{Chat, Clock, Conversations, LedgerError, NewRecord};
 use prefix::shadow::ShadowEvent;
 use transcript::ItemId;
@@ -32,6 +33,7 @@ use crate::hooks::Chosen;
 use crate::keeper::Keeper;
 use crate::log::Logged;
 use crate::store::{Shared, Store};
+use crate::variator::Variator;
 use crate::whose::Whose;
 
 /// A command or a program that receives compactions.
@@ -78,8 +80,10 @@ impl ContextsParts {
             keeper: Keeper::start(Arc::clone(&store)),
             store,
             chosen: Chosen {
+                plugin: policy
+                    .varies_results
+                    .then(|| Arc::new(Variator::default()) as Arc<dyn ContextEngine>),
                 policy,
-                plugin: None,
                 listener: None,
                 clock: Arc::clone(&clock),
             },
@@ -174,6 +178,16 @@ impl Contexts {
 
     pub fn chosen(&self) -> &Chosen {
         &self.parts.chosen
+    }
+
+    /// The configured window of an agent, in tokens.
+    pub fn agent_window(&self, agent: Option<&Name>) -> Option<usize> {
+        self.parts
+            .chosen
+            .policy
+            .agent_windows
+            .get(agent?.as_str())
+            .copied()
     }
 
     fn now(&self) -> Timestamp {

@@ -42,7 +42,10 @@ impl std::fmt::Debug for Keeping {
 pub(crate) fn work(keeping: &Keeping, span: &[(ItemId, &Item)]) -> Option<Work> {
     let asked = FlushWork::of(span, &keeping.policy)?;
     let told = memories::best(memories::extract(span), MEMORIES_MAX);
-    let bullets: Vec<String> = told.iter().map(|memory| format!("- {}", memory.text)).collect();
+    let bullets = told
+        .iter()
+        .map(|memory| format!("- {} {}", memory.text, memories::TAGS));
+    let bullets: Vec<String> = bullets.collect();
     Some(Work {
         asked,
         bullets: bullets.join("\n"),
@@ -62,20 +65,20 @@ impl Work {
         &self.asked.key
     }
 
-    /// Asks, and writes what came back.
-    pub(crate) async fn carry_out(
-        self,
-        keeping: &Keeping,
-        whose: &Whose,
-        chat: Option<&dyn Chat>,
-        now: Timestamp,
-    ) -> FlushReport {
-        let answer = match chat {
+    /// The answer of a model, or the facts that rules found.
+    pub(crate) async fn answer(&self, chat: Option<&dyn Chat>) -> Option<String> {
+        match chat {
             Some(chat) => ask(chat, &self.asked).await,
-            None => Some(self.bullets),
-        };
+            None => Some(self.bullets.clone()),
+        }
+    }
+}
+
+impl Keeping {
+    /// Writes an answer down.
+    pub(crate) async fn keep(&self, answer: Option<String>, whose: &Whose, now: Timestamp) -> FlushReport {
         let date = Zone::utc().date(now).to_string();
-        let (keeping, whose) = (keeping.clone(), whose.clone());
+        let (keeping, whose) = (self.clone(), whose.clone());
         let write = move || {
             let place_of = keeping.place_of.lock();
             let mut place = place_of(&whose);

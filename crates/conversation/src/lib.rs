@@ -25,6 +25,7 @@ mod shape;
 mod stage;
 pub mod store;
 mod summarise;
+mod variator;
 pub mod verify;
 pub mod whose;
 

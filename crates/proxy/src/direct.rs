@@ -127,6 +127,7 @@ impl Direct {
         let (counts_for, meter) = Meter::for_models(&[&assembly.model]);
         let window = ModelWindow::resolve(&Claims {
             session: assembly.window_tokens,
+            agent: self.parts.contexts.agent_window(assembly.agent.as_ref()),
             model: Some(assembly.model.clone()),
             ..Claims::default()
         });

@@ -180,14 +180,15 @@ impl Target {
         mine.map(|(slot, _)| *slot).filter(|_| self.names_slots())
     }
 
-    /// The window of a model there, in tokens: as configured, else as the server reports, else by the model's name, and
-    /// never wider than in the server's refusal of a prompt.
-    pub(crate) async fn window(&self, model: &str) -> ModelWindow {
+    /// The window of a model there, in tokens: the agent's, else as configured, else as the server reports, else by the
+    /// model's name, and never wider than in the server's refusal of a prompt.
+    pub(crate) async fn window(&self, model: &str, agent: Option<usize>) -> ModelWindow {
         let asked = match self.configured_window {
             Some(_) => None,
             None => self.upstream.window(self.model.as_deref().unwrap_or(model)).await,
         };
         let mut window = ModelWindow::resolve(&Claims {
+            agent,
             model_config: self.configured_window,
             backend: asked,
             model: Some(model.to_owned()),

@@ -85,7 +85,7 @@ impl Proxy {
             speech,
             probed: &probed,
             kind,
-            window: targets[0].window(&model).await,
+            window: self.window_of(&targets[0], &model, &request).await,
             meter,
         };
         let open = found.conversation.lock().await.begin();
@@ -193,6 +193,12 @@ impl Proxy {
             }
         }
         Ok(known)
+    }
+
+    /// The window of a request's agent, or of its model.
+    async fn window_of(&self, target: &Target, model: &str, request: &Request) -> ModelWindow {
+        let agent = self.contexts.agent_window(request.agent.as_ref());
+        target.window(model, agent).await
     }
 
     /// The conversation that these messages continue.

@@ -28,6 +28,9 @@ pub(crate) struct ContextArgs {
     /// Print the importance of each message and its factors, the least important first
     #[arg(long, conflicts_with = "recover")]
     pub(crate) scores: bool,
+    /// Score with another number, as `decision=0.5`: of a kind, or of `recency`, `user`, `system_role`, `length_over`, `length_cost`
+    #[arg(long, value_name = "NAME=NUMBER", requires = "scores")]
+    pub(crate) weight: Vec<String>,
     #[command(subcommand)]
     pub(crate) command: Option<ContextCommand>,
 }

@@ -15,6 +15,7 @@ use context::policy::Policy;
 use context::ranges;
 use context::record;
 use context::session::{PieceContent, Session};
+use context::shorten::chunk::Statistics;
 use context::shorten::score::{self, ScoreRules};
 use context::tokens::Meter;
 use context::view::View;
@@ -64,7 +65,7 @@ pub(crate) fn context(args: &ContextArgs, as_json: bool) -> Result<Exit, Failure
     let trial = Trial::of(transcript, args)?;
     match &args.recover {
         Some(id) => trial.recover(id, as_json),
-        None if args.scores => trial.scores(as_json),
+        None if args.scores => trial.scores(&args.weight, as_json),
         None if as_json => trial.print_json(),
         None => trial.print(),
     }
@@ -152,6 +153,13 @@ impl Trial {
             .map(|(part, tokens)| (part.as_str(), tokens))
             .collect();
         let attempts: Vec<Value> = self.attempts.iter().map(attempt).collect();
+        let weights: Vec<usize> = self
+            .transcript
+            .items
+            .iter()
+            .map(|item| self.session.meter().item(item))
+            .collect();
+        let of = Statistics::of(&weights);
         json!({
             "dialect": self.transcript.dialect.as_str(),
             "policy": self.session.policy().name,
@@ -161,6 +169,13 @@ impl Trial {
             "threshold": inputs.threshold,
             "target": inputs.target,
             "parts": parts,
+            "messages": {
+                "count": of.messages,
+                "tokens": of.tokens,
+                "tokens_avg": of.tokens_avg,
+                "tokens_max": of.tokens_max,
+                "tokens_min": of.tokens_min,
+            },
             "attempts": attempts,
         })
     }
@@ -228,11 +243,23 @@ impl Trial {
     }
 
     /// The importance of each message, and whether the view still has it word for word.
-    fn scores(&self, as_json: bool) -> Result<Exit, Failure> {
-        let rules = match self.session.policy().keep_importance_over {
+    fn scores(&self, weights: &[String], as_json: bool) -> Result<Exit, Failure> {
+        let mut rules = match self.session.policy().keep_importance_over {
             Some(_) => ScoreRules::codebuddy(),
             None => ScoreRules::quipu(),
         };
+        for weight in weights {
+            let set = weight.split_once('=').and_then(|(name, number)| {
+                let number = number.parse().ok().filter(|number| *number >= 0.0)?;
+                Some(rules.set(name, number))
+            });
+            if set != Some(true) {
+                let wrong = Failure::usage(format!("`{weight}` is no weight of a score"));
+                return Err(
+                    wrong.hint("give a name and a number of 0 or more, as in `--weight decision=0.5`")
+                );
+            }
+        }
         let mut scores = score::score(&self.transcript.items, &rules);
         scores.sort_by(|a, b| a.value.total_cmp(&b.value).then(a.index.cmp(&b.index)));
         let in_view = |index: usize| {

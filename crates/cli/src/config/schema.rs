@@ -1,5 +1,7 @@
 //! The keys of `quipu.toml` with their defaults. `docs/quipu.example.toml` shows them all; a test compares the two.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 
@@ -128,6 +130,8 @@ pub(crate) struct Context {
     pub(crate) compact_at_percent: u8,
     /// … or this many tokens; 0: the engine's default.
     pub(crate) compact_at_tokens: usize,
+    /// The window of an agent in tokens, by its name: before that of the model.
+    pub(crate) agent_windows: BTreeMap<String, usize>,
     /// Warn at these shares; none: the engine's default.
     pub(crate) warn_at_percent: Option<Vec<u8>>,
     /// Facts of messages that leave the view are appended to a file of their user in this folder; empty: to none.
@@ -184,6 +188,7 @@ impl Default for Context {
             engine: "quipu".to_owned(),
             compact_at_percent: 0,
             compact_at_tokens: 0,
+            agent_windows: BTreeMap::new(),
             warn_at_percent: None,
             flush_folder: String::new(),
             on_compact: Vec::new(),

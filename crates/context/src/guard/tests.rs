@@ -12,18 +12,9 @@ fn window(tokens: usize) -> ModelWindow {
     }
 }
 
-/// code-buddy's: 16,000 and 32,000 tokens of any window.
-fn codebuddy_limits() -> Limits {
-    let reserve = |tokens| Some(Reserve { tokens, share: 1.0 });
-    Limits {
-        block: reserve(16_000),
-        warn: reserve(32_000),
-    }
-}
-
 /// A check of a window of 100,000 tokens.
 fn check(guard: &mut Guard, used: usize) -> (GuardFinding, Vec<GuardEvent>) {
-    guard.check(&codebuddy_limits(), 100_000, used)
+    guard.check(&Limits::codebuddy(), 100_000, used)
 }
 
 fn claims(said: [Option<usize>; 4], model: Option<&str>) -> Claims {
@@ -74,7 +65,7 @@ fn wg_1_the_first_source_decides() {
 
 #[test]
 fn wg_3_evaluates_what_is_left() {
-    let limits = codebuddy_limits();
+    let limits = Limits::codebuddy();
     let finding = evaluate(&limits, 100_000, 10_000);
     assert_eq!(
         (finding.verdict, finding.remaining(), finding.percent()),
@@ -87,7 +78,7 @@ fn wg_3_evaluates_what_is_left() {
 
 #[test]
 fn wg_4_block_suppresses_warn() {
-    let limits = codebuddy_limits();
+    let limits = Limits::codebuddy();
     let verdict = |limits: &Limits, left: usize| evaluate(limits, 100_000, 100_000 - left).verdict;
     assert_eq!(
         [32_000, 31_000, 16_000, 15_000].map(|left| verdict(&limits, left)),
@@ -220,7 +211,7 @@ proptest! {
 
     #[test]
     fn i33_more_usage_never_eases_the_verdict(tokens: usize, used: usize, more: usize, fixed: bool) {
-        let limits = if fixed { codebuddy_limits() } else { Limits::quipu() };
+        let limits = if fixed { Limits::codebuddy() } else { Limits::quipu() };
         let (less, much) = (evaluate(&limits, tokens, used), evaluate(&limits, tokens, used.saturating_add(more)));
         prop_assert!(less.verdict <= much.verdict);
         prop_assert_eq!(less.message.is_some(), less.verdict != Verdict::Ok);

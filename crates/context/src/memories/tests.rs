@@ -60,7 +60,6 @@ fn mf_1_to_6_of_one_sentence() {
         "After a long debate we decided to use PostgreSQL for the storage layer.",
     );
     assert_eq!((found[0].kind, found[0].importance), (MemoryKind::Decision, 0.8));
-    assert_eq!(found[0].tags, ["auto-extracted", "compaction"]);
     let found = of(
         Role::User,
         "Important: the deployment always has to go through the staging host.",

@@ -23,6 +23,30 @@ pub struct Chunk {
     pub tokens: usize,
 }
 
+/// The tokens of the messages of a stretch.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Statistics {
+    pub messages: usize,
+    pub tokens: usize,
+    pub tokens_avg: usize,
+    pub tokens_max: usize,
+    pub tokens_min: usize,
+}
+
+impl Statistics {
+    /// Of messages of so many tokens each; all 0 without any.
+    pub fn of(weights: &[usize]) -> Self {
+        let (messages, tokens) = (weights.len(), total(weights));
+        Self {
+            messages,
+            tokens,
+            tokens_avg: tokens.checked_div(messages).unwrap_or_default(),
+            tokens_max: weights.iter().copied().max().unwrap_or_default(),
+            tokens_min: weights.iter().copied().min().unwrap_or_default(),
+        }
+    }
+}
+
 fn total(weights: &[usize]) -> usize {
     weights.iter().fold(0, |sum, &weight| sum.saturating_add(weight))
 }

@@ -8,6 +8,7 @@ use std::fmt;
 
 use transcript::{Block, Item, Role};
 
+use crate::budget::share_of;
 use crate::shorten::truncate::Unit;
 
 mod codebuddy;
@@ -169,6 +170,36 @@ impl ScoreRules {
                 question: 0.05,
             },
         }
+    }
+}
+
+impl ScoreRules {
+    /// Sets one number by its name: that of a kind, `recency`, `user`, `system_role`, `length_over` or `length_cost`; false
+    /// if there is none.
+    pub fn set(&mut self, name: &str, value: f64) -> bool {
+        let weights = &mut self.weights;
+        let number = match name {
+            "system" => &mut weights.system,
+            "error" => &mut weights.error,
+            "decision" => &mut weights.decision,
+            "code" => &mut weights.code,
+            "command" => &mut weights.command,
+            "file_content" => &mut weights.file_content,
+            "tool_result" => &mut weights.tool_result,
+            "explanation" => &mut weights.explanation,
+            "conversation" => &mut weights.conversation,
+            "recency" => &mut self.recency,
+            "user" => &mut self.user,
+            "system_role" => &mut self.system,
+            "length_cost" => &mut self.length_cost,
+            "length_over" => {
+                self.length_over = share_of(1, value);
+                return true;
+            }
+            _ => return false,
+        };
+        *number = value;
+        true
     }
 }
 

@@ -220,9 +220,12 @@ impl Contexts {
             conversation.whose().clone()
         };
         let key = work.key().to_owned();
-        let report = work
-            .carry_out(keeping, &whose, self.parts.chat.as_deref(), self.now())
-            .await;
+        let answer = work.answer(self.parts.chat.as_deref()).await;
+        // Deleted while a model answered: its facts must not come after the deletion's answer.
+        if self.existing(&whose).await.is_err() {
+            return;
+        }
+        let report = keeping.keep(answer, &whose, self.now()).await;
         match report.reason {
             Some(Unflushed::Unwritable) => {
                 return tracing::warn!(owner = %whose.owner.id, "cannot write to context.flush_folder; compacted messages yield no facts");

@@ -79,7 +79,7 @@ pub(crate) async fn context_stats(visit: Visit, UrlQuery(query): UrlQuery<LookQu
 )]
 pub(crate) async fn context_guard(visit: Visit, UrlQuery(query): UrlQuery<GuardQuery>) -> Answer {
     let (direct, whose) = at(&visit, query.at(&visit.caller.home))?;
-    let Limits { block, warn } = Limits::quipu();
+    let Limits { block, warn } = direct.contexts().chosen().policy.guard.clone();
     let limits = Limits {
         block: block.filter(|_| query.block),
         warn: warn.filter(|_| query.warn),

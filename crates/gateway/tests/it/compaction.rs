@@ -1,6 +1,6 @@
 //! Compactions through the routes: what a chat model adds, what is kept, what a preset does, what is said about it.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -11,6 +11,7 @@ use proxy::gate::Gates;
 use serde_json::{Value, json};
 use testkit::clock::ManualClock;
 use testkit::models::ScriptedChat;
+use tokio::sync::Notify;
 
 use crate::contexts::{Program, user, walked, walks};
 
@@ -225,6 +226,57 @@ async fn a_model_keeps_facts_of_what_leaves_and_its_failures_and_refusals_leave_
     );
 }
 
+/// An archivist that answers when it may.
+#[derive(Debug, Default)]
+struct Waits {
+    is_asked: AtomicBool,
+    go: Notify,
+}
+
+#[async_trait]
+impl Chat for Waits {
+    fn model(&self) -> &'static str {
+        "waits"
+    }
+
+    async fn complete(&self, request: ChatRequest) -> Result<ChatReply, ChatError> {
+        if !request.messages[0].content.contains("memory archivist") {
+            return Err(busy());
+        }
+        self.is_asked.store(true, Ordering::Relaxed);
+        self.go.notified().await;
+        Ok(ChatReply {
+            content: "- The bridge closes at nine.".to_owned(),
+            model: "waits".to_owned(),
+            prompt_tokens: 1,
+            completion_tokens: 1,
+        })
+    }
+}
+
+#[tokio::test]
+async fn facts_that_a_model_finds_after_their_owner_was_deleted_are_written_nowhere() {
+    for is_deleted in [false, true] {
+        let chat = Arc::new(Waits::default());
+        let mut program = Program::new().await;
+        let contexts = program
+            .house
+            .restart_contexts_with(Policy::quipu(), Some(chat.clone()));
+        while !chat.is_asked.load(Ordering::Relaxed) {
+            program.turn(40).await;
+            tokio::task::yield_now().await;
+        }
+        if is_deleted {
+            let owner = json!({"user_id": "ada"});
+            program.house.post("/api/v2/memory/delete", &owner).await.data();
+        }
+        chat.go.notify_one();
+        contexts.tasks().rest().await;
+        let facts = program.house.facts.lock().expect("nobody panicked").clone();
+        assert_eq!(facts.is_empty(), is_deleted, "{facts:?}");
+    }
+}
+
 #[tokio::test]
 async fn the_rules_keep_a_decision_a_reason_and_no_code_where_there_is_no_model() {
     let mut program = Program::new().await;
@@ -259,9 +311,9 @@ async fn the_rules_keep_a_decision_a_reason_and_no_code_where_there_is_no_model(
     assert_eq!(
         bullets,
         [
-            "- We decided to open the bridge at nine in the morning.",
-            "- Noted, because the river is slow before the noon.",
-            "- Currently the project of the bridge is at its second pillar.",
+            "- We decided to open the bridge at nine in the morning. #auto-extracted #compaction",
+            "- Noted, because the river is slow before the noon. #auto-extracted #compaction",
+            "- Currently the project of the bridge is at its second pillar. #auto-extracted #compaction",
         ]
     );
 }
@@ -353,6 +405,60 @@ async fn the_preset_codebuddy_keeps_ten_messages_and_decisions_and_first_lines()
             .count()
             <= 10,
         "{view}"
+    );
+}
+
+#[tokio::test]
+async fn the_preset_codebuddy_words_results_in_turns_guards_by_tokens_and_knows_an_agents_window() {
+    let mut program = Program::new().await;
+    let policy = Policy {
+        agent_windows: [("builder".to_owned(), 50_000)].into(),
+        ..Policy::preset("codebuddy").expect("there is one")
+    };
+    program.house.restart_contexts_with(policy, None);
+    let words = [
+        "Result from walk:\nmile 0",
+        "Output of walk:\n---\nmile 1\n---",
+        "[walk] returned:\nmile 2",
+        "Result from walk:\nmile 3",
+    ];
+    for turn in 0..words.len() {
+        let (id, result) = (format!("call{turn}"), format!("mile {turn}"));
+        let said = json!([user("Walk on."), walks(&id), walked(&id, &result)]);
+        program.ask("append", json!({"messages": said})).await.data();
+        let request = json!({"window_tokens": 100_000, "system": "Be brief."});
+        let assembled = program.ask("assemble", request).await.data();
+        let messages = assembled["messages"].as_array().expect("messages");
+        let results = messages.iter().filter(|message| message["role"] == "tool");
+        let results: Vec<&str> = results
+            .filter_map(|message| message["content"].as_str())
+            .collect();
+        assert_eq!(results, words[..=turn], "each keeps its wording");
+        let reply = json!({"role": "assistant", "content": "Walked."});
+        program.ask("after_turn", json!({"message": reply})).await.data();
+    }
+    let long = user(&"mile ".repeat(57_000));
+    program.ask("append", json!({"messages": [long]})).await.data();
+    let request = json!({"window_tokens": 200_000, "system": "Be brief."});
+    program.ask("assemble", request).await.data();
+    let guard = program.look("guard?window_tokens=100000").await.data();
+    assert_eq!(guard["verdict"], "warn", "{guard}");
+    let guard = program.look("guard?window_tokens=85000").await.data();
+    assert_eq!(guard["verdict"], "block", "{guard}");
+    program
+        .ask(
+            "append",
+            json!({"conversation_id": "short", "messages": [user("Hello.")]}),
+        )
+        .await
+        .data();
+    let request = json!({"conversation_id": "short", "model": "tiny", "agent_id": "builder"});
+    program.ask("assemble", request).await.data();
+    let guard = "/api/v2/context/guard?user_id=ada&conversation_id=short";
+    let guard = program.house.get(guard).await.data();
+    assert_eq!(
+        (&guard["window_tokens"], &guard["source"]),
+        (&json!(50_000), &json!("agentConfig"))
     );
 }
 

@@ -260,11 +260,13 @@ impl House {
     }
 
     /// … with that policy and that chat model.
-    pub(crate) fn restart_contexts_with(&mut self, policy: Policy, chat: Option<Arc<dyn Chat>>) {
+    pub(crate) fn restart_contexts_with(&mut self, policy: Policy, chat: Option<Arc<dyn Chat>>) -> Contexts {
         let own = (policy, chat);
         let direct = direct(&self.engine, &self.ledger, &self.clock, &self.facts, own);
+        let contexts = direct.contexts().clone();
         self.gateway = self.gateway.clone().with_direct(direct);
         self.router = self.gateway.router();
+        contexts
     }
 
     pub(crate) async fn ask(&self, ask: Ask) -> Reply {

@@ -72,6 +72,23 @@ fn scores_say_why_the_old_preset_keeps_a_message() {
 }
 
 #[test]
+fn a_weight_of_the_score_can_be_another_and_the_report_has_the_messages_statistics() {
+    let file = talk();
+    let weights = "--budget 1200 --policy codebuddy --scores --weight decision=0.5 --weight recency=0";
+    let rows = said(&file, weights);
+    let decision = rows.lines().find(|line| line.contains(" m1 ")).expect("a row");
+    assert!(
+        decision.contains("0.500") && decision.contains("base(decision): 0.5, recency: +0.000"),
+        "{rows}"
+    );
+    let report: Value = serde_json::from_str(&said(&file, "--budget 1200 --json")).expect("JSON");
+    let of = |name: &str| report["report"]["messages"][name].as_u64().expect("a number");
+    assert_eq!(of("count"), 63);
+    assert!(of("tokens_max") >= of("tokens_avg") && of("tokens_avg") >= of("tokens_min"));
+    assert_eq!(of("tokens") / of("count"), of("tokens_avg"));
+}
+
+#[test]
 fn our_policy_goes_by_age_and_its_scores_count_references() {
     let rows = said(&talk(), "--budget 1200 --scores");
     let decision = rows.lines().find(|line| line.contains(" m1 ")).expect("a row");

@@ -208,7 +208,9 @@ async fn a_compaction_does_what_the_configuration_says() {
     let kept = read(&kept);
     assert!(
         kept.starts_with("## Facts extracted ")
-            && kept.ends_with("\n\n- We decided to take the bridge at the old mill.\n"),
+            && kept.ends_with(
+                "\n\n- We decided to take the bridge at the old mill. #auto-extracted #compaction\n"
+            ),
         "{kept}"
     );
     stations.api.close().await;
