@@ -16,7 +16,7 @@ use memory::Engine;
 use model::Name;
 use ports::context_engine::ContextEngine;
 use ports::{Chat, Clock, Conversations, Ids};
-use providers::{CommandEngine, EngineSettings, HttpEngine};
+use providers::{CommandEngine, EngineSettings};
 use proxy::{Direct, DirectParts};
 
 use crate::args::DEFAULT_USER;
@@ -108,19 +108,9 @@ fn plugin(config: &Config, clock: &Arc<dyn Clock>) -> Result<Option<Arc<dyn Cont
         config: engine.config.clone().into(),
         ..EngineSettings::new(&engine.name)
     };
-    let wrong = |problem: String| Failure::usage(format!("context.engines `{}`: {problem}", engine.name));
-    let made: Arc<dyn ContextEngine> = match (engine.command.is_empty(), engine.url.is_empty()) {
-        (false, true) => {
-            let made = CommandEngine::new(settings, engine.command.clone(), clock.clone());
-            Arc::new(made.map_err(|fault| wrong(fault.to_string()))?)
-        }
-        (true, false) => {
-            let made = HttpEngine::new(settings, &engine.url, clock.clone());
-            Arc::new(made.map_err(|fault| wrong(fault.to_string()))?)
-        }
-        _ => return Err(wrong("give either `command` or `url`".to_owned())),
-    };
-    Ok(Some(made))
+    let made = CommandEngine::new(settings, engine.command.clone(), clock.clone())
+        .map_err(|fault| Failure::usage(format!("context.engines `{}`: {fault}", engine.name)))?;
+    Ok(Some(Arc::new(made)))
 }
 
 /// The default user of requests. Without tokens, only the person at this machine has access; the command line uses the

@@ -1,13 +1,12 @@
-//! A user's own context engine, in another process: Quipu asks it over its standard input and output, or over HTTP.
+//! A user's own context engine, in another process: Quipu asks it over its standard input and output.
 //!
 //! Owns: the seven hooks as calls of protocol 1, the meaning of an answer without messages, the engine's info. Never:
 //! judging a view; `conversation` verifies it, and its own engine replaces a failing one.
 //!
-//! Reading order: [`External`] (the hooks), `messages` (items as chat messages and back), `protocol` (the JSON of a call), `command` and
-//! `process` (a program that Quipu starts), `http` (a server).
+//! Reading order: [`CommandEngine`] (the hooks), `messages` (items as chat messages and back), `protocol` (the JSON of a call), `command`
+//! and `process` (the program that Quipu starts).
 
 mod command;
-mod http;
 mod messages;
 mod process;
 mod protocol;
@@ -18,13 +17,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
+use ports::Clock;
 use ports::context_engine::{Assembled, ContextEngine, EngineFault, EngineInfo, TurnMeta};
 use serde_json::{Map, Value, json};
 use transcript::{Item, subagent};
 
-pub use command::CommandEngine;
-pub use http::HttpEngine;
-
+use command::Program;
 use messages::SentMessages;
 use protocol::{EngineAnswer, Hook, HookCall};
 
@@ -54,10 +52,6 @@ impl EngineSettings {
             config: json!({}),
         }
     }
-
-    fn bound(&self) -> Duration {
-        self.timeout.min(TIMEOUT_MAX)
-    }
 }
 
 /// Without `config`, which may hold a key.
@@ -71,32 +65,30 @@ impl fmt::Debug for EngineSettings {
     }
 }
 
-/// A way to an engine.
-#[async_trait]
-pub trait Transport: Send + Sync + fmt::Debug {
-    /// The answer to one call, which has the call's id.
-    async fn exchange(&self, call: HookCall<'_>) -> Result<Map<String, Value>, EngineFault>;
-}
-
-/// A context engine behind a transport: [`CommandEngine`] or [`HttpEngine`].
+/// A context engine that is a program. Quipu starts it with the first call and ends it with the last reference.
 #[derive(Debug)]
-pub struct External<T> {
+pub struct CommandEngine {
     settings: EngineSettings,
     info: Mutex<EngineInfo>,
-    transport: T,
+    program: Program,
 }
 
-impl<T: Transport> External<T> {
-    fn over(transport: T, settings: EngineSettings) -> Self {
+impl CommandEngine {
+    /// The engine that this program is: its path or name, then its arguments. It is not started yet.
+    pub fn new(
+        settings: EngineSettings,
+        command: Vec<String>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, EngineFault> {
         let info = EngineInfo {
             id: settings.id.clone(),
             owns_compaction: settings.owns_compaction,
         };
-        Self {
+        Ok(Self {
+            program: Program::new(&settings, command, clock)?,
             settings,
             info: Mutex::new(info),
-            transport,
-        }
+        })
     }
 
     async fn ask(
@@ -116,7 +108,7 @@ impl<T: Transport> External<T> {
             messages,
             members,
         };
-        EngineAnswer::read(self.transport.exchange(call).await?)
+        EngineAnswer::read(self.program.exchange(call).await?)
     }
 
     /// The engine's view of these items; none if its answer has no messages.
@@ -165,7 +157,7 @@ impl ListAnswer {
 }
 
 #[async_trait]
-impl<T: Transport> ContextEngine for External<T> {
+impl ContextEngine for CommandEngine {
     fn info(&self) -> EngineInfo {
         self.info.lock().clone()
     }

@@ -6,7 +6,7 @@
 //!
 //! Reading order: [`HttpEmbedder`], [`HttpReranker`] and [`HttpChat`] (what the engine sees), `http` (one exchange, with
 //! its retries), [`HttpUpstream`] (what the proxy sees), [`ApiKey`] (what may be shown), [`hub`] (files),
-//! [`CommandEngine`] and [`HttpEngine`] (context engines).
+//! [`CommandEngine`] (a context engine).
 
 mod chat;
 mod embeddings;
@@ -20,7 +20,7 @@ pub mod hub;
 
 pub use chat::{ChatSettings, HttpChat};
 pub use embeddings::{EmbedSettings, HttpEmbedder};
-pub use engine::{CommandEngine, EngineSettings, HttpEngine};
+pub use engine::{CommandEngine, EngineSettings};
 pub use key::ApiKey;
 pub use rerank::{HttpReranker, RerankSettings};
 pub use upstream::HttpUpstream;

@@ -148,9 +148,8 @@ pub(crate) struct Context {
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct ContextEngine {
     pub(crate) name: String,
-    /// A program and its arguments; or else `url`.
+    /// A program and its arguments.
     pub(crate) command: Vec<String>,
-    pub(crate) url: String,
     /// The engine compacts by itself.
     pub(crate) owns_compaction: bool,
     pub(crate) timeout_ms: u32,
@@ -163,7 +162,6 @@ impl Default for ContextEngine {
         Self {
             name: String::new(),
             command: Vec::new(),
-            url: String::new(),
             owns_compaction: false,
             timeout_ms: 5_000,
             config: serde_json::Map::new(),

@@ -6,7 +6,6 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use parking_lot::Mutex;
 use ports::Clock;
 use ports::context_engine::EngineFault;
@@ -15,16 +14,13 @@ use tokio::sync::Mutex as AsyncMutex;
 
 use super::process::Process;
 use super::protocol::{EngineAnswer, Hook, HookCall, error, failed};
-use super::{EngineSettings, External, Transport};
+use super::{EngineSettings, TIMEOUT_MAX};
 
 /// From one start to the next: a program that ends at once costs no more.
 const START_GAP: Duration = Duration::from_secs(5);
 
-/// A context engine that is a program. Quipu starts it with the first call and ends it with the last reference.
-pub type CommandEngine = External<Program>;
-
 /// The program and its process.
-pub struct Program {
+pub(super) struct Program {
     engine: String,
     argv: Vec<String>,
     config: Value,
@@ -45,33 +41,30 @@ impl fmt::Debug for Program {
     }
 }
 
-impl CommandEngine {
-    /// The engine that this program is: its path or name, then its arguments. It is not started yet.
-    pub fn new(
-        settings: EngineSettings,
-        command: Vec<String>,
+impl Program {
+    /// The program of that path or name, and its arguments.
+    pub(super) fn new(
+        settings: &EngineSettings,
+        argv: Vec<String>,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, EngineFault> {
-        if command.first().is_none_or(String::is_empty) {
+        if argv.first().is_none_or(String::is_empty) {
             return Err(failed(format!(
                 "the engine `{}` has an empty `command`; write it as in `[\"python3\", \"engine.py\"]`",
                 settings.id
             )));
         }
-        let program = Program {
+        Ok(Self {
             engine: settings.id.clone(),
-            argv: command,
+            argv,
             config: settings.config.clone(),
-            timeout: settings.bound(),
+            timeout: settings.timeout.min(TIMEOUT_MAX),
             clock,
             process: Mutex::new(Err("it was not started".to_owned())),
             started: AsyncMutex::default(),
-        };
-        Ok(Self::over(program, settings))
+        })
     }
-}
 
-impl Program {
     /// The running process; starts one if there is none.
     async fn process(&self) -> Result<Arc<Process>, EngineFault> {
         if let Ok(process) = self.running() {
@@ -129,11 +122,9 @@ impl Program {
         }
         Ok(answer)
     }
-}
 
-#[async_trait]
-impl Transport for Program {
-    async fn exchange(&self, call: HookCall<'_>) -> Result<Map<String, Value>, EngineFault> {
+    /// The answer to one call, which has the call's id.
+    pub(super) async fn exchange(&self, call: HookCall<'_>) -> Result<Map<String, Value>, EngineFault> {
         tokio::select! {
             answer = self.answer(&call) => answer,
             () = self.clock.sleep(self.timeout) => {

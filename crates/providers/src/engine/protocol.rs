@@ -1,7 +1,7 @@
-//! The JSON of a call and of its answer, the same over every transport.
+//! The JSON of a call and of its answer.
 //!
 //! Owns: protocol 1: names, shapes, bounds, and how much of an engine's words a fault quotes. Never: messages (`messages`), bytes on a
-//! pipe or a socket.
+//! pipe.
 
 use std::fmt;
 
@@ -48,7 +48,7 @@ impl fmt::Display for Hook {
 
 /// One call of a hook.
 #[derive(Debug)]
-pub struct HookCall<'a> {
+pub(super) struct HookCall<'a> {
     pub(super) hook: Hook,
     pub(super) turn: &'a TurnMeta,
     pub(super) messages: &'a [Value],

@@ -1,9 +1,8 @@
-//! A user's context engine in another process: real programs and real servers behind the seven hooks.
+//! A user's context engine in another process: real programs behind the seven hooks.
 
 mod command;
 mod conformance;
 mod failing;
-mod http;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -47,6 +46,13 @@ fn probe(arguments: &[&str], clock: &Arc<ManualClock>) -> CommandEngine {
         python("crates/providers/tests/it/engine/probe.py", arguments),
         clock,
     )
+}
+
+/// The engine that gives these members as the answer to every call; it writes the calls to a file.
+fn saying(members: &Value, log: &str, settings: EngineSettings) -> CommandEngine {
+    let script = "crates/providers/tests/it/engine/probe.py";
+    let argv = python(script, &["say", log, &members.to_string()]);
+    CommandEngine::new(settings, argv, Arc::new(ManualClock::new())).expect("a command")
 }
 
 fn turn(conversation: &str) -> TurnMeta {

@@ -5,11 +5,15 @@ use std::sync::Arc;
 
 use ports::context_engine::ContextEngine;
 use providers::{CommandEngine, EngineSettings};
+use serde_json::{Value, json};
 use testkit::clock::ManualClock;
 use transcript::{Item, Role};
 
 use super::conformance::conforms;
-use super::{HOOKS, assemble, command, drive, fault, probe, python, reply, same, system, turn, user};
+use super::{
+    HOOKS, assemble, command, drive, fault, probe, python, reply, same, saying, settings, system, turn, user,
+};
+use crate::server::{Reply, Request, Server};
 
 fn clock() -> Arc<ManualClock> {
     Arc::new(ManualClock::new())
@@ -39,6 +43,80 @@ async fn ce_1_the_program_sees_the_hooks_in_their_order() {
     let mut lines = seen.lines();
     assert_eq!(lines.next(), Some("bootstrap {\"keep\": 3}"));
     assert_eq!(lines.collect::<Vec<_>>(), HOOKS[1..]);
+}
+
+#[tokio::test]
+async fn ce_1_a_call_has_the_members_of_its_hook() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let log = folder.path().join("log");
+    let engine = saying(
+        &json!({"messages": [{"id": "m0"}]}),
+        &log.to_string_lossy(),
+        settings(),
+    );
+    drive(&engine).await.expect("it answers");
+    let message = json!({"role": "user", "content": "hi", "name": "ann", "id": "m0"});
+    let members = [
+        json!({"messages": [], "config": {"keep": 3}}),
+        json!({}),
+        json!({}),
+        json!({"target_tokens": 500}),
+        json!({"reply": {"role": "assistant", "content": "hello"}}),
+        json!({"role": "explorer"}),
+        json!({"agent_id": "a1", "result": "done"}),
+    ];
+    let calls = std::fs::read_to_string(&log).expect("a log");
+    for ((call, members), (hook, id)) in calls.lines().zip(members).zip(HOOKS.iter().zip(1..)) {
+        let mut body = json!({
+            "protocol": 1,
+            "id": id,
+            "hook": hook,
+            "conversation": "ann/chat",
+            "model": "qwen3",
+            "turn": 3,
+            "limit_tokens": 7000,
+            "messages": [message],
+        });
+        let members = members.as_object().expect("an object").clone();
+        body.as_object_mut().expect("an object").extend(members);
+        assert_eq!(serde_json::from_str::<Value>(call).expect("an object"), body);
+    }
+    assert_eq!(calls.lines().count(), HOOKS.len());
+}
+
+#[tokio::test]
+async fn an_answer_wins_over_the_settings_in_what_it_says() {
+    for (answer, expected) in [
+        (json!({}), ("configured", true)),
+        (
+            json!({"engine": {"owns_compaction": false}}),
+            ("configured", false),
+        ),
+        (json!({"engine": {"id": "mine"}}), ("mine", true)),
+        (json!({"engine": {"id": ""}, "error": ""}), ("configured", true)),
+        (json!({"engine": null, "error": null}), ("configured", true)),
+    ] {
+        let settings = EngineSettings {
+            owns_compaction: true,
+            ..settings()
+        };
+        let engine = saying(&answer, "", settings);
+        assert_eq!(engine.info().id, "configured");
+        engine.bootstrap(&turn("ann/chat")).await.expect("it answers");
+        let info = engine.info();
+        assert_eq!((info.id.as_str(), info.owns_compaction), expected);
+    }
+}
+
+#[tokio::test]
+async fn a_view_needs_messages() {
+    let engine = saying(&json!({}), "", settings());
+    let fault = fault(&engine).await;
+    let words = "its answer to `assemble` has no `messages`";
+    assert!(fault.contains(words), "{fault}");
+    let items = vec![user("hi")];
+    let ingested = engine.ingest(items.clone(), &turn("ann/chat")).await;
+    assert!(same(&ingested.expect("none are needed"), &items));
 }
 
 #[tokio::test]
@@ -81,6 +159,29 @@ async fn answers_in_any_order_reach_their_calls() {
     );
     assert!(same(&for_ann.expect("it answers").items, &ann));
     assert!(same(&for_ben.expect("it answers").items, &ben));
+}
+
+#[tokio::test]
+async fn an_engine_that_is_a_server_is_reached_by_the_example() {
+    let server = Server::new(|request: &Request| {
+        let call = request.json();
+        match call["hook"].as_str() {
+            Some("after_turn") => Reply::new(500, "no"),
+            _ => Reply::json(&json!({"id": call["id"], "messages": call["messages"]})),
+        }
+    });
+    let argv = python("examples/engines/over_http.py", &[&server.url("/mine/")]);
+    let engine = command(argv, &clock());
+    let items = [user("hi")];
+    let assembled = assemble(&engine, &items).await.expect("it answers");
+    assert!(same(&assembled.items, &items));
+    let fault = engine
+        .after_turn(&items, &reply("hello"), &turn("ann/chat"))
+        .await;
+    let fault = fault.expect_err("it refuses").to_string();
+    assert!(fault.contains("500"), "{fault}");
+    let paths: Vec<String> = server.requests().iter().map(|call| call.path.clone()).collect();
+    assert_eq!(paths, ["/mine/bootstrap", "/mine/assemble", "/mine/after_turn"]);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What an engine of the kind of `keep_last.py` must do, over any transport. The numbers are those of the requirements CE-1 to CE-12.
+//! What an engine of the kind of `keep_last.py` must do. The numbers are those of the requirements CE-1 to CE-12.
 
 use std::sync::Arc;
 

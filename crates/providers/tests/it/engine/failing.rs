@@ -7,10 +7,11 @@ use std::time::Duration;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use ports::context_engine::{ContextEngine, EngineFault};
-use providers::CommandEngine;
+use providers::{CommandEngine, EngineSettings};
+use serde_json::json;
 use testkit::clock::ManualClock;
 
-use super::{TIMEOUT, assemble, fault, probe, same, turn, user};
+use super::{TIMEOUT, assemble, fault, probe, python, same, saying, settings, turn, user};
 
 /// A probe and its process, if the system shows processes as files.
 async fn started(mode: &str) -> (CommandEngine, Arc<ManualClock>, String) {
@@ -135,4 +136,29 @@ async fn calls_that_wait_are_bounded() {
     let first = calls.next().await.expect("one of them ends");
     let fault = first.expect_err("it is refused").to_string();
     assert!(fault.contains("64 calls wait for it"), "{fault}");
+}
+
+#[tokio::test]
+async fn an_error_of_any_shape_is_quoted() {
+    let engine = saying(&json!({"error": {"code": 7}}), "", settings());
+    let fault = fault(&engine).await;
+    assert!(fault.contains("an error: {\"code\":7}"), "{fault}");
+}
+
+#[tokio::test]
+async fn no_call_has_more_than_five_seconds() {
+    let clock = Arc::new(ManualClock::new());
+    let settings = EngineSettings {
+        timeout: Duration::from_mins(1),
+        ..settings()
+    };
+    let argv = python("crates/providers/tests/it/engine/probe.py", &["hang"]);
+    let engine = CommandEngine::new(settings, argv, Arc::<ManualClock>::clone(&clock)).expect("a command");
+    let items = [user("hi")];
+    let wait = async {
+        clock.sleeping(1).await;
+        clock.advance(Duration::from_secs(5));
+    };
+    let (assembled, ()) = tokio::join!(assemble(&engine, &items), wait);
+    assert_eq!(assembled.expect_err("it hangs"), EngineFault::TimedOut(5_000));
 }

@@ -74,7 +74,10 @@ def act(call):
 
 for line in sys.stdin:
     call = json.loads(line)
-    if call["hook"] == "bootstrap":
+    if mode == "say":
+        note(line.strip())
+        write({**json.loads(sys.argv[3]), "id": call["id"]})
+    elif call["hook"] == "bootstrap":
         note("bootstrap " + json.dumps(call["config"]))
         write({"id": call["id"], "engine": {"id": str(os.getpid())}})
     else:
