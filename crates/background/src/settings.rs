@@ -20,24 +20,26 @@ pub enum Quiet {
     Always,
 }
 
-/// The offline engine's settings, from `[consolidation]` in `quipu.toml`; they can change while it runs.
-#[derive(Debug, Clone, PartialEq)]
-pub struct BackgroundSettings {
-    /// Time zone of cron expressions and days.
-    pub zone: Zone,
-    /// Maximum number of attempts at a time; waiting runs do not use a slot.
-    pub concurrency: usize,
-    /// Maximum number of attempts of a run before it is a dead letter.
-    pub attempts_max: u32,
-    /// Time limit of an attempt.
-    pub attempt_max: Duration,
-    /// Maximum tokens of models in a day, prompts and answers together; none: no limit.
-    pub tokens_per_day_max: Option<u64>,
-    /// Strategies that do not run, unless a person forces them.
-    pub disabled: BTreeSet<String>,
-    pub quiet: Quiet,
-    /// By strategy.
-    pub strategies: BTreeMap<String, StrategySettings>,
+text::defaults! {
+    /// The offline engine's settings, from `[consolidation]` in `quipu.toml`; they can change while it runs.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct BackgroundSettings {
+        /// Time zone of cron expressions and days.
+        pub zone: Zone = Zone::utc(),
+        /// Maximum number of attempts at a time; waiting runs do not use a slot.
+        pub concurrency: usize = 2,
+        /// Maximum number of attempts of a run before it is a dead letter.
+        pub attempts_max: u32 = 5,
+        /// Time limit of an attempt.
+        pub attempt_max: Duration = Duration::from_mins(30),
+        /// Maximum tokens of models in a day, prompts and answers together; none: no limit.
+        pub tokens_per_day_max: Option<u64>,
+        /// Strategies that do not run, unless a person forces them.
+        pub disabled: BTreeSet<String>,
+        pub quiet: Quiet,
+        /// By strategy.
+        pub strategies: BTreeMap<String, StrategySettings>,
+    }
 }
 
 /// Settings of one strategy, which override its defaults.
@@ -127,20 +129,5 @@ impl BackgroundSettings {
     pub(crate) fn attempts_max(&self, strategy: &str) -> u32 {
         let own = self.strategies.get(strategy);
         own.and_then(|own| own.attempts_max).unwrap_or(self.attempts_max)
-    }
-}
-
-impl Default for BackgroundSettings {
-    fn default() -> Self {
-        Self {
-            zone: Zone::utc(),
-            concurrency: 2,
-            attempts_max: 5,
-            attempt_max: Duration::from_mins(30),
-            tokens_per_day_max: None,
-            disabled: BTreeSet::new(),
-            quiet: Quiet::default(),
-            strategies: BTreeMap::new(),
-        }
     }
 }

@@ -23,10 +23,8 @@ use crate::Strategy;
 use memory::Engine;
 use ports::Transcripts;
 
-pub use case::ExtractAgentCase;
 pub use extract::consolidate::cluster::Nearness;
 pub use extract::consolidate::dream::Limits;
-pub use skill::ExtractAgentSkill;
 
 /// Strategies that do not run unless they are asked for.
 pub const OFF_BY_DEFAULT: [&str; 1] = [reflect::NAME];
@@ -42,18 +40,30 @@ pub struct StrategySettings {
 
 /// Strategies that work on people's messages.
 pub fn user_track(engine: &Engine, settings: StrategySettings) -> Vec<Arc<dyn Strategy>> {
+    let StrategySettings { nearness, limits } = settings;
+    let engine = || engine.clone();
     vec![
-        Arc::new(foresight::ExtractForesight::new(engine.clone())),
-        Arc::new(profile::ExtractUserProfile::new(engine.clone())),
-        Arc::new(reflect::ReflectEpisodes::new(engine.clone(), settings.nearness)),
-        Arc::new(dream::Dream::new(engine.clone(), settings.limits)),
+        Arc::new(foresight::ExtractForesight { engine: engine() }),
+        Arc::new(profile::ExtractUserProfile { engine: engine() }),
+        Arc::new(reflect::ReflectEpisodes {
+            engine: engine(),
+            nearness,
+        }),
+        Arc::new(dream::Dream {
+            engine: engine(),
+            limits,
+        }),
     ]
 }
 
 /// Strategies by which agents learn from their own work: cases, and skills made of them.
 pub fn agent_track(engine: &Engine, transcripts: Arc<dyn Transcripts>) -> Vec<Arc<dyn Strategy>> {
+    let engine = || engine.clone();
     vec![
-        Arc::new(ExtractAgentCase::new(engine.clone(), transcripts)),
-        Arc::new(ExtractAgentSkill::new(engine.clone())),
+        Arc::new(case::ExtractAgentCase {
+            engine: engine(),
+            transcripts,
+        }),
+        Arc::new(skill::ExtractAgentSkill { engine: engine() }),
     ]
 }

@@ -39,10 +39,14 @@ pub struct Triggers {
 pub trait Strategy: Send + Sync + std::fmt::Debug {
     /// Its name, which never changes: runs are stored under it.
     fn name(&self) -> &'static str;
-    /// When it runs.
-    fn triggers(&self) -> Triggers;
+    /// When it runs besides the events that cause work.
+    fn triggers(&self) -> Triggers {
+        Triggers::default()
+    }
     /// The work that an event causes; none for events that the strategy ignores.
-    fn about(&self, event: &MemoryEvent) -> Option<About>;
+    fn about(&self, _event: &MemoryEvent) -> Option<About> {
+        None
+    }
     /// One attempt at a run.
     async fn run(&self, context: &RunContext) -> Result<RunOutcome, Failure>;
 }

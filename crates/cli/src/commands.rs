@@ -33,6 +33,7 @@ use std::path::PathBuf;
 
 use ::model::{Name, Owner, Scope, Timestamp, Zone};
 use anyhow::Context;
+use serde::Serialize;
 use tracing_subscriber::EnvFilter;
 
 use self::interrupt::{WhatStands, close, unless_interrupted};
@@ -60,6 +61,22 @@ pub(crate) struct Desk {
     pub(crate) asks_only: bool,
     /// What an interrupt says.
     pub(crate) standing: WhatStands,
+}
+
+impl Desk {
+    /// Prints an answer: as JSON if that is asked for, else in words.
+    fn tell(
+        &self,
+        data: &impl Serialize,
+        words: impl FnOnce() -> Result<(), Failure>,
+    ) -> Result<Exit, Failure> {
+        if self.json {
+            output::json(data)?;
+        } else {
+            words()?;
+        }
+        Ok(Exit::Ok)
+    }
 }
 
 /// Runs the command that was typed.

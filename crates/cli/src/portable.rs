@@ -79,7 +79,7 @@ impl PortableMemory {
                     entries.push(line.clone().entry(&scope, &owner).map_err(Failure::usage)?);
                 }
                 ExportLine::Page { name, text } => {
-                    if let Some(page) = Page::ALL.into_iter().find(|page| page.file_name() == name) {
+                    if let Some(page) = Page::parse(name) {
                         let written = vault.replace(&scope, &owner, page, None, text).await;
                         written.map_err(memory::EngineError::from)?;
                     }
@@ -145,7 +145,7 @@ pub(crate) async fn read_markdown(
                 .await
                 .map_err(memory::EngineError::from)?
             {
-                let name = page.file_name().to_owned();
+                let name = page.as_str().to_owned();
                 lines.push(ExportLine::Page { name, text });
             }
         }

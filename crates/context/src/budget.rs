@@ -57,59 +57,34 @@ pub(crate) fn percent_of(limit: usize, used: usize) -> f64 {
     }
 }
 
-/// A part of a request that cannot be made smaller.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum FixedPart {
-    System,
-    Pinned,
-    CurrentRequest,
-    /// Calls that still run, or the newest call with its result cut to its least.
-    ToolLoop,
-    Summary,
-    History,
-    Tools,
-    Injected,
-    Reserve,
-    Safety,
-}
-
-impl FixedPart {
-    /// A word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::System => "system",
-            Self::Pinned => "pinned",
-            Self::CurrentRequest => "current_request",
-            Self::ToolLoop => "tool_loop",
-            Self::Summary => "summary",
-            Self::History => "history",
-            Self::Tools => "tools",
-            Self::Injected => "injected",
-            Self::Reserve => "reserve",
-            Self::Safety => "safety",
-        }
+::text::worded! {
+    /// A part of a request that cannot be made smaller.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum FixedPart {
+        System = "system",
+        Pinned = "pinned",
+        CurrentRequest = "current_request",
+        /// Calls that still run, or the newest call with its result cut to its least.
+        ToolLoop = "tool_loop",
+        Summary = "summary",
+        History = "history",
+        Tools = "tools",
+        Injected = "injected",
+        Reserve = "reserve",
+        Safety = "safety",
     }
 }
 
-/// Why there is no view.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OverBudgetCode {
-    /// The newest message of the user alone does not fit.
-    CurrentRequestExceedsBudget,
-    /// An engine dropped the newest message of the user.
-    CurrentRequestDropped,
-    /// The required items do not fit, or an engine returned more than fits.
-    CompactionExceedsLimit,
-}
-
-impl OverBudgetCode {
-    /// The code that doors show.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::CurrentRequestExceedsBudget => "CURRENT_REQUEST_EXCEEDS_BUDGET",
-            Self::CurrentRequestDropped => "CURRENT_REQUEST_DROPPED",
-            Self::CompactionExceedsLimit => "COMPACTION_EXCEEDS_LIMIT",
-        }
+::text::worded! {
+    /// Why there is no view.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum OverBudgetCode {
+        /// The newest message of the user alone does not fit.
+        CurrentRequestExceedsBudget = "CURRENT_REQUEST_EXCEEDS_BUDGET",
+        /// An engine dropped the newest message of the user.
+        CurrentRequestDropped = "CURRENT_REQUEST_DROPPED",
+        /// The required items do not fit, or an engine returned more than fits.
+        CompactionExceedsLimit = "COMPACTION_EXCEEDS_LIMIT",
     }
 }
 

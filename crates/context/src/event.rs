@@ -79,28 +79,18 @@ pub struct Node {
     pub reason: CompactionReason,
 }
 
-/// Why a compaction was recorded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CompactionReason {
-    /// The view reached the policy's share.
-    Threshold,
-    /// It would have reached it soon, and no request was waiting.
-    Idle,
-    /// Somebody asked for it.
-    Manual,
-    /// The view did not fit, or the backend reported so.
-    Overflow,
-}
-
-impl CompactionReason {
-    /// A word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Threshold => "threshold",
-            Self::Idle => "idle",
-            Self::Manual => "manual",
-            Self::Overflow => "overflow",
-        }
+::text::worded! {
+    /// Why a compaction was recorded.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum CompactionReason {
+        /// The view reached the policy's share.
+        Threshold = "threshold",
+        /// It would have reached it soon, and no request was waiting.
+        Idle = "idle",
+        /// Somebody asked for it.
+        Manual = "manual",
+        /// The view did not fit, or the backend reported so.
+        Overflow = "overflow",
     }
 }
 

@@ -19,33 +19,21 @@ use transcript::{Block, Item, ItemId, Role};
 use model::head;
 use model::redact::redact;
 
-/// Every limit of a flush.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Policy {
-    /// A shorter span is not worth a call.
-    pub items_min: usize,
-    /// The last so many items are shown.
-    pub items_max: usize,
-    pub item_chars_max: usize,
-    pub facts_max: usize,
-    pub fact_chars_max: usize,
-    /// After `NO_REPLY`, a remainder of at most so many characters is still a refusal.
-    pub refusal_chars_max: usize,
-    /// The size that the file never grows beyond, in bytes.
-    pub file_bytes_max: usize,
-}
-
-impl Default for Policy {
-    fn default() -> Self {
-        Self {
-            items_min: 4,
-            items_max: 60,
-            item_chars_max: 800,
-            facts_max: 50,
-            fact_chars_max: 400,
-            refusal_chars_max: 300,
-            file_bytes_max: 64 * 1024,
-        }
+::text::defaults! {
+    /// Every limit of a flush.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct Policy {
+        /// A shorter span is not worth a call.
+        pub items_min: usize = 4,
+        /// The last so many items are shown.
+        pub items_max: usize = 60,
+        pub item_chars_max: usize = 800,
+        pub facts_max: usize = 50,
+        pub fact_chars_max: usize = 400,
+        /// After `NO_REPLY`, a remainder of at most so many characters is still a refusal.
+        pub refusal_chars_max: usize = 300,
+        /// The size that the file never grows beyond, in bytes.
+        pub file_bytes_max: usize = 64 * 1024,
     }
 }
 

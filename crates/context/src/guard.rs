@@ -15,38 +15,16 @@ pub use windows::known_window;
 /// Window of an unknown model, in tokens.
 const WINDOW_DEFAULT: usize = 128_000;
 
-/// Source of a window's width; the first source with a number decides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum WindowSource {
-    Session,
-    Agent,
-    ModelConfig,
-    /// The backend itself, or what is known of the model.
-    Model,
-    Default,
-}
-
-impl WindowSource {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Session => "sessionConfig",
-            Self::Agent => "agentConfig",
-            Self::ModelConfig => "modelsConfig",
-            Self::Model => "model",
-            Self::Default => "default",
-        }
-    }
-
-    /// The source of that name.
-    pub fn of_name(name: &str) -> Option<Self> {
-        let all = [
-            Self::Session,
-            Self::Agent,
-            Self::ModelConfig,
-            Self::Model,
-            Self::Default,
-        ];
-        all.into_iter().find(|source| source.name() == name)
+::text::worded! {
+    /// Source of a window's width; the first source with a number decides.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum WindowSource {
+        Session = "sessionConfig",
+        Agent = "agentConfig",
+        ModelConfig = "modelsConfig",
+        /// The backend itself, or what is known of the model.
+        Model = "model",
+        Default = "default",
     }
 }
 
@@ -182,25 +160,16 @@ impl GuardFinding {
     }
 }
 
-/// Events for a host.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum GuardEvent {
-    /// Told once until [`Guard::reset_warning`].
-    Warning,
-    /// Told at each check that blocks.
-    Blocked,
-    /// Enough was left at the check before.
-    ThresholdCrossed,
-}
-
-impl GuardEvent {
-    /// A word for it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Warning => "warning",
-            Self::Blocked => "blocked",
-            Self::ThresholdCrossed => "threshold-crossed",
-        }
+::text::worded! {
+    /// Events for a host.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum GuardEvent {
+        /// Told once until [`Guard::reset_warning`].
+        Warning = "warning",
+        /// Told at each check that blocks.
+        Blocked = "blocked",
+        /// Enough was left at the check before.
+        ThresholdCrossed = "threshold-crossed",
     }
 }
 

@@ -28,38 +28,27 @@ pub enum Trigger {
     Overflow,
 }
 
-/// How hard to press; each attempt that does not bring the view within its limit is followed by the next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Effort {
-    /// Stubs for heavy results, if they gain enough by themselves.
-    Mask,
-    /// The oldest stretch becomes a node.
-    Compact,
-    /// A short tail; all nodes become one.
-    Fold,
-    /// Nothing but what must stay; every heavy result of it is masked.
-    Strip,
-    /// The node contains only the place of the originals.
-    Bare,
+::text::worded! {
+    /// How hard to press; each attempt that does not bring the view within its limit is followed by the next.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Effort {
+        /// Stubs for heavy results, if they gain enough by themselves.
+        Mask = "mask",
+        /// The oldest stretch becomes a node.
+        Compact = "compact",
+        /// A short tail; all nodes become one.
+        Fold = "fold",
+        /// Nothing but what must stay; every heavy result of it is masked.
+        Strip = "strip",
+        /// The node contains only the place of the originals.
+        Bare = "bare",
+    }
 }
 
 impl Effort {
-    const ALL: [Self; 5] = [Self::Mask, Self::Compact, Self::Fold, Self::Strip, Self::Bare];
-
     /// The next harder one.
     pub fn harder(self) -> Option<Self> {
         Self::ALL.into_iter().find(|effort| *effort > self)
-    }
-
-    /// A word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Mask => "mask",
-            Self::Compact => "compact",
-            Self::Fold => "fold",
-            Self::Strip => "strip",
-            Self::Bare => "bare",
-        }
     }
 }
 
@@ -86,24 +75,15 @@ pub enum Decision {
     Compact(Box<Plan>),
 }
 
-/// Why nothing is compacted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Keep {
-    BelowThreshold,
-    /// An attempt at nearly this weight was not worth it.
-    RefusedBefore,
-    /// Nothing may leave.
-    NothingToTake,
-}
-
-impl Keep {
-    /// A word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::BelowThreshold => "below_threshold",
-            Self::RefusedBefore => "refused_before",
-            Self::NothingToTake => "nothing_to_take",
-        }
+::text::worded! {
+    /// Why nothing is compacted.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Keep {
+        BelowThreshold = "below_threshold",
+        /// An attempt at nearly this weight was not worth it.
+        RefusedBefore = "refused_before",
+        /// Nothing may leave.
+        NothingToTake = "nothing_to_take",
     }
 }
 

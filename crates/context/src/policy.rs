@@ -10,56 +10,60 @@ use crate::budget::share_of;
 use crate::guard::Limits;
 use crate::warn::WarnThreshold;
 
-/// How the context of one conversation is kept within its budget. Shares are of the limit, 0 to 1.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Policy {
-    /// The preset it was made from.
-    pub name: &'static str,
-    /// The view may have this share of what the window leaves for it: the rest is for what an estimate may miss.
-    pub limit_share: f64,
-    /// A compaction is due when the view reaches this share …
-    pub compact_at: f64,
-    /// … or this many tokens, whichever comes first: very wide windows are slow and dear long before they are full.
-    pub compact_at_tokens: Option<usize>,
-    /// While no request waits, a compaction is due from this share on, so that later requests need not wait for one.
-    pub compact_idle_at: f64,
-    /// Target of a compaction; the distance to `compact_at` is the hysteresis.
-    pub target: f64,
-    /// A compaction that gains less is not recorded, unless the view would not fit otherwise.
-    pub gain_min: f64,
-    /// The newest part that stays verbatim, as a share of the target.
-    pub tail: f64,
-    /// At least so many of the newest items stay verbatim while the target allows it.
-    pub tail_items_min: usize,
-    /// At most so many of the newest items stay verbatim.
-    pub tail_items_max: Option<usize>,
-    /// Older items whose importance is over this stay verbatim.
-    pub keep_importance_over: Option<f64>,
-    /// Maximum size of a node, as a share of the replaced items.
-    pub node_ratio: f64,
-    /// The least room that a node gets, in tokens.
-    pub node_tokens_min: usize,
-    /// All nodes together, as a share of the target; beyond it they are folded into one.
-    pub nodes_share: f64,
-    /// A tool's result heavier than this may be replaced by a stub that names where it can be had again, in tokens.
-    pub mask_over_tokens: usize,
-    /// Masks are set in batches that gain at least this share: each batch costs the backend's cache once.
-    pub mask_gain_min: f64,
-    /// Visible part of a masked result, in tokens.
-    pub mask_preview_tokens: usize,
-    /// Where usage warnings are due.
-    pub warn_at: Vec<WarnThreshold>,
-    /// What a request must leave of the window.
-    pub guard: Limits,
-    /// Windows of agents by their name, in tokens.
-    pub agent_windows: BTreeMap<String, usize>,
-    /// Results of tools come in wordings that take turns.
-    pub varies_results: bool,
-    /// Form of a node's text.
-    pub summary: SummaryStyle,
-    /// The role of a node in a conversation that has a system item; it is always a user's in one without. A digest holds
-    /// words of tools and files, so only a preset that re-creates an older system may choose `System`.
-    pub summary_role: Role,
+::text::defaults! {
+    /// How the context of one conversation is kept within its budget. Shares are of the limit, 0 to 1. The defaults are ours: they were
+    /// set by survival in view and simulated price together (`trial`). A mask keeps less of a result than a node does, so masks alone must gain
+    /// much.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct Policy {
+        /// The preset it was made from.
+        pub name: &'static str = "quipu",
+        /// The view may have this share of what the window leaves for it: the rest is for what an estimate may miss.
+        pub limit_share: f64 = 1.0,
+        /// A compaction is due when the view reaches this share …
+        pub compact_at: f64 = 0.85,
+        /// … or this many tokens, whichever comes first: very wide windows are slow and dear long before they are full.
+        pub compact_at_tokens: Option<usize> = Some(400_000),
+        /// While no request waits, a compaction is due from this share on, so that later requests need not wait for one.
+        pub compact_idle_at: f64 = 0.65,
+        /// Target of a compaction; the distance to `compact_at` is the hysteresis.
+        pub target: f64 = 0.45,
+        /// A compaction that gains less is not recorded, unless the view would not fit otherwise.
+        pub gain_min: f64 = 0.10,
+        /// The newest part that stays verbatim, as a share of the target.
+        pub tail: f64 = 0.35,
+        /// At least so many of the newest items stay verbatim while the target allows it.
+        pub tail_items_min: usize = 4,
+        /// At most so many of the newest items stay verbatim.
+        pub tail_items_max: Option<usize>,
+        /// Older items whose importance is over this stay verbatim.
+        pub keep_importance_over: Option<f64>,
+        /// Maximum size of a node, as a share of the replaced items.
+        pub node_ratio: f64 = 0.25,
+        /// The least room that a node gets, in tokens.
+        pub node_tokens_min: usize = 160,
+        /// All nodes together, as a share of the target; beyond it they are folded into one.
+        pub nodes_share: f64 = 0.60,
+        /// A tool's result heavier than this may be replaced by a stub that names where it can be had again, in tokens.
+        pub mask_over_tokens: usize = 400,
+        /// Masks are set in batches that gain at least this share: each batch costs the backend's cache once.
+        pub mask_gain_min: f64 = 0.40,
+        /// Visible part of a masked result, in tokens.
+        pub mask_preview_tokens: usize = 80,
+        /// Where usage warnings are due.
+        pub warn_at: Vec<WarnThreshold> = vec![at(0.50, Some(200_000)), at(0.75, Some(400_000)), at(0.90, None)],
+        /// What a request must leave of the window.
+        pub guard: Limits = Limits::quipu(),
+        /// Windows of agents by their name, in tokens.
+        pub agent_windows: BTreeMap<String, usize>,
+        /// Results of tools come in wordings that take turns.
+        pub varies_results: bool,
+        /// Form of a node's text.
+        pub summary: SummaryStyle = SummaryStyle::Digest,
+        /// The role of a node in a conversation that has a system item; it is always a user's in one without. A digest holds
+        /// words of tools and files, so only a preset that re-creates an older system may choose `System`.
+        pub summary_role: Role = Role::User,
+    }
 }
 
 /// Form of a node's text.
@@ -72,34 +76,9 @@ pub enum SummaryStyle {
 }
 
 impl Policy {
-    /// Ours. The shares were set by survival in view and simulated price together (`trial`): a mask keeps less of a result than
-    /// a node does, so masks alone must gain much.
+    /// Ours.
     pub fn quipu() -> Self {
-        Self {
-            name: "quipu",
-            limit_share: 1.0,
-            compact_at: 0.85,
-            compact_at_tokens: Some(400_000),
-            compact_idle_at: 0.65,
-            target: 0.45,
-            gain_min: 0.10,
-            tail: 0.35,
-            tail_items_min: 4,
-            tail_items_max: None,
-            keep_importance_over: None,
-            node_ratio: 0.25,
-            node_tokens_min: 160,
-            nodes_share: 0.60,
-            mask_over_tokens: 400,
-            mask_gain_min: 0.40,
-            mask_preview_tokens: 80,
-            warn_at: vec![at(0.50, Some(200_000)), at(0.75, Some(400_000)), at(0.90, None)],
-            guard: Limits::quipu(),
-            agent_windows: BTreeMap::new(),
-            varies_results: false,
-            summary: SummaryStyle::Digest,
-            summary_role: Role::User,
-        }
+        Self::default()
     }
 
     /// code-buddy's constants and markers, on this engine.

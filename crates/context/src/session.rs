@@ -46,7 +46,7 @@ impl Piece {
 }
 
 /// The state of one conversation.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Session {
     policy: Policy,
     meter: Meter,
@@ -88,18 +88,7 @@ impl Session {
         Self {
             policy,
             meter,
-            next_item: 0,
-            next_node: 0,
-            frontier: Vec::new(),
-            tokens: 0,
-            pins: BTreeSet::new(),
-            lifted: BTreeSet::new(),
-            awaited: Vec::new(),
-            flushed: BTreeSet::new(),
-            calibration: Calibration::default(),
-            epoch: 0,
-            refused_at: None,
-            metrics: SessionMetrics::default(),
+            ..Self::default()
         }
     }
 

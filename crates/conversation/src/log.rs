@@ -91,7 +91,7 @@ pub(crate) fn write(logged: &Logged) -> String {
             tools: budget.tools,
             injected: budget.injected,
             safety: budget.safety,
-            source: source.name().to_owned(),
+            source: source.as_str().to_owned(),
         },
         Logged::Usage(usage) => Record::Usage { usage: usage.clone() },
         Logged::Frame(text) => Record::Frame { text: text.clone() },
@@ -123,7 +123,7 @@ pub(crate) fn read(body: &str) -> Option<Logged> {
                 injected,
                 safety,
             };
-            let source = WindowSource::of_name(&source).unwrap_or(WindowSource::Default);
+            let source = WindowSource::parse(&source).unwrap_or(WindowSource::Default);
             Some(Logged::Budget(budget, source))
         }
     };

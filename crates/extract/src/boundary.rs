@@ -10,22 +10,14 @@ use model::{CutReason, Message, Owner, Role, Vector, dot};
 
 use crate::tokens;
 
-/// When a buffer is cut at the latest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// A pause longer than this ends a part.
-    pub gap_minutes: u32,
-    pub messages_max: usize,
-    pub tokens_max: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            gap_minutes: 30,
-            messages_max: 50,
-            tokens_max: 8_192,
-        }
+text::defaults! {
+    /// When a buffer is cut at the latest.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct Limits {
+        /// A pause longer than this ends a part.
+        pub gap_minutes: u32 = 30,
+        pub messages_max: usize = 50,
+        pub tokens_max: usize = 8_192,
     }
 }
 

@@ -2,13 +2,14 @@
 //!
 //! Owns: which of it a caller may see. Never: measuring (`proxy`).
 
+use macro_rules_attribute::apply;
 use proxy::measure::{Measured, Totals};
 use wire::cache::{ConversationItem, RequestItem, UpstreamItem};
-use wire::{CacheData, CacheQuery, Envelope};
+use wire::{CacheData, CacheQuery};
 
 use crate::body::UrlQuery;
 use crate::frame::{Answer, Visit};
-use crate::openapi::Errors;
+use crate::openapi::described;
 use crate::state::Gateway;
 
 const CONVERSATIONS_MAX: usize = 50;
@@ -16,12 +17,8 @@ const CONVERSATIONS_MAX: usize = 50;
 /// Prompt-cache use of requests
 ///
 /// For the models behind `/v1`, since the start of the process; empty if there are none.
-#[utoipa::path(
-    get,
-    path = "/cache",
-    params(CacheQuery),
-    responses((status = 200, description = "Prompt-cache hits and misses of requests", body = Envelope<CacheData>), Errors),
-)]
+#[apply(described!)]
+#[get("/cache", CacheQuery => "Prompt-cache hits and misses of requests" CacheData)]
 pub(crate) async fn cache(visit: Visit, UrlQuery(query): UrlQuery<CacheQuery>) -> Answer {
     let scope = query.scope(&visit.caller.home)?;
     visit.caller.enter(&scope)?;

@@ -8,6 +8,7 @@ use axum::response::Response;
 use context::ladder::Attempt;
 use conversation::contexts::expand_tool;
 use conversation::{ContextError, Whose};
+use macro_rules_attribute::apply;
 use ports::NoRoom;
 use proxy::{Assembly, Direct, MemoryUse, Speech};
 use serde_json::Value;
@@ -19,12 +20,12 @@ use wire::conversation::{
     ExpandRequest, ForkRequest, MemoryMode, PinRequest, RewindRequest, SpawnData, SpawnRequest, StepItem,
     ToolsData, ToolsQuery, agent, window,
 };
-use wire::{Envelope, ErrorCode, Invalid};
+use wire::{ErrorCode, Invalid};
 
 use crate::body::{JsonBody, UrlQuery};
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
-use crate::openapi::Errors;
+use crate::openapi::described;
 
 /// The engine's door, and the conversation that a request names.
 fn at(visit: &Visit, at: Result<ConversationAt, Invalid>) -> Result<(&Direct, Whose), Failure> {
@@ -44,12 +45,8 @@ fn at(visit: &Visit, at: Result<ConversationAt, Invalid>) -> Result<(&Direct, Wh
 /// Append messages
 ///
 /// They are on disk when the answer comes. The next `assemble` contains them.
-#[utoipa::path(
-    post,
-    path = "/context/append",
-    request_body = AppendRequest,
-    responses((status = 200, description = "The ids of the messages", body = Envelope<AppendData>), Errors),
-)]
+#[apply(described!)]
+#[post("/context/append", AppendRequest => "The ids of the messages" AppendData)]
 pub(crate) async fn context_append(
     visit: Visit,
     JsonBody { value, hold, .. }: JsonBody<AppendRequest>,
@@ -71,12 +68,8 @@ pub(crate) async fn context_append(
 ///
 /// All messages, within the budget: compacted if due, with recalled memory in the newest message. Unless there is a
 /// reason, the request begins with the bytes of the request before it.
-#[utoipa::path(
-    post,
-    path = "/context/assemble",
-    request_body = AssembleRequest,
-    responses((status = 200, description = "A request for your model", body = Envelope<AssembleData>), Errors),
-)]
+#[apply(described!)]
+#[post("/context/assemble", AssembleRequest => "A request for your model" AssembleData)]
 pub(crate) async fn context_assemble(
     visit: Visit,
     JsonBody { value, .. }: JsonBody<AssembleRequest>,
@@ -119,12 +112,8 @@ pub(crate) async fn context_assemble(
 /// Record the model's reply
 ///
 /// The turn goes to memory, and the server's token counts correct those of the next request.
-#[utoipa::path(
-    post,
-    path = "/context/after_turn",
-    request_body = AfterTurnRequest,
-    responses((status = 200, description = "The id of the reply", body = Envelope<AfterTurnData>), Errors),
-)]
+#[apply(described!)]
+#[post("/context/after_turn", AfterTurnRequest => "The id of the reply" AfterTurnData)]
 pub(crate) async fn context_after_turn(
     visit: Visit,
     JsonBody { value, hold, .. }: JsonBody<AfterTurnRequest>,
@@ -155,12 +144,8 @@ pub(crate) async fn context_after_turn(
 ///
 /// A summary replaces old messages, even if the context is not full. A configured chat model writes it; without one, it
 /// is the digest alone.
-#[utoipa::path(
-    post,
-    path = "/context/compact",
-    request_body = CompactRequest,
-    responses((status = 200, description = "Tokens before and after the compaction", body = Envelope<CompactData>), Errors),
-)]
+#[apply(described!)]
+#[post("/context/compact", CompactRequest => "Tokens before and after the compaction" CompactData)]
 pub(crate) async fn context_compact(
     visit: Visit,
     JsonBody { value, .. }: JsonBody<CompactRequest>,
@@ -180,12 +165,8 @@ pub(crate) async fn context_compact(
 /// Pin a message
 ///
 /// It stays verbatim through every compaction.
-#[utoipa::path(
-    post,
-    path = "/context/pin",
-    request_body = PinRequest,
-    responses((status = 200, description = "Done", body = Envelope<DoneData>), Errors),
-)]
+#[apply(described!)]
+#[post("/context/pin", PinRequest => "Done" DoneData)]
 pub(crate) async fn context_pin(visit: Visit, JsonBody { value, .. }: JsonBody<PinRequest>) -> Answer {
     let (direct, whose) = at(&visit, value.at(&visit.caller.home))?;
     let (id, contexts) = (item("id", &value.id)?, direct.contexts().clone());
@@ -198,12 +179,8 @@ pub(crate) async fn context_pin(visit: Visit, JsonBody { value, .. }: JsonBody<P
 /// Drop reports
 ///
 /// Resets the counters and warnings, and drops the last compaction's steps. The conversation stays as it is.
-#[utoipa::path(
-    post,
-    path = "/context/cleanup",
-    request_body = CleanupRequest,
-    responses((status = 200, description = "The reports", body = Envelope<CleanupData>), Errors),
-)]
+#[apply(described!)]
+#[post("/context/cleanup", CleanupRequest => "The reports" CleanupData)]
 pub(crate) async fn context_cleanup(
     visit: Visit,
     JsonBody { value, .. }: JsonBody<CleanupRequest>,
@@ -219,12 +196,8 @@ pub(crate) async fn context_cleanup(
 /// Fork a conversation
 ///
 /// A copy under another name; the two are independent afterwards.
-#[utoipa::path(
-    post,
-    path = "/context/fork",
-    request_body = ForkRequest,
-    responses((status = 200, description = "The copy", body = Envelope<DoneData>), Errors),
-)]
+#[apply(described!)]
+#[post("/context/fork", ForkRequest => "The copy" DoneData)]
 pub(crate) async fn context_fork(visit: Visit, JsonBody { value, .. }: JsonBody<ForkRequest>) -> Answer {
     let (direct, whose) = at(&visit, value.at(&visit.caller.home))?;
     let (to, contexts) = (value.to()?, direct.contexts().clone());
@@ -238,12 +211,8 @@ pub(crate) async fn context_fork(visit: Visit, JsonBody { value, .. }: JsonBody<
 /// Rewind a conversation
 ///
 /// It continues from just before a message. Later messages can still be recovered.
-#[utoipa::path(
-    post,
-    path = "/context/rewind",
-    request_body = RewindRequest,
-    responses((status = 200, description = "Done", body = Envelope<DoneData>), Errors),
-)]
+#[apply(described!)]
+#[post("/context/rewind", RewindRequest => "Done" DoneData)]
 pub(crate) async fn context_rewind(visit: Visit, JsonBody { value, .. }: JsonBody<RewindRequest>) -> Answer {
     let (direct, whose) = at(&visit, value.at(&visit.caller.home))?;
     let (to, contexts) = (item("to", &value.to)?, direct.contexts().clone());
@@ -256,12 +225,8 @@ pub(crate) async fn context_rewind(visit: Visit, JsonBody { value, .. }: JsonBod
 /// Start a sub-agent
 ///
 /// The messages that it starts with. Only what you append to the conversation enters it.
-#[utoipa::path(
-    post,
-    path = "/context/subagent/spawn",
-    request_body = SpawnRequest,
-    responses((status = 200, description = "Its first messages", body = Envelope<SpawnData>), Errors),
-)]
+#[apply(described!)]
+#[post("/context/subagent/spawn", SpawnRequest => "Its first messages" SpawnData)]
 pub(crate) async fn context_subagent_spawn(
     visit: Visit,
     JsonBody { value, .. }: JsonBody<SpawnRequest>,
@@ -276,12 +241,8 @@ pub(crate) async fn context_subagent_spawn(
 /// End a sub-agent
 ///
 /// A plug-in context engine is notified.
-#[utoipa::path(
-    post,
-    path = "/context/subagent/end",
-    request_body = EndedRequest,
-    responses((status = 200, description = "Done", body = Envelope<DoneData>), Errors),
-)]
+#[apply(described!)]
+#[post("/context/subagent/end", EndedRequest => "Done" DoneData)]
 pub(crate) async fn context_subagent_end(
     visit: Visit,
     JsonBody { value, .. }: JsonBody<EndedRequest>,
@@ -298,12 +259,8 @@ pub(crate) async fn context_subagent_end(
 /// List tools for your model
 ///
 /// The definition of `context_expand`: offer it, and answer its calls with `context/expand`.
-#[utoipa::path(
-    get,
-    path = "/context/tools",
-    params(ToolsQuery),
-    responses((status = 200, description = "Tools", body = Envelope<ToolsData>), Errors),
-)]
+#[apply(described!)]
+#[get("/context/tools", ToolsQuery => "Tools" ToolsData)]
 pub(crate) async fn context_tools(visit: Visit, UrlQuery(query): UrlQuery<ToolsQuery>) -> Response {
     let tool = expand_tool(speech(query.dialect).dialect());
     visit.answer(ToolsData { tools: vec![tool] })
@@ -312,12 +269,8 @@ pub(crate) async fn context_tools(visit: Visit, UrlQuery(query): UrlQuery<ToolsQ
 /// Answer `context_expand`
 ///
 /// The text of the originals, for the tool's result.
-#[utoipa::path(
-    post,
-    path = "/context/expand",
-    request_body = ExpandRequest,
-    responses((status = 200, description = "The tool's result", body = Envelope<ExpandData>), Errors),
-)]
+#[apply(described!)]
+#[post("/context/expand", ExpandRequest => "The tool's result" ExpandData)]
 pub(crate) async fn context_expand(visit: Visit, JsonBody { value, .. }: JsonBody<ExpandRequest>) -> Answer {
     let (direct, whose) = at(&visit, value.at(&visit.caller.home))?;
     let text = direct.contexts().expand(&whose, value.id.trim()).await?;
@@ -342,11 +295,7 @@ fn speech(dialect: Dialect) -> Speech {
 }
 
 fn memory(mode: MemoryMode) -> MemoryUse {
-    match mode {
-        MemoryMode::On => MemoryUse::On,
-        MemoryMode::ReadOnly => MemoryUse::ReadOnly,
-        MemoryMode::Off => MemoryUse::Off,
-    }
+    text::same!(mode, MemoryMode => MemoryUse: On, ReadOnly, Off)
 }
 
 fn item(field: &'static str, id: &str) -> Result<ItemId, Invalid> {

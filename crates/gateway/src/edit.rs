@@ -2,19 +2,20 @@
 //!
 //! Owns: finding whose memory an id is, and the summary of a patched episode. Never: writing Markdown.
 
+use macro_rules_attribute::apply;
 use memory::{EditEntry, Engine, EngineError, Hit};
 use model::{DocKind, EntryId, EntryKind, Owner, Scope};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use wire::forget::IdsParts;
 use wire::update::EpisodePatch;
-use wire::{EditData, EditRequest, Envelope, EpisodeItem, Invalid, UpdateData, UpdateRequest};
+use wire::{EditData, EditRequest, EpisodeItem, Invalid, UpdateData, UpdateRequest};
 
 use crate::body::{JsonBody, JsonBytes};
 use crate::failure::Failure;
 use crate::forget::owners;
 use crate::frame::{Answer, Visit};
-use crate::openapi::Errors;
+use crate::openapi::described;
 use crate::profile;
 
 /// How much of a patched text becomes its summary.
@@ -23,12 +24,8 @@ const SUMMARY_CHARS_MAX: usize = 200;
 /// Change a memory's text
 ///
 /// Quipu writes the change to the Markdown file; searches find it at once.
-#[utoipa::path(
-    post,
-    path = "/memory/edit",
-    request_body = EditRequest,
-    responses((status = 200, description = "Changed", body = Envelope<EditData>), Errors),
-)]
+#[apply(described!)]
+#[post("/memory/edit", EditRequest => "Changed" EditData)]
 pub(crate) async fn edit_memory(visit: Visit, body: JsonBytes) -> Answer {
     if body.read::<EditedKind>().await?.operations.is_some() {
         return profile::edit(&visit, body.read().await?).await;
@@ -82,12 +79,8 @@ async fn change(engine: &Engine, parts: IdsParts, request: EditRequest) -> Resul
 ///
 /// Omitted fields stay; but a new `episode` without a `summary` gets its beginning as the summary. A patch that changes
 /// nothing writes nothing.
-#[utoipa::path(
-    post,
-    path = "/memory/update",
-    request_body = UpdateRequest,
-    responses((status = 200, description = "The episode after the change", body = Envelope<UpdateData>), Errors),
-)]
+#[apply(described!)]
+#[post("/memory/update", UpdateRequest => "The episode after the change" UpdateData)]
 pub(crate) async fn update_memory(visit: Visit, JsonBody { value, .. }: JsonBody<UpdateRequest>) -> Answer {
     let gateway = &visit.gateway;
     let parts = value.parts(&visit.caller.home)?;

@@ -2,6 +2,7 @@
 //!
 //! Owns: finding the owner of an id. Never: choosing which other memories go too (the engine does).
 
+use macro_rules_attribute::apply;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -9,14 +10,12 @@ use memory::{Forget, Forgot, Leftover, WordsTarget};
 use model::{EntryId, Name, Owner, Scope};
 use parking_lot::Mutex;
 use wire::forget::{DeleteParts, IdsParts};
-use wire::{
-    ApiId, DeleteByIdsData, DeleteByIdsRequest, DeleteData, DeleteRequest, Envelope, LeftItem, MemoryType,
-};
+use wire::{ApiId, DeleteByIdsData, DeleteByIdsRequest, DeleteData, DeleteRequest, LeftItem, MemoryType};
 
 use crate::body::JsonBody;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
-use crate::openapi::Errors;
+use crate::openapi::described;
 use crate::state::Gateway;
 
 /// Delete a session, an owner, an owner's part of a session, or what has some words
@@ -24,12 +23,8 @@ use crate::state::Gateway;
 /// Quipu deletes it from the Markdown files, the ledger, the index and the history. With `words`, messages and memories of
 /// the owner go that contain all of them as whole words; an episode that loses some of its messages is rewritten from the
 /// others.
-#[utoipa::path(
-    post,
-    path = "/memory/delete",
-    request_body = DeleteRequest,
-    responses((status = 200, description = "Forgotten", body = Envelope<DeleteData>), Errors),
-)]
+#[apply(described!)]
+#[post("/memory/delete", DeleteRequest => "Forgotten" DeleteData)]
 pub(crate) async fn delete_memory(visit: Visit, JsonBody { value, .. }: JsonBody<DeleteRequest>) -> Answer {
     let what = target(&visit, value.parts(&visit.caller.home)?)?;
     let forgot = forget(&visit.gateway, what).await?;
@@ -131,12 +126,8 @@ fn item(Leftover { what, why }: Leftover) -> LeftItem {
 /// Delete single memories
 ///
 /// Memories without another source are deleted too. The answer lists ids that do not exist; they are not an error.
-#[utoipa::path(
-    post,
-    path = "/memory/delete_by_ids",
-    request_body = DeleteByIdsRequest,
-    responses((status = 200, description = "Forgotten", body = Envelope<DeleteByIdsData>), Errors),
-)]
+#[apply(described!)]
+#[post("/memory/delete_by_ids", DeleteByIdsRequest => "Forgotten" DeleteByIdsData)]
 pub(crate) async fn delete_memories_by_ids(
     visit: Visit,
     JsonBody { value, .. }: JsonBody<DeleteByIdsRequest>,

@@ -2,6 +2,7 @@
 //!
 //! Owns: which of it a caller may see and take back. Never: reading or writing the history.
 
+use macro_rules_attribute::apply;
 use memory::{Audited, Moment, PastFile, RecordedChange};
 use model::{Scope, Zone};
 use ports::By;
@@ -15,17 +16,13 @@ use wire::{ApiId, Envelope, Invalid, scope};
 use crate::body::{JsonBody, PathId, UrlQuery};
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
-use crate::openapi::Errors;
+use crate::openapi::{Errors, described};
 
 /// Changes of the memory files
 ///
 /// Newest first: edits by people and other programs, and background runs. A token for one scope sees what changed in it.
-#[utoipa::path(
-    get,
-    path = "/history",
-    params(HistoryQuery),
-    responses((status = 200, description = "The changes", body = Envelope<HistoryData>), Errors),
-)]
+#[apply(described!)]
+#[get("/history", HistoryQuery => "The changes" HistoryData)]
 pub(crate) async fn history(visit: Visit, UrlQuery(query): UrlQuery<HistoryQuery>) -> Answer {
     let tenant = Tenant::of(&visit, query.app_id.as_deref(), query.project_id.as_deref())?;
     let parts = query.parts(&tenant.scope)?;
@@ -58,12 +55,8 @@ pub(crate) async fn diff(visit: Visit, PathId(id): PathId, UrlQuery(query): UrlQ
 /// Files as they were
 ///
 /// After a change, or at a time: the paths of all, or one with its text. Nothing that was forgotten is in them.
-#[utoipa::path(
-    get,
-    path = "/history/files",
-    params(PastQuery),
-    responses((status = 200, description = "The files", body = Envelope<PastData>), Errors),
-)]
+#[apply(described!)]
+#[get("/history/files", PastQuery => "The files" PastData)]
 pub(crate) async fn past_files(visit: Visit, UrlQuery(query): UrlQuery<PastQuery>) -> Answer {
     let tenant = Tenant::of(&visit, query.app_id.as_deref(), query.project_id.as_deref())?;
     let moment = match (query.change, query.at) {
@@ -89,12 +82,8 @@ pub(crate) async fn past_files(visit: Visit, UrlQuery(query): UrlQuery<PastQuery
 ///
 /// Undoes exactly the changes of the run, as a change of its own; later changes stay. 409 if later changes touch the
 /// same memories.
-#[utoipa::path(
-    post,
-    path = "/history/undo",
-    request_body = UndoRequest,
-    responses((status = 200, description = "Undone; searches see it at once", body = Envelope<UndoData>), Errors),
-)]
+#[apply(described!)]
+#[post("/history/undo", UndoRequest => "Undone; searches see it at once" UndoData)]
 pub(crate) async fn undo(visit: Visit, JsonBody { value, .. }: JsonBody<UndoRequest>) -> Answer {
     let tenant = Tenant::of(&visit, value.app_id.as_deref(), value.project_id.as_deref())?;
     let engine = visit.gateway.engine.clone();
@@ -109,12 +98,8 @@ pub(crate) async fn undo(visit: Visit, JsonBody { value, .. }: JsonBody<UndoRequ
 ///
 /// Duplicates, memories that Quipu extracted from text it had injected, secrets, ended memories, and memories without a
 /// source. It changes nothing.
-#[utoipa::path(
-    get,
-    path = "/audit",
-    params(TenantQuery),
-    responses((status = 200, description = "The findings", body = Envelope<AuditData>), Errors),
-)]
+#[apply(described!)]
+#[get("/audit", TenantQuery => "The findings" AuditData)]
 pub(crate) async fn audit(visit: Visit, UrlQuery(query): UrlQuery<TenantQuery>) -> Answer {
     let tenant = Tenant::of(&visit, query.app_id.as_deref(), query.project_id.as_deref())?;
     let audited = visit.gateway.engine.audit(tenant.within()).await?;

@@ -4,6 +4,7 @@
 
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
+use macro_rules_attribute::apply;
 use memory::library::{Document, Knowledge, Method, Patch, Search, Stored, TopicAt, Upload};
 use model::Zone;
 use wire::knowledge::{
@@ -19,7 +20,7 @@ use crate::body::{JsonBody, PathId, UrlQuery};
 use crate::budget::Hold;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
-use crate::openapi::Errors;
+use crate::openapi::{Errors, described};
 use crate::state::Gateway;
 use crate::upload::Uploaded;
 
@@ -158,12 +159,8 @@ pub(crate) async fn delete_documents(visit: Visit, UrlQuery(query): UrlQuery<Sco
 }
 
 /// List documents
-#[utoipa::path(
-    get,
-    path = "/knowledge/documents",
-    params(DocumentsQuery),
-    responses((status = 200, description = "A page", body = Envelope<DocumentListData>), Errors),
-)]
+#[apply(described!)]
+#[get("/knowledge/documents", DocumentsQuery => "A page" DocumentListData)]
 pub(crate) async fn list_documents(visit: Visit, UrlQuery(query): UrlQuery<DocumentsQuery>) -> Answer {
     let parts = query.parts(&visit.caller.home)?;
     visit.caller.enter(&parts.scope)?;
@@ -250,12 +247,8 @@ pub(crate) async fn one_topic(
 }
 
 /// Search documents
-#[utoipa::path(
-    post,
-    path = "/knowledge/search",
-    request_body = KnowledgeSearchRequest,
-    responses((status = 200, description = "The topics that answer", body = Envelope<KnowledgeSearchData>), Errors),
-)]
+#[apply(described!)]
+#[post("/knowledge/search", KnowledgeSearchRequest => "The topics that answer" KnowledgeSearchData)]
 pub(crate) async fn search_documents(
     visit: Visit,
     JsonBody { value, .. }: JsonBody<KnowledgeSearchRequest>,
@@ -267,20 +260,12 @@ pub(crate) async fn search_documents(
     let search = Search {
         scope: parts.scope,
         query: value.query,
-        method: match value.method {
-            KnowledgeMethod::Keyword => Method::Keyword,
-            KnowledgeMethod::Vector => Method::Vector,
-            KnowledgeMethod::Hybrid => Method::Hybrid,
-        },
+        method: text::same!(value.method, KnowledgeMethod => Method: Keyword, Vector, Hybrid),
         topics_max: parts.topics_max,
         score_min: parts.score_min as f32,
     };
     let found = library(&visit.gateway)?.search(search).await?;
-    let retrieval_method = match found.method {
-        Method::Keyword => KnowledgeMethod::Keyword,
-        Method::Vector => KnowledgeMethod::Vector,
-        Method::Hybrid => KnowledgeMethod::Hybrid,
-    };
+    let retrieval_method = text::same!(found.method, Method => KnowledgeMethod: Keyword, Vector, Hybrid);
     let hits = found.topics.into_iter().map(|found| {
         let TopicAt { topic, document } = found.at;
         KnowledgeHit {
@@ -313,12 +298,8 @@ pub(crate) async fn search_documents(
 /// List categories
 ///
 /// With changes by people, from the library's `.taxonomy.md`.
-#[utoipa::path(
-    get,
-    path = "/knowledge/categories",
-    params(ScopeQuery),
-    responses((status = 200, description = "All categories", body = Envelope<CategoryListData>), Errors),
-)]
+#[apply(described!)]
+#[get("/knowledge/categories", ScopeQuery => "All categories" CategoryListData)]
 pub(crate) async fn list_categories(visit: Visit, UrlQuery(query): UrlQuery<ScopeQuery>) -> Answer {
     let scope = visit.entered(&query)?;
     let categories = library(&visit.gateway)?.categories(&scope).await?;

@@ -49,59 +49,62 @@ const SHOWN: &str = "/api/v2";
 pub(crate) struct Errors;
 
 /// Status, name in the document, and meaning.
-const ERRORS: [(&str, &str, &str); 12] = [
-    ("400", "BadRequest", "The request cannot be read"),
-    ("401", "Unauthorized", "No token, or an unknown token"),
-    (
-        "403",
-        "Forbidden",
-        "The token has no access to this tenant; or, without tokens, the request is not from this machine",
-    ),
-    (
-        "404",
-        "NotFound",
-        "No such route, memory, task, change, run, document or topic",
-    ),
-    (
-        "409",
-        "Conflict",
-        "A fault must be repaired first; or the same document is already stored",
-    ),
-    ("413", "PayloadTooLarge", "The body is too large"),
-    (
-        "415",
-        "UnsupportedFormat",
-        "The body is not JSON or not a form, or the file format is not supported",
-    ),
-    (
-        "422",
-        "InvalidInput",
-        "A field is invalid: `message` names the field and the fix",
-    ),
-    ("429", "QueueSaturated", "Too many unfinished tasks"),
-    (
-        "500",
-        "InternalError",
-        "Internal error; the server log has the reason",
-    ),
-    (
-        "503",
-        "Unavailable",
-        "Shutting down, a model or the index is unavailable, or the disk is read-only",
-    ),
-    ("507", "DiskFull", "The disk is full: nothing was stored"),
-];
+const ERRORS: &str = "\
+400 BadRequest The request cannot be read
+401 Unauthorized No token, or an unknown token
+403 Forbidden The token has no access to this tenant; or, without tokens, the request is not from this machine
+404 NotFound No such route, memory, task, change, run, document or topic
+409 Conflict A fault must be repaired first; or the same document is already stored
+413 PayloadTooLarge The body is too large
+415 UnsupportedFormat The body is not JSON or not a form, or the file format is not supported
+422 InvalidInput A field is invalid: `message` names the field and the fix
+429 QueueSaturated Too many unfinished tasks
+500 InternalError Internal error; the server log has the reason
+503 Unavailable Shutting down, a model or the index is unavailable, or the disk is read-only
+507 DiskFull The disk is full: nothing was stored";
+
+fn errors() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    ERRORS.lines().filter_map(|line| {
+        let (status, rest) = line.split_once(' ')?;
+        let (name, meaning) = rest.split_once(' ')?;
+        Some((status, name, meaning))
+    })
+}
 
 impl IntoResponses for Errors {
     /// References: the document describes each failure once.
     fn responses() -> BTreeMap<String, RefOr<Response>> {
         let reference = |name| RefOr::Ref(Ref::from_response_name(name));
-        ERRORS
-            .into_iter()
+        errors()
             .map(|(status, name, _)| (status.to_owned(), reference(name)))
             .collect()
     }
 }
+
+/// Describes a route that takes one body or one query and answers with data in the envelope.
+macro_rules! described {
+    ($(#[doc $($doc:tt)*])* #[post($path:tt, $body:ident => $meaning:tt $data:ident)] $($handler:tt)+) => {
+        $(#[doc $($doc)*])*
+        #[utoipa::path(
+            post,
+            path = $path,
+            request_body = $body,
+            responses((status = 200, description = $meaning, body = wire::Envelope<$data>), crate::openapi::Errors),
+        )]
+        $($handler)+
+    };
+    ($(#[doc $($doc:tt)*])* #[get($path:tt, $query:ident => $meaning:tt $data:ident)] $($handler:tt)+) => {
+        $(#[doc $($doc)*])*
+        #[utoipa::path(
+            get,
+            path = $path,
+            params($query),
+            responses((status = 200, description = $meaning, body = wire::Envelope<$data>), crate::openapi::Errors),
+        )]
+        $($handler)+
+    };
+}
+pub(crate) use described;
 
 fn failure(description: &str) -> Response {
     let envelope = ContentBuilder::new()
@@ -141,7 +144,7 @@ fn document() -> utoipa::openapi::OpenApi {
     }
     env!("CARGO_PKG_VERSION").clone_into(&mut document.info.version);
     let components = document.components.get_or_insert_default();
-    for (_, name, description) in ERRORS {
+    for (_, name, description) in errors() {
         let response = RefOr::T(failure(description));
         components.responses.insert(name.to_owned(), response);
     }

@@ -2,26 +2,21 @@
 //!
 //! Owns: whom of them a caller sees. Never: counting.
 
-use model::OwnerKind;
-use wire::Envelope;
+use macro_rules_attribute::apply;
 use wire::history::TenantQuery;
 use wire::owners::{OwnerItem, OwnersData};
 
 use crate::body::UrlQuery;
 use crate::frame::{Answer, Visit};
 use crate::history::Tenant;
-use crate::openapi::Errors;
+use crate::openapi::described;
 
 /// List owners
 ///
 /// Users, agents and libraries, as far as the token sees, with counts and sizes of their files. A user whose messages wait to become
 /// an episode is listed too.
-#[utoipa::path(
-    get,
-    path = "/owners",
-    params(TenantQuery),
-    responses((status = 200, description = "Everybody who has memory", body = Envelope<OwnersData>), Errors),
-)]
+#[apply(described!)]
+#[get("/owners", TenantQuery => "Everybody who has memory" OwnersData)]
 pub(crate) async fn list_owners(visit: Visit, UrlQuery(query): UrlQuery<TenantQuery>) -> Answer {
     let tenant = Tenant::of(&visit, query.app_id.as_deref(), query.project_id.as_deref())?;
     let holdings = visit.gateway.engine.holdings().await?.into_iter();
@@ -31,7 +26,7 @@ pub(crate) async fn list_owners(visit: Visit, UrlQuery(query): UrlQuery<TenantQu
     let owners = seen.map(|((scope, owner), holding)| OwnerItem {
         app_id: scope.app.to_string(),
         project_id: scope.project.to_string(),
-        kind: word(owner.kind).to_owned(),
+        kind: owner.kind.as_str().to_owned(),
         id: owner.id.to_string(),
         memories: holding.entries,
         files: holding.files,
@@ -40,12 +35,4 @@ pub(crate) async fn list_owners(visit: Visit, UrlQuery(query): UrlQuery<TenantQu
     });
     let owners = owners.collect();
     Ok(visit.answer(OwnersData { owners }))
-}
-
-fn word(kind: OwnerKind) -> &'static str {
-    match kind {
-        OwnerKind::User => "user",
-        OwnerKind::Agent => "agent",
-        OwnerKind::Library => "library",
-    }
 }

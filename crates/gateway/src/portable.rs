@@ -67,7 +67,7 @@ fn lines(memory: OwnedMemory, scope: &Scope) -> Vec<ExportLine> {
         lines.push(ExportLine::Memory(Box::new(line)));
     }
     for (page, text) in memory.pages {
-        let name = page.file_name().to_owned();
+        let name = page.as_str().to_owned();
         lines.push(ExportLine::Page { name, text });
     }
     if !memory.made.is_empty() {
@@ -148,7 +148,7 @@ fn memory_of(body: &[u8], scope: &Scope, owner: &Owner) -> Result<OwnedMemory, I
                 memory.entries.push(line.entry(scope, owner)?);
             }
             ExportLine::Page { name, text } => {
-                let page = Page::ALL.into_iter().find(|page| page.file_name() == name);
+                let page = Page::parse(&name);
                 let page = page
                     .ok_or_else(|| Invalid::at(format!("line {at}"), format!("there is no page `{name}`")))?;
                 memory.pages.push((page, text));

@@ -56,11 +56,7 @@ pub(crate) fn search(
             .take(search.messages_max)
             .map(|hit| show.message(hit))
             .collect(),
-        method: match found.method {
-            Method::Keyword => SearchMethod::Keyword,
-            Method::Vector => SearchMethod::Vector,
-            Method::Hybrid => SearchMethod::Hybrid,
-        },
+        method: text::same!(found.method, Method => SearchMethod: Keyword, Vector, Hybrid),
         time_span: found.span.map(|(from, to)| TimeSpan {
             from: zone.render(from),
             to: zone.render(to),
@@ -193,12 +189,7 @@ pub(crate) fn task(job: &Job, zone: &Zone) -> TaskItem {
         JobKind::MemoryFlush => TaskType::MemoryFlush,
         JobKind::WriteCell => TaskType::MemoryWrite,
     };
-    let status = match job.state {
-        JobState::Queued => TaskStatus::Queued,
-        JobState::Processing => TaskStatus::Processing,
-        JobState::Success => TaskStatus::Success,
-        JobState::Failed => TaskStatus::Failed,
-    };
+    let status = text::same!(job.state, JobState => TaskStatus: Queued, Processing, Success, Failed);
     TaskItem {
         id: job.id.0.clone(),
         status,

@@ -2,6 +2,7 @@
 //!
 //! Owns: the requests' way to the engine and back. Never: ranking and sorting.
 
+use macro_rules_attribute::apply;
 use memory::{EngineError, Hit, List, Listed, Method, Search, SortBy, Standing};
 use model::{DocKind, EntryKind, Filter, Owner, OwnerKind, Scope};
 use proxy::ContextOf;
@@ -14,19 +15,15 @@ use crate::body::{JsonBody, PathId, UrlQuery};
 use crate::edit;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
-use crate::openapi::Errors;
+use crate::openapi::{Errors, described};
 use crate::present;
 use crate::state::Gateway;
 
 /// Search memories
 ///
 /// The search sees every write that was acknowledged before it.
-#[utoipa::path(
-    post,
-    path = "/memory/search",
-    request_body = SearchRequest,
-    responses((status = 200, description = "Matching memories", body = Envelope<SearchData>), Errors),
-)]
+#[apply(described!)]
+#[post("/memory/search", SearchRequest => "Matching memories" SearchData)]
 pub(crate) async fn search_memory(visit: Visit, JsonBody { value, .. }: JsonBody<SearchRequest>) -> Answer {
     let gateway = &visit.gateway;
     let parts = value.parts(&visit.caller.home, gateway.zone())?;
@@ -73,12 +70,8 @@ pub(crate) async fn search_memory(visit: Visit, JsonBody { value, .. }: JsonBody
 /// Text for a prompt
 ///
 /// Returns the memories that the proxy would add to this message, for clients that call their model themselves.
-#[utoipa::path(
-    post,
-    path = "/memory/context",
-    request_body = ContextRequest,
-    responses((status = 200, description = "Memories as text for a prompt", body = Envelope<ContextData>), Errors),
-)]
+#[apply(described!)]
+#[post("/memory/context", ContextRequest => "Memories as text for a prompt" ContextData)]
 pub(crate) async fn memory_context(visit: Visit, JsonBody { value, .. }: JsonBody<ContextRequest>) -> Answer {
     let parts = value.parts(&visit.caller.home)?;
     visit.caller.enter(&parts.scope)?;
@@ -192,12 +185,8 @@ pub(crate) async fn one_memory(
 /// List memories
 ///
 /// A page of an owner's memories of one kind.
-#[utoipa::path(
-    post,
-    path = "/memory/get",
-    request_body = GetRequest,
-    responses((status = 200, description = "A page", body = Envelope<GetData>), Errors),
-)]
+#[apply(described!)]
+#[post("/memory/get", GetRequest => "A page" GetData)]
 pub(crate) async fn get_memory(visit: Visit, JsonBody { value, .. }: JsonBody<GetRequest>) -> Answer {
     let gateway = &visit.gateway;
     let parts = value.parts(&visit.caller.home, gateway.zone())?;

@@ -6,11 +6,11 @@
 use axum::Json;
 use axum::response::IntoResponse;
 use background::{Offline, Triggered};
+use macro_rules_attribute::apply;
 use memory::EngineError;
 use model::{Owner, OwnerKind, Timestamp};
 use ports::LedgerError;
 use ports::runs::{Run, RunQuery, RunState};
-use wire::Envelope;
 use wire::runs::{
     QuiesceData, RunItem, RunPageData, RunStatus, RunsQuery, TriggerData, TriggerRequest, TriggerStatus,
     TriggeredRun,
@@ -19,18 +19,14 @@ use wire::runs::{
 use crate::body::{JsonBody, UrlQuery};
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
-use crate::openapi::Errors;
+use crate::openapi::{Errors, described};
 use crate::state::Gateway;
 
 /// List background runs
 ///
 /// Newest first, with reason, cost and result; Quipu keeps successful runs for a week.
-#[utoipa::path(
-    get,
-    path = "/runs",
-    params(RunsQuery),
-    responses((status = 200, description = "A page", body = Envelope<RunPageData>), Errors),
-)]
+#[apply(described!)]
+#[get("/runs", RunsQuery => "A page" RunPageData)]
 pub(crate) async fn list_runs(visit: Visit, UrlQuery(query): UrlQuery<RunsQuery>) -> Answer {
     let (scope, page, page_size) = query.parts(&visit.caller.home)?;
     visit.caller.enter(&scope)?;
@@ -152,23 +148,11 @@ fn failed(error: LedgerError) -> Failure {
 }
 
 fn state(status: RunStatus) -> RunState {
-    match status {
-        RunStatus::Queued => RunState::Queued,
-        RunStatus::Running => RunState::Running,
-        RunStatus::Success => RunState::Success,
-        RunStatus::Failed => RunState::Failed,
-        RunStatus::DeadLetter => RunState::DeadLetter,
-    }
+    text::same!(status, RunStatus => RunState: Queued, Running, Success, Failed, DeadLetter)
 }
 
 fn status(state: RunState) -> RunStatus {
-    match state {
-        RunState::Queued => RunStatus::Queued,
-        RunState::Running => RunStatus::Running,
-        RunState::Success => RunStatus::Success,
-        RunState::Failed => RunStatus::Failed,
-        RunState::DeadLetter => RunStatus::DeadLetter,
-    }
+    text::same!(state, RunState => RunStatus: Queued, Running, Success, Failed, DeadLetter)
 }
 
 fn item(run: Run, gateway: &Gateway) -> RunItem {

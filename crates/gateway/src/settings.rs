@@ -10,35 +10,23 @@ use std::time::Duration;
 use model::{Name, Scope};
 use sha2::{Digest as _, Sha256};
 
-/// The gateway's settings.
-#[derive(Debug, Clone)]
-pub struct GatewaySettings {
-    pub auth: Auth,
-    /// A larger body is refused.
-    pub body_bytes_max: usize,
-    /// The limit of a body in bytes if the add is asynchronous.
-    pub async_body_bytes_max: usize,
-    /// A larger file is refused where documents are uploaded.
-    pub upload_bytes_max: usize,
-    /// Where files wait while they arrive, without a name; none: in memory.
-    pub upload_folder: Option<PathBuf>,
-    /// Headers in which a trusted client names the user, in lower case: `x-openwebui-user-id`.
-    pub user_headers: Vec<String>,
-    /// Time that running requests have to end after the server is asked to stop.
-    pub shutdown: Duration,
-}
-
-impl Default for GatewaySettings {
-    fn default() -> Self {
-        Self {
-            auth: Auth::default(),
-            body_bytes_max: 32 << 20,
-            async_body_bytes_max: 4 << 20,
-            upload_bytes_max: 50 << 20,
-            upload_folder: None,
-            user_headers: Vec::new(),
-            shutdown: Duration::from_secs(10),
-        }
+text::defaults! {
+    /// The gateway's settings.
+    #[derive(Debug, Clone)]
+    pub struct GatewaySettings {
+        pub auth: Auth,
+        /// A larger body is refused.
+        pub body_bytes_max: usize = 32 << 20,
+        /// The limit of a body in bytes if the add is asynchronous.
+        pub async_body_bytes_max: usize = 4 << 20,
+        /// A larger file is refused where documents are uploaded.
+        pub upload_bytes_max: usize = 50 << 20,
+        /// Where files wait while they arrive, without a name; none: in memory.
+        pub upload_folder: Option<PathBuf>,
+        /// Headers in which a trusted client names the user, in lower case: `x-openwebui-user-id`.
+        pub user_headers: Vec<String>,
+        /// Time that running requests have to end after the server is asked to stop.
+        pub shutdown: Duration = Duration::from_secs(10),
     }
 }
 
@@ -100,26 +88,17 @@ impl Token {
     }
 }
 
-/// What a token may do where it has access; each role may do what the one before it may.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum TokenRole {
-    /// Search and look.
-    Read,
-    /// Add, change and forget memory.
-    Write,
-    /// All users, and the server itself.
-    #[default]
-    Admin,
-}
-
-impl TokenRole {
-    /// The word that configuration, commands and errors use.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::Admin => "admin",
-        }
+text::worded! {
+    /// What a token may do where it has access; each role may do what the one before it may.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum TokenRole {
+        /// Search and look.
+        Read = "read",
+        /// Add, change and forget memory.
+        Write = "write",
+        /// All users, and the server itself.
+        #[default]
+        Admin = "admin",
     }
 }
 

@@ -3,6 +3,7 @@
 //!
 //! Owns: permissions for them, and counting by month. Never: deciding what goes with what (the engine does).
 
+use macro_rules_attribute::apply;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ use crate::edit;
 use crate::failure::Failure;
 use crate::forget::target;
 use crate::frame::{Answer, Visit};
-use crate::openapi::Errors;
+use crate::openapi::{Errors, described};
 use crate::recall::named_in_path;
 
 /// How a month begins a date.
@@ -28,12 +29,8 @@ const MONTH_BYTES: usize = "2026-03".len();
 /// Count a user's memories
 ///
 /// By kind, and by month for a time line.
-#[utoipa::path(
-    post,
-    path = "/memory/overview",
-    request_body = OverviewRequest,
-    responses((status = 200, description = "The numbers", body = Envelope<OverviewData>), Errors),
-)]
+#[apply(described!)]
+#[post("/memory/overview", OverviewRequest => "The numbers" OverviewData)]
 pub(crate) async fn memory_overview(
     visit: Visit,
     JsonBody { value, .. }: JsonBody<OverviewRequest>,
@@ -112,12 +109,8 @@ pub(crate) async fn memory_sources(
 ///
 /// What `memory/delete` or `memory/delete_by_ids` would remove, and which of a person's words stay in the memory of others. It
 /// changes nothing.
-#[utoipa::path(
-    post,
-    path = "/memory/preview",
-    request_body = PreviewRequest,
-    responses((status = 200, description = "The preview", body = Envelope<PreviewData>), Errors),
-)]
+#[apply(described!)]
+#[post("/memory/preview", PreviewRequest => "The preview" PreviewData)]
 pub(crate) async fn preview_delete(visit: Visit, JsonBody { value, .. }: JsonBody<PreviewRequest>) -> Answer {
     let mut doomed = Doomed::default();
     for forget in targets(&visit, value.parts(&visit.caller.home)?).await? {

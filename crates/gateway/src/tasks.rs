@@ -2,13 +2,14 @@
 //!
 //! Owns: showing only what a request made unless all is asked for. Never: running anything.
 
+use macro_rules_attribute::apply;
 use ports::{JobId, JobKind, JobState, TaskQuery};
 use wire::tasks::{ScopeQuery, TaskCounts, TaskStatus};
 use wire::{Envelope, StatsQuery, TaskItem, TaskPageData, TaskStatsData, TasksQuery};
 
 use crate::body::{PathId, UrlQuery};
 use crate::frame::{Answer, Visit};
-use crate::openapi::Errors;
+use crate::openapi::{Errors, described};
 use crate::present;
 
 /// Kinds of jobs that requests queue.
@@ -17,22 +18,15 @@ const ASKED_FOR: [JobKind; 2] = [JobKind::MemoryAdd, JobKind::MemoryFlush];
 /// List tasks
 ///
 /// Newest first; finished tasks are kept for a week.
-#[utoipa::path(
-    get,
-    path = "/tasks",
-    params(TasksQuery),
-    responses((status = 200, description = "A page", body = Envelope<TaskPageData>), Errors),
-)]
+#[apply(described!)]
+#[get("/tasks", TasksQuery => "A page" TaskPageData)]
 pub(crate) async fn list_tasks(visit: Visit, UrlQuery(query): UrlQuery<TasksQuery>) -> Answer {
     let zone = visit.gateway.zone();
     let parts = query.parts(&visit.caller.home, zone)?;
     visit.caller.enter(&parts.scope)?;
-    let state = query.status.map(|status| match status {
-        TaskStatus::Queued => JobState::Queued,
-        TaskStatus::Processing => JobState::Processing,
-        TaskStatus::Success => JobState::Success,
-        TaskStatus::Failed => JobState::Failed,
-    });
+    let state = query
+        .status
+        .map(|status| text::same!(status, TaskStatus => JobState: Queued, Processing, Success, Failed));
     let page = visit
         .gateway
         .engine
@@ -62,12 +56,8 @@ pub(crate) async fn list_tasks(visit: Visit, UrlQuery(query): UrlQuery<TasksQuer
 /// Count tasks by status
 ///
 /// Tasks created in a period; the answer contains the period.
-#[utoipa::path(
-    get,
-    path = "/tasks/stats",
-    params(StatsQuery),
-    responses((status = 200, description = "The counts", body = Envelope<TaskStatsData>), Errors),
-)]
+#[apply(described!)]
+#[get("/tasks/stats", StatsQuery => "The counts" TaskStatsData)]
 pub(crate) async fn task_stats(visit: Visit, UrlQuery(query): UrlQuery<StatsQuery>) -> Answer {
     let gateway = &visit.gateway;
     let zone = gateway.zone();

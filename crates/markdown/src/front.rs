@@ -10,21 +10,25 @@ use crate::lines::{Line, heading, is_blank, item, lines};
 use crate::{VERSION, VERSION_OLDEST};
 
 /// Why a file as a whole is quarantined.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Broken {
     /// A later version of Quipu wrote it, or one older than all that are read; nothing of it is read or changed.
+    #[error("the front matter has `quipu: {0}`; this program reads versions {VERSION_OLDEST} to {VERSION}")]
     Version(String),
     /// There is none where a skill must have it.
+    #[error("a skill's file begins with `name` and `description` between two lines `---`")]
     NoFront,
-    /// Another skill has the file already.
+    #[error("it contains another skill")]
     Taken,
-    /// The `---` that ends it is missing.
+    #[error("the front matter that starts in line 1 has no line `---` at its end")]
     Unclosed,
     /// Not YAML, or not keys and values.
+    #[error("the front matter is not YAML: {0}")]
     Yaml(String),
     /// From this line on, counted from 1, some bytes are no UTF-8.
+    #[error("line {0} is not UTF-8")]
     Encoding(usize),
-    /// All of it is UTF-16; it is read and not changed.
+    #[error("the file is UTF-16: Quipu reads it and cannot write it; save it as UTF-8")]
     Utf16,
 }
 
@@ -32,32 +36,6 @@ impl Broken {
     /// Whether the file may contain something that this program does not understand or cannot write.
     pub fn forbids_writing(&self) -> bool {
         matches!(self, Self::Version(_) | Self::Utf16)
-    }
-}
-
-impl std::fmt::Display for Broken {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Version(found) => write!(
-                f,
-                "the front matter has `quipu: {found}`; this program reads versions {VERSION_OLDEST} to {VERSION}"
-            ),
-            Self::NoFront => write!(
-                f,
-                "a skill's file begins with `name` and `description` between two lines `---`"
-            ),
-            Self::Taken => write!(f, "it contains another skill"),
-            Self::Unclosed => write!(
-                f,
-                "the front matter that starts in line 1 has no line `---` at its end"
-            ),
-            Self::Yaml(reason) => write!(f, "the front matter is not YAML: {reason}"),
-            Self::Encoding(line) => write!(f, "line {line} is not UTF-8"),
-            Self::Utf16 => write!(
-                f,
-                "the file is UTF-16: Quipu reads it and cannot write it; save it as UTF-8"
-            ),
-        }
     }
 }
 

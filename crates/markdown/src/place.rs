@@ -31,26 +31,13 @@ pub struct Place {
 }
 
 /// Why a path is no place for entries.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoPlace {
-    /// Not a memory file at all.
+    #[error("this is not a memory file")]
     Foreign,
     /// A memory file, in a folder whose name could be two owners'.
+    #[error("the folder `{folder}` could be two names: rename it to `{expected}`")]
     Misnamed { folder: String, expected: String },
-}
-
-impl std::fmt::Display for NoPlace {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Foreign => write!(f, "this is not a memory file"),
-            Self::Misnamed { folder, expected } => {
-                write!(
-                    f,
-                    "the folder `{folder}` could be two names: rename it to `{expected}`"
-                )
-            }
-        }
-    }
 }
 
 /// The file that an entry belongs in, relative to the vault.

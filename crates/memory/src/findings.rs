@@ -26,31 +26,20 @@ pub struct FiledEntry {
     pub entry: Entry,
 }
 
-/// Kinds of problems.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Fault {
-    /// Another memory of the owner has the same meaning.
-    Duplicate,
-    /// Recalled text was learnt again.
-    Loop,
-    /// The file contains a secret.
-    Secret,
-    /// It ended, or was superseded long ago.
-    Stale,
-    /// None of its sources is there any more.
-    Unsupported,
-}
-
-impl Fault {
-    /// The word that people and the wire use.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Duplicate => "duplicate",
-            Self::Loop => "loop",
-            Self::Secret => "secret",
-            Self::Stale => "stale",
-            Self::Unsupported => "unsupported",
-        }
+text::worded! {
+    /// Kinds of problems.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Fault {
+        /// Another memory of the owner has the same meaning.
+        Duplicate = "duplicate",
+        /// Recalled text was learnt again.
+        Loop = "loop",
+        /// The file contains a secret.
+        Secret = "secret",
+        /// It ended, or was superseded long ago.
+        Stale = "stale",
+        /// None of its sources is there any more.
+        Unsupported = "unsupported",
     }
 }
 

@@ -140,7 +140,7 @@ async fn files(world: &World, forget: &Forget, lines: BTreeSet<String>) -> Vec<L
 
 fn folder_of(world: &World, scope: &Scope, owner: &Owner) -> String {
     let page = world.parts.pages.path_of(scope, owner, Page::Memory);
-    let folder = page.strip_suffix(Page::Memory.file_name()).unwrap_or(&page);
+    let folder = page.strip_suffix(Page::Memory.as_str()).unwrap_or(&page);
     folder.trim_end_matches('/').to_owned()
 }
 

@@ -175,6 +175,6 @@ async fn forget_in(
     }
     Err(EngineError::Invalid(format!(
         "another program keeps saving `{}`: repeat the request",
-        page.file_name()
+        page.as_str()
     )))
 }

@@ -127,13 +127,7 @@ async fn add(
     for message in messages {
         if !there.contains(&message.id) {
             let client_id = carried.client_ids.remove(&message.id);
-            let new = NewMessage {
-                accept_forgotten: false,
-                log_of: None,
-                repeat_key: None,
-                message,
-                client_id,
-            };
+            let new = NewMessage::new(message, client_id);
             sessions.entry(new.message.session.clone()).or_default().push(new);
         }
     }
@@ -157,13 +151,7 @@ fn written_cell(entry: &Entry, carried: &Carried) -> Option<WrittenCell> {
     let session = SessionKey::new(entry.scope.clone(), entry.session.clone()?);
     let turns = entry.turns.iter().filter(|turn| turn.session == session);
     let messages: Vec<NewMessage> = turns
-        .map(|turn| NewMessage {
-            accept_forgotten: false,
-            log_of: None,
-            repeat_key: None,
-            message: turn.clone(),
-            client_id: carried.client_ids.get(&turn.id).cloned(),
-        })
+        .map(|turn| NewMessage::new(turn.clone(), carried.client_ids.get(&turn.id).cloned()))
         .collect();
     let is_sent = messages.iter().any(|new| new.client_id.is_some());
     Some(WrittenCell {
@@ -181,7 +169,7 @@ pub(crate) async fn entries(
     owner: &Owner,
 ) -> Result<(Vec<(VaultPath, Entry)>, Vec<VaultPath>), EngineError> {
     let page = world.parts.pages.path_of(scope, owner, Page::Memory);
-    let folder = page.strip_suffix(Page::Memory.file_name()).unwrap_or(&page);
+    let folder = page.strip_suffix(Page::Memory.as_str()).unwrap_or(&page);
     let (mut entries, mut broken) = (Vec::new(), Vec::new());
     for stat in world.parts.vault.scan().await? {
         if !stat.path.starts_with(folder) {

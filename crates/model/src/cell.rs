@@ -4,38 +4,20 @@
 
 use crate::{CellId, Message, Owner, SessionKey, Timestamp};
 
-/// Why a conversation was cut there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum CutReason {
-    /// A pause longer than the limit.
-    Gap,
-    /// The talk turned to something else.
-    Topic,
-    /// Too many messages or tokens to wait longer.
-    Size,
-    /// The client asked, or the session went idle.
-    Flush,
-    /// A model found the boundary.
-    Model,
-}
-
-impl CutReason {
-    /// The word that stores and logs use.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Gap => "gap",
-            Self::Topic => "topic",
-            Self::Size => "size",
-            Self::Flush => "flush",
-            Self::Model => "model",
-        }
-    }
-
-    /// The reason of that word.
-    pub fn parse(word: &str) -> Option<Self> {
-        [Self::Gap, Self::Topic, Self::Size, Self::Flush, Self::Model]
-            .into_iter()
-            .find(|reason| reason.as_str() == word)
+text::worded! {
+    /// Why a conversation was cut there.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum CutReason {
+        /// A pause longer than the limit.
+        Gap = "gap",
+        /// The talk turned to something else.
+        Topic = "topic",
+        /// Too many messages or tokens to wait longer.
+        Size = "size",
+        /// The client asked, or the session went idle.
+        Flush = "flush",
+        /// A model found the boundary.
+        Model = "model",
     }
 }
 

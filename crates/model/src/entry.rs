@@ -4,55 +4,28 @@
 
 use crate::{EntryId, Message, MessageId, Owner, Scope, SenderId, SessionId, Timestamp};
 
-/// Kind of a memory; each kind has its own folder in the vault.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum EntryKind {
-    /// The account of one segment, with its verbatim messages.
-    Episode,
-    /// One self-contained statement.
-    Fact,
-    /// An upcoming event, with its time.
-    Foresight,
-    /// A statement about a user, under a heading.
-    Profile,
-    /// How an agent went about a task.
-    Case,
-    /// An agent skill, as its own file.
-    Skill,
-    /// A part of a document.
-    Topic,
+text::worded! {
+    /// Kind of a memory; each kind has its own folder in the vault.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum EntryKind {
+        /// The account of one segment, with its verbatim messages.
+        Episode = "episode",
+        /// One self-contained statement.
+        Fact = "fact",
+        /// An upcoming event, with its time.
+        Foresight = "foresight",
+        /// A statement about a user, under a heading.
+        Profile = "profile",
+        /// How an agent went about a task.
+        Case = "case",
+        /// An agent skill, as its own file.
+        Skill = "skill",
+        /// A part of a document.
+        Topic = "topic",
+    }
 }
 
 impl EntryKind {
-    /// Every kind there is.
-    pub const ALL: [Self; 7] = [
-        Self::Episode,
-        Self::Fact,
-        Self::Foresight,
-        Self::Profile,
-        Self::Case,
-        Self::Skill,
-        Self::Topic,
-    ];
-
-    /// The word that files, stores and the wire use.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Episode => "episode",
-            Self::Fact => "fact",
-            Self::Foresight => "foresight",
-            Self::Profile => "profile",
-            Self::Case => "case",
-            Self::Skill => "skill",
-            Self::Topic => "topic",
-        }
-    }
-
-    /// The kind of that word.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
-    }
-
     /// Prefix of an entry's id.
     pub fn prefix(self) -> &'static str {
         match self {
@@ -67,74 +40,34 @@ impl EntryKind {
     }
 }
 
-/// Origin of a memory's content; consolidation must only learn from people's messages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Origin {
-    User,
-    Assistant,
-    Tool,
-    Web,
-    Import,
-    /// Written or changed by a person in the vault.
-    Hand,
-}
-
-impl Origin {
-    const ALL: [Self; 6] = [
-        Self::User,
-        Self::Assistant,
-        Self::Tool,
-        Self::Web,
-        Self::Import,
-        Self::Hand,
-    ];
-
-    /// The word that files and stores use.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Assistant => "assistant",
-            Self::Tool => "tool",
-            Self::Web => "web",
-            Self::Import => "import",
-            Self::Hand => "hand",
-        }
-    }
-
-    /// The origin of that word.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|origin| origin.as_str() == word)
+text::worded! {
+    /// Origin of a memory's content; consolidation must only learn from people's messages.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Origin {
+        User = "user",
+        Assistant = "assistant",
+        Tool = "tool",
+        Web = "web",
+        Import = "import",
+        /// Written or changed by a person in the vault.
+        Hand = "hand",
     }
 }
 
-/// How far people let a skill come. Only an approved one is ever shown to a model.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum SkillStatus {
-    /// Nobody has looked at it.
-    #[default]
-    Draft,
-    Approved,
-    /// Kept, so that it is not made again.
-    Rejected,
+text::worded! {
+    /// How far people let a skill come. Only an approved one is ever shown to a model.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum SkillStatus {
+        /// Nobody has looked at it.
+        #[default]
+        Draft = "draft",
+        Approved = "approved",
+        /// Kept, so that it is not made again.
+        Rejected = "rejected",
+    }
 }
 
 impl SkillStatus {
-    /// The word that files and the wire use.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Draft => "draft",
-            Self::Approved => "approved",
-            Self::Rejected => "rejected",
-        }
-    }
-
-    /// The status of that word.
-    pub fn parse(word: &str) -> Option<Self> {
-        [Self::Draft, Self::Approved, Self::Rejected]
-            .into_iter()
-            .find(|status| status.as_str() == word)
-    }
-
     /// The status in a skill's labels: their first word; a skill without it is not approved.
     pub fn of(labels: &[String]) -> Self {
         labels
@@ -144,35 +77,18 @@ impl SkillStatus {
     }
 }
 
-/// Kind of an entry's source.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum ParentKind {
-    /// A memcell in the ledger.
-    Memcell,
-    /// An episode of the same owner.
-    Episode,
-    /// Several entries that are about the same.
-    Cluster,
-    /// A document that was uploaded.
-    Document,
-}
-
-impl ParentKind {
-    /// The word that files and the wire use.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Memcell => "memcell",
-            Self::Episode => "episode",
-            Self::Cluster => "cluster",
-            Self::Document => "document",
-        }
-    }
-
-    /// The kind of that word.
-    pub fn parse(word: &str) -> Option<Self> {
-        [Self::Memcell, Self::Episode, Self::Cluster, Self::Document]
-            .into_iter()
-            .find(|kind| kind.as_str() == word)
+text::worded! {
+    /// Kind of an entry's source.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum ParentKind {
+        /// A memcell in the ledger.
+        Memcell = "memcell",
+        /// An episode of the same owner.
+        Episode = "episode",
+        /// Several entries that are about the same.
+        Cluster = "cluster",
+        /// A document that was uploaded.
+        Document = "document",
     }
 }
 

@@ -158,15 +158,17 @@ impl Default for Scope {
     }
 }
 
-/// Whether a memory is about a person, about an agent's own work, or out of documents.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum OwnerKind {
-    /// A person: `users/` in the vault.
-    User,
-    /// An agent: `agents/` in the vault.
-    Agent,
-    /// A collection of documents: `libraries/` in the vault.
-    Library,
+text::worded! {
+    /// Whether a memory is about a person, about an agent's own work, or out of documents.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum OwnerKind {
+        /// A person: `users/` in the vault.
+        User = "user",
+        /// An agent: `agents/` in the vault.
+        Agent = "agent",
+        /// A collection of documents: `libraries/` in the vault.
+        Library = "library",
+    }
 }
 
 /// Owner of memory, inside one scope.

@@ -8,35 +8,16 @@ use std::sync::Arc;
 use crate::attachment::{attachment, without_attachments};
 use crate::{MessageId, SenderId, SessionKey, Timestamp};
 
-/// Role of a speaker.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Role {
-    /// A person.
-    User,
-    /// A model.
-    Assistant,
-    /// A tool's result.
-    Tool,
-}
-
-impl Role {
-    /// The wire's word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Assistant => "assistant",
-            Self::Tool => "tool",
-        }
-    }
-
-    /// The role of that word.
-    pub fn parse(word: &str) -> Option<Self> {
-        match word {
-            "user" => Some(Self::User),
-            "assistant" => Some(Self::Assistant),
-            "tool" => Some(Self::Tool),
-            _ => None,
-        }
+text::worded! {
+    /// Role of a speaker.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Role {
+        /// A person.
+        User = "user",
+        /// A model.
+        Assistant = "assistant",
+        /// A tool's result.
+        Tool = "tool",
     }
 }
 

@@ -2,27 +2,15 @@
 //!
 //! Owns: the list of pages. Never: their content, or their place.
 
-/// A page of an owner.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Page {
-    /// Facts that matter now.
-    Memory,
-    /// The owner's profile.
-    User,
-    /// How the owner wants to be answered.
-    Soul,
-}
-
-impl Page {
-    /// Every page there is.
-    pub const ALL: [Self; 3] = [Self::Memory, Self::User, Self::Soul];
-
-    /// The name of its file.
-    pub fn file_name(self) -> &'static str {
-        match self {
-            Self::Memory => "MEMORY.md",
-            Self::User => "USER.md",
-            Self::Soul => "SOUL.md",
-        }
+text::worded! {
+    /// A page of an owner.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Page {
+        /// Facts that matter now.
+        Memory = "MEMORY.md",
+        /// The owner's profile.
+        User = "USER.md",
+        /// How the owner wants to be answered.
+        Soul = "SOUL.md",
     }
 }

@@ -50,6 +50,19 @@ pub struct NewMessage {
     pub repeat_key: Option<String>,
 }
 
+impl NewMessage {
+    /// A message with the client's own id, if it gave one, and nothing else.
+    pub fn new(message: Message, client_id: Option<String>) -> Self {
+        Self {
+            message,
+            client_id,
+            accept_forgotten: false,
+            log_of: None,
+            repeat_key: None,
+        }
+    }
+}
+
 /// Result for one message of an append.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Accepted {
@@ -216,66 +229,31 @@ pub trait Transcripts: Send + Sync + std::fmt::Debug {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct JobId(pub String);
 
-/// Kind of a job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum JobKind {
-    /// Writes one segment's memories to the vault and the index. Subject: the segment's id.
-    WriteCell,
-    /// Looks for boundaries in a session's buffer. Subject: the session.
-    MemoryAdd,
-    /// Cuts all of a session's buffer. Subject: the session.
-    MemoryFlush,
-}
-
-impl JobKind {
-    /// Every kind there is.
-    pub const ALL: [Self; 3] = [Self::WriteCell, Self::MemoryAdd, Self::MemoryFlush];
-
-    /// The word that the store and the task routes use.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::WriteCell => "write_cell",
-            Self::MemoryAdd => "memory_add",
-            Self::MemoryFlush => "memory_flush",
-        }
-    }
-
-    /// The kind of that word.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+text::worded! {
+    /// Kind of a job.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum JobKind {
+        /// Writes one segment's memories to the vault and the index. Subject: the segment's id.
+        WriteCell = "write_cell",
+        /// Looks for boundaries in a session's buffer. Subject: the session.
+        MemoryAdd = "memory_add",
+        /// Cuts all of a session's buffer. Subject: the session.
+        MemoryFlush = "memory_flush",
     }
 }
 
-/// State of a job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum JobState {
-    /// Waiting for its time.
-    Queued,
-    /// Leased to a worker.
-    Processing,
-    /// Done.
-    Success,
-    /// Failed in its last attempt; kept and reported until a person retries or deletes it.
-    Failed,
-}
-
-impl JobState {
-    /// Every state there is.
-    const ALL: [Self; 4] = [Self::Queued, Self::Processing, Self::Success, Self::Failed];
-
-    /// The word that the store and the task routes use.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Queued => "queued",
-            Self::Processing => "processing",
-            Self::Success => "success",
-            Self::Failed => "failed",
-        }
-    }
-
-    /// The state of that word.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.as_str() == word)
+text::worded! {
+    /// State of a job.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum JobState {
+        /// Waiting for its time.
+        Queued = "queued",
+        /// Leased to a worker.
+        Processing = "processing",
+        /// Done.
+        Success = "success",
+        /// Failed in its last attempt; kept and reported until a person retries or deletes it.
+        Failed = "failed",
     }
 }
 

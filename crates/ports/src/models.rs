@@ -27,13 +27,6 @@ pub enum EmbedError {
     Dimensions { expected: usize, found: usize },
 }
 
-impl EmbedError {
-    /// Whether the same call may succeed later.
-    pub fn is_retryable(&self) -> bool {
-        matches!(self, Self::Unavailable { .. })
-    }
-}
-
 /// Text to vectors of unit length.
 #[async_trait]
 pub trait Embedder: Send + Sync + std::fmt::Debug {

@@ -24,81 +24,39 @@ pub struct Work {
     pub subject: String,
 }
 
-/// The trigger of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Cause {
-    Event,
-    /// Due after a quiet time without an event; each event restarts the time.
-    Idle,
-    Cron,
-    /// Enough has happened.
-    Counter,
-    /// A person asked for it.
-    Manual,
-}
-
-impl Cause {
-    /// Every cause there is.
-    const ALL: [Self; 5] = [Self::Event, Self::Idle, Self::Cron, Self::Counter, Self::Manual];
-
-    /// The word that the store and the routes use.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Event => "event",
-            Self::Idle => "idle",
-            Self::Cron => "cron",
-            Self::Counter => "counter",
-            Self::Manual => "manual",
-        }
-    }
-
-    /// The cause of that word.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|cause| cause.as_str() == word)
+text::worded! {
+    /// The trigger of a run.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Cause {
+        Event = "event",
+        /// Due after a quiet time without an event; each event restarts the time.
+        Idle = "idle",
+        Cron = "cron",
+        /// Enough has happened.
+        Counter = "counter",
+        /// A person asked for it.
+        Manual = "manual",
     }
 }
 
-/// State of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum RunState {
-    /// Waiting for its time.
-    Queued,
-    /// Leased to a dispatcher.
-    Running,
-    /// Done.
-    Success,
-    /// The last attempt failed; the next one waits for its time.
-    Failed,
-    /// Failed permanently; kept and reported until the same work succeeds or is deleted.
-    DeadLetter,
+text::worded! {
+    /// State of a run.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum RunState {
+        /// Waiting for its time.
+        Queued = "queued",
+        /// Leased to a dispatcher.
+        Running = "running",
+        /// Done.
+        Success = "success",
+        /// The last attempt failed; the next one waits for its time.
+        Failed = "failed",
+        /// Failed permanently; kept and reported until the same work succeeds or is deleted.
+        DeadLetter = "dead_letter",
+    }
 }
 
 impl RunState {
-    /// Every state there is.
-    const ALL: [Self; 5] = [
-        Self::Queued,
-        Self::Running,
-        Self::Success,
-        Self::Failed,
-        Self::DeadLetter,
-    ];
-
-    /// The word that the store and the routes use.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Queued => "queued",
-            Self::Running => "running",
-            Self::Success => "success",
-            Self::Failed => "failed",
-            Self::DeadLetter => "dead_letter",
-        }
-    }
-
-    /// The state of that word.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.as_str() == word)
-    }
-
     /// Whether the run waits for its time.
     pub fn is_waiting(self) -> bool {
         matches!(self, Self::Queued | Self::Failed)
@@ -336,17 +294,6 @@ impl std::fmt::Display for MemoryEvent {
 pub trait Events: Send + Sync + std::fmt::Debug {
     /// Receives events; `Ok` means that the runs they cause are on disk. The same event can come more than once.
     async fn emit(&self, events: Vec<MemoryEvent>) -> Result<(), LedgerError>;
-}
-
-/// Ignores all events.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct NoEvents;
-
-#[async_trait]
-impl Events for NoEvents {
-    async fn emit(&self, _: Vec<MemoryEvent>) -> Result<(), LedgerError> {
-        Ok(())
-    }
 }
 
 /// Power supply of the machine.

@@ -30,13 +30,7 @@ pub struct UpstreamAnswer {
     pub body: BoxStream<'static, Result<Bytes, UpstreamError>>,
 }
 
-impl std::fmt::Debug for UpstreamAnswer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("UpstreamAnswer")
-            .field("status", &self.status)
-            .finish_non_exhaustive()
-    }
-}
+text::shown!(UpstreamAnswer { status });
 
 impl UpstreamAnswer {
     /// The value of a header.

@@ -5,7 +5,6 @@
 
 mod wire;
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::Duration;
@@ -66,15 +65,8 @@ pub struct HttpChat {
     newer_limit: AtomicBool,
 }
 
-/// Without the settings: some put a key into the query of the base URL.
-impl fmt::Debug for HttpChat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HttpChat")
-            .field("model", &self.settings.model)
-            .field("endpoint", &self.endpoint)
-            .finish_non_exhaustive()
-    }
-}
+// Without the settings: some put a key into the query of the base URL.
+text::shown!(HttpChat { endpoint });
 
 impl HttpChat {
     /// The chat model of these settings; the endpoint is not asked yet.

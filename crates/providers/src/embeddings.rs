@@ -6,7 +6,6 @@
 mod cache;
 mod wire;
 
-use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -82,15 +81,8 @@ pub struct HttpEmbedder {
     cache: QueryCache,
 }
 
-/// Without the settings: some put a key into the query of the base URL.
-impl fmt::Debug for HttpEmbedder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HttpEmbedder")
-            .field("id", &self.id)
-            .field("endpoint", &self.endpoint)
-            .finish_non_exhaustive()
-    }
-}
+// Without the settings: some put a key into the query of the base URL.
+text::shown!(HttpEmbedder { id, endpoint });
 
 fn refused(reason: String) -> EmbedError {
     EmbedError::Refused { reason }

@@ -11,7 +11,6 @@ mod messages;
 mod process;
 mod protocol;
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -54,16 +53,12 @@ impl EngineSettings {
     }
 }
 
-/// Without `config`, which may hold a key.
-impl fmt::Debug for EngineSettings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EngineSettings")
-            .field("id", &self.id)
-            .field("owns_compaction", &self.owns_compaction)
-            .field("timeout", &self.timeout)
-            .finish_non_exhaustive()
-    }
-}
+// Without `config`, which may hold a key.
+text::shown!(EngineSettings {
+    id,
+    owns_compaction,
+    timeout
+});
 
 /// A context engine that is a program. Quipu starts it with the first call and ends it with the last reference.
 #[derive(Debug)]

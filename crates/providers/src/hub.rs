@@ -22,21 +22,14 @@ const WELCOME: [&str; 4] = [
     "1_Pooling/config.json",
 ];
 
-/// Where the files come from.
-#[derive(Debug, Clone)]
-pub struct Hub {
-    /// As in `https://huggingface.co`.
-    pub endpoint: String,
-    /// For models that are not public.
-    pub token: Option<ApiKey>,
-}
-
-impl Default for Hub {
-    fn default() -> Self {
-        Self {
-            endpoint: "https://huggingface.co".to_owned(),
-            token: None,
-        }
+text::defaults! {
+    /// Where the files come from.
+    #[derive(Debug, Clone)]
+    pub struct Hub {
+        /// As in `https://huggingface.co`.
+        pub endpoint: String = "https://huggingface.co".to_owned(),
+        /// For models that are not public.
+        pub token: Option<ApiKey>,
     }
 }
 

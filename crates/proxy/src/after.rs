@@ -51,13 +51,7 @@ pub struct ProxyAnswer {
     pub warning: Option<String>,
 }
 
-impl std::fmt::Debug for ProxyAnswer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ProxyAnswer")
-            .field("status", &self.status)
-            .finish_non_exhaustive()
-    }
-}
+text::shown!(ProxyAnswer { status });
 
 impl ProxyAnswer {
     /// An answer that is passed on unread.

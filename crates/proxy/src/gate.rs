@@ -6,7 +6,6 @@
 mod queue;
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::Arc;
@@ -35,14 +34,7 @@ pub struct BackgroundCall {
     pub run: Box<dyn Fn() -> BoxFuture<'static, JobEnd> + Send + Sync>,
 }
 
-impl fmt::Debug for BackgroundCall {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BackgroundCall")
-            .field("name", &self.name)
-            .field("key", &self.key)
-            .finish_non_exhaustive()
-    }
-}
+text::shown!(BackgroundCall { name, key });
 
 /// How a job ended by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -207,13 +199,7 @@ struct Inner {
 
 type Callback = Box<dyn Fn() + Send + Sync>;
 
-impl fmt::Debug for Inner {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Gate")
-            .field("upstream", &self.upstream)
-            .finish_non_exhaustive()
-    }
-}
+text::shown!(Inner { upstream });
 
 impl Gate {
     /// Takes the server for a client's stream. It never waits; a running job is cancelled.

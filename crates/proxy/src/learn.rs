@@ -162,13 +162,7 @@ impl<'a> Learnt<'a> {
             tool_call_id: None,
         };
         with(&mut message);
-        self.messages.push(NewMessage {
-            accept_forgotten: false,
-            log_of: None,
-            repeat_key: None,
-            message,
-            client_id: Some(id),
-        });
+        self.messages.push(NewMessage::new(message, Some(id)));
     }
 }
 

@@ -39,19 +39,12 @@ pub const QUESTIONS: [&str; 8] = [
     "How old is the company?",
 ];
 
-/// The mean and the deviation of the cosines of unrelated texts. The default is that of the built-in table.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Cosines {
-    mean: f32,
-    deviation: f32,
-}
-
-impl Default for Cosines {
-    fn default() -> Self {
-        Self {
-            mean: 0.140_374,
-            deviation: 0.070_362,
-        }
+text::defaults! {
+    /// The mean and the deviation of the cosines of unrelated texts. The default is that of the built-in table.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct Cosines {
+        mean: f32 = 0.140_374,
+        deviation: f32 = 0.070_362,
     }
 }
 

@@ -1,12 +1,16 @@
-//! Text functions for every crate: search terms, a stable hash, an error with its causes, a number with its noun.
+//! Text functions for every crate: search terms, a stable hash, an error with its causes, a number with its noun,
+//! an enum of words, a struct of defaults, a `Debug` of some fields.
 //!
 //! Owns: word boundaries in any script, folding, stemming and stop words, the same for every search; FNV-1a. Never: the
 //! weight of a term, or the meaning of a text.
 
 mod cause;
 mod count;
+mod defaults;
 mod fnv;
 mod language;
+mod shown;
+mod worded;
 mod words;
 
 pub use cause::chain;

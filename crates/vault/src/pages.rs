@@ -28,12 +28,12 @@ fn made_of(scope: &Scope, owner: &Owner, name: Option<&str>) -> VaultPath {
 
 fn path_of(scope: &Scope, owner: &Owner, page: Page) -> VaultPath {
     let folder = markdown::place::folder_of(scope, Some(owner));
-    format!("{folder}/{}", page.file_name()).into()
+    format!("{folder}/{}", page.as_str()).into()
 }
 
 fn previous_of(scope: &Scope, owner: &Owner, page: Page) -> VaultPath {
     let folder = markdown::place::folder_of(scope, Some(owner));
-    format!("{folder}/{PREVIOUS}/{}", page.file_name()).into()
+    format!("{folder}/{PREVIOUS}/{}", page.as_str()).into()
 }
 
 /// A page's text; none when nothing is there.

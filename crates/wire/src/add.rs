@@ -14,7 +14,7 @@ pub const MESSAGES_MAX: usize = 500;
 
 /// Messages of one session to add. Unknown keys are ignored.
 #[skip_serializing_none]
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub struct AddRequest {
     #[schema(min_length = 1, max_length = 128)]
@@ -71,16 +71,8 @@ impl AddRequest {
     pub fn new(session_id: impl Into<String>, messages: Vec<MessageItem>) -> Self {
         Self {
             session_id: session_id.into(),
-            session_title: None,
-            app_id: None,
-            project_id: None,
             messages,
-            defer_extraction: false,
-            async_mode: false,
-            wait: false,
-            accept_forgotten: false,
-            log_of: None,
-            undated: false,
+            ..Self::default()
         }
     }
 

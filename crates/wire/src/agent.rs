@@ -83,11 +83,7 @@ pub enum SkillState {
 
 impl From<SkillStatus> for SkillState {
     fn from(status: SkillStatus) -> Self {
-        match status {
-            SkillStatus::Draft => Self::Draft,
-            SkillStatus::Approved => Self::Approved,
-            SkillStatus::Rejected => Self::Rejected,
-        }
+        text::same!(status, SkillStatus => Self: Draft, Approved, Rejected)
     }
 }
 

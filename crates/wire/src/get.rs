@@ -23,7 +23,7 @@ pub const PAGE_MAX: usize = 1_000_000;
 
 /// A page of an owner's memories of one kind. Unknown keys are refused.
 #[skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GetRequest {
     /// Owner of the memory: exactly one of `user_id` and `agent_id`.
@@ -69,33 +69,24 @@ pub enum MemoryStanding {
     Superseded,
 }
 
-/// A kind of memory. A user has episodes, facts, upcoming events and a profile, an agent has cases and skills.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum MemoryType {
-    Episode,
-    Profile,
-    AgentCase,
-    AgentSkill,
-    /// Quipu: single statements.
-    AtomicFact,
-    /// Quipu: upcoming events.
-    Foresight,
+text::worded! {
+    /// A kind of memory. A user has episodes, facts, upcoming events and a profile, an agent has cases and skills.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum MemoryType {
+        #[default]
+        Episode = "episode",
+        Profile = "profile",
+        AgentCase = "agent_case",
+        AgentSkill = "agent_skill",
+        /// Quipu: single statements.
+        AtomicFact = "atomic_fact",
+        /// Quipu: upcoming events.
+        Foresight = "foresight",
+    }
 }
 
 impl MemoryType {
-    /// Its name on the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Episode => "episode",
-            Self::Profile => "profile",
-            Self::AgentCase => "agent_case",
-            Self::AgentSkill => "agent_skill",
-            Self::AtomicFact => "atomic_fact",
-            Self::Foresight => "foresight",
-        }
-    }
-
     fn owner_kind(self) -> OwnerKind {
         match self {
             Self::Episode | Self::Profile | Self::AtomicFact | Self::Foresight => OwnerKind::User,
@@ -137,19 +128,10 @@ impl GetRequest {
     /// The newest memories of a kind, of an owner that the caller adds.
     pub fn newest(memory_type: MemoryType) -> Self {
         Self {
-            user_id: None,
-            agent_id: None,
-            app_id: None,
-            project_id: None,
             memory_type,
             page: 1,
             page_size: crate::page::size(),
-            sort_by: SortField::default(),
-            sort_order: SortOrder::default(),
-            filters: None,
-            with_readable_episode: false,
-            as_of: None,
-            standing: None,
+            ..Self::default()
         }
     }
 

@@ -23,7 +23,7 @@ const INCLUDE_MESSAGES_MAX: usize = 200;
 /// A question. Unknown keys are refused.
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the JSON")]
 #[skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchRequest {
     /// Owner of the memory: exactly one of `user_id` and `agent_id`.
@@ -89,28 +89,17 @@ fn unlimited() -> i64 {
     -1
 }
 
-/// Which evidence is used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum SearchMethod {
-    Keyword,
-    Vector,
-    #[default]
-    Hybrid,
-    Agentic,
-    LlmMultiround,
-}
-
-impl SearchMethod {
-    /// The wire's word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Keyword => "keyword",
-            Self::Vector => "vector",
-            Self::Hybrid => "hybrid",
-            Self::Agentic => "agentic",
-            Self::LlmMultiround => "llm_multiround",
-        }
+text::worded! {
+    /// Which evidence is used.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, ToSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum SearchMethod {
+        Keyword = "keyword",
+        Vector = "vector",
+        #[default]
+        Hybrid = "hybrid",
+        Agentic = "agentic",
+        LlmMultiround = "llm_multiround",
     }
 }
 
@@ -174,25 +163,9 @@ impl SearchRequest {
     /// A question that asks for nothing in particular but its words.
     pub fn new(query: impl Into<String>) -> Self {
         Self {
-            user_id: None,
-            agent_id: None,
-            app_id: None,
-            project_id: None,
             query: query.into(),
-            method: SearchMethod::default(),
             top_k: unlimited(),
-            radius: None,
-            min_score: None,
-            include_profile: false,
-            include_person: false,
-            enable_llm_rerank: None,
-            with_readable_episode: false,
-            filters: None,
-            as_of: None,
-            query_time: None,
-            include_messages: 0,
-            max_tokens: None,
-            explain: false,
+            ..Self::default()
         }
     }
 

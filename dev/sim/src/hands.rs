@@ -22,7 +22,7 @@ impl Run {
             Step::WriteFile => {
                 let word_of = self.book.new_word();
                 let page = Pages::path_of(&self.world.vault, &scope, &owner, Page::Memory);
-                let folder = page.trim_end_matches(Page::Memory.file_name());
+                let folder = page.trim_end_matches(Page::Memory.as_str());
                 let path: VaultPath = format!("{folder}facts/own-{word_of}.md").into();
                 let text = format!("## About the {0}\n\nThe {0} is mine.\n", word(word_of));
                 self.world.vault.write(&path, text.clone());

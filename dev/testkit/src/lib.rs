@@ -5,9 +5,12 @@
 pub mod backend;
 pub mod caches;
 pub mod clock;
+mod events;
 pub mod faults;
 pub mod index;
 pub mod ledger;
 pub mod models;
 pub mod reading;
 pub mod vault;
+
+pub use events::NoEvents;

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use crate::{About, Failure, RunContext, RunOutcome, Strategy, Triggers};
+use crate::{About, Failure, RunContext, RunOutcome, Strategy};
 use async_trait::async_trait;
 use extract::skills::{Case, RULES_VERSION, Trajectory, case, case_request, parse_case, trajectories};
 use memory::{Curate, Engine, EngineError};
@@ -16,17 +16,12 @@ use crate::strategies::desk::{ask, failed, recorded};
 
 /// Writes a case for each agent that worked with tools.
 #[derive(Debug)]
-pub struct ExtractAgentCase {
-    engine: Engine,
-    transcripts: Arc<dyn Transcripts>,
+pub(super) struct ExtractAgentCase {
+    pub(super) engine: Engine,
+    pub(super) transcripts: Arc<dyn Transcripts>,
 }
 
 impl ExtractAgentCase {
-    /// Reads segments and writes cases.
-    pub fn new(engine: Engine, transcripts: Arc<dyn Transcripts>) -> Self {
-        Self { engine, transcripts }
-    }
-
     /// Writes the case of one agent unless it exists; returns whether there is one now.
     async fn write(
         &self,
@@ -82,10 +77,6 @@ impl ExtractAgentCase {
 impl Strategy for ExtractAgentCase {
     fn name(&self) -> &'static str {
         "extract_agent_case"
-    }
-
-    fn triggers(&self) -> Triggers {
-        Triggers::default()
     }
 
     fn about(&self, event: &MemoryEvent) -> Option<About> {

@@ -35,15 +35,8 @@ const TRIES: usize = 3;
 /// The strategy.
 #[derive(Debug)]
 pub(super) struct Dream {
-    engine: Engine,
-    limits: Limits,
-}
-
-impl Dream {
-    /// On an engine's memories.
-    pub(super) fn new(engine: Engine, limits: Limits) -> Self {
-        Self { engine, limits }
-    }
+    pub(super) engine: Engine,
+    pub(super) limits: Limits,
 }
 
 #[async_trait]
@@ -153,7 +146,7 @@ impl Dream {
                 return Ok(Some(dropped));
             }
         }
-        Err(Failure::Retry(format!("{} is being changed", page.file_name())))
+        Err(Failure::Retry(format!("{} is being changed", page.as_str())))
     }
 }
 

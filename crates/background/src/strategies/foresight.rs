@@ -6,7 +6,7 @@
 //! Rules find the event and its time; the wording comes from the segment's facts, which a model may have written. So it
 //! costs no call.
 
-use crate::{About, Failure, RunContext, RunOutcome, Strategy, Triggers};
+use crate::{About, Failure, RunContext, RunOutcome, Strategy};
 use async_trait::async_trait;
 use extract::consolidate::foresight::{Foresight, foresights};
 use memory::{Curate, Engine, Hit};
@@ -18,24 +18,13 @@ use crate::strategies::desk::{all, by_rules, failed, recorded};
 /// The strategy.
 #[derive(Debug)]
 pub(super) struct ExtractForesight {
-    engine: Engine,
-}
-
-impl ExtractForesight {
-    /// On an engine's memories.
-    pub(super) fn new(engine: Engine) -> Self {
-        Self { engine }
-    }
+    pub(super) engine: Engine,
 }
 
 #[async_trait]
 impl Strategy for ExtractForesight {
     fn name(&self) -> &'static str {
         "extract_foresight"
-    }
-
-    fn triggers(&self) -> Triggers {
-        Triggers::default()
     }
 
     /// Most segments announce nothing: they make no run.

@@ -24,14 +24,7 @@ const QUIET: Duration = Duration::from_mins(1);
 /// The strategy.
 #[derive(Debug)]
 pub(super) struct ExtractUserProfile {
-    engine: Engine,
-}
-
-impl ExtractUserProfile {
-    /// On an engine's memories.
-    pub(super) fn new(engine: Engine) -> Self {
-        Self { engine }
-    }
+    pub(super) engine: Engine,
 }
 
 #[async_trait]

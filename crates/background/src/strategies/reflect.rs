@@ -3,7 +3,7 @@
 //! Owns: the weekly run over every user, off unless it is asked for. Never: taking a person's or a first-hand episode
 //! away.
 
-use crate::{About, Failure, RunContext, RunOutcome, Strategy, Triggers};
+use crate::{Failure, RunContext, RunOutcome, Strategy, Triggers};
 use async_trait::async_trait;
 use extract::consolidate::cluster::{Member, Nearness, clusters};
 use extract::consolidate::reflect::{
@@ -11,7 +11,6 @@ use extract::consolidate::reflect::{
 };
 use memory::{Curate, Engine};
 use model::{Doc, DocKind, Entry, EntryId, EntryKind, Origin, Owner, Parent, ParentKind, Scope};
-use ports::runs::MemoryEvent;
 
 use crate::strategies::desk::{NO_ANSWER, ask, by_rules, failed, owners, recorded, with_dropped};
 
@@ -21,15 +20,8 @@ pub(super) const NAME: &str = "reflect_episodes";
 /// The strategy.
 #[derive(Debug)]
 pub(super) struct ReflectEpisodes {
-    engine: Engine,
-    nearness: Nearness,
-}
-
-impl ReflectEpisodes {
-    /// On an engine's memories.
-    pub(super) fn new(engine: Engine, nearness: Nearness) -> Self {
-        Self { engine, nearness }
-    }
+    pub(super) engine: Engine,
+    pub(super) nearness: Nearness,
 }
 
 #[async_trait]
@@ -43,10 +35,6 @@ impl Strategy for ReflectEpisodes {
             cron: Some("0 2 * * 1".into()),
             ..Triggers::default()
         }
-    }
-
-    fn about(&self, _: &MemoryEvent) -> Option<About> {
-        None
     }
 
     async fn run(&self, context: &RunContext) -> Result<RunOutcome, Failure> {

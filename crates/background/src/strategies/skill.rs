@@ -25,16 +25,11 @@ const QUIET: Duration = Duration::from_mins(5);
 
 /// Sorts an agent's cases by kind and keeps a draft for each kind.
 #[derive(Debug)]
-pub struct ExtractAgentSkill {
-    engine: Engine,
+pub(super) struct ExtractAgentSkill {
+    pub(super) engine: Engine,
 }
 
 impl ExtractAgentSkill {
-    /// Reads cases and writes skills.
-    pub fn new(engine: Engine) -> Self {
-        Self { engine }
-    }
-
     async fn learn(&self, context: &RunContext, owner: &Owner) -> Result<usize, Failure> {
         let scope = &context.run.work.scope;
         let cases = all(&self.engine, scope, owner, EntryKind::Case).await?;

@@ -63,21 +63,19 @@ pub(super) async fn show_then(desk: &Desk, api: &Api, args: ShowArgs) -> Result<
         path = path.with("path", file);
     }
     let then: PastData = api.get(path.text()).await?;
-    if desk.json {
-        output::json(&then)?;
-        return Ok(Exit::Ok);
-    }
-    if then.files.is_empty() {
-        let file = args.path.as_deref().unwrap_or("memory/");
-        let none = Failure::missing(format!("nothing was at `{file}` then"));
-        return Err(none.hint("`quipu show --at TIME` lists the files that there were"));
-    }
-    for PastFileItem { path, text } in &then.files {
-        let text = text.as_deref().unwrap_or("(its text is not kept)");
-        let told = args.path.as_ref().map_or(&**path, |_| text.trim_end());
-        line(format_args!("{told}"))?;
-    }
-    Ok(Exit::Ok)
+    desk.tell(&then, || {
+        if then.files.is_empty() {
+            let file = args.path.as_deref().unwrap_or("memory/");
+            let none = Failure::missing(format!("nothing was at `{file}` then"));
+            return Err(none.hint("`quipu show --at TIME` lists the files that there were"));
+        }
+        for PastFileItem { path, text } in &then.files {
+            let text = text.as_deref().unwrap_or("(its text is not kept)");
+            let told = args.path.as_ref().map_or(&**path, |_| text.trim_end());
+            line(format_args!("{told}"))?;
+        }
+        Ok(())
+    })
 }
 
 pub(super) async fn diff(desk: &Desk, api: &Api, args: DiffArgs) -> Result<Exit, Failure> {
@@ -94,12 +92,7 @@ pub(super) async fn diff(desk: &Desk, api: &Api, args: DiffArgs) -> Result<Exit,
     };
     let path = tenant(Path::new("/history/", &id), &args.tenant)?;
     let data: DiffData = api.get(path.text()).await?;
-    if desk.json {
-        output::json(&data)?;
-    } else {
-        line(format_args!("{}", data.diff.trim_end()))?;
-    }
-    Ok(Exit::Ok)
+    desk.tell(&data, || line(format_args!("{}", data.diff.trim_end())))
 }
 
 pub(super) async fn undo(desk: &Desk, api: &Api, args: UndoArgs) -> Result<Exit, Failure> {
@@ -109,45 +102,40 @@ pub(super) async fn undo(desk: &Desk, api: &Api, args: UndoArgs) -> Result<Exit,
         project_id: args.tenant.project,
     };
     let data: UndoData = api.post("/history/undo", &request).await?;
-    if desk.json {
-        output::json(&data)?;
-        return Ok(Exit::Ok);
-    }
-    match &data.change {
-        Some(change) => show(change)?,
-        None => line(format_args!("nothing left to undo"))?,
-    }
-    Ok(Exit::Ok)
+    desk.tell(&data, || {
+        match &data.change {
+            Some(change) => show(change)?,
+            None => line(format_args!("nothing left to undo"))?,
+        }
+        Ok(())
+    })
 }
 
 pub(super) async fn audit(desk: &Desk, api: &Api, args: AuditArgs) -> Result<Exit, Failure> {
     let path = tenant(Path::new("/audit", ""), &args.tenant)?;
     let data: AuditData = api.get(path.text()).await?;
-    if desk.json {
-        output::json(&data)?;
-        return Ok(Exit::Ok);
-    }
-    for FindingItem {
-        fault,
-        id,
-        path,
-        why,
-        run_id,
-        ..
-    } in &data.findings
-    {
-        line(format_args!("{fault:<11} {id}: {why}"))?;
-        let run = run_id
-            .as_ref()
-            .map_or_else(String::new, |run| format!("  written by {run}"));
-        line(format_args!("            {path}{run}"))?;
-    }
-    let advice = match data.findings.len() {
-        0 => "no problems found",
-        _ => "`quipu undo RUN` undoes a run, `quipu forget` deletes a memory; or edit the file",
-    };
-    line(format_args!("{advice}"))?;
-    Ok(Exit::Ok)
+    desk.tell(&data, || {
+        for FindingItem {
+            fault,
+            id,
+            path,
+            why,
+            run_id,
+            ..
+        } in &data.findings
+        {
+            line(format_args!("{fault:<11} {id}: {why}"))?;
+            let run = run_id
+                .as_ref()
+                .map_or_else(String::new, |run| format!("  written by {run}"));
+            line(format_args!("            {path}{run}"))?;
+        }
+        let advice = match data.findings.len() {
+            0 => "no problems found",
+            _ => "`quipu undo RUN` undoes a run, `quipu forget` deletes a memory; or edit the file",
+        };
+        line(format_args!("{advice}"))
+    })
 }
 
 /// A path with the tenant that was named, if one was.

@@ -306,11 +306,7 @@ fn show_undo(file: &RestoredFile) -> Result<(), Failure> {
 
 impl From<DoorArg> for ClientDoor {
     fn from(door: DoorArg) -> Self {
-        match door {
-            DoorArg::Mcp => Self::Mcp,
-            DoorArg::Hooks => Self::Hooks,
-            DoorArg::BaseUrl => Self::BaseUrl,
-        }
+        text::same!(door, DoorArg => Self: Mcp, Hooks, BaseUrl)
     }
 }
 

@@ -123,18 +123,15 @@ async fn list(
         path = path.with("category_id", category);
     }
     let listed: DocumentListData = api.get(path.text()).await?;
-    if desk.json {
-        output::json(&listed)?;
-        return Ok(Exit::Ok);
-    }
-    for document in &listed.documents {
-        let (id, title, category) = (&document.doc_id, &document.title, &document.category_id);
-        let topics = counted(document.topic_count, "topic", "topics");
-        say!("{id}  {title} ({topics}, {category})")?;
-    }
-    let all = counted(listed.total, "document", "documents");
-    say!("{} of {all}", listed.documents.len())?;
-    Ok(Exit::Ok)
+    desk.tell(&listed, || {
+        for document in &listed.documents {
+            let (id, title, category) = (&document.doc_id, &document.title, &document.category_id);
+            let topics = counted(document.topic_count, "topic", "topics");
+            say!("{id}  {title} ({topics}, {category})")?;
+        }
+        let all = counted(listed.total, "document", "documents");
+        say!("{} of {all}", listed.documents.len())
+    })
 }
 
 async fn show(desk: &Desk, api: &Api, at: &ScopeArgs, id: &str) -> Result<Exit, Failure> {
@@ -142,31 +139,24 @@ async fn show(desk: &Desk, api: &Api, at: &ScopeArgs, id: &str) -> Result<Exit, 
         let topic: TopicData = api
             .get(within(Path::new("/knowledge/topics/", id), at).text())
             .await?;
-        if desk.json {
-            output::json(&topic)?;
-        } else {
-            say!("{}\n\n{}", topic.topic_path, topic.content)?;
-        }
-        return Ok(Exit::Ok);
+        return desk.tell(&topic, || say!("{}\n\n{}", topic.topic_path, topic.content));
     }
     let document: DocumentData = api
         .get(within(Path::new("/knowledge/documents/", id), at).text())
         .await?;
-    if desk.json {
-        output::json(&document)?;
-        return Ok(Exit::Ok);
-    }
-    say!(
-        "{} ({})\n{}",
-        document.title,
-        document.category_id,
-        document.summary
-    )?;
-    for topic in &document.topics {
-        let indent = "  ".repeat(topic.depth);
-        say!("{}  {indent}{}", topic.topic_id, topic.topic_name)?;
-    }
-    Ok(Exit::Ok)
+    desk.tell(&document, || {
+        say!(
+            "{} ({})\n{}",
+            document.title,
+            document.category_id,
+            document.summary
+        )?;
+        for topic in &document.topics {
+            let indent = "  ".repeat(topic.depth);
+            say!("{}  {indent}{}", topic.topic_id, topic.topic_name)?;
+        }
+        Ok(())
+    })
 }
 
 async fn search(
@@ -180,11 +170,7 @@ async fn search(
     let (app_id, project_id) = ids(&scope(at)?);
     let request = KnowledgeSearchRequest {
         query,
-        method: match method {
-            MethodArg::Keyword => KnowledgeMethod::Keyword,
-            MethodArg::Vector => KnowledgeMethod::Vector,
-            MethodArg::Hybrid => KnowledgeMethod::Hybrid,
-        },
+        method: text::same!(method, MethodArg => KnowledgeMethod: Keyword, Vector, Hybrid),
         top_k: limit.into(),
         score_threshold: None,
         include_content: false,
@@ -192,20 +178,18 @@ async fn search(
         project_id,
     };
     let found: KnowledgeSearchData = api.post("/knowledge/search", &request).await?;
-    if desk.json {
-        output::json(&found)?;
-        return Ok(Exit::Ok);
-    }
-    if found.hits.is_empty() {
-        say!("nothing found")?;
-    }
-    for hit in &found.hits {
-        say!("{}  {}", hit.topic_id, hit.topic_path)?;
-        if !hit.summary.is_empty() {
-            say!("  {}", hit.summary)?;
+    desk.tell(&found, || {
+        if found.hits.is_empty() {
+            say!("nothing found")?;
         }
-    }
-    Ok(Exit::Ok)
+        for hit in &found.hits {
+            say!("{}  {}", hit.topic_id, hit.topic_path)?;
+            if !hit.summary.is_empty() {
+                say!("  {}", hit.summary)?;
+            }
+        }
+        Ok(())
+    })
 }
 
 async fn delete(desk: &Desk, api: &Api, at: &ScopeArgs, ids: &[String]) -> Result<Exit, Failure> {
@@ -247,14 +231,12 @@ async fn delete_all(desk: &Desk, api: &Api, at: &ScopeArgs, yes: bool) -> Result
         deleted_topics: 0,
     };
     let gone = api.delete(path.text()).await?.unwrap_or(none);
-    if desk.json {
-        output::json(&gone)?;
-    } else {
+    desk.tell(&gone, || {
         let documents = counted(gone.deleted_documents, "document", "documents");
         let topics = counted(gone.deleted_topics, "topic", "topics");
         say!("deleted {documents} with {topics}")?;
-    }
-    Ok(Exit::Ok)
+        Ok(())
+    })
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use super::Desk;
 use crate::api::{Api, Path};
 use crate::args::{DEFAULT_USER, LiveArgs, LiveContext, LiveOf};
 use crate::error::{Exit, Failure};
-use crate::output::{self, say};
+use crate::output::say;
 
 /// How many characters of a message a table shows.
 const EXCERPT_CHARS_MAX: usize = 100;
@@ -90,22 +90,12 @@ async fn asked<T: DeserializeOwned + Serialize>(
     print: impl FnOnce(&T) -> Result<(), Failure>,
 ) -> Result<Exit, Failure> {
     let data: T = api.get(path.text()).await?;
-    if desk.json {
-        output::json(&data)?;
-    } else {
-        print(&data)?;
-    }
-    Ok(Exit::Ok)
+    desk.tell(&data, || print(&data))
 }
 
 async fn change(desk: &Desk, api: &Api, path: &str, body: Value, done: &str) -> Result<Exit, Failure> {
     let data: DoneData = api.post(path, &body).await?;
-    if desk.json {
-        output::json(&data)?;
-    } else {
-        say!("{done}")?;
-    }
-    Ok(Exit::Ok)
+    desk.tell(&data, || say!("{done}"))
 }
 
 async fn list(desk: &Desk, api: &Api, of: &LiveOf) -> Result<Exit, Failure> {
@@ -241,22 +231,12 @@ async fn stats(desk: &Desk, api: &Api, live: &LiveArgs) -> Result<Exit, Failure>
         stats: api.get(look("/context/stats", live).text()).await?,
         archives: api.get(look("/context/archives", live).text()).await?,
     };
-    if desk.json {
-        output::json(&figures)?;
-    } else {
-        say!("{figures}")?;
-    }
-    Ok(Exit::Ok)
+    desk.tell(&figures, || say!("{figures}"))
 }
 
 async fn compact(desk: &Desk, api: &Api, live: &LiveArgs) -> Result<Exit, Failure> {
     let data: CompactData = api.post("/context/compact", &body(live, json!({}))).await?;
-    if desk.json {
-        output::json(&data)?;
-    } else {
-        say!("{}", compacted(&data))?;
-    }
-    Ok(Exit::Ok)
+    desk.tell(&data, || say!("{}", compacted(&data)))
 }
 
 /// The result of a compaction, for people.

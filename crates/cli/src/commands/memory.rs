@@ -145,11 +145,7 @@ pub(super) async fn search(desk: &Desk, api: &Api, args: SearchArgs) -> Result<E
         agent_id,
         app_id,
         project_id,
-        method: match args.method {
-            MethodArg::Keyword => SearchMethod::Keyword,
-            MethodArg::Vector => SearchMethod::Vector,
-            MethodArg::Hybrid => SearchMethod::Hybrid,
-        },
+        method: text::same!(args.method, MethodArg => SearchMethod: Keyword, Vector, Hybrid),
         top_k: i64::from(args.top_k),
         min_score: Some(args.min_score),
         filters: args.session.as_ref().map(|id| json!({"session_id": id})),

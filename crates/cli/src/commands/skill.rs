@@ -12,7 +12,7 @@ use super::{Desk, name, scope};
 use crate::api::{Api, NOTHING, Path};
 use crate::args::{SkillArgs, SkillCommand};
 use crate::error::{Exit, Failure};
-use crate::output::{self, say};
+use crate::output::say;
 
 /// Skills that are asked for at a time.
 const PAGE_SIZE: i64 = 100;
@@ -57,12 +57,7 @@ pub(super) async fn skill(desk: &Desk, api: &Api, args: SkillArgs) -> Result<Exi
                 .with("project_id", &scope.project)
                 .with("agent_id", &agent);
             let skill: SkillItem = api.post(path.text(), &NOTHING).await?;
-            if desk.json {
-                output::json(&skill)?;
-            } else {
-                say!("{} is {}", skill.name, word(skill.status))?;
-            }
-            Ok(Exit::Ok)
+            desk.tell(&skill, || say!("{} is {}", skill.name, word(skill.status)))
         }
     }
 }
@@ -91,33 +86,27 @@ async fn all(api: &Api, scope: &Scope, agent: &Name) -> Result<Vec<SkillItem>, F
 }
 
 fn list(desk: &Desk, skills: &[SkillItem], agent: &Name) -> Result<Exit, Failure> {
-    if desk.json {
-        output::json(&json!({"agent_skills": skills}))?;
-        return Ok(Exit::Ok);
-    }
-    for skill in skills {
-        let sure = skill.confidence * 100.0;
-        say!("{:<8}  {sure:>3.0} %  {}", word(skill.status), skill.name)?;
-        say!("      {}", skill.description)?;
-    }
-    say!("{} of {agent}", counted(skills.len(), "skill", "skills"))?;
-    Ok(Exit::Ok)
+    desk.tell(&json!({"agent_skills": skills}), || {
+        for skill in skills {
+            let sure = skill.confidence * 100.0;
+            say!("{:<8}  {sure:>3.0} %  {}", word(skill.status), skill.name)?;
+            say!("      {}", skill.description)?;
+        }
+        say!("{} of {agent}", counted(skills.len(), "skill", "skills"))
+    })
 }
 
 fn show(desk: &Desk, skill: &SkillItem) -> Result<Exit, Failure> {
-    if desk.json {
-        output::json(skill)?;
-        return Ok(Exit::Ok);
-    }
-    say!(
-        "{} ({})\n{}  {}\n",
-        skill.name,
-        word(skill.status),
-        skill.id,
-        skill.path
-    )?;
-    say!("{}\n\n{}", skill.description, skill.content)?;
-    Ok(Exit::Ok)
+    desk.tell(skill, || {
+        say!(
+            "{} ({})\n{}  {}\n",
+            skill.name,
+            word(skill.status),
+            skill.id,
+            skill.path
+        )?;
+        say!("{}\n\n{}", skill.description, skill.content)
+    })
 }
 
 fn word(state: SkillState) -> &'static str {

@@ -87,12 +87,9 @@ fn revoke(desk: &Desk, id: &str) -> Result<Exit, Failure> {
         let none = Failure::missing(format!("there is no token `{id}`"));
         return Err(none.hint("list them with `quipu token list`"));
     };
-    if desk.json {
-        output::json(&json!({"revoked": shown(&token)}))?;
-    } else {
-        say!("revoked {}: {}", token.id, opens(&token))?;
-    }
-    Ok(Exit::Ok)
+    desk.tell(&json!({"revoked": shown(&token)}), || {
+        say!("revoked {}: {}", token.id, opens(&token))
+    })
 }
 
 /// What a token opens, in words.

@@ -9,21 +9,17 @@ use crate::output::{self, TableCell, say};
 
 pub(super) async fn users(desk: &Desk, api: &Api) -> Result<Exit, Failure> {
     let data: OwnersData = api.get("/owners").await?;
-    if desk.json {
-        output::json(&data)?;
-        return Ok(Exit::Ok);
-    }
-    if data.owners.is_empty() {
-        say!("nobody has memories yet: `quipu add --flush \"…\"` writes the first")?;
-        return Ok(Exit::Ok);
-    }
-    output::table(
-        [
-            "kind", "id", "app", "project", "memories", "waiting", "files", "size",
-        ],
-        data.owners.iter().map(row),
-    )?;
-    Ok(Exit::Ok)
+    desk.tell(&data, || {
+        if data.owners.is_empty() {
+            return say!("nobody has memories yet: `quipu add --flush \"…\"` writes the first");
+        }
+        output::table(
+            [
+                "kind", "id", "app", "project", "memories", "waiting", "files", "size",
+            ],
+            data.owners.iter().map(row),
+        )
+    })
 }
 
 fn row(owner: &OwnerItem) -> [TableCell; 8] {

@@ -32,7 +32,7 @@ fn claims(said: [Option<usize>; 4], model: Option<&str>) -> Claims {
 fn wg_1_the_first_source_decides() {
     let resolved = |said, model| {
         let window = ModelWindow::resolve(&claims(said, model));
-        (window.tokens, window.source.name(), window.model)
+        (window.tokens, window.source.as_str(), window.model)
     };
     let model = Some("gpt-4o".to_owned());
     let at = |tokens, source| (tokens, source, model.clone());

@@ -18,34 +18,19 @@ mod references;
 pub(crate) use codebuddy::failed as says_failed;
 pub use references::identifiers;
 
-/// Kind of an item.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum ItemKind {
-    System,
-    Error,
-    Decision,
-    Code,
-    Command,
-    FileContent,
-    ToolResult,
-    Explanation,
-    Conversation,
-}
-
-impl ItemKind {
-    /// As factors name it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::System => "system",
-            Self::Error => "error",
-            Self::Decision => "decision",
-            Self::Code => "code",
-            Self::Command => "command",
-            Self::FileContent => "file_content",
-            Self::ToolResult => "tool_result",
-            Self::Explanation => "explanation",
-            Self::Conversation => "conversation",
-        }
+::text::worded! {
+    /// Kind of an item.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum ItemKind {
+        System = "system",
+        Error = "error",
+        Decision = "decision",
+        Code = "code",
+        Command = "command",
+        FileContent = "file_content",
+        ToolResult = "tool_result",
+        Explanation = "explanation",
+        Conversation = "conversation",
     }
 }
 

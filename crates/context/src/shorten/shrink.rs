@@ -10,31 +10,20 @@ use crate::tokens::Meter;
 use crate::shorten::summary;
 use crate::shorten::truncate::{self, Unit};
 
-/// One way to make a text smaller; declared from the gentlest to the hardest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum ShrinkStrategy {
-    /// It fits as it is.
-    None,
-    /// Blank and repeated lines are removed; a repetition becomes a number.
-    Squeeze,
-    /// Head and tail, seven tenths and three.
-    RemoveMiddle,
-    /// The sentences that matter most, in their order.
-    ExtractKey,
-    /// The head alone.
-    AggressiveTruncate,
-}
-
-impl ShrinkStrategy {
-    /// As reports name it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Squeeze => "squeeze",
-            Self::RemoveMiddle => "remove-middle",
-            Self::ExtractKey => "extract-key",
-            Self::AggressiveTruncate => "aggressive-truncate",
-        }
+::text::worded! {
+    /// One way to make a text smaller; declared from the gentlest to the hardest.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum ShrinkStrategy {
+        /// It fits as it is.
+        None = "none",
+        /// Blank and repeated lines are removed; a repetition becomes a number.
+        Squeeze = "squeeze",
+        /// Head and tail, seven tenths and three.
+        RemoveMiddle = "remove-middle",
+        /// The sentences that matter most, in their order.
+        ExtractKey = "extract-key",
+        /// The head alone.
+        AggressiveTruncate = "aggressive-truncate",
     }
 }
 

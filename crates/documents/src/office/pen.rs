@@ -20,6 +20,7 @@ pub(super) enum ParagraphKind {
     },
 }
 
+#[derive(Default)]
 pub(super) struct Pen {
     writer: Writer,
     /// Whether each open list is ordered; every one has an open item.
@@ -31,16 +32,6 @@ pub(super) struct Pen {
 }
 
 impl Pen {
-    pub(super) fn new() -> Self {
-        Self {
-            writer: Writer::default(),
-            lists: Vec::new(),
-            cells: 0,
-            coming: None,
-            is_in_heading: false,
-        }
-    }
-
     pub(super) fn finish(self) -> String {
         self.writer.finish()
     }

@@ -37,7 +37,7 @@ pub(super) fn markdown(package: &mut Package<'_>, main: &str, text: &str) -> Res
     if let Some(text) = package.related(&relations, "styles")? {
         workbook.read_formats(&text)?;
     }
-    let mut pen = Pen::new();
+    let mut pen = Pen::default();
     for (name, part) in workbook.sheets(text, &relations)? {
         if let Some(sheet) = package.part(&part)? {
             Sheet::new(name, &workbook, &mut pen).read(&sheet)?;

@@ -25,7 +25,7 @@ enum ShapeRole {
 
 pub(super) fn markdown(package: &mut Package<'_>, main: &str, text: &str) -> Result<String, Unreadable> {
     let relations = package.relations(main)?;
-    let mut pen = Pen::new();
+    let mut pen = Pen::default();
     for (part, number) in slides(text, &relations)?.iter().zip(1..) {
         let Some(slide) = package.part(part)? else {
             continue;

@@ -15,7 +15,7 @@ pub(super) fn markdown(package: &mut Package<'_>, main: &str, text: &str) -> Res
     let relations = package.relations(main)?;
     let styles = Styles::read(package, &relations)?;
     let mut word = WordReader {
-        pen: Pen::new(),
+        pen: Pen::default(),
         styles,
         relations,
         note: String::new(),

@@ -34,7 +34,7 @@ pub(super) struct Run {
     is_invisible: bool,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct TextState {
     matrix: Matrix,
     font: Option<Rc<Font>>,
@@ -296,14 +296,8 @@ impl TextState {
     fn new() -> Self {
         Self {
             matrix: UNIT,
-            font: None,
-            size: 0.0,
-            letter_gap: 0.0,
-            word_gap: 0.0,
             stretch: 1.0,
-            leading: 0.0,
-            rise: 0.0,
-            is_invisible: false,
+            ..Self::default()
         }
     }
 }

@@ -18,21 +18,14 @@ pub struct Member<'a> {
     pub vector: &'a [f32],
 }
 
-/// How near is near.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Nearness {
-    /// The least cosine between an episode and a cluster's mean.
-    pub cosine_min: f32,
-    /// The most days since the cluster's last episode.
-    pub days_max: u32,
-}
-
-impl Default for Nearness {
-    fn default() -> Self {
-        Self {
-            cosine_min: 0.55,
-            days_max: 7,
-        }
+text::defaults! {
+    /// How near is near.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct Nearness {
+        /// The least cosine between an episode and a cluster's mean.
+        pub cosine_min: f32 = 0.55,
+        /// The most days since the cluster's last episode.
+        pub days_max: u32 = 7,
     }
 }
 

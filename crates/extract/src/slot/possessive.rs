@@ -27,30 +27,6 @@ static PARTNERS: WordList =
 
 static ANIMALS: WordList = word_list!("dog cat puppy kitten horse rabbit hamster parrot bird tortoise");
 
-/// Nouns with a value that another noun's slot holds too.
-const SAME_AS: &[(&str, &str)] = &[
-    ("company", "employer"),
-    ("home", "residence"),
-    ("city", "residence"),
-    ("house", "residence"),
-    ("apartment", "residence"),
-    ("flat", "residence"),
-    ("timezone", "time zone"),
-    ("title", "job title"),
-    ("role", "job title"),
-    ("position", "job title"),
-    ("e-mail", "email"),
-    ("university", "school"),
-    ("college", "school"),
-    ("fiance", "partner"),
-    ("number", "phone number"),
-    ("cell number", "phone number"),
-    ("mobile number", "phone number"),
-    ("home address", "address"),
-    ("email address", "email"),
-    ("e-mail address", "email"),
-];
-
 /// Verbs that put one thing in the place of another.
 static CHANGES: WordList =
     word_list!("changed switched upgraded updated downgraded swapped replaced traded exchanged");
@@ -348,8 +324,20 @@ fn noun(words: &[Word]) -> Vec<&str> {
 fn attribute(noun: &str, head: &str) -> String {
     // A job with a place is the one who gives it.
     let noun = if head == "job" { "employer" } else { noun };
-    let same = SAME_AS.iter().find(|(name, _)| *name == noun);
-    same.map_or(noun, |(_, same)| same).to_owned()
+    // Some nouns have a value that another noun's slot holds too.
+    let same = match noun {
+        "company" => "employer",
+        "home" | "city" | "house" | "apartment" | "flat" => "residence",
+        "timezone" => "time zone",
+        "title" | "role" | "position" => "job title",
+        "e-mail" | "email address" | "e-mail address" => "email",
+        "university" | "college" => "school",
+        "fiance" => "partner",
+        "number" | "cell number" | "mobile number" => "phone number",
+        "home address" => "address",
+        other => other,
+    };
+    same.to_owned()
 }
 
 fn value_end(words: &[Word], start: usize) -> usize {

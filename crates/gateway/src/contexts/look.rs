@@ -4,9 +4,9 @@
 
 use context::guard::{Limits, Verdict};
 use conversation::contexts::Original;
+use macro_rules_attribute::apply;
 use model::SessionId;
 use transcript::ItemId;
-use wire::Envelope;
 use wire::conversation::{
     ArchiveItem, ArchivesData, ContextStatsData, ConversationAt, ConversationsData, ConversationsQuery,
     FindQuery, GivenData, GivenItem, GuardData, GuardQuery, LookQuery, OriginalItem, OriginalsData,
@@ -16,17 +16,13 @@ use wire::conversation::{
 use super::{at, steps, value};
 use crate::body::UrlQuery;
 use crate::frame::{Answer, Visit};
-use crate::openapi::Errors;
+use crate::openapi::described;
 
 /// Show the figures
 ///
 /// Tokens, summaries, last compaction and warnings of the conversation.
-#[utoipa::path(
-    get,
-    path = "/context/stats",
-    params(LookQuery),
-    responses((status = 200, description = "The figures", body = Envelope<ContextStatsData>), Errors),
-)]
+#[apply(described!)]
+#[get("/context/stats", LookQuery => "The figures" ContextStatsData)]
 pub(crate) async fn context_stats(visit: Visit, UrlQuery(query): UrlQuery<LookQuery>) -> Answer {
     let (direct, whose) = at(&visit, query.at(&visit.caller.home))?;
     let stats = direct
@@ -71,12 +67,8 @@ pub(crate) async fn context_stats(visit: Visit, UrlQuery(query): UrlQuery<LookQu
 /// Check the window
 ///
 /// Whether enough of the window is left for a request.
-#[utoipa::path(
-    get,
-    path = "/context/guard",
-    params(GuardQuery),
-    responses((status = 200, description = "The verdict", body = Envelope<GuardData>), Errors),
-)]
+#[apply(described!)]
+#[get("/context/guard", GuardQuery => "The verdict" GuardData)]
 pub(crate) async fn context_guard(visit: Visit, UrlQuery(query): UrlQuery<GuardQuery>) -> Answer {
     let (direct, whose) = at(&visit, query.at(&visit.caller.home))?;
     let Limits { block, warn } = direct.contexts().chosen().policy.guard.clone();
@@ -99,8 +91,11 @@ pub(crate) async fn context_guard(visit: Visit, UrlQuery(query): UrlQuery<GuardQ
         used_tokens: finding.used,
         remaining_tokens: finding.remaining(),
         safe_tokens: window.safe_budget(),
-        source: window.source.name().to_owned(),
-        events: events.into_iter().map(|event| event.name().to_owned()).collect(),
+        source: window.source.as_str().to_owned(),
+        events: events
+            .into_iter()
+            .map(|event| event.as_str().to_owned())
+            .collect(),
         used_percent: finding.percent(),
         message: finding.message,
     }))
@@ -109,12 +104,8 @@ pub(crate) async fn context_guard(visit: Visit, UrlQuery(query): UrlQuery<GuardQ
 /// List conversations
 ///
 /// A user's conversations, those through the proxy and those of these routes.
-#[utoipa::path(
-    get,
-    path = "/context/conversations",
-    params(ConversationsQuery),
-    responses((status = 200, description = "Their ids", body = Envelope<ConversationsData>), Errors),
-)]
+#[apply(described!)]
+#[get("/context/conversations", ConversationsQuery => "Their ids" ConversationsData)]
 pub(crate) async fn context_conversations(
     visit: Visit,
     UrlQuery(query): UrlQuery<ConversationsQuery>,
@@ -133,12 +124,8 @@ pub(crate) async fn context_conversations(
 /// Show the view
 ///
 /// The messages that the model sees of the conversation.
-#[utoipa::path(
-    get,
-    path = "/context/view",
-    params(LookQuery),
-    responses((status = 200, description = "The view", body = Envelope<ViewData>), Errors),
-)]
+#[apply(described!)]
+#[get("/context/view", LookQuery => "The view" ViewData)]
 pub(crate) async fn context_view(visit: Visit, UrlQuery(query): UrlQuery<LookQuery>) -> Answer {
     let (direct, whose) = at(&visit, query.at(&visit.caller.home))?;
     let view = direct.contexts().view(&whose).await?.into_iter();
@@ -157,12 +144,8 @@ pub(crate) async fn context_view(visit: Visit, UrlQuery(query): UrlQuery<LookQue
 /// Show what memory added
 ///
 /// The text that recall and core memory added to the conversation, as far as the model still sees it.
-#[utoipa::path(
-    get,
-    path = "/context/given",
-    params(LookQuery),
-    responses((status = 200, description = "The added text", body = Envelope<GivenData>), Errors),
-)]
+#[apply(described!)]
+#[get("/context/given", LookQuery => "The added text" GivenData)]
 pub(crate) async fn context_given(visit: Visit, UrlQuery(query): UrlQuery<LookQuery>) -> Answer {
     let (direct, whose) = at(&visit, query.at(&visit.caller.home))?;
     let (head, turns) = direct.contexts().given(&whose).await?;
@@ -178,12 +161,8 @@ pub(crate) async fn context_given(visit: Visit, UrlQuery(query): UrlQuery<LookQu
 }
 
 /// List the summaries in view
-#[utoipa::path(
-    get,
-    path = "/context/archives",
-    params(LookQuery),
-    responses((status = 200, description = "The summaries", body = Envelope<ArchivesData>), Errors),
-)]
+#[apply(described!)]
+#[get("/context/archives", LookQuery => "The summaries" ArchivesData)]
 pub(crate) async fn context_archives(visit: Visit, UrlQuery(query): UrlQuery<LookQuery>) -> Answer {
     let (direct, whose) = at(&visit, query.at(&visit.caller.home))?;
     let archives = direct.contexts().archives(&whose).await?.into_iter();
@@ -210,12 +189,8 @@ pub(crate) async fn context_archives(visit: Visit, UrlQuery(query): UrlQuery<Loo
 /// Recover originals
 ///
 /// A message as the client sent it, or all messages behind a summary.
-#[utoipa::path(
-    get,
-    path = "/context/recover",
-    params(RecoverQuery),
-    responses((status = 200, description = "The originals", body = Envelope<OriginalsData>), Errors),
-)]
+#[apply(described!)]
+#[get("/context/recover", RecoverQuery => "The originals" OriginalsData)]
 pub(crate) async fn context_recover(visit: Visit, UrlQuery(query): UrlQuery<RecoverQuery>) -> Answer {
     let (direct, whose) = at(&visit, query.at(&visit.caller.home))?;
     let found = direct.contexts().recover(&whose, &query.id).await?;
@@ -225,12 +200,8 @@ pub(crate) async fn context_recover(visit: Visit, UrlQuery(query): UrlQuery<Reco
 /// Search originals
 ///
 /// The newest messages that contain all the words, compacted ones included.
-#[utoipa::path(
-    get,
-    path = "/context/find",
-    params(FindQuery),
-    responses((status = 200, description = "The originals", body = Envelope<OriginalsData>), Errors),
-)]
+#[apply(described!)]
+#[get("/context/find", FindQuery => "The originals" OriginalsData)]
 pub(crate) async fn context_find(visit: Visit, UrlQuery(query): UrlQuery<FindQuery>) -> Answer {
     let (direct, whose) = at(&visit, query.at(&visit.caller.home))?;
     let limit = query.limit()?;

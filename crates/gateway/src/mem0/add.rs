@@ -61,11 +61,8 @@ pub(super) async fn add(visit: Visit, JsonBody { value, hold, .. }: JsonBody<Add
         })?;
     visit.caller.enter_add(&parts)?;
     let new = |(at, (message, client_id))| NewMessage {
-        accept_forgotten: false,
-        log_of: None,
         repeat_key: repeat.as_ref().map(|repeat| repeat.key(at)),
-        message,
-        client_id,
+        ..NewMessage::new(message, client_id)
     };
     let add = Add {
         title: None,

@@ -49,7 +49,7 @@ impl Real {
             embedder: embedder.clone(),
             reranker: None,
             chat: None,
-            events: Arc::new(ports::runs::NoEvents),
+            events: Arc::new(testkit::NoEvents),
             documents: Arc::new(testkit::reading::DirectReader),
             clock: clock.clone(),
             ids: ids.clone(),

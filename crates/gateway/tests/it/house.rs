@@ -220,7 +220,7 @@ impl House {
             embedder: embedder.clone(),
             reranker: None,
             chat: None,
-            events: Arc::new(ports::runs::NoEvents),
+            events: Arc::new(testkit::NoEvents),
             documents: Arc::new(testkit::reading::DirectReader),
             clock: clock.clone(),
             ids: Arc::new(CountingIds::new()),

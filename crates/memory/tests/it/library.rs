@@ -43,7 +43,7 @@ async fn on_clock(vault: MemoryVault, chat: Option<Arc<dyn Chat>>, clock: &Arc<M
         vault: vault.clone(),
         pages: vault.clone(),
         history: ledger,
-        events: Arc::new(ports::runs::NoEvents),
+        events: Arc::new(testkit::NoEvents),
         index: Arc::new(MemoryIndex::new(embedder.id().clone())),
         embedder: embedder.clone(),
         reranker: None,

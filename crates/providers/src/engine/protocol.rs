@@ -14,35 +14,23 @@ pub(super) const BYTES_MAX: usize = 64 << 20;
 /// The most characters of an engine's own words in a fault.
 const QUOTE_CHARS_MAX: usize = 200;
 
-/// A hook by its name in the protocol.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Hook {
-    Bootstrap,
-    Ingest,
-    Assemble,
-    Compact,
-    AfterTurn,
-    PrepareSubagentSpawn,
-    OnSubagentEnded,
-}
-
-impl Hook {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Bootstrap => "bootstrap",
-            Self::Ingest => "ingest",
-            Self::Assemble => "assemble",
-            Self::Compact => "compact",
-            Self::AfterTurn => "after_turn",
-            Self::PrepareSubagentSpawn => "prepare_subagent_spawn",
-            Self::OnSubagentEnded => "on_subagent_ended",
-        }
+text::worded! {
+    /// A hook by its name in the protocol.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(super) enum Hook {
+        Bootstrap = "bootstrap",
+        Ingest = "ingest",
+        Assemble = "assemble",
+        Compact = "compact",
+        AfterTurn = "after_turn",
+        PrepareSubagentSpawn = "prepare_subagent_spawn",
+        OnSubagentEnded = "on_subagent_ended",
     }
 }
 
 impl fmt::Display for Hook {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        f.write_str(self.as_str())
     }
 }
 
@@ -62,7 +50,7 @@ impl HookCall<'_> {
         let mut body = json!({
             "protocol": PROTOCOL,
             "id": id,
-            "hook": self.hook.name(),
+            "hook": self.hook.as_str(),
             "conversation": self.turn.conversation,
             "model": self.turn.model,
             "turn": self.turn.turn,

@@ -263,7 +263,7 @@ impl Kept {
             embedder: Arc::new(HashEmbedder::new(64)),
             reranker: None,
             chat: self.wishes.learns.then(|| self.chat(backend, &gates)),
-            events: Arc::new(ports::runs::NoEvents),
+            events: Arc::new(testkit::NoEvents),
             documents: Arc::new(testkit::reading::DirectReader),
             clock: self.clock.clone(),
             ids: self.ids.clone(),

@@ -95,24 +95,12 @@ pub fn full(session: &SessionKey, id: &str, millis: i64) -> Message {
 
 /// To be accepted without a client id.
 pub fn new(message: Message) -> NewMessage {
-    NewMessage {
-        accept_forgotten: false,
-        log_of: None,
-        repeat_key: None,
-        message,
-        client_id: None,
-    }
+    NewMessage::new(message, None)
 }
 
 /// To be accepted with a client id.
 pub fn with_client_id(message: Message, client_id: &str) -> NewMessage {
-    NewMessage {
-        accept_forgotten: false,
-        log_of: None,
-        repeat_key: None,
-        message,
-        client_id: Some(client_id.to_owned()),
-    }
+    NewMessage::new(message, Some(client_id.to_owned()))
 }
 
 /// The same, also if it was deleted before.

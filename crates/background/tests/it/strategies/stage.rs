@@ -168,7 +168,7 @@ impl Stage {
             embedder: self.embedder.clone(),
             reranker: None,
             chat: self.teller.clone().map(|chat| chat as Arc<dyn Chat>),
-            events: Arc::new(ports::runs::NoEvents),
+            events: Arc::new(testkit::NoEvents),
             documents: Arc::new(testkit::reading::DirectReader),
             clock: self.clock.clone(),
             ids: self.ids.clone(),

@@ -122,7 +122,7 @@ pub fn parse_answer(
     let is_silent = said.items.is_empty() && said.remove.is_empty();
     let is_begun = standing
         .iter()
-        .any(|entry| entry.subject != ProfileCategory::Talk.title());
+        .any(|entry| entry.subject != ProfileCategory::Talk.as_str());
     (!is_silent || is_begun && said.dropped == 0).then_some(said)
 }
 
@@ -154,7 +154,7 @@ fn item(data: &Value, facts: &[&KnownFact<'_>]) -> Option<ProfileStatement> {
     let category = category
         .or_else(|| category::category(body))
         .unwrap_or(ProfileCategory::Life);
-    ProfileStatement::new(category.title(), body, &quoted(&known), &known)
+    ProfileStatement::new(category.as_str(), body, &quoted(&known), &known)
 }
 
 fn quoted(known: &[&KnownFact<'_>]) -> String {

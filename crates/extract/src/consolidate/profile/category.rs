@@ -4,25 +4,27 @@
 
 use std::collections::BTreeSet;
 
-/// A heading of a profile.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum ProfileCategory {
-    Name,
-    /// How the person wants to be answered.
-    Wishes,
-    Home,
-    Work,
-    Family,
-    Health,
-    Languages,
-    Education,
-    Tastes,
-    Interests,
-    Possessions,
-    Plans,
-    Life,
-    /// Subjects of episodes, as earlier versions wrote them.
-    Talk,
+text::worded! {
+    /// A heading of a profile.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum ProfileCategory {
+        Name = "Name",
+        /// How the person wants to be answered.
+        Wishes = "How to answer",
+        Home = "Home",
+        Work = "Work",
+        Family = "Family and pets",
+        Health = "Diet and health",
+        Languages = "Languages",
+        Education = "Education",
+        Tastes = "Likes and dislikes",
+        Interests = "Interests",
+        Possessions = "Possessions",
+        Plans = "Plans",
+        Life = "Life",
+        /// Subjects of episodes, as earlier versions wrote them.
+        Talk = "Talked about",
+    }
 }
 
 use ProfileCategory::{
@@ -31,37 +33,11 @@ use ProfileCategory::{
 };
 
 impl ProfileCategory {
-    /// Every heading, the most telling first.
-    const ALL: [Self; 14] = [
-        Name, Wishes, Home, Work, Family, Health, Languages, Education, Tastes, Interests, Possessions,
-        Plans, Life, Talk,
-    ];
-
-    /// The heading.
-    pub fn title(self) -> &'static str {
-        match self {
-            Name => "Name",
-            Wishes => "How to answer",
-            Home => "Home",
-            Work => "Work",
-            Family => "Family and pets",
-            Health => "Diet and health",
-            Languages => "Languages",
-            Education => "Education",
-            Tastes => "Likes and dislikes",
-            Interests => "Interests",
-            Possessions => "Possessions",
-            Plans => "Plans",
-            Life => "Life",
-            Talk => "Talked about",
-        }
-    }
-
     /// The heading of that title.
     pub fn of_title(title: &str) -> Option<Self> {
         Self::ALL
             .into_iter()
-            .find(|category| category.title().eq_ignore_ascii_case(title.trim()))
+            .find(|category| category.as_str().eq_ignore_ascii_case(title.trim()))
     }
 
     /// Worth of a statement under it relative to others, 0 to 100.

@@ -136,13 +136,13 @@ pub fn items(facts: &[KnownFact<'_>], zone: &Zone) -> Vec<ProfileStatement> {
     for fact in &current {
         let category = category::category(fact.text);
         let item = category
-            .and_then(|category| ProfileStatement::new(category.title(), fact.text, &said(fact), &[fact]));
+            .and_then(|category| ProfileStatement::new(category.as_str(), fact.text, &said(fact), &[fact]));
         items.extend(item.map(|item| (item.id(), item)));
     }
     if items.is_empty() {
         let newest = current.last().copied();
         let item = newest.and_then(|fact| {
-            ProfileStatement::new(ProfileCategory::Life.title(), fact.text, &said(fact), &[fact])
+            ProfileStatement::new(ProfileCategory::Life.as_str(), fact.text, &said(fact), &[fact])
         });
         items.extend(item.map(|item| (item.id(), item)));
     }
@@ -249,7 +249,7 @@ impl<'a> Support<'a> {
 
     /// Whether a statement has ended, or no current fact supports it. None supports the subject of an episode.
     fn lacks(&self, entry: &ProfileEntry<'_>) -> bool {
-        if entry.subject == ProfileCategory::Talk.title() {
+        if entry.subject == ProfileCategory::Talk.as_str() {
             return true;
         }
         let says = |texts: &[&str]| texts.iter().any(|text| crate::is_duplicate(text, entry.body));

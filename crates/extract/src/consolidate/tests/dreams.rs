@@ -146,10 +146,10 @@ fn only_a_page_without_room_for_all_leaves_something_to_choose() {
 
 #[test]
 fn statements_go_to_the_page_that_is_theirs_and_the_pages_share_the_room() {
-    assert_eq!(page_of(ProfileCategory::Wishes.title()), Page::Soul);
-    assert_eq!(page_of(ProfileCategory::Home.title()), Page::User);
+    assert_eq!(page_of(ProfileCategory::Wishes.as_str()), Page::Soul);
+    assert_eq!(page_of(ProfileCategory::Home.as_str()), Page::User);
     assert_eq!(page_of("pottery"), Page::User);
-    assert_eq!(page_of(ProfileCategory::Plans.title()), Page::Memory);
+    assert_eq!(page_of(ProfileCategory::Plans.as_str()), Page::Memory);
     let limits = Limits { chars_max: 8_000 };
     let all: usize = Page::ALL.into_iter().map(|page| limits.of(page)).sum();
     assert_eq!(all, 8_000);

@@ -106,7 +106,7 @@ fn statements_stand_under_their_headings() {
         ("Ann wants to sail round the world.", ProfileCategory::Plans),
     ] {
         let items = by_rules(&[fact(1, text)]);
-        assert_eq!(items[0].subject, category.title(), "{text}");
+        assert_eq!(items[0].subject, category.as_str(), "{text}");
         assert_eq!((items[0].body.as_str(), items[0].sources.len()), (text, 1));
     }
 }
@@ -114,11 +114,11 @@ fn statements_stand_under_their_headings() {
 #[test]
 fn a_profile_has_a_persons_facts_or_nothing() {
     let event = [fact(1, "Ann dropped a vase.")];
-    assert_eq!(by_rules(&event)[0].subject, ProfileCategory::Life.title());
+    assert_eq!(by_rules(&event)[0].subject, ProfileCategory::Life.as_str());
     assert_eq!(by_rules(&[]), []);
     // The subject of an episode, which others may have said, leaves.
     let talk = ProfileStatement {
-        subject: ProfileCategory::Talk.title().to_owned(),
+        subject: ProfileCategory::Talk.as_str().to_owned(),
         body: "Ann talked about this: I have noted that you live in Rome.".to_owned(),
         ..by_rules(&event)[0].clone()
     };

@@ -99,7 +99,7 @@ pub async fn keeps_owners_and_pages_apart(pages: &(impl Pages + ?Sized)) {
     ];
     for (n, (scope, owner)) in all.iter().enumerate() {
         for page in Page::ALL {
-            let text = format!("{n} {}", page.file_name());
+            let text = format!("{n} {}", page.as_str());
             assert!(
                 pages
                     .replace(scope, owner, page, None, &text)
@@ -111,7 +111,7 @@ pub async fn keeps_owners_and_pages_apart(pages: &(impl Pages + ?Sized)) {
     pages.remove_pages(&all[1].0, &all[1].1).await.expect("removes");
     for (n, (scope, owner)) in all.iter().enumerate() {
         for page in Page::ALL {
-            let expected = (n != 1).then(|| format!("{n} {}", page.file_name()));
+            let expected = (n != 1).then(|| format!("{n} {}", page.as_str()));
             assert_eq!(pages.page(scope, owner, page).await.expect("reads"), expected);
         }
     }

@@ -15,17 +15,17 @@ fn path_of(scope: &Scope, owner: &Owner, page: &str) -> VaultPath {
 }
 
 fn previous_of(scope: &Scope, owner: &Owner, page: Page) -> VaultPath {
-    path_of(scope, owner, &format!(".previous/{}", page.file_name()))
+    path_of(scope, owner, &format!(".previous/{}", page.as_str()))
 }
 
 #[async_trait]
 impl Pages for MemoryVault {
     fn path_of(&self, scope: &Scope, owner: &Owner, page: Page) -> VaultPath {
-        path_of(scope, owner, page.file_name())
+        path_of(scope, owner, page.as_str())
     }
 
     async fn page(&self, scope: &Scope, owner: &Owner, page: Page) -> Result<Option<String>, VaultError> {
-        let path = path_of(scope, owner, page.file_name());
+        let path = path_of(scope, owner, page.as_str());
         let shared = self.serving()?;
         let text = shared
             .files
@@ -45,7 +45,7 @@ impl Pages for MemoryVault {
         before: Option<&str>,
         text: &str,
     ) -> Result<bool, VaultError> {
-        let path = path_of(scope, owner, page.file_name());
+        let path = path_of(scope, owner, page.as_str());
         let mut shared = self.serving()?;
         let standing = shared.files.get(&path).map(|file| file.bytes.clone());
         if standing.as_deref() != before.map(str::as_bytes) {
@@ -90,7 +90,7 @@ impl Pages for MemoryVault {
         shared.files.remove(&path_of(scope, owner, ".made"));
         for page in Page::ALL {
             shared.files.remove(&previous_of(scope, owner, page));
-            shared.files.remove(&path_of(scope, owner, page.file_name()));
+            shared.files.remove(&path_of(scope, owner, page.as_str()));
         }
         Ok(())
     }

@@ -73,7 +73,7 @@ impl Stage {
             embedder,
             reranker: None,
             chat: None,
-            events: Arc::new(ports::runs::NoEvents),
+            events: Arc::new(testkit::NoEvents),
             documents: Arc::new(testkit::reading::DirectReader),
             clock: clock.clone(),
             ids: ids.clone(),
