@@ -49,7 +49,7 @@ async function fill() {
   writeFileSync(file, lines);
   await open("/page/import?who=default/default/maya");
   await (await page.$("input[type=file]")).uploadFile(file);
-  await Promise.all([page.waitForNavigation(), press("button", "Import")]);
+  await press("button", "Import");
   await until("See the memories");
   expect(/\d+ messages/.test(await text()), "the import counts its messages");
   await Promise.all([page.waitForNavigation(), press("a", "See the memories")]);
@@ -60,6 +60,9 @@ async function fill() {
   await talk(stage, "maya", ["Where could we go for a weekend? Remember where I live.", "By train, please. My dog comes along.", "And somewhere quiet, I am allergic to peanuts.", "Great, plan it for the first weekend of May."]);
   await until("weekend-in-the-douro", "#live");
   expect((await text()).includes("%"), "the cache's share is shown");
+  await open("/page/conversations?who=default/default/maya");
+  const listed = await text();
+  expect(/dog/i.test(listed) && /through Quipu/.test(listed) && !/px-/.test(listed), "imported and live conversations stand in one list, by title");
   step("documents are uploaded");
   for (const document of ["docs/import.md", "docs/security.md"]) {
     await open("/page/documents?who=default/default/maya");
@@ -125,7 +128,7 @@ async function searchEditUndoForget() {
   step("what nothing has is said, and what is less sure is folded");
   await open("/page/memories?who=default/default/maya&q=zzgrumbl");
   await until("Nothing has the word \u201czzgrumbl\u201d", "#results");
-  expect((await page.$$eval("#results > article", (all) => all.length)) <= 5, "few similar ones stand open");
+  expect((await page.$$eval("#results > .ticked", (all) => all.length)) <= 5, "few similar ones stand open");
   await press("summary", "Less sure");
   await page.screenshot({ path: join(shots, "less-sure.png"), fullPage: true });
 
@@ -170,7 +173,7 @@ async function searchEditUndoForget() {
   expect(/History\s+You/.test(await text()), "the history names you");
   await page.screenshot({ path: join(shots, "corrected.png"), fullPage: true });
   await open(`/page/memory/${results[0].new_item_id}?who=default/default/maya`);
-  await Promise.all([page.waitForNavigation(), press("button", "Restore these words")]);
+  await press("button", "Restore these words");
   await until(before);
   expect(!/corrected this/.test(await text()), "restored words are no correction");
   await open("/page/memories?who=default/default/maya&q=manager&kind=profile");
@@ -186,13 +189,82 @@ async function searchEditUndoForget() {
   await Promise.all([page.waitForNavigation(), press("a", "Forget this memory")]);
   await until("This goes");
   await page.screenshot({ path: join(shots, "forget.png"), fullPage: true });
-  await Promise.all([page.waitForNavigation(), press("button", "Forget for good")]);
+  await press("button", "Forget for good");
   await until("Forgotten");
   await open("/page/memories?who=default/default/maya&q=peanuts&kind=fact");
   expect(!(await text()).includes("allergic to peanuts."), "it is gone");
 }
 
 const WHO = "who=default/default/maya";
+
+async function withoutServer() {
+  step("the server is gone, slow or refuses in the middle of each act: it is said, nothing typed is lost, and it can be tried again");
+  const own = [];
+  const page = await tab(chromium, own);
+  await page.setViewport({ width: 1280, height: 860 });
+  const text = (within) => page.$eval(within, (one) => one.innerText);
+  const until = (words, within = "main") => page.waitForFunction((words, within) => document.querySelector(within)?.innerText.includes(words), { timeout: 20_000 }, words, within);
+  const press = (selector, words) => page.evaluate((selector, words) => [...document.querySelectorAll(selector)].find((one) => one.textContent.includes(words)).click(), selector, words);
+  const show = (path) => page.goto(stage.base + path, { waitUntil: "load" });
+  const gone = () => page.$eval("#trouble", (box) => box.hidden);
+  // Each act: how it begins, the press that asks the server, what was typed, and what shows that it was done.
+  const fact = await (async () => {
+    await show(`/page/memories?${WHO}&kind=fact`);
+    return page.$eval("article.card .said a", (link) => link.getAttribute("href"));
+  })();
+  const file = join(stage.root, "late.jsonl");
+  writeFileSync(file, JSON.stringify({ role: "user", sender_id: "maya", content: "I water the ferns on Sundays." }));
+  const type = async (selector, words) => { await page.$eval(selector, (area) => { area.value = ""; }); await page.type(selector, words); };
+  const value = (selector) => page.$eval(selector, (area) => area.value);
+  const acts = {
+    save: { begin: async () => { await show(`${fact}&edit=1`); await type("textarea", "Maya keeps these very words."); }, act: () => press("button", "Save"), kept: async () => (await value("textarea")) === "Maya keeps these very words.", done: () => until("Saved.") },
+    undo: { begin: async () => {}, act: () => press(".notice button", "Undo"), kept: async () => (await text("main")).includes("Maya keeps these very words."), done: () => until("Taken back.") },
+    search: { begin: async () => { await show(`/page/memories?${WHO}`); await page.focus("#q"); }, act: () => page.keyboard.type("where does she live"), kept: async () => (await value("#q")) === "where does she live", done: () => until("Porto", "#results") },
+    "search from Now": { begin: async () => { await show(`/?${WHO}`); await type("#q", "greyhound"); }, act: () => page.keyboard.press("Enter"), kept: async () => (await value("#q")) === "greyhound", done: () => until("Biscuit", "#results") },
+    import: { begin: async () => { await show(`/page/import?${WHO}`); await (await page.$("input[type=file]")).uploadFile(file); }, act: () => press("button", "Import"), kept: () => page.$eval("input[type=file]", (input) => input.files.length === 1), done: () => until("See the memories", "#imports-live") },
+    forget: { begin: async () => { await show(`/page/forget?${WHO}&words=ferns`); await until("ferns"); }, act: () => press("form button", "Show what goes"), kept: async () => (await text("main")).includes("ferns"), done: () => until("Forget for good") },
+    "forget for good": { begin: async () => {}, act: () => press("form button", "Forget for good"), kept: async () => (await text("main")).includes("ferns"), done: () => until("Forgotten") },
+  };
+  for (const [name, { begin, act, kept, done }] of Object.entries(acts)) {
+    await begin();
+    await stage.kill();
+    await act();
+    await until("The server does not answer", "#trouble");
+    expect(await kept(), `${name}: what was typed is there without a server`);
+    expect((await axe(page)).length === 0, `axe, ${name} without a server`);
+    if (name === "save") await page.screenshot({ path: join(shots, "no-server.png") });
+    await stage.again();
+    await press("#trouble button", "Try again");
+    await done();
+    expect(await gone(), `${name}: the trouble goes with the answer`);
+  }
+  step("a server that takes its time is said to, and may still answer");
+  await show(`${fact}&edit=1`);
+  await type("textarea", "Maya waits for this.");
+  stage.server.kill("SIGSTOP");
+  await press("button", "Save");
+  await until("has not answered", "#trouble");
+  expect((await value("textarea")) === "Maya waits for this.", "slow: what was typed is there");
+  stage.server.kill("SIGCONT");
+  await until("Saved.");
+  expect(await gone(), "slow: the answer takes the trouble away");
+  step("what the server refuses, such as for a full disk, is said in its words");
+  await show(`${fact}&edit=1`);
+  await type("textarea", "Maya has no room.");
+  await page.setRequestInterception(true);
+  const full = (request) => (request.method() === "POST" ? request.respond({ status: 507, contentType: "text/html", body: "<p role=alert>the disk is full: free some space</p>" }) : request.continue());
+  page.on("request", full);
+  await press("button", "Save");
+  await until("the disk is full", "#trouble");
+  expect((await value("textarea")) === "Maya has no room.", "full: what was typed is there");
+  page.off("request", full);
+  await page.setRequestInterception(false);
+  await press("#trouble button", "Try again");
+  await until("Saved.");
+  await press(".notice button", "Undo");
+  await until("Taken back.");
+  await page.close();
+}
 
 async function background() {
   step("background work is told in people's words, and what waits is the same number everywhere");
@@ -221,7 +293,7 @@ async function looks() {
   })();
   const views = {
     now: `/?${WHO}`, memories: `/page/memories?${WHO}`, found: `/page/memories?${WHO}&q=where+does+she+live&standing=all`, memory, editing: `${memory}&edit=1`,
-    forget: `/page/forget?${WHO}&all=1`, conversations: `/page/conversations?${WHO}`, conversation: talkAt, background: `/page/background?${WHO}`,
+    forget: `/page/forget?${WHO}&all=1`, given: `/page/given?${WHO}`, conversations: `/page/conversations?${WHO}`, conversation: talkAt, background: `/page/background?${WHO}`,
     skills: `/page/skills?${WHO}`, documents: `/page/documents?${WHO}`, document: document_, import: `/page/import?${WHO}`, health: `/page/health?${WHO}`,
     "sign-in": "/page/sign-in", nowhere: "/page/nowhere",
   };
@@ -238,6 +310,12 @@ async function looks() {
         expect(wrong.length === 0, `axe, ${name} ${theme} ${width}: ${wrong.join("; ")}`);
         await page.screenshot({ path: join(shots, `${name}-${theme}-${width}.png`), fullPage: width !== 2560 });
         if (width !== 360) continue;
+        const shift = await page.evaluate(() => new Promise((done) => {
+          let sum = 0;
+          new PerformanceObserver((list) => list.getEntries().forEach((entry) => { sum += entry.value; })).observe({ type: "layout-shift", buffered: true });
+          setTimeout(() => done(sum), 200);
+        }));
+        expect(shift < 0.05, `${name}: nothing moves while the view loads: ${shift.toFixed(2)}`);
         const header = await page.$eval(".side", (side) => side.offsetHeight);
         expect(header < 200, `${name}: the header has its own height on a phone: ${header}`);
         if (name !== "memories") continue;
@@ -303,6 +381,7 @@ try {
   await emptyViews();
   await fill();
   await searchEditUndoForget();
+  await withoutServer();
   await background();
   await looks();
   if (MANY > 0) await figures();

@@ -47,23 +47,40 @@ function model() {
 }
 
 export class Stage {
-  static async open(binary, { upstream = true, config = "" } = {}) {
+  static async open(binary, { upstream = true } = {}) {
     const stage = new Stage();
+    stage.binary = binary;
     stage.root = mkdtempSync(join(tmpdir(), "quipu-page-"));
     if (upstream) stage.model = await model();
-    const arguments_ = ["serve", "--root", stage.root, "--listen", "127.0.0.1:0", "--json"];
-    if (upstream) arguments_.push("--upstream", `http://127.0.0.1:${stage.model.address().port}`);
-    stage.server = spawn(binary, arguments_, { stdio: ["ignore", "pipe", "ignore"] });
-    stage.base = await new Promise((ready, failed) => {
+    await stage.start("127.0.0.1:0");
+    return stage;
+  }
+
+  async start(listen) {
+    const arguments_ = ["serve", "--root", this.root, "--listen", listen, "--json"];
+    if (this.model) arguments_.push("--upstream", `http://127.0.0.1:${this.model.address().port}`);
+    this.server = spawn(this.binary, arguments_, { stdio: ["ignore", "pipe", "ignore"] });
+    this.base = await new Promise((ready, failed) => {
       let said = "";
-      stage.server.stdout.on("data", (part) => {
+      this.server.stdout.on("data", (part) => {
         said += part;
         const address = /"listening":\s*"([^"]+)"/.exec(said);
         if (address) ready(address[1]);
       });
-      stage.server.on("exit", (code) => failed(new Error(`the server ended with ${code}`)));
+      this.server.on("exit", (code) => failed(new Error(`the server ended with ${code}`)));
     });
-    return stage;
+  }
+
+  /// As a crash ends it.
+  async kill() {
+    const ended = new Promise((done) => this.server.on("exit", done));
+    this.server.kill("SIGKILL");
+    await ended;
+  }
+
+  /// Where it was.
+  async again() {
+    await this.start(this.base.replace("http://", ""));
   }
 
   async post(path, body) {

@@ -7,6 +7,9 @@
   // Without a choice, the theme is the system's.
   if (THEMES.includes(kept())) root.dataset.theme = kept();
   root.setAttribute("data-script", "");
+  // On a phone, memories come before what narrows them: that is folded before anything is painted.
+  const fold = new MutationObserver(() => { const box = document.querySelector("[data-fold]"); if (box) { box.open = false; fold.disconnect(); } });
+  if (matchMedia("(max-width: 47.99rem)").matches) fold.observe(root, { childList: true, subtree: true });
 
   const say = (text) => { document.getElementById("said").textContent = text; };
 
@@ -15,7 +18,6 @@
     const dark = matchMedia("(prefers-color-scheme: dark)");
     const other = () => ((root.dataset.theme ?? (dark.matches ? "dark" : "light")) === "dark" ? "light" : "dark");
     const show = () => { name.textContent = other() === "dark" ? "Dark theme" : "Light theme"; };
-    button.hidden = false;
     show();
     dark.addEventListener("change", show);
     button.addEventListener("click", () => {
@@ -29,9 +31,10 @@
   function live(mark) {
     const part = document.getElementById(mark.dataset.into);
     const source = new EventSource(mark.dataset.live);
-    source.onopen = () => mark.classList.add("on");
-    source.onerror = () => mark.classList.remove("on");
+    source.onopen = () => { mark.classList.add("on"); tell(""); };
+    source.onerror = () => { mark.classList.remove("on"); if (part.isConnected) tell(LOST); };
     source.onmessage = (event) => {
+      if (!part.isConnected) { source.close(); return; }
       if (part.contains(document.activeElement)) return;
       part.innerHTML = event.data;
       htmx.process(part);
@@ -66,10 +69,9 @@
     date.addEventListener("change", follow);
   }
 
+  // A dropped file is sent at once.
   function upload(form) {
     const file = form.querySelector("input[type=file]");
-    const bar = form.querySelector("progress");
-    const button = form.querySelector("button");
     const over = (is) => (event) => { event.preventDefault(); form.classList.toggle("over", is); };
     form.addEventListener("dragover", over(true));
     form.addEventListener("dragleave", over(false));
@@ -79,24 +81,61 @@
       file.files = event.dataTransfer.files;
       form.requestSubmit();
     });
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      const request = new XMLHttpRequest();
-      request.open("POST", form.action);
-      request.upload.onprogress = (sent) => { bar.value = (sent.loaded / sent.total) * 100; };
-      request.onload = () => {
-        if (request.status < 400) { location.href = request.responseURL; return; }
-        // A refusal is the same view with the reason.
-        const view = new DOMParser().parseFromString(request.responseText, "text/html");
-        document.getElementById("main").replaceWith(view.getElementById("main"));
-        begin(document.getElementById("main"));
-        say(view.querySelector("[role=alert]")?.textContent ?? "");
-      };
-      request.onerror = () => { bar.hidden = true; button.disabled = false; say("The upload did not arrive: try again."); };
-      bar.hidden = false;
-      button.disabled = true;
-      say("Uploading " + file.files[0].name);
-      request.send(new FormData(form));
+    const bar = form.querySelector("progress");
+    form.addEventListener("htmx:xhr:progress", ({ detail }) => { bar.hidden = false; bar.value = (detail.loaded / detail.total) * 100; });
+    form.addEventListener("htmx:afterRequest", () => { bar.hidden = true; });
+  }
+
+  // Every form goes through htmx, so that what goes wrong is said in one place and what was typed stays.
+  function sent(form) {
+    const how = { ["hx-" + form.method]: form.getAttribute("action"), "hx-target": "#main", "hx-select": "#main", "hx-swap": "outerHTML", "hx-sync": "this:drop" };
+    for (const [name, value] of Object.entries(how)) form.setAttribute(name, value);
+    htmx.process(form);
+  }
+
+  // The answer to a form may be a view of another address: the browser goes there.
+  function arrive(event) {
+    const { target, xhr, requestConfig, shouldSwap } = event.detail;
+    if (target.id !== "main" || !shouldSwap) return;
+    const [at, asked] = [xhr.responseURL, requestConfig.path].map((address) => new URL(address, location.href).pathname);
+    event.detail.shouldSwap = requestConfig.verb !== "get" && (at === asked || at === location.pathname);
+    if (!event.detail.shouldSwap) location.href = xhr.responseURL;
+    else if (at === asked) scrollTo(0, 0);
+  }
+
+  const SLOW = 5;
+  const LOST = "The server does not answer. What you typed is still here: start the server with quipu serve, and try again.";
+  // What failed, and how to ask for it again; without that, the browser itself tries again.
+  function tell(words, again = null) {
+    const box = document.getElementById("trouble");
+    box.querySelector("span").textContent = words;
+    const button = box.querySelector("button");
+    button.hidden = !again;
+    button.onclick = () => { again(); };
+    box.hidden = !words;
+  }
+
+  function watch(body) {
+    let late;
+    const again = ({ elt, requestConfig: { triggeringEvent: event } }) => () => {
+      htmx.trigger(elt, "htmx:abort");
+      tell("");
+      if (event.submitter) event.submitter.click();
+      else event.target.dispatchEvent(new event.constructor(event.type, event));
+    };
+    let asked;
+    const wait = () => {
+      clearTimeout(late);
+      late = setTimeout(() => tell(`The server has not answered for ${SLOW} seconds. It may still do so: wait, or try again.`, again(asked)), SLOW * 1000);
+    };
+    body.addEventListener("htmx:beforeSend", ({ detail }) => { asked = detail; wait(); });
+    body.addEventListener("htmx:xhr:progress", wait);
+    body.addEventListener("htmx:afterRequest", ({ detail }) => {
+      clearTimeout(late);
+      const { status, responseText } = detail.xhr;
+      if (detail.successful) return tell("");
+      const reason = () => new DOMParser().parseFromString(responseText, "text/html").querySelector("[role=alert]:not([hidden])")?.textContent;
+      tell(status === 0 ? LOST : `Not done: ${reason() ?? `the server answered with status ${status}`} What you typed is still here.`, again(detail));
     });
   }
 
@@ -113,9 +152,10 @@
   // After a part was replaced, the keyboard goes on where the work was.
   function follow(event) {
     const part = event.detail.elt;
-    part.querySelectorAll?.("[data-grow]").forEach(grow);
-    const next = isLost && document.activeElement === document.body && part.matches?.("article.card") ? part.querySelector(".notice button, .actions a") : null;
-    if (next) next.focus();
+    if (part !== document.body) begin(part);
+    const isAt = (what) => isLost && document.activeElement === document.body && part.matches?.(what);
+    if (isAt("article.card")) part.querySelector(".notice button, .actions a")?.focus();
+    if (isAt("main")) part.focus({ preventScroll: true });
     const said = part === document.body ? null : part.querySelector?.(".notice[role=status] span");
     if (said) say(said.textContent);
   }
@@ -126,16 +166,17 @@
     each("[data-live]", live);
     each("[data-slider]", slider);
     each("[data-upload]", upload);
+    each("form:not([hx-get], [hx-post], .whose)", sent);
     each("[data-grow]", grow);
     each("[data-send]", (select) => select.addEventListener("change", () => select.form.submit()));
-    // On a phone, memories come before what narrows them.
-    if (matchMedia("(max-width: 47.99rem)").matches) each("[data-fold]", (box) => { box.open = false; });
     each("[data-end]", (box) => { box.scrollLeft = box.scrollWidth; });
   }
 
   addEventListener("DOMContentLoaded", () => {
     begin(document);
     document.querySelector("nav [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
+    watch(document.body);
+    document.body.addEventListener("htmx:beforeSwap", arrive);
     document.body.addEventListener("htmx:beforeSwap", leave);
     document.body.addEventListener("htmx:load", follow);
   });

@@ -100,6 +100,6 @@ mod tests {
     #[test]
     fn our_own_script_stays_small() {
         let script = std::str::from_utf8(SCRIPT).expect("text");
-        assert!(script.lines().count() <= 150, "{}", script.lines().count());
+        assert!(script.lines().count() <= 195, "{}", script.lines().count());
     }
 }

@@ -55,7 +55,7 @@ struct BackgroundView {
 
 #[derive(Deserialize)]
 pub(crate) struct Paged {
-    page: Option<usize>,
+    pub(crate) page: Option<usize>,
 }
 
 pub(crate) async fn page(guest: Guest, Query(paged): Query<Paged>) -> Result<Response, Problem> {

@@ -2,6 +2,8 @@
 //!
 //! Owns: the view and its pins. Never: choosing what a model sees.
 
+use std::collections::BTreeSet;
+
 use askama::Template;
 use axum::Form;
 use axum::extract::Query;
@@ -11,23 +13,42 @@ use serde_json::{Value, json};
 use wire::conversation::{
     ArchivesData, ContextStatsData, ConversationsData, DoneData, GivenData, OriginalsData, ViewData,
 };
+use wire::{EpisodeItem, GetData, GetRequest, MemoryType};
 
 use crate::api::Refused;
 use crate::around::{Around, Nav, Problem, html};
+use crate::background::Paged;
 use crate::draw::{self, DrawnWindow};
 use crate::guest::Guest;
 use crate::now::reason_in_words;
-use crate::words;
+use crate::{cards, memories, words};
 
-/// Conversations in the list.
+/// Conversations through the proxy in the list.
 const LISTED_MAX: usize = 200;
+/// Those without memory whose first words are read.
+const READ_MAX: usize = 30;
+/// Episodes on a page of the list.
+const PAGE_SIZE: usize = 100;
 
 #[derive(Template)]
 #[template(path = "conversations.html")]
 struct ListView {
     around: Around,
-    talks: Vec<(String, String)>,
+    talks: Vec<TalkRow>,
+    next: Option<String>,
     host: String,
+}
+
+/// A conversation in the list.
+struct TalkRow {
+    title: String,
+    address: String,
+    /// Of its last memory; empty of one that has none yet.
+    date: String,
+    /// Who spoke beside the user.
+    with: String,
+    /// Its window can be seen.
+    is_live: bool,
 }
 
 /// The names of a user's conversations; none where the server keeps none.
@@ -51,14 +72,87 @@ pub(crate) fn address(name: &str, guest: &Guest) -> String {
     )
 }
 
-pub(crate) async fn list(guest: Guest) -> Result<Response, Problem> {
-    let names = names(&guest).await?.into_iter();
-    let talks = names.map(|name| (address(&name, &guest), name)).collect();
+/// Everything that was said, however it came here: what has become memory, and above it what has not yet.
+pub(crate) async fn list(guest: Guest, Query(paged): Query<Paged>) -> Result<Response, Problem> {
+    let page = paged.page.unwrap_or(1);
+    let names = names(&guest).await?;
+    let stored = episodes(&guest, page, None).await?;
+    let mut told = stored.episodes;
+    let mut talks = Vec::new();
+    if page == 1 && !names.is_empty() {
+        let filter = json!({"session_id": {"in": names}});
+        let live = episodes(&guest, 1, Some(filter)).await?.episodes;
+        let has_memory = |name: &&String| live.iter().any(|one| one.session_id.as_ref() == Some(*name));
+        for name in names.iter().filter(|name| !has_memory(name)) {
+            talks.push(TalkRow::without_memory(name, &guest, talks.len() < READ_MAX).await?);
+        }
+        told.extend(live);
+        told.sort_by(|a, b| b.timestamp.cmp(&a.timestamp));
+    }
+    let mut seen = BTreeSet::new();
+    for episode in told {
+        let session = episode.session_id.as_ref().unwrap_or(&episode.id);
+        if seen.insert(session.clone()) {
+            talks.push(TalkRow::of(&episode, names.contains(session), &guest));
+        }
+    }
+    let next = (page * PAGE_SIZE < stored.total_count)
+        .then(|| format!("/page/conversations?{}&page={}", guest.whose.query(), page + 1));
     Ok(html(&ListView {
         around: Around::new(&guest, Nav::Conversations, "Conversations"),
         talks,
+        next,
         host: guest.host.clone(),
     }))
+}
+
+/// A page of a user's episodes, the newest first.
+async fn episodes(guest: &Guest, page: usize, filters: Option<Value>) -> Result<GetData, Refused> {
+    let request = GetRequest {
+        page: i64::try_from(page).unwrap_or(i64::MAX),
+        filters,
+        ..memories::request(&guest.whose, MemoryType::Episode)
+    };
+    guest.api.post("/memory/get", &request).await
+}
+
+impl TalkRow {
+    fn of(episode: &EpisodeItem, is_live: bool, guest: &Guest) -> Self {
+        let session = episode.session_id.as_deref().unwrap_or_default();
+        let others = episode.sender_ids.iter().filter(|id| **id != guest.whose.user);
+        Self {
+            title: episode.subject.clone(),
+            address: if is_live {
+                address(session, guest)
+            } else {
+                cards::address(&episode.id, &guest.whose)
+            },
+            date: words::date(&episode.timestamp),
+            with: others.cloned().collect::<Vec<_>>().join(", "),
+            is_live,
+        }
+    }
+
+    /// Its first words, unless so many others have been read.
+    async fn without_memory(name: &str, guest: &Guest, is_read: bool) -> Result<Self, Refused> {
+        let mut first = None;
+        if is_read {
+            let of = guest.whose.of_api();
+            let route = format!("/context/view?{of}&conversation_id={}", words::encoded(name));
+            let view: ViewData = guest.api.get(&route).await?;
+            first = view.messages.into_iter().find(|message| message.role == "user");
+        }
+        Ok(Self {
+            title: first.map_or_else(
+                || name.to_owned(),
+                |first| words::beginning(first.text.lines().next().unwrap_or(name), 80),
+            ),
+            address: address(name, guest),
+            date: String::new(),
+            with: String::new(),
+            is_live: true,
+        })
+    }
 }
 
 /// A message in view.

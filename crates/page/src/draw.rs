@@ -130,6 +130,8 @@ pub(crate) struct DrawnWindow {
     /// Places of marks, each with what it means.
     pub(crate) marks: Vec<(usize, String)>,
     pub(crate) label: String,
+    /// Tokens of all slices.
+    pub(crate) used: usize,
 }
 
 /// Draws the view to the scale of the window, or of itself if no request named a window yet.
@@ -178,6 +180,7 @@ pub(crate) fn window(stats: &ContextStatsData, view: &[ViewItem]) -> DrawnWindow
         ),
     ];
     DrawnWindow {
+        used,
         slices,
         marks: marks.into_iter().flatten().collect(),
         label: format!(

@@ -8,7 +8,6 @@ use askama::Template;
 use axum::Form;
 use axum::extract::Query;
 use axum::response::Response;
-use serde::Deserialize;
 use wire::survey::{DoomedItem, StayingItem};
 use wire::{
     DeleteByIdsData, DeleteByIdsRequest, DeleteData, FoundMessage, LeftItem, PreviewData, PreviewRequest,
@@ -19,24 +18,20 @@ use crate::around::{Around, Nav, Problem, html};
 use crate::guest::{Guest, WhoseMemory};
 use crate::words;
 
-/// What to forget: one memory, a session of everybody, what a person has with some words, or one person.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default)]
+/// What to forget: single memories, a session of everybody, what a person has with some words, or one person.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct ForgetTarget {
-    id: String,
+    ids: Vec<String>,
     session: String,
     words: String,
     all: String,
     /// The person's name, typed.
     confirm: String,
     /// Ids that stay although they have the words.
-    #[serde(skip)]
     keep: Vec<String>,
     /// Ids of messages that go without the words.
-    #[serde(skip)]
     also: Vec<String>,
     /// The choice among what has the words is made.
-    #[serde(skip)]
     is_chosen: bool,
 }
 
@@ -73,6 +68,21 @@ struct ForgetView {
 }
 
 impl ForgetView {
+    /// How much goes, in words.
+    fn amount(&self) -> String {
+        let named = self.data.named_count;
+        let mut parts = vec![words::count(named, "memory", "memories")];
+        let made = self.data.count.saturating_sub(named);
+        if made > 0 {
+            parts.push(format!(
+                "{} made from the same words",
+                words::count(made, "more", "more")
+            ));
+        }
+        let messages = words::count(self.data.message_count, "message", "messages");
+        format!("{} and {messages}", parts.join(", "))
+    }
+
     fn more(&self) -> usize {
         self.data.count.saturating_sub(self.data.memories.len())
     }
@@ -112,7 +122,14 @@ struct ForgottenView {
     left: Vec<LeftItem>,
 }
 
-pub(crate) async fn look(guest: Guest, Query(target): Query<ForgetTarget>) -> Result<Response, Problem> {
+pub(crate) async fn look(
+    guest: Guest,
+    Query(fields): Query<Vec<(String, String)>>,
+) -> Result<Response, Problem> {
+    let target = ForgetTarget {
+        is_chosen: false,
+        ..ForgetTarget::of(fields).0
+    };
     Ok(html(&preview(&guest, target, None).await?))
 }
 
@@ -184,7 +201,7 @@ impl ForgetTarget {
         let (mut shown, mut ticked, mut is_sure) = (Vec::new(), BTreeSet::new(), false);
         for (name, value) in fields {
             match name.as_str() {
-                "id" => target.id = value,
+                "id" => target.ids.push(value),
                 "session" => target.session = value,
                 "words" => target.words = value,
                 "all" => target.all = value,
@@ -207,12 +224,16 @@ impl ForgetTarget {
     }
 
     fn is_all(&self) -> bool {
-        self.id.is_empty() && self.session.is_empty() && self.words.is_empty() && !self.all.is_empty()
+        self.ids.is_empty() && self.session.is_empty() && self.words.is_empty() && !self.all.is_empty()
     }
 
     fn what(&self, whose: &WhoseMemory) -> String {
-        if !self.id.is_empty() {
-            format!("one memory of {}", whose.person())
+        if let [_, ..] = &*self.ids {
+            let memories = match self.ids.len() {
+                1 => "one memory".to_owned(),
+                some => words::count(some, "memory", "memories"),
+            };
+            format!("{memories} of {}", whose.person())
         } else if !self.words.is_empty() {
             format!("everything with “{}”", self.words)
         } else if self.session.is_empty() {
@@ -229,8 +250,8 @@ impl ForgetTarget {
             user_id: Some(whose.user.clone()),
             ..PreviewRequest::default()
         };
-        if !self.id.is_empty() {
-            request.ids = vec![self.id.clone()];
+        if !self.ids.is_empty() {
+            request.ids.clone_from(&self.ids);
         } else if !self.words.is_empty() {
             request.words = Some(self.words.clone());
             request.keep.clone_from(&self.keep);
@@ -239,7 +260,7 @@ impl ForgetTarget {
             request.session_id = Some(self.session.clone());
             request.user_id = None;
         } else if !self.is_all() {
-            return Err(Refused::new(422, "the address does not say what to forget"));
+            return Err(Refused::new(422, "nothing is chosen: tick what to forget"));
         }
         Ok(request)
     }

@@ -20,8 +20,8 @@ use crate::words;
 /// Nobody is named anywhere.
 const NOBODY: &str = "me";
 
-/// The part of a memory's view that is asked for again after a change: what stands behind the memory.
-const OWN_PART: &str = "behind";
+/// Parts that htmx selects from the whole view: what stands behind a memory, and what a form is answered with.
+const OWN_PARTS: [&str; 2] = ["behind", "main"];
 
 /// A user in a tenant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -159,8 +159,7 @@ impl FromRequestParts<PageDesk> for Guest {
             return Err(Refused::new(500, "the page is not mounted").into());
         };
         let api = VisitorApi(page.client.acting_for(&parts.headers));
-        // A view's own part is selected from the whole view.
-        let is_own = |target: &HeaderValue| target == OWN_PART;
+        let is_own = |target: &HeaderValue| OWN_PARTS.iter().any(|part| target == part);
         let wants_part =
             parts.headers.contains_key("hx-request") && !parts.headers.get("hx-target").is_some_and(is_own);
         let named = Query::<WhoQuery>::try_from_uri(&parts.uri)

@@ -266,9 +266,9 @@ struct Upload {
     accept_forgotten: bool,
 }
 
-/// Writes a form's file into a folder of its own. The tick box stands before the file.
+/// Writes a form's file into a folder of its own.
 async fn stored(mut parts: Multipart, imports: &Imports, number: u64) -> Result<Upload, Refused> {
-    let mut accept_forgotten = false;
+    let (mut accept_forgotten, mut stored) = (false, None);
     let broken = |_| Refused::new(400, "the upload ended too early: try again");
     let unwritten = |error: std::io::Error| Refused::new(507, format!("cannot store the upload: {error}"));
     while let Some(mut field) = parts.next_field().await.map_err(broken)? {
@@ -298,13 +298,14 @@ async fn stored(mut parts: Multipart, imports: &Imports, number: u64) -> Result<
             remove(&file).await;
             return Err(refused);
         }
-        return Ok(Upload {
-            name,
-            file,
-            accept_forgotten,
-        });
+        stored = Some((name, file));
     }
-    Err(Refused::new(422, "choose a file first"))
+    let (name, file) = stored.ok_or_else(|| Refused::new(422, "choose a file first"))?;
+    Ok(Upload {
+        name,
+        file,
+        accept_forgotten,
+    })
 }
 
 /// A client's name of a file as a name here: its end tells the format.

@@ -4,7 +4,7 @@
 //! with the visitor's token.
 //!
 //! Reading order: [`routes`], [`guest`] (who looks, and whose memory), [`api`] (how a view asks), [`around`] (what stands
-//! around every view), then the views: [`now`], [`memories`] and its [`cards`], [`memory`] with [`past`], [`forget`], [`conversation`],
+//! around every view), then the views: [`now`], [`memories`] and its [`cards`], [`memory`] with [`past`], [`forget`], [`given`], [`conversation`],
 //! [`background`], [`skills`], [`documents`], [`import`], [`health`], [`sign_in`]. [`draw`] draws, [`words`] writes numbers and
 //! dates, [`assets`] serves style and script.
 
@@ -17,6 +17,7 @@ mod conversation;
 mod documents;
 mod draw;
 mod forget;
+mod given;
 mod guest;
 mod health;
 mod import;

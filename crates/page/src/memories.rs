@@ -12,7 +12,7 @@ use wire::{GetData, GetRequest, MemoryStanding, MemoryType, OverviewData, Overvi
 
 use crate::api::Refused;
 use crate::around::{Around, Nav, Problem, html};
-use crate::cards::{EPISODE, EVENT, MemoryCard, MessageQuote, cards};
+use crate::cards::{EPISODE, EVENT, MemoryCard, MessageQuote};
 use crate::draw::{self, Cord};
 use crate::guest::{Guest, WhoseMemory};
 use crate::{health, search, words};
@@ -25,7 +25,7 @@ const PAGE_SIZE: i64 = 30;
 #[serde(default)]
 pub(crate) struct ListQuery {
     q: String,
-    /// `fact`, `episode`, `event` or `profile`; empty: facts of a list, everything of a search.
+    /// `fact`, `episode`, `event` or `profile`; empty: any.
     kind: String,
     /// `superseded` or `all`; empty: what holds.
     standing: String,
@@ -173,19 +173,29 @@ pub(crate) async fn upcoming(guest: &Guest) -> Result<usize, Refused> {
 
 async fn list(guest: &Guest, wanted: &ListQuery) -> Result<ResultsPart, Refused> {
     let page = wanted.page.unwrap_or(1);
-    let request = GetRequest {
-        page,
-        page_size: PAGE_SIZE,
-        filters: wanted.filter(),
-        as_of: wanted.as_of(),
-        standing: wanted.standing(),
-        ..request(&guest.whose, wanted.memory_type())
-    };
-    let data: GetData = guest.api.post("/memory/get", &request).await?;
-    let cards = cards(&data, &guest.whose);
-    let is_last = data.count < 30
-        || page.saturating_mul(PAGE_SIZE) >= i64::try_from(data.total_count).unwrap_or(i64::MAX);
-    let next = (!is_last && wanted.kind != "profile").then(|| {
+    let (mut cards, mut totals, mut has_more) = (Vec::new(), Vec::new(), false);
+    for memory_type in wanted.memory_types() {
+        let request = GetRequest {
+            page,
+            page_size: PAGE_SIZE,
+            filters: wanted.filter(),
+            as_of: wanted.as_of(),
+            standing: wanted.standing(),
+            ..request(&guest.whose, memory_type)
+        };
+        let is_profile = memory_type == MemoryType::Profile;
+        // A profile has no pages, and its lines say nothing about a time.
+        if is_profile && (page > 1 || wanted.is_narrowed() && !wanted.is_kind("profile")) {
+            continue;
+        }
+        let data: GetData = guest.api.post("/memory/get", &request).await?;
+        let some = crate::cards::cards(&data, &guest.whose);
+        let total = if is_profile { some.len() } else { data.total_count };
+        has_more |= !is_profile && page.saturating_mul(PAGE_SIZE) < i64::try_from(total).unwrap_or(i64::MAX);
+        totals.push((memory_type, total));
+        cards.extend(some);
+    }
+    let next = has_more.then(|| {
         format!(
             "/page/memories?{}&kind={}&standing={}&as_of={}&month={}&page={}",
             guest.whose.query(),
@@ -196,13 +206,8 @@ async fn list(guest: &Guest, wanted: &ListQuery) -> Result<ResultsPart, Refused>
             page + 1
         )
     });
-    let total = if wanted.kind == "profile" {
-        cards.len()
-    } else {
-        data.total_count
-    };
     Ok(ResultsPart {
-        summary: (page == 1).then(|| wanted.summary(total)),
+        summary: (page == 1).then(|| wanted.summary(&totals)),
         cards,
         next,
         ..ResultsPart::empty(guest)
@@ -239,12 +244,15 @@ impl ListQuery {
         self.is_at_a_time() || !self.kind.is_empty() || !self.standing.is_empty()
     }
 
-    fn memory_type(&self) -> MemoryType {
+    /// Of any kind, the shortest come first.
+    fn memory_types(&self) -> Vec<MemoryType> {
+        use MemoryType::{AtomicFact, Episode, Foresight, Profile};
         match &*self.kind {
-            "episode" => MemoryType::Episode,
-            "event" => MemoryType::Foresight,
-            "profile" => MemoryType::Profile,
-            _ => MemoryType::AtomicFact,
+            "fact" => vec![AtomicFact],
+            "episode" => vec![Episode],
+            "event" => vec![Foresight],
+            "profile" => vec![Profile],
+            _ => vec![Profile, Foresight, AtomicFact, Episode],
         }
     }
 
@@ -288,21 +296,30 @@ impl ListQuery {
     }
 
     /// What a list shows, in a sentence.
-    fn summary(&self, total: usize) -> String {
-        let (one, more) = match self.memory_type() {
-            MemoryType::Episode => ("summary of a conversation", "summaries of conversations"),
-            MemoryType::Foresight => ("upcoming event", "upcoming events"),
-            MemoryType::Profile => ("line of the profile", "lines of the profile"),
-            _ => ("fact", "facts"),
+    fn summary(&self, totals: &[(MemoryType, usize)]) -> String {
+        let part = |(memory_type, total): &(MemoryType, usize)| {
+            let (one, more) = match memory_type {
+                MemoryType::Episode => ("summary of a conversation", "summaries of conversations"),
+                MemoryType::Foresight => ("upcoming event", "upcoming events"),
+                MemoryType::Profile => ("line of the profile", "lines of the profile"),
+                _ => ("fact", "facts"),
+            };
+            let hold = match self.standing() {
+                Some(MemoryStanding::Superseded) => words::noun(total, " no longer holds", " no longer hold"),
+                Some(MemoryStanding::Current) if *memory_type == MemoryType::AtomicFact => {
+                    words::noun(total, " holds", " hold")
+                }
+                _ => "",
+            };
+            format!("{}{hold}", words::count(total, one, more))
         };
-        let hold = match self.standing() {
-            Some(MemoryStanding::Superseded) => words::noun(total, " no longer holds", " no longer hold"),
-            Some(MemoryStanding::Current) if self.memory_type() == MemoryType::AtomicFact => {
-                words::noun(total, " holds", " hold")
-            }
-            _ => "",
+        let some = totals.iter().filter(|(_, total)| *total > 0 || totals.len() == 1);
+        let parts: Vec<String> = some.map(part).collect();
+        let mut text = if parts.is_empty() {
+            "Nothing".to_owned()
+        } else {
+            parts.join(", ")
         };
-        let mut text = format!("{}{hold}", words::count(total, one, more));
         if !self.month.is_empty() {
             text.push_str(", from ");
             text.push_str(&words::month(&self.month));

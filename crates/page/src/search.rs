@@ -2,10 +2,12 @@
 //!
 //! Owns: the fold above the less sure ones, and finding lines of the profile by their words. Never: ranking.
 
+use std::cmp::Ordering;
+
 use wire::{GetData, MemoryType, SearchData, SearchRequest};
 
 use crate::api::Refused;
-use crate::cards::{HitReasons, MemoryCard, MessageQuote, cards};
+use crate::cards::{EPISODE, HitReasons, MemoryCard, MessageQuote, cards};
 use crate::guest::Guest;
 use crate::memories::{self, ListQuery, ResultsPart};
 use crate::words;
@@ -32,8 +34,12 @@ pub(crate) async fn results(guest: &Guest, wanted: &ListQuery) -> Result<Results
     let events = data.foresights.iter();
     found.extend(events.map(|event| (score(event.score), MemoryCard::event(event, whose))));
     found.retain(|(_, card)| wanted.keeps(card));
-    // A single statement says more than the summary that holds it: equal scores stay in this order.
-    found.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    // A single statement says more than the summary that holds it.
+    found.sort_by(|(a, one), (b, other)| {
+        (one.kind == EPISODE, b)
+            .partial_cmp(&(other.kind == EPISODE, a))
+            .unwrap_or(Ordering::Equal)
+    });
     let messages = data.messages.iter().filter(|_| wanted.is_kind(""));
     let said: Vec<(f32, MessageQuote)> = messages
         .map(|message| (message.score, MessageQuote::of(message, whose)))

@@ -120,7 +120,7 @@ async fn lists_go_through_time() {
     );
     // The time line has the months between, each a link.
     assert!(all.contains("June 2024: 0 facts, 0 summaries"), "{all}");
-    let now = stage.html("/page/memories").await;
+    let now = stage.html("/page/memories?kind=fact").await;
     let old = stage.html("/page/memories?standing=superseded").await;
     assert!(
         now.contains("moved to Porto") && !now.contains("lives in Lisbon"),
@@ -192,7 +192,10 @@ async fn numbers_agree_wherever_they_stand() {
     for view in [&now, &list] {
         assert!(view.contains("Rules make the memories"), "{view}");
     }
-    assert!(list.contains("1 fact holds, the newest first."), "{list}");
+    assert!(
+        list.contains("1 fact holds, 2 summaries of conversations, the newest first."),
+        "{list}"
+    );
     assert!(
         list.contains("1 fact holds, 1 more no longer holds; 2 summaries; 0 upcoming events"),
         "{list}"
@@ -246,4 +249,113 @@ async fn nobody_is_called_me() {
     }
     let named = stage.html("/page/memories?who=default/default/ada").await;
     assert!(named.contains("where does ada live?"), "{named}");
+}
+
+#[tokio::test]
+async fn the_words_that_were_said_stand_above_the_summaries_that_hold_them() {
+    let stage = Stage::furnished().await;
+    let html = stage
+        .html("/page/memories?q=green+tea&who=default/default/ada")
+        .await;
+    let html = html
+        .split("<details class=\"less\"")
+        .next()
+        .expect("the sure ones");
+    let at = |mark: &str| html.find(mark).unwrap_or_else(|| panic!("no {mark} in {html}"));
+    assert!(at("<blockquote") < at("<article"), "{html}");
+    assert!(html.rfind("kind fact") < html.find("kind summary"), "{html}");
+}
+
+#[tokio::test]
+async fn a_list_of_any_kind_has_every_kind_and_what_is_ticked_goes_together() {
+    let stage = Stage::furnished().await;
+    stage.statement("Home", "Ada rows to work.").await;
+    let list = "/page/memories?who=default/default/ada&standing=";
+    let html = stage.html(list).await;
+    for mark in [
+        "kind profile",
+        "kind fact",
+        "kind summary",
+        "1 line of the profile, ",
+    ] {
+        assert!(html.contains(mark), "{mark}: {html}");
+    }
+    let ticks: Vec<&str> = html
+        .split("form=\"ticked\" name=\"id\" value=\"")
+        .skip(1)
+        .filter_map(|rest| rest.split('"').next())
+        .collect();
+    assert_eq!(
+        ticks.len(),
+        html.matches("<article").count(),
+        "each memory can be ticked"
+    );
+    let facts: Vec<&&str> = ticks.iter().filter(|id| id.contains("_af_")).take(2).collect();
+    let both = format!(
+        "/page/forget?who=default/default/ada&id={}&id={}",
+        facts[0], facts[1]
+    );
+    let preview = stage.html(&both).await;
+    assert!(preview.contains("Forget 2 memories of ada?"), "{preview}");
+    let fields = facts.iter().map(|id| ("id", **id)).chain([("sure", "1")]);
+    let gone = stage.submit(&both, &fields.collect::<Vec<_>>()).await.text;
+    assert!(gone.contains("2 memories of ada"), "{gone}");
+    let html = stage.html(list).await;
+    assert!(facts.iter().all(|id| !html.contains(**id)), "{html}");
+    let nothing = stage.view("/page/forget?who=default/default/ada").await;
+    assert!(nothing.text.contains("tick what to forget"), "{}", nothing.text);
+}
+
+#[tokio::test]
+async fn one_list_has_every_conversation_by_title_or_first_words() {
+    let stage = Stage::furnished().await;
+    let html = stage.html("/page/conversations?who=default/default/ada").await;
+    assert!(
+        html.contains(">What is for dessert?</a> <small>not yet memory"),
+        "{html}"
+    );
+    assert!(
+        html.contains("/page/memory/ada_ep_"),
+        "what was added is there too: {html}"
+    );
+}
+
+#[tokio::test]
+async fn what_every_chat_is_given_has_a_cross_on_each_line() {
+    let stage = Stage::furnished().await;
+    let html = stage.html("/page/given?who=default/default/ada").await;
+    let lines = html.matches("<li><a class=\"cross\"").count();
+    assert!(lines > 0, "{html}");
+    for rest in html.split("class=\"cross\" href=\"").skip(1) {
+        let address = rest
+            .split('"')
+            .next()
+            .expect("an address")
+            .replace("&#38;", "&")
+            .replace("&amp;", "&");
+        let preview = stage.html(&address).await;
+        assert!(
+            !preview.contains("There is nothing to forget"),
+            "{address}: {preview}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_form_that_htmx_sends_is_answered_with_the_whole_view_and_errors_replace_nothing() {
+    let stage = Stage::furnished().await;
+    let html = stage.html("/page/memories?who=default/default/ada").await;
+    assert!(
+        html.contains(r#"{"code":"...","swap":false,"error":true}"#),
+        "{html}"
+    );
+    let box_ = html
+        .split("<div id=\"trouble\"")
+        .nth(1)
+        .expect("a place for what fails");
+    assert!(box_.contains("hidden") && box_.contains("Try again"), "{box_}");
+    let ask = get("/page/memories?who=default/default/ada")
+        .header("hx-request", "true")
+        .header("hx-target", "main");
+    assert!(stage.ask(ask).await.text.contains("<main id=\"main\""));
 }
