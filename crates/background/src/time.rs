@@ -44,11 +44,15 @@ impl Time {
         zone.date(self.clock.now())
     }
 
-    /// When an expression's next time is.
+    /// When an expression's next time is. Both clocks are read within a moment: where they agree, it is the time itself.
     pub(crate) fn next(&self, cron: &Cron, zone: &Zone) -> Option<Timestamp> {
-        let now = self.clock.now();
-        let wait = cron.after(now, zone)?.millis() - now.millis();
-        Some(self.now().plus_millis(wait))
+        let wall = self.clock.now();
+        let (next, ahead) = (cron.after(wall, zone)?, self.now().millis() - wall.millis());
+        Some(if ahead.abs() < 1_000 {
+            next
+        } else {
+            next.plus_millis(ahead)
+        })
     }
 }
 

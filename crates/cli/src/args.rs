@@ -2,6 +2,7 @@
 
 mod context;
 mod export;
+mod groups;
 mod hook;
 mod init;
 mod keep;
@@ -19,6 +20,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use context::{ContextArgs, ContextCommand, LiveArgs, LiveContext, LiveOf};
 pub(crate) use export::ExportArgs;
+pub(crate) use groups::parse;
 pub(crate) use hook::HookArgs;
 pub(crate) use init::{DoorArg, InitArgs};
 pub(crate) use keep::{BackupArgs, RestoreArgs, SyncArgs};
@@ -31,6 +33,9 @@ pub(crate) use skill::{SkillArgs, SkillCommand};
 pub(crate) use token::{TokenArgs, TokenCommand, TokenCreateArgs};
 
 use crate::error::Exit;
+
+/// Background strategies, by the names that `quipu trigger` takes.
+pub(crate) const STRATEGIES: &str = "dream, extract_agent_case, extract_agent_skill, extract_foresight, extract_user_profile, reflect_episodes";
 
 /// The default user: the person who runs Quipu.
 pub(crate) const DEFAULT_USER: &str = "me";
@@ -126,7 +131,7 @@ pub(crate) enum Command {
     Doctor,
     /// Show the effective configuration and where each value came from
     Config,
-    /// Import, search, edit and rebuild a bundled conversation in a temporary folder
+    /// Ask a bundled conversation three questions
     Demo(DemoArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
@@ -150,8 +155,8 @@ pub(crate) struct OwnerArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct AddArgs {
-    /// Text of the message; `-` or no text reads standard input
-    pub(crate) text: Option<String>,
+    /// Text of the message, with or without quotation marks; `-` or no text reads standard input
+    pub(crate) text: Vec<String>,
     /// User who said it
     #[arg(long, default_value = DEFAULT_USER, value_name = "ID")]
     pub(crate) user: String,
@@ -228,8 +233,9 @@ pub(crate) enum FormatArg {
 
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
-    /// Words or a question to search for
-    pub(crate) query: String,
+    /// Words or a question to search for, with or without quotation marks
+    #[arg(required = true)]
+    pub(crate) query: Vec<String>,
     #[command(flatten)]
     pub(crate) whose: OwnerArgs,
     /// Search by keywords, by meaning (vector) or by both (hybrid)
@@ -411,7 +417,7 @@ pub(crate) struct RunsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct TriggerArgs {
-    /// Name of the strategy
+    #[arg(help = format!("Name of the strategy: {STRATEGIES}; `dream` writes core memory, `extract_foresight` upcoming events"))]
     pub(crate) name: String,
     /// Maximum number of seconds to wait for the runs
     #[arg(long, value_name = "SECONDS", default_value_t = 120.0)]
@@ -459,7 +465,7 @@ pub(crate) struct CacheArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
-    /// Keep the demo's files in this folder
+    /// Folder for the demo's memory [default: a new one among the temporary files]
     #[arg(long, value_name = "DIR")]
     pub(crate) keep: Option<PathBuf>,
 }

@@ -122,6 +122,9 @@ impl From<EngineError> for Failure {
             EngineError::Ledger(LedgerError::NewerVersion { .. }) => {
                 (Exit::Failed, Some("install the newer quipu; nothing was changed"))
             }
+            EngineError::Ledger(LedgerError::Store(_)) if error.no_room().is_none() => {
+                (Exit::Failed, Some(DAMAGED_LEDGER))
+            }
             error => (Exit::Failed, error.no_room().map(what_to_do)),
         };
         Self {
@@ -131,6 +134,10 @@ impl From<EngineError> for Failure {
         }
     }
 }
+
+/// The remedy for a ledger that cannot be read.
+const DAMAGED_LEDGER: &str = "if it is damaged, move `ledger.sqlite*` out of the root and put the newest file of \
+    `ledger.daily`, if there is one, in its place as `ledger.sqlite`; the memory files stay as they are";
 
 /// The remedy for a disk that takes no writes.
 pub(crate) fn what_to_do(why: NoRoom) -> &'static str {

@@ -36,8 +36,6 @@ mod world;
 
 use std::ffi::OsString;
 
-use clap::Parser;
-
 pub use error::Exit;
 pub use world::OpenIndex;
 
@@ -50,7 +48,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, open_index: OpenIndex)
     {
         return reader::child::run();
     }
-    let cli = match args::Cli::try_parse_from(&arguments) {
+    let cli = match args::parse(&arguments) {
         Ok(cli) => cli,
         Err(error) => {
             let is_help = !error.use_stderr();

@@ -14,7 +14,7 @@ use wire::profile::ProfileData;
 use wire::{FactItem, GetData};
 
 pub(crate) use found::{Look, found};
-pub(crate) use layout::around;
+pub(crate) use layout::{around, wrapped};
 pub(crate) use terminal::{TableCell, Tone, err, harmless, is_coloured, out, size, table};
 
 use crate::error::{Exit, Failure};

@@ -33,12 +33,14 @@ pub struct ConfigChange {
     pub(crate) added: Vec<AddedEntry>,
 }
 
-/// A client's file with commands of Quipu.
+/// A client's file with commands of Quipu, or one in which nobody can see whether it has some.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WiredFile {
     pub client: &'static AgentClient,
     pub file: PathBuf,
     pub commands: Vec<ClientCommand>,
+    /// Why nobody can.
+    pub broken: Option<EditRefusal>,
 }
 
 /// What would open these doors of a client.
@@ -138,7 +140,7 @@ pub(crate) fn read(file: &Path) -> Result<Option<String>, EditRefusal> {
     }
 }
 
-/// The commands of Quipu in the files of all clients. A file that cannot be read has none.
+/// The commands of Quipu in the files of all clients.
 pub fn wired(machine: &ClientMachine) -> Vec<WiredFile> {
     let files = CLIENTS.iter().flat_map(|client| {
         let mut files: Vec<(PathBuf, FileFormat)> = Vec::new();
@@ -154,11 +156,15 @@ pub fn wired(machine: &ClientMachine) -> Vec<WiredFile> {
     });
     let wired = files.filter_map(|(client, file, format)| {
         let text = read(&file).ok()??;
-        let commands = edit::commands(&edit::values(format, &text).ok()?);
-        (!commands.is_empty()).then_some(WiredFile {
+        let (commands, broken) = match edit::values(format, &text) {
+            Ok(values) => (edit::commands(&values), None),
+            Err(why) => (Vec::new(), Some(why)),
+        };
+        (broken.is_some() || !commands.is_empty()).then_some(WiredFile {
             client,
             file,
             commands,
+            broken,
         })
     });
     wired.collect()

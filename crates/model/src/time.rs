@@ -10,7 +10,9 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidTime {
     /// Neither epoch milliseconds nor an ISO 8601 text.
-    #[error("`{0}` is not a time: use epoch milliseconds or ISO 8601, as in `2024-05-08T13:56:00Z`")]
+    #[error(
+        "`{0}` is not a time: use a date as in `2024-05-08`, ISO 8601 as in `2024-05-08T13:56:00Z`, or epoch milliseconds"
+    )]
     Instant(String),
     /// Not the name of a time zone.
     #[error("`{0}` is not a time zone: use an IANA name, as in `Europe/Berlin`")]

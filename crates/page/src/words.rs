@@ -16,11 +16,11 @@ pub(crate) fn date(instant: &str) -> String {
     }
 }
 
-/// With the time of day.
+/// With the time of day, unless that is midnight to the second: a date alone is stored so.
 pub(crate) fn moment(instant: &str) -> String {
     match instant.get(11..16) {
-        Some(time) => format!("{}, {time}", date(instant)),
-        None => date(instant),
+        Some(time) if instant.get(11..19) != Some("00:00:00") => format!("{}, {time}", date(instant)),
+        _ => date(instant),
     }
 }
 
@@ -170,6 +170,7 @@ mod tests {
     fn dates_and_numbers_read_well() {
         assert_eq!(date("2026-03-01T09:41:45Z"), "1 March 2026");
         assert_eq!(moment("2026-12-10T09:41:45+01:00"), "10 December 2026, 09:41");
+        assert_eq!(moment("2026-12-10T00:00:00Z"), "10 December 2026");
         assert_eq!(month("2026-03"), "March 2026");
         assert_eq!(date("soon"), "soon");
         assert_eq!(number(1_234_567_u64), "1\u{202f}234\u{202f}567");

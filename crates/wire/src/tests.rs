@@ -414,7 +414,7 @@ fn a_search_that_is_wrong_is_told_where() {
         {"max_tokens":-1}
             max_tokens: must be a whole number up to 4294967295, not integer `-1`
         {"as_of":"last tuesday"}
-            as_of: `last tuesday` is not a time: use epoch milliseconds or ISO 8601, as in `2024-05-08T13:56:00Z`
+            as_of: `last tuesday` is not a time: use a date as in `2024-05-08`, ISO 8601 as in `2024-05-08T13:56:00Z`, or epoch milliseconds
         {"as_of":true}
             as_of: must be epoch milliseconds or an ISO 8601 string, not boolean `true`
         {"query_time":{}}
@@ -605,7 +605,7 @@ fn a_filter_that_is_wrong_is_told_where() {
         {"AND":null}
             filters: must have at least one condition
         {"AND":[{"OR":[{"timestamp":"soon"}]}]}
-            filters.AND.0.OR.0.timestamp: `soon` is not a time: use epoch milliseconds or ISO 8601, as in `2024-05-08T13:56:00Z`
+            filters.AND.0.OR.0.timestamp: `soon` is not a time: use a date as in `2024-05-08`, ISO 8601 as in `2024-05-08T13:56:00Z`, or epoch milliseconds
         {"session_id":5}
             filters.session_id: must be a string
         {"session_id":null}

@@ -10,8 +10,8 @@ use super::ScopeArgs;
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
-    /// A new file (`ana.jsonl`), or a new folder for Markdown
-    #[arg(value_name = "FILE.jsonl|DIR")]
+    /// A new file (`ana.jsonl`), a new folder for Markdown, or `-` for JSON lines on standard output
+    #[arg(value_name = "FILE.jsonl|DIR|-")]
     pub(crate) to: PathBuf,
     /// The user whose memory it is
     #[arg(long, value_name = "NAME")]

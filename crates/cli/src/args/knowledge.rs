@@ -47,7 +47,8 @@ pub(crate) enum KnowledgeCommand {
     /// Search the documents
     Search {
         /// A question or words
-        query: String,
+        #[arg(required = true)]
+        query: Vec<String>,
         /// Search by keywords, by meaning (vector) or by both (hybrid)
         #[arg(long, value_enum, default_value_t = MethodArg::Hybrid)]
         method: MethodArg,

@@ -127,7 +127,16 @@ pub(super) async fn report(desk: &Desk, place: &InitPlace) -> CheckReport {
     }
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     for keys in &config.proxy.upstreams {
-        upstream(&mut report, keys, &clock, file).await;
+        model_server(&mut report, ("upstream", "proxy.upstreams"), keys, &clock, file).await;
+    }
+    let chat = &config.chat;
+    if !chat.model.is_empty() {
+        let keys = Upstream {
+            base_url: chat.base_url.clone(),
+            api_key: chat.api_key.clone(),
+            ..Upstream::default()
+        };
+        model_server(&mut report, ("chat model", "chat"), &keys, &clock, file).await;
     }
     connected(&mut report, place);
     report
@@ -268,10 +277,17 @@ fn command_in(text: &str) -> Option<&str> {
     quoted.filter(|quoted| quoted.starts_with("quipu ")).last()
 }
 
-async fn upstream(report: &mut CheckReport, keys: &Upstream, clock: &Arc<dyn Clock>, file: &Path) {
+/// Asks a model server; its settings stand in `section` of the configuration.
+async fn model_server(
+    report: &mut CheckReport,
+    (check, section): (&'static str, &str),
+    keys: &Upstream,
+    clock: &Arc<dyn Clock>,
+    file: &Path,
+) {
     let route = match upstreams::route(keys, clock) {
         Ok(route) => route,
-        Err(failure) => return report.failure("upstream", &failure),
+        Err(failure) => return report.failure(check, &failure),
     };
     let (upstream, file) = (route.upstream, file.display());
     let name = upstream.base_url().to_owned();
@@ -287,15 +303,15 @@ async fn upstream(report: &mut CheckReport, keys: &Upstream, clock: &Arc<dyn Clo
     };
     match answer {
         Err(reason) => {
-            let remedy = format!("start the model server, or correct proxy.upstreams in {file}");
-            report.problem("upstream", format_args!("{name}: {reason}"), remedy);
+            let remedy = format!("start the model server, or correct {section} in {file}");
+            report.problem(check, format_args!("{name}: {reason}"), remedy);
         }
         Ok(answer) if matches!(answer.status, 401 | 403) => {
             let text = format!("{name} refuses the key (status {})", answer.status);
             report.problem(
-                "upstream",
+                check,
                 text,
-                format_args!("set api_key of this upstream in {file}"),
+                format_args!("set its api_key in {section} in {file}"),
             );
         }
         Ok(_) => {
@@ -303,7 +319,7 @@ async fn upstream(report: &mut CheckReport, keys: &Upstream, clock: &Arc<dyn Clo
             let kind = decide(route.kind, probed.kind, &name);
             let window = route.window_tokens.or(probed.window_tokens);
             report.well(
-                "upstream",
+                check,
                 format_args!("{name}: {}", described(kind, window, &probed)),
             );
         }
@@ -349,9 +365,19 @@ fn connected(report: &mut CheckReport, place: &InitPlace) {
         client,
         file,
         commands,
+        broken,
     } in &wired
     {
         let (title, file) = (&client.title, file.display());
+        if let Some(why) = broken {
+            let text = format!("{title}: {file}: {why}");
+            report.problem(
+                "clients",
+                text,
+                format_args!("correct {file}: the client cannot read it either"),
+            );
+            continue;
+        }
         let again = format!("quipu init --undo && quipu init --client {}", client.name);
         let mut programs: Vec<&str> = commands.iter().map(|command| command.program.as_str()).collect();
         programs.sort_unstable();

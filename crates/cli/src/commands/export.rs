@@ -36,6 +36,10 @@ pub(super) async fn export(desk: &Desk, api: &Api, args: ExportArgs) -> Result<E
         let none = Failure::missing(format!("memory has nothing of `{}`", args.user));
         return Err(none.hint("`quipu users` lists the users; --app and --project name another tenant"));
     }
+    if args.to.as_os_str() == "-" {
+        output::line(format_args!("{}", String::from_utf8_lossy(&text).trim_end()))?;
+        return Ok(Exit::Ok);
+    }
     let is_lines = args.to.extension().is_some_and(|extension| extension == "jsonl");
     let open = if is_lines {
         if args.to.exists() {

@@ -39,7 +39,7 @@ pub(super) async fn knowledge(desk: &Desk, api: &Api, args: KnowledgeArgs) -> Re
         KnowledgeCommand::List { category, page } => list(desk, api, at, category, page).await,
         KnowledgeCommand::Show { id } => show(desk, api, at, &id).await,
         KnowledgeCommand::Search { query, method, limit } => {
-            search(desk, api, at, query, method, limit).await
+            search(desk, api, at, query.join(" "), method, limit).await
         }
         KnowledgeCommand::Delete { all: true, yes, .. } => delete_all(desk, api, at, yes).await,
         KnowledgeCommand::Delete { ids, .. } => delete(desk, api, at, &ids).await,
@@ -71,8 +71,9 @@ async fn add(
         })?;
         bar.inc(1);
         if !desk.json {
-            let (id, topics, category) = (&stored.doc_id, stored.topic_count, &stored.category_id);
-            bar.suspend(|| say!("{id}  {}: {topics} topics in {category}", file.display()))?;
+            let (id, category) = (&stored.doc_id, &stored.category_id);
+            let topics = counted(stored.topic_count, "topic", "topics");
+            bar.suspend(|| say!("{id}  {}: {topics} in {category}", file.display()))?;
         }
         all.push(stored);
     }
@@ -206,8 +207,8 @@ async fn delete(desk: &Desk, api: &Api, at: &ScopeArgs, ids: &[String]) -> Resul
         output::json(&json!({"deleted": deleted, "missing": missing}))?;
     } else {
         for gone in &deleted {
-            let (id, topics) = (&gone.doc_id, gone.deleted_topics);
-            say!("deleted {id} with {topics} topics")?;
+            let topics = counted(gone.deleted_topics, "topic", "topics");
+            say!("deleted {} with {topics}", gone.doc_id)?;
         }
         for id in &missing {
             say!("there is no `{id}`")?;

@@ -5,10 +5,11 @@ use std::io::Read;
 use model::{Owner, OwnerKind, Role, Scope, SessionId};
 use serde_json::{Value, json};
 use text::counted;
+use wire::owners::OwnersData;
 use wire::search::When;
 use wire::{
     AddData, AddRequest, FlushData, FlushRequest, GetData, GetRequest, MemoryType, MessageContent,
-    MessageItem, SearchMethod, SearchRequest,
+    MessageItem, SearchData, SearchMethod, SearchRequest,
 };
 
 use super::{Desk, name, owner, scope, time};
@@ -18,9 +19,9 @@ use crate::error::{Exit, Failure};
 use crate::output::{self, Look, say};
 
 pub(super) async fn add(desk: &Desk, api: &Api, args: AddArgs) -> Result<Exit, Failure> {
-    let text = match args.text.as_deref() {
-        None | Some("-") => from_stdin()?,
-        Some(text) => text.to_owned(),
+    let text = match args.text.join(" ") {
+        text if matches!(&*text, "" | "-") => from_stdin()?,
+        text => text,
     };
     if text.trim().is_empty() {
         return Err(Failure::usage("no text given").hint("give the text, or pipe it in"));
@@ -69,7 +70,11 @@ pub(super) async fn add(desk: &Desk, api: &Api, args: AddArgs) -> Result<Exit, F
     } else if duplicate {
         say!("already stored as {id}")?;
     } else {
-        say!("stored as {id} ({status})")?;
+        let next = match &*status {
+            "accumulated" => "memories follow when the conversation ends; --flush makes them now",
+            _ => "its memories are written",
+        };
+        say!("stored as {id}: {next}")?;
     }
     if !desk.json && added.redacted > 0 {
         let secrets = counted(added.redacted, "secret was", "secrets were");
@@ -130,6 +135,7 @@ pub(super) fn named(owner: &Owner) -> (Option<String>, Option<String>) {
 }
 
 pub(super) async fn search(desk: &Desk, api: &Api, args: SearchArgs) -> Result<Exit, Failure> {
+    let query = args.query.join(" ");
     if !(0.0..=1.0).contains(&args.min_score) {
         return Err(Failure::usage("--min-score: must be between 0 and 1"));
     }
@@ -139,7 +145,8 @@ pub(super) async fn search(desk: &Desk, api: &Api, args: SearchArgs) -> Result<E
         Ok::<_, Failure>(when.map(|at| When::Millis(at.millis())))
     };
     let (app_id, project_id) = ids(&scope(&args.whose.scope)?);
-    let (user_id, agent_id) = named(&owner(&args.whose)?);
+    let owner = owner(&args.whose)?;
+    let (user_id, agent_id) = named(&owner);
     let request = SearchRequest {
         user_id,
         agent_id,
@@ -155,20 +162,36 @@ pub(super) async fn search(desk: &Desk, api: &Api, args: SearchArgs) -> Result<E
         max_tokens: args.max_tokens,
         explain: args.explain,
         include_person: true,
-        ..SearchRequest::new(args.query.as_str())
+        ..SearchRequest::new(&*query)
     };
     if desk.json {
         output::json(&api.post::<Value>("/memory/search", &request).await?)?;
     } else {
         let look = Look {
-            query: &args.query,
+            query: &query,
             project: Some(&*args.whose.scope.project).filter(|project| *project != "default"),
             ids: args.ids,
             explain: args.explain,
         };
-        output::found(&api.post("/memory/search", &request).await?, look)?;
+        let found: SearchData = api.post("/memory/search", &request).await?;
+        output::found(&found, look)?;
+        if found.messages.is_empty() && found.episodes.is_empty() && found.facts.is_empty() {
+            tell_if_nobody(api, &owner).await?;
+        }
     }
     Ok(Exit::Ok)
+}
+
+/// Nothing is found of a name that nobody has.
+async fn tell_if_nobody(api: &Api, owner: &Owner) -> Result<(), Failure> {
+    let OwnersData { owners } = api.get("/owners").await?;
+    if owners.iter().any(|known| known.id == owner.id.as_str()) {
+        return Ok(());
+    }
+    say!(
+        "nobody here is called `{}`: `quipu users` lists everybody",
+        owner.id
+    )
 }
 
 pub(super) async fn get(desk: &Desk, api: &Api, args: GetArgs) -> Result<Exit, Failure> {
@@ -200,6 +223,9 @@ pub(super) async fn get(desk: &Desk, api: &Api, args: GetArgs) -> Result<Exit, F
     }
     let listed: GetData = api.post("/memory/get", &request).await?;
     output::listed(&listed, kind, owner.id.as_str())?;
+    if listed.total_count == 0 {
+        tell_if_nobody(api, &owner).await?;
+    }
     Ok(Exit::Ok)
 }
 

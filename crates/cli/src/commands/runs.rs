@@ -5,12 +5,9 @@ use wire::runs::{RunItem, RunPageData, RunStatus, TriggerData, TriggerRequest, T
 
 use super::Desk;
 use crate::api::{Api, Path};
-use crate::args::{RunsArgs, TriggerArgs};
+use crate::args::{RunsArgs, STRATEGIES, TriggerArgs};
 use crate::error::{Exit, Failure};
 use crate::output::{self, say};
-
-/// The strategies, by the names that `quipu trigger` takes.
-const STRATEGIES: &str = "dream, extract_agent_case, extract_agent_skill, extract_foresight, extract_user_profile, reflect_episodes";
 
 pub(super) async fn list(desk: &Desk, api: &Api, args: RunsArgs) -> Result<Exit, Failure> {
     let mut path = Path::new("/runs", "")

@@ -49,7 +49,10 @@ pub(super) fn serve(desk: &Desk, args: &ServeArgs) -> Result<Exit, Failure> {
             }
         };
         let served = match &proxy {
-            Ok(proxy) => until_signal(desk, &world, proxy.clone(), (settings, &key), (address, ended)).await,
+            Ok(proxy) => {
+                let upstream = args.upstream.as_deref();
+                until_signal(desk, &world, proxy.clone(), upstream, (settings, &key), (address, ended)).await
+            },
             Err(_) => Ok(()),
         };
         let end = ended_at.get().copied().unwrap_or(world.clock.elapsed()) + bound;
@@ -70,15 +73,27 @@ async fn opened(desk: &Desk) -> Result<World, Failure> {
             Err(Failure {
                 exit: Exit::InUse, ..
             }) if clock.elapsed() < WAIT && serving::find(&desk.root).is_none() => clock.sleep(LOOK).await,
+            Err(failure) if failure.exit == Exit::InUse => {
+                return Err(served_already(&desk.root).unwrap_or(failure));
+            }
             opened => return opened,
         }
     }
+}
+
+/// The server that has the root, as a failure of another one.
+fn served_already(root: &Path) -> Option<Failure> {
+    let address = serving::running(root)?;
+    let failure = Failure::usage(format!("{} is served already: http://{address}", root.display()));
+    let exit = Exit::InUse;
+    Some(Failure { exit, ..failure }.hint("use that server, or stop it first"))
 }
 
 async fn until_signal(
     desk: &Desk,
     world: &World,
     proxy: Option<Proxy>,
+    upstream: Option<&str>,
     (settings, key): (GatewaySettings, &str),
     (address, ended): (SocketAddr, impl Future<Output = ()> + Send),
 ) -> Result<(), Failure> {
@@ -114,11 +129,32 @@ async fn until_signal(
         output::json(&json!({"listening": format!("http://{bound}"), "root": desk.root}))?;
     } else {
         say!("serving {} on http://{bound}", desk.root.display())?;
+        told(desk, upstream, bound)?;
     }
     tokio::select! {
         served = gateway.serve(listener, ended) => Ok(served?),
         never = follow(desk, world) => match never {},
         never = late.finish(desk, world, (bound, key)) => match never {},
+    }
+}
+
+/// What a person can do now: the page, the model servers, and whose memory requests mean.
+fn told(desk: &Desk, upstream: Option<&str>, bound: SocketAddr) -> Result<(), Failure> {
+    let config = &desk.loaded.config;
+    let configured = config.proxy.upstreams.iter().map(|keys| &*keys.base_url);
+    let servers: Vec<&str> = upstream.map_or_else(|| configured.collect(), |one| vec![one]);
+    say!("  page          http://{bound}  (open it in a browser)")?;
+    if servers.is_empty() {
+        say!("  model server  none: --upstream URL gives chat clients memory")?;
+    } else {
+        say!(
+            "  model server  {}  (clients: http://{bound}/v1)",
+            servers.join(", ")
+        )?;
+    }
+    match contexts::owner(config, &desk.root) {
+        Some(user) => say!("  memory of     {user}, if a request names nobody"),
+        None => say!("  memory of     the user that a token or request names"),
     }
 }
 

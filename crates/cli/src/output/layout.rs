@@ -14,11 +14,11 @@ pub(super) fn date(instant: &str) -> String {
     day.parse().map_or_else(|_| day.to_owned(), model::date_in_words)
 }
 
-/// The same to the minute: `4 March 2024, 09:00`.
+/// The same to the minute: `4 March 2024, 09:00`. Midnight to the second is a day without a time.
 pub(super) fn moment(instant: &str) -> String {
     match instant.get(11..16) {
-        Some(clock) => format!("{}, {clock}", date(instant)),
-        None => date(instant),
+        Some(clock) if instant.get(11..19) != Some("00:00:00") => format!("{}, {clock}", date(instant)),
+        _ => date(instant),
     }
 }
 
@@ -107,7 +107,7 @@ pub(crate) fn around(text: &str, words: &str, chars_max: usize) -> String {
 }
 
 /// A paragraph behind a mark, its other lines under its first. Text of messages must not control the terminal.
-pub(super) fn wrapped(mark: &str, text: &str) -> String {
+pub(crate) fn wrapped(mark: &str, text: &str) -> String {
     let text: String = text
         .chars()
         .filter(|c| c.is_whitespace() || !c.is_control())
@@ -183,6 +183,7 @@ mod tests {
     fn dates_are_written_as_people_write_them() {
         assert_eq!(date("2024-03-04T09:00:00Z"), "4 March 2024");
         assert_eq!(moment("2024-12-31T23:59:00+01:00"), "31 December 2024, 23:59");
+        assert_eq!(moment("2024-12-31T00:00:00+01:00"), "31 December 2024");
         assert_eq!(date("soon"), "soon");
     }
 

@@ -13,14 +13,20 @@ const TALK: &str = r#"{"role": "user", "sender_id": "ana", "session_id": "s1", "
 #[test]
 fn the_demo_runs_to_its_end() {
     let root = Root::new();
-    let ran = root.run(&["demo", "--quiet"]);
+    let kept = root.aside("kept", "");
+    std::fs::remove_file(&kept).unwrap();
+    let kept = kept.to_str().unwrap();
+    let ran = root.run(&["demo", "--quiet", "--keep", kept]);
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.lines().count() < 40, "{}", ran.stdout);
+    let place = format!("{kept}/memory");
     for part in [
         "Biscuit",
-        "AP 121",
-        "gyokuro",
-        "as of 2025-06-01",
-        "7 of 7 answers are the same",
+        "moved to Porto",
+        "As of 2025-06-01",
+        "I live in Lisbon",
+        &place,
+        "serve --root",
     ] {
         assert!(
             ran.stdout.contains(part),

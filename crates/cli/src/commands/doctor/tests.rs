@@ -75,7 +75,12 @@ async fn each_problem_comes_with_its_remedy() {
     let root = home.path().join("root");
     let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
     let listen = taken.local_addr().expect("an address").to_string();
-    let variables = [("QUIPU_SERVER__LISTEN", listen.as_str())];
+    let silent = format!("http://{}/v1", free());
+    let variables = [
+        ("QUIPU_SERVER__LISTEN", listen.as_str()),
+        ("QUIPU_CHAT__BASE_URL", &silent),
+        ("QUIPU_CHAT__MODEL", "one"),
+    ];
     typed(
         &desk(&root, &[]),
         &["add --user ana --flush My-boat-is-called-Marula."],
@@ -89,9 +94,14 @@ async fn each_problem_comes_with_its_remedy() {
     fs::create_dir_all(home.path().join(".cursor")).expect("a folder");
     let cursor = r#"{"mcpServers": {"quipu": {"command": "/gone/quipu", "args": ["mcp"]}}}"#;
     fs::write(home.path().join(".cursor/mcp.json"), cursor).expect("is written");
+    fs::create_dir_all(home.path().join(".claude")).expect("a folder");
+    fs::write(home.path().join(".claude/settings.json"), "{\"hooks\": [").expect("is written");
     let (exit, said) = checked(&desk(&root, &variables), home.path()).await;
     assert_eq!(exit, Exit::Failed, "{said}");
     for words in [
+        "chat model     http",
+        "-> start the model server, or correct chat in ",
+        ".claude/settings.json: it cannot be read: ",
         "is open to other users of this machine (mode 755)",
         "-> chmod 700 '",
         "cannot be used: Address already in use",
@@ -100,7 +110,7 @@ async fn each_problem_comes_with_its_remedy() {
         "-> quipu init --undo && quipu init --client cursor",
         "broken.md",
         "-> quipu status",
-        "4 problems found",
+        "6 problems found",
     ] {
         assert!(said.contains(words), "{words}: {said}");
     }
@@ -224,7 +234,8 @@ async fn a_model_server_is_asked_what_it_is() {
             context_tokens: 8_192,
             ..Upstream::default()
         };
-        upstream(&mut report, &keys, &clock, Path::new("quipu.toml")).await;
+        let of = ("upstream", "proxy.upstreams");
+        super::model_server(&mut report, of, &keys, &clock, Path::new("quipu.toml")).await;
     }
     let texts: Vec<String> = report
         .0

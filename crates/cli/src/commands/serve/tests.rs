@@ -13,6 +13,7 @@ use tokio::task::yield_now;
 
 use super::*;
 use crate::commands::tests::{Log, desk};
+use crate::output::tests::SAID;
 
 async fn look(clock: &ManualClock) {
     for _ in 0..2 {
@@ -186,4 +187,32 @@ async fn what_is_written_while_it_stops_calls_for_its_runs() {
     assert!(pages.is_err(), "it has ended");
     let waiting = world.offline.stats().await.expect("it counts").queued;
     assert!(waiting > 0, "what was written was told");
+}
+
+#[tokio::test]
+async fn a_server_says_what_it_serves_and_a_second_one_names_it() {
+    let root = TempDir::new().expect("a folder");
+    let desk = desk(root.path(), &[]);
+    let world = told(&desk, true).await;
+    assert!(served_already(root.path()).is_none(), "no server listens");
+    let address = "127.0.0.1:4999".parse().expect("an address");
+    let _notice = Notice::put(root.path(), address, "key").expect("it is written");
+    let second = served_already(root.path()).expect("it is served");
+    assert_eq!(second.exit, Exit::InUse);
+    assert!(
+        second.error.to_string().contains("http://127.0.0.1:4999"),
+        "{}",
+        second.error
+    );
+    SAID.take();
+    super::told(&desk, Some("http://127.0.0.1:8080"), address).expect("it is said");
+    let said = SAID.take();
+    for words in [
+        "page          http://127.0.0.1:4999",
+        "model server  http://127.0.0.1:8080  (clients: http://127.0.0.1:4999/v1)",
+        "memory of     me",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    world.shutdown().await;
 }
