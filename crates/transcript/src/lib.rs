@@ -5,10 +5,11 @@
 //! deciding what to drop.
 //!
 //! Reading order: [`item`] (the nouns), [`cut`] (where a conversation can be cut), [`order`] (the rules of providers),
-//! [`repair`], [`dialect`] (JSON in and out), [`spoken`] (a person's own text, by the [`lists`] of clients' additions), [`subagent`] (the start of one).
+//! [`repair`], [`encoded`] (files), [`dialect`] (JSON in and out), [`spoken`] (a person's own text, by the [`lists`] of clients' additions), [`subagent`] (the start of one).
 
 pub mod cut;
 pub mod dialect;
+pub mod encoded;
 mod item;
 pub mod lists;
 pub mod order;

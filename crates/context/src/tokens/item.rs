@@ -3,6 +3,7 @@
 //! Owns: the framing of messages, calls and tools, and the policy for what is not text. Never: the counting of text;
 //! [`crate::tokens::Meter::text`] does it.
 
+use transcript::encoded::encoded;
 use transcript::{Block, Call, Item};
 
 use crate::tokens::Meter;
@@ -14,9 +15,11 @@ pub(super) const IMAGE_TOKENS: usize = 1_100;
 pub(super) const IMAGE_LOW_TOKENS: usize = 85;
 /// Base tokens of a sound or a document, without its size.
 pub(super) const FILE_TOKENS: usize = 1_100;
-/// Encoded bytes of a sound or a document that weigh one token more. Compressed speech weighs far less, a scanned page about
-/// as much, a page of plain text more; only the backend knows.
-const FILE_BYTES_PER_TOKEN: usize = 64;
+/// Encoded bytes of a sound, a video or a document that weigh one token more: those of compressed sound. A page of plain text
+/// weighs more, an uncompressed sound less; the server's counts calibrate, and its refusal is answered by a compaction.
+const FILE_BYTES_PER_TOKEN: usize = 680;
+/// A file weighs at most so many tokens more: only the backend knows whether it is too long.
+const FILE_TOKENS_MAX: usize = 20_000;
 
 /// OpenAI frames a message by three tokens and names its role by one.
 const MESSAGE_TOKENS: usize = 3 + 1;
@@ -26,15 +29,13 @@ const CALL_TOKENS: usize = 8;
 const TOOLS_TOKENS: usize = 16;
 /// Others explain to the model how to call a tool: Anthropic in some 350 tokens, templates of open models in fewer.
 const TOOLS_EXPLAINED_TOKENS: usize = 350;
-/// A run of base64 letters that is at least so long is a file's content and no text.
-const BASE64_RUN_BYTES: usize = 512;
 
 impl Meter {
     /// The tokens of an item, with what a provider adds around it.
     ///
-    /// Pictures count [`IMAGE_TOKENS`] or [`IMAGE_LOW_TOKENS`]. Of another provider's block the text is counted; its
-    /// encoded content counts [`FILE_TOKENS`] and a token for each [`FILE_BYTES_PER_TOKEN`]. Reasoning counts its text;
-    /// encrypted reasoning is estimated by the size of the cipher. A signature counts nothing.
+    /// Pictures count [`IMAGE_TOKENS`] or [`IMAGE_LOW_TOKENS`]. Of another provider's block the text is counted;
+    /// each encoded file counts [`FILE_TOKENS`] and a token for each [`FILE_BYTES_PER_TOKEN`], up to
+    /// [`FILE_TOKENS_MAX`]. Reasoning counts its text; encrypted reasoning is estimated by the size of the cipher. A signature counts nothing.
     pub fn item(&self, item: &Item) -> usize {
         item.blocks
             .iter()
@@ -82,10 +83,10 @@ impl Meter {
     fn other(&self, raw: &str) -> usize {
         let mut tokens = 0;
         let mut text_start = 0;
-        for (start, end) in base64_runs(raw) {
+        for (start, end) in encoded(raw) {
             tokens += self.text(&raw[text_start..start])
                 + FILE_TOKENS
-                + (end - start).div_ceil(FILE_BYTES_PER_TOKEN);
+                + ((end - start) / FILE_BYTES_PER_TOKEN).min(FILE_TOKENS_MAX);
             text_start = end;
         }
         tokens + self.text(&raw[text_start..])
@@ -108,19 +109,4 @@ fn image_tokens(raw: &str) -> usize {
 /// Base64 is four bytes for three of the cipher, and a token of the reasoning about four bytes.
 fn cipher_tokens(raw: &str) -> usize {
     raw.len().div_ceil(16).saturating_mul(3)
-}
-
-/// The runs of base64 letters, from the first byte to past the last: cut at ASCII letters, so at character boundaries. JSON may
-/// write `/` as `\/`.
-fn base64_runs(raw: &str) -> impl Iterator<Item = (usize, usize)> {
-    let is_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/=-_\\".contains(byte);
-    let mut start = 0;
-    raw.as_bytes()
-        .chunk_by(move |left, right| is_base64(left) == is_base64(right))
-        .filter_map(move |run| {
-            let end = start + run.len();
-            let span = (start, end);
-            start = end;
-            (run.len() >= BASE64_RUN_BYTES && is_base64(&run[0])).then_some(span)
-        })
 }

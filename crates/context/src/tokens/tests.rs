@@ -2,6 +2,7 @@
 
 use expect_test::expect;
 use proptest::prelude::*;
+use transcript::dialect::{Dialect, read_message};
 use transcript::{Block, Call, Image, Item, Outcome, Role, Thinking};
 
 use crate::tokens::item::{FILE_TOKENS, IMAGE_LOW_TOKENS, IMAGE_TOKENS};
@@ -159,7 +160,7 @@ fn a_file_weighs_by_its_size_not_as_text() {
     };
     for meter in meters() {
         let small = meter.block(&Block::Other(raw(1_024)));
-        let large = meter.block(&Block::Other(raw(64_000 + 1_024)));
+        let large = meter.block(&Block::Other(raw(680_000 + 1_024)));
         assert!((FILE_TOKENS..FILE_TOKENS + 100).contains(&small), "{small}");
         assert_eq!(large - small, 1_000);
         let prose = format!(
@@ -167,6 +168,31 @@ fn a_file_weighs_by_its_size_not_as_text() {
             "Words count as words. ".repeat(100)
         );
         assert_eq!(meter.block(&Block::Other(prose.clone())), meter.text(&prose));
+    }
+}
+
+/// Planted: a file in a tool's result that counts as text; text that a tool printed that does not.
+#[test]
+fn a_file_that_a_tool_brings_weighs_as_little_in_every_dialect() {
+    let meter = Meter::estimate();
+    for (letters, bound) in [(4_000, 1_200), (540_000, 1_200), (20 << 20, 22_000)] {
+        let data = "Ab9/".repeat(letters / 4);
+        let printed = serde_json::json!({"role": "tool", "tool_call_id": "t", "content": data});
+        let url = format!("data:application/pdf;base64,{data}");
+        let source = serde_json::json!({"type": "base64", "media_type": "application/pdf", "data": data});
+        let result = serde_json::json!({"type": "tool_result", "tool_use_id": "t", "content": [{"type": "document", "source": source}]});
+        for message in [
+            serde_json::json!({"role": "user", "content": [result]}),
+            serde_json::json!({"role": "tool", "tool_call_id": "t", "content": [{"type": "file", "file": {"file_data": url}}]}),
+            serde_json::json!({"type": "function_call_output", "call_id": "t", "output": [{"type": "input_file", "file_data": url}]}),
+        ] {
+            let read = |message: &serde_json::Value| {
+                read_message(Dialect::OpenAiResponses, &message.to_string()).unwrap()
+            };
+            let weight = meter.item(&read(&message));
+            assert!((FILE_TOKENS..bound).contains(&weight), "{weight} of {letters}");
+            assert!(letters > 600_000 || meter.item(&read(&printed)) > letters / 8);
+        }
     }
 }
 

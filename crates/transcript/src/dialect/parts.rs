@@ -5,6 +5,7 @@
 
 use super::Family;
 use super::json::{ByteSpan, Object, Value};
+use crate::encoded::encoded;
 use crate::{Block, Call, Image, Outcome, Role, Thinking};
 
 /// The members in which compatible servers put a model's reasoning, as plain text.
@@ -284,8 +285,25 @@ fn element(value: Value<'_>) -> PlacedBlock {
     PlacedBlock::new(block, Home::ContentList, value).with_text(text)
 }
 
+/// Encoded bytes of a file that weigh like a picture.
+const PICTURE_BYTES: usize = 750_000;
+/// A larger file weighs no more: only the server knows whether it is too long.
+const PICTURES_MAX: usize = 19;
+
+/// The weight of a block in pictures; 0 for text.
+fn pictures(block: &Block) -> usize {
+    match block {
+        Block::Image(_) => 1,
+        Block::Other(raw) => {
+            let weight = |(start, end): (usize, usize)| PICTURES_MAX.min(1 + (end - start) / PICTURE_BYTES);
+            encoded(raw).map(weight).sum()
+        }
+        _ => 0,
+    }
+}
+
 /// The text of a content value and its number of pictures. Other values count as their JSON text, so that they have
-/// tokens.
+/// tokens; encoded files count as pictures.
 pub(super) fn flat(value: Value<'_>) -> (String, usize) {
     if value.is_null() {
         return (String::new(), 0);
@@ -296,19 +314,20 @@ pub(super) fn flat(value: Value<'_>) -> (String, usize) {
     let mut images = 0;
     let mut texts = Vec::new();
     for part in value.elements().into_iter().map(element) {
+        let weight = pictures(&part.block);
+        images += weight;
         match part.block {
             Block::Text(text) => texts.push(text),
-            Block::Image(_) => images += 1,
-            Block::Other(raw) => texts.push(raw),
+            Block::Other(raw) if weight == 0 => texts.push(raw),
             _ => {}
         }
     }
     (texts.join("\n"), images)
 }
 
-/// Whether an element of a content value is a picture.
+/// Whether an element of a content value is a picture or another file.
 pub(super) fn is_image(value: Value<'_>) -> bool {
-    matches!(element(value).block, Block::Image(_))
+    pictures(&element(value).block) > 0
 }
 
 /// An item of the Responses API that is not a message: a call, its result, reasoning.
