@@ -5,6 +5,7 @@
 use axum::extract::Request;
 use axum::middleware::Next;
 use model::{Name, Scope};
+use wire::json::mended;
 
 use crate::body::arrive;
 use crate::frame::{Answer, Visit};
@@ -24,6 +25,6 @@ pub(crate) async fn known(visit: Visit, mut request: Request, next: Next) -> Ans
     request.extensions_mut().insert(asker);
     let (head, body) = request.into_parts();
     let whole = arrive(Request::from_parts(head.clone(), body), &visit.gateway).await?;
-    let request = Request::from_parts(head, whole.bytes.into());
+    let request = Request::from_parts(head, mended(&whole.bytes).into_owned().into());
     Ok(next.run(request).await)
 }

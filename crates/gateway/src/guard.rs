@@ -189,7 +189,7 @@ impl Caller {
         // The door of agents asks each route with the same token.
         if path.starts_with("/v1/")
             || mem0::has_dialect(path)
-            || path == AGENTS
+            || path.trim_end_matches('/') == AGENTS
             || page::is_its(path)
             || route.is_some_and(is_theirs)
         {

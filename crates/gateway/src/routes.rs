@@ -20,6 +20,8 @@ use crate::{
 pub(crate) const VERSIONS: [&str; 2] = ["/api/v1", "/api/v2"];
 /// The door of agents.
 pub(crate) const AGENTS: &str = "/mcp";
+/// The same, as some clients write it.
+const AGENTS_SLASH: &str = "/mcp/";
 
 /// Who may use a route, where its method does not say it: a GET reads, any other method writes, for everybody in the tenant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,7 +144,10 @@ impl Gateway {
             router = router.merge(versioned(version));
         }
         if let Some(door) = &self.agents {
-            router = router.route_service(AGENTS, door.clone().layer(from_fn(agents::known)));
+            let door = door.clone().layer(from_fn(agents::known));
+            router = router
+                .route_service(AGENTS, door.clone())
+                .route_service(AGENTS_SLASH, door);
         }
         router = match &self.page {
             Some(page) => router.merge(page::routes(self, page)),

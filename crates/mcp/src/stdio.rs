@@ -5,6 +5,9 @@
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::stdio_pipes;
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWriteExt, BufReader, DuplexStream};
+use tokio::task::JoinSet;
+use wire::json::mended;
 
 use crate::api::MemoryApi;
 use crate::door::Door;
@@ -20,7 +23,9 @@ pub enum StdioError {
 
 /// Serves one client until it closes standard input.
 pub async fn serve<A: MemoryApi>(door: Door<A>) -> Result<(), StdioError> {
-    let served = match door.serve(stdio_pipes()).await {
+    let (input, output) = stdio_pipes();
+    let mut tasks = JoinSet::new();
+    let served = match door.serve((whole(input, &mut tasks), output)).await {
         Ok(served) => served,
         // A client that only looks whether the program starts.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
@@ -28,4 +33,40 @@ pub async fn serve<A: MemoryApi>(door: Door<A>) -> Result<(), StdioError> {
     };
     served.waiting().await.map_err(StdioError::Task)?;
     Ok(())
+}
+
+/// Bytes that wait for the reader.
+const AHEAD_BYTES: usize = 64 << 10;
+
+/// The client's lines, in which half a surrogate pair is U+FFFD: the library would not answer its request.
+fn whole(input: impl AsyncRead + Send + Unpin + 'static, tasks: &mut JoinSet<()>) -> DuplexStream {
+    let (mut to, from) = tokio::io::duplex(AHEAD_BYTES);
+    tasks.spawn(async move {
+        let (mut lines, mut line) = (BufReader::new(input), Vec::new());
+        while lines
+            .read_until(b'\n', &mut line)
+            .await
+            .is_ok_and(|read| read > 0)
+            && to.write_all(&mended(&line)).await.is_ok()
+        {
+            line.clear();
+        }
+    });
+    from
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::AsyncReadExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn half_an_emoji_reaches_the_library_as_valid_unicode() {
+        let mut read = String::new();
+        let input = &br#"{"text":"loft \ud83d"}"#[..];
+        let mut tasks = JoinSet::new();
+        whole(input, &mut tasks).read_to_string(&mut read).await.unwrap();
+        assert_eq!(read, r#"{"text":"loft \ufffd"}"#);
+    }
 }

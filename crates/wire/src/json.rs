@@ -12,9 +12,12 @@ use serde_path_to_error::{Path, Segment};
 
 use crate::Invalid;
 
-/// Reads one JSON object; anything but white space after it is a problem too.
+pub use transcript::mended::{mended, parse};
+
+/// Reads one JSON object; anything but white space after it is a problem too. Half a surrogate pair is U+FFFD.
 pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Invalid> {
-    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let bytes = mended(bytes);
+    let mut reader = serde_json::Deserializer::from_slice(&bytes);
     let Object(value) = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
         let path = dotted(error.path());
         explain(path, error.inner())

@@ -60,7 +60,7 @@ enum Deed<'a> {
 impl Event {
     pub(super) fn parse(text: &str) -> Result<Self, Failure> {
         let event =
-            Self(serde_json::from_str(text).map_err(|error| {
+            Self(wire::json::parse(text).map_err(|error| {
                 Failure::usage(format!("standard input is not an event of a hook: {error}"))
             })?);
         match (event.name(), event.text("session_id")) {

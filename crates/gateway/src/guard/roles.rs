@@ -30,7 +30,7 @@ pub(crate) fn needed(method: &Method, route: &str) -> TokenRole {
         || (*method == Method::POST && (READS.contains(&route) || routes::allows(route, Access::Read)));
     if routes::allows(route, Access::Admin) {
         TokenRole::Admin
-    } else if is_read || route == AGENTS {
+    } else if is_read || route.trim_end_matches('/') == AGENTS {
         TokenRole::Read
     } else {
         TokenRole::Write

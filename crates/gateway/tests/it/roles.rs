@@ -100,10 +100,12 @@ write  PUT /v1/memories/{memory_id}/
 write  DELETE /v1/memories/{memory_id}/
 read   GET /mcp
 read   POST /mcp
+read   GET /mcp/
+read   POST /mcp/
 ";
 
 /// Answered whatever the method: by a model server, by the door of agents.
-const WHATEVER: [&str; 2] = ["/v1/{*path}", "/mcp"];
+const WHATEVER: [&str; 3] = ["/v1/{*path}", "/mcp", "/mcp/"];
 
 /// The methods and paths of a router, which it tells in no other way than its `Debug`; `ANY` where one answers all methods.
 fn routes(router: &Router) -> Vec<(String, String)> {

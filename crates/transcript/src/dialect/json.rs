@@ -231,48 +231,9 @@ fn key(quoted: &str) -> Cow<'_, str> {
     }
 }
 
-/// The text of a JSON string. If `serde_json` refuses it, the string has lone surrogates: they become U+FFFD.
+/// The text of a JSON string. Lone surrogates are U+FFFD.
 fn unquoted(quoted: &str) -> String {
-    serde_json::from_str(quoted).unwrap_or_else(|_| {
-        serde_json::from_str(&without_lone_surrogates(quoted)).unwrap_or_else(|_| quoted.to_owned())
-    })
-}
-
-fn without_lone_surrogates(quoted: &str) -> String {
-    let bytes = quoted.as_bytes();
-    let mut text = String::with_capacity(quoted.len());
-    let mut copied = 0;
-    let mut at = 0;
-    while at < bytes.len() {
-        if bytes[at] != b'\\' {
-            at += 1;
-            continue;
-        }
-        let Some(unit) = escaped_unit(quoted, at) else {
-            at += 2;
-            continue;
-        };
-        let pairs = (0xd800..0xdc00).contains(&unit)
-            && escaped_unit(quoted, at + 6).is_some_and(|low| (0xdc00..0xe000).contains(&low));
-        if pairs {
-            at += 12;
-            continue;
-        }
-        if (0xd800..0xe000).contains(&unit) {
-            text.push_str(&quoted[copied..at]);
-            text.push_str("\\ufffd");
-            copied = at + 6;
-        }
-        at += 6;
-    }
-    text.push_str(&quoted[copied..]);
-    text
-}
-
-/// The UTF-16 unit of the escape at that place.
-fn escaped_unit(quoted: &str, at: usize) -> Option<u32> {
-    let digits = quoted.get(at..at + 6)?.strip_prefix("\\u")?;
-    u32::from_str_radix(digits, 16).ok()
+    crate::mended::parse(quoted).unwrap_or_else(|_| quoted.to_owned())
 }
 
 /// The places to remove so that only the kept siblings remain, each with the comma that parted it from another.
