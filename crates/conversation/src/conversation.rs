@@ -116,7 +116,7 @@ impl Conversation {
         Self {
             key: SessionKey::new(whose.scope.clone(), session),
             owner: whose.owner.clone(),
-            chain: Chain::of(&whose.chain_scope().scope(), &[]),
+            chain: Chain::of(&whose.chain_scope(dialect).scope(), &[]),
             whose,
             dialect,
             shadow: Shadow::default(),
@@ -349,9 +349,25 @@ impl Conversation {
             .filter(|id| self.session.shows_original(*id));
         self.log.extend(gone.map(ViewEvent::Forget));
         self.restore();
+        self.chain_again();
+    }
+
+    fn chain_again(&mut self) {
         let entries = self.shadow.entries();
         let bytes: Vec<&str> = entries.iter().map(|entry| entry.bytes.as_str()).collect();
-        self.chain = Chain::of(&self.whose.chain_scope().scope(), &bytes);
+        self.chain = Chain::of(&self.whose.chain_scope(self.dialect).scope(), &bytes);
+    }
+
+    /// The dialect of the last request, after a restart.
+    pub(crate) fn speaks_as_framed(&mut self) {
+        let speech = serde_json::from_str::<serde_json::Value>(&self.frame).unwrap_or_default();
+        let dialect = match speech["speech"].as_str() {
+            Some("messages") => Dialect::Anthropic,
+            Some("responses") => Dialect::OpenAiResponses,
+            _ => return,
+        };
+        self.dialect = dialect;
+        self.chain_again();
     }
 
     /// The session that the log gives.

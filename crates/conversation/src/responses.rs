@@ -8,6 +8,8 @@ use std::collections::{BTreeMap, VecDeque};
 use prefix::Digest;
 use prefix::chain::ConversationId;
 
+use transcript::dialect::Dialect;
+
 use crate::whose::Whose;
 
 /// Responses that can be gone on from.
@@ -52,7 +54,7 @@ impl Responses {
 }
 
 fn key(whose: &Whose, id: &str) -> Key {
-    let bounds = whose.chain_scope();
+    let bounds = whose.chain_scope(Dialect::OpenAiResponses);
     let scope = bounds.scope();
     [scope.tenant, scope.owner, scope.session.unwrap_or_default(), id].map(str::to_owned)
 }

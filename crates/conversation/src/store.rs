@@ -76,7 +76,7 @@ impl Store {
         fresh: impl FnOnce() -> String,
     ) -> Result<Continuation, LedgerError> {
         let named = self.loaded(whose).await?;
-        let bounds = whose.chain_scope();
+        let bounds = whose.chain_scope(dialect);
         let chain = Chain::of(&bounds.scope(), messages);
         let hinted = whose.hinted();
         let matched = self.matched(&chain, hinted.as_deref());
@@ -106,8 +106,7 @@ impl Store {
             .as_ref()
             .map(|(id, ..)| whose::family(session_of(id)).to_owned());
         let session = named.unwrap_or_else(|| whose::unnamed(&fresh(), hinted.or(origin).as_deref()));
-        let mut conversation = self.make(whose, session);
-        conversation.dialect = dialect;
+        let mut conversation = self.make(whose, session, dialect);
         let mut left = None;
         if let Some((_, origin, at)) = branched {
             left = Some(origin.key.session.to_string());
@@ -127,7 +126,7 @@ impl Store {
             return Ok(conversation);
         }
         let session = self.named(whose).await?;
-        Ok(self.hold(self.make(whose, session)))
+        Ok(self.hold(self.make(whose, session, Dialect::OpenAi)))
     }
 
     /// The conversation of that name; none if it has no message.
@@ -147,8 +146,7 @@ impl Store {
 
     /// Creates a named conversation with the first `kept` messages of another.
     pub async fn fork(&self, whose: &Whose, origin: &Conversation, kept: usize) -> Result<(), LedgerError> {
-        let mut conversation = self.make(whose, self.named(whose).await?);
-        conversation.dialect = origin.dialect;
+        let mut conversation = self.make(whose, self.named(whose).await?, origin.dialect);
         self.copy(origin, kept, &mut conversation).await?;
         self.hold(conversation);
         Ok(())
@@ -253,10 +251,15 @@ impl Store {
         self.logs.owned_objects(&whose.scope, &whose.owner, ids).await
     }
 
-    fn make(&self, whose: &Whose, session: SessionId) -> Conversation {
-        // A request brings the model whose tokens count, and the dialect.
-        let (dialect, meter) = (Dialect::OpenAi, Meter::estimate());
-        Conversation::new(whose.clone(), session, dialect, self.policy.clone(), meter)
+    fn make(&self, whose: &Whose, session: SessionId, dialect: Dialect) -> Conversation {
+        // A request brings the model whose tokens count.
+        Conversation::new(
+            whose.clone(),
+            session,
+            dialect,
+            self.policy.clone(),
+            Meter::estimate(),
+        )
     }
 
     /// Puts a conversation into memory, unless another request loaded it meanwhile; returns the one in memory.
@@ -433,7 +436,7 @@ impl Store {
 
     /// Folds a log into a conversation; none without a log.
     async fn load(&self, whose: &Whose, session: SessionId) -> Result<Option<Shared>, LedgerError> {
-        let mut conversation = self.make(whose, session);
+        let mut conversation = self.make(whose, session, Dialect::OpenAi);
         let records = self.logs.read(&conversation.key, 0, RECORDS_MAX).await?;
         let total = records.len() as u64;
         for record in records {
@@ -444,6 +447,7 @@ impl Store {
             };
             conversation.apply(&logged);
         }
+        conversation.speaks_as_framed();
         conversation.records = total;
         conversation.written.store(total, Ordering::Release);
         Ok((total > 0).then(|| self.hold(conversation)))

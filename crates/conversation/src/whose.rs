@@ -9,6 +9,7 @@ use std::fmt::Write;
 use model::{Name, Owner, Scope, SessionId, SessionKey};
 use prefix::Digest;
 use prefix::chain::{self, ConversationId};
+use transcript::dialect::Dialect;
 
 /// Prefix of the ids of unnamed conversations; the rest orders them by their beginning.
 pub const BEGINNING: &str = "px-";
@@ -59,12 +60,13 @@ impl Whose {
         }
     }
 
-    /// The bounds within which chains of messages may match.
-    pub fn chain_scope(&self) -> ChainScope<'_> {
-        ChainScope {
-            tenant: format!("{}/{}", self.scope.app, self.scope.project),
-            whose: self,
+    /// The bounds within which chains of messages may match: an unnamed conversation goes on in its own dialect.
+    pub fn chain_scope(&self, dialect: Dialect) -> ChainScope<'_> {
+        let mut tenant = format!("{}/{}", self.scope.app, self.scope.project);
+        if self.conversation.is_none() {
+            let _ = write!(tenant, "/{dialect:?}");
         }
+        ChainScope { tenant, whose: self }
     }
 
     /// The id of the conversation that the client calls so: no other owner's has it.

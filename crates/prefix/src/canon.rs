@@ -9,12 +9,13 @@
 //!   without key order, nulls and `cache_control`; a tool result counts with its call's id;
 //! - the calls: id, name, and arguments as JSON where they are JSON, else as trimmed text.
 //!
-//! Everything else can differ between two requests: nulls, `refusal`, `annotations`, reasoning in any of its fields. An
-//! assistant's text can lose a leading `<think>…</think>`, its outer white space and its carriage returns, because
-//! clients change replies in this way; any other text is compared as it is.
+//! Everything else can differ between two requests: nulls, `refusal`, `annotations`. An assistant's text can lose a leading
+//! `<think>…</think>`, its outer white space and its carriage returns, because clients change replies in this way; any other
+//! text is compared as it is. Hidden parts (reasoning in any of its fields, signatures) have a digest of their own: clients
+//! drop them, but two that differ are of two messages.
 
 use serde_json::{Map, Value};
-use transcript::Role;
+use transcript::{Role, mended};
 
 use crate::digest::{Digest, Feed};
 
@@ -25,6 +26,8 @@ pub struct Meaning {
     pub role: Option<Role>,
     /// Equal for two texts that are the same message.
     pub digest: Digest,
+    /// Its reasoning and signatures; none for a message without.
+    pub hidden: Option<Digest>,
     /// A person's turn: a user's message that is more than results of tools.
     pub asks: bool,
     /// Nothing but reasoning, as an item of its own.
@@ -33,7 +36,7 @@ pub struct Meaning {
 
 /// Reads one message of any dialect: its exact JSON text. A text that is no JSON object means only itself.
 pub fn read(message: &str) -> Meaning {
-    if let Ok(Value::Object(fields)) = serde_json::from_str(message) {
+    if let Ok(Value::Object(fields)) = mended::parse(message) {
         return of_fields(&fields);
     }
     let mut feed = Feed::new("text");
@@ -42,6 +45,7 @@ pub fn read(message: &str) -> Meaning {
     Meaning {
         role: None,
         digest,
+        hidden: None,
         asks: false,
         thinks: false,
     }
@@ -79,6 +83,7 @@ fn of_fields(fields: &Map<String, Value>) -> Meaning {
         feed: Feed::new("message"),
         role,
         text: String::new(),
+        hidden: None,
         asks: false,
     };
     match role {
@@ -95,6 +100,7 @@ fn of_fields(fields: &Map<String, Value>) -> Meaning {
     if let Some(id) = fields.get("tool_call_id").and_then(Value::as_str) {
         reader.feed.field(b'i', id.as_bytes());
     }
+    reader.reasoning(fields);
     reader.content(fields.get("content").unwrap_or(&Value::Null));
     reader.calls(fields);
     if word.is_none() {
@@ -104,6 +110,7 @@ fn of_fields(fields: &Map<String, Value>) -> Meaning {
     Meaning {
         role,
         digest: reader.feed.digest(),
+        hidden: reader.hidden.map(Feed::digest),
         asks: reader.asks && role == Some(Role::User),
         thinks: word.is_none() && kind == "reasoning",
     }
@@ -113,10 +120,44 @@ struct CanonReader {
     feed: Feed,
     role: Option<Role>,
     text: String,
+    hidden: Option<Feed>,
     asks: bool,
 }
 
+impl Meaning {
+    /// Whether this message of a client is that one: what it does not hide is equal, and what it hides, if it sends it.
+    pub(crate) fn echoes(&self, known: &Self) -> bool {
+        self.digest == known.digest && (self.hidden.is_none() || self.hidden == known.hidden)
+    }
+}
+
 impl CanonReader {
+    fn hide(&mut self, part: &Value) {
+        let is_empty = match part {
+            Value::String(text) => text.trim().is_empty(),
+            Value::Array(list) => list.is_empty(),
+            part => part.is_null(),
+        };
+        if is_empty {
+            return;
+        }
+        let feed = self.hidden.get_or_insert_with(|| Feed::new("hidden"));
+        match part {
+            Value::String(text) => feed.field(b'h', text.trim().as_bytes()),
+            part => json(feed, part),
+        }
+    }
+
+    /// Reasoning in fields of a message; servers and clients give it other names.
+    fn reasoning(&mut self, fields: &Map<String, Value>) {
+        let names = ["reasoning_content", "reasoning", "thinking"].into_iter();
+        let is_text = |value: &&Value| value.as_str().is_some_and(|text| !text.is_empty());
+        let mut texts = names.filter_map(|name| fields.get(name).filter(is_text));
+        if let Some(said) = texts.next().or_else(|| fields.get("reasoning_details")) {
+            self.hide(said);
+        }
+    }
+
     fn content(&mut self, content: &Value) {
         match content {
             Value::Null => {}
@@ -131,7 +172,19 @@ impl CanonReader {
         match word("type") {
             "text" | "input_text" | "output_text" => self.say(word("text")),
             "refusal" => self.say(word("refusal")),
-            "thinking" | "redacted_thinking" | "reasoning" => {}
+            "thinking" | "redacted_thinking" | "reasoning" => {
+                let names = [
+                    "thinking",
+                    "signature",
+                    "data",
+                    "encrypted_content",
+                    "summary",
+                    "content",
+                ];
+                for said in names.into_iter().filter_map(|name| part.get(name)) {
+                    self.hide(said);
+                }
+            }
             "tool_use" => self.call(word("id"), word("name"), part.get("input")),
             "function_call" => self.call(word("call_id"), word("name"), part.get("arguments")),
             "tool_result" => {
@@ -203,7 +256,9 @@ impl CanonReader {
     fn end_text(&mut self) {
         let text = std::mem::take(&mut self.text);
         let said = if self.role == Some(Role::Assistant) {
-            echoed(&text)
+            let (thought, said) = echoed(&text);
+            self.hide(&Value::from(thought));
+            said
         } else {
             text
         };
@@ -213,14 +268,14 @@ impl CanonReader {
     }
 }
 
-/// A reply without what clients drop of it.
-fn echoed(text: &str) -> String {
+/// What clients drop of a reply, and the rest.
+fn echoed(text: &str) -> (&str, String) {
     let text = text.trim();
     let thought = text
         .strip_prefix("<think>")
         .and_then(|rest| rest.split_once("</think>"));
-    let text = thought.map_or(text, |(_, said)| said.trim());
-    text.replace("\r\n", "\n")
+    let (thought, text) = thought.map_or(("", text), |(thought, said)| (thought, said.trim()));
+    (thought, text.replace("\r\n", "\n"))
 }
 
 fn json(feed: &mut Feed, value: &Value) {

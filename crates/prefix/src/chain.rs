@@ -59,6 +59,8 @@ pub struct Chain {
     named: bool,
     links: Vec<Link>,
     messages: usize,
+    /// Reasoning before the next message.
+    thought: Option<Digest>,
 }
 
 impl Chain {
@@ -69,6 +71,7 @@ impl Chain {
             named: scope.session.is_some(),
             links: Vec::new(),
             messages: 0,
+            thought: None,
         };
         for message in messages {
             chain.push(message);
@@ -78,11 +81,13 @@ impl Chain {
 
     /// Adds a message, or the reply as it was streamed.
     pub fn push(&mut self, message: &str) {
-        let meaning = canon::read(message);
+        let mut meaning = canon::read(message);
         self.messages += 1;
         if meaning.thinks {
+            self.thought = meaning.hidden;
             return;
         }
+        meaning.hidden = meaning.hidden.or(self.thought.take());
         let step = |purpose: &str, before: &Digest| {
             let mut feed = Feed::new(purpose);
             feed.field(b's', &self.seed.0);
@@ -121,11 +126,11 @@ pub struct MessagePlace {
     pub index: usize,
 }
 
-/// The caller's store. If several conversations share a hash, it returns the latest.
+/// The caller's store.
 pub trait Known {
-    /// The message whose [`Link::hash`] this is.
-    fn by_hash(&self, hash: &Digest) -> Option<MessagePlace>;
-    /// The message whose [`Link::pair`] this is.
+    /// The messages whose [`Link::hash`] this is, the one to prefer last.
+    fn by_hash(&self, hash: &Digest) -> Vec<MessagePlace>;
+    /// The latest message whose [`Link::pair`] this is.
     fn by_pair(&self, pair: &Digest) -> Option<MessagePlace>;
     /// Every message of a conversation, replies included.
     fn meanings(&self, conversation: &ConversationId) -> Vec<Meaning>;
@@ -162,12 +167,8 @@ pub struct Matched {
 /// messages sends the end.
 pub fn match_chain(known: &impl Known, chain: &Chain) -> Matched {
     let client: Vec<Meaning> = chain.links.iter().map(|link| link.meaning).collect();
-    let from_start = (0..client.len()).rev().find_map(|index| {
-        let place = known.by_hash(&chain.links[index].hash)?;
-        (place.index == index).then_some(place.conversation)
-    });
-    if let Some(conversation) = from_start {
-        let (shared, kind) = relate(&known.meanings(&conversation), &client, 0);
+    if let Some((conversation, meanings)) = from_start(known, chain, &client) {
+        let (shared, kind) = relate(&meanings, &client, 0);
         if chain.named || replied(&client[..shared]) {
             return Matched {
                 conversation: Some(conversation),
@@ -181,6 +182,38 @@ pub fn match_chain(known: &impl Known, chain: &Chain) -> Matched {
         shared: 0,
         kind: MatchKind::New,
     })
+}
+
+/// The conversation with the longest common beginning. Of several that begin alike, one that hides what the client sends; none if
+/// the client sends nothing hidden and they hide different things: the bytes of one must not go out for another.
+fn from_start(
+    known: &impl Known,
+    chain: &Chain,
+    client: &[Meaning],
+) -> Option<(ConversationId, Vec<Meaning>)> {
+    let (count, fits) = (1..=client.len()).rev().find_map(|count| {
+        let places = known.by_hash(&chain.links[count - 1].hash).into_iter();
+        let pair = |place: MessagePlace| (known.meanings(&place.conversation), place.conversation);
+        let fits: Vec<_> = places
+            .filter(|place| place.index + 1 == count)
+            .map(pair)
+            .filter(|(meanings, _)| relate(meanings, client, 0).0 >= count)
+            .collect();
+        (!fits.is_empty()).then_some((count, fits))
+    })?;
+    let alike = |one: &[Meaning], other: &[Meaning]| {
+        let mut pairs = one.iter().zip(other).take(count);
+        pairs.all(|(one, other)| one.hidden == other.hidden)
+    };
+    let exact = fits.iter().rposition(|(meanings, _)| alike(meanings, client));
+    let only = || {
+        fits.iter()
+            .all(|(meanings, _)| alike(meanings, &fits[0].0))
+            .then(|| fits.len() - 1)
+    };
+    let at = exact.or_else(only)?;
+    let (meanings, conversation) = fits.into_iter().nth(at)?;
+    Some((conversation, meanings))
 }
 
 /// Below this many equal messages, the end of one conversation may be the beginning of another.
@@ -226,7 +259,7 @@ pub fn relate(known: &[Meaning], client: &[Meaning], front: usize) -> (usize, Ma
     let shared = known
         .iter()
         .zip(client)
-        .take_while(|(one, other)| one.digest == other.digest)
+        .take_while(|(known, client)| client.echoes(known))
         .count();
     let (left, new) = (&known[shared..], &client[shared..]);
     let only_reply = left.iter().all(|message| message.role == Some(Role::Assistant));
@@ -340,8 +373,10 @@ impl Preferring<'_> {
 }
 
 impl Known for Preferring<'_> {
-    fn by_hash(&self, hash: &Digest) -> Option<MessagePlace> {
-        self.one_of(self.index.hashes.get(hash))
+    fn by_hash(&self, hash: &Digest) -> Vec<MessagePlace> {
+        let mut places = self.index.by_hash(hash);
+        places.sort_by_key(|place| (self.likes)(&place.conversation));
+        places
     }
 
     fn by_pair(&self, pair: &Digest) -> Option<MessagePlace> {
@@ -354,8 +389,8 @@ impl Known for Preferring<'_> {
 }
 
 impl Known for ConversationIndex {
-    fn by_hash(&self, hash: &Digest) -> Option<MessagePlace> {
-        self.hashes.get(hash)?.last().cloned()
+    fn by_hash(&self, hash: &Digest) -> Vec<MessagePlace> {
+        self.hashes.get(hash).cloned().unwrap_or_default()
     }
 
     fn by_pair(&self, pair: &Digest) -> Option<MessagePlace> {

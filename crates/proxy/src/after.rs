@@ -122,17 +122,13 @@ pub(crate) struct Closing {
 
 impl Closing {
     /// The answer, read along as it passes.
-    pub(crate) fn watch(self, answer: UpstreamAnswer, is_stream: bool, conversation: String) -> ProxyAnswer {
+    pub(crate) fn watch(self, answer: UpstreamAnswer, conversation: String) -> ProxyAnswer {
         let dialect = self.frame.speech.dialect();
-        let is_stream = is_stream
-            && answer
-                .header("content-type")
-                .is_none_or(|kind| kind.starts_with("text/event-stream"));
         let injected = self.injected.clone();
         let (status, warning) = (answer.status, self.warning.clone());
         let watched = Watched {
             body: answer.body,
-            end: Some((Reply::new(dialect, is_stream), Box::new(self))),
+            end: Some((Reply::new(dialect), Box::new(self))),
             first: None,
             status,
             closing: None,

@@ -118,7 +118,7 @@ impl Proxy {
         };
         // By the name that the client knows it by.
         let told = whose.conversation.map_or(conversation, |name| name.to_string());
-        Ok(closing.watch(answer, body.is_true("stream"), told))
+        Ok(closing.watch(answer, told))
     }
 
     /// Sends the decided request; once more, compacted, if the server refuses it as too long. The second answer counts.

@@ -20,7 +20,7 @@ fn messages(decided: &Decided) -> Vec<String> {
 async fn two_that_begin_a_conversation_at_once_begin_one() {
     let contexts = Contexts::new(parts());
     let (store, whose) = (contexts.store(), whose("line"));
-    let made = || store.make(&whose, whose.session(&SessionId::new("line")));
+    let made = || store.make(&whose, whose.session(&SessionId::new("line")), Dialect::OpenAi);
     // Each has looked, and found nothing.
     let (first, second) = (made(), made());
     let (first, second) = (store.hold(first), store.hold(second));

@@ -13,6 +13,7 @@ use std::mem;
 
 use serde_json::Value;
 use transcript::dialect::Dialect;
+use transcript::mended;
 
 use crate::stream::sse::{Decoder, SseEvent};
 use crate::stream::usage::Usage;
@@ -68,7 +69,7 @@ pub struct Reply {
 
 #[derive(Debug)]
 enum ReplySource {
-    /// A stream of which only white space has come. It may still be a body: so do servers answer that fail early.
+    /// Only white space has come.
     Unsure,
     Events(Decoder),
     Body(Vec<u8>),
@@ -87,21 +88,16 @@ trait ReplyReader: Debug + Send {
 }
 
 impl Reply {
-    /// `is_stream`: the answer is server-sent events, not one JSON body.
-    pub fn new(dialect: Dialect, is_stream: bool) -> Self {
+    /// The first byte decides whether the answer is one JSON body or server-sent events: labels and wishes do not.
+    pub fn new(dialect: Dialect) -> Self {
         let reader: Box<dyn ReplyReader> = match dialect {
             Dialect::OpenAi => Box::<chat::Chat>::default(),
             Dialect::OpenAiResponses | Dialect::Codex => Box::<responses::ResponsesReader>::default(),
             Dialect::Anthropic | Dialect::ClaudeCode => Box::<anthropic::Anthropic>::default(),
         };
-        let source = if is_stream {
-            ReplySource::Unsure
-        } else {
-            ReplySource::Body(Vec::new())
-        };
         Self {
             dialect,
-            source,
+            source: ReplySource::Unsure,
             reader,
             outcome: ReplyOutcome::default(),
             bytes: 0,
@@ -116,7 +112,7 @@ impl Reply {
             bytes = bytes.trim_ascii_start();
             match bytes.first() {
                 None => return,
-                Some(b'{') => self.source = ReplySource::Body(Vec::new()),
+                Some(b'{' | b'[') => self.source = ReplySource::Body(Vec::new()),
                 Some(_) => self.source = ReplySource::Events(Decoder::default()),
             }
         }
@@ -181,7 +177,7 @@ impl Reply {
 
     fn body(&mut self, body: &[u8]) {
         let text = String::from_utf8_lossy(body);
-        let Ok(json @ Value::Object(_)) = serde_json::from_str(&text) else {
+        let Ok(json @ Value::Object(_)) = mended::parse(&text) else {
             self.outcome.skipped += usize::from(!body.is_empty());
             return;
         };
@@ -193,7 +189,7 @@ impl Reply {
 
     /// Reads one event's data; false if nothing of it was understood.
     fn json(&mut self, data: &str, name: Option<&str>) -> bool {
-        let Ok(json @ Value::Object(_)) = serde_json::from_str(data) else {
+        let Ok(json @ Value::Object(_)) = mended::parse(data) else {
             return false;
         };
         let kind = json["type"].as_str().or(name).unwrap_or_default();

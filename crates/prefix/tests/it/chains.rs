@@ -217,3 +217,37 @@ proptest! {
         prop_assert_eq!(index.find(&SCOPE, &[user("q"), echo, user("more")]).kind, MatchKind::Continued);
     }
 }
+
+/// Planted: matching without what a message hides; the latest of several that hide different things.
+#[test]
+fn what_a_message_hides_belongs_to_it() {
+    let thought = |text: &str| {
+        let block = serde_json::json!({"type": "thinking", "thinking": text, "signature": text});
+        format!(r#"{{"role":"assistant","content":[{block},{{"type":"text","text":"hello"}}]}}"#)
+    };
+    let field =
+        |text: &str| format!(r#"{{"role":"assistant","content":"hello","reasoning_content":"{text}"}}"#);
+    let think = |text: &str| assistant(&format!("<think>{text}</think>hello"));
+    let plain = assistant("hello");
+    for hides in [&thought as &dyn Fn(&str) -> String, &field, &think] {
+        let mut index = Index::default();
+        let found = |index: &Index, reply: &String| {
+            let found = index.find(&SCOPE, &[user("hi"), reply.clone(), user("go on")]);
+            found.conversation.map_or_else(|| "-".to_owned(), |id| id.0)
+        };
+        index.learn("a", &SCOPE, &[user("hi"), hides("a")]);
+        assert_eq!(found(&index, &hides("a")), "a");
+        assert_eq!(found(&index, &plain), "a", "clients drop it");
+        assert_eq!(found(&index, &hides("b")), "-", "another's");
+        index.learn("b", &SCOPE, &[user("hi"), hides("b")]);
+        assert_eq!(found(&index, &hides("a")), "a");
+        assert_eq!(found(&index, &hides("b")), "b");
+        assert_eq!(found(&index, &plain), "-", "nobody knows whose");
+        index.learn("none", &SCOPE, &[user("hi"), plain.clone()]);
+        index.learn("c", &SCOPE, &[user("hi"), hides("c")]);
+        assert_eq!(found(&index, &plain), "none");
+    }
+    let other_name = r#"{"role":"assistant","content":"hello","reasoning":"a"}"#;
+    assert_eq!(canon::read(other_name).hidden, canon::read(&field("a")).hidden);
+    assert_eq!(canon::read(&think("a")).hidden, canon::read(&field("a")).hidden);
+}

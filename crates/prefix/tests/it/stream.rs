@@ -15,20 +15,16 @@ use transcript::dialect::Dialect;
 
 /// The outcome of a stream that comes in one piece.
 fn streamed(dialect: Dialect, stream: &str) -> ReplyOutcome {
-    outcome(dialect, true, [stream.as_bytes()])
+    outcome(dialect, [stream.as_bytes()])
 }
 
 /// The outcome of a whole body.
 fn whole(dialect: Dialect, body: &str) -> ReplyOutcome {
-    outcome(dialect, false, [body.as_bytes()])
+    outcome(dialect, [body.as_bytes()])
 }
 
-fn outcome<'a>(
-    dialect: Dialect,
-    is_stream: bool,
-    pieces: impl IntoIterator<Item = &'a [u8]>,
-) -> ReplyOutcome {
-    let mut reply = Reply::new(dialect, is_stream);
+fn outcome<'a>(dialect: Dialect, pieces: impl IntoIterator<Item = &'a [u8]>) -> ReplyOutcome {
+    let mut reply = Reply::new(dialect);
     for piece in pieces {
         reply.push(piece);
     }
@@ -43,4 +39,22 @@ fn message(outcome: &ReplyOutcome) -> Value {
 /// The stream up to the first place where `end` begins.
 fn until<'a>(stream: &'a str, end: &str) -> &'a str {
     &stream[..stream.find(end).expect("the end")]
+}
+
+/// Planted: a label or a wish that decides how an answer is read; half an emoji that ends a body or an event.
+#[test]
+fn the_first_byte_says_what_an_answer_is() {
+    let event = |text: &str| {
+        format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n")
+    };
+    let events = [": hi\n\n", &event("loft "), &event(r"\ud83d"), "data: [DONE]\n\n"].concat();
+    let body = r#" {"choices":[{"index":0,"message":{"role":"assistant","content":"loft \ud83d"}}]}"#;
+    for answer in [events.as_str(), body] {
+        let read = streamed(Dialect::OpenAi, answer);
+        assert_eq!(
+            (read.text.as_str(), read.complete),
+            ("loft \u{fffd}", true),
+            "{answer}"
+        );
+    }
 }

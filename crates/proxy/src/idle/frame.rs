@@ -204,7 +204,7 @@ impl Frame {
 
     /// The whole of an answer.
     async fn whole(&self, answer: UpstreamAnswer) -> Result<ReplyOutcome, Failed> {
-        let (mut reply, mut bytes, mut body) = (Reply::new(self.speech.dialect(), false), 0, answer.body);
+        let (mut reply, mut bytes, mut body) = (Reply::new(self.speech.dialect()), 0, answer.body);
         while let Some(chunk) = body.next().await {
             let chunk = chunk.map_err(|error| error.to_string())?;
             bytes += chunk.len();

@@ -127,7 +127,7 @@ impl Line {
 
     /// Takes in the answer; whether tools were called, and answered.
     fn hears(&mut self, text: &str, seen: &Seen) -> bool {
-        let mut reply = prefix::stream::Reply::new(transcript::dialect::Dialect::OpenAi, true);
+        let mut reply = prefix::stream::Reply::new(transcript::dialect::Dialect::OpenAi);
         reply.push(text.as_bytes());
         let outcome = reply.finish();
         let generated = outcome.usage.completion_tokens.expect("usage was asked for");

@@ -76,7 +76,7 @@ impl Talker {
                 self.before
             );
             self.before = seen.prompt_tokens;
-            let mut reply = prefix::stream::Reply::new(transcript::dialect::Dialect::Anthropic, true);
+            let mut reply = prefix::stream::Reply::new(transcript::dialect::Dialect::Anthropic);
             reply.push(got.text.as_bytes());
             let message: Value =
                 serde_json::from_str(&reply.finish().message.expect("a message")).expect("JSON");

@@ -115,8 +115,7 @@ impl Line {
             "{:?}: {new} of {seen:?}",
             self.holder
         );
-        let mut reply =
-            prefix::stream::Reply::new(transcript::dialect::Dialect::OpenAiResponses, self.stream);
+        let mut reply = prefix::stream::Reply::new(transcript::dialect::Dialect::OpenAiResponses);
         reply.push(got.text.as_bytes());
         let outcome = reply.finish();
         let generated = outcome.usage.completion_tokens.expect("told");
@@ -347,7 +346,7 @@ async fn only_what_the_client_holds_is_made_to_fit() {
             assert_eq!(stage.last().violations, [""; 0]);
             shortened |= sent(&stage).to_string().contains("conversation_summary");
             line.before = usize::MAX;
-            let mut reply = prefix::stream::Reply::new(transcript::dialect::Dialect::OpenAiResponses, true);
+            let mut reply = prefix::stream::Reply::new(transcript::dialect::Dialect::OpenAiResponses);
             reply.push(got.text.as_bytes());
             let outcome = reply.finish();
             line.last_id = outcome.id;

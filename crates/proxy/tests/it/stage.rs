@@ -393,7 +393,7 @@ impl Client {
     }
 
     pub(crate) fn hears(&mut self, text: &str) {
-        let mut reply = prefix::stream::Reply::new(transcript::dialect::Dialect::OpenAi, self.stream);
+        let mut reply = prefix::stream::Reply::new(transcript::dialect::Dialect::OpenAi);
         reply.push(text.as_bytes());
         let message = reply.finish().message.expect("a message");
         self.history.push(serde_json::from_str(&message).expect("JSON"));

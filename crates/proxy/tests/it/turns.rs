@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use proxy::MemoryUse;
-use serde_json::json;
+use proxy::{MemoryUse, Speech};
+use serde_json::{Value, json};
 use testkit::backend::{CacheKind, Config, Reply, ToolCall};
+use transcript::dialect::Dialect;
 
 use crate::stage::{Client, Stage, extends, messages, read, request, worker};
 
@@ -396,5 +397,33 @@ async fn what_an_edit_took_back_is_no_memory_of_the_talk() {
         client.turn(&stage, "What is my boat called?").await;
         let sent = messages(&stage.last()).concat();
         assert!(!sent.contains("Marula"), "{sent}");
+    }
+}
+
+/// Planted: chains that forget their dialect, or lose it with a restart.
+#[tokio::test]
+async fn two_programs_that_begin_alike_in_two_dialects_share_no_bytes() {
+    let mut stage = Stage::new(config(CacheKind::Rewindable)).await;
+    let of = |reply: &[Value]| {
+        let messages = [&[json!({"role": "user", "content": "hi"})], reply].concat();
+        request(&json!({"model": "tiny", "max_tokens": 500, "messages": messages}))
+    };
+    let first = stage.got_in(Speech::Messages, of(&[])).await;
+    let mut reply = prefix::stream::Reply::new(Dialect::Anthropic);
+    reply.push(first.text.as_bytes());
+    let text = reply.finish().text;
+    let now = json!({"role": "user", "content": "and now?"});
+    let ours = json!({"role": "assistant", "content": [{"type": "text", "text": text}]});
+    let others = json!({"role": "assistant", "content": text, "refusal": null});
+    for _ in 0..2 {
+        let other = stage.got(of(&[others.clone(), now.clone()])).await;
+        assert_ne!(other.conversation, first.conversation);
+        let sent: Value = serde_json::from_slice(&stage.last().body).expect("JSON");
+        assert_eq!(sent["messages"][1], others);
+        let own = stage
+            .got_in(Speech::Messages, of(&[ours.clone(), now.clone()]))
+            .await;
+        assert_eq!(own.conversation, first.conversation);
+        stage.restart().await;
     }
 }

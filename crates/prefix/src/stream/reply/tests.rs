@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn what_comes_after_the_most_bytes_of_a_stream_is_not_read() {
-    let mut reply = Reply::new(Dialect::OpenAi, true);
+    let mut reply = Reply::new(Dialect::OpenAi);
     reply.push(b"data: {\"choices\":[{\"delta\":{\"content\":\"kept\"}}]}\n\n");
     reply.bytes = ANSWER_BYTES_MAX - 10;
     for _ in 0..3 {
@@ -19,7 +19,7 @@ fn what_comes_after_the_most_bytes_of_a_stream_is_not_read() {
 
 #[test]
 fn little_is_kept_of_a_stream_of_long_events() {
-    let mut reply = Reply::new(Dialect::OpenAi, true);
+    let mut reply = Reply::new(Dialect::OpenAi);
     let event = |said: &str| format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{said}\"}}}}]}}\n\n");
     for _ in 0..40 {
         reply.push(event(&"a".repeat(1 << 20)).as_bytes());
@@ -28,7 +28,7 @@ fn little_is_kept_of_a_stream_of_long_events() {
     assert!(outcome.text.len() <= KEPT_BYTES_MAX && outcome.text.len() >= KEPT_BYTES_MAX / 2);
     assert_eq!(outcome.skipped, 1);
     // Events of a word each are as long as a stream can be.
-    let mut reply = Reply::new(Dialect::OpenAi, true);
+    let mut reply = Reply::new(Dialect::OpenAi);
     for _ in 0..200_000 {
         reply.push(event("ab").as_bytes());
     }
@@ -37,7 +37,8 @@ fn little_is_kept_of_a_stream_of_long_events() {
 
 #[test]
 fn a_body_that_is_too_long_is_let_go() {
-    let mut reply = Reply::new(Dialect::OpenAi, false);
+    let mut reply = Reply::new(Dialect::OpenAi);
+    reply.push(b"{");
     let blank = vec![b' '; 1 << 20];
     for _ in 0..9 {
         reply.push(&blank);
@@ -55,7 +56,7 @@ fn a_body_that_is_too_long_is_let_go() {
 
 #[test]
 fn a_body_of_the_most_bytes_is_read() {
-    let mut reply = Reply::new(Dialect::OpenAi, false);
+    let mut reply = Reply::new(Dialect::OpenAi);
     let body = br#"{"choices":[{"message":{"content":"in time"}}]}"#;
     reply.bytes = ANSWER_BYTES_MAX - body.len();
     reply.push(body);

@@ -67,10 +67,10 @@ fn cut<'a>(mut bytes: &'a [u8], lengths: &[usize]) -> Vec<&'a [u8]> {
 }
 
 /// The outcome of bytes in one piece, after making sure that it is that of every other cut.
-fn however_cut(dialect: Dialect, is_stream: bool, bytes: &[u8], lengths: &[usize]) -> ReplyOutcome {
-    let one = outcome(dialect, is_stream, [bytes]);
-    assert_eq!(outcome(dialect, is_stream, cut(bytes, lengths)), one);
-    assert_eq!(outcome(dialect, is_stream, bytes.chunks(1)), one);
+fn however_cut(dialect: Dialect, bytes: &[u8], lengths: &[usize]) -> ReplyOutcome {
+    let one = outcome(dialect, [bytes]);
+    assert_eq!(outcome(dialect, cut(bytes, lengths)), one);
+    assert_eq!(outcome(dialect, bytes.chunks(1)), one);
     if let Some(message) = &one.message {
         serde_json::from_str::<IgnoredAny>(message).expect("a message is JSON");
     }
@@ -80,11 +80,11 @@ fn however_cut(dialect: Dialect, is_stream: bool, bytes: &[u8], lengths: &[usize
 #[test]
 fn realistic_streams_are_whole_however_they_end_their_lines() {
     for (dialect, stream) in STREAMS {
-        let one = however_cut(dialect, true, stream.as_bytes(), &[7]);
+        let one = however_cut(dialect, stream.as_bytes(), &[7]);
         assert!(one.complete && one.skipped == 0 && one.error.is_none(), "{one:?}");
         for end in ["\r\n", "\r"] {
             let other = stream.replace('\n', end);
-            assert_eq!(however_cut(dialect, true, other.as_bytes(), &[7]), one);
+            assert_eq!(however_cut(dialect, other.as_bytes(), &[7]), one);
         }
     }
 }
@@ -112,22 +112,21 @@ proptest! {
         (dialect, bytes) in damaged(),
         lengths in prop::collection::vec(1_usize..300, 1..20),
     ) {
-        however_cut(dialect, true, &bytes, &lengths);
+        however_cut(dialect, &bytes, &lengths);
     }
 
     #[test]
     fn any_bytes_never_panic(
         dialect in dialects(),
-        is_stream in any::<bool>(),
         bytes in prop::collection::vec(any::<u8>(), 0..300),
         lengths in prop::collection::vec(1_usize..20, 1..9),
     ) {
-        however_cut(dialect, is_stream, &bytes, &lengths);
+        however_cut(dialect, &bytes, &lengths);
     }
 
     #[test]
     fn another_dialects_stream_never_panics(dialect in dialects(), (_, bytes) in damaged()) {
-        however_cut(dialect, true, &bytes, &[50]);
+        however_cut(dialect, &bytes, &[50]);
     }
 
     #[test]
