@@ -5,6 +5,7 @@
 //! a request.
 
 mod held;
+mod quoted;
 mod reading;
 #[cfg(test)]
 mod tests;

@@ -30,6 +30,7 @@ mod refusal;
 mod said;
 mod side;
 mod skills;
+mod slots;
 mod steady;
 mod turn;
 

@@ -152,6 +152,29 @@ impl Proxy {
         Err(unreached(failure))
     }
 
+    /// Sends on a request that is no part of a conversation: to a slot that no conversation has, where there are several.
+    pub(crate) async fn pass_beside(
+        &self,
+        targets: &[Target],
+        request: &Request,
+        body: &Body<'_>,
+    ) -> Result<ProxyAnswer, Refusal> {
+        let mut sent = request.body.clone();
+        if let [target] = targets
+            && let Some(slot) = target.spare_slot(&target.upstream.probe().await)
+        {
+            let json = slot.to_string();
+            sent = Bytes::from(body.with(
+                &[],
+                &[Extra::Field {
+                    name: "id_slot",
+                    json,
+                }],
+            ));
+        }
+        self.pass(targets, request, sent).await
+    }
+
     /// Sends a request on as it came.
     pub(crate) async fn pass(
         &self,

@@ -29,6 +29,7 @@ use crate::learn;
 use crate::measure::Measures;
 use crate::outgoing::SharedRefusals;
 use crate::refusal::Refusal;
+use crate::slots::Given;
 
 /// How many of a conversation's newest requests stay measured.
 const MEASURED: usize = 64;
@@ -92,7 +93,7 @@ pub struct Proxy {
     /// Work after answers.
     pub(crate) endings: Endings,
     pub(crate) instructions: Option<Arc<dyn Instructions>>,
-    targets: Arc<[Target]>,
+    pub(crate) targets: Arc<[Target]>,
     models: Arc<[Vec<String>]>,
     owner: Option<Name>,
     pub(crate) passthrough: Arc<[String]>,
@@ -111,75 +112,11 @@ pub(crate) struct Target {
     /// Windows from the server's refusals of long prompts, by model.
     windows: Arc<Mutex<BTreeMap<String, usize>>>,
     pub(crate) learnt: SharedRefusals,
-    turns: Arc<AtomicU64>,
-    slots: Arc<Mutex<BTreeMap<u32, Given>>>,
+    pub(crate) turns: Arc<AtomicU64>,
+    pub(crate) slots: Arc<Mutex<BTreeMap<u32, Given>>>,
 }
-
-/// To whom a slot was given.
-#[derive(Debug)]
-struct Given {
-    conversation: String,
-    /// The turn in which it used it last.
-    last: u64,
-    /// The conversation whose slot it was, and which this one left midway.
-    left: Option<String>,
-}
-
-/// Number of turns for each slot after which the slot of an unused conversation goes to another.
-const QUIET_TURNS: u64 = 4;
 
 impl Target {
-    /// The slot of a conversation, where the server has several: left to itself it would put two conversations that begin alike
-    /// into one. None where more conversations are under way than there are slots.
-    ///
-    /// One that has `left` another midway takes its slot, which holds all that both have in common. If the other goes on all the
-    /// same, no slot is named for it: the server then finds the one that begins alike, and a slot of its own would be empty.
-    pub(crate) fn slot(&self, probed: &Probed, conversation: &str, left: Option<&str>) -> Option<u32> {
-        let count = probed.slots.filter(|count| *count > 1)?;
-        let turn = self.turns.load(Ordering::Relaxed);
-        let mut slots = self.slots.lock();
-        let of = |name: &str| {
-            let mut given = slots.iter().filter(|(_, given)| given.conversation == name);
-            given.next().map(|(slot, _)| *slot)
-        };
-        let mine = of(conversation);
-        let inherited = left.and_then(of);
-        let was_left = || {
-            slots
-                .values()
-                .any(|given| given.left.as_deref() == Some(conversation))
-        };
-        if mine.is_none() && inherited.is_none() && was_left() {
-            return None;
-        }
-        let free = || (0..count).find(|slot| !slots.contains_key(slot));
-        let quiet = || {
-            let (slot, given) = slots.iter().min_by_key(|(_, given)| given.last)?;
-            (turn.saturating_sub(given.last) > QUIET_TURNS * u64::from(count)).then_some(*slot)
-        };
-        let slot = mine.or(inherited).or_else(free).or_else(quiet)?;
-        let before = slots.remove(&slot);
-        let left = match before {
-            Some(before) if before.conversation == conversation => before.left,
-            Some(before) => inherited.map(|_| before.conversation),
-            None => None,
-        };
-        let given = Given {
-            conversation: conversation.to_owned(),
-            last: turn,
-            left,
-        };
-        slots.insert(slot, given);
-        Some(slot)
-    }
-
-    /// The slot of a conversation, if requests to the server name it.
-    pub(crate) fn slot_of(&self, conversation: &str) -> Option<u32> {
-        let slots = self.slots.lock();
-        let mine = slots.iter().find(|(_, given)| given.conversation == conversation);
-        mine.map(|(slot, _)| *slot).filter(|_| self.names_slots())
-    }
-
     /// The window of a model there, in tokens: the agent's, else as configured, else as the server reports, else by the
     /// model's name, and never wider than in the server's refusal of a prompt.
     pub(crate) async fn window(&self, model: &str, agent: Option<usize>) -> ModelWindow {

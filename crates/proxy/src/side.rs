@@ -1,167 +1,173 @@
-//! Calls that a client makes beside a conversation: titles, tags, follow-up questions, routers, completions, summaries.
+//! Calls that a client makes beside a conversation: titles, tags, follow-up questions, summaries.
 //!
-//! Owns: distinguishing them from a person's requests. In doubt a request is a person's: wrong memories can be deleted
-//! later; the words of their clients stand in `side.txt`. Never: their handling (`turn`).
+//! Owns: distinguishing them from a person's requests, by structure. A side call is one turn without tools and with a bounded
+//! answer that quotes a conversation; or the client says so in a field. In doubt a request is a person's: wrong memories can
+//! be deleted later. Never: their handling (`turn`).
 
-use std::sync::LazyLock;
-
-use transcript::lists::Lists;
-use transcript::{Item, Role, dialect};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use transcript::{Role, dialect};
 
 use crate::body::{Body, LENGTHS};
-use crate::proxy::Speech;
+use crate::proxy::{Proxy, Request, Speech};
+use crate::refusal::Refusal;
 use crate::said::Said;
 
-/// Characters of a system text in which a client names the purpose of the call.
-const OPENING_CHARS: usize = 700;
-/// A call of its own has no more messages.
-const LONE_MAX: usize = 3;
-/// Characters around the quotation in a message that quotes a conversation.
-const AROUND_CHARS: usize = 1_500;
+/// Without the length that the client gives its conversations, only a shorter answer is bounded.
+const LENGTH_TOKENS_MAX: usize = 1_000;
+/// A message that repeats another word for word is a side call only with an answer no longer than this.
+const REPEATED_TOKENS_MAX: usize = 100;
+/// A text is searched for a list of messages at so many brackets.
+const LISTS_TRIED_MAX: usize = 16;
+/// The two speakers of a conversation, in the words of the APIs and of the libraries that write one out.
+const SPEAKERS: [&[&str]; 2] = [&["user", "human"], &["assistant", "ai", "model"]];
 
-static TABLES: LazyLock<Lists> = LazyLock::new(|| Lists::read(include_str!("side.txt")));
-
-/// Elements of quoted conversations that no person types.
-const UNTYPED: &[&str] = &["\n<chat_history>\n", "\n<conversation_history>\n"];
-/// Whether a client asks this for itself, or nothing at all.
-pub(crate) fn is_side(body: &Body<'_>, said: &Said<'_>, speech: Speech) -> bool {
-    if said.messages.is_empty() || LENGTHS.iter().any(|name| body.get(name) == Some("1")) || names_task(body)
-    {
-        return true;
+impl Proxy {
+    /// Whether a client asks this for itself, or nothing at all.
+    pub(crate) async fn is_side(
+        &self,
+        request: &Request,
+        body: &Body<'_>,
+        said: &Said<'_>,
+        speech: Speech,
+    ) -> Result<bool, Refusal> {
+        if says_so(body, said) {
+            return Ok(true);
+        }
+        let whose = self.whose(request, body)?;
+        let (length, has_form) = (length(body), has_form(body));
+        let Some((user, all)) = lone(body, said, speech).filter(|_| length.is_some() || has_form) else {
+            return Ok(false);
+        };
+        let Some((frame, repeats)) = self.store().quoted(&whose, &user, &all).await else {
+            let is_short = length.is_some_and(|length| length <= LENGTH_TOKENS_MAX);
+            return Ok((is_short || has_form) && !body.is_true("stream") && is_transcript(&all));
+        };
+        let frame: serde_json::Value = serde_json::from_str(&frame).unwrap_or_default();
+        let usual = frame["body"].as_str().and_then(|usual| Body::read(usual).ok());
+        if repeats && usual.is_none() {
+            // A first turn that was not answered is asked again.
+            return Ok(false);
+        }
+        let bound = match &usual {
+            Some(usual) => self::length(usual).map_or(usize::MAX, |usual| usual.saturating_sub(1)),
+            None => LENGTH_TOKENS_MAX,
+        };
+        let bound = if repeats {
+            bound.min(REPEATED_TOKENS_MAX)
+        } else {
+            bound
+        };
+        let is_bounded = length.is_some_and(|length| length <= bound);
+        Ok(is_bounded || has_form && !usual.as_ref().is_some_and(self::has_form))
     }
+}
+
+/// Whether the request's own fields say that a client asks it for itself, or nothing at all.
+fn says_so(body: &Body<'_>, said: &Said<'_>) -> bool {
+    let task = || {
+        let metadata: serde_json::Value = serde_json::from_str(body.get("metadata")?).ok()?;
+        let task = metadata["task"].as_str()?;
+        Some(task.ends_with("_generation") || ["function_calling", "context_compaction"].contains(&task))
+    };
+    said.messages.is_empty() || length(body) == Some(1) || task().unwrap_or_default()
+}
+
+/// The texts of a request of one turn without tools: the user's, and the system's with it.
+fn lone(body: &Body<'_>, said: &Said<'_>, speech: Speech) -> Option<(String, String)> {
     let has_tools = body.list("tools").is_ok_and(|tools| !tools.is_empty());
     if has_tools || said.stands_on().is_some() {
-        return false;
+        return None;
     }
-    let read = |message: &str| dialect::read_message(speech.dialect(), message).ok();
-    let Some(last) = said.messages.last().and_then(|last| read(last)) else {
-        return false;
-    };
-    let text = last.prose().to_lowercase();
-    let text = text.trim();
-    if last.role != Role::Assistant
-        && TABLES
-            .list("beginnings")
-            .iter()
-            .any(|beginning| text.starts_with(beginning))
-    {
-        return true;
+    let (mut user, mut all) = (
+        String::new(),
+        body.get(speech.system_field()).map(unquoted).unwrap_or_default(),
+    );
+    for message in &said.messages {
+        let item = dialect::read_message(speech.dialect(), message).ok()?;
+        let text = match item.role {
+            Role::User => &mut user,
+            Role::System => &mut all,
+            Role::Assistant | Role::Tool => return None,
+        };
+        text.push('\n');
+        text.push_str(&item.prose());
     }
-    let mut first = said.messages.iter().take(LONE_MAX + 1);
-    let items: Vec<Item> = first.by_ref().filter_map(|message| read(message)).collect();
-    if items.iter().any(|item| item.role == Role::Assistant) {
-        return false;
-    }
-    let system = system(body, speech, &items).to_lowercase();
-    let system = opening(&system);
-    if has(system, "systems") {
-        return true;
-    }
-    let is_lone = said.messages.len() <= LONE_MAX && last.role == Role::User;
-    is_lone && (titles(system) || makes_of_a_quotation(text))
+    all.push_str(&user);
+    Some((user, all))
 }
 
-/// Whether a text has a mark of a list.
-fn has(text: &str, list: &str) -> bool {
-    TABLES.list(list).iter().any(|mark| text.contains(mark))
-}
-
-/// Some clients name the task in a field.
-fn names_task(body: &Body<'_>) -> bool {
-    let metadata = body
-        .get("metadata")
-        .and_then(|text| serde_json::from_str::<serde_json::Value>(text).ok());
-    let task = metadata.as_ref().and_then(|metadata| metadata["task"].as_str());
-    task.is_some_and(|task| {
-        task.ends_with("_generation") || ["function_calling", "context_compaction"].contains(&task)
-    })
-}
-
-/// The text before the messages.
-fn system(body: &Body<'_>, speech: Speech, items: &[Item]) -> String {
-    let own = |item: &Item| (item.role == Role::System).then(|| item.prose());
-    if speech == Speech::Chat {
-        return items.iter().find_map(own).unwrap_or_default();
-    }
-    let field = body
-        .get(speech.system_field())
-        .map(serde_json::from_str::<serde_json::Value>);
-    match field {
-        Some(Ok(serde_json::Value::String(text))) => text,
-        Some(Ok(serde_json::Value::Array(blocks))) => {
-            let texts = blocks.iter().filter_map(|block| block["text"].as_str());
+/// The text of a system field: a string, or a list of blocks.
+fn unquoted(field: &str) -> String {
+    match serde_json::from_str(field).unwrap_or_default() {
+        serde_json::Value::String(text) => text,
+        blocks => {
+            let blocks = blocks.as_array().into_iter().flatten();
+            let texts = blocks.filter_map(|block| block["text"].as_str());
             texts.collect::<Vec<_>>().join("\n")
         }
-        _ => items.iter().find_map(own).unwrap_or_default(),
     }
 }
 
-fn opening(text: &str) -> &str {
-    model::head(text, OPENING_CHARS)
+/// The maximum length of the answer, in tokens.
+fn length(body: &Body<'_>) -> Option<usize> {
+    LENGTHS.iter().find_map(|name| body.get(name)?.parse().ok())
 }
 
-/// A system text that asks for a title, a tag or a topic of a conversation, and for nothing else; or for one sentence of a diff.
-fn titles(system: &str) -> bool {
-    has(system, "rewriters") || has(system, "titles") && has(system, "conversations") && has(system, "bounds")
-}
-
-/// A message that quotes a conversation and asks for a short text about it. If the quotation is in an element that no
-/// person types, the message need not ask for a short text.
-fn makes_of_a_quotation(text: &str) -> bool {
-    let Some(around) = around_quotation(text) else {
-        return false;
+/// Whether the answer is to have the form of JSON.
+fn has_form(body: &Body<'_>) -> bool {
+    let forms = ["response_format", "output_format", "output_config", "text"];
+    let kind = |name: &&str| {
+        let field: serde_json::Value = serde_json::from_str(body.get(name)?).ok()?;
+        let kind = field["type"]
+            .as_str()
+            .or_else(|| field["format"]["type"].as_str());
+        kind.filter(|kind| kind.starts_with("json")).map(|_| ())
     };
-    let is_typed_by_nobody = UNTYPED.iter().any(|element| text.contains(element));
-    has(&around, "makes") && (is_typed_by_nobody || has(&around, "bounds"))
+    forms.iter().find_map(kind).is_some()
 }
 
-/// The text around a quoted conversation; none without a quotation.
-fn around_quotation(text: &str) -> Option<String> {
-    let element = TABLES.list("quoted").iter().find_map(|name| {
-        // An instruction can name the element before it begins.
-        let open = format!("<{name}>");
-        let at_line = text.find(&format!("\n{open}")).map(|at| at + 1);
-        let start = at_line.or_else(|| text.find(&open))?;
-        let close = format!("</{name}>");
-        let end = text.rfind(&close)? + close.len();
-        (start < end).then_some(start..end)
-    });
-    let heading = || {
-        let mut at = 0;
-        text.split_inclusive('\n').find_map(|line| {
-            at += line.len();
-            let bare = line
-                .trim()
-                .trim_start_matches(['#', '*', ' '])
-                .trim_end_matches(['*', ' ']);
-            TABLES.has("headings", bare).then_some(at..text.len())
-        })
-    };
-    let quoted = element.or_else(heading).or_else(|| speakers(text))?;
-    let before: String = text[..quoted.start].chars().take(AROUND_CHARS).collect();
-    let after: String = text[quoted.end..].chars().take(AROUND_CHARS).collect();
-    Some(format!("{before}\n{after}"))
+/// Whether a text holds a conversation: a list of messages in JSON, or lines that the user and the model begin.
+fn is_transcript(text: &str) -> bool {
+    is_list(text)
+        || SPEAKERS
+            .iter()
+            .all(|names| text.lines().any(|line| begins(line, names)))
 }
 
-/// The place of a person's line above a model's line.
-fn speakers(text: &str) -> Option<std::ops::Range<usize>> {
-    const PERSON: [&str; 4] = ["user:", "human:", "user message:", "user query:"];
-    const MODEL: [&str; 5] = ["assistant:", "ai:", "ai message:", "assistant response:", "bot:"];
-    let mut at = 0;
-    let mut person = None;
-    for line in text.split_inclusive('\n') {
-        let starts = |names: &[&str]| names.iter().any(|name| line.trim_start().starts_with(name));
-        if person.is_none() && starts(&PERSON) {
-            person = Some(at);
-        }
-        at += line.len();
-        if let Some(start) = person
-            && starts(&MODEL)
-        {
-            return Some(start..at);
-        }
+fn is_list(text: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Turn {
+        role: String,
+        #[serde(rename = "content")]
+        _content: IgnoredAny,
     }
-    None
+    let list = |(at, _): (usize, &str)| {
+        let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Vec<Turn>>();
+        values
+            .next()?
+            .ok()
+            .filter(|turns| turns.iter().any(|turn| SPEAKERS[1].contains(&&*turn.role)))
+    };
+    text.match_indices('[')
+        .take(LISTS_TRIED_MAX)
+        .find_map(list)
+        .is_some()
+}
+
+/// Whether a line begins with one of these speakers: `User: …`, `**Assistant:** …`, `<user>`, `### Assistant`.
+fn begins(line: &str, names: &[&str]) -> bool {
+    let is_mark = |letter: char| letter.is_ascii_punctuation();
+    let bare = line.trim_start_matches(|letter: char| is_mark(letter) || letter == ' ');
+    let name_len = bare
+        .find(|letter: char| !letter.is_ascii_alphabetic())
+        .unwrap_or(bare.len());
+    let (name, rest) = bare.split_at(name_len);
+    let is_head = match rest.chars().next() {
+        None => line.trim_start().starts_with('#'),
+        Some(next) => matches!(next, ':' | '>' | ']' | '*'),
+    };
+    is_head && names.contains(&name.to_ascii_lowercase().as_str())
 }
 
 #[cfg(test)]

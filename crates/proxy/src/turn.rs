@@ -31,7 +31,6 @@ use crate::overflow;
 use crate::proxy::{Instructions, MemoryUse, Proxy, Request, Speech, Target};
 use crate::refusal::Refusal;
 use crate::said::{self, Said};
-use crate::side;
 use crate::steady;
 
 /// Maximum share of the operator's instructions: this fraction of the window, at so many characters a token.
@@ -58,8 +57,8 @@ impl Proxy {
         let model = body.text("model").unwrap_or_default();
         let targets = self.targets(&model)?;
         let said = Said::read(&body, speech).map_err(|unfit| Refusal::invalid(unfit.0))?;
-        if request.memory == MemoryUse::Incognito || side::is_side(&body, &said, speech) {
-            return self.pass(&targets, &request, request.body.clone()).await;
+        if request.memory == MemoryUse::Incognito || self.is_side(&request, &body, &said, speech).await? {
+            return self.pass_beside(&targets, &request, &body).await;
         }
         let probed = targets[0].upstream.probe().await;
         let names = [&*model, probed.model.as_deref().unwrap_or_default()];
@@ -175,6 +174,9 @@ impl Proxy {
             .keep(&conversation, decided.at, records)
             .await;
         self.contexts.left_view(shared, &conversation, &decided);
+        if let Some((server, slot)) = Frame::slot(conversation.frame()) {
+            self.keep_slot(&server, slot, &decided.conversation);
+        }
         Ok(decided)
     }
 

@@ -64,6 +64,9 @@ struct WrittenFrame {
     reserve: usize,
     tools: usize,
     injected: usize,
+    /// The server's slot that was named.
+    #[serde(default)]
+    slot: Option<u32>,
 }
 
 impl Frame {
@@ -81,8 +84,15 @@ impl Frame {
             reserve: self.budget.reserve,
             tools: self.budget.tools,
             injected: self.budget.injected,
+            slot: self.target.slot_of(&self.conversation),
         };
         serde_json::to_string(&written).unwrap_or_default()
+    }
+
+    /// The server of a conversation's last request, and its slot there, if one was named.
+    pub(crate) fn slot(written: &str) -> Option<(String, u32)> {
+        let written: WrittenFrame = serde_json::from_str(written).ok()?;
+        Some((written.server, written.slot?))
     }
 
     /// The frame of a conversation's last request before a restart, without a probe of its server; none if the server

@@ -68,22 +68,21 @@ async fn what_only_a_client_said_is_answered_and_not_remembered() {
 }
 
 fn side_calls() -> [(Speech, Value); 3] {
-    let title = "You are a title generator. You output ONLY a thread title.";
-    let user = json!([{"role": "user", "content": "Where does my sister Clara live?"}]);
-    let quoted = "### Task:\nGenerate a concise title summarizing the chat history.\n### Output:\nJSON format\n\
-        ### Chat History:\n<chat_history>\nUSER: Where does my sister Clara live?\n</chat_history>";
+    let quoted = "Wie heißt das Gespräch?\nUser: Where does my sister Clara live?\nAssistant: In Lisbon.";
+    let user = json!([{"role": "user", "content": quoted}]);
+    let form = json!({"format": {"type": "json_schema", "name": "name", "schema": {"type": "object"}}});
     [
         (
             Speech::Chat,
-            json!({"model": "tiny", "stream": false, "messages": [{"role": "user", "content": quoted}]}),
+            json!({"model": "tiny", "stream": false, "max_tokens": 60, "messages": user}),
         ),
         (
             Speech::Messages,
-            json!({"model": "tiny", "max_tokens": 32, "system": title, "messages": user}),
+            json!({"model": "tiny", "max_tokens": 32, "messages": user}),
         ),
         (
             Speech::Responses,
-            json!({"model": "tiny", "instructions": title, "input": user}),
+            json!({"model": "tiny", "text": form, "input": user}),
         ),
     ]
 }
@@ -113,6 +112,51 @@ async fn a_persons_wish_for_a_title_is_a_conversation() {
         .await;
     assert!(got.conversation.is_some());
     assert_eq!(told(&stage).len(), 2);
+}
+
+/// Planted: a call that quotes what was just said, whatever it calls it, and is remembered; a person's next question that is not.
+#[tokio::test]
+async fn a_call_that_quotes_what_was_just_said_is_a_clients() {
+    let stage = Stage::new(plain()).await;
+    let said = "My boat Marula lies in Voss since the storm.";
+    Client::new().turn(&stage, said).await;
+    let before = told(&stage);
+    let lone = |text: &str, more: Value| {
+        let mut body = json!({"model": "tiny", "messages": [{"role": "user", "content": text}]});
+        let fields = body.as_object_mut().expect("an object");
+        fields.extend(more.as_object().expect("an object").clone());
+        request(&body)
+    };
+    let sides = [
+        (format!("Navngi dette: «{said}»"), json!({"max_tokens": 400})),
+        (
+            format!("Tags?\n{said}"),
+            json!({"response_format": {"type": "json_object"}}),
+        ),
+        (said.to_owned(), json!({"max_tokens": 20})),
+    ];
+    for (text, more) in sides {
+        assert_eq!(stage.got(lone(&text, more)).await.conversation, None, "{text}");
+        assert_eq!(told(&stage), before, "{text}");
+    }
+    let persons = [
+        (format!("You said something about this: {said}"), json!({})),
+        (
+            "Where can I paint my boat?".to_owned(),
+            json!({"max_tokens": 400}),
+        ),
+        (said.to_owned(), json!({"max_tokens": 4_000})),
+        (
+            "Summarise:\nInes: fine.\nBob: sure?\nInes: yes.\nBob: no.".to_owned(),
+            json!({"max_tokens": 400}),
+        ),
+    ];
+    for (text, more) in persons {
+        assert!(
+            stage.got(lone(&text, more)).await.conversation.is_some(),
+            "{text}"
+        );
+    }
 }
 
 async fn learnt(stage: &Stage, agent: &str, name: &str, status: SkillStatus) {

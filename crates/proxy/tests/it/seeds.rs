@@ -136,10 +136,9 @@ async fn payload_omits_session_id_when_not_provided() {
     let hi = json!({"model": "local-model", "messages": [{"role": "user", "content": "hi"}]});
     let mut unnamed = request(&hi);
     unnamed.memory = MemoryUse::Incognito;
-    let title = "You are a title generator. You output ONLY a thread title.";
-    let title = json!({"model": "local-model", "messages": [
-        {"role": "system", "content": title},
-        {"role": "user", "content": "hi"},
+    let title = json!({"model": "local-model", "max_tokens": 20, "messages": [
+        {"role": "system", "content": "Name the conversation."},
+        {"role": "user", "content": "User: hi\nAssistant: hello"},
     ]});
     for ask in [unnamed, request(&title)] {
         stage.got(ask).await;

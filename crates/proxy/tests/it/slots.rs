@@ -1,10 +1,10 @@
 //! Which conversation a server is told to keep in which slot, and for how long.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use testkit::backend::CacheKind;
 
 use crate::caches::{Line, server};
-use crate::stage::Stage;
+use crate::stage::{Stage, request};
 
 /// The slot that the next turn of a conversation names.
 async fn slot(stage: &Stage, line: &mut Line) -> Option<u64> {
@@ -64,4 +64,36 @@ async fn a_conversation_that_leaves_another_half_way_goes_on_in_its_slot() {
     let seen = stage.last();
     assert!(seen.cached_tokens > seen.evaluated_tokens, "{seen:?}");
     assert_eq!(slot(&stage, &mut edited).await, Some(0));
+}
+
+/// Planted: slots that a restart forgets, so that whoever speaks first gets the slot with another's prompt.
+#[tokio::test]
+async fn a_conversation_finds_its_slot_after_a_restart() {
+    let mut stage = Stage::new(server(CacheKind::Rewindable, 2)).await;
+    let [mut ann, mut bob] = ["Ann", "Bob"].map(|name| Line::new(&format!("You are {name}. ").repeat(40)));
+    for _ in 0..2 {
+        assert_eq!(slot(&stage, &mut ann).await, Some(0));
+        assert_eq!(slot(&stage, &mut bob).await, Some(1));
+    }
+    stage.restart().await;
+    for (line, its) in [(&mut bob, 1), (&mut ann, 0)] {
+        assert_eq!(slot(&stage, line).await, Some(its));
+        let seen = stage.last();
+        assert!(seen.cached_tokens > 2 * seen.evaluated_tokens, "{seen:?}");
+    }
+}
+
+/// Planted: a side call that takes the slot of the conversation that it is about.
+#[tokio::test]
+async fn a_side_call_leaves_a_conversation_its_slot() {
+    let stage = Stage::new(server(CacheKind::Rewindable, 2)).await;
+    let mut ann = Line::new("You are Ann.");
+    assert_eq!(slot(&stage, &mut ann).await, Some(0));
+    let title = json!({"model": "tiny", "max_tokens": 9, "messages": [
+        {"role": "user", "content": "A title, please.\nUser: And then?\nAssistant: Nothing."},
+    ]});
+    assert_eq!(stage.got(request(&title)).await.conversation, None);
+    let sent: Value = serde_json::from_slice(&stage.last().body).expect("JSON");
+    assert_eq!(sent["id_slot"], 1);
+    assert_eq!(slot(&stage, &mut ann).await, Some(0));
 }

@@ -1,0 +1,58 @@
+//! Texts that quote a conversation.
+//!
+//! Owns: recognising messages of an owner's newest conversations in a text. Never: what follows from it.
+
+use std::cmp::Reverse;
+
+use super::{Shared, Store};
+use crate::conversation::Conversation;
+use crate::whose::Whose;
+
+/// So many conversations are compared, the last used ones.
+const RECENT_MAX: usize = 16;
+/// Of each so many messages, the newest.
+const NEWEST_MAX: usize = 64;
+/// Of a message so many characters count: clients shorten what they quote.
+const HEAD_CHARS: usize = 200;
+/// A message of no more characters is no proof: people greet with the same words.
+const PROOF_CHARS: usize = 20;
+
+impl Store {
+    /// The frame of the owner's conversation that a request quotes, and whether the user's text of the request is one of its
+    /// messages and nothing more. `all` is that text with the system's.
+    pub async fn quoted(&self, whose: &Whose, user: &str, all: &str) -> Option<(String, bool)> {
+        let mut recent: Vec<(u64, Shared)> = {
+            let held = self.held.lock();
+            let own = held
+                .known
+                .values()
+                .filter(|known| known.whose.scope == whose.scope && known.whose.owner == whose.owner);
+            own.filter_map(|known| Some((known.used, known.conversation.clone()?)))
+                .collect()
+        };
+        recent.sort_unstable_by_key(|(used, _)| Reverse(*used));
+        for (_, shared) in recent.into_iter().take(RECENT_MAX) {
+            let conversation = shared.lock().await;
+            if let Some(repeats) = quotes(&conversation, user.trim(), all) {
+                return Some((conversation.frame().to_owned(), repeats));
+            }
+        }
+        None
+    }
+}
+
+/// Whether the texts quote the conversation; true inside where the user's text is one of its messages.
+fn quotes(conversation: &Conversation, user: &str, all: &str) -> Option<bool> {
+    let newest = conversation.shadow.entries().iter().rev().take(NEWEST_MAX);
+    let said = newest.map(|entry| {
+        let item = Conversation::read(&entry.bytes);
+        item.prose().trim().to_owned()
+    });
+    let said: Vec<String> = said.filter(|said| !said.is_empty()).collect();
+    let is_quoted = |said: &String| {
+        let head = model::head(said, HEAD_CHARS);
+        head.chars().nth(PROOF_CHARS).is_some() && all.contains(head)
+    };
+    let repeats = said.iter().any(|said| said == user);
+    (repeats || said.iter().any(is_quoted)).then_some(repeats)
+}

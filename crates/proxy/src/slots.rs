@@ -1,0 +1,106 @@
+//! Which conversation a server with several slots keeps in which.
+//!
+//! Owns: the choice of a slot, the slots that nothing of a conversation is to leave. Never: whether a server takes one
+//! (`outgoing`).
+
+use std::sync::atomic::Ordering;
+
+use ports::Probed;
+use prefix::backend::Kind;
+
+use crate::proxy::{Proxy, Target};
+
+/// To whom a slot was given.
+#[derive(Debug)]
+pub(crate) struct Given {
+    conversation: String,
+    /// The turn in which it used it last.
+    last: u64,
+    /// The conversation whose slot it was, and which this one left midway.
+    left: Option<String>,
+}
+
+/// Number of turns for each slot after which the slot of an unused conversation goes to another.
+const QUIET_TURNS: u64 = 4;
+
+impl Target {
+    /// The slot of a conversation, where the server has several: left to itself it would put two conversations that begin alike
+    /// into one. None where more conversations are under way than there are slots.
+    ///
+    /// One that has `left` another midway takes its slot, which holds all that both have in common. If the other goes on all the
+    /// same, no slot is named for it: the server then finds the one that begins alike, and a slot of its own would be empty.
+    pub(crate) fn slot(&self, probed: &Probed, conversation: &str, left: Option<&str>) -> Option<u32> {
+        let count = probed.slots.filter(|count| *count > 1)?;
+        let turn = self.turns.load(Ordering::Relaxed);
+        let mut slots = self.slots.lock();
+        let of = |name: &str| {
+            let mut given = slots.iter().filter(|(_, given)| given.conversation == name);
+            given.next().map(|(slot, _)| *slot)
+        };
+        let mine = of(conversation).filter(|slot| *slot < count);
+        let inherited = left.and_then(of);
+        let was_left = || {
+            slots
+                .values()
+                .any(|given| given.left.as_deref() == Some(conversation))
+        };
+        if mine.is_none() && inherited.is_none() && was_left() {
+            return None;
+        }
+        let free = || (0..count).find(|slot| !slots.contains_key(slot));
+        let quiet = || {
+            let (slot, given) = slots.iter().min_by_key(|(_, given)| given.last)?;
+            (turn.saturating_sub(given.last) > QUIET_TURNS * u64::from(count)).then_some(*slot)
+        };
+        let slot = mine.or(inherited).or_else(free).or_else(quiet)?;
+        let before = slots.remove(&slot);
+        let left = match before {
+            Some(before) if before.conversation == conversation => before.left,
+            Some(before) => inherited.map(|_| before.conversation),
+            None => None,
+        };
+        let given = Given {
+            conversation: conversation.to_owned(),
+            last: turn,
+            left,
+        };
+        slots.insert(slot, given);
+        Some(slot)
+    }
+
+    /// A slot that no conversation has, where requests to the server name slots.
+    pub(crate) fn spare_slot(&self, probed: &Probed) -> Option<u32> {
+        let count = probed.slots.filter(|count| *count > 1)?;
+        let is_named = self.kind(probed) == Kind::LlamaCpp && self.names_slots();
+        let slots = self.slots.lock();
+        (0..count)
+            .rev()
+            .find(|slot| is_named && !slots.contains_key(slot))
+    }
+
+    /// The slot of a conversation, if requests to the server name it.
+    pub(crate) fn slot_of(&self, conversation: &str) -> Option<u32> {
+        let slots = self.slots.lock();
+        let mine = slots.iter().find(|(_, given)| given.conversation == conversation);
+        mine.map(|(slot, _)| *slot).filter(|_| self.names_slots())
+    }
+}
+
+impl Proxy {
+    /// Keeps the slot that a conversation had before a restart, unless another has it now.
+    pub(crate) fn keep_slot(&self, server: &str, slot: u32, conversation: &str) {
+        let is_it = |target: &&Target| target.upstream.base_url() == server;
+        for target in self.targets.iter().filter(is_it) {
+            let mut slots = target.slots.lock();
+            if slots.contains_key(&slot) || slots.values().any(|given| given.conversation == conversation) {
+                continue;
+            }
+            let given = Given {
+                conversation: conversation.to_owned(),
+                last: target.turns.load(Ordering::Relaxed),
+                left: None,
+            };
+            slots.insert(slot, given);
+        }
+    }
+}
