@@ -9,8 +9,10 @@ mod chat;
 mod responses;
 
 use std::fmt::Debug;
+use std::io::Read;
 use std::mem;
 
+use flate2::read::MultiGzDecoder;
 use serde_json::Value;
 use transcript::dialect::Dialect;
 use transcript::mended;
@@ -24,6 +26,9 @@ pub const ANSWER_BYTES_MAX: usize = 64 << 20;
 pub(crate) const KEPT_BYTES_MAX: usize = 8 << 20;
 /// The bytes of an event around what it says, about.
 const FRAME_BYTES: usize = 256;
+/// The first byte of gzip; no other answer begins with it.
+const GZIP: u8 = 0x1f;
+const UNPACKED_AT_ONCE_BYTES: usize = 64 << 10;
 
 /// Result of an answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -58,6 +63,8 @@ pub struct ReplyOutcome {
 pub struct Reply {
     dialect: Dialect,
     source: ReplySource,
+    /// What comes is what was packed.
+    is_unpacked: bool,
     reader: Box<dyn ReplyReader>,
     outcome: ReplyOutcome,
     bytes: usize,
@@ -73,6 +80,8 @@ enum ReplySource {
     Unsure,
     Events(Decoder),
     Body(Vec<u8>),
+    /// Packed by a server that nobody asked to; unpacked at the end.
+    Packed(Vec<u8>),
 }
 
 /// Assembles the events of one dialect.
@@ -98,6 +107,7 @@ impl Reply {
         Self {
             dialect,
             source: ReplySource::Unsure,
+            is_unpacked: false,
             reader,
             outcome: ReplyOutcome::default(),
             bytes: 0,
@@ -113,19 +123,20 @@ impl Reply {
             match bytes.first() {
                 None => return,
                 Some(b'{' | b'[') => self.source = ReplySource::Body(Vec::new()),
+                Some(&GZIP) if !self.is_unpacked => self.source = ReplySource::Packed(Vec::new()),
                 Some(_) => self.source = ReplySource::Events(Decoder::default()),
             }
         }
         let events = match &mut self.source {
             ReplySource::Events(decoder) => decoder.push(bytes),
-            ReplySource::Body(_) | ReplySource::Unsure => Vec::new(),
+            ReplySource::Body(_) | ReplySource::Packed(_) | ReplySource::Unsure => Vec::new(),
         };
         for event in events {
             self.event(&event);
         }
-        if matches!(self.source, ReplySource::Body(_)) {
+        if matches!(self.source, ReplySource::Body(_) | ReplySource::Packed(_)) {
             let fits = self.admits(bytes.len(), bytes.len());
-            if let ReplySource::Body(body) = &mut self.source {
+            if let ReplySource::Body(body) | ReplySource::Packed(body) = &mut self.source {
                 if fits {
                     body.extend_from_slice(bytes);
                 } else {
@@ -145,11 +156,29 @@ impl Reply {
                 }
                 self.outcome.skipped += decoder.dropped();
             }
-            ReplySource::Body(_) if self.full => {}
+            ReplySource::Body(_) | ReplySource::Packed(_) if self.full => {}
             ReplySource::Body(body) => self.body(&body),
+            ReplySource::Packed(packed) => {
+                self.unpack(&packed);
+                return self.finish();
+            }
         }
         self.reader.close(&mut self.outcome);
         self.outcome
+    }
+
+    /// Reads what was packed, to the same limits; what is damaged ends it.
+    fn unpack(&mut self, packed: &[u8]) {
+        self.is_unpacked = true;
+        (self.bytes, self.kept) = (0, 0);
+        let mut reader = MultiGzDecoder::new(packed);
+        let mut part = vec![0; UNPACKED_AT_ONCE_BYTES];
+        while let Ok(count @ 1..) = reader.read(&mut part) {
+            self.push(&part[..count]);
+            if self.full {
+                break;
+            }
+        }
     }
 
     /// Whether so many bytes more may be read and kept; the first that may not are counted.

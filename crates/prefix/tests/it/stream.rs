@@ -9,6 +9,10 @@ mod properties;
 mod responses;
 mod usage;
 
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use prefix::stream::{Reply, ReplyOutcome};
 use serde_json::Value;
 use transcript::dialect::Dialect;
@@ -57,4 +61,50 @@ fn the_first_byte_says_what_an_answer_is() {
             "{answer}"
         );
     }
+}
+
+/// Planted: an answer that a server packs though nobody asked for it, of which nothing is learnt.
+#[test]
+fn a_packed_answer_is_read_however_it_is_cut() {
+    let event = |text: &str| {
+        format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n")
+    };
+    let events = [&event("lo"), &event("ft"), "data: [DONE]\n\n"].concat();
+    let body = r#"{"choices":[{"index":0,"message":{"role":"assistant","content":"loft"}}]}"#;
+    for answer in [events.as_str(), body] {
+        let mut packer = GzEncoder::new(Vec::new(), Compression::default());
+        packer.write_all(answer.as_bytes()).expect("memory");
+        let packed = packer.finish().expect("memory");
+        for bytes in [1, 7, packed.len()] {
+            assert_eq!(
+                outcome(Dialect::OpenAi, packed.chunks(bytes)),
+                streamed(Dialect::OpenAi, answer)
+            );
+        }
+        let mut damaged = packed[..12].to_vec();
+        damaged.extend_from_slice(b"not packed");
+        let read = outcome(Dialect::OpenAi, [&*damaged]);
+        assert!(!read.complete && read.text.is_empty(), "{read:?}");
+        assert_eq!(outcome(Dialect::OpenAi, damaged.chunks(1)), read);
+    }
+}
+
+/// Planted: a small packed answer that fills memory.
+#[test]
+fn a_packed_answer_is_read_to_the_same_limit() {
+    let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
+    let blank = vec![b' '; 1 << 20];
+    packer.write_all(b"{").expect("memory");
+    for _ in 0..100 {
+        packer.write_all(&blank).expect("memory");
+    }
+    let packed = packer.finish().expect("memory");
+    let read = outcome(Dialect::OpenAi, [packed.as_slice()]);
+    assert_eq!((read.skipped, read.complete), (1, false));
+    // One that holds itself would never end.
+    let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
+    packer.write_all(&packed).expect("memory");
+    let twice = packer.finish().expect("memory");
+    let read = outcome(Dialect::OpenAi, [twice.as_slice()]);
+    assert!(!read.complete && read.message.is_none(), "{read:?}");
 }
