@@ -14,8 +14,9 @@ const RECENT_MAX: usize = 16;
 const NEWEST_MAX: usize = 64;
 /// Of a message so many characters count: clients shorten what they quote.
 const HEAD_CHARS: usize = 200;
-/// A message of no more characters is no proof: people greet with the same words.
-const PROOF_CHARS: usize = 20;
+/// A message of no more bytes is no proof: people greet with the same words. Bytes, because a sentence of Chinese has a third of
+/// the characters.
+const PROOF_BYTES: usize = 24;
 
 impl Store {
     /// The frame of the owner's conversation that a request quotes, and whether the user's text of the request is one of its
@@ -51,7 +52,7 @@ fn quotes(conversation: &Conversation, user: &str, all: &str) -> Option<bool> {
     let said: Vec<String> = said.filter(|said| !said.is_empty()).collect();
     let is_quoted = |said: &String| {
         let head = model::head(said, HEAD_CHARS);
-        head.chars().nth(PROOF_CHARS).is_some() && all.contains(head)
+        head.len() > PROOF_BYTES && all.contains(head)
     };
     let repeats = said.iter().any(|said| said == user);
     (repeats || said.iter().any(is_quoted)).then_some(repeats)
