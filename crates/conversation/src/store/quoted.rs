@@ -4,6 +4,8 @@
 
 use std::cmp::Reverse;
 
+use transcript::Role;
+
 use super::{Shared, Store};
 use crate::conversation::Conversation;
 use crate::whose::Whose;
@@ -14,9 +16,11 @@ const RECENT_MAX: usize = 16;
 const NEWEST_MAX: usize = 64;
 /// Of a message so many characters count: clients shorten what they quote.
 const HEAD_CHARS: usize = 200;
-/// A message of no more bytes is no proof: people greet with the same words. Bytes, because a sentence of Chinese has a third of
-/// the characters.
-const PROOF_BYTES: usize = 24;
+/// Of each side, so many bytes prove a quotation: people greet with the same words. Bytes, because a sentence of Chinese has a
+/// third of the characters.
+const PROOF_BYTES: usize = 12;
+/// The user's newest words alone, in the conversation used last, are a proof from here on. Older ones a person may quote.
+const PROOF_ALONE_BYTES: usize = 25;
 
 impl Store {
     /// The frame of the owner's conversation that a request quotes, and whether the user's text of the request is one of its
@@ -32,9 +36,9 @@ impl Store {
                 .collect()
         };
         recent.sort_unstable_by_key(|(used, _)| Reverse(*used));
-        for (_, shared) in recent.into_iter().take(RECENT_MAX) {
+        for (at, (_, shared)) in recent.into_iter().take(RECENT_MAX).enumerate() {
             let conversation = shared.lock().await;
-            if let Some(repeats) = quotes(&conversation, user.trim(), all) {
+            if let Some(repeats) = quotes(&conversation, at == 0, user.trim(), all) {
                 return Some((conversation.frame().to_owned(), repeats));
             }
         }
@@ -43,17 +47,25 @@ impl Store {
 }
 
 /// Whether the texts quote the conversation; true inside where the user's text is one of its messages.
-fn quotes(conversation: &Conversation, user: &str, all: &str) -> Option<bool> {
+fn quotes(conversation: &Conversation, is_newest: bool, user: &str, all: &str) -> Option<bool> {
     let newest = conversation.shadow.entries().iter().rev().take(NEWEST_MAX);
     let said = newest.map(|entry| {
         let item = Conversation::read(&entry.bytes);
-        item.prose().trim().to_owned()
+        (item.role, item.prose().trim().to_owned())
     });
-    let said: Vec<String> = said.filter(|said| !said.is_empty()).collect();
-    let is_quoted = |said: &String| {
+    let said: Vec<(Role, String)> = said.filter(|(_, said)| !said.is_empty()).collect();
+    let is_quoted = |said: &str, bytes: usize| {
         let head = model::head(said, HEAD_CHARS);
-        head.len() > PROOF_BYTES && all.contains(head)
+        head.len() >= bytes && all.contains(head)
     };
-    let repeats = said.iter().any(|said| said == user);
-    (repeats || said.iter().any(is_quoted)).then_some(repeats)
+    let of = |role: Role| said.iter().filter(move |(by, _)| *by == role);
+    let repeats = said.iter().any(|(_, said)| said == user);
+    let has_both = [Role::User, Role::Assistant]
+        .into_iter()
+        .all(|role| of(role).any(|(_, said)| is_quoted(said, PROOF_BYTES)));
+    let is_about = || {
+        let last = of(Role::User).next();
+        is_newest && last.is_some_and(|(_, said)| is_quoted(said, PROOF_ALONE_BYTES))
+    };
+    (repeats || has_both || is_about()).then_some(repeats)
 }

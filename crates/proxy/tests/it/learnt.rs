@@ -114,12 +114,16 @@ async fn a_persons_wish_for_a_title_is_a_conversation() {
     assert_eq!(told(&stage).len(), 2);
 }
 
-/// Planted: a call that quotes what was just said, whatever it calls it, and is remembered; a person's next question that is not.
+/// Planted: a call that quotes what was just said, whatever it calls it, and is remembered; a person's next question, or own older
+/// words in a new chat, that are not.
 #[tokio::test]
 async fn a_call_that_quotes_what_was_just_said_is_a_clients() {
     let stage = Stage::new(plain()).await;
+    let older = "My boat had another name before, it was Orchid.";
     let said = "My boat Marula lies in Voss since the storm.";
-    Client::new().turn(&stage, said).await;
+    let mut client = Client::new();
+    client.turn(&stage, older).await;
+    client.turn(&stage, said).await;
     let before = told(&stage);
     let lone = |text: &str, more: Value| {
         let mut body = json!({"model": "tiny", "messages": [{"role": "user", "content": text}]});
@@ -141,6 +145,10 @@ async fn a_call_that_quotes_what_was_just_said_is_a_clients() {
     }
     let persons = [
         (format!("You said something about this: {said}"), json!({})),
+        (
+            format!("I once wrote to you: {older} Was that wise?"),
+            json!({"max_tokens": 400}),
+        ),
         (
             "Where can I paint my boat?".to_owned(),
             json!({"max_tokens": 400}),
