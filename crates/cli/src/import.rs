@@ -32,6 +32,7 @@ use wire::{MessageContent, MessageItem};
 use crate::api::Api;
 use crate::args::FormatArg;
 use crate::error::Failure;
+pub(crate) use everos::is_everos;
 use shape::ImportedMessage;
 pub(crate) use sources::{ImportFile, sources};
 

@@ -16,6 +16,7 @@ use crate::api::{self, Api};
 use crate::archive::{check_empty, copy};
 use crate::args::ExportArgs;
 use crate::error::{Exit, Failure};
+use crate::import::is_everos;
 use crate::output;
 use crate::portable::{PortableMemory, is_export, is_markdown, read_markdown};
 use crate::private;
@@ -87,7 +88,7 @@ fn told(desk: &Desk, args: &ExportArgs, memory: &PortableMemory, open: usize) ->
 /// Whether a path is something that `quipu export` wrote.
 pub(super) fn is_ours(path: &Path) -> bool {
     if path.is_dir() {
-        return is_markdown(path);
+        return is_markdown(path) && !is_everos(path);
     }
     let mut beginning = [0; 64];
     let read = File::open(path).and_then(|mut file| file.read(&mut beginning));

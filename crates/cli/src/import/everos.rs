@@ -13,6 +13,11 @@ use crate::error::Failure;
 /// Where a root has the file.
 pub(super) const FILE: &str = ".index/sqlite/system.db";
 
+/// Whether a folder is a root. It has Markdown in the folders that Quipu's memory has.
+pub(crate) fn is_everos(folder: &Path) -> bool {
+    folder.join(FILE).is_file()
+}
+
 /// Hands over the messages of each memcell and of those in none. Where no scope is asked for, each keeps its own.
 pub(super) fn read(path: &Path, defaults: &Defaults, sink: Sink<'_>) -> Result<(), Failure> {
     let mut taken = Ok(());

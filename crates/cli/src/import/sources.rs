@@ -39,13 +39,16 @@ pub(crate) fn sources(paths: &[PathBuf]) -> Result<Vec<ImportFile>, Failure> {
     let mut found = Vec::new();
     for path in paths {
         let file = std::fs::metadata(path).map_err(|error| unreadable(path, &error))?;
-        let everos = path.join(everos::FILE);
-        if file.is_dir() && !everos.is_file() {
+        if file.is_dir() && !everos::is_everos(path) {
             found.extend(in_folder(path)?);
         } else if is_zip(path) {
             found.extend(in_archive(path)?);
         } else {
-            let path = if file.is_dir() { everos } else { path.clone() };
+            let path = if file.is_dir() {
+                path.join(everos::FILE)
+            } else {
+                path.clone()
+            };
             let bytes = std::fs::metadata(&path).map_or(0, |file| file.len());
             found.push(ImportFile {
                 path,

@@ -124,6 +124,8 @@ fn a_root_of_everos() {
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("system.db"), EVEROS).unwrap();
     std::fs::write(root.path().join("conversations.json"), "beside it").unwrap();
+    // Its Markdown stands where Quipu's memory has it too.
+    std::fs::create_dir_all(root.path().join("default_app/default_project/users")).unwrap();
     expect_test::expect![[r#"
         default/s1
           m_s1_1717400180000_000 2024-06-03T07:36:20Z user alice: "I moved to Lisbon."
