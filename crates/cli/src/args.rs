@@ -296,6 +296,8 @@ pub(crate) struct GetArgs {
 pub(crate) enum KindArg {
     Episode,
     Fact,
+    /// Upcoming events
+    Foresight,
     /// The user's profile
     Profile,
     /// How an agent did a task; needs --agent

@@ -100,7 +100,11 @@ pub(crate) fn listed(listed: &GetData, kind: &str, owner: &str) -> Result<(), Fa
         );
         (&it.timestamp, &it.id, title)
     });
-    let rows = episodes.chain(facts).chain(cases);
+    let events = listed.foresights.iter().map(|it| {
+        let title = model::excerpt(&it.content, EXCERPT_CHARS_MAX);
+        (it.start_time.as_ref().unwrap_or(&it.timestamp), &it.id, title)
+    });
+    let rows = episodes.chain(facts).chain(cases).chain(events);
     let rows = rows.map(|(at, id, title)| {
         [
             TableCell::text(day(at)),
@@ -145,7 +149,14 @@ pub(crate) fn memory(found: &GetData) -> Result<(), Failure> {
             &c.approach,
         )
     });
-    for (subject, timestamp, id, path, reach, text) in episodes.chain(facts).chain(cases) {
+    let events = found.foresights.iter().map(|f| {
+        let from = f
+            .start_time
+            .as_deref()
+            .map_or_else(String::new, |at| format!("from {}\n", minute(at)));
+        (&f.content, &f.timestamp, &f.id, &f.path, from, &f.evidence)
+    });
+    for (subject, timestamp, id, path, reach, text) in episodes.chain(facts).chain(cases).chain(events) {
         say!("{subject}\n{}  {id}  {path}\n{reach}", minute(timestamp))?;
         say!("{text}")?;
     }

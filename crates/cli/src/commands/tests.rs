@@ -261,6 +261,35 @@ async fn a_profile_is_listed() {
     assert!(listed.contains("me_pf_"), "each statement has its id: {listed}");
 }
 
+#[tokio::test]
+async fn upcoming_events_are_listed_and_shown() {
+    let root = TempDir::new().expect("a folder");
+    let desk = desk(root.path(), &[]);
+    let said = "add --flush \"Tomorrow I will fly to Oslo for the chess tournament.\"";
+    let lines = [said, "trigger extract_foresight", "get --kind foresight"];
+    let listed = typed(&desk, &lines).await.expect("it lists").said;
+    assert!(
+        listed.contains("Oslo") && listed.contains("1 of 1 upcoming event of me"),
+        "{listed}"
+    );
+    let id = listed.split_whitespace().find(|word| word.contains("fs_"));
+    let line = format!("get {}", id.expect("an id"));
+    let shown = typed(&desk, &[&line]).await.expect("it is there").said;
+    assert!(shown.contains("Oslo") && shown.contains("\nfrom 20"), "{shown}");
+}
+
+/// Planted: an `EverOS` root taken for Quipu's own Markdown.
+#[test]
+fn a_root_of_everos_is_no_export_of_ours() {
+    let root = TempDir::new().expect("a folder");
+    let folder = root.path();
+    std::fs::create_dir_all(folder.join("default_app/default_project/users")).expect("folders");
+    assert!(super::export::is_ours(folder));
+    std::fs::create_dir_all(folder.join(".index/sqlite")).expect("folders");
+    std::fs::write(folder.join(".index/sqlite/system.db"), "").expect("a file");
+    assert!(!super::export::is_ours(folder));
+}
+
 #[test]
 fn the_demo_refuses_what_it_cannot_give() {
     let root = TempDir::new().expect("a folder");
