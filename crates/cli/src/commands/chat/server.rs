@@ -102,7 +102,7 @@ fn refused(status: u16, body: &[u8]) -> Failure {
         400..500 => "change the message, or start a new conversation with /new",
         _ => "the model server may be starting or down: send the message again",
     };
-    let message = words(&body["error"]).unwrap_or("no reason given");
+    let message = message_of(&body["error"]).unwrap_or("no reason given");
     Failure {
         exit: if status == 404 {
             Exit::NotFound
@@ -115,6 +115,6 @@ fn refused(status: u16, body: &[u8]) -> Failure {
 }
 
 /// Message of an `error` in any dialect.
-pub(super) fn words(error: &Value) -> Option<&str> {
+pub(super) fn message_of(error: &Value) -> Option<&str> {
     error["message"].as_str().or(error.as_str())
 }

@@ -1,16 +1,11 @@
 //! Talks with a server that says what a test wrote.
 
-use std::io::{self, Write};
-
 use clap::Parser;
 use gateway::Client;
 use serde_json::{Value, json};
-use tokio::sync::mpsc::{UnboundedSender, channel, unbounded_channel};
 
-use self::fake::{Asked, Fake, Scripted, answer, body, endless, events, torn};
+use self::fake::{Asked, Fake, Scripted, answer, body, events, torn};
 use super::Talk;
-use super::input::{Input, Interrupts, Typed};
-use super::screen::{Screen, Viewer};
 use super::server::Server;
 use crate::args::{ChatArgs, Cli, Command};
 use crate::error::Exit;
@@ -32,27 +27,12 @@ impl Talked {
     }
 }
 
-/// Presses Ctrl-C whenever something is shown.
-struct Tripwire {
-    shown: Vec<u8>,
-    signs: Vec<&'static str>,
-    press: UnboundedSender<()>,
-}
-
-impl Write for Tripwire {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.shown.extend_from_slice(bytes);
-        let text = String::from_utf8_lossy(&self.shown);
-        if self.signs.first().is_some_and(|sign| text.contains(sign)) {
-            self.signs.remove(0);
-            self.press.send(()).expect("the talk goes on");
-        }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+/// Reader of the output.
+#[derive(Clone, Copy, PartialEq)]
+enum Viewer {
+    Terminal,
+    Pipe,
+    Program,
 }
 
 fn parsed(arguments: &[&str]) -> ChatArgs {
@@ -63,43 +43,32 @@ fn parsed(arguments: &[&str]) -> ChatArgs {
     }
 }
 
-/// Types lines into a talk, Ctrl-C when each of the signs is shown.
-async fn typed(
-    server: &Fake,
-    arguments: &[&str],
-    viewer: Viewer,
-    lines: &[&str],
-    signs: &[&'static str],
-) -> Talked {
-    let (send, receive) = channel(lines.len().max(1));
-    for line in lines {
-        send.try_send(Ok((*line).to_owned())).expect("room");
-    }
-    drop(send);
-    let (press, pressed) = unbounded_channel();
-    let input = Input {
-        lines: receive,
-        interrupts: Interrupts::from(pressed),
+/// Types lines into a talk.
+async fn typed(server: &Fake, arguments: &[&str], viewer: Viewer, lines: &[&str]) -> Talked {
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let args = parsed(arguments);
+    let mut talk = Talk {
+        server: Server(Client::there(server.address, None)),
+        conversation: args.conversation.clone(),
+        args,
+        out: &mut out,
+        err: &mut err,
+        as_json: viewer == Viewer::Program,
+        is_terminal: viewer == Viewer::Terminal,
+        prompts: viewer == Viewer::Terminal,
+        history: Vec::new(),
     };
-    let mut out = Tripwire {
-        shown: Vec::new(),
-        signs: signs.to_vec(),
-        press,
-    };
-    let mut err = Vec::new();
-    let screen = Screen::new(&mut out, &mut err, viewer, false);
-    let client = Server(Client::there(server.address, None));
-    let exit = Talk::new(client, parsed(arguments), input, screen).run().await;
+    let exit = talk.run(lines.iter().map(|line| Ok((*line).to_owned()))).await;
     Talked {
         exit: exit.expect("the talk itself does not fail"),
-        out: String::from_utf8(out.shown).expect("text"),
+        out: String::from_utf8(out).expect("text"),
         err: String::from_utf8(err).expect("text"),
         asked: server.asked(),
     }
 }
 
 async fn talk(script: Vec<Scripted>, arguments: &[&str], viewer: Viewer, lines: &[&str]) -> Talked {
-    typed(&Fake::start(script).await, arguments, viewer, lines, &[]).await
+    typed(&Fake::start(script).await, arguments, viewer, lines).await
 }
 
 fn usage(prompt: u64, cached: u64, completion: u64) -> Value {
@@ -119,7 +88,7 @@ async fn every_turn_sends_the_whole_conversation() {
         answer(&["Still ", "here."], &usage(30, 13, 4), NAMED),
     ];
     let arguments = ["--model", "m", "--system", "Be short."];
-    let lines = ["Hello", "And \\", "now?", "/quit", "not said"];
+    let lines = ["Hello", "And now?", "/quit", "not said"];
     let talked = talk(script, &arguments, Viewer::Pipe, &lines).await;
     assert_eq!(talked.exit, Exit::Ok);
     assert_eq!(talked.out, "Grüß Gott.\nStill here.\n");
@@ -135,7 +104,7 @@ async fn every_turn_sends_the_whole_conversation() {
             "system: Be short.",
             "user: Hello",
             "assistant: Grüß Gott.",
-            "user: And \nnow?"
+            "user: And now?"
         ]
     );
     assert_eq!(first.header("x-quipu-conversation"), None);
@@ -222,60 +191,10 @@ async fn an_answer_that_is_torn_is_told_and_what_was_shown_stays() {
 #[tokio::test]
 async fn where_nobody_listens_it_says_how_to_start_a_server() {
     let mut server = Fake::start(Vec::new()).await;
-    // It ends at once, and its socket with it.
-    assert_eq!(server.hung_up.recv().await, None);
-    let talked = typed(&server, &[], Viewer::Pipe, &["a", "b"], &[]).await;
+    server.ended().await;
+    let talked = typed(&server, &[], Viewer::Pipe, &["a", "b"]).await;
     assert_eq!(talked.err.matches("quipu serve --upstream URL").count(), 2);
     assert_eq!(talked.exit, Exit::InUse, "it does not answer");
-}
-
-#[tokio::test]
-async fn an_interrupt_stops_the_answer_and_hangs_up() {
-    let script = vec![
-        endless(&["Once upon"]),
-        answer(&["The end."], &usage(1, 0, 1), ""),
-    ];
-    let mut server = Fake::start(script).await;
-    let lines = ["a tale", "the end, please"];
-    let talked = typed(&server, &[], Viewer::Pipe, &lines, &["upon"]).await;
-    server.hung_up.recv().await.expect("the connection was closed");
-    assert_eq!(talked.exit, Exit::Ok);
-    assert_eq!(talked.out, "Once upon\nstopped\nThe end.\n");
-    assert_eq!(
-        talked.asked[1].said(),
-        ["user: a tale", "assistant: Once upon", "user: the end, please"]
-    );
-}
-
-#[tokio::test]
-async fn a_second_interrupt_ends_the_talk() {
-    let mut server = Fake::start(vec![endless(&["Once upon"])]).await;
-    let lines = ["a tale", "never said"];
-    let talked = typed(&server, &[], Viewer::Pipe, &lines, &["upon", "stopped"]).await;
-    server.hung_up.recv().await.expect("the connection was closed");
-    assert_eq!(talked.exit, Exit::Interrupted);
-    assert_eq!(talked.asked.len(), 1);
-    // What the command line says ends with the first.
-    let server = Fake::start(vec![endless(&["Once upon"])]).await;
-    let arguments = ["--message", "a tale", "--message", "never said"];
-    let talked = typed(&server, &arguments, Viewer::Pipe, &[], &["upon"]).await;
-    assert_eq!((talked.exit, talked.asked.len()), (Exit::Interrupted, 1));
-}
-
-#[tokio::test]
-async fn an_interrupt_drops_the_work_and_the_next_work_is_done() {
-    let (press, pressed) = unbounded_channel();
-    let mut interrupts = Interrupts::from(pressed);
-    press.send(()).expect("it listens");
-    assert_eq!(interrupts.unless(std::future::pending::<u8>()).await, None);
-    // Even work that is done at once: whoever pressed does not want it.
-    for _ in 0..64 {
-        press.send(()).expect("it listens");
-        assert_eq!(interrupts.unless(async { 6 }).await, None);
-    }
-    assert_eq!(interrupts.unless(async { 7 }).await, Some(7));
-    drop(press);
-    assert_eq!(interrupts.unless(async { 8 }).await, Some(8));
 }
 
 #[tokio::test]
@@ -296,36 +215,21 @@ async fn a_new_conversation_knows_nothing_of_the_last() {
 }
 
 #[tokio::test]
-async fn a_person_sees_thoughts_dimmed_and_no_answer_commands_the_terminal() {
+async fn no_answer_commands_a_terminal_and_a_pipe_gets_it_as_it_is() {
     let delta = |delta: Value| json!({"choices": [{"delta": delta}]});
     let script = || {
         vec![events(&[
-            delta(json!({"role": "assistant", "content": null, "reasoning_content": "Hm, "})),
-            delta(json!({"reasoning": "tea."})),
+            delta(json!({"role": "assistant", "content": null, "reasoning_content": "Hm."})),
             delta(json!({"content": "Tea\x1b]52;c;bad\x07"})),
             json!({"choices": [{"delta": {"content": "!"}, "finish_reason": "stop"}]}),
         ])]
     };
-    let talked = talk(script(), &[], Viewer::Person, &["a"]).await;
-    assert_eq!(talked.out, "\x1b[2mHm, tea.\x1b[0m\nTea]52;c;bad!\n");
+    let talked = talk(script(), &[], Viewer::Terminal, &["a", "/help"]).await;
+    assert_eq!(talked.out, "> Tea]52;c;bad!\n> > ");
+    assert!(talked.err.contains("/new begins"), "{}", talked.err);
+    assert_eq!(talked.exit, Exit::Ok, "a person has read it");
     let talked = talk(script(), &[], Viewer::Pipe, &["a"]).await;
     assert_eq!(talked.out, "Tea\x1b]52;c;bad\x07!\n");
-}
-
-#[tokio::test]
-async fn a_text_may_go_on_until_the_input_ends() {
-    let (send, lines) = channel(2);
-    let (_press, pressed) = unbounded_channel();
-    let interrupts = Interrupts::from(pressed);
-    let mut input = Input { lines, interrupts };
-    send.try_send(Ok("a\\".to_owned())).expect("room");
-    drop(send);
-    let (mut out, mut err) = (Vec::new(), Vec::new());
-    let mut screen = Screen::new(&mut out, &mut err, Viewer::Person, true);
-    let mut next = async || input.text(&mut screen, "> ").await.expect("no failure");
-    assert_eq!(next().await, Typed::Text("a\n".to_owned()));
-    assert_eq!(next().await, Typed::End);
-    assert_eq!(String::from_utf8(out).expect("text"), "> … > ");
 }
 
 /// Runs `quipu` as a process would, beside a server.

@@ -7,19 +7,14 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinSet;
 
 /// How many bytes a chunk has: so few that lines and characters are cut.
 const CHUNK_BYTES: usize = 7;
 
-/// The server's answer to one request.
+/// The bytes of the server's answer to one request.
 #[derive(Debug)]
-pub(crate) struct Scripted {
-    bytes: Vec<u8>,
-    /// It waits for the client to hang up.
-    holds: bool,
-}
+pub(crate) struct Scripted(Vec<u8>);
 
 /// One request that came.
 #[derive(Debug, Clone)]
@@ -57,26 +52,19 @@ pub(crate) fn answer(pieces: &[&str], usage: &Value, headers: &str) -> Scripted 
     events += "data: [DONE]\r\n\r\n";
     let mut bytes = streamed(&events, headers);
     bytes.extend_from_slice(b"0\r\n\r\n");
-    Scripted { bytes, holds: false }
+    Scripted(bytes)
 }
 
 /// Events as they are, to the end.
 pub(crate) fn events(events: &[Value]) -> Scripted {
     let mut bytes = streamed(&events.iter().map(event).collect::<String>(), "");
     bytes.extend_from_slice(b"0\r\n\r\n");
-    Scripted { bytes, holds: false }
-}
-
-/// An answer that never ends.
-pub(crate) fn endless(pieces: &[&str]) -> Scripted {
-    let bytes = streamed(&said(pieces), "");
-    Scripted { bytes, holds: true }
+    Scripted(bytes)
 }
 
 /// An answer in the midst of which the server goes away.
 pub(crate) fn torn(pieces: &[&str]) -> Scripted {
-    let bytes = streamed(&said(pieces), "");
-    Scripted { bytes, holds: false }
+    Scripted(streamed(&said(pieces), ""))
 }
 
 /// A JSON body.
@@ -86,10 +74,7 @@ pub(crate) fn body(status: u16, body: &Value) -> Scripted {
         "HTTP/1.1 {status} Some\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
         body.len()
     );
-    Scripted {
-        bytes: bytes.into_bytes(),
-        holds: false,
-    }
+    Scripted(bytes.into_bytes())
 }
 
 fn said(pieces: &[&str]) -> String {
@@ -117,9 +102,7 @@ fn streamed(events: &str, headers: &str) -> Vec<u8> {
 pub(crate) struct Fake {
     pub(crate) address: SocketAddr,
     asked: Arc<Mutex<Vec<Asked>>>,
-    /// Receives an item for each client that closed the connection before the end of an answer.
-    pub(crate) hung_up: UnboundedReceiver<()>,
-    _tasks: JoinSet<io::Result<()>>,
+    tasks: JoinSet<io::Result<()>>,
 }
 
 impl Fake {
@@ -128,7 +111,6 @@ impl Fake {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("bound");
         let address = listener.local_addr().expect("an address");
         let asked = Arc::new(Mutex::new(Vec::new()));
-        let (tell, hung_up) = unbounded_channel();
         let mut tasks = JoinSet::new();
         let keep = asked.clone();
         tasks.spawn(async move {
@@ -136,20 +118,20 @@ impl Fake {
                 let (mut stream, _) = listener.accept().await?;
                 let request = read(&mut stream).await?;
                 keep.lock().expect("no panic").push(request);
-                stream.write_all(&scripted.bytes).await?;
-                if scripted.holds {
-                    while stream.read(&mut [0; 64]).await.is_ok_and(|read| read > 0) {}
-                    tell.send(()).ok();
-                }
+                stream.write_all(&scripted.0).await?;
             }
             Ok(())
         });
         Self {
             address,
             asked,
-            hung_up,
-            _tasks: tasks,
+            tasks,
         }
+    }
+
+    /// Waits for the end of the script, after which nobody listens.
+    pub(crate) async fn ended(&mut self) {
+        self.tasks.join_next().await;
     }
 
     /// Every request so far.
