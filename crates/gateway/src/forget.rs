@@ -149,12 +149,7 @@ async fn by_ids(
     let mut data = DeleteByIdsData {
         memory_type,
         success: true,
-        count: 0,
-        message_count: 0,
-        ledger_copies: 0,
-        missing: Vec::new(),
-        old_history_deleted: false,
-        left: Vec::new(),
+        ..DeleteByIdsData::default()
     };
     for (name, mut entries) in by_owner(ids) {
         for owner in owners(owner.as_ref(), &name) {

@@ -41,20 +41,22 @@ pub(crate) struct OwnerChoice {
     pub(crate) is_chosen: bool,
 }
 
-/// Everything around a view.
-pub(crate) struct Around {
-    pub(crate) title: String,
-    pub(crate) links: Vec<NavLink>,
-    pub(crate) choices: Vec<OwnerChoice>,
-    /// The token of a cookie can be forgotten.
-    pub(crate) can_sign_out: bool,
-    pub(crate) path: String,
-    pub(crate) who: String,
-    /// For addresses: `who=…`.
-    pub(crate) query: String,
-    pub(crate) assets: &'static Assets,
-    pub(crate) integrity: &'static str,
-    pub(crate) notice: Option<String>,
+text::defaults! {
+    /// Everything around a view.
+    pub(crate) struct Around {
+        pub(crate) title: String,
+        pub(crate) links: Vec<NavLink>,
+        pub(crate) choices: Vec<OwnerChoice>,
+        /// The token of a cookie can be forgotten.
+        pub(crate) can_sign_out: bool,
+        pub(crate) path: String,
+        pub(crate) who: String,
+        /// For addresses: `who=…`.
+        pub(crate) query: String,
+        pub(crate) assets: &'static Assets = &ASSETS,
+        pub(crate) integrity: &'static str = HTMX_INTEGRITY,
+        pub(crate) notice: Option<String>,
+    }
 }
 
 impl Around {
@@ -120,9 +122,7 @@ impl Around {
             },
             who: guest.whose.text(),
             query,
-            assets: &ASSETS,
-            integrity: HTMX_INTEGRITY,
-            notice: None,
+            ..Self::default()
         }
     }
 
@@ -130,15 +130,7 @@ impl Around {
     pub(crate) fn bare(title: impl Into<String>) -> Self {
         Self {
             title: title.into(),
-            links: Vec::new(),
-            choices: Vec::new(),
-            can_sign_out: false,
-            path: String::new(),
-            who: String::new(),
-            query: String::new(),
-            assets: &ASSETS,
-            integrity: HTMX_INTEGRITY,
-            notice: None,
+            ..Self::default()
         }
     }
 

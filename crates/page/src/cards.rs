@@ -9,6 +9,7 @@ use crate::guest::WhoseMemory;
 use crate::words;
 
 /// A memory as a card.
+#[derive(Default)]
 pub(crate) struct MemoryCard {
     pub(crate) id: String,
     pub(crate) kind: &'static str,
@@ -31,7 +32,9 @@ pub(crate) struct MemoryCard {
 }
 
 /// How a card stands in a view.
+#[derive(Default)]
 pub(crate) enum CardMode {
+    #[default]
     Shown,
     Edited,
     /// Changed just now, with the form that takes it back.
@@ -129,18 +132,11 @@ impl MemoryCard {
         Self {
             id: id.to_owned(),
             kind,
-            title: String::new(),
             text: text.to_owned(),
-            date: String::new(),
             when: "Said",
-            superseded_by: None,
-            ended: None,
-            project_only: false,
-            is_fact: false,
-            why: None,
             address: address(id, whose),
             query: whose.query(),
-            mode: CardMode::Shown,
+            ..Self::default()
         }
     }
 

@@ -36,7 +36,7 @@ pub(crate) struct ListQuery {
     page: Option<i64>,
 }
 
-#[derive(Template)]
+#[derive(Default, Template)]
 #[template(path = "results.html")]
 pub(crate) struct ResultsPart {
     pub(crate) cards: Vec<MemoryCard>,
@@ -61,19 +61,9 @@ pub(crate) struct ResultsPart {
 impl ResultsPart {
     pub(crate) fn empty(guest: &Guest) -> Self {
         Self {
-            cards: Vec::new(),
-            quotes: Vec::new(),
-            less: Vec::new(),
-            less_quotes: Vec::new(),
-            less_summary: String::new(),
-            summary: None,
-            warnings: Vec::new(),
-            next: None,
-            is_search: false,
-            forget: None,
-            is_new: false,
             host: guest.host.clone(),
             query: guest.whose.query(),
+            ..Self::default()
         }
     }
 }

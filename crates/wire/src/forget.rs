@@ -245,7 +245,7 @@ impl DeleteByIdsRequest {
 }
 
 /// Result of a delete by ids.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DeleteByIdsData {
     /// The type that the request named; `episode` when it named none.
     pub memory_type: MemoryType,
