@@ -54,8 +54,14 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, open_index: OpenIndex)
             let is_help = !error.use_stderr();
             // An agent takes the exit code for wrong usage for a veto against its prompt.
             let is_hook = arguments.get(1).is_some_and(|command| command == "hook");
-            // A closed pipe is not an error while printing help.
-            error.print().ok();
+            if !is_help && arguments.iter().any(|argument| argument == "--json") {
+                let words = error.to_string();
+                let words = words.trim_start_matches("error: ").trim_end();
+                output::failure(&error::Failure::usage(words), true);
+            } else {
+                // A closed pipe is not an error while printing help.
+                error.print().ok();
+            }
             return if is_help || is_hook { Exit::Ok } else { Exit::Usage };
         }
     };

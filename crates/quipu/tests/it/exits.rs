@@ -26,6 +26,12 @@ fn every_documented_exit_code_has_a_command_that_ends_with_it() {
         assert_eq!(ran.code, code, "{arguments:?}: {}", ran.stderr);
         seen.insert(code);
     }
+    for wrong in ["serach", "search -k many bees"] {
+        let arguments: Vec<&str> = wrong.split(' ').chain(["--json"]).collect();
+        let ran = root.run(&arguments);
+        let error: serde_json::Value = serde_json::from_str(&ran.stderr).expect("one object");
+        assert_eq!((ran.code, &error["error"]["code"]), (2, &"INVALID_INPUT".into()));
+    }
     let mut files = root.markdown().into_iter();
     let (path, text) = files
         .find(|(path, _)| path.to_string_lossy().contains("/episodes/"))
