@@ -37,7 +37,15 @@ pub(super) async fn log(desk: &Desk, api: &Api, args: LogArgs) -> Result<Exit, F
         show(change)?;
     }
     if log.changes.is_empty() {
-        line(format_args!("no changes recorded yet"))?;
+        match (&args.user, &args.agent) {
+            (None, None) => line(format_args!("no changes recorded yet"))?,
+            (user, agent) => {
+                let whose = user.as_deref().or(agent.as_deref()).unwrap_or_default();
+                line(format_args!(
+                    "no changes of `{whose}`: `quipu users` lists everybody"
+                ))?;
+            }
+        }
     }
     Ok(Exit::Ok)
 }

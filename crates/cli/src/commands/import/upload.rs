@@ -50,7 +50,11 @@ impl Importer for Uploads {
 
     fn import(&self, job: ImportJob) -> Importing {
         let api = Api::of(job.client.clone(), self.clock.clone(), self.zone.clone());
-        Box::pin(async move { import(&api, &job).await.map_err(|failure| words(&failure)) })
+        Box::pin(async move {
+            import(&api, &job)
+                .await
+                .map_err(|failure| named(&job, &words(&failure)))
+        })
     }
 }
 
@@ -59,6 +63,12 @@ fn words(failure: &Failure) -> String {
         Some(hint) => format!("{:#}: {hint}", failure.error),
         None => format!("{:#}", failure.error),
     }
+}
+
+/// The file by the name that the browser gave it.
+fn named(job: &ImportJob, text: &str) -> String {
+    let folder = job.file.parent().map(|folder| format!("{}/", folder.display()));
+    folder.map_or_else(|| text.to_owned(), |folder| text.replace(&folder, ""))
 }
 
 async fn import(api: &Api, job: &ImportJob) -> Result<(), Failure> {
@@ -103,5 +113,5 @@ fn show(job: &ImportJob, read_bytes: u64, imported: &Imported) {
     let new = imported.skipped.iter().skip(known);
     progress
         .skipped
-        .extend(new.map(|skipped| format!("{}: {}", skipped.what, skipped.why)));
+        .extend(new.map(|skipped| named(job, &format!("{}: {}", skipped.what, skipped.why))));
 }
