@@ -265,8 +265,10 @@ async fn a_profile_is_listed() {
 async fn upcoming_events_are_listed_and_shown() {
     let root = TempDir::new().expect("a folder");
     let desk = desk(root.path(), &[]);
-    let said = "add --flush \"Tomorrow I will fly to Oslo for the chess tournament.\"";
-    let lines = [said, "trigger extract_foresight", "get --kind foresight"];
+    let said =
+        r#"add --flush --at 2026-11-28T09:00:00Z "I fly to Oslo on 3 March 2027 for the chess tournament.""#;
+    typed(&desk, &[said]).await.expect("it is stored");
+    let lines = ["trigger extract_foresight", "get --kind foresight"];
     let listed = typed(&desk, &lines).await.expect("it lists").said;
     assert!(
         listed.contains("Oslo") && listed.contains("1 of 1 upcoming event of me"),
