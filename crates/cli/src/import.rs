@@ -3,22 +3,24 @@
 //! Owns: reading foreign formats, one conversation at a time, so that what is broken costs nothing but itself. Never:
 //! remembering, or guessing at content.
 //!
-//! Reading order: `sources` (the files of a path), `array` (one conversation at a time), then the formats: `chatgpt`,
-//! `claude`, `agent`, `everos`, `openai`, `plain`, `locomo`; `shape` below them all.
+//! Reading order: `sources` (the files of a path), `table` (what tells the formats), `document` (JSON of any of them), `talk` (a conversation
+//! by the table); the formats with code of their own: `chatgpt`, `claude`, `agent`, `everos`, `openai`, `plain`, `locomo`; `shape` below all.
 
 mod agent;
-mod array;
 mod chatgpt;
 mod claude;
+mod document;
 mod everos;
 mod locomo;
 mod openai;
 mod plain;
 mod shape;
 mod sources;
+mod table;
+mod talk;
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, Cursor, Read};
+use std::io::{BufRead, BufReader, Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -59,6 +61,8 @@ pub(crate) struct Skipped {
 pub(crate) enum ImportItem {
     Conversation(ImportedConversation),
     Skipped(Skipped),
+    /// What happened to so many records, other than being stored as they are.
+    Noted(String, usize),
 }
 
 /// Values from the caller for data that a file lacks.
@@ -95,7 +99,7 @@ pub(crate) fn read(
     })
 }
 
-/// Bytes at a file's beginning that decide its format.
+/// Bytes at a file's beginning that show a text's lines.
 const LOOK_BYTES: u64 = 64 * 1024;
 
 fn read_stream(
@@ -111,55 +115,33 @@ fn read_stream(
     if head.starts_with(b"\xef\xbb\xbf") {
         head.drain(..3);
     }
-    let format = match format {
-        FormatArg::Auto if head.starts_with(b"SQLite format 3\0") => FormatArg::Everos,
-        FormatArg::Auto => detect(&String::from_utf8_lossy(&head), source)?,
-        given => given,
-    };
-    let stream: &mut dyn BufRead = &mut Cursor::new(head).chain(stream);
+    if head.starts_with(ZSTD) {
+        let inner = zstd::Decoder::new(Cursor::new(head).chain(stream));
+        let inner = inner.map_err(|error| Failure::usage(format!("cannot read {source}: {error}")))?;
+        return read_stream(&mut BufReader::new(inner), source, format, defaults, sink);
+    }
+    let is_database = head.starts_with(b"SQLite format 3\0");
+    let text = String::from_utf8_lossy(&head);
+    let refused = table::of_text(&text).and_then(|row| document::refused(row, source));
+    let is_json = text.trim_start().starts_with(['[', '{']);
+    let stream: &mut dyn BufRead = &mut Cursor::new(head.clone()).chain(stream);
     match format {
         FormatArg::Jsonl => plain::read(stream, defaults, sink),
-        FormatArg::Openai => openai::read(stream, defaults, sink),
-        FormatArg::Chatgpt => array::each(stream, |found| chatgpt::conversation(&found, defaults), sink),
-        FormatArg::Claude => array::each(stream, |found| claude::conversation(&found, defaults), sink),
         FormatArg::ClaudeCode => agent::read(stream, Dialect::ClaudeCode, defaults, sink),
-        FormatArg::Everos => everos::read(&source.path, defaults, sink),
         FormatArg::Codex => agent::read(stream, Dialect::Codex, defaults, sink),
-        FormatArg::Locomo | FormatArg::Quipu | FormatArg::Auto => {
-            array::each(stream, |found| Ok(locomo::conversation(&found, defaults)), sink)
+        FormatArg::Everos => everos::read(&source.path, defaults, sink),
+        FormatArg::Auto if is_database => {
+            let tables = ledger::everos::tables(&source.path).unwrap_or_default();
+            let refused = table::of_tables(&tables).and_then(|row| document::refused(row, source));
+            refused.map_or_else(|| everos::read(&source.path, defaults, sink), Err)
         }
+        FormatArg::Auto if !is_json => Err(refused.unwrap_or_else(|| document::unknown(source))),
+        _ => document::read(stream, source, defaults, sink),
     }
 }
 
-/// Detects the format by the words that only it has near its beginning.
-fn detect(head: &str, source: &ImportFile) -> Result<FormatArg, Failure> {
-    let has = |word: &str| head.contains(word);
-    let first = head.trim_start().chars().next();
-    let line = head.trim_start().lines().next().unwrap_or_default();
-    let Some(first @ ('[' | '{')) = first else {
-        return Err(Failure::usage(format!("cannot detect the format of {source}")).hint(
-            "Quipu reads exports of ChatGPT, Claude and Quipu, sessions of Claude Code and Codex, an EverOS root, and OpenAI \
-             messages; for anything else write a file `*.jsonl` with `role`, `content` and `timestamp` on each line",
-        ));
-    };
-    let format = if first == '[' && has("\"dia_id\"") || has("\"session_1_date_time\"") || has("\"evidence\"")
-    {
-        FormatArg::Locomo
-    } else if has("\"chat_messages\"") {
-        FormatArg::Claude
-    } else if has("\"mapping\"") {
-        FormatArg::Chatgpt
-    } else if first == '{' && agent::is_codex(line) {
-        FormatArg::Codex
-    } else if first == '{' && agent::is_claude_code(head) {
-        FormatArg::ClaudeCode
-    } else if first == '[' || has("\"messages\"") {
-        FormatArg::Openai
-    } else {
-        FormatArg::Jsonl
-    };
-    Ok(format)
-}
+/// How a file begins that zstd compressed, as Codex does with old sessions.
+const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
 
 /// One message of a conversation; none if it has no content.
 fn message(said: ImportedMessage) -> Option<MessageItem> {

@@ -1,6 +1,6 @@
 //! What an `EverOS` root keeps of its conversations: the messages of memcells, and those not yet in one.
 //!
-//! Owns: the queries on its `system.db`, which is opened for reading alone. Never: what the rows mean (who imports them knows).
+//! Owns: the queries on its `system.db`, and the names of the tables by which a file is known. It is opened for reading alone. Never: what the rows mean (who imports them knows).
 
 use std::path::Path;
 
@@ -33,6 +33,23 @@ const KEPT: &str = "
         'timestamp', CAST(round((julianday(timestamp) - 2440587.5) * 86400000) AS INTEGER)))), timestamp
       FROM unprocessed_buffer
     ORDER BY app_id, project_id, session_id, said";
+
+/// The names of the tables of any `SQLite` file.
+pub fn tables(path: &Path) -> Result<Vec<String>, LedgerError> {
+    Ok(names(path)?)
+}
+
+fn names(path: &Path) -> LedgerResult<Vec<String>> {
+    let connection =
+        Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(Failure::Sql)?;
+    let mut statement = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")?;
+    let mut rows = statement.query([])?;
+    let mut names = Vec::new();
+    while let Some(row) = rows.next()? {
+        names.push(row.get(0)?);
+    }
+    Ok(names)
+}
 
 /// Hands over what the file keeps, session after session, until `take` says that it is enough.
 pub fn read(path: &Path, take: &mut dyn FnMut(Kept) -> bool) -> Result<(), LedgerError> {

@@ -2,6 +2,7 @@
 
 mod upload;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -49,6 +50,8 @@ pub(super) struct Imported {
     /// Conversations without a message.
     empty: usize,
     skipped: Vec<Skipped>,
+    /// What happened to records that were not stored as they are, and to how many.
+    notes: BTreeMap<String, usize>,
     /// Secrets removed.
     pub(super) redacted: usize,
     failed_tasks: usize,
@@ -102,7 +105,7 @@ pub(super) async fn import(desk: &Desk, api: &Api, args: ImportArgs) -> Result<E
     report(desk, &args, &imported)?;
     outcome.and(settled)?;
     Ok(Exit::done(
-        imported.failed_tasks == 0 && imported.skipped.is_empty(),
+        imported.failed_tasks == 0 && imported.skipped.is_empty() && imported.messages > 0,
     ))
 }
 
@@ -145,7 +148,7 @@ pub(super) async fn stream(
             };
             let outcome = read(source, format, &defaults, &counter, &mut |found| match found {
                 ImportItem::Skipped(skipped) => send(ImportItem::Skipped(placed(skipped))),
-                found @ ImportItem::Conversation(_) => send(found),
+                found => send(found),
             });
             match outcome {
                 Err(failure) if is_one || sender.is_closed() => return Err(failure),
@@ -164,6 +167,10 @@ pub(super) async fn stream(
             ImportItem::Conversation(conversation) => remember(api, conversation, imported).await,
             ImportItem::Skipped(skipped) => {
                 imported.skipped.push(skipped);
+                Ok(())
+            }
+            ImportItem::Noted(what, count) => {
+                *imported.notes.entry(what).or_default() += count;
                 Ok(())
             }
         };
@@ -276,6 +283,7 @@ fn report(desk: &Desk, args: &ImportArgs, imported: &Imported) -> Result<(), Fai
         restored,
         empty,
         skipped,
+        notes,
         redacted,
         failed_tasks,
         ..
@@ -287,7 +295,7 @@ fn report(desk: &Desk, args: &ImportArgs, imported: &Imported) -> Result<(), Fai
             .collect();
         return output::json(&json!({
             "paths": args.paths, "conversations": conversations, "messages": messages, "new_messages": new, "known_messages": known,
-            "forgotten_messages": forgotten, "restored_messages": restored, "empty_conversations": empty, "skipped": skipped, "redacted": redacted, "failed_tasks": failed_tasks,
+            "forgotten_messages": forgotten, "restored_messages": restored, "empty_conversations": empty, "skipped": skipped, "notes": notes, "redacted": redacted, "failed_tasks": failed_tasks,
         }));
     }
     output::line(format_args!(
@@ -315,6 +323,22 @@ fn report(desk: &Desk, args: &ImportArgs, imported: &Imported) -> Result<(), Fai
             output::line(format_args!("{} {what}", counted(count, one, many)))?;
         }
     }
+    name_the_rest(notes, skipped)?;
+    if new + restored > 0 {
+        let (whose, memory) = (options(args), desk.root.join("memory"));
+        output::line(format_args!(
+            "next: `quipu search{whose} \"…\"`, or read the files in {}",
+            memory.display()
+        ))?;
+    }
+    Ok(())
+}
+
+/// What was not stored as it is, and what was skipped.
+fn name_the_rest(notes: &BTreeMap<String, usize>, skipped: &[Skipped]) -> Result<(), Failure> {
+    for (what, count) in notes {
+        output::line(format_args!("{what}: {count}"))?;
+    }
     if !skipped.is_empty() {
         output::line(format_args!("{} skipped:", skipped.len()))?;
     }
@@ -325,13 +349,6 @@ fn report(desk: &Desk, args: &ImportArgs, imported: &Imported) -> Result<(), Fai
         output::line(format_args!(
             "  and {} more: `--json` lists all",
             skipped.len() - NAMED_MAX
-        ))?;
-    }
-    if new + restored > 0 {
-        let (whose, memory) = (options(args), desk.root.join("memory"));
-        output::line(format_args!(
-            "next: `quipu search{whose} \"…\"`, or read the files in {}",
-            memory.display()
         ))?;
     }
     Ok(())

@@ -10,7 +10,7 @@ use model::{Name, Role, Timestamp};
 use serde_json::Value;
 use text::Fnv;
 use transcript::dialect::{self, Dialect};
-use transcript::{Block, Item, spoken};
+use transcript::{Block, Item, mended, spoken};
 
 use super::shape::{self, ImportedMessage};
 use super::{Defaults, ImportItem, ImportedConversation, Logs, Sink, Skipped, message};
@@ -18,22 +18,6 @@ use crate::error::Failure;
 
 /// Maximum characters of a tool's call or result: files that an agent read are not memory of a conversation.
 const TOOL_CHARS_MAX: usize = 2_000;
-
-/// Whether a file's first line is how Codex begins: an envelope, or what older versions wrote without one.
-pub(super) fn is_codex(line: &str) -> bool {
-    let Ok(record) = serde_json::from_str::<Value>(line) else {
-        return line.contains("\"type\":\"session_meta\"");
-    };
-    let is_envelope = record["payload"].is_object() && record["type"].is_string();
-    is_envelope
-        || (record["instructions"].is_string() || record["git"].is_object()) && record["id"].is_string()
-}
-
-/// Whether a file begins as Claude Code writes.
-pub(super) fn is_claude_code(head: &str) -> bool {
-    let has = |word: &str| head.contains(word);
-    has("\"sessionId\"") && has("\"type\":") || has("\"leafUuid\"") || has("\"isSnapshotUpdate\"")
-}
 
 /// The read part of a session.
 #[derive(Debug, Default)]
@@ -70,7 +54,7 @@ pub(super) fn read(
         if let Some(skipped) = broken.take() {
             sink(ImportItem::Skipped(skipped))?;
         }
-        match serde_json::from_slice::<Value>(&line) {
+        match mended::parse::<Value>(&String::from_utf8_lossy(&line)) {
             _ if line.trim_ascii().is_empty() => {}
             Ok(record) if dialect == Dialect::Codex => session.codex(number, &record, defaults),
             Ok(record) => session.claude_code(&record, defaults),

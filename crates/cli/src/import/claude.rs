@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use model::Role;
+use model::{Role, attachment};
 use serde_json::Value;
 
 use super::shape::{self, ImportedMessage};
@@ -77,7 +77,10 @@ fn branch(exchanged: &[Value]) -> Vec<(usize, &Value)> {
 /// The blocks' own text where there are blocks, else the flat one; then each attachment under its name, and each file's name.
 fn text(exchanged: &Value) -> String {
     let list = |value: &'_ Value| value.as_array().cloned().unwrap_or_default();
-    let blocks = list(&exchanged["content"]);
+    let content = &exchanged["content"];
+    // Some exports have the list as a text.
+    let of_text = content.as_str().and_then(|text| serde_json::from_str(text).ok());
+    let blocks = list(of_text.as_ref().unwrap_or(content));
     let spoken = blocks
         .iter()
         .filter(|block| block["type"] == "text" || block["type"] == "voice_note")
@@ -87,12 +90,13 @@ fn text(exchanged: &Value) -> String {
     } else {
         spoken.collect::<Vec<_>>().join("\n")
     };
-    text.extend(list(&exchanged["attachments"]).iter().filter_map(|attachment| {
-        let name = attachment["file_name"].as_str().unwrap_or_default();
-        let content = attachment["extracted_content"]
+    text.extend(list(&exchanged["attachments"]).iter().filter_map(|pasted| {
+        let name = pasted["file_name"].as_str().unwrap_or_default();
+        let content = pasted["extracted_content"]
             .as_str()
             .filter(|text| !text.is_empty())?;
-        Some(format!("\n\n[{name}]\n{content}"))
+        // What the person pasted is none of the person's own words.
+        Some(format!("\n\n{}", attachment("document", name, content)))
     }));
     text.extend(list(&exchanged["files"]).iter().filter_map(|file| {
         let name = file["file_name"].as_str().filter(|name| !name.is_empty())?;

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::BufRead;
 
-use model::Role;
+use model::{Role, Timestamp};
 use serde::Deserialize;
 use serde_json::Value;
+use transcript::mended;
 
 use super::shape::{self, ImportedMessage};
-use super::{Defaults, ImportItem, ImportedConversation, Sink, message};
+use super::{Defaults, ImportItem, ImportedConversation, Sink, Skipped, message, table};
 use crate::error::Failure;
 
 /// Maximum number of messages in one batch.
@@ -22,17 +23,33 @@ struct PlainLine {
     content: Value,
     #[serde(default, alias = "time", alias = "created_at", alias = "date")]
     timestamp: Value,
-    #[serde(default, alias = "sender", alias = "user_id", alias = "speaker")]
+    #[serde(
+        default,
+        deserialize_with = "word",
+        alias = "sender",
+        alias = "user_id",
+        alias = "speaker"
+    )]
     sender_id: Option<String>,
     #[serde(default, alias = "name")]
     sender_name: Option<String>,
-    #[serde(default, alias = "session", alias = "conversation_id")]
+    #[serde(
+        default,
+        deserialize_with = "word",
+        alias = "session",
+        alias = "conversation_id"
+    )]
     session_id: Option<String>,
-    #[serde(default, alias = "id")]
+    #[serde(default, deserialize_with = "word", alias = "id")]
     message_id: Option<String>,
     #[serde(default)]
     tool_calls: Value,
     tool_call_id: Option<String>,
+}
+
+/// A text, or a number as one.
+fn word<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<String>, D::Error> {
+    Ok(table::string(&Value::deserialize(value)?))
 }
 
 /// Reads line by line. A broken line ends the import with its number; the lines before it are imported.
@@ -53,7 +70,7 @@ pub(super) fn read(stream: &mut dyn BufRead, defaults: &Defaults, sink: Sink<'_>
         if text.is_empty() {
             continue;
         }
-        match serde_json::from_str::<PlainLine>(text) {
+        match mended::parse::<PlainLine>(text) {
             Ok(mut line) => {
                 let session = line.session_id.clone().unwrap_or_else(|| defaults.name.clone());
                 line.message_id = line.message_id.map(|id| ids.own(&session, id, &line.content));
@@ -116,10 +133,19 @@ fn hand_on(
 ) -> Result<(), Failure> {
     for (session, lines) in waiting {
         let session = defaults.session(&session);
-        let said = lines
-            .into_iter()
-            .filter_map(|(number, line)| said(number, line, defaults));
-        let messages = said.filter_map(message).collect();
+        let mut messages = Vec::new();
+        let mut local = 0;
+        for (number, line) in lines {
+            let moment = shape::moment(&line.timestamp, &defaults.zone);
+            if let Some(why) = moment.problem() {
+                let what = format!("line {number}");
+                sink(ImportItem::Skipped(Skipped { what, why }))?;
+                continue;
+            }
+            local += usize::from(matches!(moment, shape::Moment::Local(_)));
+            messages.extend(said(number, line, moment.time(), defaults).and_then(message));
+        }
+        shape::note_local(local, defaults, sink)?;
         sink(ImportItem::Conversation(ImportedConversation {
             is_log: false,
             session,
@@ -131,7 +157,12 @@ fn hand_on(
 }
 
 /// Content of a line; none for system prompts.
-fn said(number: i64, line: PlainLine, defaults: &Defaults) -> Option<ImportedMessage> {
+fn said(
+    number: i64,
+    line: PlainLine,
+    time: Option<Timestamp>,
+    defaults: &Defaults,
+) -> Option<ImportedMessage> {
     let role = match line.role.as_str() {
         "human" => Role::User,
         "ai" | "model" => Role::Assistant,
@@ -152,7 +183,7 @@ fn said(number: i64, line: PlainLine, defaults: &Defaults) -> Option<ImportedMes
             .and_then(shape::name)
             .unwrap_or_else(|| defaults.sender(role)),
         sender_name: line.sender_name.or(line.sender_id),
-        time: shape::time(&line.timestamp, &defaults.zone).unwrap_or_else(undated),
+        time: time.unwrap_or_else(undated),
         content: shape::content(&line.content),
         tool_calls: shape::tool_calls(&line.tool_calls),
         tool_call_id,

@@ -2,6 +2,10 @@
 
 use model::{Name, Role, Timestamp, ToolCall, Zone};
 use serde_json::Value;
+use text::Fnv;
+
+use super::{Defaults, ImportItem, Sink};
+use crate::error::Failure;
 
 /// One message.
 #[derive(Debug)]
@@ -33,6 +37,22 @@ pub(super) fn name(text: &str) -> Option<Name> {
     Name::parse(clean.trim_matches('-')).ok()
 }
 
+/// The name of a speaker whom a file names alone: different for different names, in any script.
+pub(super) fn speaker(text: &str) -> Name {
+    let plain = name(text);
+    match plain {
+        Some(plain) if text.is_ascii() => plain,
+        plain => {
+            let (plain, number) = (
+                plain.as_ref().map_or("speaker", Name::as_str),
+                Fnv::of(text.as_bytes()),
+            );
+            let plain: String = plain.chars().take(model::id::ID_CHARS_MAX - 17).collect();
+            fixed(&format!("{plain}-{number:016x}"))
+        }
+    }
+}
+
 /// The name of a role's usual sender.
 pub(super) fn fixed(text: &str) -> Name {
     Name::parse(text).expect("a name of this program's own")
@@ -62,31 +82,90 @@ pub(super) fn call(id: &str, name: Option<&str>, arguments: String) -> ToolCall 
     }
 }
 
-/// Numbers below this are seconds, above it milliseconds: it is the year 5138 in one and 1973 in the other.
-const SECONDS_MAX: f64 = 1e11;
-
-/// A time in any notation of the formats; 0 and earlier times mean unknown.
-pub(super) fn time(value: &Value, zone: &Zone) -> Option<Timestamp> {
-    read(value, zone).filter(|time| time.millis() > 0)
+/// When something was said, as a file says it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Moment {
+    Missing,
+    At(Timestamp),
+    /// A clock's time, taken to be in the configured zone.
+    Local(Timestamp),
+    /// Not understood.
+    Unread(String),
 }
 
-fn read(value: &Value, zone: &Zone) -> Option<Timestamp> {
-    match value {
-        Value::Number(number) => {
-            let number = number.as_f64()?;
-            let millis = if number.abs() < SECONDS_MAX {
-                number * 1000.0
-            } else {
-                number
-            };
-            #[expect(clippy::cast_possible_truncation, reason = "`from_millis` draws it in")]
-            Some(Timestamp::from_millis(millis.round() as i64))
+impl Moment {
+    pub(super) fn time(&self) -> Option<Timestamp> {
+        match self {
+            Self::At(time) | Self::Local(time) => Some(*time),
+            Self::Missing | Self::Unread(_) => None,
         }
+    }
+
+    /// Why a message with it is left out.
+    pub(super) fn problem(&self) -> Option<String> {
+        match self {
+            Self::Unread(text) => Some(format!(
+                "the time {text} is not understood: write it as 2026-03-02T10:00:00Z"
+            )),
+            _ => None,
+        }
+    }
+}
+
+/// A time that is understood.
+pub(super) fn time(value: &Value, zone: &Zone) -> Option<Timestamp> {
+    moment(value, zone).time()
+}
+
+/// Says how many times had no zone, and which one was taken.
+pub(super) fn note_local(count: usize, defaults: &Defaults, sink: Sink<'_>) -> Result<(), Failure> {
+    let why = format!("times without a zone, read in {}", defaults.zone.name());
+    if count == 0 {
+        Ok(())
+    } else {
+        sink(ImportItem::Noted(why, count))
+    }
+}
+
+/// A number above one of these is of that unit: so many of it are a millisecond.
+const UNITS: [(f64, f64); 3] = [(1e17, 1e6), (1e14, 1e3), (1e10, 1.0)];
+
+/// A time in any notation of the formats; 0 and earlier times mean unknown.
+pub(super) fn moment(value: &Value, zone: &Zone) -> Moment {
+    match value {
+        Value::Null => Moment::Missing,
+        Value::Number(number) => number.as_f64().map_or(Moment::Missing, of_number),
+        Value::String(text) if text.trim().is_empty() => Moment::Missing,
         Value::String(text) => match text.trim().parse::<f64>() {
-            Ok(number) => read(&Value::from(number), zone),
-            Err(_) => zone.parse(text).ok(),
+            Ok(number) => of_number(number),
+            Err(_) => of_text(text, zone),
         },
-        _ => None,
+        Value::Object(fields) => match fields.get("$date").or_else(|| fields.get("$numberLong")) {
+            Some(inner) => moment(inner, zone),
+            None => Moment::Unread(value.to_string()),
+        },
+        other => Moment::Unread(other.to_string()),
+    }
+}
+
+fn of_number(number: f64) -> Moment {
+    let unit = UNITS.iter().find(|(least, _)| number >= *least);
+    let millis = unit.map_or(number * 1000.0, |(_, per_milli)| number / per_milli);
+    if !millis.is_finite() || millis.round() <= 0.0 {
+        return Moment::Missing;
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "`from_millis` draws it in")]
+    Moment::At(Timestamp::from_millis(millis.round() as i64))
+}
+
+fn of_text(text: &str, zone: &Zone) -> Moment {
+    // A time with an offset is the same in every zone.
+    let far = Zone::named("Pacific/Kiritimati").unwrap_or_default();
+    match (zone.parse(text), far.parse(text), Zone::utc().parse(text)) {
+        (Ok(time), Ok(_), Ok(_)) if time.millis() <= 0 => Moment::Missing,
+        (Ok(time), Ok(other), Ok(third)) if time == other && time == third => Moment::At(time),
+        (Ok(time), ..) => Moment::Local(time),
+        (Err(_), ..) => Moment::Unread(format!("\"{text}\"")),
     }
 }
 

@@ -88,6 +88,7 @@ fn is_rollout(name: &str) -> bool {
 
 /// A session's file. Not those of sub-agents, and not the list of all that was ever typed.
 fn is_session(name: &str) -> bool {
+    let name = name.strip_suffix(".zst").unwrap_or(name);
     let is_jsonl = Path::new(name)
         .extension()
         .is_some_and(|extension| extension == "jsonl");
@@ -186,6 +187,13 @@ impl ImportFile {
         let path = self.entry.as_ref().map_or(self.path.as_path(), Path::new);
         path.file_stem()
             .map_or_else(|| "import".to_owned(), |stem| stem.to_string_lossy().into_owned())
+    }
+
+    /// The file's name with its ending.
+    pub(super) fn file_name(&self) -> String {
+        let path = self.entry.as_ref().map_or(self.path.as_path(), Path::new);
+        path.file_name()
+            .map_or_else(String::new, |name| name.to_string_lossy().into_owned())
     }
 
     /// Has the file read; `count` grows by the bytes that were.

@@ -14,6 +14,7 @@ use crate::args::FormatArg;
 
 mod agents;
 mod exports;
+mod products;
 
 /// Reads a file's text and tells what came of it, one message a line.
 fn told(file_name: &str, bytes: &[u8]) -> String {
@@ -60,6 +61,10 @@ fn told_of(path: &Path) -> String {
 fn tell(text: &mut String, found: ImportItem) {
     let conversation = match found {
         ImportItem::Conversation(conversation) => conversation,
+        ImportItem::Noted(what, count) => {
+            writeln!(text, "{what}: {count}").unwrap();
+            return;
+        }
         ImportItem::Skipped(Skipped { what, why }) => {
             writeln!(text, "skipped {what}: {why}").unwrap();
             return;
@@ -173,7 +178,7 @@ fn a_claude_export_in_its_zip() {
     archive.finish().unwrap();
     expect_test::expect![[r#"
         default/u-1 "Plan"
-          m-1 2024-05-08T13:56:01Z user me: "Read this\n\n[a.txt]\ninside"
+          m-1 2024-05-08T13:56:01Z user me: "Read this\n\n[document: a.txt]\n> inside"
           m-2 2024-05-08T13:56:01Z assistant claude: "Done"
     "#]]
     .assert_eq(&told_of(&path));

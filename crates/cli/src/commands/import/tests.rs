@@ -475,3 +475,33 @@ async fn a_resumed_session_of_claude_code_adds_only_the_rest() {
     let told = episodes(root.path());
     assert_eq!(told.matches("opens at five. <!--_").count(), 1, "{told}");
 }
+
+#[tokio::test]
+async fn a_file_of_which_nothing_was_read_is_no_success_and_the_receipt_counts_what_was_left_out() {
+    let (root, folder) = (
+        TempDir::new().expect("a folder"),
+        TempDir::new().expect("a folder"),
+    );
+    let desk = desk(root.path(), &[]);
+    let path = folder.path().join("memories.json");
+    let memories = |state: &str| {
+        format!(
+            "{{\"apps\": [], \"export_meta\": {{\"version\": \"1\"}}, \"memories\": [{{\"id\": \"1\", \"content\": \"Has a dog\", \
+             \"state\": \"{state}\", \"created_at\": \"2026-01-05T10:00:00Z\"}}]}}"
+        )
+    };
+    for (state, exit, note) in [
+        (
+            "deleted",
+            Exit::Failed,
+            "memories that their program deleted, left out",
+        ),
+        ("active", Exit::Ok, "memories kept as quotations"),
+    ] {
+        fs::write(&path, memories(state)).expect("is written");
+        let told = typed(&desk, &[&format!("--json import {}", path.display())]).await;
+        let told = told.expect("it is read");
+        assert_eq!(told.exit, exit, "{state}");
+        assert_eq!(told.json()["notes"][note], 1, "{state}");
+    }
+}

@@ -109,9 +109,11 @@ fn show(job: &ImportJob, read_bytes: u64, imported: &Imported) {
     progress.forgotten = imported.forgotten;
     progress.restored = imported.restored;
     progress.redacted = imported.redacted;
-    let known = progress.skipped.len();
-    let new = imported.skipped.iter().skip(known);
-    progress
-        .skipped
-        .extend(new.map(|skipped| named(job, &format!("{}: {}", skipped.what, skipped.why))));
+    let notes = imported
+        .notes
+        .iter()
+        .map(|(what, count)| format!("{what}: {count}"));
+    let skipped = imported.skipped.iter();
+    let skipped = skipped.map(|skipped| named(job, &format!("{}: {}", skipped.what, skipped.why)));
+    progress.skipped = notes.chain(skipped).collect();
 }

@@ -83,7 +83,7 @@ fn one_bad_conversation_is_skipped_and_named() {
         default/c1
           c1-1 2024-05-08T13:56:00Z user me: "First"
         skipped conversation 2, "Torn": it has no `mapping` with messages
-        skipped conversation 3: unexpected end of hex escape at line 1 column 30
+        default/c3 "� half a sign"
         skipped conversation 4: it has no `mapping` with messages
         default/c5
           c5-1 2024-05-08T13:56:00Z user me: "Last"
@@ -195,7 +195,7 @@ fn a_claude_export_beside_its_projects() {
     );
     expect_test::expect![[r#"
         default/u-1 "Sourdough"
-          m-1 2025-03-01T09:00:01Z user me: "Read this\n\n[recipe.txt]\n1 kg flour\n[file: loaf.jpg]"
+          m-1 2025-03-01T09:00:01Z user me: "Read this\n\n[document: recipe.txt]\n> 1 kg flour\n[file: loaf.jpg]"
           m-3 2025-03-01T09:00:03Z assistant claude: "That is dry dough.\nUse 700 g of water."
         default/u-2
         skipped conversation 3, "Lost": it has no `chat_messages`

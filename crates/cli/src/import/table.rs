@@ -1,0 +1,184 @@
+//! The table of formats (`formats.txt`): what tells each one, and the paths of what is read of it.
+//!
+//! Owns: the language of that table: paths, tests, words of roles. Never: a file, or what becomes of a value.
+
+use std::sync::LazyLock;
+
+use serde_json::Value;
+
+/// A format.
+#[derive(Debug)]
+pub(super) struct Row {
+    pub(super) name: &'static str,
+    /// For people.
+    pub(super) title: &'static str,
+    keys: Vec<(&'static str, &'static str)>,
+}
+
+static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| rows(include_str!("formats.txt")));
+
+fn rows(table: &'static str) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    for line in table.lines().filter(|line| !line.starts_with("//")) {
+        if let Some((name, title)) = line.strip_prefix('[').and_then(|line| line.split_once("] ")) {
+            let keys = Vec::new();
+            rows.push(Row { name, title, keys });
+        } else if let (Some((key, value)), Some((row, before))) =
+            (line.split_once(' '), rows.split_last_mut())
+        {
+            let like = before.iter().find(|one| key == "like" && one.name == value);
+            let like = like.into_iter().flat_map(|one| &one.keys);
+            row.keys.push((key, value));
+            row.keys.extend(like.filter(|(key, _)| *key != "is"));
+        }
+    }
+    rows
+}
+
+/// The format of a value: its file has this name, and may hold one value a line.
+pub(super) fn of(value: &Value, file: &str, is_line: bool) -> Option<&'static Row> {
+    let is_named = |row: &Row| !row.has("named") || row.word("named", "", file);
+    ROWS.iter()
+        .find(|row| row.has("lines") == is_line && is_named(row) && row.is(value))
+}
+
+/// The format of a text, by the beginning of one of its lines.
+pub(super) fn of_text(text: &str) -> Option<&'static Row> {
+    ROWS.iter().find(|row| {
+        let mut begins = row.all("line");
+        begins.any(|begin| {
+            text.lines().any(|line| {
+                line.get(..begin.len())
+                    .is_some_and(|line| line.eq_ignore_ascii_case(begin))
+            })
+        })
+    })
+}
+
+/// The format of a database, by tables that it has.
+pub(super) fn of_tables(tables: &[String]) -> Option<&'static Row> {
+    ROWS.iter().find(|row| {
+        let mut own = row.key("table").split_whitespace().peekable();
+        own.peek().is_some() && own.all(|own| tables.iter().any(|table| table == own))
+    })
+}
+
+impl Row {
+    /// The values of a key.
+    pub(super) fn all(&self, key: &str) -> impl Iterator<Item = &'static str> {
+        self.keys
+            .iter()
+            .filter(move |(own, _)| *own == key)
+            .map(|(_, value)| *value)
+    }
+
+    /// The value of a key, empty without one.
+    pub(super) fn key(&self, key: &str) -> &'static str {
+        self.all(key).next().unwrap_or_default()
+    }
+
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.all(key).next().is_some()
+    }
+
+    /// Whether one of the tests of a key holds.
+    pub(super) fn any(&self, key: &str, value: &Value) -> bool {
+        let mut tests = self.all(key).flat_map(str::split_whitespace);
+        tests.any(|test| holds(test, value))
+    }
+
+    /// Whether a word is one of those of a key.
+    pub(super) fn word(&self, key: &str, usual: &'static str, word: &str) -> bool {
+        let words = self.all(key).next().unwrap_or(usual);
+        words
+            .split_whitespace()
+            .any(|own| own == "*" || own.eq_ignore_ascii_case(word))
+    }
+
+    /// Whether a value has its structure.
+    pub(super) fn is(&self, value: &Value) -> bool {
+        self.all("is")
+            .any(|tests| tests.split_whitespace().all(|test| holds(test, value)))
+    }
+}
+
+fn holds(test: &str, value: &Value) -> bool {
+    if let Some(path) = test.strip_prefix('!') {
+        return walk(value, path).is_empty();
+    }
+    if let Some((path, word)) = test.split_once('=') {
+        return walk(value, path)
+            .into_iter()
+            .any(|one| string(one).as_deref() == Some(word));
+    }
+    let (path, kind) = test.split_once(':').unwrap_or((test, "some"));
+    walk(value, path).into_iter().any(|one| match kind {
+        "s" => one.is_string(),
+        "n" => one.is_number(),
+        "b" => one.is_boolean(),
+        "o" => one.is_object(),
+        "a" => one.is_array(),
+        "some" => !is_empty(one) && *one != Value::Bool(false),
+        _ => true,
+    })
+}
+
+/// The values at a path.
+fn walk<'a>(value: &'a Value, path: &str) -> Vec<&'a Value> {
+    let mut values = vec![value];
+    for segment in path.split('.').filter(|segment| !segment.is_empty()) {
+        values = match segment {
+            "*" => values.into_iter().flat_map(items).map(|(_, item)| item).collect(),
+            key => values.into_iter().filter_map(|value| value.get(key)).collect(),
+        };
+    }
+    values
+}
+
+/// The elements of an array, or of an object with their keys.
+pub(super) fn items(value: &Value) -> Vec<(Option<&str>, &Value)> {
+    match value {
+        Value::Array(items) => items.iter().map(|item| (None, item)).collect(),
+        Value::Object(fields) => fields
+            .iter()
+            .map(|(key, item)| (Some(key.as_str()), item))
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The values at the first of some paths that has something; at paths joined by `+`, all of them.
+pub(super) fn first<'a>(value: &'a Value, paths: &str) -> Vec<&'a Value> {
+    let mut found = Vec::new();
+    for path in paths.split('|').filter(|path| !path.is_empty()) {
+        found = path.split('+').flat_map(|path| walk(value, path)).collect();
+        if found.iter().any(|one| !is_empty(one)) {
+            break;
+        }
+    }
+    found
+}
+
+/// The first text or number there.
+pub(super) fn word(value: &Value, paths: &str) -> Option<String> {
+    first(value, paths).into_iter().find_map(string)
+}
+
+pub(super) fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        _ => false,
+    }
+}
+
+/// A text, or a number or truth value as one.
+pub(super) fn string(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) if !text.is_empty() => Some(text.clone()),
+        Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
+        _ => None,
+    }
+}
