@@ -52,7 +52,7 @@ pub(crate) fn proxy(
 
 /// One model server, not asked yet.
 pub(crate) fn route(keys: &Keys, clock: &Arc<dyn Clock>) -> Result<Route, Failure> {
-    let kinds = || Kind::ALL.map(Kind::name).join(", ");
+    let kinds = || Kind::ALL.map(Kind::as_str).join(", ");
     let kind = match keys.kind.as_str() {
         "" => None,
         name => Some(Kind::parse(name).ok_or_else(|| {

@@ -27,44 +27,29 @@ mod voice;
 use crate::tokens::Meter;
 use transcript::{Item, ItemId};
 
-/// Kind of a line. Declared in the order of a digest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum LineKind {
-    /// The user's objective: the first real request, later changes of it, and the last request.
-    Objective,
-    /// A rule the user or the system gave, verbatim.
-    Constraint,
-    Decision,
-    /// Still to be done.
-    Todo,
-    /// A finished task; it removes a [`LineKind::Todo`] of the same words, also one of an earlier digest.
-    Done,
-    /// A file and what was done to it: `created PATH`, `modified PATH`, `deleted PATH`, `renamed PATH (was PATH)`,
-    /// `read PATH`.
-    File,
-    /// A command and how it ended: `ok: COMMAND`, `exit N: COMMAND`, `failed: COMMAND`, `no result: COMMAND`.
-    Command,
-    Error,
-    /// A path, address, hash, number with unit or signature that later work may need, with its few words around.
-    Identifier,
-    /// A sentence of the talk worth keeping.
-    Excerpt,
-}
-
-impl LineKind {
-    fn heading(self) -> &'static str {
-        match self {
-            Self::Objective => "## Objective\n",
-            Self::Constraint => "## Constraints\n",
-            Self::Decision => "## Decisions\n",
-            Self::Todo => "## Open\n",
-            Self::Done => "## Done\n",
-            Self::File => "## Files\n",
-            Self::Command => "## Commands\n",
-            Self::Error => "## Errors\n",
-            Self::Identifier => "## Details\n",
-            Self::Excerpt => "## Excerpts\n",
-        }
+::text::worded! {
+    /// Kind of a line, with its heading. Declared in the order of a digest.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum LineKind {
+        /// The user's objective: the first real request, later changes of it, and the last request.
+        Objective = "## Objective\n",
+        /// A rule the user or the system gave, verbatim.
+        Constraint = "## Constraints\n",
+        Decision = "## Decisions\n",
+        /// Still to be done.
+        Todo = "## Open\n",
+        /// A finished task; it removes a [`LineKind::Todo`] of the same words, also one of an earlier digest.
+        Done = "## Done\n",
+        /// A file and what was done to it: `created PATH`, `modified PATH`, `deleted PATH`, `renamed PATH (was PATH)`,
+        /// `read PATH`.
+        File = "## Files\n",
+        /// A command and how it ended: `ok: COMMAND`, `exit N: COMMAND`, `failed: COMMAND`, `no result: COMMAND`.
+        Command = "## Commands\n",
+        Error = "## Errors\n",
+        /// A path, address, hash, number with unit or signature that later work may need, with its few words around.
+        Identifier = "## Details\n",
+        /// A sentence of the talk worth keeping.
+        Excerpt = "## Excerpts\n",
     }
 }
 
@@ -139,7 +124,7 @@ impl Digest {
         let mut kind = None;
         for line in &self.lines {
             if kind.replace(line.kind) != Some(line.kind) {
-                text.push_str(line.kind.heading());
+                text.push_str(line.kind.as_str());
             }
             text.push_str(&bullet(line));
         }

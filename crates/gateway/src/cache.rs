@@ -95,7 +95,7 @@ fn request(one: &Measured, gateway: &Gateway) -> RequestItem {
         reasons: one
             .reasons
             .iter()
-            .map(|reason| reason.word().to_owned())
+            .map(|reason| reason.as_str().to_owned())
             .collect(),
         injected_tokens: one.injected_tokens,
     }

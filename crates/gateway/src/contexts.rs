@@ -100,7 +100,7 @@ pub(crate) async fn context_assemble(
         reasons: assembled
             .reasons
             .iter()
-            .map(|reason| reason.word().to_owned())
+            .map(|reason| reason.as_str().to_owned())
             .collect(),
         memory_ids: assembled
             .injected

@@ -11,27 +11,29 @@ use crate::digest::Feed;
 pub use learn::RefusedExtras;
 pub use locate::{Locality, decide, locality};
 
-/// A kind of backend.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
-    LlamaCpp,
-    LmStudio,
-    Ollama,
-    Vllm,
-    Sglang,
-    OpenAi,
-    Anthropic,
-    Gemini,
-    DeepSeek,
-    Mistral,
-    XAi,
-    Fireworks,
-    OpenRouter,
-    Cerebras,
-    /// A loopback or private address that no probe has named.
-    UnknownLocal,
-    /// Anything else: nothing but the standard fields.
-    UnknownHosted,
+text::worded! {
+    /// A kind of backend, with its name in a configuration.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Kind {
+        LlamaCpp = "llama.cpp",
+        LmStudio = "lmstudio",
+        Ollama = "ollama",
+        Vllm = "vllm",
+        Sglang = "sglang",
+        OpenAi = "openai",
+        Anthropic = "anthropic",
+        Gemini = "gemini",
+        DeepSeek = "deepseek",
+        Mistral = "mistral",
+        XAi = "xai",
+        Fireworks = "fireworks",
+        OpenRouter = "openrouter",
+        Cerebras = "cerebras",
+        /// A loopback or private address that no probe has named.
+        UnknownLocal = "local",
+        /// Anything else: nothing but the standard fields.
+        UnknownHosted = "hosted",
+    }
 }
 
 /// The part of a prompt that a backend caches.
@@ -80,56 +82,9 @@ pub struct Profile {
 const OPENAI_USAGE: Option<UsagePath> = Some("prompt_tokens_details.cached_tokens");
 
 impl Kind {
-    /// Every kind, in the order of the declaration.
-    pub const ALL: [Self; 16] = [
-        Self::LlamaCpp,
-        Self::LmStudio,
-        Self::Ollama,
-        Self::Vllm,
-        Self::Sglang,
-        Self::OpenAi,
-        Self::Anthropic,
-        Self::Gemini,
-        Self::DeepSeek,
-        Self::Mistral,
-        Self::XAi,
-        Self::Fireworks,
-        Self::OpenRouter,
-        Self::Cerebras,
-        Self::UnknownLocal,
-        Self::UnknownHosted,
-    ];
-
     /// Whether it is known what it keeps of a prompt, and what it means by the tokens that it counts.
     pub fn is_known(self) -> bool {
         !matches!(self, Self::UnknownLocal | Self::UnknownHosted)
-    }
-
-    /// As it is written in a configuration.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::LlamaCpp => "llama.cpp",
-            Self::LmStudio => "lmstudio",
-            Self::Ollama => "ollama",
-            Self::Vllm => "vllm",
-            Self::Sglang => "sglang",
-            Self::OpenAi => "openai",
-            Self::Anthropic => "anthropic",
-            Self::Gemini => "gemini",
-            Self::DeepSeek => "deepseek",
-            Self::Mistral => "mistral",
-            Self::XAi => "xai",
-            Self::Fireworks => "fireworks",
-            Self::OpenRouter => "openrouter",
-            Self::Cerebras => "cerebras",
-            Self::UnknownLocal => "local",
-            Self::UnknownHosted => "hosted",
-        }
-    }
-
-    /// The kind of that name.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
     /// Its properties.

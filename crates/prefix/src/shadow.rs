@@ -11,51 +11,36 @@ use crate::canon::{self, Meaning};
 use crate::fragment::{FragmentId, Visible};
 use crate::splice;
 
-/// Why a prefix was given up. Every change of what was sent has one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Reason {
-    /// The first request.
-    Opened,
-    /// The conversation left another one at a message.
-    Branched,
-    /// The client asks another model.
-    ModelChanged,
-    /// The client changed its system text.
-    SystemChanged,
-    /// The client changed its tools.
-    ToolsChanged,
-    /// The client wants another reply to the same messages.
-    Regenerated,
-    /// The client gives another text in the place of a reply.
-    EchoRewritten,
-    /// The client changed an earlier message.
-    Edited,
-    /// The client left messages out, at the front or at the end.
-    Truncated,
-    /// Old messages give way to a summary.
-    Compaction,
-    /// Earlier messages are shown otherwise: by a context engine, or because a repair of calls and results changed.
-    Engine,
+text::worded! {
+    /// Why a prefix was given up, with its word in answers. Every change of what was sent has one.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Reason {
+        /// The first request.
+        Opened = "opened",
+        /// The conversation left another one at a message.
+        Branched = "branched",
+        /// The client asks another model.
+        ModelChanged = "model_changed",
+        /// The client changed its system text.
+        SystemChanged = "system_changed",
+        /// The client changed its tools.
+        ToolsChanged = "tools_changed",
+        /// The client wants another reply to the same messages.
+        Regenerated = "regenerated",
+        /// The client gives another text in the place of a reply.
+        EchoRewritten = "echo_rewritten",
+        /// The client changed an earlier message.
+        Edited = "edited",
+        /// The client left messages out, at the front or at the end.
+        Truncated = "truncated",
+        /// Old messages give way to a summary.
+        Compaction = "compaction",
+        /// Earlier messages are shown otherwise: by a context engine, or because a repair of calls and results changed.
+        Engine = "engine",
+    }
 }
 
 impl Reason {
-    /// The word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Opened => "opened",
-            Self::Branched => "branched",
-            Self::ModelChanged => "model_changed",
-            Self::SystemChanged => "system_changed",
-            Self::ToolsChanged => "tools_changed",
-            Self::Regenerated => "regenerated",
-            Self::EchoRewritten => "echo_rewritten",
-            Self::Edited => "edited",
-            Self::Truncated => "truncated",
-            Self::Compaction => "compaction",
-            Self::Engine => "engine",
-        }
-    }
-
     /// The prefix is lost from its very beginning, so that every pending change costs nothing more.
     pub fn loses_head(self) -> bool {
         !matches!(

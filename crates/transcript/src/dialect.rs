@@ -23,33 +23,24 @@ pub use write::{Converted, Lost, convert, system, write};
 use crate::Item;
 pub(crate) use parts::stands_alone;
 
-/// A way to write a conversation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Dialect {
-    /// Chat completions: a request, an array of messages, or a message a line.
-    OpenAi,
-    /// The Responses API: a request with `input`, or an array of its items.
-    OpenAiResponses,
-    /// The Messages API: a request, an array of messages, or a message a line.
-    Anthropic,
-    /// A session of Claude Code: a record a line. Its messages are Anthropic's.
-    ClaudeCode,
-    /// A rollout of Codex: a record a line, in envelopes or (older) bare. Its items are those of the Responses API.
-    Codex,
+text::worded! {
+    /// A way to write a conversation, with its name.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Dialect {
+        /// Chat completions: a request, an array of messages, or a message a line.
+        OpenAi = "openai",
+        /// The Responses API: a request with `input`, or an array of its items.
+        OpenAiResponses = "openai-responses",
+        /// The Messages API: a request, an array of messages, or a message a line.
+        Anthropic = "anthropic",
+        /// A session of Claude Code: a record a line. Its messages are Anthropic's.
+        ClaudeCode = "claude-code",
+        /// A rollout of Codex: a record a line, in envelopes or (older) bare. Its items are those of the Responses API.
+        Codex = "codex",
+    }
 }
 
 impl Dialect {
-    /// Its name: `claude-code` for example.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::OpenAi => "openai",
-            Self::OpenAiResponses => "openai-responses",
-            Self::Anthropic => "anthropic",
-            Self::ClaudeCode => "claude-code",
-            Self::Codex => "codex",
-        }
-    }
-
     fn family(self) -> Family {
         match self {
             Self::OpenAi => Family::Chat,

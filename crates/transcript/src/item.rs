@@ -24,25 +24,15 @@ impl ItemId {
     }
 }
 
-/// Sender of an item. OpenAI's `developer` is `System`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Role {
-    System,
-    User,
-    Assistant,
-    /// A tool's result as an item of its own. Anthropic has none: its results are blocks of a user's item.
-    Tool,
-}
-
-impl Role {
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::System => "system",
-            Self::User => "user",
-            Self::Assistant => "assistant",
-            Self::Tool => "tool",
-        }
+text::worded! {
+    /// Sender of an item. OpenAI's `developer` is `System`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Role {
+        System = "system",
+        User = "user",
+        Assistant = "assistant",
+        /// A tool's result as an item of its own. Anthropic has none: its results are blocks of a user's item.
+        Tool = "tool",
     }
 }
 

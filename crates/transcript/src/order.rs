@@ -19,39 +19,31 @@ pub struct Breach {
     pub call_id: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rule {
-    /// None but the assistant calls.
-    CallIsTheAssistants,
-    /// A call has an id.
-    CallHasId,
-    /// The calls of one turn have different ids.
-    CallIdsDiffer,
-    /// Each call has a result, directly behind its turn.
-    CallIsAnswered,
-    /// A result answers a call of the turn directly before it, and none does so twice.
-    ResultHasCall,
-    /// Results come before all other content of the user's turn.
-    ResultsComeFirst,
-    /// The first message is the user's.
-    UserIsFirst,
-    /// No message and no text is empty.
-    NothingIsEmpty,
+text::worded! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Rule {
+        /// None but the assistant calls.
+        CallIsTheAssistants = "a call is not the assistant's",
+        /// A call has an id.
+        CallHasId = "a call has no id",
+        /// The calls of one turn have different ids.
+        CallIdsDiffer = "two calls of a turn have one id",
+        /// Each call has a result, directly behind its turn.
+        CallIsAnswered = "a call has no result directly behind it",
+        /// A result answers a call of the turn directly before it, and none does so twice.
+        ResultHasCall = "a result answers no call directly before it",
+        /// Results come before all other content of the user's turn.
+        ResultsComeFirst = "results come behind something else that the user says",
+        /// The first message is the user's.
+        UserIsFirst = "the first message is not the user's",
+        /// No message and no text is empty.
+        NothingIsEmpty = "a message is empty",
+    }
 }
 
 impl fmt::Display for Breach {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let rule = match self.rule {
-            Rule::CallIsTheAssistants => "a call is not the assistant's",
-            Rule::CallHasId => "a call has no id",
-            Rule::CallIdsDiffer => "two calls of a turn have one id",
-            Rule::CallIsAnswered => "a call has no result directly behind it",
-            Rule::ResultHasCall => "a result answers no call directly before it",
-            Rule::ResultsComeFirst => "results come behind something else that the user says",
-            Rule::UserIsFirst => "the first message is not the user's",
-            Rule::NothingIsEmpty => "a message is empty",
-        };
-        write!(f, "item {}: {rule}", self.item)?;
+        write!(f, "item {}: {}", self.item, self.rule.as_str())?;
         if self.call_id.is_empty() {
             Ok(())
         } else {

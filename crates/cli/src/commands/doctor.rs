@@ -351,7 +351,7 @@ fn described(kind: Kind, window: Option<usize>, probed: &Probed) -> String {
     let model = probed.model.as_ref().map(|model| format!(", model {model}"));
     format!(
         "{}, {dialect} dialect, {window}, {cache}{}",
-        kind.name(),
+        kind.as_str(),
         model.unwrap_or_default()
     )
 }

@@ -90,7 +90,7 @@ impl<'a> Choice<'a> {
     fn cost(&self, at: usize) -> usize {
         let kind = self.lines[at].kind;
         let heading = if self.by_kind[kind as usize] == 0 {
-            self.meter.text(kind.heading())
+            self.meter.text(kind.as_str())
         } else {
             0
         };

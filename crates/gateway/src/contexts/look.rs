@@ -57,7 +57,7 @@ pub(crate) async fn context_stats(visit: Visit, UrlQuery(query): UrlQuery<LookQu
         reasons: stats
             .reasons
             .iter()
-            .map(|reason| reason.word().to_owned())
+            .map(|reason| reason.as_str().to_owned())
             .collect(),
         warnings: stats.warnings,
         engine_faults: stats.faults.iter().map(ToString::to_string).collect(),

@@ -70,12 +70,12 @@ fn the_matrix_of_extras() {
         writeln!(
             table,
             "{} {} {}",
-            kind.name(),
+            kind.as_str(),
             if profile.local { "local" } else { "hosted" },
             extras.join(" ")
         )
         .unwrap();
-        assert_eq!(Kind::parse(kind.name()), Some(kind));
+        assert_eq!(Kind::parse(kind.as_str()), Some(kind));
     }
     expect![[r"
         llama.cpp local session_id cache_prompt id_slot

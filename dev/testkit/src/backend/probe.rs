@@ -43,7 +43,7 @@ pub(super) fn answer(shared: &Shared, path: &str) -> Answer {
 }
 
 fn models(kind: Kind, window: usize) -> Value {
-    let mut model = json!({"id": "fake", "object": "model", "created": 0, "owned_by": kind.name()});
+    let mut model = json!({"id": "fake", "object": "model", "created": 0, "owned_by": kind.as_str()});
     match kind {
         Kind::LlamaCpp => {
             model["owned_by"] = json!("llamacpp");
