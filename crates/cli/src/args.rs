@@ -225,8 +225,6 @@ pub(crate) enum FormatArg {
     Codex,
     /// The root of an `EverOS` 1.5
     Everos,
-    /// The `LoCoMo` data set
-    Locomo,
     /// All memory of users, as `quipu export` wrote it: JSON lines, or a folder of Markdown
     Quipu,
 }

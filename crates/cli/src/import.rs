@@ -4,14 +4,13 @@
 //! remembering, or guessing at content.
 //!
 //! Reading order: `sources` (the files of a path), `table` (what tells the formats), `document` (JSON of any of them), `talk` (a conversation
-//! by the table); the formats with code of their own: `chatgpt`, `claude`, `agent`, `everos`, `openai`, `plain`, `locomo`; `shape` below all.
+//! by the table); the formats with code of their own: `chatgpt`, `claude`, `agent`, `everos`, `openai`, `plain`; `shape` below all.
 
 mod agent;
 mod chatgpt;
 mod claude;
 mod document;
 mod everos;
-mod locomo;
 mod openai;
 mod plain;
 mod shape;
@@ -95,8 +94,17 @@ pub(crate) fn read(
     sink: Sink<'_>,
 ) -> Result<(), Failure> {
     source.open(read_bytes, &mut |stream| {
-        read_stream(stream, source, format, defaults, sink)
+        let begins = stream.fill_buf().map_err(|error| unreadable(source, &error))?;
+        if !begins.starts_with(ZSTD) {
+            return read_stream(stream, source, format, defaults, sink);
+        }
+        let inner = zstd::Decoder::with_buffer(stream).map_err(|error| unreadable(source, &error))?;
+        read_stream(&mut BufReader::new(inner), source, format, defaults, sink)
     })
+}
+
+fn unreadable(source: &ImportFile, error: &std::io::Error) -> Failure {
+    Failure::usage(format!("cannot read {source}: {error}"))
 }
 
 /// Bytes at a file's beginning that show a text's lines.
@@ -111,14 +119,9 @@ fn read_stream(
 ) -> Result<(), Failure> {
     let mut head = Vec::new();
     let read = (&mut *stream).take(LOOK_BYTES).read_to_end(&mut head);
-    read.map_err(|error| Failure::usage(format!("cannot read {source}: {error}")))?;
+    read.map_err(|error| unreadable(source, &error))?;
     if head.starts_with(b"\xef\xbb\xbf") {
         head.drain(..3);
-    }
-    if head.starts_with(ZSTD) {
-        let inner = zstd::Decoder::new(Cursor::new(head).chain(stream));
-        let inner = inner.map_err(|error| Failure::usage(format!("cannot read {source}: {error}")))?;
-        return read_stream(&mut BufReader::new(inner), source, format, defaults, sink);
     }
     let is_database = head.starts_with(b"SQLite format 3\0");
     let text = String::from_utf8_lossy(&head);

@@ -4,7 +4,6 @@
 
 use std::io::{BufRead, Cursor, Read};
 
-use serde::Deserialize;
 use serde::de::{Deserializer as _, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Deserializer, Value};
@@ -13,8 +12,7 @@ use transcript::mended;
 
 use super::table::{self, Row};
 use super::{
-    Defaults, ImportFile, ImportItem, Sink, Skipped, agent, chatgpt, claude, locomo, openai, plain, shape,
-    talk,
+    Defaults, ImportFile, ImportItem, Sink, Skipped, agent, chatgpt, claude, openai, plain, shape, talk,
 };
 use crate::error::Failure;
 
@@ -173,9 +171,6 @@ fn convert(
     let conversations = match row.name {
         "chatgpt" => chatgpt::conversation(value, defaults),
         "claude" => claude::conversation(value, defaults),
-        "locomo" => locomo::Sample::deserialize(value)
-            .map(|sample| locomo::conversation(&sample, defaults))
-            .map_err(|error| error.to_string()),
         "openai" => openai::conversation(number, value, defaults, sink)?,
         _ => {
             talk::read(row, value, defaults, sink)?;

@@ -2,7 +2,7 @@
 //!
 //! Owns: tree to path, typed parts to text, words of roles, memories as quotations. Never: finding a format.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use model::{Role, STORED_BY_A_MODEL, Timestamp, attachment};
 use serde_json::Value;
@@ -357,6 +357,7 @@ impl Talk<'_> {
         let places = self.places();
         let parent = |at: usize| places.get(self.nodes[at].parent.as_deref()?).copied();
         let mut branches: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        let path: HashSet<usize> = path.iter().copied().collect();
         for at in (0..self.nodes.len()).filter(|at| !path.contains(at)) {
             let mut root = at;
             for _ in 0..self.nodes.len() {

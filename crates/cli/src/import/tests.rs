@@ -185,20 +185,6 @@ fn a_claude_export_in_its_zip() {
 }
 
 #[test]
-fn locomo() {
-    let file = r#"[{"sample_id": "conv-1", "qa": [], "conversation": {"speaker_a": "Ann", "speaker_b": "Bo",
-        "session_1_date_time": "1:56 pm on 8 May, 2023",
-        "session_1": [{"speaker": "Ann", "dia_id": "D1:1", "text": "Hi"},
-                      {"speaker": "Bo", "dia_id": "D1:2", "text": "Look", "blip_caption": "a red kite"}]}}]"#;
-    expect_test::expect![[r#"
-        conv-1/conv-1-session-1
-          D1:1 2023-05-08T13:56:00Z user ann: "Hi"
-          D1:2 2023-05-08T13:56:20Z user bo: "Look\n[shares a picture: a red kite]"
-    "#]]
-    .assert_eq(&told("data.json", file.as_bytes()));
-}
-
-#[test]
 fn what_it_is_cannot_be_told() {
     assert!(told("notes.txt", b"dear diary").contains("cannot detect the format of"));
     assert!(told("empty.json", b"").contains("cannot detect the format of"));
