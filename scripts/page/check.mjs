@@ -44,7 +44,7 @@ async function emptyViews() {
 
 async function fill() {
   step("an export is dropped and becomes memory");
-  const lines = readFileSync("crates/cli/assets/demo.jsonl", "utf8");
+  const lines = readFileSync("scripts/page/talk.jsonl", "utf8");
   const file = join(stage.root, "maya.jsonl");
   writeFileSync(file, lines);
   await open("/page/import?who=default/default/maya");

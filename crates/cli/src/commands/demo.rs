@@ -51,7 +51,7 @@ async fn play(desk: &Desk, root: &Path) -> Result<Exit, Failure> {
     let imported = remember(desk, root, &api).await?;
     let (messages, talks) = (imported.messages, imported.conversations);
     say!(
-        "Quipu stored {} of {} between {WHO}, a flatmate and their assistant.",
+        "Quipu stored {} of {} between {WHO} and her assistant.",
         counted(messages, "message", "messages"),
         counted(talks, "conversation", "conversations")
     )?;

@@ -10,7 +10,7 @@ use serde_json::{Deserializer, Value};
 use transcript::dialect::Dialect;
 use transcript::mended;
 
-use super::table::{self, Row};
+use super::table::{self, FormatRow};
 use super::{
     Defaults, ImportFile, ImportItem, Sink, Skipped, agent, chatgpt, claude, openai, plain, shape, talk,
 };
@@ -61,7 +61,7 @@ pub(super) fn unknown(source: &ImportFile) -> Failure {
 }
 
 /// The refusal of a format that Quipu knows and does not read.
-pub(super) fn refused(row: &Row, source: &ImportFile) -> Option<Failure> {
+pub(super) fn refused(row: &FormatRow, source: &ImportFile) -> Option<Failure> {
     let why = row.all("refuse").chain(row.all("beside")).next()?;
     let failure = Failure::usage(format!(
         "{source}: {}. Quipu does not import it: {why}",
@@ -71,7 +71,7 @@ pub(super) fn refused(row: &Row, source: &ImportFile) -> Option<Failure> {
 }
 
 fn lines(
-    row: &'static Row,
+    row: &'static FormatRow,
     stream: &mut dyn BufRead,
     source: &ImportFile,
     defaults: &Defaults,
@@ -162,7 +162,7 @@ fn without_hex(json: &[u8]) -> Vec<u8> {
 
 /// Hands over the conversations of a value; the inner error says why it has none.
 fn convert(
-    row: &'static Row,
+    row: &'static FormatRow,
     number: usize,
     value: &Value,
     defaults: &Defaults,
@@ -188,7 +188,7 @@ fn convert(
 
 /// What an array gives, element by element.
 struct Elements<'a, 'd> {
-    row: Option<&'static Row>,
+    row: Option<&'static FormatRow>,
     /// Those before the format is known, or all of a format that is read as a whole.
     waiting: Vec<Value>,
     number: usize,
@@ -215,7 +215,7 @@ fn array(
         sink,
     };
     let mut stopped = None;
-    let read = Deserializer::from_reader(stream).deserialize_seq(Visit {
+    let read = Deserializer::from_reader(stream).deserialize_seq(ElementVisitor {
         elements: &mut elements,
         stopped: &mut stopped,
     });
@@ -255,7 +255,7 @@ impl Elements<'_, '_> {
     }
 
     /// Hands over those that wait.
-    fn convert(&mut self, row: &'static Row) -> Result<(), Failure> {
+    fn convert(&mut self, row: &'static FormatRow) -> Result<(), Failure> {
         let waiting = std::mem::take(&mut self.waiting);
         let before = self.number - waiting.len();
         for (at, value) in waiting.into_iter().enumerate() {
@@ -320,12 +320,12 @@ fn named(number: usize, fields: &Value) -> String {
     }
 }
 
-struct Visit<'v, 'a, 'd> {
+struct ElementVisitor<'v, 'a, 'd> {
     elements: &'v mut Elements<'a, 'd>,
     stopped: &'v mut Option<Failure>,
 }
 
-impl<'de> Visitor<'de> for Visit<'_, '_, '_> {
+impl<'de> Visitor<'de> for ElementVisitor<'_, '_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -30,7 +30,7 @@ pub(super) fn conversation(
         None if number == 1 => defaults.session(&defaults.name),
         None => defaults.session(&format!("{}-{number}", defaults.name)),
     };
-    let is_local = |told: &&Value| matches!(moment(told, defaults), shape::Moment::Local(_));
+    let is_local = |told: &&Value| matches!(moment(told, defaults), shape::ReadTime::Local(_));
     shape::note_local(messages.iter().filter(is_local).count(), defaults, sink)?;
     let mut said = Vec::new();
     for (at, told) in (0i64..).zip(messages) {
@@ -50,11 +50,11 @@ pub(super) fn conversation(
     }]))
 }
 
-fn moment(message: &Value, defaults: &Defaults) -> shape::Moment {
+fn moment(message: &Value, defaults: &Defaults) -> shape::ReadTime {
     ["timestamp", "created_at", "create_time"]
         .iter()
         .find_map(|key| Some(shape::moment(message.get(key)?, &defaults.zone)))
-        .unwrap_or(shape::Moment::Missing)
+        .unwrap_or(shape::ReadTime::Missing)
 }
 
 /// Content of a message; none for system and developer prompts.

@@ -142,7 +142,7 @@ fn hand_on(
                 sink(ImportItem::Skipped(Skipped { what, why }))?;
                 continue;
             }
-            local += usize::from(matches!(moment, shape::Moment::Local(_)));
+            local += usize::from(matches!(moment, shape::ReadTime::Local(_)));
             messages.extend(said(number, line, moment.time(), defaults).and_then(message));
         }
         shape::note_local(local, defaults, sink)?;

@@ -84,7 +84,7 @@ pub(super) fn call(id: &str, name: Option<&str>, arguments: String) -> ToolCall 
 
 /// When something was said, as a file says it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Moment {
+pub(super) enum ReadTime {
     Missing,
     At(Timestamp),
     /// A clock's time, taken to be in the configured zone.
@@ -93,7 +93,7 @@ pub(super) enum Moment {
     Unread(String),
 }
 
-impl Moment {
+impl ReadTime {
     pub(super) fn time(&self) -> Option<Timestamp> {
         match self {
             Self::At(time) | Self::Local(time) => Some(*time),
@@ -131,41 +131,41 @@ pub(super) fn note_local(count: usize, defaults: &Defaults, sink: Sink<'_>) -> R
 const UNITS: [(f64, f64); 3] = [(1e17, 1e6), (1e14, 1e3), (1e10, 1.0)];
 
 /// A time in any notation of the formats; 0 and earlier times mean unknown.
-pub(super) fn moment(value: &Value, zone: &Zone) -> Moment {
+pub(super) fn moment(value: &Value, zone: &Zone) -> ReadTime {
     match value {
-        Value::Null => Moment::Missing,
-        Value::Number(number) => number.as_f64().map_or(Moment::Missing, of_number),
-        Value::String(text) if text.trim().is_empty() => Moment::Missing,
+        Value::Null => ReadTime::Missing,
+        Value::Number(number) => number.as_f64().map_or(ReadTime::Missing, of_number),
+        Value::String(text) if text.trim().is_empty() => ReadTime::Missing,
         Value::String(text) => match text.trim().parse::<f64>() {
             Ok(number) => of_number(number),
             Err(_) => of_text(text, zone),
         },
         Value::Object(fields) => match fields.get("$date").or_else(|| fields.get("$numberLong")) {
             Some(inner) => moment(inner, zone),
-            None => Moment::Unread(value.to_string()),
+            None => ReadTime::Unread(value.to_string()),
         },
-        other => Moment::Unread(other.to_string()),
+        other => ReadTime::Unread(other.to_string()),
     }
 }
 
-fn of_number(number: f64) -> Moment {
+fn of_number(number: f64) -> ReadTime {
     let unit = UNITS.iter().find(|(least, _)| number >= *least);
     let millis = unit.map_or(number * 1000.0, |(_, per_milli)| number / per_milli);
     if !millis.is_finite() || millis.round() <= 0.0 {
-        return Moment::Missing;
+        return ReadTime::Missing;
     }
     #[expect(clippy::cast_possible_truncation, reason = "`from_millis` draws it in")]
-    Moment::At(Timestamp::from_millis(millis.round() as i64))
+    ReadTime::At(Timestamp::from_millis(millis.round() as i64))
 }
 
-fn of_text(text: &str, zone: &Zone) -> Moment {
+fn of_text(text: &str, zone: &Zone) -> ReadTime {
     // A time with an offset is the same in every zone.
     let far = Zone::named("Pacific/Kiritimati").unwrap_or_default();
     match (zone.parse(text), far.parse(text), Zone::utc().parse(text)) {
-        (Ok(time), Ok(_), Ok(_)) if time.millis() <= 0 => Moment::Missing,
-        (Ok(time), Ok(other), Ok(third)) if time == other && time == third => Moment::At(time),
-        (Ok(time), ..) => Moment::Local(time),
-        (Err(_), ..) => Moment::Unread(format!("\"{text}\"")),
+        (Ok(time), Ok(_), Ok(_)) if time.millis() <= 0 => ReadTime::Missing,
+        (Ok(time), Ok(other), Ok(third)) if time == other && time == third => ReadTime::At(time),
+        (Ok(time), ..) => ReadTime::Local(time),
+        (Err(_), ..) => ReadTime::Unread(format!("\"{text}\"")),
     }
 }
 

@@ -1,6 +1,17 @@
 //! The table of formats (`formats.txt`): what tells each one, and the paths of what is read of it.
 //!
 //! Owns: the language of that table: paths, tests, words of roles. Never: a file, or what becomes of a value.
+//!
+//! | key | of |
+//! |---|---|
+//! | `is` | what tells the format: tests that all hold; of several lines, one. A test is a path with a kind (string, number, bool, object, array, xists), `path=word`, or `!path`; `*` is each element |
+//! | `line`, `table`, `named` | what tells it else: the beginning of a text's line, tables of a database, the file's name |
+//! | `lines`, `each` | one value a line; `*` reads an array's elements one at a time |
+//! | `refuse`, `beside` | Quipu does not read it, why; its words are in another file of its folder |
+//! | `id`, `title`, `leaf`, `started`, `list`, `kids` | a conversation. `a\|b` is the first that has something, `a+b` both |
+//! | `key`, `parent`, `role`, `time`, `name`, `text`, `files`, `forwarded`, `skip`, `people` | a message; `user`, `model`, `else`: words of its role; `speech`: kinds of parts |
+//! | `memories`, `mkey`, `mtext`, `mtime`, `from`, `until`, `past`, `drop` | a memory |
+//! | `open`, `sort`, `attach`, `glue`, `by` | newest branch; by time; without parent: to the one before; parts without line ends; who the model is |
 
 use std::sync::LazyLock;
 
@@ -8,21 +19,21 @@ use serde_json::Value;
 
 /// A format.
 #[derive(Debug)]
-pub(super) struct Row {
+pub(super) struct FormatRow {
     pub(super) name: &'static str,
     /// For people.
     pub(super) title: &'static str,
     keys: Vec<(&'static str, &'static str)>,
 }
 
-static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| rows(include_str!("formats.txt")));
+static ROWS: LazyLock<Vec<FormatRow>> = LazyLock::new(|| rows(include_str!("formats.txt")));
 
-fn rows(table: &'static str) -> Vec<Row> {
-    let mut rows: Vec<Row> = Vec::new();
+fn rows(table: &'static str) -> Vec<FormatRow> {
+    let mut rows: Vec<FormatRow> = Vec::new();
     for line in table.lines().filter(|line| !line.starts_with("//")) {
         if let Some((name, title)) = line.strip_prefix('[').and_then(|line| line.split_once("] ")) {
             let keys = Vec::new();
-            rows.push(Row { name, title, keys });
+            rows.push(FormatRow { name, title, keys });
         } else if let (Some((key, value)), Some((row, before))) =
             (line.split_once(' '), rows.split_last_mut())
         {
@@ -36,14 +47,14 @@ fn rows(table: &'static str) -> Vec<Row> {
 }
 
 /// The format of a value: its file has this name, and may hold one value a line.
-pub(super) fn of(value: &Value, file: &str, is_line: bool) -> Option<&'static Row> {
-    let is_named = |row: &Row| !row.has("named") || row.word("named", "", file);
+pub(super) fn of(value: &Value, file: &str, is_line: bool) -> Option<&'static FormatRow> {
+    let is_named = |row: &FormatRow| !row.has("named") || row.word("named", "", file);
     ROWS.iter()
         .find(|row| row.has("lines") == is_line && is_named(row) && row.is(value))
 }
 
 /// The format of a text, by the beginning of one of its lines.
-pub(super) fn of_text(text: &str) -> Option<&'static Row> {
+pub(super) fn of_text(text: &str) -> Option<&'static FormatRow> {
     ROWS.iter().find(|row| {
         let mut begins = row.all("line");
         begins.any(|begin| {
@@ -56,14 +67,14 @@ pub(super) fn of_text(text: &str) -> Option<&'static Row> {
 }
 
 /// The format of a database, by tables that it has.
-pub(super) fn of_tables(tables: &[String]) -> Option<&'static Row> {
+pub(super) fn of_tables(tables: &[String]) -> Option<&'static FormatRow> {
     ROWS.iter().find(|row| {
         let mut own = row.key("table").split_whitespace().peekable();
         own.peek().is_some() && own.all(|own| tables.iter().any(|table| table == own))
     })
 }
 
-impl Row {
+impl FormatRow {
     /// The values of a key.
     pub(super) fn all(&self, key: &str) -> impl Iterator<Item = &'static str> {
         self.keys

@@ -8,8 +8,8 @@ use model::{Role, STORED_BY_A_MODEL, Timestamp, attachment};
 use serde_json::Value;
 use text::Fnv;
 
-use super::shape::{self, ImportedMessage, Moment};
-use super::table::{self, Row, first, word};
+use super::shape::{self, ImportedMessage, ReadTime};
+use super::table::{self, FormatRow, first, word};
 use super::{Defaults, ImportItem, ImportedConversation, Sink, Skipped, message};
 use crate::error::Failure;
 
@@ -17,7 +17,7 @@ use crate::error::Failure;
 const SPEECH: &str = "text output_text input_text message plain main_text";
 
 /// One entry of a conversation, also one that nobody said.
-struct Node {
+struct TalkEntry {
     id: String,
     parent: Option<String>,
     time: Option<Timestamp>,
@@ -25,17 +25,17 @@ struct Node {
 }
 
 /// What is read of one conversation.
-struct Talk<'a> {
-    row: &'static Row,
+struct ImportedTalk<'a> {
+    row: &'static FormatRow,
     defaults: &'a Defaults,
-    nodes: Vec<Node>,
+    nodes: Vec<TalkEntry>,
     skipped: Vec<Skipped>,
     notes: BTreeMap<String, usize>,
 }
 
 /// Hands over the conversations and memories of a value.
 pub(super) fn read(
-    row: &'static Row,
+    row: &'static FormatRow,
     value: &Value,
     defaults: &Defaults,
     sink: Sink<'_>,
@@ -46,7 +46,7 @@ pub(super) fn read(
         each => first(value, each),
     };
     for found in found {
-        let mut talk = Talk {
+        let mut talk = ImportedTalk {
             row,
             defaults,
             nodes: Vec::new(),
@@ -66,7 +66,7 @@ pub(super) fn read(
     Ok(())
 }
 
-impl Talk<'_> {
+impl ImportedTalk<'_> {
     fn note(&mut self, why: &str, count: usize) {
         if count > 0 {
             *self.notes.entry(why.to_owned()).or_default() += count;
@@ -175,7 +175,7 @@ impl Talk<'_> {
         }
     }
 
-    fn node(&mut self, key: Option<&str>, value: &Value) -> Node {
+    fn node(&mut self, key: Option<&str>, value: &Value) -> TalkEntry {
         let row = self.row;
         let own = word(value, if row.has("key") { row.key("key") } else { "id" });
         let id = own.or_else(|| key.map(str::to_owned));
@@ -183,9 +183,9 @@ impl Talk<'_> {
         let time = first(value, row.key("time"));
         let time = time
             .first()
-            .map_or(Moment::Missing, |time| shape::moment(time, &self.defaults.zone));
+            .map_or(ReadTime::Missing, |time| shape::moment(time, &self.defaults.zone));
         let parent = word(value, row.key("parent"));
-        let mut node = Node {
+        let mut node = TalkEntry {
             parent,
             time: time.time(),
             said: None,
@@ -205,7 +205,7 @@ impl Talk<'_> {
             self.skipped.push(Skipped { what, why });
             return node;
         }
-        if matches!(time, Moment::Local(_)) {
+        if matches!(time, ReadTime::Local(_)) {
             let why = format!("times without a zone, read in {}", self.defaults.zone.name());
             self.note(&why, 1);
         }
@@ -384,10 +384,12 @@ impl Talk<'_> {
             }
             let moment = |key| {
                 let value = first(memory, row.key(key)).into_iter().next();
-                value.map_or(Moment::Missing, |value| shape::moment(value, &self.defaults.zone))
+                value.map_or(ReadTime::Missing, |value| {
+                    shape::moment(value, &self.defaults.zone)
+                })
             };
             let (said_at, from, until) = (moment("mtime"), moment("from"), moment("until"));
-            let day = |moment: &Moment| moment.time().map(|time| self.defaults.zone.date(time));
+            let day = |moment: &ReadTime| moment.time().map(|time| self.defaults.zone.date(time));
             let is_over = until.time().is_some_and(|until| until <= self.defaults.now);
             let is_past = is_over || row.any("past", memory);
             let mut lines = vec![text];
@@ -406,7 +408,7 @@ impl Talk<'_> {
                 ..said
             };
             let (parent, said) = (None, Some(said));
-            self.nodes.push(Node {
+            self.nodes.push(TalkEntry {
                 id,
                 parent,
                 time,
