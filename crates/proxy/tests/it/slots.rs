@@ -66,7 +66,7 @@ async fn a_conversation_that_leaves_another_half_way_goes_on_in_its_slot() {
     assert_eq!(slot(&stage, &mut edited).await, Some(0));
 }
 
-/// Planted: slots that a restart forgets, so that whoever speaks first gets the slot with another's prompt.
+/// Planted: a restart that forgets the slots. The first conversation to speak then gets the slot of another.
 #[tokio::test]
 async fn a_conversation_finds_its_slot_after_a_restart() {
     let mut stage = Stage::new(server(CacheKind::Rewindable, 2)).await;
