@@ -1,16 +1,18 @@
-//! Asking a model, before a span leaves the view, for the facts that have to outlive it.
+//! Asking a model, or rules, for the facts of a leaving span that have to outlive it.
 //!
 //! Owns: the prompt, the meaning of the answer, the written section, and a truthful report. Never: the call of the
 //! model, the date, the file; a host provides these, and a failing host never delays a compaction.
 //!
-//! Reading order: [`FlushWork::of`] before the span leaves; the host asks a model; [`finish`] with its [`FlushAnswer`]. The host
+//! Reading order: [`FlushWork::of`] before the span leaves; the host asks a model, or [`by_rules`]; [`finish`] with the answer. The host
 //! records the key of the work in the session and does not ask twice for the same one.
 
 mod reply;
+mod rules;
 mod section;
 mod sentinel;
 
 pub use reply::{FlushReply, parse_reply};
+pub use rules::by_rules;
 pub use section::render_section;
 
 use sha2::{Digest, Sha256};
@@ -157,17 +159,6 @@ fn key(span: &[(ItemId, &Item)]) -> String {
     model::hex(hash.finalize())
 }
 
-/// Result of the host's call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FlushAnswer<'a> {
-    /// The whole reply.
-    Whole(&'a str),
-    /// The model was stopped by a limit: its last line can be incomplete.
-    CutOff,
-    /// Any failure, a timeout too.
-    Failed,
-}
-
 /// Where facts are kept. An implementation:
 /// - writes to one file per workspace inside the user's profile, never into the workspace, which may be published, and
 ///   never falls back to another place;
@@ -225,19 +216,13 @@ impl FlushReport {
     }
 }
 
-/// Writes the facts in the answer to a [`FlushWork`], if any. `date` is the day in UTC, `YYYY-MM-DD`.
-pub fn finish(
-    answer: FlushAnswer<'_>,
-    date: &str,
-    policy: &Policy,
-    place: &mut dyn Destination,
-) -> FlushReport {
-    let reply = match answer {
-        FlushAnswer::Whole(text) => parse_reply(text, policy),
-        FlushAnswer::CutOff => FlushReply::Truncated,
-        FlushAnswer::Failed => return FlushReport::nothing(Unflushed::Failed),
+/// Writes the facts in the answer to a [`FlushWork`], if any; a call that failed has no answer. `date` is the day in UTC,
+/// `YYYY-MM-DD`.
+pub fn finish(answer: Option<&str>, date: &str, policy: &Policy, place: &mut dyn Destination) -> FlushReport {
+    let Some(answer) = answer else {
+        return FlushReport::nothing(Unflushed::Failed);
     };
-    let facts = match reply {
+    let facts = match parse_reply(answer, policy) {
         FlushReply::Facts(facts) => facts,
         FlushReply::Suppressed => return FlushReport::nothing(Unflushed::Suppressed),
         FlushReply::Blank => return FlushReport::nothing(Unflushed::Blank),

@@ -15,7 +15,6 @@ pub mod event;
 pub mod flush;
 pub mod guard;
 pub mod ladder;
-pub mod memories;
 pub mod plan;
 pub mod policy;
 pub mod prompt;

@@ -54,19 +54,19 @@ const RULE: Table = Table {
         "never|always|must|mustn['’]t|from now on|at all times|under no circumstances|in no case|without exception|forbidden|prohibited",
         r"off[- ]limits|not allowed|mandatory|shall(?: not)?|should(?: never| not|n['’]t| always| only)|may not|use only|make sure|ensure(?: that)?",
         r"(?:you|we) (?:can ?not|can['’]t) (?:use|touch|change|ship|add|break|modify|edit|remove|introduce)|no matter what|strictly|required to|is required",
-        r"only (?:use|touch|edit|change|write|commit|run|deploy|reply|answer|modify|when|after|ever|work|add|read)|needs? to (?:stay|remain)|has to (?:stay|remain|be)",
+        r"i prefer|i['’]d rather|only (?:use|touch|edit|change|write|commit|run|deploy|reply|answer|modify|when|after|ever|work|add|read)|needs? to (?:stay|remain)|has to (?:stay|remain|be)",
         r"use [^.]* (?:instead of|rather than|not|over)|(?:keep|limit|cap|stay|leave) [^.]* (?:under|below|within|at most|as is|unchanged|untouched|alone)",
         r"hands off|read[- ]only|(?:don['’]t|do not) want (?:you|us|anyone)|stays? as (?:it|they) (?:is|are)|(?:is|are|stays?) frozen|stay (?:away|out)|(?:need|require)s? my|ask me (?:first|before)|without (?:asking|my)",
         // German
         "nie|niemals|immer|stets|muss|müssen|musst|darf(?:st)? (?:nicht|nie|nur|kein)|dürfen (?:nicht|nie|nur|keine?)|ab (?:jetzt|sofort)|von (?:jetzt|nun) an|künftig",
-        r"tabu|in ruhe (?:lassen|zu lassen)|finger weg|verboten|auf keinen fall|unter keinen umständen|grundsätzlich|ausschließlich|nur (?:noch|mit|in|nach|über)|nicht [^.,]*(?:en|ern|eln)[.!]?$|kein(?:e|en|er|es)? [^.,]* [^.,]*(?:en|ern|eln)[.!]?$",
+        r"ich bevorzuge|tabu|in ruhe (?:lassen|zu lassen)|finger weg|verboten|auf keinen fall|unter keinen umständen|grundsätzlich|ausschließlich|nur (?:noch|mit|in|nach|über)|nicht [^.,]*(?:en|ern|eln)[.!]?$|kein(?:e|en|er|es)? [^.,]* [^.,]*(?:en|ern|eln)[.!]?$",
         // French
-        "on ne touche|ne (?:pas )?touche[rz]?|jamais|toujours|il (?:ne )?faut|doit|doivent|devez|interdite?s?|à partir de maintenant|désormais|dorénavant|uniquement|en aucun cas|sous aucun prétexte|obligatoire(?:ment)?|seulement",
+        "je préfère|on ne touche|ne (?:pas )?touche[rz]?|jamais|toujours|il (?:ne )?faut|doit|doivent|devez|interdite?s?|à partir de maintenant|désormais|dorénavant|uniquement|en aucun cas|sous aucun prétexte|obligatoire(?:ment)?|seulement",
         // Spanish, Portuguese
-        "nunca|jamás|siempre|deben?|debes|hay que|tienes? que|a partir de (?:ahora|agora)|de ahora en adelante|prohibido|bajo ningun[ao]? [a-zà-ÿ]+|en ningún caso|únicamente|solamente|obligatori[oa]",
-        "jamais|sempre|devem?|deves|é preciso|tem que|daqui em diante|proibido|em hipótese alguma|em nenhum(?:a)? [a-zà-ÿ]+|somente|apenas",
+        "prefiero|nunca|jamás|siempre|deben?|debes|hay que|tienes? que|a partir de (?:ahora|agora)|de ahora en adelante|prohibido|bajo ningun[ao]? [a-zà-ÿ]+|en ningún caso|únicamente|solamente|obligatori[oa]",
+        "prefiro|jamais|sempre|devem?|deves|é preciso|tem que|daqui em diante|proibido|em hipótese alguma|em nenhum(?:a)? [a-zà-ÿ]+|somente|apenas",
         // Italian
-        "mai|devono|devi|deve|bisogna|occorre|d['’]ora in (?:poi|avanti)|da ora in poi|vietato|proibito|in nessun caso|per nessun motivo|soltanto|solamente|esclusivamente",
+        "preferisco|mai|devono|devi|deve|bisogna|occorre|d['’]ora in (?:poi|avanti)|da ora in poi|vietato|proibito|in nessun caso|per nessun motivo|soltanto|solamente|esclusivamente",
     ],
     starts: &[
         "do not|don['’]t|dont|avoid|refrain from|only|no more than|no (?:new|more|additional|extra|external|other|further|breaking|unsafe|hard-?coded|global|third[- ]party|changes?|comments?|deps|dependencies|emojis?|mocks?|hacks?|force|direct|magic)|stop [a-z]+ing|stick (?:to|with)|prefer|keep|leave|at most|at least|treat|remember",
@@ -75,7 +75,7 @@ const RULE: Table = Table {
         r"no [a-záéíóúñ]+(?:as|es|emos|an|en|éis)|evit[ae]r?|solo|sólo|usa(?:r)? (?:solo|siempre)|não [a-zà-ÿ]+|só|use (?:sempre|apenas)",
         "non [a-zà-ÿ]+|solo|usa (?:sempre|solo)|evita(?:re)?",
     ],
-    marks: "不要|不得|不能|不许|不許|不准|禁止|切勿|请勿|請勿|严禁|必须|必須|务必|務必|始终|始終|总是|總是|永远|永遠|只能|只用|只使用|只允许|从现在起|从现在开始|從現在起|今后|一律|不可以|一定要|千万别|千萬別|别碰|勿动|触らない|触れない|変更不可|别再|勿|しないで|ないでください|必ず|常に|絶対に|決して|今後は|これからは|てはいけ|てはなりません|てはならない|しないこと|こと。?$|のみ(?:使|を|に|で)|だけ(?:使|を使|にして)",
+    marks: "偏好|以后都|好みます|不要|不得|不能|不许|不許|不准|禁止|切勿|请勿|請勿|严禁|必须|必須|务必|務必|始终|始終|总是|總是|永远|永遠|只能|只用|只使用|只允许|从现在起|从现在开始|從現在起|今后|一律|不可以|一定要|千万别|千萬別|别碰|勿动|触らない|触れない|変更不可|别再|勿|しないで|ないでください|必ず|常に|絶対に|決して|今後は|これからは|てはいけ|てはなりません|てはならない|しないこと|こと。?$|のみ(?:使|を|に|で)|だけ(?:使|を使|にして)",
 };
 
 /// Phrases that only look like rules; removed before matching.
@@ -173,6 +173,8 @@ mod tests {
             "Use tabs instead of spaces.",
             "All handlers must be idempotent.",
             "From now on answer in French.",
+            "I prefer tabs over spaces.",
+            "Prefiero las pestañas.",
             "Only edit files under src.",
             "No new dependencies.",
             "Keep functions under 40 lines.",

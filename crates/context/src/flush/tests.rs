@@ -35,6 +35,56 @@ fn the_question_tells_who_spoke_and_nobody_can_pose_as_another() {
     assert_ne!(work.key, ask(&other, &Policy::default()).unwrap().key);
 }
 
+fn found(talk: &[(Role, &str)]) -> Vec<String> {
+    let items: Vec<Item> = talk.iter().map(|&(role, text)| Item::text(role, text)).collect();
+    let span: Vec<(ItemId, &Item)> = (0..).map(ItemId).zip(&items).collect();
+    let tagged = by_rules(&span);
+    let facts = tagged.lines().map(|line| {
+        let fact = line.strip_prefix("- ").expect("a bullet");
+        fact.strip_suffix(" #auto-extracted #compaction").expect("tags")
+    });
+    facts.map(str::to_owned).collect()
+}
+
+#[test]
+fn rules_find_preferences_decisions_and_todos_once_and_without_secrets() {
+    let pass = ["hun", "ter2x"].concat();
+    let decided = format!("We decided to store the password=\"{pass}\" in the vault file.");
+    let prefers = "I prefer tabs over spaces in every file of this repository.";
+    let facts = found(&[
+        (Role::System, "You must always answer in English, from now on."),
+        (Role::User, "Please fix the parser of the configuration."),
+        (Role::Assistant, &decided),
+        (Role::User, prefers),
+        (Role::Assistant, "decided."),
+        (
+            Role::Tool,
+            "decision: tools decide nothing, whatever they print at length",
+        ),
+        (Role::User, "```\nwe decided to write this inside of a fence\n```"),
+        (Role::User, &decided),
+        (Role::User, "我们决定使用数据库来保存所有的会话。"),
+        (
+            Role::Assistant,
+            "We still need to write the documentation of the parser.",
+        ),
+        (
+            Role::Assistant,
+            "The sky over the harbour was grey and the boats lay still.",
+        ),
+    ]);
+    assert_eq!(
+        facts,
+        [
+            prefers,
+            "我们决定使用数据库来保存所有的会话。",
+            "We decided to store the password=\"[redacted:password]\" in the vault file.",
+            "We still need to write the documentation of the parser.",
+        ]
+    );
+    assert!(found(&[]).is_empty());
+}
+
 #[derive(Default)]
 struct Memory(String);
 
@@ -56,28 +106,18 @@ fn facts_are_written_once_without_secrets_within_the_bound() {
     let key = ["gh", "p_16C7e42F292c6912E7710c838347Ae178B4a"].concat();
     let mut place = Memory("# Mine".to_owned());
     let reply = format!("Sure!\n- Uses Rust.\n* uses  rust\n1. Key {key}\n---\nno bullet");
-    let report = finish(
-        FlushAnswer::Whole(&reply),
-        "2026-01-02",
-        &Policy::default(),
-        &mut place,
-    );
+    let report = finish(Some(&reply), "2026-01-02", &Policy::default(), &mut place);
     assert_eq!((report.flushed, report.facts), (true, 2));
     let written = "# Mine\n\n## Facts extracted 2026-01-02 (pre-compaction flush)\n\n- Uses Rust.\n- Key [redacted:github-token]\n";
     assert_eq!(place.0, written);
-    let again = finish(
-        FlushAnswer::Whole(&reply),
-        "2026-01-03",
-        &Policy::default(),
-        &mut place,
-    );
+    let again = finish(Some(&reply), "2026-01-03", &Policy::default(), &mut place);
     assert_eq!(again.reason, Some(Unflushed::NothingNew));
     let small = Policy {
         file_bytes_max: written.len() + 70,
         ..Policy::default()
     };
     finish(
-        FlushAnswer::Whole("- short\n- a long one that has no room left in the file"),
+        Some("- short\n- a long one that has no room left in the file"),
         "2026-01-03",
         &small,
         &mut place,
@@ -125,6 +165,7 @@ proptest! {
         let policy = Policy { item_chars_max: 7, fact_chars_max: 9, ..Policy::default() };
         let items = vec![Item::text(Role::User, text.clone()); 4];
         ask(&items, &policy);
+        found(&[(Role::Assistant, &text), (Role::User, &text)]);
         if let FlushReply::Facts(facts) = parse_reply(&text, &policy) {
             prop_assert!(facts.iter().all(|fact| fact.chars().count() <= 9 && !fact.contains('\n')));
         }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use context::budget::Budget;
 use context::event::ViewEvent;
-use context::flush::Unflushed;
+use context::flush::{FlushWork, Unflushed, by_rules};
 use context::ladder::Ladder;
 use context::plan::Trigger;
 use prefix::compose;
@@ -209,18 +209,20 @@ impl Contexts {
             return;
         };
         let span: Vec<(ItemId, &Item)> = left.iter().map(|(id, item)| (*id, &**item)).collect();
-        let Some(work) = flush::work(keeping, &span) else {
+        let Some(work) = FlushWork::of(&span, &keeping.policy) else {
             return;
         };
         let whose = {
             let conversation = shared.lock().await;
-            if conversation.session.has_flushed(work.key()) {
+            if conversation.session.has_flushed(&work.key) {
                 return;
             }
             conversation.whose().clone()
         };
-        let key = work.key().to_owned();
-        let answer = work.answer(self.parts.chat.as_deref()).await;
+        let answer = match self.parts.chat.as_deref() {
+            Some(chat) => flush::ask(chat, &work).await,
+            None => Some(by_rules(&span)),
+        };
         // Deleted while a model answered: its facts must not come after the deletion's answer.
         if self.existing(&whose).await.is_err() {
             return;
@@ -236,7 +238,7 @@ impl Contexts {
         let mut conversation = shared.lock().await;
         let at = conversation.records;
         let flushed = ViewEvent::Flush {
-            key,
+            key: work.key,
             facts: report.facts,
         };
         let record = conversation.apply(&Logged::View(flushed));

@@ -1,6 +1,6 @@
 //! Conformance with code-buddy's `PrecompactionFlusher` (PC-1 to PC-6, PC-9).
 
-use context::flush::{Destination, FlushAnswer, FlushReport, FlushWork, Policy, Unwritable, finish};
+use context::flush::{Destination, FlushReport, FlushWork, Policy, Unwritable, finish};
 use transcript::{Item, ItemId, Role};
 
 fn ask(items: &[Item]) -> Option<FlushWork> {
@@ -34,7 +34,7 @@ impl Destination for Profile {
     }
 }
 
-fn flush(answer: FlushAnswer<'_>) -> (FlushReport, String) {
+fn flush(answer: Option<&str>) -> (FlushReport, String) {
     let mut profile = Profile {
         text: "old\n".to_owned(),
         broken: false,
@@ -63,7 +63,7 @@ fn pc_1_2_3_the_question() {
 #[test]
 fn pc_4_5_6_the_answer() {
     for text in ["NO_REPLY", "NO_REPLY - nothing of note"] {
-        let (report, file) = flush(FlushAnswer::Whole(text));
+        let (report, file) = flush(Some(text));
         assert_eq!(
             (report.flushed, report.suppressed, report.facts, file.as_str()),
             (false, true, 0, "old\n")
@@ -73,11 +73,8 @@ fn pc_4_5_6_the_answer() {
         .map(|n| format!("- fact number {n}"))
         .collect::<Vec<_>>()
         .join("\n");
-    assert_eq!(
-        flush(FlushAnswer::Whole(&format!("NO_REPLY\n{bullets}"))).0.facts,
-        50
-    );
-    let (report, file) = flush(FlushAnswer::Whole("Intro\n- a\n- b\nmore\n- c"));
+    assert_eq!(flush(Some(&format!("NO_REPLY\n{bullets}"))).0.facts, 50);
+    let (report, file) = flush(Some("Intro\n- a\n- b\nmore\n- c"));
     assert_eq!(
         (report.flushed, report.facts, report.written_to.as_deref()),
         (true, 3, Some("profile/MEMORY.md"))
@@ -86,7 +83,7 @@ fn pc_4_5_6_the_answer() {
         file,
         "old\n\n## Facts extracted 2026-02-03 (pre-compaction flush)\n\n- a\n- b\n- c\n"
     );
-    for answer in [FlushAnswer::Whole("  "), FlushAnswer::Failed, FlushAnswer::CutOff] {
+    for answer in [Some("  "), None, Some("<think>- a fact that was cut")] {
         let (report, file) = flush(answer);
         assert_eq!(
             (
@@ -106,12 +103,7 @@ fn pc_9_a_place_that_fails_is_no_success() {
         broken: true,
         ..Profile::default()
     };
-    let report = finish(
-        FlushAnswer::Whole("- a"),
-        "2026-02-03",
-        &Policy::default(),
-        &mut profile,
-    );
+    let report = finish(Some("- a"), "2026-02-03", &Policy::default(), &mut profile);
     assert_eq!(
         (report.flushed, report.facts, report.written_to),
         (false, 0, None)
