@@ -8,12 +8,12 @@
 //! result); `settle` merges repeated and outdated lines; `fit` chooses the lines for a small room; `line` makes text
 //! safe to show.
 
-mod cues;
+pub(crate) mod cues;
 pub mod excerpt;
 mod files;
 mod fit;
 mod line;
-mod names;
+pub(crate) mod names;
 mod outcome;
 mod patch;
 mod reader;

@@ -69,7 +69,8 @@ pub fn summary(items: &[&Item], carried: &str, tokens_max: usize, meter: &Meter)
     }
 }
 
-fn lines(item: &Item) -> Vec<(String, String)> {
+/// An item as a model reads it: who speaks, and what; without reasoning.
+pub(crate) fn lines(item: &Item) -> Vec<(String, String)> {
     let speaker = match item.role {
         Role::System => "System",
         Role::User => "User",

@@ -5,10 +5,10 @@
 
 use std::borrow::Cow;
 
-use crate::tokens::Meter;
-
-use crate::shorten::summary;
+use crate::digest::cues::{self, Cue};
+use crate::digest::{excerpt, names};
 use crate::shorten::truncate::{self, Unit};
+use crate::tokens::Meter;
 
 ::text::worded! {
     /// One way to make a text smaller; declared from the gentlest to the hardest.
@@ -149,14 +149,15 @@ fn squeeze(text: &str) -> String {
 
 /// The sentences of most worth that fit, in their order; none if no sentence is of worth or fits.
 fn key(text: &str, tokens_max: usize, meter: &Meter) -> Option<String> {
-    let mut sentences = summary::worth(text);
-    sentences.retain(|sentence| sentence.worth > 0);
+    let ranges = excerpt::sentences(text).into_iter();
+    let weighed = ranges.map(|range| (&text[range.clone()], worth(&text[range])));
+    let sentences: Vec<(&str, usize)> = weighed.filter(|(_, worth)| *worth > 0).collect();
     let mut order: Vec<usize> = (0..sentences.len()).collect();
-    order.sort_by_key(|&index| std::cmp::Reverse(sentences[index].worth));
+    order.sort_by_key(|&index| std::cmp::Reverse(sentences[index].1));
     let mut room = tokens_max;
     let mut kept = Vec::new();
     for index in order {
-        let cost = meter.text(sentences[index].text) + 1;
+        let cost = meter.text(sentences[index].0) + 1;
         if cost <= room {
             room -= cost;
             kept.push(index);
@@ -167,7 +168,7 @@ fn key(text: &str, tokens_max: usize, meter: &Meter) -> Option<String> {
     }
     kept.sort_unstable();
     while !kept.is_empty() {
-        let texts: Vec<&str> = kept.iter().map(|&index| sentences[index].text).collect();
+        let texts: Vec<&str> = kept.iter().map(|&index| sentences[index].0).collect();
         let joined = texts.join("\n");
         if meter.text(&joined) <= tokens_max {
             return Some(joined);
@@ -175,6 +176,15 @@ fn key(text: &str, tokens_max: usize, meter: &Meter) -> Option<String> {
         kept.pop();
     }
     None
+}
+
+/// By what a sentence is for, its names, and its shape.
+fn worth(sentence: &str) -> usize {
+    let said = |cue, worth| worth * usize::from(cues::has(cue, sentence));
+    let rule = 3 * usize::from(!cues::rules(sentence).is_empty());
+    let names = 2 * names::names(sentence).len().min(4);
+    let marks = usize::from(sentence.contains(['`', '?', '？']));
+    said(Cue::Decision, 4) + said(Cue::Trouble, 3) + said(Cue::Open, 3) + rule + names + marks
 }
 
 fn hard(text: &str, tokens_max: usize, meter: &Meter) -> String {

@@ -59,3 +59,14 @@ fn what_matters_stays_in_its_order_in_any_language() {
     let (port, build) = (shrunk.text.find("8443"), shrunk.text.find("E0308"));
     assert!(port.is_some() && port < build, "{}", shrunk.text);
 }
+
+#[test]
+fn decisions_are_worth_most_in_chinese() {
+    let worths = [
+        "今天天气很好我们出去散步。",
+        "我们决定使用端口8443_a。",
+        "午饭吃了面条还不错。",
+    ]
+    .map(worth);
+    assert!(worths[1] > worths[0] && worths[1] > worths[2], "{worths:?}");
+}

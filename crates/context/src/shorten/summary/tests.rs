@@ -30,16 +30,6 @@ fn rounds_cover_all_in_order() {
     assert!(rounds(&[], 4).is_empty());
 }
 
-#[test]
-fn decisions_are_worth_most_in_chinese() {
-    let text = "今天天气很好我们出去散步。我们决定使用端口8443_a。午饭吃了面条还不错。";
-    let best = worth(text).into_iter().max_by_key(|sentence| sentence.worth);
-    assert_eq!(
-        best.map(|sentence| sentence.text),
-        Some("我们决定使用端口8443_a。")
-    );
-}
-
 proptest! {
     #[test]
     fn a_merge_keeps_to_its_target(texts in prop::collection::vec("(?s).{0,300}", 0..9), tokens_max in 0_usize..300) {
