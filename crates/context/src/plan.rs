@@ -349,7 +349,7 @@ impl Session {
             return BTreeSet::new();
         };
         let items: Vec<&Item> = self.frontier().iter().map(|piece| &*piece.item).collect();
-        let scores = score::score(&items, &score::ScoreRules::codebuddy());
+        let scores = score::score(&items, &score::ScoreRules::default());
         let over = scores.into_iter().filter(|score| score.value > least);
         over.map(|score| score.index).collect()
     }

@@ -176,7 +176,7 @@ fn with_partners<I: Borrow<Item>>(items: &[I], keep: &BTreeSet<usize>) -> BTreeS
 /// The leading system items, a marker, the newest items, and before them the important ones and the last ask.
 fn window<I: Entry>(items: &[I], rules: &Rules) -> Vec<I> {
     let lead = leading(items);
-    let scores = score::score(&items[lead..], &score::ScoreRules::codebuddy());
+    let scores = score::score(&items[lead..], &score::ScoreRules::default());
     let recent = items.len().saturating_sub(rules.recent).max(lead);
     let important = scores
         .iter()

@@ -1,6 +1,6 @@
 //! B16: whether what is needed later ranks first.
 //!
-//! Owns: made-up agent sessions that come back to what they worked on, labels, AUC and NDCG of ours, of code-buddy's formula,
+//! Owns: made-up agent sessions that come back to what they worked on, labels, AUC and NDCG of code-buddy's formula,
 //! of recency and of chance. Never: a label that looks at a score; it reads words by white space alone, not as the scorer
 //! does.
 
@@ -14,9 +14,8 @@ use crate::table::{Table, number, text};
 
 type Ranker = fn(&[Item]) -> Vec<f64>;
 
-const RANKERS: [(&str, Ranker); 5] = [
-    ("quipu", |items| values(items, &ScoreRules::quipu())),
-    ("code-buddy", |items| values(items, &ScoreRules::codebuddy())),
+const RANKERS: [(&str, Ranker); 4] = [
+    ("code-buddy", values),
     ("recency", |items| {
         (0..items.len()).map(|index| index as f64).collect()
     }),
@@ -80,8 +79,9 @@ pub fn table(qualities: &[Quality]) -> Table {
     )
 }
 
-fn values(items: &[Item], rules: &ScoreRules) -> Vec<f64> {
-    score(items, rules).into_iter().map(|score| score.value).collect()
+fn values(items: &[Item]) -> Vec<f64> {
+    let scores = score(items, &ScoreRules::default());
+    scores.into_iter().map(|score| score.value).collect()
 }
 
 fn words(item: &Item) -> BTreeSet<String> {

@@ -244,10 +244,7 @@ impl Trial {
 
     /// The importance of each message, and whether the view still has it word for word.
     fn scores(&self, weights: &[String], as_json: bool) -> Result<Exit, Failure> {
-        let mut rules = match self.session.policy().keep_importance_over {
-            Some(_) => ScoreRules::codebuddy(),
-            None => ScoreRules::quipu(),
-        };
+        let mut rules = ScoreRules::default();
         for weight in weights {
             let set = weight.split_once('=').and_then(|(name, number)| {
                 let number = number.parse().ok().filter(|number| *number >= 0.0)?;

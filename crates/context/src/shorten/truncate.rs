@@ -222,28 +222,5 @@ pub(crate) fn fit(
     best
 }
 
-/// Words for the cause of a failure, in any letter case. Programs report failures in English.
-const CAUSES: [&str; 14] = [
-    "error", "fatal", "panic", "exception", "traceback", "failed", "failure", "assert", "denied",
-    "not found", "cannot", "exit code", "exit status", "killed",
-];
-
-/// Whether a line of a tool's output reports a failure: it has one of the words, and not as a count of zero (`0
-/// errors`).
-pub fn tells_failure(line: &str) -> bool {
-    let line = Unit::Bytes.head(line, 400).to_ascii_lowercase();
-    CAUSES.iter().any(|cause| {
-        line.match_indices(cause).any(|(at, _)| {
-            let before = line[..at].trim_end();
-            let none = ["0", "no", "without"].iter().any(|none| {
-                before
-                    .strip_suffix(none)
-                    .is_some_and(|rest| !rest.ends_with(|c: char| c.is_alphanumeric() || c == '.'))
-            });
-            !none
-        })
-    })
-}
-
 #[cfg(test)]
 mod tests;

@@ -11,7 +11,7 @@ use context::shorten::score;
 
 /// Groups of calls and results leave in ascending order of their best score, until the rest fits.
 pub fn importance<I: Entry>(items: &[I], limit: usize, meter: &Meter) -> Vec<I> {
-    let scores = score::score(items, &score::ScoreRules::codebuddy());
+    let scores = score::score(items, &score::ScoreRules::default());
     let weights: Vec<usize> = items.iter().map(|item| meter.item(item.borrow())).collect();
     let (lead, ask) = (leading(items), last_ask(items));
     let best = |group: &BTreeSet<usize>| group.iter().map(|&index| scores[index].value).fold(0.0, f64::max);

@@ -6,7 +6,7 @@ use transcript::Item;
 use crate::codebuddy::{assistant, system, user};
 
 fn one(item: Item) -> Score {
-    score(&[item], &ScoreRules::codebuddy()).remove(0)
+    score(&[item], &ScoreRules::default()).remove(0)
 }
 
 fn near(a: f64, b: f64) -> bool {
@@ -16,13 +16,13 @@ fn near(a: f64, b: f64) -> bool {
 fn without_recency() -> ScoreRules {
     ScoreRules {
         recency: 0.0,
-        ..ScoreRules::codebuddy()
+        ..ScoreRules::default()
     }
 }
 
 #[test]
 fn is_1_weights() {
-    let weights = ScoreRules::codebuddy().weights;
+    let weights = ScoreRules::default().weights;
     let all = [
         (ItemKind::System, 1.0),
         (ItemKind::Error, 0.95),
@@ -35,8 +35,7 @@ fn is_1_weights() {
         (ItemKind::Conversation, 0.25),
     ];
     for (kind, weight) in all {
-        assert!(near(weights.of(kind), weight), "{kind:?}");
-        assert!(weights.of(kind) >= weights.conversation);
+        assert!(near(weights[kind as usize], weight), "{kind:?}");
     }
 }
 
@@ -60,11 +59,11 @@ fn is_2_formula() {
 #[test]
 fn is_3_recency() {
     let items = [assistant("one"), assistant("two")];
-    let scores = score(&items, &ScoreRules::codebuddy());
+    let scores = score(&items, &ScoreRules::default());
     assert!(near(scores[1].value - scores[0].value, 0.3));
     let scores = score(&items, &without_recency());
     assert!(near(scores[1].value, scores[0].value));
-    let first = score(&[system("rules"), assistant("two")], &ScoreRules::codebuddy());
+    let first = score(&[system("rules"), assistant("two")], &ScoreRules::default());
     assert!(near(first[0].value, 1.0));
 }
 
@@ -136,15 +135,15 @@ fn is_7_order_of_compression() {
 #[test]
 fn is_8_configuration() {
     let mut rules = ScoreRules {
-        length_over: 3,
+        length_over: 3.0,
         length_cost: 0.2,
         ..without_recency()
     };
-    rules.weights.conversation = 0.5;
+    assert!(rules.set("conversation", 0.5));
     assert!(near(score(&[assistant("long")], &rules)[0].value, 0.3));
     assert!(
         near(score(&[assistant("Error: x")], &rules)[0].value, 0.75),
         "the others keep their defaults"
     );
-    assert!(near(ScoreRules::codebuddy().weights.conversation, 0.25));
+    assert!(!rules.set("conversations", 0.5));
 }
