@@ -7,7 +7,7 @@
 use std::cell::Cell;
 use std::ops::RangeInclusive;
 
-use crate::tokens::estimate::Breadth;
+use crate::tokens::meter::CountSource;
 use crate::tokens::vocabulary::Vocabulary;
 
 const PIECE_BYTES_MAX: usize = 14;
@@ -26,19 +26,12 @@ thread_local! {
 /// A long text, its counter, and its tokens.
 struct LastText {
     text: String,
-    by: CountedBy,
+    by: CountSource,
     tokens: usize,
 }
 
-/// Counter of a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum CountedBy {
-    Vocabulary(Vocabulary),
-    Estimate(Breadth),
-}
-
 /// The tokens of a text, counted only if it is not the long one that was counted last.
-pub(crate) fn text(by: CountedBy, text: &str, count: impl FnOnce() -> usize) -> usize {
+pub(crate) fn text(by: CountSource, text: &str, count: impl FnOnce() -> usize) -> usize {
     if !TEXT_BYTES.contains(&text.len()) {
         return count();
     }

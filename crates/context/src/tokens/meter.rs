@@ -5,7 +5,7 @@
 
 use crate::tokens::Vocabulary;
 use crate::tokens::estimate::Breadth;
-use crate::tokens::memo::{self, CountedBy};
+use crate::tokens::memo;
 
 /// Counts tokens for one model. Cheap to clone.
 #[derive(Debug, Clone, Default)]
@@ -13,7 +13,7 @@ pub struct Meter {
     pub(crate) source: CountSource,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CountSource {
     Exact(Vocabulary),
     Estimate(Breadth),
@@ -68,13 +68,9 @@ impl Meter {
         if text.is_empty() {
             return 0;
         }
-        match &self.source {
-            CountSource::Exact(exact) => {
-                memo::text(CountedBy::Vocabulary(*exact), text, || exact.count(text))
-            }
-            CountSource::Estimate(breadth) => {
-                memo::text(CountedBy::Estimate(*breadth), text, || breadth.count(text))
-            }
-        }
+        memo::text(self.source, text, || match self.source {
+            CountSource::Exact(exact) => exact.count(text),
+            CountSource::Estimate(breadth) => breadth.count(text),
+        })
     }
 }
