@@ -291,6 +291,11 @@ impl Path {
         self
     }
 
+    /// The tenant, in the query.
+    pub(crate) fn within(self, app: impl fmt::Display, project: impl fmt::Display) -> Self {
+        self.with("app_id", app).with("project_id", project)
+    }
+
     pub(crate) fn text(&self) -> &str {
         &self.text
     }

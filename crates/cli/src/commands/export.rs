@@ -29,8 +29,7 @@ pub(super) async fn export(desk: &Desk, api: &Api, args: ExportArgs) -> Result<E
     let user = name("--user", &args.user)?;
     let path = api::Path::new("/memory/export", "")
         .with("user_id", user)
-        .with("app_id", &scope.app)
-        .with("project_id", &scope.project);
+        .within(&scope.app, &scope.project);
     let text = api.get_bytes(path.text()).await?;
     let memory = PortableMemory::of_lines(&text)?;
     if memory.lines.is_empty() {

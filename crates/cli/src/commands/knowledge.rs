@@ -47,7 +47,7 @@ pub(super) async fn knowledge(desk: &Desk, api: &Api, args: KnowledgeArgs) -> Re
 }
 
 fn within(path: Path, scope: &ScopeArgs) -> Path {
-    path.with("app_id", &scope.app).with("project_id", &scope.project)
+    path.within(&scope.app, &scope.project)
 }
 
 async fn add(

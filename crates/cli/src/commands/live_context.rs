@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use text::counted;
 use wire::conversation::{
     ArchivesData, CompactData, ContextStatsData, ConversationsData, DoneData, OriginalsData, ViewData,
@@ -58,28 +58,20 @@ fn user(of: &LiveOf) -> &str {
 fn within(path: &str, of: &LiveOf) -> Path {
     Path::new(path, "")
         .with("user_id", user(of))
-        .with("app_id", &of.scope.app)
-        .with("project_id", &of.scope.project)
+        .within(&of.scope.app, &of.scope.project)
 }
 
 fn look(path: &str, live: &LiveArgs) -> Path {
     within(path, &live.of).with("conversation_id", &live.conversation)
 }
 
-fn body(live: &LiveArgs, own: Value) -> Value {
-    let named = json!({
-        "user_id": user(&live.of),
-        "app_id": live.of.scope.app,
-        "project_id": live.of.scope.project,
-        "conversation_id": live.conversation,
-    });
-    let fields = [named, own].into_iter().filter_map(|value| match value {
-        Value::Object(fields) => Some(fields),
-        _ => None,
-    });
-    let mut all: Map<String, Value> = fields.flatten().collect();
-    all.retain(|_, value| !value.is_null());
-    Value::Object(all)
+fn body(live: &LiveArgs, mut own: Value) -> Value {
+    let of = &live.of;
+    own["user_id"] = user(of).into();
+    own["app_id"] = of.scope.app.as_str().into();
+    own["project_id"] = of.scope.project.as_str().into();
+    own["conversation_id"] = live.conversation.as_str().into();
+    own
 }
 
 /// Prints an answer as JSON, or with `show` for people.

@@ -232,9 +232,7 @@ pub(super) async fn get(desk: &Desk, api: &Api, args: GetArgs) -> Result<Exit, F
 
 async fn one(desk: &Desk, api: &Api, scope: &Scope, owner: &Owner, id: &str) -> Result<Exit, Failure> {
     let whole = whole_id(owner, id);
-    let mut path = Path::new("/memories/", &whole)
-        .with("app_id", &scope.app)
-        .with("project_id", &scope.project);
+    let mut path = Path::new("/memories/", &whole).within(&scope.app, &scope.project);
     if is_of(owner, &whole) {
         let key = match owner.kind {
             OwnerKind::User => "user_id",

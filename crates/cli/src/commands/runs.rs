@@ -11,8 +11,7 @@ use crate::output::{self, say};
 
 pub(super) async fn list(desk: &Desk, api: &Api, args: RunsArgs) -> Result<Exit, Failure> {
     let mut path = Path::new("/runs", "")
-        .with("app_id", &args.scope.app)
-        .with("project_id", &args.scope.project)
+        .within(&args.scope.app, &args.scope.project)
         .with("page_size", args.limit);
     if let Some(strategy) = &args.strategy {
         path = path.with("strategy", strategy);

@@ -53,8 +53,7 @@ pub(super) async fn skill(desk: &Desk, api: &Api, args: SkillArgs) -> Result<Exi
         Some(verdict) => {
             let path = Path::new("/skills/", &skill.id)
                 .then(verdict)
-                .with("app_id", &scope.app)
-                .with("project_id", &scope.project)
+                .within(&scope.app, &scope.project)
                 .with("agent_id", &agent);
             let skill: SkillItem = api.post(path.text(), &NOTHING).await?;
             desk.tell(&skill, || say!("{} is {}", skill.name, word(skill.status)))

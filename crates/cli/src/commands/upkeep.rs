@@ -114,8 +114,7 @@ const PAGE: usize = 100;
 /// A page of a scope's failed tasks.
 async fn failed(api: &Api, scope: &Scope) -> Result<TaskPageData, Failure> {
     let path = Path::new("/tasks", "")
-        .with("app_id", &scope.app)
-        .with("project_id", &scope.project)
+        .within(&scope.app, &scope.project)
         .with("status", "failed")
         .with("all", true)
         .with("page_size", PAGE);
@@ -210,8 +209,7 @@ pub(super) async fn retry(desk: &Desk, api: &Api, args: RetryArgs) -> Result<Exi
 fn task_path(scope: &Scope, id: &str, what: &str) -> Path {
     Path::new("/tasks/", id)
         .then(what)
-        .with("app_id", &scope.app)
-        .with("project_id", &scope.project)
+        .within(&scope.app, &scope.project)
 }
 
 fn is_open(task: &TaskItem) -> bool {
