@@ -11,7 +11,7 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::Context;
-use model::hex;
+use model::{hex, unhex};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -206,16 +206,6 @@ fn transfer(from: &mut impl Read, to: &mut impl Write) -> io::Result<(u64, Strin
 /// Size and checksum of what a reader gives.
 pub(crate) fn sum(from: &mut impl Read) -> io::Result<(u64, String)> {
     transfer(from, &mut io::sink())
-}
-
-/// The bytes that [`model::hex`] shows.
-fn unhex(text: &str) -> Option<Vec<u8>> {
-    let pairs = text
-        .as_bytes()
-        .chunks(2)
-        .map(|pair| std::str::from_utf8(pair).ok());
-    let byte = |pair: Option<&str>| u8::from_str_radix(pair.filter(|pair| pair.len() == 2)?, 16).ok();
-    pairs.map(byte).collect()
 }
 
 /// Makes the names in a folder durable.

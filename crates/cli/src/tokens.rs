@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use gateway::{IssuedTokens, Secret, Token};
-use model::{Name, Scope, hex};
+use model::{Name, Scope, hex, unhex};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
@@ -266,12 +266,6 @@ fn state(file: &Path) -> Option<FileState> {
 
 impl IssuedToken {
     fn opens(&self) -> Result<Token, Failure> {
-        let damaged = || {
-            Failure::from(anyhow::anyhow!(
-                "`{FILE}` is damaged: the token `{}` has no hash",
-                self.id
-            ))
-        };
         let purpose = Purpose {
             role: Some(self.role),
             app: self.app.as_deref(),
@@ -279,13 +273,9 @@ impl IssuedToken {
             user: self.user.as_deref(),
             person: self.person,
         };
-        let mut sha256 = [0; 32];
-        if self.sha256.len() != 64 || !self.sha256.is_ascii() {
-            return Err(damaged());
-        }
-        for (at, byte) in sha256.iter_mut().enumerate() {
-            *byte = u8::from_str_radix(&self.sha256[2 * at..2 * at + 2], 16).map_err(|_| damaged())?;
-        }
+        let sha256 = unhex(&self.sha256).and_then(|bytes| bytes.try_into().ok());
+        let sha256 = sha256
+            .ok_or_else(|| anyhow::anyhow!("`{FILE}` is damaged: the token `{}` has no hash", self.id))?;
         purpose.token(FILE, Secret::hashed(sha256))
     }
 }

@@ -27,7 +27,7 @@ pub use id::{
     AppId, CellId, EntryId, ID_CHARS_MAX, InvalidId, MessageId, Name, Owner, OwnerKind, ProjectId, Scope,
     SenderId, SessionId, SessionKey,
 };
-pub use line::{beginning, excerpt, head, hex, one_line, percent_encoded};
+pub use line::{beginning, excerpt, head, hex, one_line, percent_encoded, unhex};
 pub use message::{Content, Message, Part, PartKind, Role, ToolCall};
 pub use page::Page;
 pub use time::{Date, InvalidTime, MONTHS, Timestamp, Weekday, Zone, date_in_words, read_date_in_words};

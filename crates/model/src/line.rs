@@ -57,6 +57,13 @@ pub fn hex(bytes: impl AsRef<[u8]>) -> String {
     })
 }
 
+/// The bytes that [`hex`] shows.
+pub fn unhex(text: &str) -> Option<Vec<u8>> {
+    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+    let pairs = text.as_bytes().chunks(2);
+    pairs.map(|pair| byte(pair).filter(|_| pair.len() == 2)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,6 +83,9 @@ mod tests {
     #[test]
     fn bytes_are_written_in_the_letters_of_an_address() {
         assert_eq!(percent_encoded("a-z_0.~ ä/?"), "a-z_0.~%20%C3%A4%2F%3F");
-        assert_eq!(hex([0, 0x0f, 0xa0, 0xff]), "000fa0ff");
+        let bytes = vec![0, 0x0f, 0xa0, 0xff];
+        assert_eq!(hex(&bytes), "000fa0ff");
+        assert_eq!(unhex("000fa0ff"), Some(bytes));
+        assert_eq!((unhex("0"), unhex("0g")), (None, None));
     }
 }
