@@ -55,6 +55,14 @@ pub(crate) fn aside(text: &str) {
     writeln!(std::io::stderr(), "{text}").ok();
 }
 
+/// Whether the person at the terminal says yes.
+pub(crate) fn agreed(question: &str) -> Result<bool, Failure> {
+    write!(std::io::stderr(), "{question} [y/N] ")?;
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
 /// A failure on standard error, as text or as one JSON object.
 pub(crate) fn failure(failure: &Failure, as_json: bool) {
     let message = format!("{:#}", failure.error);

@@ -2,7 +2,7 @@
 //!
 //! Owns: the preview of words, and the question before a deletion. Never: deciding what goes with what.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 
 use model::Owner;
 use serde_json::json;
@@ -307,10 +307,7 @@ pub(super) fn confirmed(what: &str) -> Result<bool, Failure> {
         return Err(Failure::usage(format!("this would delete {what}"))
             .hint("give --yes to delete without confirmation"));
     }
-    write!(std::io::stderr(), "Delete {what}? This cannot be undone. [y/N] ")?;
-    let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer)?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+    output::agreed(&format!("Delete {what}? This cannot be undone."))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! Owns: which clients, what a person sees, and their consent. Never: a client's file; `clients` knows and edits them.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
@@ -55,13 +55,7 @@ pub(super) fn init(desk: &Desk, args: &InitArgs) -> Result<Exit, Failure> {
 
 /// A question at the terminal; without a terminal nobody agrees.
 fn asked(question: &str) -> Result<bool, Failure> {
-    if !std::io::stdin().is_terminal() {
-        return Ok(false);
-    }
-    write!(std::io::stderr(), "{question} [y/N] ")?;
-    let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer)?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+    Ok(std::io::stdin().is_terminal() && output::agreed(question)?)
 }
 
 type Confirm<'a> = &'a mut dyn FnMut(&str) -> Result<bool, Failure>;
