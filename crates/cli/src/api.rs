@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gateway::{AskError, Client, ClientReply, Form, Gateway, GatewaySettings};
+use gateway::{AskError, Client, ClientReply, Form, GatewaySettings};
 use model::{Zone, percent_encoded};
 use ports::Clock;
 use serde::Serialize;
@@ -41,12 +41,7 @@ impl Api {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let config = &desk.loaded.config;
         loop {
-            let opened = if desk.asks_only {
-                World::open_to_ask(&desk.root, config, desk.open_index).await
-            } else {
-                World::open(&desk.root, config, desk.open_index).await
-            };
-            let in_use = match opened {
+            let in_use = match World::open(&desk.root, config, desk.open_index, desk.asks_only).await {
                 Ok(world) => return Ok(Self::here(world)),
                 Err(failure) if failure.exit == Exit::InUse => failure,
                 Err(failure) => return Err(failure),
@@ -93,16 +88,11 @@ impl Api {
             upload_bytes_max: usize::MAX,
             ..GatewaySettings::default()
         };
-        let (clock, ids) = (world.clock.clone(), world.ids.clone());
-        let gateway = Gateway::new(world.engine.clone(), settings, clock.clone(), ids)
-            .with_offline(world.offline.clone())
-            .with_direct(world.direct.clone())
-            .with_knowledge(world.knowledge.clone());
         Self {
-            client: Client::here(&gateway),
+            client: Client::here(&world.gateway(settings)),
             zone: world.zone.clone(),
+            clock: world.clock.clone(),
             world: Some(world),
-            clock,
         }
     }
 

@@ -11,6 +11,7 @@ use anyhow::Context;
 use background::strategies::{Limits, Nearness};
 use background::{Offline, Quiet};
 use conversation::Contexts;
+use gateway::{Gateway, GatewaySettings};
 use ledger::SqliteLedger;
 use memory::library::Knowledge;
 use memory::{Engine, MemorySettings, Parts};
@@ -65,30 +66,15 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// Opens everything; the caller ends it with [`World::shutdown`]. Background runs wait until they are started.
-    pub(crate) async fn open(root: &Path, config: &Config, open_index: OpenIndex) -> Result<Self, Failure> {
-        Self::open_with(root, config, open_index, settings(config)?).await
-    }
-
-    /// The same for one who asks a question and goes.
-    pub(crate) async fn open_to_ask(
+    /// Opens everything; the caller ends it with [`World::shutdown`]. Background runs wait until they are started; for one who
+    /// asks a question and goes, other work does too.
+    pub(crate) async fn open(
         root: &Path,
         config: &Config,
         open_index: OpenIndex,
+        asks_only: bool,
     ) -> Result<Self, Failure> {
-        let settings = MemorySettings {
-            asks_only: true,
-            ..settings(config)?
-        };
-        Self::open_with(root, config, open_index, settings).await
-    }
-
-    async fn open_with(
-        root: &Path,
-        config: &Config,
-        open_index: OpenIndex,
-        settings: MemorySettings,
-    ) -> Result<Self, Failure> {
+        let settings = settings(config, asks_only)?;
         let ledger = locked(root)?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let ids: Arc<dyn Ids> = Arc::new(RandomIds);
@@ -177,6 +163,19 @@ impl World {
         self.offline.configure(settings);
         self.offline.register(strategies);
         Ok(())
+    }
+
+    /// The API of it.
+    pub(crate) fn gateway(&self, settings: GatewaySettings) -> Gateway {
+        Gateway::new(
+            self.engine.clone(),
+            settings,
+            self.clock.clone(),
+            self.ids.clone(),
+        )
+        .with_offline(self.offline.clone())
+        .with_direct(self.direct.clone())
+        .with_knowledge(self.knowledge.clone())
     }
 
     /// Ends everything within ten seconds.
@@ -270,7 +269,7 @@ fn of_strategy(keys: &StrategyKeys) -> (String, background::StrategySettings) {
     (keys.name.clone(), settings)
 }
 
-fn settings(config: &Config) -> Result<MemorySettings, Failure> {
+fn settings(config: &Config, asks_only: bool) -> Result<MemorySettings, Failure> {
     Ok(MemorySettings {
         zone: zone(config)?,
         gap_minutes: config.memory.gap_minutes,
@@ -287,7 +286,7 @@ fn settings(config: &Config) -> Result<MemorySettings, Failure> {
         redacts: config.memory.redact,
         records_history: config.history.enabled,
         shared: shared(config)?,
-        asks_only: false,
+        asks_only,
     })
 }
 

@@ -47,7 +47,7 @@ pub(super) fn demo(desk: &Desk, args: &DemoArgs) -> Result<Exit, Failure> {
 }
 
 async fn play(desk: &Desk, root: &Path) -> Result<Exit, Failure> {
-    let api = Api::here(World::open(root, &desk.loaded.config, desk.open_index).await?);
+    let api = Api::here(World::open(root, &desk.loaded.config, desk.open_index, false).await?);
     let imported = remember(desk, root, &api).await?;
     let (messages, talks) = (imported.messages, imported.conversations);
     say!(

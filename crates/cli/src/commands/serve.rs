@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use anyhow::Context;
-use gateway::{Auth, Client, Gateway, GatewaySettings, Secret, ServeError};
+use gateway::{Auth, Client, GatewaySettings, Secret, ServeError};
 use ports::{Clock, NoRoom};
 use proxy::Proxy;
 use serde_json::json;
@@ -69,7 +69,7 @@ pub(super) fn serve(desk: &Desk, args: &ServeArgs) -> Result<Exit, Failure> {
 async fn opened(desk: &Desk) -> Result<World, Failure> {
     let clock = SystemClock::new();
     loop {
-        match World::open(&desk.root, &desk.loaded.config, desk.open_index).await {
+        match World::open(&desk.root, &desk.loaded.config, desk.open_index, false).await {
             Err(Failure {
                 exit: Exit::InUse, ..
             }) if clock.elapsed() < WAIT && serving::find(&desk.root).is_none() => clock.sleep(LOOK).await,
@@ -97,19 +97,11 @@ async fn until_signal(
     (settings, key): (GatewaySettings, &str),
     (address, ended): (SocketAddr, impl Future<Output = ()> + Send),
 ) -> Result<(), Failure> {
-    let gateway = Gateway::new(
-        world.engine.clone(),
-        settings,
-        world.clock.clone(),
-        world.ids.clone(),
-    )
-    .with_direct(world.direct.clone())
-    .with_knowledge(world.knowledge.clone());
+    let gateway = world.gateway(settings);
     let gateway = match proxy {
         Some(proxy) => gateway.with_proxy(proxy),
         None => gateway,
     };
-    let gateway = gateway.with_offline(world.offline.clone());
     let user = contexts::owner(&desk.loaded.config, &desk.root);
     let door = mcp::routes(Client::here(&gateway), user, super::mcp::now(world.clock.clone()));
     let uploads = Uploads::of(&desk.root, world.clock.clone(), world.zone.clone())

@@ -94,7 +94,7 @@ fn words(line: &str) -> Vec<&str> {
 
 /// Runs commands one after the other in one process.
 pub(super) async fn typed(desk: &Desk, lines: &[&str]) -> Result<Told, Failure> {
-    let world = World::open(&desk.root, &desk.loaded.config, desk.open_index).await?;
+    let world = World::open(&desk.root, &desk.loaded.config, desk.open_index, false).await?;
     typed_in(desk, world, lines).await
 }
 
@@ -421,7 +421,7 @@ fn draft(owner: &Owner, id: &str, name: &str) -> Entry {
 
 /// A world whose agent has a draft of this name and id.
 async fn with_skill(desk: &Desk, drafts: &[(&str, &str)]) -> World {
-    let world = World::open(&desk.root, &desk.loaded.config, desk.open_index).await;
+    let world = World::open(&desk.root, &desk.loaded.config, desk.open_index, false).await;
     let world = world.expect("it opens");
     let owner = Owner::agent(Name::parse("assistant").expect("a name"));
     let put = drafts.iter().map(|(id, name)| draft(&owner, id, name));
@@ -442,7 +442,7 @@ async fn a_fact_tells_where_it_holds() {
     let name = |name| Name::parse(name).expect("a name");
     let scope = Scope::new(name("default"), name("shop"));
     let owner = Owner::user(name("ana"));
-    let world = World::open(&desk.root, &desk.loaded.config, desk.open_index);
+    let world = World::open(&desk.root, &desk.loaded.config, desk.open_index, false);
     let world = world.await.expect("it opens");
     let fact = |id: &str, labels: &[&str]| Entry {
         kind: EntryKind::Fact,

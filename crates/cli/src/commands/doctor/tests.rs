@@ -120,7 +120,7 @@ async fn each_problem_comes_with_its_remedy() {
 async fn a_running_server_is_asked_and_its_version_compared() {
     let home = TempDir::new().expect("a folder");
     let desk = desk(&home.path().join("root"), &[]);
-    let world = World::open(&desk.root, &desk.loaded.config, desk.open_index).await;
+    let world = World::open(&desk.root, &desk.loaded.config, desk.open_index, false).await;
     let world = world.expect("it opens");
     let (clock, ids) = (world.clock.clone(), world.ids.clone());
     let gateway = Gateway::new(world.engine.clone(), GatewaySettings::default(), clock, ids);

@@ -22,7 +22,7 @@ impl Stage {
     async fn new() -> Self {
         let root = TempDir::new().expect("a folder");
         let desk = desk(root.path(), &[]);
-        let world = World::open(&desk.root, &desk.loaded.config, desk.open_index).await;
+        let world = World::open(&desk.root, &desk.loaded.config, desk.open_index, false).await;
         Self {
             api: Api::here(world.expect("it opens")),
             args: args(),
@@ -194,7 +194,7 @@ async fn a_turn_is_stored_once_in_the_persons_words_and_nothing_of_a_subagent() 
 async fn a_long_session_without_a_server_is_stored_whole() {
     let root = TempDir::new().expect("a folder");
     let desk = desk(root.path(), &[]);
-    let world = World::open_to_ask(&desk.root, &desk.loaded.config, desk.open_index).await;
+    let world = World::open(&desk.root, &desk.loaded.config, desk.open_index, true).await;
     let stage = Stage {
         api: Api::here(world.expect("it opens")),
         args: args(),
@@ -258,7 +258,7 @@ async fn beside_a_server_the_root_is_not_opened_and_a_dead_servers_address_misle
         Api::beside(&desk).expect("it looks").is_none(),
         "there is no root"
     );
-    let world = World::open(&desk.root, &desk.loaded.config, desk.open_index).await;
+    let world = World::open(&desk.root, &desk.loaded.config, desk.open_index, false).await;
     let world = world.expect("it opens");
     let gateway = Gateway::new(
         world.engine.clone(),

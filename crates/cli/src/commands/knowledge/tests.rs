@@ -21,7 +21,7 @@ struct Shop {
 impl Shop {
     async fn open(root: TempDir, variables: &[(&str, &str)]) -> Self {
         let desk = desk(root.path(), variables);
-        let world = World::open(&desk.root, &desk.loaded.config, desk.open_index).await;
+        let world = World::open(&desk.root, &desk.loaded.config, desk.open_index, false).await;
         let api = Api::here(world.expect("it opens"));
         Self { root, desk, api }
     }

@@ -26,7 +26,7 @@ impl Stations {
 
     async fn with(root: TempDir, variables: &[(&str, &str)], turns: usize) -> Self {
         let desk = desk(root.path(), variables);
-        let world = World::open(&desk.root, &desk.loaded.config, desk.open_index).await;
+        let world = World::open(&desk.root, &desk.loaded.config, desk.open_index, false).await;
         let api = Api::here(world.expect("it opens"));
         let stations = Self { root, api };
         stations.turns(turns).await;

@@ -37,7 +37,7 @@ async fn the_root_is_open_around_calls_only() {
         .expect("it is stored");
     let clock = Arc::new(ManualClock::new());
     let root = Root::new(here(), clock.clone());
-    let free = async || World::open(&here().root, &here().loaded.config, here().open_index).await;
+    let free = async || World::open(&here().root, &here().loaded.config, here().open_index, false).await;
     let work = async {
         assert!(found(&root).await.contains("Marula"));
         let taken = free().await.expect_err("it is open").exit;
@@ -70,7 +70,7 @@ async fn a_server_that_came_or_went_is_followed() {
     assert!(found(&root).await.contains("Marula"));
     root.close().await;
 
-    let world = World::open(folder.path(), &here().loaded.config, here().open_index)
+    let world = World::open(folder.path(), &here().loaded.config, here().open_index, false)
         .await
         .expect("it opens");
     let gateway = Gateway::new(
@@ -113,7 +113,7 @@ async fn served(folder: &TempDir) -> (World, Client) {
     )
     .await
     .expect("it is stored");
-    let world = World::open(folder.path(), &here.loaded.config, here.open_index)
+    let world = World::open(folder.path(), &here.loaded.config, here.open_index, false)
         .await
         .expect("it opens");
     let token = |secret: &str, user: Option<&str>| Token {

@@ -29,7 +29,7 @@ async fn look(clock: &ManualClock) {
 
 /// A world that has heard one sentence of Ann's; `wait` until it is written.
 async fn told(desk: &Desk, wait: bool) -> World {
-    let world = World::open(&desk.root, &desk.loaded.config, desk.open_index).await;
+    let world = World::open(&desk.root, &desk.loaded.config, desk.open_index, false).await;
     let world = world.expect("it opens");
     let session = SessionKey {
         scope: Scope::default(),

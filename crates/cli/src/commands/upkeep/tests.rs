@@ -69,7 +69,7 @@ async fn a_memory_folder_that_is_away_or_another_one_is_refused_and_nothing_is_d
 async fn a_running_process_takes_a_folder_that_goes_for_no_deletion() {
     let (root, desk) = remembering().await;
     let [memory, away] = ["memory", "away"].map(|name| root.path().join(name));
-    let world = World::open(&desk.root, &desk.loaded.config, desk.open_index).await;
+    let world = World::open(&desk.root, &desk.loaded.config, desk.open_index, false).await;
     let api = Api::here(world.expect("it opens"));
     let sync = async || api.post::<SyncedData>("/index/sync", &NOTHING).await;
     sync().await.expect("all is there");
@@ -108,7 +108,7 @@ async fn a_folder_that_is_accepted_is_the_ledgers_and_what_it_lacks_is_deleted()
     let ids = [root.path(), other.path()].map(|root| VaultId::read(&root.join(FILE)).expect("read"));
     assert_eq!(ids[0], ids[1]);
     // While a process has the root open, nothing changes.
-    let world = World::open(&desk.root, &desk.loaded.config, desk.open_index).await;
+    let world = World::open(&desk.root, &desk.loaded.config, desk.open_index, false).await;
     let world = world.expect("it opens");
     let refused = accept(&desk, &args).expect_err("it is in use");
     assert_eq!(refused.exit, Exit::InUse);
