@@ -10,6 +10,7 @@ use serde_json::Value;
 use text::Language;
 
 use crate::boundary::holds;
+use crate::episode::TITLE_CHARS_MAX;
 use crate::evidence::{Evidence, states};
 use crate::facts::lexicon::SECRETS;
 use crate::prompt::Tail;
@@ -19,7 +20,6 @@ use crate::visible::{FIRST_PERSON, speaker};
 use crate::words::{cut, one_line, words};
 use crate::{Episode, Fact, dates, episode, repair};
 
-const TITLE_CHARS_MAX: usize = 80;
 const SUMMARY_CHARS_MAX: usize = 800;
 const FACT_CHARS_MAX: usize = 300;
 const FACTS_A_PART_MAX: usize = 30;

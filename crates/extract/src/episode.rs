@@ -8,7 +8,6 @@ use model::{Cell, Doc, Entry, Message, Role, Zone};
 use text::term_set;
 
 use crate::sentence::sentences;
-use crate::title::{TITLE_CHARS_MAX, as_title, headline, manner, title, with_more};
 use crate::visible::{shown, speaker};
 use crate::words::{WordList, cut, one_line, word_list, words};
 use crate::{dates, facts};
@@ -16,7 +15,7 @@ use crate::{dates, facts};
 /// An episode's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Episode {
-    /// One line that names it, at most 80 characters.
+    /// The first sentence that a person said, in one line of at most 80 characters.
     pub subject: String,
     /// At most three sentences.
     pub summary: String,
@@ -24,6 +23,7 @@ pub struct Episode {
     pub body: String,
 }
 
+pub(crate) const TITLE_CHARS_MAX: usize = 80;
 const SUMMARY_SENTENCES_MAX: usize = 3;
 const SENTENCE_CHARS_MAX: usize = 240;
 /// A message's sentences in the digest: the best so many, in their order.
@@ -35,11 +35,14 @@ const SENTENCES_READ_MAX: usize = 2_000;
 const FACT_WEIGHT: f64 = 1.6;
 /// Weight of what somebody else says: a quotation, a draft, a scene.
 const FOREIGN_WEIGHT: f64 = 0.6;
+/// Weight of a model's sentence, relative to a person's.
+const MODEL_WEIGHT: f64 = 0.7;
+const QUESTION_WEIGHT: f64 = 0.5;
 /// Of a long message only so many sentences are weighed.
 const SENTENCES_READ_A_MESSAGE: usize = 60;
 
 /// Words of greetings, thanks and agreement; a sentence of these alone is left out.
-pub(crate) static FILLER: WordList = word_list!(
+static FILLER: WordList = word_list!(
     "fun long time 你好 您好 谢谢 再见 好的 太好了 嗨 こんにちは ありがとう またね はい 안녕 감사합니다 \
      hola gracias adiós bonjour merci salut hallo danke tschüss ciao grazie hi hey hello hiya yo morning afternoon evening night goodnight bye goodbye cya see later soon thanks \
      thank thx ty cheers welcome please sure ok okay k yes yeah yep yup no nope nah wow oh ah aw aww haha \
@@ -54,17 +57,8 @@ pub fn episode(cell: &Cell, zone: &Zone) -> Episode {
     let messages = &cell.messages;
     let texts: Vec<String> = messages.iter().map(shown).collect();
     let items = weighed(messages, &texts, zone);
-    let best = best(&items, messages);
-    let subject = best.first().map_or_else(
-        || fallback(messages, &texts),
-        |at| {
-            let item = &items[*at];
-            let told = title(item.text, item.fact.as_deref(), &messages[item.message], zone);
-            let next = items.get(at + 1).filter(|next| next.message == item.message);
-            next.and_then(|next| with_more(&told, next.text)).unwrap_or(told)
-        },
-    );
-    let mut chosen = best;
+    let subject = title(messages, &texts, &items);
+    let mut chosen = best(&items, messages);
     chosen.sort_unstable();
     let mut said = Vec::new();
     let mut told_by = None;
@@ -110,16 +104,29 @@ fn retold(sentence: &EpisodeSentence<'_>, message: &Message, zone: &Zone) -> Str
     }
 }
 
-/// Title of a segment without an important statement.
-fn fallback(messages: &[Message], texts: &[String]) -> String {
-    let spoken = texts
+/// The first sentence that a person said in their own words, else the first of anybody. It names its speaker where several
+/// people talk.
+fn title(messages: &[Message], texts: &[String], items: &[EpisodeSentence<'_>]) -> String {
+    let is_person = |message: &Message| message.role == Role::User;
+    let first = items
         .iter()
-        .map(|text| one_line(text))
-        .find(|text| !text.is_empty());
-    spoken.map_or_else(
-        || cut(&headline(&wordless(messages)), TITLE_CHARS_MAX),
-        |text| cut(&text, TITLE_CHARS_MAX),
-    )
+        .min_by_key(|item| (!is_person(&messages[item.message]), !item.is_own));
+    let title = if let Some(first) = first {
+        let mut people = messages.iter().filter(|message| is_person(message));
+        let message = &messages[first.message];
+        let said = one_line(first.text);
+        let said = said.trim_end_matches(['.', '。']);
+        if people.any(|other| other.sender != message.sender) {
+            format!("{}: {said}", speaker(message))
+        } else {
+            said.to_owned()
+        }
+    } else {
+        let mut spoken = texts.iter().map(|text| one_line(text));
+        let spoken = spoken.find(|text| !text.is_empty());
+        spoken.unwrap_or_else(|| facts::capitalised(&wordless(messages)))
+    };
+    cut(&title, TITLE_CHARS_MAX)
 }
 
 fn wordless(messages: &[Message]) -> String {
@@ -145,14 +152,13 @@ struct EpisodeSentence<'a> {
     text: &'a str,
     /// Its writer speaks: it is no quotation, no draft, no line of a scene.
     is_own: bool,
-    /// Its first fact, without written-out dates.
-    fact: Option<String>,
+    has_fact: bool,
     terms: BTreeSet<String>,
     score: f64,
 }
 
-/// Every sentence that is no filler, with its weight: words that return in the segment weigh more, and so do dates,
-/// names, and what people tell of themselves; questions weigh less, and a model's words less than a person's.
+/// Every sentence that is no filler, with its weight. Words that return in the segment weigh more, and so do facts.
+/// Quotations and questions weigh less, and a model's words less than a person's.
 fn weighed<'a>(messages: &[Message], texts: &'a [String], zone: &Zone) -> Vec<EpisodeSentence<'a>> {
     let scene = facts::scene(messages);
     let mut items = Vec::new();
@@ -173,7 +179,7 @@ fn weighed<'a>(messages: &[Message], texts: &'a [String], zone: &Zone) -> Vec<Ep
                 message,
                 text,
                 is_own,
-                fact: facts::first_of(text, said, &name, zone).filter(|_| is_own),
+                has_fact: is_own && facts::is_fact(text, said, &name, zone),
                 terms: term_set(text),
                 score: 0.0,
             }
@@ -191,15 +197,18 @@ fn weighed<'a>(messages: &[Message], texts: &'a [String], zone: &Zone) -> Vec<Ep
     let scores: Vec<f64> = items
         .iter()
         .map(|item| {
-            let weight = |term: &String| 1.0 + (spread[term.as_str()].len() as f64).ln();
-            let sum: f64 = item.terms.iter().map(weight).sum();
-            let telling = match (item.is_own, &item.fact) {
-                (false, _) => FOREIGN_WEIGHT,
-                (true, Some(_)) => FACT_WEIGHT,
-                (true, None) => 1.0,
-            };
-            let message = &messages[item.message];
-            sum / (item.terms.len() as f64 + 6.0).sqrt() * manner(item.text, message, zone) * telling
+            let spread = |term: &String| 1.0 + (spread[term.as_str()].len() as f64).ln();
+            let sum: f64 = item.terms.iter().map(spread).sum();
+            let mut weight = 1.0;
+            for (holds, factor) in [
+                (!item.is_own, FOREIGN_WEIGHT),
+                (item.has_fact, FACT_WEIGHT),
+                (messages[item.message].role != Role::User, MODEL_WEIGHT),
+                (item.text.ends_with(['?', '？']), QUESTION_WEIGHT),
+            ] {
+                weight *= if holds { factor } else { 1.0 };
+            }
+            weight * sum / (item.terms.len() as f64 + 6.0).sqrt()
         })
         .collect();
     for (item, score) in items.iter_mut().zip(scores) {
@@ -232,10 +241,7 @@ fn best(items: &[EpisodeSentence<'_>], messages: &[Message]) -> Vec<usize> {
                 .iter()
                 .filter(|term| chosen.iter().any(|other| items[*other].terms.contains(*term)));
             let new = 1.0 - told.count() as f64 / (item.terms.len() as f64).max(1.0);
-            let message = &messages[item.message];
-            let opens = Some(at) == opening;
-            let first = || as_title(item.text, item.fact.as_deref(), message, opens, !item.is_own);
-            item.score * new * if chosen.is_empty() { first() } else { 1.0 }
+            item.score * new
         };
         // Nobody's account begins with another's words. Of a scene only what opens it is told.
         let left = (0..items.len())

@@ -8,7 +8,7 @@
 //! injected, marked private, or printed by a tool.
 //!
 //! Reading order: [`boundary`] (where to cut), `visible`, `sentence` and `words` (the readable text of a message, in
-//! pieces), [`mod@episode`] with `title` (accounts), [`mod@facts`] (statements of people about themselves),
+//! pieces), [`mod@episode`] (accounts), [`mod@facts`] (statements of people about themselves),
 //! [`mod@slot`] (supersession), [`prompt`], `answer` and `evidence` (the same by a chat model, and what of it is believed),
 //! [`follow_up`] (what a search has missed).
 
@@ -28,7 +28,6 @@ pub mod skills;
 pub mod slot;
 #[cfg(test)]
 mod tests;
-mod title;
 pub mod visible;
 pub mod words;
 

@@ -129,14 +129,10 @@ fn names_another(text: &str, message: &Message) -> bool {
         })
 }
 
-/// The first fact in a sentence of a person's message.
-pub(crate) fn first_of(sentence: &str, message: &Message, name: &str, zone: &Zone) -> Option<String> {
-    if message.role != Role::User || sentence.starts_with('>') {
-        return None;
-    }
-    let mut clauses = clause::clauses(sentence).into_iter();
-    let said = clauses.find_map(|clause| statement::statement(&clause, name, message.time, zone))?;
-    Some(full(&said.subject, &plain(&said.predicate), name))
+/// Whether a sentence of a person's message says a fact.
+pub(crate) fn is_fact(sentence: &str, message: &Message, name: &str, zone: &Zone) -> bool {
+    let says = |clause: &String| statement::statement(clause, name, message.time, zone).is_some();
+    message.role == Role::User && !sentence.starts_with('>') && clause::clauses(sentence).iter().any(says)
 }
 
 fn of_message(message: &Message, zone: &Zone) -> Vec<Told> {

@@ -80,7 +80,7 @@ async fn a_document_in_a_message_is_found_and_cited_and_is_nobodys_statement() {
 
         # 8 May 2024
 
-        ## Ada moved to Lisbon in March <!--ep_20240508_0000000000002 2024-05-08T13:56:00Z session=s-->
+        ## I moved to Lisbon in March <!--ep_20240508_0000000000002 2024-05-08T13:56:00Z session=s-->
 
         *Ada, 13:56*
 
