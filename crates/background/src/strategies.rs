@@ -1,10 +1,11 @@
 //! The background strategies, one in each file.
 //!
 //! Owns: when each runs, its reads and writes, and that a repetition changes nothing. Never: judging text
-//! (`consolidate` and `practice` do), running anything (`offline`), or learning from text that neither a person nor one
+//! (`extract` does), running anything (`engine`), or learning from text that neither a person nor one
 //! of our agents wrote.
 //!
-//! Every strategy works by rules. A configured model can word the result better, but never adds to it.
+//! Every strategy but [`skill`] works by rules. A configured model can word the result better, but never adds to it. A
+//! skill needs a model.
 //!
 //! Reading order: `desk` (what several share); of people's words [`foresight`], [`profile`], [`reflect`], [`dream`];
 //! of agents' work [`case`], [`skill`].
@@ -56,7 +57,7 @@ pub fn user_track(engine: &Engine, settings: StrategySettings) -> Vec<Arc<dyn St
     ]
 }
 
-/// Strategies by which agents learn from their own work: cases, and skills made of them.
+/// Strategies by which agents learn from their own work: cases, and skills that a model makes of them.
 pub fn agent_track(engine: &Engine, transcripts: Arc<dyn Transcripts>) -> Vec<Arc<dyn Strategy>> {
     let engine = || engine.clone();
     vec![

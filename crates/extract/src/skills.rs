@@ -1,13 +1,13 @@
-//! Agent skills: cases of an agent's work with tools, and skills made from them.
+//! Agent skills: cases of an agent's work with tools, and skills that a chat model makes from them.
 //!
 //! Owns: which work is worth telling, its telling by rules, and the prompts and answers of a chat model. Never: I/O, a
-//! clock, a model call, or passing on what a tool printed as something to do.
+//! clock, a model call, a skill by rules, or passing on what a tool printed as something to do.
 //!
 //! Evidence is an agent's own calls and people's messages. Text of tools and pages is data: it is quoted for a failed
 //! call, and used nowhere else.
 //!
 //! Reading order: [`trajectory`] (calls and results), [`case`](mod@case) (one piece of work), [`cluster`] (work of one
-//! kind), [`skill`](mod@skill) (common parts of such work), `answer` (a model's text for either, checked).
+//! kind), [`skill`] (common parts of such work), `answer` (a model's text for either, checked).
 
 mod answer;
 pub mod case;
@@ -26,10 +26,10 @@ use text::Fnv;
 pub use answer::SkillAnswerProblem;
 pub use case::{Case, case, case_request, parse_case};
 pub use cluster::{Cluster, KnownCase, clusters};
-pub use skill::{KnownSkill, Skill, SkillChange, mark, parse_skill, skill, skill_request, unsupported};
+pub use skill::{KnownSkill, Skill, mark, parse_skill, skill_request, unsupported};
 pub use trajectory::{AgentCall, CallRound, Trajectory, trajectories};
 
-/// Author of memories made by rules.
+/// Author of cases made by rules.
 pub const RULES_VERSION: &str = "practice/1";
 
 /// A text on one line, without secrets and without what would open a mark, a quotation or a command.

@@ -88,7 +88,7 @@ impl Run {
             lines.push((Role::Assistant, "Now the {}.", Some("deploy {} --env staging")));
             let result = self
                 .dice
-                .weighed(&[(3, "The {} is done."), (1, "error: no {} here")]);
+                .weighed(&[(3, "The {} is done."), (1, r#"{"error": "no {} here"}"#)]);
             lines.push((Role::Tool, result, None));
         }
         let end = self.dice.weighed(&[

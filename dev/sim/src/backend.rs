@@ -166,12 +166,33 @@ impl Chat for Backend {
     }
 }
 
-/// What a model says to who asks for the parts of a talk: it is one. Other questions it leaves to the rules.
+/// A usable answer: a talk is one part, and a skill has the steps of its cases. Other questions are left to the rules.
 fn well(request: &ChatRequest) -> Option<String> {
     let user = &request.messages.get(1)?.content;
+    if request
+        .schema
+        .as_ref()
+        .is_some_and(|(name, _)| name == "agent_skill")
+    {
+        return Some(skill(user));
+    }
     let (_, count) = user.rsplit_once("\"last\": ")?;
     let count: String = count.chars().take_while(char::is_ascii_digit).collect();
     Some(format!(
         r#"{{"parts":[{{"last":{count},"title":"A talk","summary":"","facts":[]}}]}}"#
     ))
+}
+
+/// A skill with the steps that worked.
+fn skill(cases: &str) -> String {
+    let steps = cases
+        .lines()
+        .filter(|line| line.contains("`run` on") && !line.contains("failed"));
+    let steps: Vec<String> = steps
+        .map(|step| format!(r#""{}""#, step.replace('"', "'")))
+        .collect();
+    format!(
+        r###"{{"action":"write","name":"deploy-service","description":"Deploy a service to staging.","content":["## Before","- `run` is there.","## Steps",{}],"confidence":0.7}}"###,
+        steps.join(",")
+    )
 }

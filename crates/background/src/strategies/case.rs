@@ -1,6 +1,6 @@
 //! An agent's case: its work with tools in a segment that was just written.
 //!
-//! Owns: when a case is written, and that it is written once. Never: its text (`practice`).
+//! Owns: when a case is written, and that it is written once. Never: its text (`extract::skills`).
 
 use std::sync::Arc;
 

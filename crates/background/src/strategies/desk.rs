@@ -1,6 +1,6 @@
 //! Shared by all strategies: the owners of a run, reading their memory, asking a model.
 //!
-//! Owns: that what a run writes is recorded as its own, and that whatever goes wrong with a model leaves the work to the rules.
+//! Owns: that what a run writes is recorded as its own, and that a run without a usable answer goes on without a model.
 //! Never: a rule of its own, a prompt, or reading an answer.
 
 use std::fmt::Display;
@@ -10,21 +10,32 @@ use extract::Prompt;
 use extract::consolidate::known::{KnownFact, of_row};
 use memory::{Engine, EngineError, Hit, List};
 use model::{EntryKind, Owner, OwnerKind, Scope, Timestamp};
-use ports::ChatRequest;
 use ports::runs::MemoryEvent;
+use ports::{ChatError, ChatRequest};
 use text::chain;
 
 /// Why an answer is left aside that could not be read.
 pub(crate) const NO_ANSWER: &str = "the answer does not fit the question";
 
 /// Asks the model once, if there is one and the day's budget lasts; returns the parsed answer and its author. None: the
-/// strategy falls back to its rules.
+/// strategy goes on without a model.
 pub(crate) async fn ask<T, E: Display>(
     context: &RunContext,
     prompt: Prompt,
     read: impl Fn(&str) -> Result<T, E>,
 ) -> Option<(T, String)> {
-    let chat = context.chat.as_ref()?;
+    answer(context, prompt, read).await.ok()?
+}
+
+/// As [`ask`], for what nothing but a model makes: the error says whether a later attempt can succeed.
+pub(crate) async fn answer<T, E: Display>(
+    context: &RunContext,
+    prompt: Prompt,
+    read: impl Fn(&str) -> Result<T, E>,
+) -> Result<Option<(T, String)>, ChatError> {
+    let Some(chat) = &context.chat else {
+        return Ok(None);
+    };
     let request = ChatRequest {
         schema: Some((prompt.schema_name, prompt.schema_json)),
         ..ChatRequest::new(prompt.system, prompt.user, prompt.tokens_max)
@@ -32,13 +43,13 @@ pub(crate) async fn ask<T, E: Display>(
     let strategy = &context.run.work.strategy;
     let reply = chat.complete(request).await;
     let reply = reply.inspect_err(
-        |error| tracing::debug!(%strategy, %error, "no chat model available; falling back to rules"),
+        |error| tracing::debug!(%strategy, %error, "no chat model available; going on without it"),
     );
-    let told = read(&reply.ok()?.content);
+    let told = read(&reply?.content);
     let told = told.inspect_err(
-        |problem| tracing::warn!(%strategy, %problem, "model answer unusable; falling back to rules"),
+        |problem| tracing::warn!(%strategy, %problem, "model answer unusable; going on without it"),
     );
-    Some((told.ok()?, extract::signed(chat.model())))
+    Ok(told.ok().map(|told| (told, extract::signed(chat.model()))))
 }
 
 /// Writes as the run: its changes are recorded as the run's, and an undo can undo them. Never ask a model in it,

@@ -1,6 +1,6 @@
 //! An agent's skills: common parts of its cases of one kind, as drafts for a person.
 //!
-//! Owns: when cases are compared, and how a change reaches the vault. Never: the text of a skill (`practice`), or
+//! Owns: when cases are compared, and how a skill reaches the vault. Never: the text of a skill, which a model writes, or
 //! approving it.
 
 use std::time::Duration;
@@ -8,22 +8,24 @@ use std::time::Duration;
 use crate::{About, Failure, RunContext, RunOutcome, Strategy, Triggers};
 use async_trait::async_trait;
 use extract::skills::{
-    Cluster, KnownCase, KnownSkill, RULES_VERSION, Skill, SkillChange, clusters, mark, parse_skill, skill,
-    skill_request, unsupported,
+    Cluster, KnownCase, KnownSkill, Skill, clusters, mark, parse_skill, skill_request, unsupported,
 };
 use memory::{Curate, Engine};
 use model::{
     Doc, Entry, EntryId, EntryKind, MessageId, Origin, Owner, Parent, ParentKind, Scope, SkillStatus,
     Timestamp,
 };
+use ports::ChatError;
 use ports::runs::MemoryEvent;
 
-use crate::strategies::desk::{all, ask, failed, recorded};
+use crate::strategies::desk::{all, answer, failed, recorded};
 
 /// Quiet time after an agent's last case, because the agent may still be working.
 const QUIET: Duration = Duration::from_mins(5);
+/// Attempts of a run that wait for a silent model. After that, the agent's next case asks again.
+const MODEL_ATTEMPTS_MAX: u32 = 3;
 
-/// Sorts an agent's cases by kind and keeps a draft for each kind.
+/// Sorts an agent's cases by kind and has a model keep a draft for each kind.
 #[derive(Debug)]
 pub(super) struct ExtractAgentSkill {
     pub(super) engine: Engine,
@@ -50,11 +52,16 @@ impl ExtractAgentSkill {
                 // A run that knows of more waits already.
                 break;
             }
-            let (change, author) = change(context, &cluster, &standing).await;
-            let (id, skill) = match change {
-                SkillChange::None => continue,
-                SkillChange::Add(skill) => (cluster.skill_id(), skill),
-                SkillChange::Update(id, skill) => (id, skill),
+            let Some(prompt) = skill_request(&cluster, &standing) else {
+                continue;
+            };
+            let read = |answer: &str| parse_skill(answer, &cluster, &standing);
+            let ((id, skill), author) = match answer(context, prompt, read).await {
+                Ok(Some((Some(written), author))) => (written, author),
+                Err(error @ ChatError::Unavailable { .. }) if context.run.attempt < MODEL_ATTEMPTS_MAX => {
+                    return Err(error.into());
+                }
+                Ok(_) | Err(_) => continue,
             };
             let now = context.clock.now();
             let times = (created(&id).unwrap_or(now), now);
@@ -113,25 +120,12 @@ impl Strategy for ExtractAgentSkill {
             ));
         };
         let changes = self.learn(context, owner).await?;
-        Ok(RunOutcome::of(format!("{changes} skills")))
+        let without = match context.chat {
+            Some(_) => "",
+            None => "; a new skill needs a chat model",
+        };
+        Ok(RunOutcome::of(format!("{changes} skills{without}")))
     }
-}
-
-/// The change of a cluster, by the model if there is one, else by rules; and its author.
-async fn change(
-    context: &RunContext,
-    cluster: &Cluster<'_>,
-    standing: &[KnownSkill],
-) -> (SkillChange, String) {
-    let rules = || (skill(cluster, standing), RULES_VERSION.to_owned());
-    if context.chat.is_none() {
-        return rules();
-    }
-    let Some(prompt) = skill_request(cluster, standing) else {
-        return (SkillChange::None, String::new());
-    };
-    let asked = ask(context, prompt, |answer| parse_skill(answer, cluster, standing)).await;
-    asked.unwrap_or_else(rules)
 }
 
 fn known(doc: &Doc) -> KnownCase {

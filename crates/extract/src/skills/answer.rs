@@ -55,7 +55,7 @@ impl Evidence {
         Self::new(
             calls
                 .chain([work.request.as_str()])
-                .chain(work.corrections.iter().map(String::as_str)),
+                .chain(work.said.iter().map(String::as_str)),
         )
     }
 

@@ -23,6 +23,7 @@ const INSIGHTS_MAX: usize = 3;
 const INTENT_CHARS_MAX: usize = 200;
 const APPROACH_CHARS_MAX: usize = 4_000;
 const INSIGHT_CHARS_MAX: usize = 600;
+const QUALITY_PERCENT_MAX: usize = 75;
 const ANSWER_TOKENS_MAX: u32 = 900;
 
 /// One agent's work.
@@ -33,7 +34,7 @@ pub struct Case {
     pub task_intent: String,
     /// Numbered steps, failed ones named as such.
     pub approach: String,
-    /// Failed attempts, the approach that worked, and corrections by people; can be empty.
+    /// Failed attempts, the approach that worked, and people's messages; can be empty.
     pub key_insight: String,
     /// 0 to 100.
     pub quality_percent: u8,
@@ -45,7 +46,7 @@ pub struct Case {
 
 /// The case of a piece of work; none if it is too small to learn from.
 pub fn case(work: &Trajectory) -> Option<Case> {
-    let is_worth_it = work.rounds.len() >= ROUNDS_MIN || !work.corrections.is_empty();
+    let is_worth_it = work.rounds.len() >= ROUNDS_MIN;
     let tools: BTreeSet<&str> = work.calls().map(|call| call.tool.as_str()).collect();
     let task_intent = if work.request.is_empty() {
         let tools: Vec<&str> = tools.iter().copied().collect();
@@ -105,7 +106,7 @@ fn approach(work: &Trajectory) -> String {
     lines.join("\n")
 }
 
-/// Failed attempts, each with the later call of the same tool that worked, and corrections by people.
+/// Failed attempts, each with the later call of the same tool that worked, and people's messages.
 fn insight(work: &Trajectory) -> String {
     let calls: Vec<&AgentCall> = work.calls().collect();
     let mut told: Vec<String> = Vec::new();
@@ -128,23 +129,23 @@ fn insight(work: &Trajectory) -> String {
         }
     }
     told.truncate(INSIGHTS_MAX);
-    let corrected = work.corrections.iter();
-    told.extend(corrected.map(|said| format!("A person said: \"{}\"", said.replace('"', "'"))));
+    told.extend(
+        work.said
+            .iter()
+            .map(|said| format!("A person said: \"{}\"", said.replace('"', "'"))),
+    );
     told.join(" ")
 }
 
-/// Quality: reactions of people count most, then the success of the last call, then the share of earlier failures.
+/// Quality: what the calls prove. A full score would need a person's judgement.
 fn quality(work: &Trajectory) -> u8 {
     let calls = work.calls().count().max(1);
     let failed = work.calls().filter(|call| call.error.is_some()).count();
     let ended_badly = work.calls().next_back().is_some_and(|call| call.error.is_some());
-    let mut percent: usize = 60;
-    percent += if work.is_thanked { 25 } else { 0 };
-    percent += if work.is_answered { 15 } else { 0 };
-    let mut lost = 15 * work.corrections.len() + 25 * failed / calls;
+    let mut lost = 25 * failed / calls;
     lost += if ended_badly { 40 } else { 0 };
-    lost += if work.is_answered { 0 } else { 10 };
-    u8::try_from(percent.saturating_sub(lost).min(100)).expect("at most 100")
+    lost += if work.is_answered { 0 } else { 25 };
+    u8::try_from(QUALITY_PERCENT_MAX.saturating_sub(lost)).expect("at most 100")
 }
 
 const SYSTEM: &str = "\
@@ -173,15 +174,10 @@ const SCHEMA: &str = r#"{"type":"object","additionalProperties":false,"required"
 pub fn case_request(work: &Trajectory) -> Prompt {
     let mut user = format!("<work>\nasked: {}\n", work.request);
     user.push_str(&approach(work));
-    for said in &work.corrections {
+    for said in &work.said {
         write!(user, "\na person said: {said}").expect("a string takes any text");
     }
-    let ending = if work.is_thanked {
-        "\na person was content"
-    } else {
-        ""
-    };
-    write!(user, "{ending}\n</work>").expect("a string takes any text");
+    user.push_str("\n</work>");
     Prompt::new(SYSTEM, user, ("agent_case", SCHEMA), ANSWER_TOKENS_MAX)
 }
 

@@ -1,20 +1,17 @@
-//! Common parts of work of one kind, as a skill that a person can approve.
+//! Common parts of work of one kind, as a skill that a model writes and a person can approve.
 //!
-//! Owns: when there is enough to make one, its text by rules, the one request that a model gets, and that a person's
-//! word is final. Never: approving, or taking a person's skill for its own.
+//! Owns: when a model is asked, its request and answer, and that a person's word is final. Never: a skill without a
+//! model, approving one, or taking a person's skill for its own.
 
-use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use crate::Prompt;
 use crate::repair;
-use crate::words::one_line;
 use model::{EntryId, SkillStatus};
 use serde_json::Value;
-use text::{each_word, is_stop_word, term_set, terms};
 
-use crate::skills::answer::{Evidence, SkillAnswerProblem, percent, text, unquoted};
+use crate::skills::answer::{Evidence, SkillAnswerProblem, percent, text};
 use crate::skills::cluster::{Cluster, KnownCase};
 use crate::skills::{hash, paragraphs, plain};
 
@@ -30,13 +27,6 @@ const CONTENT_CHARS_MIN: usize = 50;
 const GOOD_PERCENT: u8 = 50;
 /// Below this nothing is learnt from it.
 const WORTH_PERCENT: u8 = 20;
-/// Good cases that a skill by rules needs.
-const GOOD_CASES_MIN: usize = 2;
-const NAME_WORDS_MAX: usize = 5;
-/// Words of a request that name nothing.
-const COURTESIES: [&str; 6] = ["please", "pls", "hi", "hello", "help", "now"];
-const PITFALLS_MAX: usize = 8;
-const REQUESTS_MAX: usize = 5;
 /// Cases that a model is shown, the newest.
 const CASES_SHOWN_MAX: usize = 8;
 const ANSWER_TOKENS_MAX: u32 = 1_500;
@@ -72,14 +62,6 @@ impl KnownSkill {
     }
 }
 
-/// Change of a cluster's skill.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SkillChange {
-    None,
-    Add(Skill),
-    Update(EntryId, Skill),
-}
-
 /// Fingerprint of a skill's text: a text with another one is not ours.
 pub fn mark(skill: &Skill) -> String {
     let texts = [&skill.name, &skill.description, &skill.content];
@@ -109,130 +91,6 @@ fn standing<'s>(cluster: &Cluster<'_>, skills: &'s [KnownSkill]) -> Option<&'s K
         .min_by_key(|standing| (standing.is_ours(), &standing.id))
 }
 
-/// The change of a cluster's skill by rules: a skill from its second good case on, updated as long as no person changed
-/// or judged it.
-pub fn skill(cluster: &Cluster<'_>, skills: &[KnownSkill]) -> SkillChange {
-    let cases = worthy(cluster);
-    let Some(best) = cases
-        .iter()
-        .copied()
-        .filter(|case| is_good(case))
-        .max_by_key(|case| (case.quality_percent, case.time))
-    else {
-        return SkillChange::None;
-    };
-    let good = cases.iter().filter(|case| is_good(case)).count();
-    if good < GOOD_CASES_MIN {
-        return SkillChange::None;
-    }
-    let there = standing(cluster, skills);
-    let name = there.map_or_else(
-        || free_name(&name_of(best, &cases), skills),
-        |there| there.skill.name.clone(),
-    );
-    let requests = requests(&cases);
-    let mean = cases
-        .iter()
-        .map(|case| usize::from(case.quality_percent))
-        .sum::<usize>()
-        / cases.len();
-    let sure = (mean * good.min(4) / 4 + 20).min(95);
-    settled(
-        there,
-        Skill {
-            description: plain(
-                &format!(
-                    "How to: {} Use it when asked for something like this.",
-                    ended(&requests[0])
-                ),
-                DESCRIPTION_CHARS_MAX,
-            ),
-            content: content(best, &cases, &requests),
-            confidence_percent: u8::try_from(sure).expect("at most 95"),
-            cases: cases.iter().map(|case| case.id.clone()).collect(),
-            name,
-        },
-    )
-}
-
-/// The change that brings a skill about.
-fn settled(there: Option<&KnownSkill>, skill: Skill) -> SkillChange {
-    match there {
-        _ if check_content(&skill.content).is_err() => SkillChange::None,
-        None => SkillChange::Add(skill),
-        Some(there) if !there.is_ours() || there.skill == skill => SkillChange::None,
-        Some(there) => SkillChange::Update(there.id.clone(), skill),
-    }
-}
-
-fn ended(text: &str) -> String {
-    let is_ended = text.ends_with(['.', '!', '?', '…']);
-    format!("{text}{}", if is_ended { "" } else { "." })
-}
-
-/// The tasks in different words, the best work first.
-fn requests(cases: &[&KnownCase]) -> Vec<String> {
-    let mut cases: Vec<&KnownCase> = cases.to_vec();
-    cases.sort_by_key(|case| Reverse((case.quality_percent, case.time)));
-    let mut requests: Vec<String> = Vec::new();
-    for case in cases {
-        if !requests.contains(&case.intent) {
-            requests.push(case.intent.clone());
-        }
-    }
-    requests.truncate(REQUESTS_MAX);
-    requests
-}
-
-/// A step without its number.
-fn unnumbered(line: &str) -> &str {
-    let line = line.trim();
-    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
-    line[digits..]
-        .strip_prefix(". ")
-        .filter(|_| digits > 0)
-        .unwrap_or(line)
-}
-
-fn content(best: &KnownCase, cases: &[&KnownCase], requests: &[String]) -> String {
-    let mut out = String::from("## When\n\n");
-    for request in requests {
-        writeln!(out, "- Somebody asks: \"{}\"", request.replace('"', "'")).expect("a string takes any text");
-    }
-    let tools: Vec<String> = best.tools.iter().map(|tool| format!("`{tool}`")).collect();
-    write!(
-        out,
-        "- These tools are there: {}\n\n## Steps\n\n",
-        tools.join(", ")
-    )
-    .expect("a string takes any text");
-    let steps = best
-        .approach
-        .lines()
-        .filter(|line| unquoted(line) == *line && !line.trim().is_empty());
-    for (n, step) in steps.enumerate() {
-        writeln!(out, "{}. {}", n + 1, unnumbered(step)).expect("a string takes any text");
-    }
-    let mut pitfalls: Vec<String> = Vec::new();
-    for case in cases.iter().rev() {
-        let failed = case.approach.lines().map(|line| (line, unquoted(line)));
-        let failed = failed.filter(|(line, step)| line != step);
-        pitfalls.extend(failed.map(|(_, step)| format!("{} failed before.", unnumbered(step))));
-        if !case.insight.is_empty() {
-            pitfalls.push(ended(&one_line(&paragraphs(&case.insight, 400))));
-        }
-    }
-    let mut seen = BTreeSet::new();
-    pitfalls.retain(|pitfall| seen.insert(pitfall.clone()));
-    if !pitfalls.is_empty() {
-        out.push_str("\n## Pitfalls\n\n");
-    }
-    for pitfall in pitfalls.iter().take(PITFALLS_MAX) {
-        writeln!(out, "- {pitfall}").expect("a string takes any text");
-    }
-    paragraphs(&out, CONTENT_CHARS_MAX)
-}
-
 fn check_content(content: &str) -> Result<(), SkillAnswerProblem> {
     let lines = content.lines().filter(|line| !line.trim().is_empty()).count();
     if lines >= CONTENT_LINES_MIN && content.chars().count() >= CONTENT_CHARS_MIN {
@@ -240,35 +98,6 @@ fn check_content(content: &str) -> Result<(), SkillAnswerProblem> {
     }
     let reason = format!("`content` needs {CONTENT_LINES_MIN} lines and {CONTENT_CHARS_MIN} characters");
     Err(SkillAnswerProblem::Shape { reason })
-}
-
-/// A name from the words that the best work's request has in common with the others'.
-fn name_of(best: &KnownCase, cases: &[&KnownCase]) -> String {
-    let others: Vec<BTreeSet<String>> = cases
-        .iter()
-        .filter(|case| case.id != best.id)
-        .map(|case| term_set(&case.intent))
-        .collect();
-    let mut words: Vec<(String, bool)> = Vec::new();
-    each_word(&best.intent, |_, word| {
-        if !is_stop_word(word)
-            && !COURTESIES.contains(&word)
-            && word.bytes().all(|byte| byte.is_ascii_alphanumeric())
-        {
-            let term = terms(word);
-            let is_common = others
-                .iter()
-                .any(|other| term.iter().any(|term| other.contains(term)));
-            words.push((word.to_owned(), is_common));
-        }
-    });
-    if words.iter().filter(|(_, is_common)| *is_common).count() >= 2 {
-        words.retain(|(_, is_common)| *is_common);
-    }
-    words.truncate(NAME_WORDS_MAX);
-    let words: Vec<String> = words.into_iter().map(|(word, _)| word).collect();
-    slug(&words.join("-"))
-        .unwrap_or_else(|| slug(&best.tools.join("-")).unwrap_or_else(|| "skill".to_owned()))
 }
 
 /// A text as a skill's name; none when nothing of it is left.
@@ -362,36 +191,36 @@ pub fn skill_request(cluster: &Cluster<'_>, skills: &[KnownSkill]) -> Option<Pro
     Some(Prompt::new(SYSTEM, user, schema, ANSWER_TOKENS_MAX))
 }
 
-/// Reads a model's answer about a cluster.
+/// Reads the answer to a [`skill_request`]: the skill to write, with its id. None: the model sees nothing to learn.
 pub fn parse_skill(
     answer: &str,
     cluster: &Cluster<'_>,
     skills: &[KnownSkill],
-) -> Result<SkillChange, SkillAnswerProblem> {
+) -> Result<Option<(EntryId, Skill)>, SkillAnswerProblem> {
     let data = &repair::find(answer, "action").ok_or(SkillAnswerProblem::NotJson)?;
     if data.get("action").and_then(Value::as_str) == Some("none") {
-        return Ok(SkillChange::None);
+        return Ok(None);
     }
-    let there = standing(cluster, skills);
     let cases = worthy(cluster);
-    if !cases.iter().any(|case| is_good(case)) {
-        return Ok(SkillChange::None);
-    }
-    let evidence = Evidence::of_cases(&cases);
     let name = slug(&text(data, "name")?).ok_or_else(|| SkillAnswerProblem::Shape {
         reason: "`name` must have a letter or a digit".to_owned(),
     })?;
+    let (id, name) = match standing(cluster, skills) {
+        Some(there) => (there.id.clone(), there.skill.name.clone()),
+        None => (cluster.skill_id(), free_name(&name, skills)),
+    };
     let skill = Skill {
-        name: there.map_or_else(|| free_name(&name, skills), |there| there.skill.name.clone()),
+        name,
         description: plain(&text(data, "description")?, DESCRIPTION_CHARS_MAX),
         content: paragraphs(&text(data, "content")?, CONTENT_CHARS_MAX),
         confidence_percent: percent(data, "confidence").unwrap_or(50).min(95),
         cases: cases.iter().map(|case| case.id.clone()).collect(),
     };
     check_content(&skill.content)?;
+    let evidence = Evidence::of_cases(&cases);
     evidence.check(&skill.description)?;
     evidence.check(&skill.content)?;
-    Ok(settled(there, skill))
+    Ok(Some((id, skill)))
 }
 
 /// Our skills whose cases are all gone: nothing supports them.

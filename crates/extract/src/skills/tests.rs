@@ -1,8 +1,8 @@
 //! What an agent's work is told as, and what no tool, page or model can make of it.
 
 mod cases;
+mod clusters;
 mod models;
-mod skills;
 
 use model::{
     Cell, CellId, Content, CutReason, EntryId, Message, MessageId, Name, Role, Scope, SessionId, SessionKey,
@@ -99,7 +99,7 @@ fn known(id: &str, hours: i64, talk: &str) -> KnownCase {
 const DEPLOY: &str = r#"
     u: Hi! Please deploy the billing service to staging.
     c: read_file {"path": "deploy/billing.yaml"} => image: billing
-    c: run {"command": "deploy billing --env staging"} => error: the database is not migrated
+    c: run {"command": "deploy billing --env staging"} => {"error": "the database is not migrated"}
     c: run {"command": "migrate billing --env staging"} => done
     c: run {"command": "deploy billing --env staging"} => deployed
     a: The billing service runs on staging now.

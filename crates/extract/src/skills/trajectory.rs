@@ -1,6 +1,6 @@
-//! A segment as an agent's work: rounds of calls, their results, and the reactions of people.
+//! A segment as an agent's work: rounds of calls, their results, and people's messages after the first call.
 //!
-//! Owns: the signs of a failure, a correction and thanks. Never: wording it (`case`).
+//! Owns: the failures that a tool reports by a field or an exit code. Never: judging words, or wording a case (`case`).
 
 use std::collections::BTreeMap;
 
@@ -13,14 +13,14 @@ use serde_json::Value;
 use crate::skills::plain;
 
 const REQUEST_CHARS_MAX: usize = 160;
-const CORRECTION_CHARS_MAX: usize = 200;
+const SAID_CHARS_MAX: usize = 200;
 const TARGET_CHARS_MAX: usize = 120;
 const TOOL_CHARS_MAX: usize = 60;
 const ERROR_CHARS_MAX: usize = 80;
-/// How much of a result's beginning and end is looked at for a failure, in characters.
-const LOOKED_AT_CHARS: usize = 600;
-/// Corrections kept of one piece of work.
-const CORRECTIONS_MAX: usize = 3;
+/// Programs write an exit code into one of the first lines of a result, or into its last.
+const HEAD_LINES: usize = 5;
+/// Messages of people kept of one piece of work.
+const SAID_MAX: usize = 3;
 
 /// One call of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,9 +45,8 @@ pub struct Trajectory {
     /// A person's task, in one sentence; empty without one.
     pub request: String,
     pub rounds: Vec<CallRound>,
-    /// Corrections by people.
-    pub corrections: Vec<String>,
-    pub is_thanked: bool,
+    /// The first messages of people after the agent's first call.
+    pub said: Vec<String>,
     /// Whether the agent wrote text after its last call.
     pub is_answered: bool,
     /// Time of the last message.
@@ -95,20 +94,13 @@ fn of_agent(cell: &Cell, agent: &Name) -> Trajectory {
             .map(|call| read_call(call, &results))
             .collect(),
     };
-    let said: Vec<String> = messages[first..].iter().map(own_words).collect();
-    let corrections = said
-        .iter()
-        .flat_map(|text| sentences(text))
-        .filter(|said| is_correction(said));
+    let said = messages[first..].iter().map(own_words);
+    let said = said.filter(|text| !text.trim().is_empty()).take(SAID_MAX);
     Trajectory {
         agent: agent.clone(),
         request: request(messages, first),
         rounds: rounds.map(round).collect(),
-        corrections: corrections
-            .take(CORRECTIONS_MAX)
-            .map(|said| plain(said, CORRECTION_CHARS_MAX))
-            .collect(),
-        is_thanked: said.iter().any(|text| is_thanks(text)),
+        said: said.map(|text| plain(&text, SAID_CHARS_MAX)).collect(),
         is_answered: messages[last + 1..].iter().any(|message| {
             message.role == Role::Assistant && message.sender == *agent && !message.text().trim().is_empty()
         }),
@@ -181,16 +173,18 @@ fn failure(text: &str) -> Option<String> {
     if let Ok(Value::Object(map)) = serde_json::from_str::<Value>(text) {
         return failure_of_json(&map);
     }
-    let chars = text.chars().count();
-    let is_near_an_end = |at: usize| at < LOOKED_AT_CHARS || at + LOOKED_AT_CHARS > chars;
-    let mut at = 0;
-    for line in text.lines() {
-        if is_near_an_end(at) && tells_failure(line) {
-            return Some(plain(line, ERROR_CHARS_MAX));
-        }
-        at += line.chars().count() + 1;
-    }
-    None
+    let lines = text.lines().take(HEAD_LINES).chain(text.lines().next_back());
+    let code = lines.filter_map(exit_code).find(|code| *code != 0);
+    code.map(|code| format!("exit code {code}"))
+}
+
+/// The exit code at the end of a line: `Exit code: 101`, `[Process exited with code 2]`.
+fn exit_code(line: &str) -> Option<u32> {
+    let line = line.to_ascii_lowercase();
+    let marks = ["exit code", "exit status", "exited with code"];
+    let (_, rest) = marks.iter().find_map(|mark| line.split_once(mark))?;
+    let code = rest.trim_matches(|c: char| !c.is_alphanumeric());
+    code.parse().ok()
 }
 
 fn failure_of_json(map: &serde_json::Map<String, Value>) -> Option<String> {
@@ -208,106 +202,4 @@ fn failure_of_json(map: &serde_json::Map<String, Value>) -> Option<String> {
         (None, Some(code)) if code != 0 => Some(format!("exit code {code}")),
         _ => has_failed.then(|| "no success".to_owned()),
     }
-}
-
-/// How lines begin that tell of a failure.
-const FAILURE_STARTS: [&str; 12] = [
-    "error", "fatal", "traceback", "exception", "failed", "failure", "panicked", "e:", "err!", "npm err",
-    "unable to", "cannot ",
-];
-
-/// Parts of a short line that mark a failure.
-const FAILURE_PARTS: [&str; 9] = [
-    "command not found",
-    "no such file or directory",
-    "permission denied",
-    "timed out",
-    "non-zero exit",
-    "connection refused",
-    "test result: failed",
-    "panicked at",
-    "error: ",
-];
-
-fn tells_failure(line: &str) -> bool {
-    let line = line.trim().to_lowercase();
-    let code = ["exit code", "exit status", "exited with code", "status code"]
-        .iter()
-        .find_map(|mark| line.split_once(mark))
-        .map(|(_, rest)| rest.trim_start_matches([' ', ':', '=']));
-    let is_bad = |code: &str| {
-        let digits: String = code.chars().take_while(char::is_ascii_digit).collect();
-        digits
-            .parse::<u32>()
-            .is_ok_and(|code| code != 0 && !(200..400).contains(&code))
-    };
-    code.is_some_and(is_bad)
-        || FAILURE_STARTS.iter().any(|start| {
-            let rest = line.strip_prefix(start);
-            rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '.'))
-        })
-        || (line.len() < 200 && FAILURE_PARTS.iter().any(|part| line.contains(part)))
-}
-
-/// How sentences begin that speak against what was done.
-const CORRECTION_STARTS: [&str; 22] = [
-    "no,",
-    "no.",
-    "no!",
-    "no ",
-    "nope",
-    "wrong",
-    "stop",
-    "don't",
-    "do not",
-    "not that",
-    "not like",
-    "actually,",
-    "that's not",
-    "that is not",
-    "that's wrong",
-    "undo",
-    "revert",
-    "you should have",
-    "you forgot",
-    "nein",
-    "falsch",
-    "please don't",
-];
-
-/// Parts of a correction.
-const CORRECTION_PARTS: [&str; 12] = [
-    " instead of ",
-    " instead.",
-    " rather than ",
-    "not what i",
-    "i said ",
-    "i told you",
-    "i meant",
-    "is wrong",
-    "you broke",
-    "shouldn't have",
-    "should not have",
-    "doesn't work",
-];
-
-fn is_correction(said: &str) -> bool {
-    let said = said.to_lowercase().replace('’', "'");
-    let is_denial = CORRECTION_STARTS.iter().any(|start| said.starts_with(start))
-        || CORRECTION_PARTS.iter().any(|part| said.contains(part));
-    let is_fine = [
-        "no problem", "no worries", "no need", "no rush", "don't worry", "stop by",
-    ];
-    is_denial && !is_fine.iter().any(|fine| said.starts_with(fine)) && !said.ends_with('?')
-}
-
-fn is_thanks(text: &str) -> bool {
-    const WORDS: [&str; 14] = [
-        "thanks", "thank", "thx", "perfect", "great", "awesome", "excellent", "works", "danke", "gracias",
-        "merci", "obrigado", "謝謝", "谢谢",
-    ];
-    let text = text.to_lowercase();
-    let mut words = text.split(|c: char| !c.is_alphanumeric());
-    let is_praise = words.any(|word| WORDS.contains(&word));
-    is_praise && !text.contains("not ") && !text.contains("n't") && !text.contains("n’t")
 }

@@ -10,80 +10,80 @@ fn a_case_tells_request_steps_failures_and_what_worked() {
     let case = told(DEPLOY);
     assert_eq!(case.task_intent, "Please deploy the billing service to staging.");
     let approach = "1. `read_file` on `deploy/billing.yaml`\n\
-                    2. `run` on `deploy billing --env staging`: failed (\"error: the database is not migrated\")\n\
+                    2. `run` on `deploy billing --env staging`: failed (\"the database is not migrated\")\n\
                     3. `run` on `migrate billing --env staging`\n\
                     4. `run` on `deploy billing --env staging`";
     assert_eq!(case.approach, approach);
     assert_eq!(
         case.key_insight,
-        "`run` on `deploy billing --env staging` failed; `run` on `migrate billing --env staging` worked."
+        "`run` on `deploy billing --env staging` failed; `run` on `migrate billing --env staging` worked. \
+         A person said: \"Great, thanks!\""
     );
-    assert_eq!((case.agent.as_str(), case.quality_percent), ("coder", 94));
+    assert_eq!((case.agent.as_str(), case.quality_percent), ("coder", 69));
     assert_eq!(case.tools, ["read_file", "run"]);
     assert_eq!(case.sources.len(), 11);
 }
 
 #[test]
-fn small_work_is_no_case_unless_a_person_corrects_it() {
+fn two_rounds_of_calls_are_no_case_and_three_are() {
     let two = "u: List the files\nc: run {\"cmd\": \"ls\"} => a\nc: run {\"cmd\": \"ls b\"} => b\na: Two.";
     assert_eq!(case(&work(two)), None);
     assert_eq!(trajectories(&cell("u: Hello\na: Hello Ann")), []);
-    let corrected = "u: Rename the file\nc: run {\"cmd\": \"mv a b\"} => ok\nu: No, use git mv instead of mv.\n\
-                     c: run {\"cmd\": \"git mv a b\"} => ok\na: Done.";
-    let case = told(corrected);
-    assert_eq!(
-        case.key_insight,
-        "A person said: \"No, use git mv instead of mv.\""
-    );
-    assert_eq!(case.quality_percent, 60);
+    let three = two.replace("a: Two.", "c: run {\"cmd\": \"ls c\"} => c");
+    assert!(case(&work(&three)).is_some());
 }
 
+/// Planted: a score that words move, in praise or in blame.
 #[test]
-fn three_rounds_suffice_and_questions_are_no_corrections() {
-    let three = |more: &str| {
-        format!(
+fn the_quality_comes_from_the_calls_and_no_word_of_a_person_moves_it() {
+    let ended = |result: &str, more: &str| {
+        told(&format!(
             "u: Look at the logs\nc: run {{\"cmd\": \"a\"}} => 1\nc: run {{\"cmd\": \"b\"}} => 2\n\
-             c: run {{\"cmd\": \"c\"}} => 3\n{more}"
-        )
+             c: run {{\"cmd\": \"c\"}} => {result}\n{more}"
+        ))
     };
-    assert_eq!(told(&three("a: All well.")).quality_percent, 75);
-    for fine in [
-        "No worries about the rest.",
-        "Is there no other way?",
-        "Now do the next one.",
+    let failed = r#"{"error": "no such file"}"#;
+    for (result, more, quality) in [
+        ("3", "a: All well.", 75),
+        ("3", "", 50),
+        (failed, "a: It failed.", 27),
+        (failed, "", 2),
     ] {
-        assert_eq!(work(&three(&format!("u: {fine}"))).corrections, [""; 0], "{fine}");
+        for said in ["Great, thanks!", "No, that is wrong.", "Nein, das ist falsch."] {
+            let case = ended(result, &format!("{more}\nu: {said}"));
+            assert_eq!(case.quality_percent, quality, "{result} {more} {said}");
+            assert!(case.key_insight.ends_with(&format!("A person said: \"{said}\"")));
+        }
     }
-    assert!(!work(&three("u: That's not great, it doesn't work")).is_thanked);
 }
 
 #[test]
-fn failures_are_seen_in_many_forms_and_words_about_errors_are_none() {
+fn a_failure_is_a_field_or_an_exit_code_and_never_a_word() {
     let call = |result: &str| {
         let talk = format!("u: Do it\nc: run {{\"cmd\": \"x\"}} => {result}");
-        work(&talk).calls().next().expect("a call").error.is_some()
+        work(&talk).calls().next().expect("a call").error.clone()
     };
-    for bad in [
-        r#"{"error": "no such table"}"#,
-        r#"{"exit_code": 2, "output": "…"}"#,
-        r#"{"success": false}"#,
-        "bash: foo: command not found",
-        "Traceback (most recent call last):\\n  File",
-        "output\\nexit code: 101",
-        "HTTP status code 503",
+    for (bad, error) in [
+        (r#"{"error": "no such table"}"#, "no such table"),
+        (r#"{"exit_code": 2, "output": "…"}"#, "exit code 2"),
+        (r#"{"success": false}"#, "no success"),
+        (r#"{"is_error": true, "content": "x"}"#, "no success"),
+        ("output\\nexit code: 101", "exit code 101"),
+        ("Process exited with code 137\\nOutput:\\nx", "exit code 137"),
+        ("[Command finished with exit code 1]", "exit code 1"),
     ] {
-        assert!(call(bad), "{bad}");
+        assert_eq!(call(bad).as_deref(), Some(error), "{bad}");
     }
     for good in [
         r#"{"error": null, "rows": 3}"#,
         r#"{"exit_code": 0}"#,
-        "errors.rs: the error types of the parser",
         "exit code: 0",
-        "status code 200",
+        "exit code 2 means that an argument is wrong",
+        "1\\n2\\n3\\n4\\n5\\nexit code: 101\\n7",
         "Error handling is described in chapter 3",
+        "failed: how to test what failed",
     ] {
-        let is_title = good.starts_with("Error handling");
-        assert_eq!(call(good), is_title, "{good}");
+        assert_eq!(call(good), None, "{good}");
     }
 }
 
@@ -92,7 +92,7 @@ fn no_secret_and_no_mark_of_a_tool_or_a_call_gets_into_a_case() {
     let key = format!("sk-{}", "a1B2".repeat(12));
     let talk = format!(
         "u: Call the API with key {key}\nc: run {{\"cmd\": \"curl -H 'Authorization: Bearer {key}' `id` </work>\"}} => \
-         error: token {key} refused </work> `rm -rf /`\nc: run {{\"cmd\": \"b\"}} => 2\nc: run {{\"cmd\": \"c\"}} => 3"
+         {{\"error\": \"token {key} refused </work> `rm -rf /`\"}}\nc: run {{\"cmd\": \"b\"}} => 2\nc: run {{\"cmd\": \"c\"}} => 3"
     );
     let case = told(&talk);
     let all = format!("{} {} {}", case.task_intent, case.approach, case.key_insight);

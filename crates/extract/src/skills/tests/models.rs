@@ -2,12 +2,13 @@
 
 use expect_test::expect;
 use model::{EntryId, SkillStatus};
+use proptest::prelude::*;
 use serde_json::json;
 
 use super::{DEPLOY, DEPLOY_AGAIN, known, work};
 use crate::skills::{
-    KnownCase, KnownSkill, Skill, SkillAnswerProblem, SkillChange, case_request, clusters, mark, parse_case,
-    parse_skill, skill_request,
+    KnownCase, KnownSkill, SkillAnswerProblem, case_request, clusters, mark, parse_case, parse_skill,
+    skill_request, unsupported,
 };
 use crate::tests::prompts::{check_example, check_form};
 
@@ -33,7 +34,8 @@ fn a_model_tells_a_case_in_its_own_words_and_with_the_agents_commands() {
         .expect("it is used")
         .expect("it is worth it");
     assert_eq!(case.approach, STEPS);
-    assert_eq!((case.quality_percent, case.sources.len()), (90, 11));
+    // Twenty more than the calls prove.
+    assert_eq!((case.quality_percent, case.sources.len()), (89, 11));
     assert_eq!(parse_case(r#"{"worth": false}"#, &work), Ok(None));
 }
 
@@ -100,23 +102,19 @@ const CONTENT: &str = "## Before\n- `run` is there.\n## Steps\n1. `run` on `migr
                        2. `run` on `deploy billing --env staging`";
 
 #[test]
-fn a_models_word_with_one_good_case_makes_a_skill() {
+fn one_good_case_is_enough_for_a_models_skill() {
     let cases = [known("ac_1", 1, DEPLOY)];
     let cluster = &clusters(&cases)[0];
-    match parse_skill(&said("write", CONTENT), cluster, &[]) {
-        Ok(SkillChange::Add(skill)) => {
-            assert_eq!(
-                (skill.name.as_str(), skill.confidence_percent),
-                ("deploy-service", 80)
-            );
-            assert_eq!(skill.content, CONTENT);
-        }
-        other => panic!("no skill: {other:?}"),
-    }
+    let (id, skill) = parse_skill(&said("write", CONTENT), cluster, &[])
+        .expect("it is used")
+        .expect("a skill");
+    assert_eq!(id, cluster.skill_id());
     assert_eq!(
-        parse_skill(&said("none", CONTENT), cluster, &[]),
-        Ok(SkillChange::None)
+        (skill.name.as_str(), skill.confidence_percent),
+        ("deploy-service", 80)
     );
+    assert_eq!(skill.content, CONTENT);
+    assert_eq!(parse_skill(&said("none", CONTENT), cluster, &[]), Ok(None));
     let short = parse_skill(&said("write", "1. `run`"), cluster, &[]);
     assert!(
         matches!(short, Err(SkillAnswerProblem::Shape { .. })),
@@ -136,64 +134,96 @@ fn a_models_word_with_one_good_case_makes_a_skill() {
         ..cases[0].clone()
     }];
     assert_eq!(skill_request(&clusters(&bad)[0], &[]), None);
-    assert_eq!(
-        parse_skill(&said("write", CONTENT), &clusters(&bad)[0], &[]),
-        Ok(SkillChange::None)
-    );
 }
 
 #[test]
-fn a_model_betters_our_skill_and_never_a_persons() {
-    let cases = [known("ac_1", 1, DEPLOY), known("ac_2", 2, DEPLOY_AGAIN)];
-    let cluster = &clusters(&cases)[0];
-    let ours = Skill {
-        name: "deploy".to_owned(),
-        description: "Deploy".to_owned(),
-        content: "old".to_owned(),
-        confidence_percent: 50,
-        cases: vec![EntryId::new("ac_1")],
-    };
-    let standing = |status, mark| {
-        [KnownSkill {
-            id: EntryId::new("sk_1"),
-            skill: ours.clone(),
-            status,
-            mark,
-        }]
-    };
-    let draft = standing(SkillStatus::Draft, Some(mark(&ours)));
-    match parse_skill(&said("write", CONTENT), cluster, &draft) {
-        Ok(SkillChange::Update(id, skill)) => {
-            assert_eq!((id.as_str(), skill.name.as_str()), ("sk_1", "deploy"));
-        }
-        other => panic!("no update: {other:?}"),
-    }
-    for theirs in [
-        standing(SkillStatus::Approved, Some(mark(&ours))),
-        standing(SkillStatus::Draft, None),
-    ] {
-        assert_eq!(skill_request(cluster, &theirs), None);
-        assert_eq!(
-            parse_skill(&said("write", CONTENT), cluster, &theirs),
-            Ok(SkillChange::None)
-        );
-    }
+fn nothing_is_learnt_from_the_worst_cases() {
+    let mut cases = [known("ac_1", 1, DEPLOY), known("ac_2", 2, DEPLOY_AGAIN)];
+    cases[0].quality_percent = 19;
+    let asked = skill_request(&clusters(&cases)[0], &[])
+        .expect("it is asked")
+        .user;
+    assert!(!asked.contains("billing"), "{asked}");
 }
 
-#[test]
-fn what_was_told_already_is_not_asked_again() {
-    let cases = [known("ac_1", 1, DEPLOY), known("ac_2", 2, DEPLOY_AGAIN)];
-    let cluster = &clusters(&cases)[0];
-    let Ok(SkillChange::Add(skill)) = parse_skill(&said("write", CONTENT), cluster, &[]) else {
-        panic!("no skill");
-    };
-    let there = [KnownSkill {
-        id: EntryId::new("sk_1"),
+/// The skill that a model makes of the cases, as it stands in the vault.
+fn made_of(cases: &[KnownCase]) -> KnownSkill {
+    let (id, skill) = parse_skill(&said("write", CONTENT), &clusters(cases)[0], &[])
+        .expect("it is used")
+        .expect("a skill");
+    KnownSkill {
+        id,
         mark: Some(mark(&skill)),
         skill,
         status: SkillStatus::Draft,
-    }];
-    assert_eq!(skill_request(cluster, &there), None);
+    }
+}
+
+#[test]
+fn a_model_updates_a_draft_and_never_a_persons_skill() {
+    let cases = [known("ac_1", 1, DEPLOY), known("ac_2", 2, DEPLOY_AGAIN)];
+    let ours = made_of(&cases[..1]);
+    let cluster = &clusters(&cases)[0];
+    let asked = |standing: &KnownSkill| skill_request(cluster, std::slice::from_ref(standing));
+    assert!(asked(&ours).is_some_and(|prompt| prompt.user.contains(CONTENT)));
+    let renamed = said("write", CONTENT).replace("Deploy Service!", "other");
+    let (id, skill) = parse_skill(&renamed, cluster, std::slice::from_ref(&ours))
+        .expect("it is used")
+        .expect("a skill");
+    assert_eq!((&id, &skill.name), (&ours.id, &ours.skill.name));
+    assert_eq!(skill.cases, [EntryId::new("ac_1"), EntryId::new("ac_2")]);
+    assert_eq!(unsupported(&[], std::slice::from_ref(&ours)), [ours.id.clone()]);
+    let mut edited = ours.clone();
+    edited.skill.content.push_str("\nAsk Bob first.");
+    let unmarked = KnownSkill {
+        mark: None,
+        ..ours.clone()
+    };
+    let [approved, rejected] = [SkillStatus::Approved, SkillStatus::Rejected].map(|status| KnownSkill {
+        status,
+        ..ours.clone()
+    });
+    for theirs in [edited, unmarked, approved, rejected] {
+        assert_eq!(asked(&theirs), None);
+        assert_eq!(unsupported(&[], &[theirs]), []);
+    }
+}
+
+#[test]
+fn a_model_is_not_asked_twice_about_the_same_cases() {
+    let cases = [known("ac_1", 1, DEPLOY), known("ac_2", 2, DEPLOY_AGAIN)];
+    assert_eq!(skill_request(&clusters(&cases)[0], &[made_of(&cases)]), None);
+}
+
+#[test]
+fn a_name_that_is_taken_gets_a_number() {
+    let cases = [known("ac_1", 1, DEPLOY)];
+    let mut other = made_of(&cases);
+    (other.id, other.skill.cases) = (EntryId::new("sk_9"), vec![EntryId::new("ac_9")]);
+    let answer = parse_skill(&said("write", CONTENT), &clusters(&cases)[0], &[other]);
+    let (_, skill) = answer.expect("it is used").expect("a skill");
+    assert_eq!(skill.name, "deploy-service-2");
+}
+
+proptest! {
+    #[test]
+    fn any_answer_gives_a_skill_that_fits_the_convention(
+        name in "\\PC{0,90}",
+        description in "(?s)(Deploy|staging|<|`run`|\n|.){0,40}",
+        content in "(?s)(Deploy|staging|<|`run`|\n|.){0,40}",
+    ) {
+        let cases = [known("ac_1", 1, DEPLOY)];
+        let answer = json!({
+            "action": "write", "name": name, "description": format!("Deploy staging {description}"),
+            "content": format!("{CONTENT}\n{content}"), "confidence": 7,
+        });
+        if let Ok(Some((_, skill))) = parse_skill(&answer.to_string(), &clusters(&cases)[0], &[]) {
+            let is_name = skill.name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
+            prop_assert!(is_name && (1..=64).contains(&skill.name.len()) && !skill.name.ends_with('-'));
+            prop_assert!(skill.description.chars().count() <= 1_024 && !skill.description.contains('\n'));
+            prop_assert!(!skill.content.contains('<') && skill.confidence_percent <= 95);
+        }
+    }
 }
 
 #[test]

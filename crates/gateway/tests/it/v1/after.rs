@@ -27,11 +27,21 @@ use super::stage::CHAT;
 use crate::house::{Mains, post, sent};
 
 const EXTRACTOR: &str = "extractor";
+const ASKED: &str = "Please list the pictures in the folder srv.";
+const SKILL: &str = "list-pictures";
 
-/// A model that calls a tool three times before it answers, and that extracts.
+/// A model that calls a tool three times before it answers, that extracts, and that writes a skill.
 fn reply(request: &Value, _: usize) -> Reply {
     let messages = request["messages"].as_array().cloned().unwrap_or_default();
     if request["model"] == EXTRACTOR {
+        if request["response_format"]["json_schema"]["name"] == "agent_skill" {
+            let content = "## Before\n- `ls` is there.\n## Steps\n1. `ls` on `/srv/0`\n2. `ls` on `/srv/1`";
+            let skill = json!({
+                "action": "write", "name": SKILL, "description": "List the pictures in the folder srv.",
+                "content": content, "confidence": 0.8,
+            });
+            return Reply::text(skill.to_string());
+        }
         let asked = messages[1]["content"].as_str().unwrap_or_default();
         let last = asked.rsplit_once("\"last\": ").map_or("0", |(_, last)| last);
         let digits = last.find(|c: char| !c.is_ascii_digit()).unwrap_or(last.len());
@@ -73,6 +83,7 @@ struct Shared {
     gate: Gate,
     offline: Offline,
     proxy: Proxy,
+    clock: Arc<ManualClock>,
 }
 
 impl Shared {
@@ -135,23 +146,39 @@ impl Shared {
             clock: clock.clone(),
             ids: ids.clone(),
         });
-        let gateway = Gateway::new(engine, GatewaySettings::default(), clock, ids).with_proxy(proxy.clone());
+        let settings = GatewaySettings::default();
+        let gateway = Gateway::new(engine, settings, clock.clone(), ids).with_proxy(proxy.clone());
         Self {
             backend,
             gateway,
             gate,
             offline,
             proxy,
+            clock,
         }
     }
 
+    async fn ask(&self, path: &str, body: &Value) -> Value {
+        sent(&self.gateway.router(), post(path, body).request())
+            .await
+            .data()
+    }
+
     /// A chat with a loop of three tools, to its answer.
-    async fn chat(&self) {
+    async fn chat(&self, session: &str, said: &str) {
         let router = self.gateway.router();
-        let mut history = vec![json!({"role": "user", "content": "hello"})];
+        let mut history = vec![json!({"role": "user", "content": said})];
+        let tools =
+            json!([{"type": "function", "function": {"name": "ls", "parameters": {"type": "object"}}}]);
         loop {
-            let ask = post(CHAT, &json!({"model": "test-model", "messages": history}));
-            let answer = sent(&router, ask.header("x-quipu-conversation", "sess-Y").request()).await;
+            let ask = post(
+                CHAT,
+                &json!({"model": "test-model", "messages": history, "tools": tools}),
+            );
+            let ask = ask
+                .header("x-quipu-conversation", session)
+                .header("x-quipu-agent", "coder");
+            let answer = sent(&router, ask.request()).await;
             self.proxy.rest().await;
             let message = answer.json()["choices"][0]["message"].clone();
             history.push(message.clone());
@@ -164,6 +191,38 @@ impl Shared {
                     .map(|call| json!({"role": "tool", "tool_call_id": call["id"], "content": "a.jpg"})),
             );
         }
+    }
+
+    /// Ends a session and waits until its memory is written.
+    async fn flush(&self, session: &str) {
+        let ended = json!({"session_id": format!("tester/{session}"), "wait": true});
+        self.ask("/api/v2/memory/flush", &ended).await;
+    }
+
+    /// The agent's memories of a kind, once there are so many: lets time pass while the model is at rest.
+    async fn learnt(&self, kind: &str, count: usize) -> Value {
+        for _ in 0..10_000 {
+            let asked = json!({"agent_id": "coder", "memory_type": kind});
+            let listed = self.ask("/api/v2/memory/get", &asked).await;
+            if listed["total_count"] == count {
+                return listed;
+            }
+            tokio::task::yield_now().await;
+            if !self.gate.stats().running {
+                self.clock.advance(Duration::from_secs(1));
+            }
+        }
+        panic!("no {count} of {kind}");
+    }
+
+    /// Whether a chat's turn tells the agent of the skill.
+    async fn is_told(&self, session: &str) -> bool {
+        let before = self.backend.requests().len();
+        self.chat(session, ASKED).await;
+        let seen = self.backend.requests().split_off(before);
+        let bodies = seen.iter().map(|seen| String::from_utf8_lossy(&seen.body));
+        let mut turns = bodies.filter(|body| body.contains("test-model"));
+        turns.any(|body| body.contains("`ls` on `/srv/1`"))
     }
 
     /// The background calls that the model got: what each was for, and its body.
@@ -187,11 +246,9 @@ impl Shared {
 #[tokio::test]
 async fn run_post_response_tasks_does_not_fire_extraction_concurrently() {
     let shared = Shared::start().await;
-    shared.chat().await;
+    shared.chat("sess-Y", "hello").await;
     assert_eq!(shared.jobs().len(), 0, "not beside the chat");
-    let ended = json!({"session_id": "tester/sess-Y", "wait": true});
-    let flush = post("/api/v2/memory/flush", &ended).request();
-    sent(&shared.gateway.router(), flush).await.data();
+    shared.flush("sess-Y").await;
     while shared.jobs().len() < 2 || shared.gate.stats().running {
         tokio::task::yield_now().await;
     }
@@ -202,5 +259,29 @@ async fn run_post_response_tasks_does_not_fire_extraction_concurrently() {
         let asked = body["messages"][1]["content"].as_str().expect("text");
         assert!(asked.contains("hello"), "{name} is of this session: {asked}");
     }
+    shared.offline.stop().await;
+}
+
+#[tokio::test]
+async fn an_agents_chats_become_cases_and_a_models_skill_that_its_next_turn_gets_once_approved() {
+    let shared = Shared::start().await;
+    for session in ["one", "two", "three"] {
+        shared.chat(session, ASKED).await;
+        shared.flush(session).await;
+    }
+    let cases = shared.learnt("agent_case", 3).await;
+    assert_eq!(cases["agent_cases"][0]["task_intent"], ASKED);
+    let drafts = shared.learnt("agent_skill", 1).await;
+    let draft = &drafts["agent_skills"][0];
+    assert_eq!(
+        (&draft["name"], &draft["status"]),
+        (&json!(SKILL), &json!("draft"))
+    );
+    assert!(!shared.is_told("four").await, "a draft");
+    let id = draft["id"].as_str().expect("an id");
+    shared
+        .ask(&format!("/api/v2/skills/{id}/approve"), &json!({}))
+        .await;
+    assert!(shared.is_told("five").await, "a skill that a person approved");
     shared.offline.stop().await;
 }

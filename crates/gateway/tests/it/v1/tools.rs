@@ -16,7 +16,7 @@ use crate::house::{House, Mains, post};
 
 const ASKED: &str = "Deploy the billing service to staging.";
 /// What every tool says: a sentence that would be a fact, were it a person's.
-const RESULT: &str = "I live in Toolville.\nerror: migration is missing";
+const RESULT: &str = "I live in Toolville.\nExit code: 2";
 
 /// A server that calls a tool until it has three results.
 fn worker() -> Config {
@@ -182,7 +182,7 @@ async fn an_agents_work_is_remembered_once_and_becomes_its_case() {
             approach.contains("`run` on `deploy billing --step 2`"),
             "{approach}"
         );
-        assert!(approach.contains("migration is missing"), "{approach}");
+        assert!(approach.contains("failed (\"exit code 2\")"), "{approach}");
         for file in stage.house.vault.paths() {
             if file.contains("/facts/") || file.contains("/profile/") {
                 let text = String::from_utf8(stage.house.vault.bytes(&file).expect("a file")).expect("text");

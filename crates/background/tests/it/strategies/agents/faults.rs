@@ -3,11 +3,11 @@
 use model::EntryKind;
 use testkit::ledger::Fault;
 
-use crate::strategies::agents::stage::{Stage, deployment};
+use crate::strategies::agents::stage::{Stage, deployment, writer};
 
 /// Two deployments are heard; then this call of one of the stores fails while cases and a draft are made.
 async fn learnt_with(fail: impl FnOnce(&Stage)) -> (Vec<String>, u64, usize) {
-    let stage = Stage::open(None).await;
+    let stage = Stage::open(Some(writer())).await;
     let mut events = stage.hear("s1", deployment("billing", 0)).await;
     events.extend(stage.hear("s2", deployment("search", 1)).await);
     let before = (stage.vault.calls(), stage.ledger.calls());
