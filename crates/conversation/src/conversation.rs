@@ -407,6 +407,14 @@ impl Conversation {
         }
     }
 
+    /// Keeps the newest reply with the messages that wait: a later turn adds all of them to memory.
+    pub fn hold(&mut self) {
+        let newest = self.shadow.entries().last().zip(self.chain.links().last());
+        let reply = newest.filter(|(entry, _)| Self::read(&entry.bytes).role == Role::Assistant);
+        let reply = reply.map(|(entry, link)| (entry.bytes.clone(), link.hash));
+        self.unanswered.extend(reply);
+    }
+
     /// The messages that waited for an answer and are still part of the conversation, each with a unique id.
     pub fn answered(&mut self) -> Vec<(String, String)> {
         let links = self.chain.links();

@@ -103,6 +103,8 @@ pub(crate) struct Closing {
     /// By the clock that never goes back.
     pub(crate) started: Duration,
     pub(crate) memory: MemoryUse,
+    /// The texts of a request of one turn without tools.
+    pub(crate) lone: Option<String>,
     pub(crate) agent: Option<Name>,
     /// How many requests the server had had.
     pub(crate) turn: u64,
@@ -152,7 +154,7 @@ impl Closing {
             self.own(&outcome).await;
         }
         if is_good && self.memory.learns() {
-            self.remember(&outcome).await;
+            self.learn(&outcome).await;
         }
         let (proxy, kind) = (self.proxy.clone(), self.frame.kind);
         let server = self.frame.target.upstream.base_url().to_owned();
@@ -286,6 +288,20 @@ impl Closing {
         }
         contexts.replied(&self.shared, replies);
         records
+    }
+
+    /// Adds the turn to memory. A first turn that quotes both sides of another conversation may be the client's own: it waits for a second one.
+    async fn learn(&self, outcome: &ReplyOutcome) {
+        if let Some(all) = &self.lone
+            && self
+                .proxy
+                .store()
+                .quotes_both(&self.frame.whose, &self.shared, all)
+                .await
+        {
+            return self.shared.lock().await.hold();
+        }
+        self.remember(outcome).await;
     }
 
     /// Adds the turn's messages to memory.

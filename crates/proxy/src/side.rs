@@ -74,7 +74,7 @@ fn says_so(body: &Body<'_>, said: &Said<'_>) -> bool {
 }
 
 /// The texts of a request of one turn without tools: the user's, and the system's with it.
-fn lone(body: &Body<'_>, said: &Said<'_>, speech: Speech) -> Option<(String, String)> {
+pub(crate) fn lone(body: &Body<'_>, said: &Said<'_>, speech: Speech) -> Option<(String, String)> {
     let has_tools = body.list("tools").is_ok_and(|tools| !tools.is_empty());
     if has_tools || said.stands_on().is_some() {
         return None;

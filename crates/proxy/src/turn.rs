@@ -31,6 +31,7 @@ use crate::overflow;
 use crate::proxy::{Instructions, MemoryUse, Proxy, Request, Speech, Target};
 use crate::refusal::Refusal;
 use crate::said::{self, Said};
+use crate::side;
 use crate::steady;
 
 /// Maximum share of the operator's instructions: this fraction of the window, at so many characters a token.
@@ -51,8 +52,7 @@ impl Proxy {
 
     async fn turn(&self, request: Request, speech: Speech) -> Result<ProxyAnswer, Refusal> {
         let started = self.clock.elapsed();
-        let text =
-            std::str::from_utf8(&request.body).map_err(|_| Refusal::invalid("the body is not UTF-8"))?;
+        let text = str::from_utf8(&request.body).map_err(|_| Refusal::invalid("the body is not UTF-8"))?;
         let body = Body::read(text).map_err(|unfit| Refusal::invalid(unfit.0))?;
         let model = body.text("model").unwrap_or_default();
         let targets = self.targets(&model)?;
@@ -103,6 +103,7 @@ impl Proxy {
             open,
             started,
             memory: request.memory,
+            lone: side::lone(&body, &said, speech).map(|(_, all)| all),
             agent: request.agent.clone(),
             turn: target.next_turn(),
             frame: turn.frame(target, &conversation, decided.budget),

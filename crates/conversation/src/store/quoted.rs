@@ -3,6 +3,7 @@
 //! Owns: recognising messages of an owner's newest conversations in a text. Never: what follows from it.
 
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 use transcript::Role;
 
@@ -26,17 +27,7 @@ impl Store {
     /// The frame of the owner's conversation that a request quotes, and whether the user's text of the request is one of its
     /// messages and nothing more. `all` is that text with the system's.
     pub async fn quoted(&self, whose: &Whose, user: &str, all: &str) -> Option<(String, bool)> {
-        let mut recent: Vec<(u64, Shared)> = {
-            let held = self.held.lock();
-            let own = held
-                .known
-                .values()
-                .filter(|known| known.whose.scope == whose.scope && known.whose.owner == whose.owner);
-            own.filter_map(|known| Some((known.used, known.conversation.clone()?)))
-                .collect()
-        };
-        recent.sort_unstable_by_key(|(used, _)| Reverse(*used));
-        for (at, (_, shared)) in recent.into_iter().take(RECENT_MAX).enumerate() {
+        for (at, shared) in self.recent(whose).into_iter().enumerate() {
             let conversation = shared.lock().await;
             if let Some(repeats) = quotes(&conversation, at == 0, user.trim(), all) {
                 return Some((conversation.frame().to_owned(), repeats));
@@ -44,28 +35,66 @@ impl Store {
         }
         None
     }
+
+    /// Whether a text has words of both sides of one of the owner's conversations, another one than `own`.
+    pub async fn quotes_both(&self, whose: &Whose, own: &Shared, all: &str) -> bool {
+        let others = self
+            .recent(whose)
+            .into_iter()
+            .filter(|shared| !Arc::ptr_eq(shared, own));
+        for shared in others {
+            if has_both(&said(&*shared.lock().await), all) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The owner's conversations, the last used one first.
+    fn recent(&self, whose: &Whose) -> Vec<Shared> {
+        let held = self.held.lock();
+        let own = held
+            .known
+            .values()
+            .filter(|known| known.whose.scope == whose.scope && known.whose.owner == whose.owner);
+        let mut recent: Vec<(u64, Shared)> = own
+            .filter_map(|known| Some((known.used, known.conversation.clone()?)))
+            .collect();
+        recent.sort_unstable_by_key(|(used, _)| Reverse(*used));
+        let recent = recent.into_iter().take(RECENT_MAX);
+        recent.map(|(_, shared)| shared).collect()
+    }
 }
 
-/// Whether the texts quote the conversation; true inside where the user's text is one of its messages.
-fn quotes(conversation: &Conversation, is_newest: bool, user: &str, all: &str) -> Option<bool> {
+/// The newest texts of a conversation, the newest first.
+fn said(conversation: &Conversation) -> Vec<(Role, String)> {
     let newest = conversation.shadow.entries().iter().rev().take(NEWEST_MAX);
     let said = newest.map(|entry| {
         let item = Conversation::read(&entry.bytes);
         (item.role, item.prose().trim().to_owned())
     });
-    let said: Vec<(Role, String)> = said.filter(|(_, said)| !said.is_empty()).collect();
-    let is_quoted = |said: &str, bytes: usize| {
-        let head = model::head(said, HEAD_CHARS);
-        head.len() >= bytes && all.contains(head)
-    };
+    said.filter(|(_, said)| !said.is_empty()).collect()
+}
+
+fn is_quoted(said: &str, bytes: usize, all: &str) -> bool {
+    let head = model::head(said, HEAD_CHARS);
+    head.len() >= bytes && all.contains(head)
+}
+
+fn has_both(said: &[(Role, String)], all: &str) -> bool {
     let of = |role: Role| said.iter().filter(move |(by, _)| *by == role);
-    let repeats = said.iter().any(|(_, said)| said == user);
-    let has_both = [Role::User, Role::Assistant]
+    [Role::User, Role::Assistant]
         .into_iter()
-        .all(|role| of(role).any(|(_, said)| is_quoted(said, PROOF_BYTES)));
+        .all(|role| of(role).any(|(_, said)| is_quoted(said, PROOF_BYTES, all)))
+}
+
+/// Whether the texts quote the conversation; true inside where the user's text is one of its messages.
+fn quotes(conversation: &Conversation, is_newest: bool, user: &str, all: &str) -> Option<bool> {
+    let said = said(conversation);
+    let repeats = said.iter().any(|(_, said)| said == user);
     let is_about = || {
-        let last = of(Role::User).next();
-        is_newest && last.is_some_and(|(_, said)| is_quoted(said, PROOF_ALONE_BYTES))
+        let last = said.iter().find(|(by, _)| *by == Role::User);
+        is_newest && last.is_some_and(|(_, said)| is_quoted(said, PROOF_ALONE_BYTES, all))
     };
-    (repeats || has_both || is_about()).then_some(repeats)
+    (repeats || has_both(&said, all) || is_about()).then_some(repeats)
 }

@@ -167,6 +167,29 @@ async fn a_call_that_quotes_what_was_just_said_is_a_clients() {
     }
 }
 
+/// Planted: a call without a bound that quotes both sides and is remembered as the user's words; a person's, whose words are lost.
+#[tokio::test]
+async fn a_first_turn_that_quotes_both_sides_waits_for_a_second_one() {
+    let stage = Stage::new(plain()).await;
+    let said = "My boat Marula lies in Voss since the storm.";
+    let reply = "Then look after its ropes before winter.";
+    let mut first = Client::new();
+    for (role, text) in [("user", said), ("assistant", reply)] {
+        first.history.push(json!({"role": role, "content": text}));
+    }
+    first.turn(&stage, "I will.").await;
+    let before = told(&stage);
+    let mut client = Client::new();
+    let text = format!("{said}\n{reply}\nGive me this as a poem.");
+    assert!(client.turn(&stage, &text).await.conversation.is_some());
+    assert_eq!(told(&stage), before);
+    client.turn(&stage, "And shorter?").await;
+    let after = told(&stage);
+    let new: Vec<&str> = after[before.len()..].iter().map(|(_, text)| &**text).collect();
+    assert_eq!(new.len(), 4, "{new:?}");
+    assert_eq!([new[0], new[2]], [&*text, "And shorter?"]);
+}
+
 async fn learnt(stage: &Stage, agent: &str, name: &str, status: SkillStatus) {
     let owner = Owner::agent(Name::parse(agent).expect("a name"));
     let entry = Entry {
