@@ -89,8 +89,8 @@ impl World {
         let embedder = models::embedder(root, config, &clock).await?;
         let reranker = models::reranker(root, config, &clock).await?;
         private::own_folder(&root.join("index")).context("cannot close `index` to others")?;
-        let index = open_index(&root.join("index"), embedder.id().clone());
-        let index = index.map_err(memory::EngineError::from)?;
+        let index =
+            open_index(&root.join("index"), embedder.id().clone()).map_err(memory::EngineError::from)?;
         let gates = Arc::new(Gates::new(clock.clone()).idle_after(READING_TIME));
         let chat = chat(config, &clock, &gates)?;
         let contexts = contexts::contexts(config, ledger.clone(), chat.clone(), &clock)?;
@@ -103,7 +103,6 @@ impl World {
             power: Arc::new(Machine),
         };
         let offline = Offline::new(offline, background(config, &zone));
-        let documents = reader(root, &clock).context("cannot find this program's own file")?;
         let parts = Parts {
             transcripts: ledger.clone(),
             jobs: ledger.clone(),
@@ -117,7 +116,7 @@ impl World {
             reranker,
             chat,
             events: offline.events(),
-            documents,
+            documents: reader(root, &clock).context("cannot find this program's own file")?,
             clock: clock.clone(),
             ids: ids.clone(),
         };

@@ -8,7 +8,7 @@ use crate::skills::plain;
 use crate::words::{cut, one_line};
 
 /// Maximum number of further queries.
-pub const FOLLOW_UPS_MAX: usize = 3;
+const FOLLOW_UPS_MAX: usize = 3;
 const QUERY_CHARS_MAX: usize = 200;
 const QUESTION_CHARS_MAX: usize = 1_000;
 const MEMORY_CHARS_MAX: usize = 600;

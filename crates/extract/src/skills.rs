@@ -7,12 +7,12 @@
 //! call, and used nowhere else.
 //!
 //! Reading order: [`trajectory`] (calls and results), [`case`](mod@case) (one piece of work), [`cluster`] (work of one
-//! kind), [`skill`] (common parts of such work), `answer` (a model's text for either, checked).
+//! kind), `skill` (common parts of such work), `answer` (a model's text for either, checked).
 
 mod answer;
 pub mod case;
 pub mod cluster;
-pub mod skill;
+mod skill;
 #[cfg(test)]
 mod tests;
 pub mod trajectory;

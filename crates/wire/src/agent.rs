@@ -24,7 +24,7 @@ pub struct CaseItem {
     pub approach: String,
     /// Quality of the result: 0 to 1.
     pub quality_score: f32,
-    /// Failed attempts, the approach that worked, and corrections by people.
+    /// Failed attempts, the approach that worked, and messages of people.
     pub key_insight: Option<String>,
     #[schema(format = DateTime)]
     pub timestamp: String,

@@ -17,7 +17,7 @@ pub struct KnownFact<'a> {
 }
 
 /// Whether a memory of this origin comes from a person: said, written or imported.
-pub fn is_taught(origin: Origin) -> bool {
+pub(crate) fn is_taught(origin: Origin) -> bool {
     match origin {
         Origin::User | Origin::Import | Origin::Hand => true,
         Origin::Assistant | Origin::Tool | Origin::Web => false,
