@@ -308,7 +308,7 @@ async fn stored(mut parts: Multipart, imports: &Imports, number: u64) -> Result<
     })
 }
 
-/// A client's name of a file as a name here: its end tells the format.
+/// A client's name of a file as a name here: some formats are told by it.
 fn plain(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let plain: String = last
@@ -321,7 +321,10 @@ fn plain(name: &str) -> String {
             }
         })
         .collect();
-    format!("export-{plain}")
+    match plain.trim_matches('.') {
+        "" => "export".to_owned(),
+        _ => plain,
+    }
 }
 
 fn live_part(page: &PageDesk, guest: &Guest) -> ImportsPart {
@@ -399,8 +402,8 @@ mod tests {
 
     #[test]
     fn a_name_of_a_client_leads_nowhere() {
-        assert_eq!(plain("../../etc/passwd"), "export-passwd");
-        assert_eq!(plain("C:\\chats\\my export.zip"), "export-my_export.zip");
-        assert_eq!(plain(".."), "export-..");
+        assert_eq!(plain("../../etc/passwd"), "passwd");
+        assert_eq!(plain("C:\\chats\\my export.zip"), "my_export.zip");
+        assert_eq!(plain(".."), "export");
     }
 }
