@@ -194,12 +194,12 @@ pub(crate) struct ImportArgs {
     /// Files, zip archives of exports, or folders: `export.zip`, `~/.claude/projects`, `~/.codex/sessions`
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
-    /// Format of the files
-    #[arg(long, value_enum, default_value_t = FormatArg::Auto)]
-    pub(crate) format: FormatArg,
     /// User of messages that name none [default: me]
     #[arg(long, value_name = "ID")]
     pub(crate) user: Option<String>,
+    /// Order of dates in a chat of `WhatsApp`, where its dates do not show it
+    #[arg(long, value_enum)]
+    pub(crate) dates: Option<DatesArg>,
     /// Also store messages that you deleted before
     #[arg(long)]
     pub(crate) forgotten: bool,
@@ -208,25 +208,11 @@ pub(crate) struct ImportArgs {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FormatArg {
-    /// Detect the format
-    Auto,
-    /// One message a line: role and content; optional timestamp, sender, session
-    Jsonl,
-    /// OpenAI messages: an array, or an object with `messages`
-    Openai,
-    /// A ChatGPT export: conversations.json, its parts, the zip or its folder
-    Chatgpt,
-    /// A Claude export: conversations.json, the zip or its folder
-    Claude,
-    /// A session of Claude Code, or a folder of them
-    ClaudeCode,
-    /// A session of Codex, or a folder of them
-    Codex,
-    /// The root of an `EverOS` 1.5
-    Everos,
-    /// All memory of users, as `quipu export` wrote it: JSON lines, or a folder of Markdown
-    Quipu,
+pub(crate) enum DatesArg {
+    /// 3/6/2026 is 3 June
+    DayFirst,
+    /// 3/6/2026 is 6 March
+    MonthFirst,
 }
 
 #[derive(Debug, Args)]

@@ -3,35 +3,36 @@
 //! Owns: reading foreign formats, one conversation at a time, so that what is broken costs nothing but itself. Never:
 //! remembering, or guessing at content.
 //!
-//! Reading order: `sources` (the files of a path), `table` (what tells the formats), `document` (JSON of any of them), `talk` (a conversation
-//! by the table); the formats with code of their own: `chatgpt`, `claude`, `agent`, `everos`, `openai`, `plain`; `shape` below all.
+//! Reading order: `sources` (the files of a path), `table` (what tells the formats), `document` (JSON of any of them), `notes` and `whatsapp` (text
+//! into such a value), `reshape` (what is peculiar to a program), `talk` (a conversation by the table); the formats with code of their own:
+//! `agent`, `everos`, `openai`, `plain`; `shape` below all.
 
 mod agent;
-mod chatgpt;
-mod claude;
 mod document;
 mod everos;
+mod notes;
 mod openai;
 mod plain;
+mod reshape;
 mod shape;
 mod sources;
 mod table;
 mod talk;
+mod whatsapp;
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Cursor, Read};
+use std::io::{BufRead, BufReader};
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use model::{Name, Role, Scope, SessionId, SessionKey, Timestamp, Zone};
 use parking_lot::Mutex;
 use text::Fnv;
-use transcript::dialect::Dialect;
 use wire::message::MESSAGE_ID_CHARS_MAX;
 use wire::{MessageContent, MessageItem};
 
 use crate::api::Api;
-use crate::args::FormatArg;
+use crate::args::DatesArg;
 use crate::error::Failure;
 pub(crate) use everos::is_everos;
 use shape::ImportedMessage;
@@ -60,8 +61,10 @@ pub(crate) struct Skipped {
 pub(crate) enum ImportItem {
     Conversation(ImportedConversation),
     Skipped(Skipped),
-    /// What happened to so many records, other than being stored as they are.
+    /// A count of records that were left out or changed.
     Noted(String, usize),
+    /// A file of a folder or an archive that holds no conversations, or the same ones as another.
+    LeftOut(String),
 }
 
 /// Values from the caller for data that a file lacks.
@@ -73,8 +76,12 @@ pub(crate) struct Defaults {
     /// Time of messages without a time: the time of the import.
     pub(crate) now: Timestamp,
     pub(crate) zone: Zone,
+    /// Order of day and month, where a file does not show it.
+    pub(crate) dates: Option<DatesArg>,
     /// The file's name, for a session that has none.
     pub(crate) name: String,
+    /// The file has conversations of several people: each is kept apart.
+    pub(crate) is_shared: bool,
     /// The sessions of agents that this import read.
     pub(crate) logs: Logs,
 }
@@ -88,61 +95,58 @@ pub(crate) type Sink<'a> = &'a mut dyn FnMut(ImportItem) -> Result<(), Failure>;
 /// Reads one file to its end, or to where it breaks; `read_bytes` grows with what was read.
 pub(crate) fn read(
     source: &ImportFile,
-    format: FormatArg,
     defaults: &Defaults,
     read_bytes: &Arc<AtomicU64>,
     sink: Sink<'_>,
 ) -> Result<(), Failure> {
-    source.open(read_bytes, &mut |stream| {
+    let before = read_bytes.load(Ordering::Relaxed);
+    let outcome = source.open(read_bytes, &mut |stream| {
         let begins = stream.fill_buf().map_err(|error| unreadable(source, &error))?;
         if !begins.starts_with(ZSTD) {
-            return read_stream(stream, source, format, defaults, sink);
+            return read_stream(stream, source, defaults, sink);
         }
         let inner = zstd::Decoder::with_buffer(stream).map_err(|error| unreadable(source, &error))?;
-        read_stream(&mut BufReader::new(inner), source, format, defaults, sink)
-    })
+        read_stream(&mut BufReader::new(inner), source, defaults, sink)
+    });
+    read_bytes.store(before + source.bytes, Ordering::Relaxed);
+    match outcome {
+        Err(failure) if !source.is_named && failure.error.is::<document::NoFormat>() => {
+            sink(ImportItem::LeftOut(source.file_name()))
+        }
+        outcome => outcome,
+    }
 }
 
 fn unreadable(source: &ImportFile, error: &std::io::Error) -> Failure {
     Failure::usage(format!("cannot read {source}: {error}"))
 }
 
-/// Bytes at a file's beginning that show a text's lines.
-const LOOK_BYTES: u64 = 64 * 1024;
-
 fn read_stream(
     stream: &mut dyn BufRead,
     source: &ImportFile,
-    format: FormatArg,
     defaults: &Defaults,
     sink: Sink<'_>,
 ) -> Result<(), Failure> {
-    let mut head = Vec::new();
-    let read = (&mut *stream).take(LOOK_BYTES).read_to_end(&mut head);
-    read.map_err(|error| unreadable(source, &error))?;
-    if head.starts_with(b"\xef\xbb\xbf") {
-        head.drain(..3);
+    let failed = |error: std::io::Error| unreadable(source, &error);
+    let begins = stream.fill_buf().map_err(failed)?;
+    if begins.starts_with(DATABASE) {
+        return document::database(source, defaults, sink);
     }
-    let is_database = head.starts_with(b"SQLite format 3\0");
-    let text = String::from_utf8_lossy(&head);
-    let refused = table::of_text(&text).and_then(|row| document::refused(row, source));
-    let is_json = text.trim_start().starts_with(['[', '{']);
-    let stream: &mut dyn BufRead = &mut Cursor::new(head.clone()).chain(stream);
-    match format {
-        FormatArg::Jsonl => plain::read(stream, defaults, sink),
-        FormatArg::ClaudeCode => agent::read(stream, Dialect::ClaudeCode, defaults, sink),
-        FormatArg::Codex => agent::read(stream, Dialect::Codex, defaults, sink),
-        FormatArg::Everos => everos::read(&source.path, defaults, sink),
-        FormatArg::Auto if is_database => {
-            let tables = ledger::everos::tables(&source.path).unwrap_or_default();
-            let refused = table::of_tables(&tables).and_then(|row| document::refused(row, source));
-            refused.map_or_else(|| everos::read(&source.path, defaults, sink), Err)
-        }
-        FormatArg::Auto if !is_json => Err(refused.unwrap_or_else(|| document::unknown(source))),
-        _ => document::read(stream, source, defaults, sink),
+    let first = document::first_byte(stream).map_err(failed)?;
+    let line = stream
+        .fill_buf()
+        .map_err(failed)?
+        .split(|byte| *byte == b'\n')
+        .next();
+    let is_chat = line.is_some_and(|line| whatsapp::is_head(&String::from_utf8_lossy(line)));
+    match first {
+        Some(b'[' | b'{' | b'"') if !is_chat => document::read(stream, source, defaults, sink),
+        _ => document::text(stream, source, defaults, sink),
     }
 }
 
+/// How a database begins.
+const DATABASE: &[u8] = b"SQLite format 3\0";
 /// How a file begins that zstd compressed, as Codex does with old sessions.
 const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
 
@@ -182,7 +186,9 @@ impl Defaults {
             user,
             now: api.clock.now(),
             zone: api.zone.clone(),
+            dates: None,
             name: String::new(),
+            is_shared: false,
             logs: Logs::default(),
         }
     }
@@ -197,8 +203,7 @@ impl Defaults {
     }
 
     fn session(&self, text: &str) -> SessionKey {
-        let text: String = text.chars().take(model::id::ID_CHARS_MAX).collect();
-        let session = SessionId::parse(&text).unwrap_or_else(|_| SessionId::new("import"));
+        let session = SessionId::parse(&short(text.to_owned())).unwrap_or_else(|_| SessionId::new("import"));
         SessionKey::new(self.scope.clone(), session)
     }
 }

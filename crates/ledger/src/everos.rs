@@ -40,15 +40,32 @@ pub fn tables(path: &Path) -> Result<Vec<String>, LedgerError> {
 }
 
 fn names(path: &Path) -> LedgerResult<Vec<String>> {
+    let mut names = Vec::new();
+    texts(
+        path,
+        "SELECT name FROM sqlite_schema WHERE type = 'table'",
+        &mut |name| {
+            names.push(name);
+            true
+        },
+    )?;
+    Ok(names)
+}
+
+/// Hands over the first column of each row of a query on any `SQLite` file, until `take` says that it is enough.
+pub fn values(path: &Path, query: &str, take: &mut dyn FnMut(String) -> bool) -> Result<(), LedgerError> {
+    Ok(texts(path, query, take)?)
+}
+
+fn texts(path: &Path, query: &str, take: &mut dyn FnMut(String) -> bool) -> LedgerResult<()> {
     let connection =
         Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(Failure::Sql)?;
-    let mut statement = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")?;
+    let mut statement = connection.prepare(query)?;
     let mut rows = statement.query([])?;
-    let mut names = Vec::new();
-    while let Some(row) = rows.next()? {
-        names.push(row.get(0)?);
-    }
-    Ok(names)
+    while let Some(row) = rows.next()?
+        && take(row.get(0)?)
+    {}
+    Ok(())
 }
 
 /// Hands over what the file keeps, session after session, until `take` says that it is enough.

@@ -12,7 +12,7 @@ use super::import::{Imported, on, settle, stream};
 use super::interrupt::unless_interrupted;
 use super::{Desk, runtime};
 use crate::api::Api;
-use crate::args::{DemoArgs, FormatArg};
+use crate::args::DemoArgs;
 use crate::clock::RandomIds;
 use crate::environment;
 use crate::error::{Exit, Failure};
@@ -95,7 +95,7 @@ async fn remember(desk: &Desk, root: &Path, api: &Api) -> Result<Imported, Failu
     let bar = progress::bytes(desk.watched, "reading", CONVERSATION.len() as u64);
     let sources = sources(&[file])?;
     let read = &mut on(&bar);
-    stream(api, sources, FormatArg::Jsonl, defaults, read, &mut imported).await?;
+    stream(api, sources, defaults, read, &mut imported).await?;
     bar.finish_and_clear();
     settle(desk, api, &mut imported).await?;
     Ok(imported)

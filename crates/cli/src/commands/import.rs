@@ -16,7 +16,7 @@ use wire::{AddData, AddRequest, MESSAGES_MAX, MessageContent, MessageItem};
 use super::memory::{flush, ids};
 use super::{Desk, export, name, scope};
 use crate::api::Api;
-use crate::args::{DEFAULT_USER, FormatArg, ImportArgs};
+use crate::args::{DEFAULT_USER, ImportArgs};
 use crate::error::{Exit, Failure};
 use crate::import::{Defaults, ImportFile, ImportItem, ImportedConversation, Skipped, read, sources};
 use crate::{output, progress};
@@ -52,12 +52,32 @@ pub(super) struct Imported {
     skipped: Vec<Skipped>,
     /// What happened to records that were not stored as they are, and to how many.
     notes: BTreeMap<String, usize>,
+    /// Files of folders and archives that hold no conversations.
+    left_out: Vec<String>,
     /// Secrets removed.
     pub(super) redacted: usize,
     failed_tasks: usize,
 }
 
 impl Imported {
+    /// Whether not even a record was found that could be left out.
+    fn is_nothing(&self) -> bool {
+        self.conversations + self.empty == 0 && self.skipped.is_empty() && self.notes.is_empty()
+    }
+
+    /// Records that were left out or changed, and files that hold no conversations.
+    fn rest(&self) -> impl Iterator<Item = String> {
+        let notes = self.notes.iter().map(|(what, count)| format!("{what}: {count}"));
+        let names: Vec<&str> = self.left_out.iter().take(NAMED_MAX).map(String::as_str).collect();
+        let more = match self.left_out.len().saturating_sub(NAMED_MAX) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let files =
+            (!names.is_empty()).then(|| format!("files without conversations: {}{more}", names.join(", ")));
+        notes.chain(files)
+    }
+
     /// What an interrupt leaves.
     fn standing(&self) -> String {
         format!(
@@ -69,8 +89,7 @@ impl Imported {
 }
 
 pub(super) async fn import(desk: &Desk, api: &Api, args: ImportArgs) -> Result<Exit, Failure> {
-    let is_auto = args.format == FormatArg::Auto;
-    if args.format == FormatArg::Quipu || (is_auto && args.paths.iter().all(|path| export::is_ours(path))) {
+    if args.paths.iter().all(|path| export::is_ours(path)) {
         if !options(&args).is_empty() || args.user.is_some() {
             return Err(Failure::usage("an export has its own user, app and project")
                 .hint("leave out --user, --app and --project"));
@@ -78,7 +97,10 @@ pub(super) async fn import(desk: &Desk, api: &Api, args: ImportArgs) -> Result<E
         return export::import(desk, api, &args.paths).await;
     }
     let user = args.user.as_deref().unwrap_or(DEFAULT_USER);
-    let defaults = Defaults::new(api, scope(&args.scope)?, name("--user", user)?);
+    let defaults = Defaults {
+        dates: args.dates,
+        ..Defaults::new(api, scope(&args.scope)?, name("--user", user)?)
+    };
     let sources = sources(&args.paths)?;
     let bar = progress::bytes(
         desk.watched,
@@ -95,10 +117,14 @@ pub(super) async fn import(desk: &Desk, api: &Api, args: ImportArgs) -> Result<E
         show(read_bytes, imported);
         desk.standing.now(imported.standing());
     };
-    let outcome = stream(api, sources, args.format, defaults, &mut watch, &mut imported).await;
+    let outcome = stream(api, sources, defaults, &mut watch, &mut imported).await;
     bar.finish_and_clear();
     if outcome.is_err() && imported.messages == 0 {
         return outcome.map(|()| Exit::Ok);
+    }
+    if imported.is_nothing() {
+        let rest = imported.rest().next();
+        return Err(Failure::usage("no conversations were found").hinted(rest));
     }
     // Keeps the messages before a broken place in the file.
     let settled = settle(desk, api, &mut imported).await;
@@ -125,7 +151,6 @@ pub(super) fn on(bar: &ProgressBar) -> impl FnMut(u64, &Imported) {
 pub(super) async fn stream(
     api: &Api,
     sources: Vec<ImportFile>,
-    format: FormatArg,
     defaults: Defaults,
     watch: Watch<'_>,
     imported: &mut Imported,
@@ -146,7 +171,7 @@ pub(super) async fn stream(
                 what: if is_one { what } else { format!("{source}, {what}") },
                 why,
             };
-            let outcome = read(source, format, &defaults, &counter, &mut |found| match found {
+            let outcome = read(source, &defaults, &counter, &mut |found| match found {
                 ImportItem::Skipped(skipped) => send(ImportItem::Skipped(placed(skipped))),
                 found => send(found),
             });
@@ -154,7 +179,7 @@ pub(super) async fn stream(
                 Err(failure) if is_one || sender.is_closed() => return Err(failure),
                 Err(failure) => send(ImportItem::Skipped(Skipped {
                     what: source.to_string(),
-                    why: format!("{:#}", failure.error),
+                    why: upload::words(&failure),
                 }))?,
                 Ok(()) => {}
             }
@@ -167,6 +192,10 @@ pub(super) async fn stream(
             ImportItem::Conversation(conversation) => remember(api, conversation, imported).await,
             ImportItem::Skipped(skipped) => {
                 imported.skipped.push(skipped);
+                Ok(())
+            }
+            ImportItem::LeftOut(file) => {
+                imported.left_out.push(file);
                 Ok(())
             }
             ImportItem::Noted(what, count) => {
@@ -284,6 +313,7 @@ fn report(desk: &Desk, args: &ImportArgs, imported: &Imported) -> Result<(), Fai
         empty,
         skipped,
         notes,
+        left_out,
         redacted,
         failed_tasks,
         ..
@@ -295,7 +325,7 @@ fn report(desk: &Desk, args: &ImportArgs, imported: &Imported) -> Result<(), Fai
             .collect();
         return output::json(&json!({
             "paths": args.paths, "conversations": conversations, "messages": messages, "new_messages": new, "known_messages": known,
-            "forgotten_messages": forgotten, "restored_messages": restored, "empty_conversations": empty, "skipped": skipped, "notes": notes, "redacted": redacted, "failed_tasks": failed_tasks,
+            "forgotten_messages": forgotten, "restored_messages": restored, "empty_conversations": empty, "skipped": skipped, "notes": notes, "left_out_files": left_out, "redacted": redacted, "failed_tasks": failed_tasks,
         }));
     }
     output::line(format_args!(
@@ -323,7 +353,7 @@ fn report(desk: &Desk, args: &ImportArgs, imported: &Imported) -> Result<(), Fai
             output::line(format_args!("{} {what}", counted(count, one, many)))?;
         }
     }
-    name_the_rest(notes, skipped)?;
+    name_the_rest(imported)?;
     if new + restored > 0 {
         let (whose, memory) = (options(args), desk.root.join("memory"));
         output::line(format_args!(
@@ -335,10 +365,11 @@ fn report(desk: &Desk, args: &ImportArgs, imported: &Imported) -> Result<(), Fai
 }
 
 /// What was not stored as it is, and what was skipped.
-fn name_the_rest(notes: &BTreeMap<String, usize>, skipped: &[Skipped]) -> Result<(), Failure> {
-    for (what, count) in notes {
-        output::line(format_args!("{what}: {count}"))?;
+fn name_the_rest(imported: &Imported) -> Result<(), Failure> {
+    for line in imported.rest() {
+        output::line(format_args!("{line}"))?;
     }
+    let skipped = &imported.skipped;
     if !skipped.is_empty() {
         output::line(format_args!("{} skipped:", skipped.len()))?;
     }

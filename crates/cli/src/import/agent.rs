@@ -33,6 +33,7 @@ struct Session {
     time: Option<Timestamp>,
     messages: Vec<ImportedMessage>,
     is_sub_agents: bool,
+    has_side_chain: bool,
     /// Each message has a time of its own.
     is_dated: bool,
 }
@@ -65,8 +66,9 @@ pub(super) fn read(
             }
         }
     }
-    if session.is_sub_agents {
-        return Ok(());
+    if session.is_sub_agents || session.has_side_chain && session.messages.is_empty() {
+        let what = "conversations of sub-agents and services, left out".to_owned();
+        return sink(ImportItem::Noted(what, 1));
     }
     session.date_by_parent(&defaults.logs);
     let title = session.title();
@@ -94,6 +96,7 @@ impl Session {
         }
         let uuid = record["uuid"].as_str().unwrap_or_default();
         let is_true = |key: &str| record[key] == true;
+        self.has_side_chain |= is_true("isSidechain");
         // A side chain belongs to a sub-agent; the others are messages that the client wrote itself.
         let is_said = !["isSidechain", "isMeta", "isCompactSummary", "isApiErrorMessage"]
             .into_iter()

@@ -1,8 +1,10 @@
-//! A JSON file of any format of the table: an array read one element at a time, lines, or a whole document.
+//! A file of any format of the table: a JSON array read one element at a time, lines, a whole document, a text, a database.
 //!
 //! Owns: finding the format by the parsed structure, and what is broken. Never: the form of a conversation.
 
+use std::collections::HashSet;
 use std::io::{BufRead, Cursor, Read};
+use std::sync::Arc;
 
 use serde::de::{Deserializer as _, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -12,7 +14,8 @@ use transcript::mended;
 
 use super::table::{self, FormatRow};
 use super::{
-    Defaults, ImportFile, ImportItem, Sink, Skipped, agent, chatgpt, claude, openai, plain, shape, talk,
+    Defaults, ImportFile, ImportItem, Sink, Skipped, agent, everos, notes, openai, plain, reshape, shape,
+    talk, whatsapp,
 };
 use crate::error::Failure;
 
@@ -52,22 +55,115 @@ pub(super) fn read(
     whole(&head, &file, source, defaults, sink)
 }
 
+/// A file that holds no conversations, or the same ones as another.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct NoFormat(String);
+
+impl NoFormat {
+    fn failure(text: String, hint: &str) -> Failure {
+        let failure = Failure {
+            error: Self(text).into(),
+            ..Failure::usage("")
+        };
+        failure.hint(hint)
+    }
+}
+
 /// Why a file cannot be read, and what can be.
-pub(super) fn unknown(source: &ImportFile) -> Failure {
-    Failure::usage(format!("cannot detect the format of {source}")).hint(
+fn unknown(source: &ImportFile) -> Failure {
+    NoFormat::failure(
+        format!("cannot detect the format of {source}"),
         "Quipu reads exports of ChatGPT, Claude, Quipu and other programs (see docs/import.md), sessions of Claude Code and Codex, an \
          EverOS root, and OpenAI messages; for anything else write a file `*.jsonl` with `role`, `content` and `timestamp` on each line",
     )
 }
 
 /// The refusal of a format that Quipu knows and does not read.
-pub(super) fn refused(row: &FormatRow, source: &ImportFile) -> Option<Failure> {
-    let why = row.all("refuse").chain(row.all("beside")).next()?;
-    let failure = Failure::usage(format!(
-        "{source}: {}. Quipu does not import it: {why}",
-        row.title
-    ));
-    Some(failure.hint("write a file `*.jsonl` with `role`, `content` and `timestamp` on each line"))
+fn refused(row: &FormatRow, source: &ImportFile) -> Option<Failure> {
+    let hint = "write a file `*.jsonl` with `role`, `content` and `timestamp` on each line";
+    let text = |why: &str| format!("{source}: {}. Quipu does not import it: {why}", row.title);
+    if row.has("beside") {
+        return Some(NoFormat::failure(text(row.key("beside")), hint));
+    }
+    row.has("refuse")
+        .then(|| Failure::usage(text(row.key("refuse"))).hint(hint))
+}
+
+/// Bytes at a file's beginning that show whether it is a text.
+const LOOK_BYTES: u64 = 64 * 1024;
+
+/// Reads a text that is no JSON.
+pub(super) fn text(
+    stream: &mut dyn BufRead,
+    source: &ImportFile,
+    defaults: &Defaults,
+    sink: Sink<'_>,
+) -> Result<(), Failure> {
+    let mut bytes = Vec::new();
+    let mut look = (&mut *stream).take(LOOK_BYTES);
+    look.read_to_end(&mut bytes).map_err(anyhow::Error::from)?;
+    if bytes.contains(&0) {
+        return Err(unknown(source));
+    }
+    let look = String::from_utf8_lossy(&bytes).into_owned();
+    let first = look
+        .lines()
+        .find(|line| !line.trim().is_empty())
+        .unwrap_or_default();
+    let is_value = whatsapp::is_head(first) || first == "---";
+    if !is_value && table::of_text(&look).is_none() {
+        return Err(unknown(source));
+    }
+    stream.read_to_end(&mut bytes).map_err(anyhow::Error::from)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let chat = whatsapp::chat(&text, source, defaults.dates)?;
+    let value = chat.or_else(|| notes::notes(&text, source)).unwrap_or_default();
+    let row = table::of(&value, &source.file_name(), false).or_else(|| table::of_text(&look));
+    let row = row.ok_or_else(|| unknown(source))?;
+    match refused(row, source) {
+        Some(failure) => Err(failure),
+        None => place(row, 1, &value, source, defaults, sink),
+    }
+}
+
+/// Reads a database, by queries on the tables that tell the format.
+pub(super) fn database(source: &ImportFile, defaults: &Defaults, sink: Sink<'_>) -> Result<(), Failure> {
+    if !source.is_file() {
+        return Err(unknown(source)); // `SQLite` opens no entry of an archive
+    }
+    let unread = |error| Failure::usage(format!("cannot read {source}: {error}"));
+    let tables = ledger::everos::tables(&source.path).map_err(unread)?;
+    let row = table::of_tables(&tables).ok_or_else(|| unknown(source))?;
+    if let Some(failure) = refused(row, source) {
+        return Err(failure);
+    }
+    if !row.has("query") {
+        return everos::read(&source.path, defaults, sink);
+    }
+    let mut owners = 0;
+    let count = ledger::everos::values(&source.path, row.key("owners"), &mut |_| {
+        owners += 1;
+        true
+    });
+    count.map_err(unread)?;
+    let defaults = &Defaults {
+        is_shared: owners > 1,
+        ..defaults.clone()
+    };
+    let mut number = 0;
+    for query in row.all("query") {
+        let mut taken = Ok(());
+        let read = ledger::everos::values(&source.path, query, &mut |text| {
+            number += 1;
+            let value = mended::parse(&text).unwrap_or_default();
+            taken = place(row, number, &value, source, defaults, &mut *sink);
+            taken.is_ok()
+        });
+        read.map_err(unread)?;
+        taken?;
+    }
+    Ok(())
 }
 
 fn lines(
@@ -98,7 +194,25 @@ fn lines(
             }))?,
         }
     }
-    talk::read(row, &Value::Array(values), defaults, sink)
+    place(row, 1, &Value::Array(values), source, defaults, sink)
+}
+
+/// Hands over what a value holds, or skips it by its number.
+fn place(
+    row: &'static FormatRow,
+    number: usize,
+    value: &Value,
+    source: &ImportFile,
+    defaults: &Defaults,
+    sink: Sink<'_>,
+) -> Result<(), Failure> {
+    match convert(row, number, value, source, defaults, sink)? {
+        Ok(()) => Ok(()),
+        Err(why) => sink(ImportItem::Skipped(Skipped {
+            what: named(number, value),
+            why,
+        })),
+    }
 }
 
 fn whole(
@@ -117,7 +231,11 @@ fn whole(
     };
     let values = Deserializer::from_slice(&bytes).into_iter::<Value>();
     for (number, value) in (1..).zip(values) {
-        let value = value.map_err(|error| broken(&error, number - 1))?;
+        let mut value = value.map_err(|error| broken(&error, number - 1, source))?;
+        if let Value::String(text) = &value {
+            // Some programs write a text that holds the JSON.
+            value = mended::parse(text).unwrap_or_default();
+        }
         let row = table::of(&value, file, false);
         let row = row.or_else(|| {
             // A conversation alone is an array of one.
@@ -128,10 +246,7 @@ fn whole(
         if let Some(failure) = refused(row, source) {
             return Err(failure);
         }
-        if let Err(why) = convert(row, number, &value, defaults, sink)? {
-            let what = named(number, &value);
-            sink(ImportItem::Skipped(Skipped { what, why }))?;
-        }
+        place(row, number, &value, source, defaults, sink)?;
     }
     Ok(())
 }
@@ -165,36 +280,25 @@ fn convert(
     row: &'static FormatRow,
     number: usize,
     value: &Value,
+    source: &ImportFile,
     defaults: &Defaults,
     sink: Sink<'_>,
 ) -> Result<Result<(), String>, Failure> {
-    let conversations = match row.name {
-        "chatgpt" => chatgpt::conversation(value, defaults),
-        "claude" => claude::conversation(value, defaults),
-        "openai" => openai::conversation(number, value, defaults, sink)?,
-        _ => {
-            talk::read(row, value, defaults, sink)?;
-            Ok(Vec::new())
-        }
-    };
-    match conversations {
-        Ok(conversations) => {
-            let mut conversations = conversations.into_iter().map(ImportItem::Conversation);
-            conversations.try_for_each(sink).map(Ok)
-        }
-        Err(why) => Ok(Err(why)),
+    if row.name == "openai" {
+        return openai::read(number, value, defaults, sink);
     }
+    talk::read(row, &reshape::plain(row, value, source), defaults, sink)
 }
 
 /// What an array gives, element by element.
-struct Elements<'a, 'd> {
+struct Elements<'a> {
     row: Option<&'static FormatRow>,
     /// Those before the format is known, or all of a format that is read as a whole.
     waiting: Vec<Value>,
     number: usize,
     file: &'a str,
     source: &'a ImportFile,
-    defaults: &'d Defaults,
+    defaults: Defaults,
     sink: Sink<'a>,
 }
 
@@ -211,7 +315,7 @@ fn array(
         number: 0,
         file,
         source,
-        defaults,
+        defaults: defaults.clone(),
         sink,
     };
     let mut stopped = None;
@@ -224,12 +328,12 @@ fn array(
         None => elements.end(),
     };
     match read {
-        Err(error) if ended.is_ok() || elements.number == 0 => Err(broken(&error, elements.number)),
+        Err(error) if ended.is_ok() || elements.number == 0 => Err(broken(&error, elements.number, source)),
         _ => ended,
     }
 }
 
-impl Elements<'_, '_> {
+impl Elements<'_> {
     fn take(&mut self, element: &RawValue) -> Result<(), Failure> {
         self.number += 1;
         let value = match mended::parse(element.get()) {
@@ -246,6 +350,9 @@ impl Elements<'_, '_> {
             if let Some(failure) = self.row.and_then(|row| refused(row, self.source)) {
                 return Err(failure);
             }
+            if self.row.is_some_and(|row| row.has("owner")) {
+                self.defaults.is_shared = is_shared(self.source)?;
+            }
         }
         match self.row {
             Some(row) if row.key("each") == "*" => self.convert(row),
@@ -260,10 +367,7 @@ impl Elements<'_, '_> {
         let before = self.number - waiting.len();
         for (at, value) in waiting.into_iter().enumerate() {
             let number = before + at + 1;
-            if let Err(why) = convert(row, number, &value, self.defaults, &mut *self.sink)? {
-                let what = named(number, &value);
-                (self.sink)(ImportItem::Skipped(Skipped { what, why }))?;
-            }
+            place(row, number, &value, self.source, &self.defaults, &mut *self.sink)?;
         }
         Ok(())
     }
@@ -279,14 +383,49 @@ impl Elements<'_, '_> {
             return Ok(());
         }
         let all = Value::Array(std::mem::take(&mut self.waiting));
-        match convert(row, 1, &all, self.defaults, &mut *self.sink)? {
-            Ok(()) => Ok(()),
-            Err(why) => self.skip(&Value::Null, why),
-        }
+        place(row, 1, &all, self.source, &self.defaults, &mut *self.sink)
     }
 }
 
-fn broken(error: &serde_json::Error, before: usize) -> Failure {
+/// Whether the elements of a file belong to several people. What is broken is told where it is read.
+fn is_shared(source: &ImportFile) -> Result<bool, Failure> {
+    let mut owners = Owners::default();
+    source.open(&Arc::default(), &mut |stream| {
+        first_byte(stream).map_err(anyhow::Error::from)?;
+        drop(Deserializer::from_reader(stream).deserialize_seq(&mut owners));
+        Ok(())
+    })?;
+    Ok(owners.0.len() > 1)
+}
+
+/// The ids of the people whom elements belong to.
+#[derive(Default)]
+struct Owners(HashSet<String>);
+
+impl<'de> Visitor<'de> for &mut Owners {
+    type Value = ();
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a list of conversations")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        #[derive(serde::Deserialize)]
+        struct Owned {
+            #[serde(default)]
+            user_id: Value,
+        }
+        while let Some(element) = list.next_element::<Owned>()? {
+            self.0.extend(table::string(&element.user_id));
+        }
+        Ok(())
+    }
+}
+
+fn broken(error: &serde_json::Error, before: usize, source: &ImportFile) -> Failure {
+    if before == 0 && !source.is_named {
+        return unknown(source); // any text can begin as JSON does
+    }
     let before = match before {
         0 => "nothing was imported: give the file as its program exported it",
         _ => "everything before that place was imported; a second import adds only new messages",
@@ -294,8 +433,11 @@ fn broken(error: &serde_json::Error, before: usize) -> Failure {
     Failure::usage(format!("the file is broken: {error}")).hint(before)
 }
 
-/// The first byte that is no white space; it stays in the stream.
-fn first_byte(stream: &mut dyn BufRead) -> std::io::Result<Option<u8>> {
+/// The first byte that is neither white space nor a byte order mark; it stays in the stream.
+pub(super) fn first_byte(stream: &mut dyn BufRead) -> std::io::Result<Option<u8>> {
+    if stream.fill_buf()?.starts_with(b"\xef\xbb\xbf") {
+        stream.consume(3);
+    }
     loop {
         let waiting = stream.fill_buf()?;
         let blank = waiting
@@ -320,12 +462,12 @@ fn named(number: usize, fields: &Value) -> String {
     }
 }
 
-struct ElementVisitor<'v, 'a, 'd> {
-    elements: &'v mut Elements<'a, 'd>,
+struct ElementVisitor<'v, 'a> {
+    elements: &'v mut Elements<'a>,
     stopped: &'v mut Option<Failure>,
 }
 
-impl<'de> Visitor<'de> for ElementVisitor<'_, '_, '_> {
+impl<'de> Visitor<'de> for ElementVisitor<'_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

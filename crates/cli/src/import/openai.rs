@@ -8,12 +8,12 @@ use super::{Defaults, ImportItem, ImportedConversation, Sink, Skipped, message, 
 use crate::error::Failure;
 
 /// Hands over the conversation of a value, the number of which the file's order gives.
-pub(super) fn conversation(
+pub(super) fn read(
     number: usize,
     value: &Value,
     defaults: &Defaults,
     sink: Sink<'_>,
-) -> Result<Result<Vec<ImportedConversation>, String>, Failure> {
+) -> Result<Result<(), String>, Failure> {
     let messages = match value {
         Value::Array(messages) => Some(messages),
         Value::Object(fields) => fields.get("messages").and_then(Value::as_array),
@@ -42,12 +42,13 @@ pub(super) fn conversation(
             }))?,
         }
     }
-    Ok(Ok(vec![ImportedConversation {
+    let conversation = ImportedConversation {
         is_log: false,
         session,
         title: shape::title(&value["title"]),
         messages: said,
-    }]))
+    };
+    sink(ImportItem::Conversation(conversation)).map(Ok)
 }
 
 fn moment(message: &Value, defaults: &Defaults) -> shape::ReadTime {

@@ -1,6 +1,6 @@
-//! The files of a path: itself, an export's parts in an archive or a folder, a client's folder of sessions.
+//! The files of a path: itself, or those in an archive or a folder, in their order by name.
 //!
-//! Owns: finding and opening them, and counting the bytes read. Never: their content.
+//! Owns: finding and opening them, and counting the bytes read. Never: their content, or which of them holds conversations.
 
 use std::fmt;
 use std::fs::File;
@@ -9,18 +9,25 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use serde_json::Value;
+use tempfile::NamedTempFile;
+
 use super::everos;
 use crate::error::Failure;
 
 /// Maximum depth of files below a folder: `~/.codex/sessions/2026/02/03/` is four.
 const DEPTH_MAX: usize = 6;
 
-/// One file with conversations.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// One file that may hold conversations.
+#[derive(Debug, Clone)]
 pub(crate) struct ImportFile {
     pub(super) path: PathBuf,
     /// The file's name inside the archive that `path` is.
     entry: Option<String>,
+    /// The archive in an archive that the entry is of.
+    inner: Option<Arc<NamedTempFile>>,
+    /// The person named this very file, not a folder or an archive.
+    pub(super) is_named: bool,
     /// How many bytes there are to read.
     pub(crate) bytes: u64,
 }
@@ -40,24 +47,29 @@ pub(crate) fn sources(paths: &[PathBuf]) -> Result<Vec<ImportFile>, Failure> {
     for path in paths {
         let file = std::fs::metadata(path).map_err(|error| unreadable(path, &error))?;
         if file.is_dir() && !everos::is_everos(path) {
-            found.extend(in_folder(path)?);
+            in_folder(path, &mut found)?;
         } else if is_zip(path) {
-            found.extend(in_archive(path)?);
+            in_archive(path, None, &mut found)?;
         } else {
             let path = if file.is_dir() {
                 path.join(everos::FILE)
             } else {
                 path.clone()
             };
-            let bytes = std::fs::metadata(&path).map_or(0, |file| file.len());
-            found.push(ImportFile {
-                path,
-                entry: None,
-                bytes,
-            });
+            found.push(of_path(path, true));
         }
     }
     Ok(found)
+}
+
+fn of_path(path: PathBuf, is_named: bool) -> ImportFile {
+    ImportFile {
+        bytes: std::fs::metadata(&path).map_or(0, |file| file.len()),
+        path,
+        entry: None,
+        inner: None,
+        is_named,
+    }
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
@@ -65,47 +77,36 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
         .hint("give the path of a file or folder that exists and can be read")
 }
 
+/// Whether a file begins as an archive does.
 fn is_zip(path: &Path) -> bool {
+    let mut start = [0; 4];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
+    read.is_ok() && start == *b"PK\x03\x04"
+}
+
+fn is_named_zip(path: &Path) -> bool {
     path.extension()
-        .is_some_and(|extension| extension.eq_ignore_ascii_case("zip"))
+        .is_some_and(|ending| ending.eq_ignore_ascii_case("zip"))
 }
 
-/// `conversations.json`, or one of its parts: `conversations-000.json`.
-fn is_export(name: &str) -> bool {
-    let part = name
-        .strip_prefix("conversations")
-        .and_then(|rest| rest.strip_suffix(".json"));
-    part.is_some_and(|part| {
-        let number = part.strip_prefix(['-', '_']);
-        part.is_empty() || number.is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))
-    })
-}
+/// An archive in an archive is unpacked up to here; a longer one is broken then.
+const UNPACKED_BYTES_MAX: u64 = 4 << 30;
 
-/// A session of Codex is a rollout.
-fn is_rollout(name: &str) -> bool {
-    name.starts_with("rollout-") && is_session(name)
-}
+/// Endings of files that no format has.
+const NO_FORMATS: &[&str] = &[
+    "png", "jpg", "jpeg", "webp", "gif", "heic", "svg", "mp3", "m4a", "ogg", "opus", "wav", "mp4", "mov",
+    "webm", "pdf", "dat", "gz", "vcf", "css", "js", "lock", "toml", "log",
+];
 
-/// A session's file. Not those of sub-agents, and not the list of all that was ever typed.
-fn is_session(name: &str) -> bool {
-    let name = name.strip_suffix(".zst").unwrap_or(name);
-    let is_jsonl = Path::new(name)
+fn may_hold(name: &str) -> bool {
+    let ending = Path::new(name)
         .extension()
-        .is_some_and(|extension| extension == "jsonl");
-    is_jsonl && !name.starts_with("agent-") && !name.ends_with("history.jsonl")
+        .unwrap_or_default()
+        .to_ascii_lowercase();
+    !NO_FORMATS.iter().any(|none| ending == *none)
 }
 
-/// Of several files those that hold conversations: an export's, or else Codex's, or else all sessions.
-fn chosen<T>(files: Vec<T>, name: impl Fn(&T) -> String) -> Vec<T> {
-    let kinds: [fn(&str) -> bool; 3] = [is_export, is_rollout, is_session];
-    let kind = kinds
-        .into_iter()
-        .find(|is_one| files.iter().any(|file| is_one(&name(file))));
-    let Some(is_one) = kind else { return Vec::new() };
-    files.into_iter().filter(|file| is_one(&name(file))).collect()
-}
-
-fn in_folder(folder: &Path) -> Result<Vec<ImportFile>, Failure> {
+fn in_folder(folder: &Path, found: &mut Vec<ImportFile>) -> Result<(), Failure> {
     let mut files = Vec::new();
     let mut folders = vec![(folder.to_owned(), 0)];
     while let Some((next, depth)) = folders.pop() {
@@ -113,60 +114,63 @@ fn in_folder(folder: &Path) -> Result<Vec<ImportFile>, Failure> {
         for entry in entries {
             let entry = entry.map_err(|error| unreadable(&next, &error))?;
             let kind = entry.file_type().map_err(|error| unreadable(&next, &error))?;
-            if kind.is_dir() && depth < DEPTH_MAX && entry.file_name() != "subagents" {
+            if kind.is_dir() && depth < DEPTH_MAX {
                 folders.push((entry.path(), depth + 1));
-            } else if kind.is_file() {
+            } else if kind.is_file() && may_hold(&entry.file_name().to_string_lossy()) {
                 files.push(entry.path());
             }
         }
     }
     files.sort();
-    let name = |path: &PathBuf| {
-        path.file_name()
-            .map_or_else(String::new, |name| name.to_string_lossy().into_owned())
-    };
-    let files = chosen(files, name);
-    if files.is_empty() {
-        return Err(Failure::usage(format!("`{}` contains no conversations", folder.display())).hint(
-            "give an export's folder with its `conversations.json`, a folder of Claude Code or Codex sessions, or the \
-             file itself",
-        ));
+    for path in files {
+        // Documents of an office are archives too; a broken one is read as what it is: no conversation.
+        let count = found.len();
+        let is_archive = is_named_zip(&path) && in_archive(&path, None, found).is_ok();
+        if !is_archive {
+            found.truncate(count);
+            found.push(of_path(path, false));
+        }
     }
-    let sources = files.into_iter().map(|path| ImportFile {
-        bytes: std::fs::metadata(&path).map_or(0, |file| file.len()),
-        path,
-        entry: None,
-    });
-    Ok(sources.collect())
+    Ok(())
 }
 
-fn in_archive(path: &Path) -> Result<Vec<ImportFile>, Failure> {
-    let mut archive = archive(path)?;
+/// The entries of an archive, and of those in it: some services pack each part of an export.
+fn in_archive(
+    path: &Path,
+    inner: Option<&Arc<NamedTempFile>>,
+    found: &mut Vec<ImportFile>,
+) -> Result<(), Failure> {
+    let mut archive = archive(inner.map_or(path, |inner| inner.path()))?;
     let mut entries = Vec::new();
     for at in 0..archive.len() {
         let entry = archive.by_index_raw(at).map_err(|error| broken(path, &error))?;
         if let Ok(name) = entry.name()
             && entry.is_file()
             && !name.starts_with("__MACOSX/")
+            && may_hold(&name)
         {
             entries.push((name.into_owned(), entry.size()));
         }
     }
     entries.sort();
-    let name = |entry: &(String, u64)| entry.0.rsplit('/').next().unwrap_or_default().to_owned();
-    let entries = chosen(entries, name);
-    if entries.is_empty() {
-        return Err(
-            Failure::usage(format!("`{}` contains no `conversations.json`", path.display()))
-                .hint("give the archive as ChatGPT or Claude made it"),
-        );
+    for (entry, bytes) in entries {
+        if is_named_zip(Path::new(&entry)) && inner.is_none() {
+            let packed = archive.by_name(&entry).map_err(|error| broken(path, &error))?;
+            let mut packed = packed.take(UNPACKED_BYTES_MAX);
+            let mut file = NamedTempFile::new()?;
+            std::io::copy(&mut packed, &mut file)?;
+            in_archive(path, Some(&Arc::new(file)), found)?;
+        } else {
+            found.push(ImportFile {
+                path: path.to_owned(),
+                entry: Some(entry),
+                inner: inner.cloned(),
+                is_named: false,
+                bytes,
+            });
+        }
     }
-    let sources = entries.into_iter().map(|(entry, bytes)| ImportFile {
-        path: path.to_owned(),
-        entry: Some(entry),
-        bytes,
-    });
-    Ok(sources.collect())
+    Ok(())
 }
 
 fn archive(path: &Path) -> Result<zip::ZipArchive<BufReader<File>>, Failure> {
@@ -182,18 +186,65 @@ fn broken(path: &Path, error: &zip::result::ZipError) -> Failure {
 }
 
 impl ImportFile {
+    /// Whether it is a file of the disk, not of an archive.
+    pub(super) fn is_file(&self) -> bool {
+        self.entry.is_none()
+    }
+
+    fn own(&self) -> &Path {
+        self.entry.as_ref().map_or(self.path.as_path(), Path::new)
+    }
+
     /// The file's name without its ending.
     pub(crate) fn stem(&self) -> String {
-        let path = self.entry.as_ref().map_or(self.path.as_path(), Path::new);
-        path.file_stem()
-            .map_or_else(|| "import".to_owned(), |stem| stem.to_string_lossy().into_owned())
+        let stem = self.own().file_stem();
+        stem.map_or_else(|| "import".to_owned(), |stem| stem.to_string_lossy().into_owned())
     }
 
     /// The file's name with its ending.
     pub(super) fn file_name(&self) -> String {
-        let path = self.entry.as_ref().map_or(self.path.as_path(), Path::new);
-        path.file_name()
-            .map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+        let name = self.own().file_name();
+        name.map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+    }
+
+    /// The name of the folder that it is in, or of the archive.
+    pub(super) fn folder(&self) -> String {
+        let folder = self
+            .own()
+            .parent()
+            .and_then(Path::file_name)
+            .or_else(|| self.path.file_stem());
+        folder.map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+    }
+
+    /// Whether a folder of this name is above it.
+    pub(super) fn is_below(&self, name: &str) -> bool {
+        let mut above = self.path.components().chain(self.own().components());
+        above.any(|part| part.as_os_str() == name)
+    }
+
+    /// The JSON of a file beside it.
+    pub(super) fn beside(&self, name: &str) -> Value {
+        let other = Self {
+            path: if self.entry.is_some() {
+                self.path.clone()
+            } else {
+                self.path.with_file_name(name)
+            },
+            entry: self.entry.as_ref().map(|entry| {
+                Path::new(entry)
+                    .with_file_name(name)
+                    .to_string_lossy()
+                    .into_owned()
+            }),
+            ..self.clone()
+        };
+        let mut value = Value::Null;
+        let read = other.open(&Arc::default(), &mut |stream| {
+            value = serde_json::from_reader(stream).unwrap_or_default();
+            Ok(())
+        });
+        read.map_or(Value::Null, |()| value)
     }
 
     /// Has the file read; `count` grows by the bytes that were.
@@ -207,7 +258,7 @@ impl ImportFile {
             let inner = File::open(&self.path).map_err(|error| unreadable(&self.path, &error))?;
             return read(&mut BufReader::new(Counted { inner, count }));
         };
-        let mut archive = archive(&self.path)?;
+        let mut archive = archive(self.inner.as_ref().map_or(&self.path, |inner| inner.path()))?;
         let inner = archive
             .by_name(entry)
             .map_err(|error| broken(&self.path, &error))?;

@@ -4,14 +4,16 @@
 //!
 //! | key | of |
 //! |---|---|
-//! | `is` | what tells the format: tests that all hold; of several lines, one. A test is a path with a kind (string, number, bool, object, array, xists), `path=word`, or `!path`; `*` is each element |
-//! | `line`, `table`, `named` | what tells it else: the beginning of a text's line, tables of a database, the file's name |
-//! | `lines`, `each` | one value a line; `*` reads an array's elements one at a time |
+//! | `is` | what tells the format: tests that all hold; of several lines, one. A test is a path with a kind (`s`tring, `n`umber, `b`ool, `o`bject, `a`rray; `x`: it exists; without one: it is not empty), `path=word`, `path!=word`, or `!path`; `*` is each element |
+//! | `line`, `table`, `named` | what tells it else: the beginning of a text's line (`$`: all of it), tables of a database, the file's name |
+//! | `lines`, `each`, `query`, `owners` | one value a line (`0`: or a whole file); `*` reads an array's elements one at a time; SQL whose rows are values, or the ids of the people in it |
+//! | `like` | the other keys are those of that row |
 //! | `refuse`, `beside` | Quipu does not read it, why; its words are in another file of its folder |
-//! | `id`, `title`, `leaf`, `started`, `list`, `kids` | a conversation. `a\|b` is the first that has something, `a+b` both |
-//! | `key`, `parent`, `role`, `time`, `name`, `text`, `files`, `forwarded`, `skip`, `people` | a message; `user`, `model`, `else`: words of its role; `speech`: kinds of parts |
-//! | `memories`, `mkey`, `mtext`, `mtime`, `from`, `until`, `past`, `drop` | a memory |
-//! | `open`, `sort`, `attach`, `glue`, `by` | newest branch; by time; without parent: to the one before; parts without line ends; who the model is |
+//! | `id`, `title`, `leaf`, `started`, `aside`, `list`, `kids` | a conversation. `a\|b` is the first that has something, `a+b` both |
+//! | `key`, `parent`, `role`, `time`, `name`, `text`, `files`, `pasted`, `forwarded`, `quoted`, `skip`, `people`, `owner` | a message; whose it is, where a file has several people's; `user`, `model`, `else`: words of its role; `speech`: kinds of parts |
+//! | `memories`, `mkey`, `mlabel`, `mtext`, `mtime`, `from`, `until`, `past`, `drop`, `store` | a memory, and the name of what held it |
+//! | `open`, `attach`, `glue`, `unwrap`, `details`, `spoken`, `by`, `log` | newest branch; without parent: to the one before; parts without line ends; JSON in a text; folded reasoning in answers; a client's additions to a person's words; who the model is; can begin with a copy of another conversation |
+//! | `labels`, `setup` | words that a program puts before a question, and before a conversation |
 
 use std::sync::LazyLock;
 
@@ -50,7 +52,7 @@ fn rows(table: &'static str) -> Vec<FormatRow> {
 pub(super) fn of(value: &Value, file: &str, is_line: bool) -> Option<&'static FormatRow> {
     let is_named = |row: &FormatRow| !row.has("named") || row.word("named", "", file);
     ROWS.iter()
-        .find(|row| row.has("lines") == is_line && is_named(row) && row.is(value))
+        .find(|row| row.is_in(is_line) && is_named(row) && row.is(value))
 }
 
 /// The format of a text, by the beginning of one of its lines.
@@ -58,9 +60,13 @@ pub(super) fn of_text(text: &str) -> Option<&'static FormatRow> {
     ROWS.iter().find(|row| {
         let mut begins = row.all("line");
         begins.any(|begin| {
+            let whole = begin.strip_suffix('$');
+            let begin = whole.unwrap_or(begin);
             text.lines().any(|line| {
-                line.get(..begin.len())
-                    .is_some_and(|line| line.eq_ignore_ascii_case(begin))
+                let is_it = line
+                    .get(..begin.len())
+                    .is_some_and(|line| line.eq_ignore_ascii_case(begin));
+                is_it && (whole.is_none() || line.trim_end().len() == begin.len())
             })
         })
     })
@@ -81,6 +87,10 @@ impl FormatRow {
             .iter()
             .filter(move |(own, _)| *own == key)
             .map(|(_, value)| *value)
+    }
+
+    fn is_in(&self, is_line: bool) -> bool {
+        self.has("lines") == is_line || self.key("lines") == "0"
     }
 
     /// The value of a key, empty without one.
@@ -116,6 +126,10 @@ impl FormatRow {
 fn holds(test: &str, value: &Value) -> bool {
     if let Some(path) = test.strip_prefix('!') {
         return walk(value, path).is_empty();
+    }
+    if let Some((path, word)) = test.split_once("!=") {
+        let words: Vec<String> = walk(value, path).into_iter().filter_map(string).collect();
+        return words.iter().any(|own| own != word);
     }
     if let Some((path, word)) = test.split_once('=') {
         return walk(value, path)

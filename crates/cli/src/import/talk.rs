@@ -2,11 +2,14 @@
 //!
 //! Owns: tree to path, typed parts to text, words of roles, memories as quotations. Never: finding a format.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+mod tree;
+
+use std::collections::{BTreeMap, HashSet};
 
 use model::{Role, STORED_BY_A_MODEL, Timestamp, attachment};
 use serde_json::Value;
 use text::Fnv;
+use transcript::spoken;
 
 use super::shape::{self, ImportedMessage, ReadTime};
 use super::table::{self, FormatRow, first, word};
@@ -28,42 +31,59 @@ struct TalkEntry {
 struct ImportedTalk<'a> {
     row: &'static FormatRow,
     defaults: &'a Defaults,
+    /// Whose it is, where the file has several people's.
+    owner: Option<String>,
     nodes: Vec<TalkEntry>,
+    /// One person at most has the user's name.
+    is_name_unique: bool,
+    /// A message has a time without a zone.
+    has_local: bool,
     skipped: Vec<Skipped>,
     notes: BTreeMap<String, usize>,
 }
 
-/// Hands over the conversations and memories of a value.
+/// Hands over the conversations and memories of a value; the inner error says why it has none.
 pub(super) fn read(
     row: &'static FormatRow,
     value: &Value,
     defaults: &Defaults,
     sink: Sink<'_>,
-) -> Result<(), Failure> {
+) -> Result<Result<(), String>, Failure> {
     let whole = vec![value];
     let found = match row.key("each") {
         "" | "*" => whole,
         each => first(value, each),
     };
+    let mut outcome = Ok(());
     for found in found {
         let mut talk = ImportedTalk {
             row,
             defaults,
+            owner: word(found, row.key("owner")).filter(|_| defaults.is_shared),
             nodes: Vec::new(),
+            is_name_unique: true,
+            has_local: false,
             skipped: Vec::new(),
             notes: BTreeMap::new(),
         };
-        let conversations = talk.conversations(found);
-        let conversations = conversations.into_iter().chain(talk.memories(found));
-        let conversations: Vec<_> = conversations.collect();
+        let memories = talk.all_memories(found);
+        let conversations = match talk.conversations(found) {
+            Err(_) if !memories.is_empty() => Vec::new(),
+            Err(why) => {
+                outcome = Err(why);
+                continue;
+            }
+            Ok(conversations) => conversations,
+        };
         for (why, count) in talk.notes {
             sink(ImportItem::Noted(why, count))?;
         }
         let skipped = talk.skipped.into_iter().map(ImportItem::Skipped);
-        let conversations = conversations.into_iter().map(ImportItem::Conversation);
+        let conversations = conversations.into_iter().chain(memories);
+        let conversations = conversations.map(ImportItem::Conversation);
         skipped.chain(conversations).try_for_each(&mut *sink)?;
     }
-    Ok(())
+    Ok(outcome)
 }
 
 impl ImportedTalk<'_> {
@@ -73,20 +93,31 @@ impl ImportedTalk<'_> {
         }
     }
 
-    fn conversations(&mut self, found: &Value) -> Vec<ImportedConversation> {
+    fn conversations(&mut self, found: &Value) -> Result<Vec<ImportedConversation>, String> {
         if !self.row.has("list") {
-            return Vec::new();
+            return Ok(Vec::new());
         }
         if self.row.any("aside", found) {
             self.note("conversations of sub-agents and services, left out", 1);
-            return Vec::new();
+            return Ok(Vec::new());
         }
+        let lists = first(found, self.row.key("list"));
+        let holds = |path: &str| first(found, path.split('.').next().unwrap_or(path));
+        let mut held = self.row.key("list").split('|').flat_map(holds);
+        let is_whole = self.row.key("list") == ".";
+        if !is_whole && !held.any(|list| list.is_array() || list.is_object()) {
+            return Err(format!(
+                "it has no `{}`",
+                self.row.key("list").replace('|', "` or `")
+            ));
+        }
+        let others = self.owner.iter().filter(|owner| self.is_anothers(owner)).count();
+        self.note("conversations of other people, kept under their names", others);
         let name = self.defaults.name.clone();
         let id = word(found, self.row.key("id")).unwrap_or(name);
-        self.entries(&first(found, self.row.key("list")), None);
-        if self.row.has("sort") {
-            self.nodes.sort_by_key(|node| node.time);
-        }
+        self.is_name_unique = self.namesakes(&lists) < 2;
+        self.entries(&lists, None);
+        self.order();
         let leaf = word(found, self.row.key("leaf"));
         let path = self.path(leaf.as_deref());
         let started = first(found, self.row.key("started"));
@@ -110,10 +141,24 @@ impl ImportedTalk<'_> {
                 self.note("answers of other branches, left out", count);
             }
         }
-        conversations
+        Ok(conversations)
     }
 
-    /// The person put other words in the place of these.
+    /// How many people of a chat have the user's name.
+    fn namesakes(&self, lists: &[&Value]) -> usize {
+        let entries = lists.iter().flat_map(|list| table::items(list));
+        let is_users = |value: &&Value| {
+            let name = word(value, self.row.key("name"));
+            name.is_some_and(|name| shape::speaker(&name) == self.defaults.user)
+        };
+        let people = entries.map(|(_, value)| value).filter(is_users);
+        let people: HashSet<_> = people
+            .filter_map(|value| word(value, self.row.key("people")))
+            .collect();
+        people.len()
+    }
+
+    /// Quotes the user messages of a branch that the person replaced.
     fn quote(&mut self, places: &[usize]) {
         for at in places {
             if let Some(said) = self.nodes[*at]
@@ -133,13 +178,21 @@ impl ImportedTalk<'_> {
         path: &[usize],
         started: Option<Timestamp>,
     ) -> ImportedConversation {
+        // The branch is the order of a tree; clocks differ.
+        let is_tree = self.nodes.iter().any(|node| node.parent.is_some());
         let mut last = None;
         let mut messages = Vec::new();
         let mut undated = 0;
+        let mut is_dated = true;
         for at in path {
             let node = &mut self.nodes[*at];
-            last = last.max(node.time);
+            last = if is_tree {
+                last.max(node.time)
+            } else {
+                node.time.or(last)
+            };
             let Some(said) = node.said.take() else { continue };
+            is_dated &= node.time.is_some();
             undated += usize::from(last.or(started).is_none());
             let time = last.or(started).unwrap_or(self.defaults.now);
             messages.extend(message(ImportedMessage { time, ..said }));
@@ -149,7 +202,7 @@ impl ImportedTalk<'_> {
             session: self.defaults.session(id),
             title,
             messages,
-            is_log: false,
+            is_log: is_dated && self.row.has("log"),
         }
     }
 
@@ -165,9 +218,6 @@ impl ImportedTalk<'_> {
             for (key, value) in items {
                 let mut node = self.node(key, value);
                 node.parent = node.parent.or_else(|| parent.map(str::to_owned));
-                if node.parent.is_none() && self.row.has("attach") {
-                    node.parent = self.nodes.last().map(|node| node.id.clone());
-                }
                 let id = node.id.clone();
                 self.nodes.push(node);
                 self.entries(&first(value, self.row.key("kids")), Some(&id));
@@ -192,10 +242,18 @@ impl ImportedTalk<'_> {
             id,
         };
         let Some(role) = self.role(value) else {
-            self.note("entries of programs, left out", 1);
+            // An entry without a role is the root of a tree.
+            let is_said = word(value, row.key("role")).is_some();
+            self.note("entries of programs, left out", usize::from(is_said));
             return node;
         };
-        let content = self.content(value);
+        let mut content = self.content(value);
+        if row.has("details") && role == Role::Assistant {
+            content = without_details(content.trim());
+        }
+        if row.has("spoken") && role == Role::User {
+            content = spoken::words(&content).into_owned();
+        }
         if content.is_empty() {
             self.note("messages without words, left out", 1);
             return node;
@@ -208,6 +266,7 @@ impl ImportedTalk<'_> {
         if matches!(time, ReadTime::Local(_)) {
             let why = format!("times without a zone, read in {}", self.defaults.zone.name());
             self.note(&why, 1);
+            self.has_local = true;
         }
         node.said = Some(self.said(value, role, &node.id, content));
         node
@@ -220,11 +279,12 @@ impl ImportedTalk<'_> {
         let name =
             name.filter(|name| !["user", "human", "assistant"].contains(&name.to_lowercase().as_str()));
         let by = row.all("by").next().map(shape::fixed);
-        let sender = match (role, word(value, row.key("people")), &name) {
+        let person = word(value, row.key("people")).or_else(|| self.owner.clone());
+        let sender = match (role, person, &name) {
             (Role::User, Some(person), _) => {
-                let is_users = |text: &str| shape::speaker(text) == defaults.user;
-                let is_user = name.as_deref().is_some_and(is_users);
-                if is_user {
+                let is_users = |name: &String| shape::speaker(name) == defaults.user;
+                let is_named = self.is_name_unique && name.as_ref().is_some_and(is_users);
+                if is_named || is_users(&person) {
                     defaults.user.clone()
                 } else {
                     shape::speaker(&person)
@@ -263,7 +323,7 @@ impl ImportedTalk<'_> {
         }
     }
 
-    /// Words, then the names of files; words that the sender passed on are a quotation.
+    /// Words, then what was pasted, as quotations, and the names of files; words of somebody else are a quotation.
     fn content(&self, value: &Value) -> String {
         let row = self.row;
         let mut texts = row
@@ -271,12 +331,22 @@ impl ImportedTalk<'_> {
             .split('|')
             .map(|path| self.words(&first(value, path)));
         let content = texts.find(|text| !text.trim().is_empty()).unwrap_or_default();
+        let mut content = content.trim().to_owned();
+        let whose = word(value, row.key("forwarded")).map(|whose| format!("forwarded from {whose}"));
+        if let Some(whose) = whose
+            .or_else(|| word(value, row.key("quoted")))
+            .filter(|_| !content.is_empty())
+        {
+            content = attachment("document", &whose, &content);
+        }
+        for pasted in first(value, row.key("pasted")) {
+            if let Some(text) = word(pasted, "extracted_content") {
+                let name = word(pasted, "file_name").unwrap_or_default();
+                content.extend(["\n\n", &attachment("document", &name, &text)]);
+            }
+        }
         if content.is_empty() {
             return content;
-        }
-        let mut content = without_details(&content).trim().to_owned();
-        if let Some(whose) = word(value, row.key("forwarded")) {
-            content = attachment("document", &format!("forwarded from {whose}"), &content);
         }
         for name in first(value, row.key("files"))
             .into_iter()
@@ -290,10 +360,18 @@ impl ImportedTalk<'_> {
     fn words(&self, values: &[&Value]) -> String {
         let glue = if self.row.has("glue") { "" } else { "\n" };
         let texts = values.iter().map(|value| match value {
+            Value::String(text) if self.row.has("unwrap") => match serde_json::from_str::<Vec<Value>>(text) {
+                Ok(parts) if parts.iter().all(|part| part["type"].is_string()) => {
+                    self.words(&parts.iter().collect::<Vec<_>>())
+                }
+                _ => text.clone(),
+            },
             Value::String(text) => text.clone(),
             Value::Array(parts) => self.words(&parts.iter().collect::<Vec<_>>()),
             Value::Object(part) => {
-                let kind = part.get("type").and_then(Value::as_str);
+                let kind = ["type", "content_type"]
+                    .iter()
+                    .find_map(|key| part.get(*key)?.as_str());
                 let is_silent = ["thought", "synthetic", "ignored"]
                     .iter()
                     .any(|mark| part.get(*mark) == Some(&Value::Bool(true)));
@@ -312,142 +390,108 @@ impl ImportedTalk<'_> {
             .join(glue)
     }
 
-    /// The branch that is shown; without links between entries, all of them.
-    fn path(&self, leaf: Option<&str>) -> Vec<usize> {
-        let places = self.places();
-        let parent = |at: usize| {
-            places
-                .get(self.nodes[at].parent.as_deref()?)
-                .copied()
-                .filter(|up| *up != at)
-        };
-        let is_tree = (0..self.nodes.len()).any(|at| parent(at).is_some());
-        if !is_tree && self.nodes.iter().all(|node| node.parent.is_none()) {
-            return (0..self.nodes.len()).collect();
-        }
-        let newest = |up: Option<usize>| {
-            let below = (0..self.nodes.len()).filter(|at| parent(*at) == up);
-            below.max_by_key(|at| (self.nodes[*at].time, *at))
-        };
-        let mut next = leaf.and_then(|leaf| places.get(leaf).copied());
-        if next.is_none() && self.row.has("open") {
-            let mut at = newest(None);
-            for _ in 0..self.nodes.len() {
-                next = at.or(next);
-                at = at.and_then(|at| newest(Some(at)));
-            }
-        }
-        let mut next = next.or_else(|| (0..self.nodes.len()).max_by_key(|at| (self.nodes[*at].time, *at)));
-        let mut path = Vec::new();
-        while let Some(at) = next.filter(|_| path.len() < self.nodes.len()) {
-            path.push(at);
-            next = parent(at);
-        }
-        path.reverse();
-        path
-    }
-
-    fn places(&self) -> HashMap<&str, usize> {
-        let places = self.nodes.iter().enumerate();
-        places.map(|(at, node)| (node.id.as_str(), at)).collect()
-    }
-
-    /// The entries of each other branch, in their order.
-    fn branches(&self, path: &[usize]) -> Vec<Vec<usize>> {
-        let places = self.places();
-        let parent = |at: usize| places.get(self.nodes[at].parent.as_deref()?).copied();
-        let mut branches: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        let path: HashSet<usize> = path.iter().copied().collect();
-        for at in (0..self.nodes.len()).filter(|at| !path.contains(at)) {
-            let mut root = at;
-            for _ in 0..self.nodes.len() {
-                match parent(root).filter(|up| !path.contains(up)) {
-                    Some(up) => root = up,
-                    None => break,
-                }
-            }
-            branches.entry(root).or_default().push(at);
-        }
-        branches.into_values().collect()
-    }
-
-    /// Memories, each as a quotation that says until when it holds: no word of it is the person's.
-    fn memories(&mut self, found: &Value) -> Option<ImportedConversation> {
+    /// Memories, each as a quotation that says until when it holds: no word of it is the person's. Each person's are a session.
+    fn all_memories(&mut self, found: &Value) -> Vec<ImportedConversation> {
         let row = self.row;
         let lists = row.all("memories").flat_map(str::split_whitespace);
-        let memories: Vec<&Value> = lists.flat_map(|path| first(found, path)).collect();
-        for memory in memories {
-            let text = self.words(&first(memory, row.key("mtext")));
-            if row.any("drop", memory) || text.trim().is_empty() {
-                self.note("memories that their program deleted, left out", 1);
-                continue;
+        let mut all: BTreeMap<Option<String>, Vec<&Value>> = BTreeMap::new();
+        for memory in lists.flat_map(|path| first(found, path)) {
+            all.entry(word(memory, row.key("owner")))
+                .or_default()
+                .push(memory);
+        }
+        let is_shared = all.len() > 1 || self.defaults.is_shared;
+        let mut sessions = Vec::new();
+        for (owner, memories) in all {
+            self.owner = owner.filter(|_| is_shared);
+            for memory in memories {
+                self.memory(memory);
             }
-            let moment = |key| {
-                let value = first(memory, row.key(key)).into_iter().next();
-                value.map_or(ReadTime::Missing, |value| {
-                    shape::moment(value, &self.defaults.zone)
-                })
-            };
-            let (said_at, from, until) = (moment("mtime"), moment("from"), moment("until"));
-            let day = |moment: &ReadTime| moment.time().map(|time| self.defaults.zone.date(time));
-            let is_over = until.time().is_some_and(|until| until <= self.defaults.now);
-            let is_past = is_over || row.any("past", memory);
-            let mut lines = vec![text];
-            lines.extend(day(&from).map(|day| format!("valid from {day}")));
-            match day(&until) {
-                Some(day) => lines.push(format!("valid until {day}")),
-                None if is_past => lines.push("no longer valid".to_owned()),
-                None => {}
+            let whose = self.owner.as_ref().filter(|owner| self.is_anothers(owner));
+            let whose = whose.map_or_else(String::new, |owner| format!("~{owner}"));
+            self.note("memories kept as quotations", self.nodes.len());
+            self.nodes.sort_by_key(|node| node.time);
+            let places: Vec<usize> = (0..self.nodes.len()).collect();
+            if !places.is_empty() {
+                let id = format!("{}-memories{whose}", self.store());
+                sessions.push(self.conversation(&id, None, &places, None));
             }
-            let id = word(memory, if row.has("mkey") { row.key("mkey") } else { "id" });
-            let id = id.unwrap_or_else(|| format!("memory-{:016x}", Fnv::of(lines[0].as_bytes())));
-            let content = attachment(STORED_BY_A_MODEL, row.name, &lines.join("\n"));
-            let (time, said) = (said_at.time(), self.said(memory, Role::User, &id, content));
-            let said = ImportedMessage {
+            self.nodes.clear();
+        }
+        self.owner = word(found, row.key("owner")).filter(|_| self.defaults.is_shared);
+        sessions
+    }
+
+    fn is_anothers(&self, owner: &str) -> bool {
+        shape::speaker(owner) != self.defaults.user
+    }
+
+    /// The name of what held the memories.
+    fn store(&self) -> &'static str {
+        let name = self.row.name.trim_end_matches("-memories");
+        self.row.all("store").next().unwrap_or(name)
+    }
+
+    fn memory(&mut self, memory: &Value) {
+        let (row, zone) = (self.row, &self.defaults.zone);
+        let text = self.words(&first(memory, row.key("mtext")));
+        if row.any("drop", memory) || text.trim().is_empty() {
+            return self.note("memories that were deleted or have no statement, left out", 1);
+        }
+        let moment = |key| {
+            let value = first(memory, row.key(key)).into_iter().next();
+            value.map_or(ReadTime::Missing, |value| shape::moment(value, zone))
+        };
+        let (said_at, from, until) = (moment("mtime"), moment("from"), moment("until"));
+        let day = |moment: &ReadTime| moment.time().map(|time| zone.date(time));
+        let is_over = until.time().is_some_and(|until| until <= self.defaults.now);
+        let is_past = is_over || row.any("past", memory);
+        let mut lines = vec![text];
+        lines.extend(day(&from).map(|day| format!("valid from {day}")));
+        match day(&until) {
+            Some(day) => lines.push(format!("valid until {day}")),
+            None if is_past => lines.push("no longer valid".to_owned()),
+            None => {}
+        }
+        let id = word(memory, if row.has("mkey") { row.key("mkey") } else { "id" });
+        let id = id.unwrap_or_else(|| format!("memory-{:016x}", Fnv::of(lines[0].as_bytes())));
+        if let Some(why) = [&said_at, &from, &until].into_iter().find_map(ReadTime::problem) {
+            let what = format!("memory {id}");
+            return self.skipped.push(Skipped { what, why });
+        }
+        let label = word(memory, row.key("mlabel")).unwrap_or_default();
+        let whose = format!("{} {label}", self.store());
+        let content = attachment(STORED_BY_A_MODEL, whose.trim(), &lines.join("\n"));
+        let said = self.said(memory, Role::User, &id, content);
+        self.nodes.push(TalkEntry {
+            id,
+            parent: None,
+            time: said_at.time(),
+            said: Some(ImportedMessage {
                 sender_name: None,
                 ..said
-            };
-            let (parent, said) = (None, Some(said));
-            self.nodes.push(TalkEntry {
-                id,
-                parent,
-                time,
-                said,
-            });
-            self.note(
-                "memories that are no longer valid, marked so",
-                usize::from(is_past),
-            );
-        }
-        let places: Vec<usize> = (0..self.nodes.len())
-            .filter(|at| self.nodes[*at].said.is_some())
-            .collect();
-        if places.is_empty() || !row.has("memories") {
-            return None;
-        }
-        self.note("memories kept as quotations", places.len());
-        self.nodes.sort_by_key(|node| node.time);
-        let places: Vec<usize> = (0..self.nodes.len()).collect();
-        Some(self.conversation(
-            &format!("{}-memories", row.name.trim_end_matches("-memories")),
-            None,
-            &places,
-            None,
-        ))
+            }),
+        });
+        self.note(
+            "memories that are no longer valid, marked so",
+            usize::from(is_past),
+        );
     }
 }
 
 /// A text without the folded reasoning and tool calls that `Open WebUI` writes into it.
 fn without_details(text: &str) -> String {
+    const FOLD: &str = "<details type=\"";
     let mut kept = String::new();
     let mut rest = text;
-    while let Some((before, after)) = rest.split_once("<details type=\"") {
-        let is_hidden = after.starts_with("reasoning") || after.starts_with("tool_calls");
-        let Some((_, behind)) = after.split_once("</details>").filter(|_| is_hidden) else {
-            break;
-        };
+    while let Some((before, after)) = rest.split_once(FOLD) {
         kept.push_str(before);
-        rest = behind;
+        let is_hidden = after.starts_with("reasoning") || after.starts_with("tool_calls");
+        let behind = after.split_once("</details>").filter(|_| is_hidden);
+        if behind.is_none() {
+            kept.push_str(FOLD);
+        }
+        rest = behind.map_or(after, |(_, behind)| behind.trim_start());
     }
     kept.push_str(rest);
     kept

@@ -162,15 +162,15 @@ async fn what_cannot_be_read_is_skipped_counted_and_named() {
         6 messages of 3 conversations read, 2 of them new; stored in R
         4 messages stored before
         3 skipped:
-          `F/conversations-000.json`, conversation 2, "Torn": it has no `mapping` with messages
-          `F/conversations-001.json`, conversation 1: it has no `mapping` with messages
-          `F/conversations-001.json`: the file is broken: EOF while parsing a value at line 1 column 18
+          `F/conversations-000.json`, conversation 2, "Torn": it has no `mapping`
+          `F/conversations-001.json`, conversation 1: it has no `mapping`
+          `F/conversations-001.json`: the file is broken: EOF while parsing a value at line 1 column 18: everything before that place was imported; a second import adds only new messages
         next: `quipu search "…"`, or read the files in R/memory
     "#]]
     .assert_eq(&said);
     let told = typed(&desk, &[&format!("--json import {}", folder.path().display())]).await;
     let told = told.expect("the rest is read").json();
-    assert_eq!(told["skipped"][0]["why"], "it has no `mapping` with messages");
+    assert_eq!(told["skipped"][0]["why"], "it has no `mapping`");
     assert_eq!(told["skipped"].as_array().map(Vec::len), Some(3));
 }
 
@@ -494,7 +494,7 @@ async fn a_file_of_which_nothing_was_read_is_no_success_and_the_receipt_counts_w
         (
             "deleted",
             Exit::Failed,
-            "memories that their program deleted, left out",
+            "memories that were deleted or have no statement, left out",
         ),
         ("active", Exit::Ok, "memories kept as quotations"),
     ] {
@@ -504,4 +504,14 @@ async fn a_file_of_which_nothing_was_read_is_no_success_and_the_receipt_counts_w
         assert_eq!(told.exit, exit, "{state}");
         assert_eq!(told.json()["notes"][note], 1, "{state}");
     }
+    let empty = folder.path().join("empty");
+    fs::create_dir(&empty).expect("a folder");
+    fs::write(empty.join("user.json"), "{}").expect("is written");
+    let told = typed(&desk, &[&format!("import {}", empty.display())]).await;
+    let failure = told.expect_err("nothing was read");
+    assert_eq!(failure.error.to_string(), "no conversations were found");
+    assert_eq!(
+        failure.hint.as_deref(),
+        Some("files without conversations: user.json")
+    );
 }

@@ -12,7 +12,6 @@ use ports::{Clock, NoRoom};
 
 use super::{Imported, flush, stream};
 use crate::api::Api;
-use crate::args::FormatArg;
 use crate::error::Failure;
 use crate::import::{Defaults, sources};
 use crate::private;
@@ -58,7 +57,8 @@ impl Importer for Uploads {
     }
 }
 
-fn words(failure: &Failure) -> String {
+/// What failed, and what to do.
+pub(super) fn words(failure: &Failure) -> String {
     match &failure.hint {
         Some(hint) => format!("{:#}: {hint}", failure.error),
         None => format!("{:#}", failure.error),
@@ -84,7 +84,7 @@ async fn import(api: &Api, job: &ImportJob) -> Result<(), Failure> {
         ..Imported::default()
     };
     let mut watch = |read_bytes, imported: &Imported| show(job, read_bytes, imported);
-    let outcome = stream(api, sources, FormatArg::Auto, defaults, &mut watch, &mut imported).await;
+    let outcome = stream(api, sources, defaults, &mut watch, &mut imported).await;
     imported.sessions.sort();
     imported.sessions.dedup();
     show(job, bytes, &imported);
@@ -109,11 +109,7 @@ fn show(job: &ImportJob, read_bytes: u64, imported: &Imported) {
     progress.forgotten = imported.forgotten;
     progress.restored = imported.restored;
     progress.redacted = imported.redacted;
-    let notes = imported
-        .notes
-        .iter()
-        .map(|(what, count)| format!("{what}: {count}"));
     let skipped = imported.skipped.iter();
     let skipped = skipped.map(|skipped| named(job, &format!("{}: {}", skipped.what, skipped.why)));
-    progress.skipped = notes.chain(skipped).collect();
+    progress.skipped = imported.rest().chain(skipped).collect();
 }

@@ -96,8 +96,8 @@ fn a_folder_of_sessions_without_those_of_sub_agents() {
         std::fs::write(path, text.trim()).unwrap();
     };
     write("projects/-w/5e55.jsonl", CLAUDE_CODE);
-    write("projects/-w/agent-77.jsonl", CLAUDE_CODE);
-    write("projects/-w/5e55/subagents/x.jsonl", CLAUDE_CODE);
+    let of_sub_agent = CLAUDE_CODE.replace("\"isSidechain\":false", "\"isSidechain\":true");
+    write("projects/-w/5e55/subagents/x.jsonl", &of_sub_agent);
     write("projects/-w/memory/MEMORY.md", "# no session");
     write("history.jsonl", "{\"display\":\"/clear\"}");
     let told = told_of(folder.path());
@@ -139,5 +139,5 @@ fn a_root_of_everos() {
     "#]]
     .assert_eq(&told_of(root.path()));
     std::fs::write(folder.join("system.db"), &EVEROS[..600]).unwrap();
-    assert!(told_of(root.path()).contains("its format is not that of EverOS"));
+    assert!(told_of(root.path()).contains("cannot read"));
 }

@@ -1,0 +1,436 @@
+//! Formats whose words the keys of the table cannot reach: each is made into the form that the row `plain` describes.
+//!
+//! Owns: what is peculiar to one program. Never: paths of a plain form, roles, times, or which branch is shown (`talk` knows them).
+
+mod memories;
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+
+use serde_json::{Map, Value, json};
+use transcript::spoken;
+
+use super::table::{FormatRow, first, items, word};
+use super::{ImportFile, shape};
+
+/// The value as its row reads it.
+pub(super) fn plain<'a>(row: &FormatRow, value: &'a Value, source: &ImportFile) -> Cow<'a, Value> {
+    let conversations = match row.name {
+        "gemini-takeout" => vec![takeout(row, value)],
+        "gemini-workspace" => vec![workspace(value, source)],
+        "gemini-cli" => vec![gemini_cli(value)],
+        "gemini-checkpoint" => vec![checkpoint(row, value, source)],
+        "lmstudio" => vec![lm_studio(value, source)],
+        "cherry-studio" => cherry_studio(value),
+        "sillytavern" => vec![silly_tavern(value, source)],
+        "cline" => vec![cline(value, source)],
+        "letta" => memories::letta(value),
+        "claude-mem" => memories::claude_mem(value),
+        "whatsapp" => vec![value["whatsapp"].clone()],
+        "jan" => {
+            let title = &source.beside("thread.json")["title"];
+            return Cow::Owned(json!({"title": title, "messages": value}));
+        }
+        _ => return Cow::Borrowed(value),
+    };
+    Cow::Owned(json!({"conversations": conversations}))
+}
+
+/// Each row is a question with its answer; the newest is the first.
+fn takeout(row: &FormatRow, value: &Value) -> Value {
+    let mut messages = Vec::new();
+    let mut last = Value::Null;
+    let mut ids = HashMap::new();
+    // The newest is usually the first, not always.
+    let mut rows: Vec<&Value> = first(value, "*").into_iter().rev().collect();
+    rows.sort_by_key(|row| shape::moment(&row["time"], &model::Zone::utc()).time());
+    let is_gemini = |row: &&Value| {
+        let names = first(row, "header+products.*")
+            .into_iter()
+            .filter_map(Value::as_str);
+        names
+            .into_iter()
+            .any(|name| name.contains("Gemini") || name.contains("Bard"))
+    };
+    for activity in rows.into_iter().filter(is_gemini) {
+        let title = activity["title"].as_str().unwrap_or_default();
+        let after = |label| {
+            title
+                .strip_prefix(label)
+                .filter(|rest| rest.starts_with(char::is_whitespace))
+        };
+        let asked = row
+            .key("labels")
+            .split('|')
+            .filter_map(after)
+            .min_by_key(|rest| rest.len());
+        let answers = first(activity, "safeHtmlItem.*.html");
+        let is_talk = asked.is_some() || !answers.is_empty();
+        let time = &activity["time"];
+        let count = ids.entry(time.to_string()).or_insert(0);
+        *count += 1;
+        let id = format!("{}~{count}", time.as_str().unwrap_or("row"));
+        let files: Vec<Value> = first(activity, "attachedFiles.*+imageFile")
+            .into_iter()
+            .map(|name| json!({"name": name}))
+            .collect();
+        let has_files = !files.is_empty() || !first(activity, "subtitles.*").is_empty();
+        messages.push(json!({
+            "id": id, "parent": last, "role": if is_talk { "user" } else { "activity" }, "time": time,
+            "text": without_count(asked.unwrap_or(title).trim(), has_files), "files": files,
+        }));
+        last = Value::from(id.clone());
+        for (at, html) in answers.into_iter().enumerate() {
+            let answer = format!("{id}-{at}");
+            messages.push(
+                json!({"id": answer, "parent": id, "role": "model", "time": time, "text": of_html(html)}),
+            );
+            if at == 0 {
+                last = Value::from(answer);
+            }
+        }
+    }
+    json!({"id": "gemini-apps", "leaf": last, "messages": messages})
+}
+
+/// A question without the count of files that the service writes behind it.
+fn without_count(asked: &str, has_files: bool) -> &str {
+    let (words, count) = asked.rsplit_once("Attached ").unwrap_or((asked, ""));
+    let is_count = [" file.", " files."].iter().any(|end| {
+        let number = count.strip_suffix(end);
+        number.is_some_and(|number| number.parse::<usize>().is_ok())
+    });
+    if is_count && has_files {
+        words.trim_end()
+    } else {
+        asked
+    }
+}
+
+/// A page's text as Markdown.
+fn of_html(html: &Value) -> String {
+    let html = html.as_str().unwrap_or_default();
+    let page = format!("<html><body>{html}</body></html>");
+    let read = documents::read(page.as_bytes(), "answer.html", "text/html");
+    read.map_or_else(|_| html.to_owned(), |read| read.markdown)
+}
+
+/// A place in the order that comes twice was edited.
+fn workspace(value: &Value, source: &ImportFile) -> Value {
+    let stem = source.stem();
+    let mut messages = Vec::new();
+    let mut places: BTreeMap<i64, String> = BTreeMap::new();
+    for turn in first(value, "conversation_turns.*") {
+        let Some((kind, said)) = items(turn).into_iter().next() else {
+            continue;
+        };
+        let place = said["turn_index"].as_i64().unwrap_or_default();
+        let before = places.range(..place).next_back().map(|(_, id)| id.clone());
+        let id = format!(
+            "turn-{place}-{}",
+            word(said, "turn_last_modified").unwrap_or_default()
+        );
+        places.insert(place, id.clone());
+        let role = match kind {
+            _ if !said["turn_deleted_time"].is_null() => "deleted",
+            Some("user_turn") => "user",
+            _ => "model",
+        };
+        let pieces = first(said, "text.*")
+            .into_iter()
+            .flat_map(|piece| first(piece, "preamble+data+cards.*.content"));
+        let text: Vec<&Value> = first(said, "prompt").into_iter().chain(pieces).collect();
+        let files: Vec<Value> = first(said, "images.*")
+            .into_iter()
+            .map(|name| json!({"name": name}))
+            .collect();
+        messages.push(json!({
+            "id": id, "parent": before, "role": role, "time": said["turn_last_modified"], "text": text, "files": files,
+        }));
+    }
+    let leaf = places.into_values().next_back();
+    json!({
+        "id": stem.strip_prefix("conversation_").unwrap_or(&stem), "title": value["title"], "started": value["creation_time"],
+        "leaf": leaf, "messages": messages,
+    })
+}
+
+/// Records that add, change and take back messages, or one object with all of them.
+fn gemini_cli(value: &Value) -> Value {
+    let mut session = Map::new();
+    let mut messages: Vec<Value> = Vec::new();
+    for record in first(value, if value.is_array() { "*" } else { "." }) {
+        let set = record["$set"].as_object();
+        if let Some(from) = record.get("$rewindTo") {
+            let place = messages.iter().position(|message| message["id"] == *from);
+            messages.truncate(place.unwrap_or_default());
+        } else if set.is_some() || record.get("sessionId").is_some() {
+            session.extend(set.or(record.as_object()).cloned().unwrap_or_default());
+            if let Some(Value::Array(all)) = session.remove("messages") {
+                messages = all;
+            }
+        } else if let Some(known) = messages.iter_mut().find(|message| message["id"] == record["id"]) {
+            *known = record.clone();
+        } else {
+            messages.push(record.clone());
+        }
+    }
+    let messages = messages.iter().map(|message| {
+        let text = first(message, "displayContent|content");
+        json!({"id": message["id"], "role": message["type"], "time": message["timestamp"], "text": text})
+    });
+    json!({
+        "id": session.get("sessionId"), "title": session.get("summary"), "started": session.get("startTime"),
+        "aside": if session.get("kind") == Some(&json!("subagent")) { "a sub-agent" } else { "" },
+        "messages": messages.collect::<Vec<_>>(),
+    })
+}
+
+/// The program begins with words of its own and the answer to them.
+fn checkpoint(row: &FormatRow, value: &Value, source: &ImportFile) -> Value {
+    let said = first(value, "history.*|*");
+    let begins = said
+        .first()
+        .and_then(|said| word(said, "parts.*.text"))
+        .unwrap_or_default();
+    let is_set_up = row.key("setup").split('|').any(|start| begins.starts_with(start));
+    let is_pair = is_set_up && said.get(1).is_some_and(|said| said["role"] == "model");
+    let own = usize::from(is_set_up) + usize::from(is_pair);
+    let messages = said.into_iter().enumerate().skip(own);
+    let messages = messages.map(
+        |(at, said)| json!({"id": format!("message-{at}"), "role": said["role"], "text": said["parts"]}),
+    );
+    let stem = source.stem();
+    let tag = stem.strip_prefix("checkpoint-").map(unescaped);
+    json!({"id": stem, "title": tag, "messages": messages.collect::<Vec<_>>()})
+}
+
+/// A name without its `%C4%8D`.
+fn unescaped(name: &str) -> String {
+    let mut bytes = Vec::new();
+    for (at, piece) in name.split('%').enumerate() {
+        let code = piece.get(..2).and_then(|code| u8::from_str_radix(code, 16).ok());
+        match code.filter(|_| at > 0) {
+            Some(code) => {
+                bytes.push(code);
+                bytes.extend(piece[2..].bytes());
+            }
+            None => bytes.extend(piece.bytes()),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Each message has versions, one of them selected. Words of an answer are in blocks that are no reasoning.
+fn lm_studio(value: &Value, source: &ImportFile) -> Value {
+    let mut messages = Vec::new();
+    let mut last = Value::Null;
+    for (at, message) in first(value, "messages.*").into_iter().enumerate() {
+        let parent = last.clone();
+        for (version, said) in first(message, "versions.*").into_iter().enumerate() {
+            let id = Value::from(format!("message-{at}-{version}"));
+            if message["currentlySelected"] == version {
+                last = id.clone();
+            }
+            let is_word = |step: &&Value| {
+                let is_analysis = step["prefix"]
+                    .as_str()
+                    .is_some_and(|prefix| prefix.contains("analysis"));
+                step["type"] == "contentBlock"
+                    && !is_analysis
+                    && step["style"]["type"] != "thinking"
+                    && step["roleOverride"] != "tool"
+            };
+            let steps = first(said, "steps.*").into_iter().filter(is_word);
+            let text: Vec<&Value> = first(said, "content")
+                .into_iter()
+                .chain(steps.map(|step| &step["content"]))
+                .collect();
+            let files: Vec<Value> = first(said, "content.*")
+                .into_iter()
+                .filter(|part| part["type"] == "file")
+                .cloned()
+                .collect();
+            messages.push(json!({
+                "id": id, "parent": parent, "role": said["role"], "name": said["senderInfo"]["senderName"], "text": text,
+                "files": files,
+            }));
+        }
+    }
+    json!({"id": source.stem(), "title": value["name"], "started": value["createdAt"], "leaf": last, "messages": messages})
+}
+
+/// Words are in blocks of their own; several models may answer one question.
+fn cherry_studio(value: &Value) -> Vec<Value> {
+    let blocks = first(value, "indexedDB.message_blocks.*").into_iter();
+    let blocks: HashMap<&str, &Value> = blocks
+        .filter_map(|block| Some((block["id"].as_str()?, block)))
+        .collect();
+    // A JSON text in a JSON text.
+    let inner =
+        |value: &Value| serde_json::from_str::<Value>(value.as_str().unwrap_or_default()).unwrap_or_default();
+    let stored = inner(&value["localStorage"]["persist:cherry-studio"]);
+    let assistants = inner(&stored["assistants"]);
+    let topics = first(&assistants, "assistants.*.topics.*");
+    let conversation = |topic: &Value| {
+        let mut last = Value::Null;
+        let ids = first(topic, "messages.*.id");
+        let ids: Vec<&str> = ids.into_iter().filter_map(Value::as_str).collect();
+        let mut shown: HashMap<String, bool> = HashMap::new();
+        let messages: Vec<Value> = first(topic, "messages.*").into_iter().map(|said| {
+            let own = first(said, "blocks.*").into_iter().filter_map(|id| blocks.get(id.as_str()?).copied());
+            let own: Vec<&Value> = own.collect();
+            let files = own.iter().filter_map(|block| Some(json!({"name": block["file"].get("origin_name")?})));
+            let name = word(said, "model.name|modelId").filter(|_| said["role"] == "assistant");
+            let mut parent = last.clone();
+            let asked = said["askId"].as_str().filter(|asked| ids.contains(asked));
+            if let Some(asked) = asked {
+                parent = Value::from(asked);
+            }
+            let is_shown = shown.entry(asked.unwrap_or_default().to_owned()).or_default();
+            if asked.is_none() || said["foldSelected"] == true || !*is_shown {
+                *is_shown = true;
+                last = said["id"].clone();
+            }
+            json!({
+                "id": said["id"], "parent": parent, "role": if said["type"] == "clear" { &Value::Null } else { &said["role"] },
+                "name": name, "time": said["createdAt"], "files": files.collect::<Vec<_>>(), "text": own,
+            })
+        }).collect();
+        let title = topics
+            .iter()
+            .find(|named| named["id"] == topic["id"])
+            .map(|named| &named["name"]);
+        json!({"id": topic["id"], "title": title, "leaf": last, "messages": messages})
+    };
+    first(value, "indexedDB.topics.*")
+        .into_iter()
+        .map(conversation)
+        .collect()
+}
+
+/// Role play: what a person says in it is a quotation.
+fn silly_tavern(value: &Value, source: &ImportFile) -> Value {
+    let lines = first(value, "*");
+    let Some((head, said)) = lines.split_first() else {
+        return Value::Null;
+    };
+    let mut messages = Vec::new();
+    let mut last = Value::Null;
+    for (at, said) in said.iter().enumerate() {
+        let is_programs = said["is_system"] == true && !said["extra"]["type"].is_null();
+        let role = match said["is_user"] == true {
+            _ if is_programs => "program",
+            true => "user",
+            false => "model",
+        };
+        let id = format!("message-{at}");
+        let mut message = json!({
+            "id": id, "parent": last, "role": role, "name": said["name"], "time": stamp(&said["send_date"]), "text": said["mes"],
+            "quoted": if role == "user" { "role play" } else { "" },
+        });
+        for (swipe, text) in first(said, "swipes.*").into_iter().enumerate() {
+            if said["swipe_id"] != swipe {
+                message["id"] = Value::from(format!("{id}-{swipe}"));
+                message["text"] = text.clone();
+                messages.push(message.clone());
+            }
+        }
+        message["id"] = Value::from(id.clone());
+        message["text"] = said["mes"].clone();
+        messages.push(message);
+        last = Value::from(id);
+    }
+    let of_model = said
+        .iter()
+        .find(|said| said["is_user"] == false)
+        .map(|said| &said["name"]);
+    let title = Some(&head["character_name"])
+        .filter(|name| *name != "unused")
+        .or(of_model);
+    json!({"id": source.stem(), "title": title, "leaf": last, "messages": messages})
+}
+
+/// `March 10, 2026 8:15am` and `2026-3-10@08h15m00s` as ISO 8601; any other text as it is.
+fn stamp(value: &Value) -> Value {
+    let Some(text) = value.as_str() else {
+        return value.clone();
+    };
+    let numbers: Vec<i64> = text
+        .split(|c: char| !c.is_ascii_digit())
+        .filter_map(|digits| digits.parse().ok())
+        .collect();
+    let month = model::MONTHS
+        .iter()
+        .zip(1..)
+        .find(|(name, _)| text.starts_with(*name));
+    let is_stamp = text.contains('@') && text.contains('h');
+    let parts = match (month, numbers.as_slice()) {
+        (Some((_, month)), [day, year, hour, minute]) => {
+            let hour = if text.ends_with("pm") {
+                hour % 12 + 12
+            } else {
+                hour % 12
+            };
+            [*year, month, *day, hour, *minute, 0]
+        }
+        (None, [year, month, day, hour, minute, second, ..]) if is_stamp => {
+            [*year, *month, *day, *hour, *minute, *second]
+        }
+        _ => return value.clone(),
+    };
+    let [year, month, day, hour, minute, second] = parts;
+    Value::from(format!(
+        "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}"
+    ))
+}
+
+/// The program wraps a person's words in elements; its last answer may be a call.
+fn cline(value: &Value, source: &ImportFile) -> Value {
+    let messages = first(value, "*").into_iter().enumerate().map(|(at, said)| {
+        let is_programs = ["isSummary", "isTruncationMarker"]
+            .iter()
+            .any(|mark| said[*mark] == true);
+        let role = said["role"].as_str().filter(|_| !is_programs);
+        let texts = first(said, "content.*|content")
+            .into_iter()
+            .flat_map(cline_texts)
+            .collect::<Vec<_>>();
+        let mut text = texts.join("\n");
+        if role == Some("user") {
+            // The mark by which a text is known to be Cline's.
+            text.push_str("\n<environment_details></environment_details>");
+            text = spoken::words(&text).into_owned();
+        }
+        let id = format!("message-{at}");
+        json!({"id": id, "role": role.unwrap_or("program"), "time": said["ts"], "text": text})
+    });
+    let task = source.folder();
+    let started = task.bytes().all(|byte| byte.is_ascii_digit()).then_some(&task);
+    json!({"id": task, "started": started, "messages": messages.collect::<Vec<_>>()})
+}
+
+/// The words of a part. What a person answered to a call stands at the end of its result.
+fn cline_texts(part: &Value) -> Vec<&str> {
+    let paths = match (part["type"].as_str(), part["name"].as_str()) {
+        (Some("tool_use"), Some("attempt_completion" | "plan_mode_respond")) => "input.result|input.response",
+        (Some("tool_result"), _) => "content.*.text|content",
+        (Some("text"), _) => "text",
+        (None, _) => ".",
+        _ => "",
+    };
+    let texts = first(part, paths).into_iter().filter_map(Value::as_str);
+    // A file that a tool has read can end so too, and has more lines before.
+    let is_feedback = |text: &str| {
+        let ends = ["feedback", "user_message", "user_input", "answer"];
+        ends.iter().any(|name| {
+            let begins = text
+                .lines()
+                .take(3)
+                .any(|line| line.starts_with(&format!("<{name}")));
+            begins && text.trim_end().ends_with(&format!("</{name}>"))
+        })
+    };
+    let is_said = |text: &&str| part["type"] != "tool_result" || is_feedback(text);
+    texts.filter(is_said).collect()
+}

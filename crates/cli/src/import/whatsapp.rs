@@ -1,0 +1,214 @@
+//! A chat of `WhatsApp` as text: heads of lines with a date, a time and a name, in the notation of the phone.
+//!
+//! Owns: that notation. Never: an order of day and month that the dates do not show.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+use text::Fnv;
+
+use super::ImportFile;
+use crate::args::DatesArg;
+use crate::error::Failure;
+
+/// Marks of direction; one before words shows that the program wrote them.
+const MARKS: [char; 3] = ['\u{200e}', '\u{200f}', '\u{feff}'];
+/// The one that the program writes; a person can type the other.
+const OWN_MARK: char = '\u{200e}';
+
+/// The head of a line.
+struct Head<'a> {
+    /// As they stand: the order of day, month and year is the phone's.
+    date: [u32; 3],
+    /// Whether it stands in brackets, and the sign between day and month: a chat has one notation.
+    notation: (bool, char),
+    time: [u32; 3],
+    /// The name and the words, or what the program says.
+    rest: &'a str,
+}
+
+/// The chat, if the text is one.
+pub(super) fn chat(
+    text: &str,
+    source: &ImportFile,
+    dates: Option<DatesArg>,
+) -> Result<Option<Value>, Failure> {
+    let mut said: Vec<(Head<'_>, String)> = Vec::new();
+    for line in text.lines() {
+        let head = head(line).filter(|head| {
+            said.first()
+                .is_none_or(|(first, _)| first.notation == head.notation)
+        });
+        match (head, said.last_mut()) {
+            (Some(head), _) => said.push((head, String::new())),
+            (None, Some((_, more))) => more.extend(["\n", line]),
+            (None, None) if line.trim().is_empty() => {}
+            (None, None) => return Ok(None),
+        }
+    }
+    let named = said.iter().filter(|(head, _)| head.rest.contains(": ")).count();
+    // A program's log has such heads too.
+    let name = format!("{}/{}", source.folder(), source.stem()).to_lowercase();
+    let is_chats = source.is_named || ["whatsapp", "_chat"].iter().any(|own| name.contains(own));
+    if named * 2 <= said.len() || !is_chats {
+        return Ok(None);
+    }
+    let day_first = is_day_first(&said, dates).ok_or_else(|| {
+        Failure::usage(format!(
+            "{source}: its dates do not show whether the day or the month is first"
+        ))
+        .hint("import it with `--dates day-first` or with `--dates month-first`")
+    })?;
+    let mut ids = HashMap::new();
+    let messages: Vec<Value> = said
+        .iter()
+        .map(|(head, more)| head.message(more, day_first, &mut ids))
+        .collect();
+    let stem = source.stem();
+    let id = if stem == "_chat" { source.folder() } else { stem };
+    Ok(Some(
+        json!({"whatsapp": {"id": id, "title": id, "messages": messages}}),
+    ))
+}
+
+/// Whether the day stands before the month; none if both could be, or neither.
+fn is_day_first(said: &[(Head<'_>, String)], dates: Option<DatesArg>) -> Option<bool> {
+    let can = |day_first: bool| said.iter().all(|(head, _)| head.day(day_first).is_some());
+    let runs = |day_first: bool| {
+        let days: Vec<_> = said.iter().map(|(head, _)| head.day(day_first)).collect();
+        days.is_sorted()
+    };
+    let (day, month) = (can(true), can(false));
+    if day != month {
+        return Some(day);
+    }
+    if said
+        .iter()
+        .all(|(head, _)| head.date[0] > 31 || head.notation.1 == '.')
+    {
+        return Some(true);
+    }
+    let decided = || (runs(true) != runs(false)).then(|| runs(true));
+    let given = dates.map(|dates| dates == DatesArg::DayFirst);
+    given.or_else(decided).filter(|_| day)
+}
+
+impl Head<'_> {
+    /// Year, month and day.
+    fn day(&self, day_first: bool) -> Option<[u32; 3]> {
+        let [year, month, day] = match self.date {
+            [year, month, day] if year > 31 => [year, month, day],
+            [day, month, year] if day_first => [year, month, day],
+            [month, day, year] => [year, month, day],
+        };
+        let year = if year < 100 { year + 2000 } else { year };
+        ((1..=12).contains(&month) && (1..=31).contains(&day)).then_some([year, month, day])
+    }
+
+    fn message(&self, more: &str, day_first: bool, ids: &mut HashMap<u64, usize>) -> Value {
+        let [year, month, day] = self.day(day_first).unwrap_or_default();
+        let [hour, minute, second] = self.time;
+        let time = format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}");
+        let (name, words) = self.rest.split_once(": ").unwrap_or(("", self.rest));
+        let inner = words
+            .trim()
+            .strip_prefix('<')
+            .and_then(|words| words.strip_suffix('>'));
+        let is_placeholder = more.is_empty() && inner.is_some_and(|inner| !inner.contains(['<', '>', '/']));
+        let is_programs = name.is_empty() || words.starts_with(OWN_MARK) || is_placeholder;
+        // What the program adds behind the words.
+        let words = words.split_once("\u{200e}<").map_or(words, |(words, _)| words);
+        let name = name.trim_matches(MARKS).trim();
+        let text = format!("{words}{more}");
+        let number = Fnv::of(format!("{time} {name} {text}").as_bytes());
+        let count = ids.entry(number).or_insert(0);
+        *count += 1;
+        json!({
+            "id": format!("{number:016x}-{count}"), "role": if is_programs { "program" } else { "user" }, "person": name, "name": name,
+            "time": time, "text": text.trim(),
+        })
+    }
+}
+
+/// A line that is not yet read.
+struct Rest<'a>(&'a str);
+
+impl Rest<'_> {
+    /// One of some characters.
+    fn one(&mut self, of: impl Fn(char) -> bool) -> Option<char> {
+        let found = self.0.chars().next().filter(|found| of(*found))?;
+        self.0 = &self.0[found.len_utf8()..];
+        Some(found)
+    }
+
+    fn skip(&mut self, of: impl Fn(char) -> bool) {
+        self.0 = self.0.trim_start_matches(of);
+    }
+
+    /// A number of at most four digits, of Europe or of Arabia.
+    fn number(&mut self) -> Option<u32> {
+        let digit = |c: char| {
+            c.to_digit(10)
+                .or_else(|| (c as u32).checked_sub('٠' as u32).filter(|digit| *digit < 10))
+        };
+        let mut number = None;
+        for _ in 0..4 {
+            let Some(found) = self.one(|c| digit(c).is_some()) else {
+                break;
+            };
+            number = Some(number.unwrap_or(0) * 10 + digit(found)?);
+        }
+        number
+    }
+}
+
+/// Whether a line begins a chat.
+pub(super) fn is_head(line: &str) -> bool {
+    head(line).is_some()
+}
+
+fn head(line: &str) -> Option<Head<'_>> {
+    let line = line.trim_start_matches(MARKS);
+    let in_brackets = line.strip_prefix('[');
+    let mut rest = Rest(in_brackets.unwrap_or(line));
+    let mut date = [rest.number()?, 0, 0];
+    let sign = rest.one(|c| "/.-".contains(c))?;
+    rest.skip(char::is_whitespace);
+    date[1] = rest.number()?;
+    rest.one(|c| c == sign)?;
+    rest.skip(char::is_whitespace);
+    date[2] = rest.number()?;
+    rest.skip(|c| c.is_whitespace() || ".,،".contains(c) || MARKS.contains(&c));
+    rest.0 = rest.0.strip_prefix("klo ").unwrap_or(rest.0);
+    let mut time = [rest.number()?, 0, 0];
+    rest.one(|c| ":.".contains(c))?;
+    time[1] = rest.number()?;
+    if rest.one(|c| ":.".contains(c)).is_some() {
+        time[2] = rest.number()?;
+    }
+    let (half, rest) = match in_brackets {
+        Some(_) => rest.0.split_once("] ")?,
+        None => rest.0.split_once(" - ")?,
+    };
+    if half.chars().any(|c| c.is_ascii_digit()) {
+        return None;
+    }
+    let half: String = half
+        .chars()
+        .filter(|c| c.is_alphabetic())
+        .flat_map(char::to_lowercase)
+        .collect();
+    time[0] = match half.as_str() {
+        "" => time[0],
+        "am" | "öö" => time[0] % 12,
+        "pm" | "ös" => time[0] % 12 + 12,
+        _ => return None,
+    };
+    let notation = (in_brackets.is_some(), sign);
+    Some(Head {
+        date,
+        notation,
+        time,
+        rest,
+    })
+}
