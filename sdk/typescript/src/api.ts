@@ -1504,7 +1504,7 @@ export interface components {
              * @description Quality of the result: 0 to 1.
              */
             quality_score: number;
-            /** @description Failed attempts, the approach that worked, and corrections by people. */
+            /** @description Failed attempts, the approach that worked, and messages of people. */
             key_insight?: string | null;
             /** Format: date-time */
             timestamp: string;

@@ -388,7 +388,7 @@ class CaseItem(TypedDict):
     """Quality of the result: 0 to 1."""
 
     key_insight: NotRequired[Union[str, None]]
-    """Failed attempts, the approach that worked, and corrections by people."""
+    """Failed attempts, the approach that worked, and messages of people."""
 
     timestamp: str
 
