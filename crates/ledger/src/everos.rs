@@ -1,6 +1,6 @@
 //! What an `EverOS` root keeps of its conversations: the messages of memcells, and those not yet in one.
 //!
-//! Owns: the queries on its `system.db`, and the names of the tables by which a file is known. It is opened for reading alone. Never: what the rows mean (who imports them knows).
+//! Owns: the queries on its `system.db`, and reading any other `SQLite` file by a query of who imports it. It is opened for reading alone. Never: what the rows mean (who imports them knows).
 
 use std::path::Path;
 
@@ -33,24 +33,6 @@ const KEPT: &str = "
         'timestamp', CAST(round((julianday(timestamp) - 2440587.5) * 86400000) AS INTEGER)))), timestamp
       FROM unprocessed_buffer
     ORDER BY app_id, project_id, session_id, said";
-
-/// The names of the tables of any `SQLite` file.
-pub fn tables(path: &Path) -> Result<Vec<String>, LedgerError> {
-    Ok(names(path)?)
-}
-
-fn names(path: &Path) -> LedgerResult<Vec<String>> {
-    let mut names = Vec::new();
-    texts(
-        path,
-        "SELECT name FROM sqlite_schema WHERE type = 'table'",
-        &mut |name| {
-            names.push(name);
-            true
-        },
-    )?;
-    Ok(names)
-}
 
 /// Hands over the first column of each row of a query on any `SQLite` file, until `take` says that it is enough.
 pub fn values(path: &Path, query: &str, take: &mut dyn FnMut(String) -> bool) -> Result<(), LedgerError> {

@@ -107,10 +107,7 @@ pub(super) fn text(
         return Err(unknown(source));
     }
     let look = String::from_utf8_lossy(&bytes).into_owned();
-    let first = look
-        .lines()
-        .find(|line| !line.trim().is_empty())
-        .unwrap_or_default();
+    let first = look.trim_start().lines().next().unwrap_or_default();
     let is_value = whatsapp::is_head(first) || first == "---";
     if !is_value && table::of_text(&look).is_none() {
         return Err(unknown(source));
@@ -133,7 +130,15 @@ pub(super) fn database(source: &ImportFile, defaults: &Defaults, sink: Sink<'_>)
         return Err(unknown(source)); // `SQLite` opens no entry of an archive
     }
     let unread = |error| Failure::usage(format!("cannot read {source}: {error}"));
-    let tables = ledger::everos::tables(&source.path).map_err(unread)?;
+    let all = |query: &str| {
+        let mut found = Vec::new();
+        let read = ledger::everos::values(&source.path, query, &mut |text| {
+            found.push(text);
+            true
+        });
+        read.map(|()| found).map_err(unread)
+    };
+    let tables = all("SELECT name FROM sqlite_schema WHERE type = 'table'")?;
     let row = table::of_tables(&tables).ok_or_else(|| unknown(source))?;
     if let Some(failure) = refused(row, source) {
         return Err(failure);
@@ -141,14 +146,8 @@ pub(super) fn database(source: &ImportFile, defaults: &Defaults, sink: Sink<'_>)
     if !row.has("query") {
         return everos::read(&source.path, defaults, sink);
     }
-    let mut owners = 0;
-    let count = ledger::everos::values(&source.path, row.key("owners"), &mut |_| {
-        owners += 1;
-        true
-    });
-    count.map_err(unread)?;
     let defaults = &Defaults {
-        is_shared: owners > 1,
+        is_shared: all(row.key("owners"))?.len() > 1,
         ..defaults.clone()
     };
     let mut number = 0;
@@ -338,7 +337,10 @@ impl Elements<'_> {
         self.number += 1;
         let value = match mended::parse(element.get()) {
             Ok(value) => value,
-            Err(error) => return self.skip(&Value::Null, error.to_string()),
+            Err(error) => {
+                let (what, why) = (named(self.number, &Value::Null), error.to_string());
+                return (self.sink)(ImportItem::Skipped(Skipped { what, why }));
+            }
         };
         self.waiting.push(value);
         if self.row.is_none() && self.waiting.len() <= LOOK_VALUES {
@@ -370,11 +372,6 @@ impl Elements<'_> {
             place(row, number, &value, self.source, &self.defaults, &mut *self.sink)?;
         }
         Ok(())
-    }
-
-    fn skip(&mut self, value: &Value, why: String) -> Result<(), Failure> {
-        let what = named(self.number, value);
-        (self.sink)(ImportItem::Skipped(Skipped { what, why }))
     }
 
     fn end(&mut self) -> Result<(), Failure> {

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::Value;
 use tempfile::NamedTempFile;
+use text::Fnv;
 
 use super::everos;
 use crate::error::Failure;
@@ -26,6 +27,8 @@ pub(crate) struct ImportFile {
     entry: Option<String>,
     /// The archive in an archive that the entry is of.
     inner: Option<Arc<NamedTempFile>>,
+    /// The name that stands for its folder, where that has none of its own.
+    place: Option<String>,
     /// The person named this very file, not a folder or an archive.
     pub(super) is_named: bool,
     /// How many bytes there are to read.
@@ -68,6 +71,7 @@ fn of_path(path: PathBuf, is_named: bool) -> ImportFile {
         path,
         entry: None,
         inner: None,
+        place: None,
         is_named,
     }
 }
@@ -83,6 +87,9 @@ fn is_zip(path: &Path) -> bool {
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
     read.is_ok() && start == *b"PK\x03\x04"
 }
+
+/// So many bytes of a file stand for its folder.
+const BEGINNING_BYTES: u64 = 256;
 
 fn is_named_zip(path: &Path) -> bool {
     path.extension()
@@ -165,6 +172,7 @@ fn in_archive(
                 path: path.to_owned(),
                 entry: Some(entry),
                 inner: inner.cloned(),
+                place: None,
                 is_named: false,
                 bytes,
             });
@@ -207,8 +215,22 @@ impl ImportFile {
         name.map_or_else(String::new, |name| name.to_string_lossy().into_owned())
     }
 
+    /// The file where its folder says nothing, as an upload's: a number made of how the file begins stands for it. A conversation
+    /// that has grown begins the same.
+    pub(crate) fn alone(mut self) -> Self {
+        let mut head = Vec::new();
+        let read = File::open(&self.path).and_then(|file| file.take(BEGINNING_BYTES).read_to_end(&mut head));
+        if read.is_ok() && self.entry.is_none() {
+            self.place = Some(format!("upload-{:016x}", Fnv::of(&head)));
+        }
+        self
+    }
+
     /// The name of the folder that it is in, or of the archive.
     pub(super) fn folder(&self) -> String {
+        if let Some(place) = &self.place {
+            return place.clone();
+        }
         let folder = self
             .own()
             .parent()

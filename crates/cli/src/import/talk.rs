@@ -67,14 +67,10 @@ pub(super) fn read(
             notes: BTreeMap::new(),
         };
         let memories = talk.all_memories(found);
-        let conversations = match talk.conversations(found) {
-            Err(_) if !memories.is_empty() => Vec::new(),
-            Err(why) => {
-                outcome = Err(why);
-                continue;
-            }
-            Ok(conversations) => conversations,
-        };
+        let conversations = talk.conversations(found).unwrap_or_else(|why| {
+            outcome = Err(why);
+            Vec::new()
+        });
         for (why, count) in talk.notes {
             sink(ImportItem::Noted(why, count))?;
         }
@@ -102,10 +98,15 @@ impl ImportedTalk<'_> {
             return Ok(Vec::new());
         }
         let lists = first(found, self.row.key("list"));
-        let holds = |path: &str| first(found, path.split('.').next().unwrap_or(path));
-        let mut held = self.row.key("list").split('|').flat_map(holds);
-        let is_whole = self.row.key("list") == ".";
-        if !is_whole && !held.any(|list| list.is_array() || list.is_object()) {
+        let is_held = |path: &str| {
+            let held = first(found, path.split('.').next().unwrap_or(path));
+            path == "." || held.iter().any(|list| list.is_array() || list.is_object())
+        };
+        if !self.row.key("list").split('|').any(is_held) {
+            let mut memories = self.row.all("memories").flat_map(str::split_whitespace);
+            if memories.any(is_held) {
+                return Ok(Vec::new()); // memories alone, be they none
+            }
             return Err(format!(
                 "it has no `{}`",
                 self.row.key("list").replace('|', "` or `")
@@ -120,11 +121,7 @@ impl ImportedTalk<'_> {
         self.order();
         let leaf = word(found, self.row.key("leaf"));
         let path = self.path(leaf.as_deref());
-        let started = first(found, self.row.key("started"));
-        let started = started
-            .first()
-            .map(|value| shape::moment(value, &self.defaults.zone));
-        let started = started.and_then(|moment| moment.time());
+        let started = self.moment(found, "started").time();
         let title = first(found, self.row.key("title"));
         let title = title.into_iter().find_map(shape::title);
         let others = self.branches(&path);
@@ -225,15 +222,18 @@ impl ImportedTalk<'_> {
         }
     }
 
+    fn moment(&self, value: &Value, key: &str) -> ReadTime {
+        let time = first(value, self.row.key(key));
+        time.first()
+            .map_or(ReadTime::Missing, |time| shape::moment(time, &self.defaults.zone))
+    }
+
     fn node(&mut self, key: Option<&str>, value: &Value) -> TalkEntry {
         let row = self.row;
         let own = word(value, if row.has("key") { row.key("key") } else { "id" });
         let id = own.or_else(|| key.map(str::to_owned));
         let id = id.unwrap_or_else(|| format!("message-{}", self.nodes.len()));
-        let time = first(value, row.key("time"));
-        let time = time
-            .first()
-            .map_or(ReadTime::Missing, |time| shape::moment(time, &self.defaults.zone));
+        let time = self.moment(value, "time");
         let parent = word(value, row.key("parent"));
         let mut node = TalkEntry {
             parent,
@@ -438,10 +438,7 @@ impl ImportedTalk<'_> {
         if row.any("drop", memory) || text.trim().is_empty() {
             return self.note("memories that were deleted or have no statement, left out", 1);
         }
-        let moment = |key| {
-            let value = first(memory, row.key(key)).into_iter().next();
-            value.map_or(ReadTime::Missing, |value| shape::moment(value, zone))
-        };
+        let moment = |key| self.moment(memory, key);
         let (said_at, from, until) = (moment("mtime"), moment("from"), moment("until"));
         let day = |moment: &ReadTime| moment.time().map(|time| zone.date(time));
         let is_over = until.time().is_some_and(|until| until <= self.defaults.now);

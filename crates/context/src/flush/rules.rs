@@ -3,7 +3,7 @@
 //! Owns: which lines of the span's digest are facts. Never: how the digest finds them.
 
 use model::redact::redact;
-use transcript::{Block, Item, ItemId, Role};
+use transcript::{Block, Call, Item, ItemId, Role};
 
 use crate::digest::{self, DigestLine, LineKind};
 
@@ -37,7 +37,10 @@ fn spoken(item: &Item) -> Item {
     let is_talk = matches!(item.role, Role::User | Role::Assistant);
     let blocks = item.blocks.iter().filter_map(|block| match block {
         Block::Text(text) if is_talk => Some(Block::Text(redact(text).into_owned())),
-        Block::Call(_) => Some(block.clone()),
+        Block::Call(call) => Some(Block::Call(Call {
+            arguments: redact(&call.arguments).into_owned(),
+            ..call.clone()
+        })),
         _ => None,
     });
     Item {

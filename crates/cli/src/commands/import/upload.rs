@@ -13,7 +13,7 @@ use ports::{Clock, NoRoom};
 use super::{Imported, flush, stream};
 use crate::api::Api;
 use crate::error::Failure;
-use crate::import::{Defaults, sources};
+use crate::import::{Defaults, ImportFile, sources};
 use crate::private;
 
 /// Its name in the root.
@@ -75,7 +75,8 @@ async fn import(api: &Api, job: &ImportJob) -> Result<(), Failure> {
     let name = |text: &str| Name::parse(text).map_err(Failure::usage);
     let scope = Scope::new(name(&job.app)?, name(&job.project)?);
     let defaults = Defaults::new(api, scope, name(&job.user)?);
-    let sources = sources(std::slice::from_ref(&job.file))?;
+    let sources = sources(std::slice::from_ref(&job.file))?.into_iter();
+    let sources: Vec<ImportFile> = sources.map(ImportFile::alone).collect();
     let bytes = sources.iter().map(|source| source.bytes).sum();
     job.progress.lock().bytes = bytes;
     let mut imported = Imported {

@@ -583,6 +583,29 @@ fn the_database_of_open_webui_is_read_by_its_rows() {
 }
 
 #[test]
+fn uploads_of_one_name_are_conversations_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("api_conversation_history.json");
+    let place = |text: &str| {
+        let list = format!(r#"[{{"role": "user", "content": "<task>\n{text}\n</task>"}}]"#);
+        std::fs::write(&path, list).unwrap();
+        let sources = super::sources(std::slice::from_ref(&path)).unwrap();
+        sources[0].clone().alone().folder()
+    };
+    let (first, again, other) = (place("Mend it."), place("Mend it."), place("Paint it."));
+    assert_eq!(first, again);
+    assert_ne!(first, other);
+}
+
+#[test]
+fn a_store_without_memories_is_no_error() {
+    let export = r#"{"observations": [], "sessions": [], "summaries": [], "prompts": [
+      {"content_session_id": "c", "prompt_number": 1, "prompt_text": "Fix it.", "created_at": "2026-03-06T20:50:00Z"}]}"#;
+    let told = told("memories.json", export.as_bytes());
+    assert!(told.contains("Fix it.") && !told.contains("skipped"), "{told}");
+}
+
+#[test]
 fn a_folder_names_the_files_without_conversations() {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in [
