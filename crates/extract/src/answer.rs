@@ -12,7 +12,7 @@ use text::Language;
 use crate::boundary::holds;
 use crate::episode::TITLE_CHARS_MAX;
 use crate::evidence::{Evidence, states};
-use crate::facts::lexicon::SECRETS;
+use crate::facts::SECRETS;
 use crate::prompt::Tail;
 use crate::sentence::sentences;
 use crate::slot::is_duplicate;

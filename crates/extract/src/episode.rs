@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{Cell, Doc, Entry, Message, Role, Zone};
 use text::term_set;
 
+use crate::facts;
 use crate::sentence::sentences;
 use crate::visible::{shown, speaker};
 use crate::words::{WordList, cut, one_line, word_list, words};
-use crate::{dates, facts};
 
 /// An episode's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,7 +56,7 @@ static FILLER: WordList = word_list!(
 pub fn episode(cell: &Cell, zone: &Zone) -> Episode {
     let messages = &cell.messages;
     let texts: Vec<String> = messages.iter().map(shown).collect();
-    let items = weighed(messages, &texts, zone);
+    let items = weighed(messages, &texts);
     let subject = title(messages, &texts, &items);
     let mut chosen = best(&items, messages);
     chosen.sort_unstable();
@@ -64,7 +64,7 @@ pub fn episode(cell: &Cell, zone: &Zone) -> Episode {
     let mut told_by = None;
     for item in chosen.iter().map(|at| &items[*at]) {
         let message = &messages[item.message];
-        let (name, text) = (speaker(message), retold(item, message, zone));
+        let (name, text) = (speaker(message), retold(item));
         said.push(if told_by.as_ref() == Some(&name) {
             text
         } else {
@@ -89,19 +89,14 @@ pub fn digested(mut rows: Vec<Doc>, entry: &Entry, zone: &Zone) -> Vec<Doc> {
     let messages = &entry.turns;
     if let (Some(own), true, false) = (rows.first_mut(), entry.body.is_empty(), messages.is_empty()) {
         let texts: Vec<String> = messages.iter().map(shown).collect();
-        own.text = told(messages, &texts, &weighed(messages, &texts, zone), zone);
+        own.text = told(messages, &texts, &weighed(messages, &texts), zone);
     }
     rows
 }
 
-/// A sentence with its dates written out, if they are its writer's.
-fn retold(sentence: &EpisodeSentence<'_>, message: &Message, zone: &Zone) -> String {
-    let said = cut(&one_line(sentence.text), SENTENCE_CHARS_MAX);
-    if sentence.is_own {
-        ended(&dates::written_out(&said, message.time, zone).0)
-    } else {
-        ended(&said)
-    }
+/// A sentence on one line, ended.
+fn retold(sentence: &EpisodeSentence<'_>) -> String {
+    ended(&cut(&one_line(sentence.text), SENTENCE_CHARS_MAX))
 }
 
 /// The first sentence that a person said in their own words, else the first of anybody. It names its speaker where several
@@ -159,7 +154,7 @@ struct EpisodeSentence<'a> {
 
 /// Every sentence that is no filler, with its weight. Words that return in the segment weigh more, and so do facts.
 /// Quotations and questions weigh less, and a model's words less than a person's.
-fn weighed<'a>(messages: &[Message], texts: &'a [String], zone: &Zone) -> Vec<EpisodeSentence<'a>> {
+fn weighed<'a>(messages: &[Message], texts: &'a [String]) -> Vec<EpisodeSentence<'a>> {
     let scene = facts::scene(messages);
     let mut items = Vec::new();
     for (message, text) in texts.iter().enumerate() {
@@ -171,7 +166,6 @@ fn weighed<'a>(messages: &[Message], texts: &'a [String], zone: &Zone) -> Vec<Ep
             .take(SENTENCES_READ_A_MESSAGE)
             .filter(|sentence| !is_filler(sentence) && !model::names_attachment(sentence));
         let said = &messages[message];
-        let name = speaker(said);
         let own = facts::own_sentences(said);
         items.extend(told.map(|text| {
             let is_own = message < scene && (said.role != Role::User || own.contains(text));
@@ -179,7 +173,7 @@ fn weighed<'a>(messages: &[Message], texts: &'a [String], zone: &Zone) -> Vec<Ep
                 message,
                 text,
                 is_own,
-                has_fact: is_own && facts::is_fact(text, said, &name, zone),
+                has_fact: is_own && facts::is_fact(text, said),
                 terms: term_set(text),
                 score: 0.0,
             }
@@ -271,11 +265,7 @@ fn told(messages: &[Message], texts: &[String], items: &[EpisodeSentence<'_>], z
         own.truncate(SENTENCES_A_MESSAGE);
         own.sort_by_key(|item| item.text.as_ptr());
         if let Some(score) = own.iter().map(|item| item.score).max_by(f64::total_cmp) {
-            let said = own
-                .iter()
-                .map(|item| retold(item, message, zone))
-                .collect::<Vec<_>>()
-                .join(" ");
+            let said = own.iter().map(|item| retold(item)).collect::<Vec<_>>().join(" ");
             lines.push((at, score, format!("{name} said: {said}")));
         }
         if !message.tool_calls.is_empty() {

@@ -40,7 +40,7 @@ pub use interview::{Interview, Reaction};
 pub use prompt::{Prompt, Tail, memcell_request, signed};
 pub use repair::find as find_json;
 pub use sentence::sentences;
-pub use slot::{Counts, KnownFacts, Slot, Statement, Supersession, is_duplicate, slot};
+pub use slot::{Counts, KnownFacts, Statement, Supersession, is_duplicate};
 pub use visible::own_words;
 
 /// Author of memories made by rules.

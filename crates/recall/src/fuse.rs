@@ -44,7 +44,8 @@ pub(crate) struct Fusion<'a> {
 }
 
 impl Fusion<'_> {
-    /// Each visible row's strength, by slot, and which turns later ones took the place of.
+    /// Each visible row's strength, by slot, and which turns later ones took the place of, by the facts made from them: a likely
+    /// successor goes first, but only a proved one makes another earlier.
     pub(crate) fn standing(&self) -> (Vec<f32>, Later) {
         let mut strengths = vec![0.0; self.corpus.slots_end()];
         let facts = self.facts(&mut strengths);
@@ -57,7 +58,7 @@ impl Fusion<'_> {
                 + self.weights.reply * self.question.reply(row)
                 - self.weights.question * row.traits.asks;
         }
-        let mut later = self.lend(&facts, &mut strengths);
+        let later = self.lend(&facts, &mut strengths);
         self.add_kinds(&self.question.kinds, &mut strengths);
         if self.question.is_personal {
             let lost = match self.question.state {
@@ -79,11 +80,6 @@ impl Fusion<'_> {
             Some(state) => self.updates(state, &mut strengths),
             None => Vec::new(),
         };
-        for update in &updates {
-            later.entry(update.old).or_insert(update.new);
-        }
-        // A turn that only likely superseded is marked as earlier, but keeps its place.
-        let updates: Vec<StateUpdate> = updates.into_iter().filter(|update| update.is_sure).collect();
         for update in &updates {
             go_before(&mut strengths, update.new, update.old);
         }

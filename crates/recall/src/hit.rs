@@ -65,8 +65,7 @@ pub struct Hit {
     pub why: Why,
     /// The entry that took its place, if it no longer holds at the time asked for.
     pub superseded_by: Option<EntryId>,
-    /// For a message: a later message that superseded it, by a fact made from it or because the question makes this
-    /// likely.
+    /// For a message: a later message that took its place, proved by the facts made from both.
     pub later: Option<DocId>,
     /// An episode's best facts.
     pub facts: Vec<Hit>,

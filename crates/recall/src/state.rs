@@ -20,8 +20,6 @@ use crate::statement::{OTHERS, Statement};
 const COMPARED_MAX: usize = 40;
 /// Maximum number of superseded turns among them.
 const OVERTAKEN_MAX: usize = 5;
-/// From this likelihood on, the earlier statement is marked as earlier.
-const MAYBE: f32 = -1.5;
 /// Statements within a day belong together.
 const APART_MS: i64 = 24 * 60 * 60 * 1000;
 /// A word that is rarer than this share of an unknown word's rarity names the subject of a statement.
@@ -146,8 +144,6 @@ impl StateQuestion {
 pub(crate) struct StateUpdate {
     pub(crate) old: Slot,
     pub(crate) new: Slot,
-    /// It is likely enough for the later one to go first.
-    pub(crate) is_sure: bool,
 }
 
 impl Fusion<'_> {
@@ -169,22 +165,14 @@ impl Fusion<'_> {
         let answers = |told: &&Statement| strength(told) >= ANSWERS * strength(&best[0]);
         for (at, old) in best.iter().take_while(answers).enumerate().take(OVERTAKEN_MAX) {
             // A turn that just superseded another one stays.
-            if updates
-                .iter()
-                .any(|update| update.is_sure && update.new == old.slot)
-            {
+            if updates.iter().any(|update| update.new == old.slot) {
                 continue;
             }
             // Behind the best answer, only what is ahead already overtakes: its episode may not be.
             let others = if at == 0 { &best[..] } else { &best[..at] };
-            let overtaking = |others| self.overtaking(old, others, strengths);
-            let sure = overtaking(others).filter(|(score, _)| *score > self.weights.overtake);
-            let found = sure.or_else(|| overtaking(&best).filter(|(score, _)| *score > MAYBE));
-            updates.extend(found.map(|(score, new)| StateUpdate {
-                old: old.slot,
-                new,
-                is_sure: sure.is_some() && score > self.weights.overtake,
-            }));
+            let found = self.overtaking(old, others, strengths);
+            let sure = found.filter(|(score, _)| *score > self.weights.overtake);
+            updates.extend(sure.map(|(_, new)| StateUpdate { old: old.slot, new }));
         }
         updates.sort_by_key(|update| self.corpus.row(update.old).order());
         updates

@@ -133,6 +133,8 @@ fn statements(cells: &[Cell]) -> Vec<Learnt> {
                 text: &fact.text,
                 time: fact.said_at,
                 sources: &fact.sources,
+                session: None,
+                is_by_hand: false,
                 is_current: true,
             })
             .collect();

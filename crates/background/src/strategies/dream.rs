@@ -13,6 +13,7 @@ use async_trait::async_trait;
 use extract::consolidate::dream::{
     Candidate, Limits, apply, curated, has_room, page_of, parse_answer, request,
 };
+use extract::consolidate::known::{KnownFact, earned};
 use extract::consolidate::profile::ProfileCategory;
 use memory::{Engine, Hit, ReplacePage};
 use model::{EntryKind, Owner, Page, Scope, Timestamp};
@@ -90,12 +91,14 @@ impl Dream {
             unreachable!("three kinds were read");
         };
         let now = context.clock.now();
+        let known = known(facts, owner, now);
+        let earned = earned(&known);
         let (mut count, mut dropped) = (0, 0);
         for page in Page::ALL {
-            let mut candidates = of_profile(profile, page);
+            let mut candidates = of_profile(profile, page, &earned);
             if page == Page::Memory {
                 candidates.extend(of_foresights(foresights, now));
-                candidates.extend(of_facts(facts, profile, owner, now));
+                candidates.extend(of_facts(&known, profile, &earned));
             }
             let is_there = |id: &str| there.contains(id);
             let curated = self.curate(context, (scope, owner, page), &candidates, &is_there);
@@ -150,14 +153,24 @@ impl Dream {
     }
 }
 
-fn of_profile(profile: &[Hit], page: Page) -> Vec<Candidate> {
+/// How one wants to be answered, and statements that have earned their place.
+fn of_profile(profile: &[Hit], page: Page, earned: &BTreeSet<&str>) -> Vec<Candidate> {
+    let lasts = |hit: &&Hit| {
+        page == Page::Soul
+            || hit
+                .doc
+                .sources
+                .iter()
+                .any(|source| earned.contains(source.as_str()))
+    };
     let own = profile.iter().filter(|hit| page_of(&hit.doc.subject) == page);
-    own.map(|hit| Candidate {
-        id: hit.doc.key.id.to_string(),
-        text: hit.doc.text.clone(),
-        worth: i64::from(ProfileCategory::of_title(&hit.doc.subject).map_or(0, ProfileCategory::worth)),
-    })
-    .collect()
+    own.filter(lasts)
+        .map(|hit| Candidate {
+            id: hit.doc.key.id.to_string(),
+            text: hit.doc.text.clone(),
+            worth: i64::from(ProfileCategory::of_title(&hit.doc.subject).map_or(0, ProfileCategory::worth)),
+        })
+        .collect()
 }
 
 fn of_foresights(foresights: &[Hit], now: Timestamp) -> Vec<Candidate> {
@@ -176,18 +189,17 @@ fn of_foresights(foresights: &[Hit], now: Timestamp) -> Vec<Candidate> {
         .collect()
 }
 
-/// The newest current facts that are in no statement of the profile.
-fn of_facts(facts: &[Hit], profile: &[Hit], owner: &Owner, now: Timestamp) -> Vec<Candidate> {
+/// The newest facts that have earned their place and are in no statement of the profile.
+fn of_facts(known: &[KnownFact<'_>], profile: &[Hit], earned: &BTreeSet<&str>) -> Vec<Candidate> {
     let told = |text: &str| {
         profile
             .iter()
             .any(|hit| extract::is_duplicate(&hit.doc.text, text))
     };
-    let newest = known(facts, owner, now)
-        .into_iter()
-        .filter(|fact| fact.is_current)
-        .take(FACTS_MAX)
-        .filter(|fact| !told(fact.text));
+    let lasting = known
+        .iter()
+        .filter(|fact| fact.is_current && earned.contains(fact.id));
+    let newest = lasting.take(FACTS_MAX).filter(|fact| !told(fact.text));
     (0i64..)
         .zip(newest)
         .map(|(n, fact)| Candidate {

@@ -29,8 +29,8 @@ const WHO: &str = "maya";
 /// Questions, each with the date whose knowledge it asks for.
 const QUESTIONS: [(&str, Option<&str>); 3] = [
     ("What is the dog called?", None),
-    ("Where does Maya live?", None),
-    ("Where does Maya live?", Some("2025-06-01")),
+    ("Where is Maya's home?", None),
+    ("Where is Maya's home?", Some("2025-06-01")),
 ];
 
 pub(super) fn demo(desk: &Desk, args: &DemoArgs) -> Result<Exit, Failure> {
@@ -122,7 +122,7 @@ mod tests {
         assert!(dog.contains(" 1. ") && dog.contains("Biscuit"), "{dog}");
         assert!(home.contains("Porto") && !home.contains("Lisbon"), "{home}");
         assert!(
-            then.contains("Lisbon") && !then.contains("moved to Porto"),
+            then.contains("Lisbon") && !then.contains("home is in Porto"),
             "{then}"
         );
         let memory = format!("{}/memory", root.path().display());

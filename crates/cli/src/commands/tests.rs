@@ -227,8 +227,8 @@ async fn the_readmes_questions_are_answered() {
     let root = TempDir::new().expect("a folder");
     let desk = desk(root.path(), &[]);
     let lines = [
-        r#"add --user ana --at 2024-03-01 "I live in Berlin.""#,
-        r#"add --user ana --at 2025-09-01 "I moved to Lisbon.""#,
+        r#"add --user ana --at 2024-03-01 "My home is in Berlin.""#,
+        r#"add --user ana --at 2025-09-01 "My new home is in Lisbon.""#,
         r#"add --user ana --flush "I adopted a parrot named Kiko.""#,
         r#"search --user ana "What is the bird called?""#,
     ];
@@ -237,14 +237,14 @@ async fn the_readmes_questions_are_answered() {
         said.starts_with(" 1. I adopted a parrot named Kiko.\n    said by ana, "),
         "{said}"
     );
-    let line = r#"search --user ana --as-of 2025-06-01 "Where does Ana live?""#;
+    let line = r#"search --user ana --as-of 2025-06-01 "Where is Ana's home?""#;
     let said = typed(&desk, &[line]).await.expect("it answers").said;
     assert!(
-        said.starts_with(" 1. I live in Berlin.\n    said by ana, 1 March 2024\n"),
+        said.starts_with(" 1. My home is in Berlin.\n    said by ana, 1 March 2024\n"),
         "{said}"
     );
     assert!(!said.contains("Lisbon"), "{said}");
-    let line = r#"search --user ana --messages 2 -k 2 "Where does Ana live?""#;
+    let line = r#"search --user ana --messages 2 -k 2 "Where is Ana's home?""#;
     let said = typed(&desk, &[line]).await.expect("it answers").said;
     let readme = include_str!("../../../../README.md");
     assert!(said.contains("past fact"), "{said}");

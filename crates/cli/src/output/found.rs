@@ -217,7 +217,8 @@ impl ListEntry {
     /// A fact made from the listed message: shown if it adds something or is no longer valid.
     fn note(&mut self, it: &FactItem, found: &SearchData, look: Look<'_>) {
         let text = sentence(&it.subject, &it.content);
-        let words = stems(&text);
+        // Of a quotation, what was said.
+        let words = stems(text.split_once(" says: \"").map_or(&*text, |(_, said)| said));
         let (kind, held) = validity(it, found);
         if !look.explain && it.superseded_by.is_none() && words.is_subset(&self.stems) {
             return;

@@ -2,8 +2,12 @@
 //!
 //! Owns: the rule that only people teach. Never: reading a store.
 
-use model::{Doc, DocKind, EntryKind, MessageId, Name, Origin, Timestamp, Zone};
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::{Doc, DocKind, EntryKind, MessageId, Name, Origin, SessionId, Timestamp, Zone};
 use recall::time::{Tense, expressions};
+
+use crate::slot::{is_another_day, said_words};
 
 /// A fact as consolidation sees it.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,6 +16,9 @@ pub struct KnownFact<'a> {
     pub text: &'a str,
     pub time: Timestamp,
     pub sources: &'a [MessageId],
+    pub session: Option<&'a SessionId>,
+    /// The person wrote it into a file.
+    pub is_by_hand: bool,
     /// Nothing took its place, it has no end, and what it says was to come has not passed, at the time of asking.
     pub is_current: bool,
 }
@@ -34,10 +41,37 @@ pub fn of_row<'a>(row: &'a Doc, owner: &Name, is_superseded: bool, now: Timestam
         text: &row.text,
         time: row.time,
         sources: &row.sources,
+        session: row.session.as_ref(),
+        is_by_hand: row.origin == Origin::Hand,
         is_current: !is_superseded
             && row.valid_until.is_none_or(|until| now < until)
             && !has_passed(&row.text, row.time, now),
     })
+}
+
+/// The ids of facts, and of their messages, that have earned their place in every prompt: the person wrote the fact into a file, or said it on two days
+/// in two sessions that share no message, in the same words.
+pub fn earned<'a>(facts: &[KnownFact<'a>]) -> BTreeSet<&'a str> {
+    let mut same: BTreeMap<(BTreeSet<String>, bool), Vec<&KnownFact<'a>>> = BTreeMap::new();
+    for fact in facts.iter().filter(|fact| fact.is_current) {
+        same.entry(said_words(fact.text)).or_default().push(fact);
+    }
+    let is_again = |one: &KnownFact<'_>, other: &KnownFact<'_>| {
+        is_another_day(one.time, other.time)
+            && one.session != other.session
+            && !one.sources.iter().any(|source| other.sources.contains(source))
+    };
+    let lasts = |facts: &&Vec<&KnownFact<'a>>| {
+        let mut one = facts.iter();
+        facts.iter().any(|fact| fact.is_by_hand)
+            || one.any(|one| facts.iter().any(|other| is_again(one, other)))
+    };
+    let lasting = same.values().filter(lasts).flatten();
+    let ids = |fact: &&KnownFact<'a>| {
+        let (id, messages) = (fact.id, fact.sources.iter().map(MessageId::as_str));
+        messages.chain([id])
+    };
+    lasting.flat_map(ids).collect()
 }
 
 /// Whether all that a statement says is to come was a day ago, wherever its day ended.
@@ -51,6 +85,50 @@ fn has_passed(text: &str, said_at: Timestamp, now: Timestamp) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn fact<'a>(
+        id: &'a str,
+        text: &'a str,
+        day: i64,
+        session: &'a SessionId,
+        sources: &'a [MessageId],
+    ) -> KnownFact<'a> {
+        KnownFact {
+            id,
+            text,
+            time: Timestamp::from_millis(day * 86_400_000),
+            sources,
+            session: Some(session),
+            is_by_hand: false,
+            is_current: true,
+        }
+    }
+
+    #[test]
+    fn a_statement_is_earned_by_two_days_and_two_sessions_or_by_hand() {
+        let (one, two) = (SessionId::new("one"), SessionId::new("two"));
+        let (m, n) = ([MessageId::new("m")], [MessageId::new("n")]);
+        let said = "I live in Porto.";
+        let first = fact("a", said, 1, &one, &m);
+        for (other, is_earned) in [
+            (fact("b", "I live in Porto!", 2, &two, &n), true),
+            (fact("b", said, 1, &two, &n), false),
+            (fact("b", said, 2, &one, &n), false),
+            (fact("b", said, 2, &two, &m), false),
+            (fact("b", "I lived in Faro.", 2, &two, &n), false),
+            (fact("b", "I don't live in Porto.", 2, &two, &n), false),
+        ] {
+            let facts = [first.clone(), other];
+            let earned = earned(&facts);
+            assert_eq!(earned.contains("a"), is_earned, "{facts:?}");
+            assert_eq!(earned.contains("m"), is_earned, "and its message");
+        }
+        let by_hand = KnownFact {
+            is_by_hand: true,
+            ..first
+        };
+        assert!(earned(&[by_hand]).contains("a"));
+    }
 
     #[test]
     fn what_was_to_come_passes_and_what_happened_stays() {

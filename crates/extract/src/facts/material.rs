@@ -75,11 +75,16 @@ fn is_one(word: &str, list: &str) -> bool {
     list.contains(&format!(" {word} "))
 }
 
-/// Whether a message in lower case asks for a role or a story.
-pub(super) fn sets_a_scene(lower: &str) -> bool {
+/// Whether a message in lower case begins a role play: what is said from there on, anybody may say.
+pub(super) fn is_played(lower: &str) -> bool {
     let mut sentences = lower.split(['.', '!', '?', '\n', '。', '！', '？']);
     SCENES.split('|').any(|scene| lower.contains(scene))
         || sentences.any(|sentence| starts_with_any(sentence, SCENE_STARTS))
+}
+
+/// Whether a message in lower case asks for a role or a story.
+fn sets_a_scene(lower: &str) -> bool {
+    is_played(lower)
         || task_words(lower)
             .take(RESULT_WORDS_MAX)
             .any(|word| is_one(word, FICTION))

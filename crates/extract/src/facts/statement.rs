@@ -1,404 +1,330 @@
-//! Clauses with lasting facts about their speaker.
+//! Plain statements of a person, in the words in which they said them.
 //!
-//! Owns: the subjects of self-statements and the words that can precede them. Never: predicates (`claim`), word lists
-//! (`lexicon`), the third person (`retell`), or other subjects (`others`).
+//! Owns: which clauses of a sentence are such statements, by their closed words (`closed.txt`). Never: a word of its own, or whether
+//! the message is its writer's account (`material`).
+//!
+//! A statement is one or more clauses that stand side by side. Its first clause has the speaker, or something of the speaker's, as
+//! its subject; no word of it supposes, asks, speaks to somebody, or names what only the talk before it knows.
 
-use model::{Timestamp, Zone};
-use recall::time::expressions;
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
-use super::claim::{Clause, is_dated};
-use super::clause::is_own_subject;
-use super::lexicon::{ABSTRACT, ADVERBS, Form, HYPOTHETICAL, NOT_OWN, SECRETS, is_kin, verb};
-use super::retell::{Before, capitalised, retell};
-use super::whole::is_whole;
-use crate::dates::names_a_day;
-use crate::slot::is_read;
-use crate::visible::FIRST_PERSON;
-use crate::words::{Word, WordList, word_list, words};
+use text::{Language, is_stop_word};
 
-/// A clause in the third person, or in the first of one who has no name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Statement {
-    pub(super) subject: String,
-    pub(super) predicate: String,
+use crate::words::{Word, words};
+
+/// A longer statement is a story, which the messages keep.
+const CHARS_MAX: usize = 240;
+/// Of a language without spaces a shorter statement says nothing.
+const UNSPACED_CHARS_MIN: usize = 5;
+/// Words before a subject: "yesterday I …", "in 2019 I …".
+const LEAD_WORDS_MAX: usize = 3;
+
+/// Words before "and I" that are part of the subject.
+const COUPLE_WORDS_MAX: usize = 2;
+
+/// What a closed word does in a clause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Closed {
+    Speaker,
+    Own,
+    /// The speaker and the verb in one.
+    Am,
+    Be,
+    Not,
+    Doubt,
+    Plan,
+    You,
+    Other,
+    Points,
+    Asks,
+    Joint,
 }
 
-impl Statement {
-    /// Says something more where the first clause of the predicate ends.
-    fn say_also(&mut self, more: &str) {
-        let all = words(&self.predicate);
-        // A title's marks end no clause, and "Indio, California" is one place.
-        let ends = |at: &usize| {
-            let between = &self.predicate[all[at - 1].range.end..all[*at].range.start];
-            let is_one_name = between == ", " && all[at - 1].capital && all[*at].capital;
-            !is_one_name && between.contains([',', ';', ':', '(', '—', '–'])
+struct Tongue {
+    /// None where no space parts words.
+    language: Option<Language>,
+    closed: HashMap<&'static str, Closed>,
+}
+
+static TONGUES: LazyLock<Vec<Tongue>> = LazyLock::new(|| {
+    let mut tongues = Vec::new();
+    for line in include_str!("closed.txt").lines() {
+        let (class, forms) = line.split_once(' ').unwrap_or((line, ""));
+        let class = match class {
+            "=" => {
+                tongues.push(Tongue::new(forms));
+                continue;
+            }
+            "self" => Closed::Speaker,
+            "own" => Closed::Own,
+            "am" => Closed::Am,
+            "be" => Closed::Be,
+            "not" => Closed::Not,
+            "doubt" => Closed::Doubt,
+            "plan" => Closed::Plan,
+            "you" => Closed::You,
+            "other" => Closed::Other,
+            "points" => Closed::Points,
+            "asks" => Closed::Asks,
+            "joint" => Closed::Joint,
+            _ => continue,
         };
-        let breaks = (1..all.len()).find(ends).map(|at| all[at].range.start);
-        let end = breaks.map_or(self.predicate.len(), |start| {
-            self.predicate[..start]
-                .trim_end_matches(|c: char| !c.is_alphanumeric() && !matches!(c, ')' | '"' | '”'))
-                .len()
-        });
-        self.predicate.insert_str(end, &format!(" {more}"));
+        let tongue = tongues.last_mut().expect("a language comes first");
+        tongue.closed.extend(forms.split(' ').map(|form| (form, class)));
     }
+    tongues
+});
+
+/// Whether a word denies, in any of the languages.
+pub(crate) fn denies(word: &str) -> bool {
+    word.ends_with("n't")
+        || TONGUES
+            .iter()
+            .any(|tongue| tongue.class(word) == Some(Closed::Not))
 }
 
-/// Words before the subject without meaning: fillers, greetings, and "remember that".
-pub(super) static LEADS: WordList = word_list!(
-    "well these days nowadays so yeah yes yep oh ah actually anyway btw also and but plus hey hi hello by the way \
-     remember please note that fyi for record in fact to be honest honestly thanks thank ok okay no nope nah correction \
-     update news good great big sad sadly unfortunately luckily thankfully turns apparently officially out hooray hurray yay oops \
-     alas psa confession exciting finally all sorry wait wow haha lol as know mention forgot now then hmm right sure cool \
-     or"
-);
-
-/// Things of the speaker's that are a matter of the talk, or of the day.
-pub(super) static OF_THE_TALK: WordList = word_list!(
-    "budget city dates hours meeting code schedule hotel thing part highlight dose concerns itinerary \
-     business fittings score off far one instructor pick picks balance level levels"
-);
-
-/// Words that make what follows depend on something else.
-pub(super) static SUBORDINATE: WordList = word_list!(
-    "when if while because although before after until as once where what how which who whenever why like"
-);
-
-/// Reads a clause; none when it is not a statement of the speaker's own life, or lost a part.
-pub(super) fn statement(clause: &str, name: &str, said_at: Timestamp, zone: &Zone) -> Option<Statement> {
-    read(clause, name, said_at, zone).filter(|told| is_whole(told, name, said_at, zone))
+/// A statement of a sentence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Statement<'a> {
+    pub(super) said: &'a str,
+    /// It tells what is to come.
+    pub(super) is_plan: bool,
 }
 
-fn read(clause: &str, name: &str, said_at: Timestamp, zone: &Zone) -> Option<Statement> {
-    let words = without_address(words(clause));
-    let has = |list: &WordList| words.iter().any(|word| list.contains(&word.text));
-    if has(&HYPOTHETICAL) || has(&NOT_OWN) || has(&SECRETS) {
-        return None;
-    }
-    let clause = Clause {
-        text: words.last().map_or("", |last| &clause[..last.range.end]),
-        words: &words,
-        said_at,
-        zone,
-    };
-    let mine = |word: &Word| matches!(word.text.as_str(), "me" | "us" | "my" | "our");
-    let mut places = (1..words.len()).filter(|at| mine(&words[*at]));
-    if let Some(told) = places.find_map(|at| clause.done_to_me(at, name)) {
-        return Some(told);
-    }
-    let subject = words.iter().position(|word| is_own_subject(&word.text));
-    let from = subject.unwrap_or(0);
-    let clause = clause.until(clause.told_until(from, name));
-    let clause = clause.until(clause.understood(from)?);
-    if clause.is_cut_off() {
-        return None;
-    }
-    if let Some((companion, at)) = companion(&clause, name) {
-        let mut told = clause.of_me(at, name)?;
-        told.predicate = without_together(&told.predicate).unwrap_or(told.predicate);
-        told.say_also(&format!("with {companion}"));
-        return Some(told);
-    }
-    let Some(subject) = subject else {
-        return clause.of_event(name).or_else(|| clause.elliptical(name));
-    };
-    let lead = &words[..subject];
-    let lead_text = lead
-        .last()
-        .map_or("", |last| &clause.text[lead[0].range.start..last.range.end]);
-    let said_when = !lead.is_empty() && is_dated(lead_text, said_at, zone);
-    let says_nothing = |at: usize| {
-        let word = &words[at];
-        let guess_what =
-            word.text == "guess" || (word.text == "what" && at > 0 && words[at - 1].text == "guess");
-        let is_address = word.capital && words[subject].breaks && !is_weekly(&word.text);
-        guess_what || LEADS.contains(&word.text) || is_address
-    };
-    // "Yesterday was a crazy day - I …" is a statement of its own.
-    let ties =
-        |word: &Word| SUBORDINATE.contains(&word.text) || matches!(&*word.text, "speaking" | "is" | "was");
-    let free = lead.len() <= 6 && !lead.iter().any(ties);
-    if let Some(told) = clause.inverted(subject, name) {
-        return Some(told);
-    }
-    let placed = free && is_place(lead);
-    let plain = (0..subject).all(says_nothing) || (free && said_when) || placed;
-    if !plain {
-        return clause.until(clause.understood(0)?).elliptical(name);
-    }
-    let mut told = match words[subject].text.as_str() {
-        "my" | "our" => clause.of_mine(subject, name)?,
-        _ => clause.of_me(subject, name)?,
-    };
-    if said_when {
-        told.say_also(&decapitalised(time_in(lead_text, said_at, zone)));
-    } else if placed {
-        told.say_also(&decapitalised(lead_text));
-    }
-    Some(told)
-}
-
-/// "Mondays".
-fn is_weekly(word: &str) -> bool {
-    word.strip_suffix("days")
-        .is_some_and(|day| names_a_day(&capitalised(&format!("{day}day"))))
-}
-
-/// Whether a lead says where, with a name: "at Atlantic Maps", "in Porto".
-fn is_place(lead: &[Word]) -> bool {
-    let opens = |word: &Word| matches!(word.text.as_str(), "at" | "in");
-    lead.len() > 1
-        && opens(&lead[0])
-        && lead[1..].iter().all(|word| verb(&word.text).is_none())
-        && lead.iter().skip(1).any(|word| word.capital)
-}
-
-/// A clause's words without an address to another person at its end: "I moved to Oslo, and you must visit me", and
-/// without another person's words or a purpose: "…, she says that it hurts", "… if they need to know".
-fn without_address(mut words: Vec<Word>) -> Vec<Word> {
-    let to_you = words
+/// The statements of a sentence, in order.
+pub(super) fn statements(sentence: &str) -> Vec<Statement<'_>> {
+    let words = words(sentence);
+    let language = Language::of(sentence);
+    let (own, others): (Vec<&Tongue>, Vec<&Tongue>) = TONGUES
         .iter()
-        .position(|word| matches!(word.text.as_str(), "you" | "your" | "you're" | "you'll"));
-    let joint = |at: &usize| {
-        let next = words.get(at + 1).map_or("", |word| word.text.as_str());
-        let to_you = matches!(next, "you" | "your" | "you're" | "you'll" | "please");
-        words[*at].breaks || to_you && matches!(words[*at].text.as_str(), "and" | "but" | "so")
+        .partition(|tongue| tongue.language == Some(language));
+    // Few words do not always tell their language: one whose subject is the first word will do.
+    let known = |tongue: &&Tongue| {
+        words
+            .first()
+            .is_some_and(|word| tongue.class(&word.text).is_some())
     };
-    if let Some(at) = to_you.and_then(|you| (3..you).rev().find(joint)) {
-        words.truncate(at);
-    }
-    let text = |at: usize| words.get(at).map_or("", |word| word.text.as_str());
-    let last = text(words.len().saturating_sub(1));
-    let is_tag =
-        |at: usize| words[at].breaks && words.len() - at <= 4 && matches!(last, "says" | "said" | "reckons");
-    let aside = |at: &usize| match text(*at) {
-        "he" | "she" | "they" if words[*at].breaks || text(at - 1) == "and" => {
-            matches!(text(at + 1), "says" | "said" | "reckons" | "thinks")
-        }
-        "if" => matches!(
-            (text(at + 1), text(at + 2)),
-            ("they", "need" | "want" | "ask")
-                | ("that" | "it", "matters" | "helps" | "counts")
-                | ("you", "wonder")
-                | ("anyone", "asks")
-        ),
-        "nobody" => words[*at].breaks || text(at - 1) == "and",
-        // "…, wouldn't give it up", "…, please be quick".
-        "wouldn't" | "couldn't" | "won't" | "please" | "pls" => words[*at].breaks,
-        _ => is_tag(*at),
-    };
-    if let Some(at) = (3..words.len()).find(aside) {
-        let joined = usize::from(text(at - 1) == "and");
-        words.truncate(at - joined);
-    }
-    words
-}
-
-/// The others in "Paul and I" and "my wife and I", as they are retold, and the place of the "I".
-fn companion(clause: &Clause<'_>, name: &str) -> Option<(String, usize)> {
-    let words = clause.words;
-    let opens = words.iter().position(|word| !LEADS.contains(&word.text))?;
-    let at = (opens + 2..words.len().min(opens + 5))
-        .find(|at| words[at - 1].text == "and" && matches!(clause.word(*at), "i" | "we" | "i've"))?;
-    let who = &words[opens..at - 1];
-    let mine = matches!(clause.word(opens), "my" | "our") && who.len() > 1;
-    let named = who.len() == 1 && who[0].capital && !LEADS.contains(&who[0].text);
-    let plain = who.iter().skip(1).all(|word| !word.breaks);
-    (plain && (mine || named)).then(|| (retell(clause.text, who, name, Before::Name), at))
-}
-
-pub(super) fn is_preposition(word: &str) -> bool {
-    matches!(
-        word,
-        "of" | "about" | "for" | "with" | "on" | "at" | "in" | "from" | "to"
-    )
-}
-
-/// The time in a lead, with the preposition that belongs to it.
-fn time_in<'a>(lead: &'a str, said_at: Timestamp, zone: &Zone) -> &'a str {
-    let lead = lead.trim_end_matches(|c: char| !c.is_alphanumeric());
-    let Some(start) = expressions(lead, said_at, zone)
-        .first()
-        .map(|expression| expression.range.start)
-    else {
-        return lead;
-    };
-    let before = lead[..start].trim_end().rsplit(' ').next().unwrap_or("");
-    let belongs = ["in", "on", "at", "during", "around", "about"]
+    let others = others
+        .into_iter()
+        .filter(|tongue| tongue.language.is_none() || tongue.opens(&words[..words.len().min(1)]).is_some());
+    let mut tongues = own
         .iter()
-        .any(|word| before.eq_ignore_ascii_case(word));
-    let start = if belongs {
-        lead[..start].trim_end().len() - before.len()
-    } else {
-        start
+        .copied()
+        .chain(others.filter(|_| !own.iter().any(known)));
+    let read = |tongue: &Tongue| match tongue.language {
+        Some(_) => tongue.spaced(sentence, &words),
+        None => tongue.unspaced(sentence),
     };
-    &lead[start..]
+    tongues
+        .find_map(|tongue| Some(read(tongue)).filter(|found| !found.is_empty()))
+        .unwrap_or_default()
 }
 
-/// A lead as it reads at the end of a sentence; names of days and months keep their capitals.
-pub(super) fn decapitalised(text: &str) -> String {
-    if names_a_day(text.split_whitespace().next().unwrap_or("")) {
-        return text.to_owned();
-    }
-    let mut chars = text.chars();
-    let first = chars.next().map(char::to_lowercase);
-    first.map_or_else(String::new, |first| first.chain(chars).collect())
+/// A message's text up to where a request hands over other text: a colon or an empty line behind words that speak to somebody, wish
+/// or ask. Whose words stand behind it, nobody knows.
+pub(super) fn before_material(text: &str) -> &str {
+    let language = Language::of(text);
+    let tongue = TONGUES.iter().find(|tongue| tongue.language == Some(language));
+    let requests = |text: &str| {
+        let classes = words(text)
+            .into_iter()
+            .filter_map(|word| tongue?.class(&word.text));
+        classes
+            .into_iter()
+            .any(|class| matches!(class, Closed::You | Closed::Doubt | Closed::Asks))
+    };
+    let colons = text.match_indices([':', '：']).map(|(at, _)| at);
+    let mut ends: Vec<usize> = colons
+        .filter(|at| !text[at + 1..].starts_with(|c: char| c.is_ascii_digit() || c == '/'))
+        .chain(text.match_indices("\n\n").map(|(at, _)| at))
+        .collect();
+    ends.sort_unstable();
+    let end = ends.into_iter().find(|at| requests(&text[..*at]));
+    end.map_or(text, |end| &text[..end])
 }
 
-/// A predicate without "together", unless that belongs to its verb: "put together". None where nothing is said without
-/// it: "have been together since school".
-fn without_together(predicate: &str) -> Option<String> {
-    let Some((before, after)) = predicate.split_once(" together") else {
-        return Some(predicate.to_owned());
-    };
-    match before.rsplit(' ').next().unwrap_or("") {
-        "put" | "putting" | "get" | "got" | "gets" | "getting" | "come" | "came" => {
-            Some(predicate.to_owned())
+fn asks(sentence: &str) -> bool {
+    sentence.trim_end().ends_with(['?', '？', ':', '：'])
+}
+
+/// Clauses that belong together.
+struct Run {
+    first: usize,
+    end: usize,
+    is_plan: bool,
+}
+
+impl Tongue {
+    fn new(name: &str) -> Self {
+        let language = match name {
+            "en" => Some(Language::English),
+            "de" => Some(Language::German),
+            "es" => Some(Language::Spanish),
+            "fr" => Some(Language::French),
+            "pt" => Some(Language::Portuguese),
+            _ => None,
+        };
+        Self {
+            language,
+            closed: HashMap::new(),
         }
-        "is" | "isn't" | "am" | "not" | "was" | "been" | "back" | "in" => None,
-        _ => Some(format!("{before}{after}")),
-    }
-}
-
-/// A predicate without what stands behind its last word, its last quotation and bracket closed.
-pub(super) fn closed(text: &str) -> String {
-    let kept = text
-        .trim_end_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '%' | '+' | '#' | ')' | '"' | '”'));
-    let mut kept = kept.to_owned();
-    let count = |of: char| kept.chars().filter(|c| *c == of).count();
-    let open = [
-        ('"', count('"') % 2 == 1),
-        ('”', count('“') > count('”')),
-        (')', count('(') > count(')')),
-    ];
-    kept.extend(
-        open.into_iter()
-            .filter(|(_, is_open)| *is_open)
-            .map(|(close, _)| close),
-    );
-    kept
-}
-
-impl Clause<'_> {
-    pub(super) fn predicate(&self, at: usize, name: &str) -> String {
-        let words = self.words.get(at..).unwrap_or(&[]);
-        closed(&retell(self.text, words, name, Before::Subject))
     }
 
-    /// Whether the last word needs another.
-    fn is_cut_off(&self) -> bool {
-        let last = self.words.len().saturating_sub(1);
-        let before = last.checked_sub(1).map_or("", |at| self.word(at));
-        is_preposition(self.word(last)) && before != "now"
-            || matches!(self.word(last), "" | "the" | "a" | "an" | "my")
-    }
-
-    /// "I …", "we …".
-    fn of_me(&self, subject: usize, name: &str) -> Option<Statement> {
-        let lead_in = match self.word(subject) {
-            "i'm" | "im" | "we're" => "is ",
-            "i've" | "ive" | "we've" => "has ",
-            "i'll" | "we'll" => "will ",
-            _ => "",
+    fn class(&self, word: &str) -> Option<Closed> {
+        let of = |word: &str| self.closed.get(word).copied();
+        // "Shes" and "thats", as many type them.
+        let joined = || {
+            let class = of(word.strip_suffix('s')?)?;
+            matches!(class, Closed::Other | Closed::Points | Closed::Asks).then_some(class)
         };
-        let lead_in = match lead_in {
-            "is " if name == FIRST_PERSON => "am ",
-            "has " if name == FIRST_PERSON => "have ",
-            other => other,
+        of(word).or_else(|| match word.split_once('\'') {
+            Some((base, _)) => of(base),
+            None => joined(),
+        })
+    }
+
+    fn spaced<'a>(&self, sentence: &'a str, words: &[Word]) -> Vec<Statement<'a>> {
+        let mut runs: Vec<Run> = Vec::new();
+        let mut is_open = false;
+        let mut first = 0;
+        while first < words.len() {
+            let ends = |at: &usize| words[*at].breaks || self.parts(words, first, *at);
+            let end = (first + 1..words.len()).find(ends).unwrap_or(words.len());
+            let is_asked = end == words.len() && asks(sentence);
+            let clause = self.trimmed(words, first, end);
+            let opens = self.opens(&words[clause..end]);
+            match self.foreign(&words[clause..end], opens.unwrap_or(Closed::Speaker)) {
+                _ if is_asked => is_open = false,
+                Some(_) => is_open = false,
+                None => {
+                    let is_plan = words[clause..end]
+                        .iter()
+                        .any(|word| self.class(&word.text) == Some(Closed::Plan));
+                    match runs.last_mut() {
+                        Some(run) if is_open => {
+                            run.end = end;
+                            run.is_plan |= is_plan;
+                        }
+                        _ if opens.is_some() => {
+                            runs.push(Run {
+                                first: clause,
+                                end,
+                                is_plan,
+                            });
+                            is_open = true;
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            first = end;
+        }
+        let said = |run: Run| {
+            let said = &sentence[words[run.first].range.start..words[run.end - 1].range.end];
+            let is_whole = said.matches('(').count() == said.matches(')').count();
+            let tells = self.tells(&words[run.first..run.end]) && said.chars().count() <= CHARS_MAX;
+            (tells && is_whole).then_some(Statement {
+                said,
+                is_plan: run.is_plan,
+            })
         };
-        let predicate = if lead_in.is_empty() {
-            // "I do have a cat."
-            let insists = self.word(subject + 1) == "do"
-                && matches!(verb(self.word(subject + 2)), Some((_, Form::Base)));
-            self.predicate(subject + 1 + usize::from(insists), name)
-        } else {
-            // The contraction was the verb; what follows it keeps its form.
-            let rest = self.words.get(subject + 1..).unwrap_or(&[]);
-            format!(
-                "{lead_in}{}",
-                closed(&retell(self.text, rest, name, Before::Name))
+        runs.into_iter().filter_map(said).collect()
+    }
+
+    /// Whether a joint ends a clause before this word: behind it a subject stands. "Joaquín and I" are one.
+    fn parts(&self, words: &[Word], first: usize, at: usize) -> bool {
+        use Closed::{Am, Asks, Other, Own, Points, Speaker, You};
+        let next = words.get(at + 1).and_then(|word| self.class(&word.text));
+        self.class(&words[at].text) == Some(Closed::Joint)
+            && at - first > COUPLE_WORDS_MAX
+            && matches!(next, Some(Speaker | Own | Am | You | Other | Points | Asks))
+    }
+
+    /// Where a clause begins behind the joints before it.
+    fn trimmed(&self, words: &[Word], first: usize, end: usize) -> usize {
+        let is_joint = |word: &&Word| matches!(self.class(&word.text), Some(Closed::Joint | Closed::Not));
+        let is_subject = |word: &Word| {
+            matches!(
+                self.class(&word.text),
+                Some(Closed::Speaker | Closed::Own | Closed::Am)
             )
         };
-        // The sentence does not name the others.
-        let alone = self.word(subject).starts_with("we") && !predicate.contains(" with ");
-        let predicate = if alone {
-            without_together(&predicate)?
-        } else {
-            predicate
-        };
-        // "I want to see it now": since a moment ago.
-        let predicate = match predicate.strip_suffix(" now") {
-            Some(wish) if wish.contains("want") => wish.to_owned(),
-            _ => predicate,
-        };
-        self.counts(name, &predicate).then(|| Statement {
-            subject: name.to_owned(),
-            predicate,
+        let joints = words[first..end].iter().take_while(is_joint).count();
+        // "No meat for me" begins with its denial.
+        let has_subject = words[first..end].get(joints).is_some_and(is_subject);
+        first + if has_subject { joints } else { 0 }
+    }
+
+    /// The subject of a clause that is the speaker or theirs.
+    fn opens(&self, clause: &[Word]) -> Option<Closed> {
+        let mut known = clause
+            .iter()
+            .take(LEAD_WORDS_MAX + 1)
+            .map(|word| self.class(&word.text));
+        let first = known.find_map(|class| class.filter(|class| *class != Closed::Joint))?;
+        matches!(first, Closed::Speaker | Closed::Own | Closed::Am).then_some(first)
+    }
+
+    /// A word with which a clause is no plain statement.
+    fn foreign(&self, clause: &[Word], subject: Closed) -> Option<Closed> {
+        let mut classes = clause.iter().filter_map(|word| self.class(&word.text));
+        classes.find(|class| match class {
+            Closed::Doubt | Closed::You | Closed::Points | Closed::Asks => true,
+            // "My sister loves her cat."
+            Closed::Other => subject != Closed::Own,
+            _ => false,
         })
     }
 
-    /// "My sister lives in Oslo", "our rent is …".
-    fn of_mine(&self, subject: usize, name: &str) -> Option<Statement> {
-        let verb_at = (subject + 2..self.words.len().min(subject + 8)).find(|at| {
-            let word = self.word(*at);
-            matches!(
-                word,
-                "is" | "are" | "was" | "were" | "has" | "have" | "had" | "isn't" | "will"
-            ) || matches!(verb(word), Some((_, Form::Third | Form::Past)))
-                || (self.word(*at - 1).ends_with('s') && matches!(verb(word), Some((_, Form::Base))))
-        });
-        // "Our elder girl, Ifeoma, got …"
-        let is_named =
-            |at: usize| self.words[at - 1].breaks && self.words[at - 1].capital && self.words[at].breaks;
-        let verb_at = verb_at.filter(|at| {
-            let plain = if is_named(*at) { at - 1 } else { at + 1 };
-            !self.words[subject + 1..plain].iter().any(|word| word.breaks)
-        })?;
-        let noun = self.words[subject + 1..verb_at]
-            .iter()
-            .map(|word| word.text.as_str());
-        let head = noun
-            .clone()
-            .take_while(|word| !is_preposition(word))
-            .last()
-            .unwrap_or("");
-        if ABSTRACT.contains(head)
-            || OF_THE_TALK.contains(head)
-            || noun.clone().any(|word| SUBORDINATE.contains(word))
-        {
-            return None;
-        }
-        // Of the many whom one can mean.
-        let is_of_many = matches!(
-            head,
-            "friend" | "friends" | "colleague" | "colleagues" | "coworker" | "coworkers"
-        );
-        let tells_which =
-            |word: &Word| word.capital || matches!(word.text.as_str(), "best" | "closest" | "oldest");
-        if is_of_many && !self.words[subject + 1..verb_at].iter().any(tells_which) {
-            return None;
-        }
-        // "My friend's name is from …"
-        if head == "name" && is_preposition(self.word(verb_at + 1)) {
-            return None;
-        }
-        // "My favourite dish also is …"
-        let noun_end = (subject + 2..=verb_at)
-            .rev()
-            .find(|end| !ADVERBS.contains(self.word(end - 1)))?;
-        let mut owned = retell(self.text, &self.words[subject..noun_end], name, Before::Nothing);
-        if is_named(verb_at) {
-            owned.push(',');
-        }
-        let predicate = closed(&retell(self.text, &self.words[verb_at..], name, Before::Name));
-        let lives = |word: &str| is_kin(word) || matches!(word, "club" | "team" | "band" | "choir" | "class");
-        let text = format!("{owned} {predicate}.");
-        let counts = match self.lasts(&owned, &text) {
-            Some(lasts) if !lasts || noun.clone().any(lives) => lasts,
-            _ => is_read(&owned, &text) && !predicate.contains(" enough"),
+    /// Whether a clause says more than that its speaker is there: "I'm a nurse" does, "I see" and "I'm tired" do not.
+    fn tells(&self, clause: &[Word]) -> bool {
+        let telling = |word: &&Word| {
+            self.class(&word.text).is_none() && !is_stop_word(&word.text) && word.text.chars().count() > 1
+                || word.text.starts_with(|c: char| c.is_ascii_digit())
         };
-        counts.then_some(Statement {
-            subject: owned,
-            predicate,
-        })
+        let count = clause.iter().filter(telling).count();
+        let is_joined = clause
+            .iter()
+            .any(|word| matches!(self.class(&word.text), Some(Closed::Am | Closed::Be)));
+        count > 1 || count == 1 && is_joined && clause.len() > 2
+    }
+
+    /// The parts between two marks that are statements, where no space parts words.
+    fn unspaced<'a>(&self, sentence: &'a str) -> Vec<Statement<'a>> {
+        let has = |part: &str, any: &[Closed]| {
+            let mut closed = self.closed.iter();
+            closed.any(|(form, class)| any.contains(class) && part.contains(form))
+        };
+        let opens = |part: &str| {
+            let mut closed = self.closed.iter();
+            closed.any(|(form, class)| *class == Closed::Speaker && part.starts_with(form))
+        };
+        let is_statement = |part: &&str| {
+            (UNSPACED_CHARS_MIN..=CHARS_MAX).contains(&part.chars().count())
+                && opens(part)
+                && !part.contains(' ')
+                && !has(
+                    part,
+                    &[
+                        Closed::Doubt,
+                        Closed::You,
+                        Closed::Other,
+                        Closed::Points,
+                        Closed::Asks,
+                    ],
+                )
+        };
+        let parts = sentence
+            .split(['，', ',', '、', '；', '。', '！', '!', '.'])
+            .map(str::trim);
+        let parts = parts
+            .filter(|_| !sentence.is_ascii() && !asks(sentence))
+            .filter(is_statement);
+        let statement = |said| Statement {
+            said,
+            is_plan: has(said, &[Closed::Plan]),
+        };
+        parts.map(statement).collect()
     }
 }

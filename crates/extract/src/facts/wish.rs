@@ -2,8 +2,6 @@
 //!
 //! Owns: which requests last beyond their message, in the words in which they were said. Never: what is asked for once.
 
-use super::statement::{LEADS, Statement};
-use crate::visible::FIRST_PERSON;
 use crate::words::{WordList, word_list, words};
 
 /// What an answer does; these alone are about every answer.
@@ -17,16 +15,18 @@ static SERVING: WordList = word_list!(
 static ANSWERS: WordList = word_list!("answers replies responses messages explanations");
 
 /// Words before a wish.
-static OPENINGS: WordList = word_list!("one thing dear from now on in future pls kindly");
+static OPENINGS: WordList = word_list!(
+    "one thing dear from now on in future pls kindly please and but so also ok okay hi hello hey thanks btw remember note"
+);
 
 /// A longer wish is a task.
 const WORDS_MAX: usize = 14;
 
 /// The wish of a sentence, as a quotation.
-pub(super) fn wish(sentence: &str, name: &str) -> Option<Statement> {
+pub(super) fn wish(sentence: &str) -> Option<&str> {
     let words = words(sentence);
     let text = |at: usize| words.get(at).map_or("", |word| word.text.as_str());
-    let start = (0..words.len()).find(|at| !LEADS.contains(text(*at)) && !OPENINGS.contains(text(*at)))?;
+    let start = (0..words.len()).find(|at| !OPENINGS.contains(text(*at)))?;
     let end = (start + 3..words.len())
         .find(|at| words[*at].breaks)
         .unwrap_or(words.len());
@@ -49,10 +49,5 @@ pub(super) fn wish(sentence: &str, name: &str) -> Option<Statement> {
     {
         return None;
     }
-    let said = &sentence[words[start].range.start..words[end - 1].range.end];
-    let asks = if name == FIRST_PERSON { "ask" } else { "asks" };
-    Some(Statement {
-        subject: name.to_owned(),
-        predicate: format!("{asks}: \"{said}\""),
-    })
+    Some(&sentence[words[start].range.start..words[end - 1].range.end])
 }

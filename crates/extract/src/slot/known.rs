@@ -1,77 +1,42 @@
 //! An owner's known facts, ready for comparison with the next one.
 //!
 //! Owns: finding what a new fact repeats, replaces or is replaced by without reading every known fact again. Never:
-//! deciding what a repetition, a slot or an ending is.
+//! deciding what a repetition or a proof is.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use model::{EntryId, Timestamp};
 
-use super::ending::{self, EndedFact};
-use super::rules::{self, Reading};
-use super::wording::{WordStem, Wording, term};
-use super::{Slot, is_stale, replaces};
-use crate::facts::of_somebody;
+use super::owned::{Owned, Thing};
+use super::wording::{WordStem, Wording};
 
-/// A fact's text, read once: its content, its slots, the facts that it ends.
+/// A fact's text, read once.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statement {
-    text: Box<str>,
     said_at: Timestamp,
     since: Timestamp,
     wording: Wording,
-    readings: Vec<Reading>,
-    is_news: bool,
-    gone: Option<EndedFact>,
+    owned: Option<Owned>,
 }
 
 impl Statement {
     /// Reads a fact: the time of its message, and the begin of its validity if it has one.
     pub fn new(text: &str, said_at: Timestamp, valid_from: Option<Timestamp>) -> Self {
-        let text = &*of_somebody(text);
         Self {
-            text: text.into(),
             said_at,
             since: valid_from.unwrap_or(said_at),
             wording: Wording::of(text),
-            readings: rules::read(text),
-            is_news: rules::is_news(text),
-            gone: ending::gone(text),
+            owned: Owned::read(text),
         }
     }
 
-    /// Whether it supersedes an earlier statement.
+    /// Whether it is proved that it took an earlier statement's place.
     fn takes_over(&self, older: &Self) -> bool {
-        let stale = |is_event: bool| is_stale(is_event, self.since, older.said_at);
-        let same_slot = |new: &Reading| older.readings.iter().any(|old| replaces(new, old, self.is_news));
-        let changes = || {
-            self.readings
-                .iter()
-                .any(|new| !stale(new.event) && same_slot(new))
+        let replaces = || {
+            let both = self.owned.as_ref().zip(older.owned.as_ref());
+            both.is_some_and(|(new, old)| new.replaces(old))
         };
-        let is_event = self.readings.first().is_none_or(|reading| reading.event);
-        let ends = || self.gone.as_ref().is_some_and(|gone| gone.ends(&older.text));
-        older.said_at < self.said_at && (changes() || !stale(is_event) && ends())
-    }
-
-    fn attributes(&self) -> impl Iterator<Item = Attribute> {
-        self.readings.iter().map(|reading| Attribute::of(&reading.slot))
-    }
-}
-
-/// An attribute with one current value.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Attribute {
-    subject: String,
-    name: String,
-}
-
-impl Attribute {
-    fn of(slot: &Slot) -> Self {
-        Self {
-            subject: slot.subject.clone(),
-            name: slot.attribute.clone(),
-        }
+        older.said_at < self.said_at && (replaces() || self.wording.contradicts(&older.wording))
     }
 }
 
@@ -124,9 +89,7 @@ pub struct KnownFacts {
     next: Number,
     numbers: HashMap<EntryId, Number>,
     by_term: HashMap<WordStem, BTreeSet<Number>>,
-    by_attribute: HashMap<Attribute, BTreeSet<Number>>,
-    /// Facts that end another one.
-    endings: BTreeSet<Number>,
+    by_thing: HashMap<Thing, BTreeSet<Number>>,
     /// Facts that name an id as superseded.
     superseded: HashMap<EntryId, BTreeSet<Number>>,
 }
@@ -140,11 +103,11 @@ impl KnownFacts {
         for term in statement.wording.terms() {
             self.by_term.entry(*term).or_default().insert(number);
         }
-        for attribute in statement.attributes() {
-            self.by_attribute.entry(attribute).or_default().insert(number);
-        }
-        if statement.gone.is_some() {
-            self.endings.insert(number);
+        if let Some(owned) = &statement.owned {
+            self.by_thing
+                .entry(owned.thing.clone())
+                .or_default()
+                .insert(number);
         }
         for old in &supersedes {
             self.superseded.entry(old.clone()).or_default().insert(number);
@@ -160,18 +123,16 @@ impl KnownFacts {
 
     /// Removes a fact; the facts that it superseded are valid again.
     pub fn remove(&mut self, id: &EntryId) {
-        let Some(known) = self.numbers.remove(id).and_then(|number| {
-            self.endings.remove(&number);
-            Some((number, self.facts.remove(&number)?))
-        }) else {
+        let known = self.numbers.remove(id);
+        let Some((number, known)) = known.and_then(|number| Some((number, self.facts.remove(&number)?)))
+        else {
             return;
         };
-        let (number, known) = known;
         for term in known.statement.wording.terms() {
             withdraw(&mut self.by_term, term, number);
         }
-        for attribute in known.statement.attributes() {
-            withdraw(&mut self.by_attribute, &attribute, number);
+        if let Some(owned) = &known.statement.owned {
+            withdraw(&mut self.by_thing, &owned.thing, number);
         }
         for old in &known.supersedes {
             withdraw(&mut self.superseded, old, number);
@@ -188,7 +149,8 @@ impl KnownFacts {
         self.facts.is_empty()
     }
 
-    /// Whether a fact that counts says the same already.
+    /// Whether a fact that counts says the same already: one of the same day, or two. What a person says again on another day is kept
+    /// once more, as the proof that it lasts.
     pub fn repeats(&self, new: &Statement, counts: impl Fn(&EntryId) -> Counts) -> bool {
         let mut terms: Vec<&WordStem> = new.wording.terms().iter().collect();
         terms.sort_by_key(|term| self.by_term.get(term).map_or(0, BTreeSet::len));
@@ -197,37 +159,39 @@ impl KnownFacts {
             .into_iter()
             .filter_map(|term| self.by_term.get(term))
             .flatten();
-        near.filter_map(|number| self.holding(*number, &counts))
-            .any(|known| known.statement.wording.says(&new.wording))
+        let known = near.filter_map(|number| self.holding(*number, &counts));
+        let same: BTreeSet<Timestamp> = known
+            .filter(|known| known.statement.wording.says(&new.wording))
+            .map(|known| known.statement.said_at)
+            .collect();
+        same.len() > 1 || same.iter().any(|at| !is_another_day(*at, new.said_at))
     }
 
     /// Relations between a fact and the counted ones.
     pub fn standing(&self, new: &Statement, counts: impl Fn(&EntryId) -> Counts) -> Supersession {
-        let of_slots = new
-            .attributes()
-            .filter_map(|attribute| self.by_attribute.get(&attribute))
-            .flatten();
-        let of_slots: BTreeSet<Number> = of_slots.copied().collect();
-        let over = new.gone.as_ref().and_then(|gone| self.rarest(gone));
-        let maybe_older: BTreeSet<Number> = of_slots
+        let things = new
+            .owned
             .iter()
-            .chain(over.into_iter().flatten())
+            .filter_map(|owned| self.by_thing.get(&owned.thing));
+        // A denial has all the words of what it denies.
+        let words = new
+            .wording
+            .terms()
+            .iter()
+            .filter_map(|term| self.by_term.get(term));
+        let near: BTreeSet<Number> = things
+            .chain(words.min_by_key(|facts| facts.len()))
+            .flatten()
             .copied()
             .collect();
-        let older = maybe_older
-            .iter()
-            .filter_map(|number| self.holding(*number, &counts));
-        let mut supersedes: Vec<EntryId> = older
+        let near = || near.iter().filter_map(|number| self.holding(*number, &counts));
+        let mut supersedes: Vec<EntryId> = near()
             .filter(|known| new.takes_over(&known.statement))
             .map(|known| known.id.clone())
             .collect();
         supersedes.sort();
-        let maybe_later = of_slots.iter().chain(&self.endings);
-        let valid_until = maybe_later
-            .filter_map(|number| self.holding(*number, &counts))
-            .filter(|known| known.statement.takes_over(new))
-            .map(|known| known.statement.since)
-            .min();
+        let later = near().filter(|known| known.statement.takes_over(new));
+        let valid_until = later.map(|known| known.statement.since).min();
         Supersession {
             supersedes,
             valid_until,
@@ -242,12 +206,6 @@ impl KnownFacts {
             .any(|by| counts(&by.id) != Counts::No);
         (counts(&known.id) == Counts::Yes && !is_replaced).then_some(known)
     }
-
-    /// The facts with the rarest word of the ended fact; a matching fact contains all of its words.
-    fn rarest(&self, gone: &EndedFact) -> Option<&BTreeSet<Number>> {
-        let of_words = gone.what().filter_map(|word| self.by_term.get(&term(word)));
-        of_words.min_by_key(|facts| facts.len())
-    }
 }
 
 fn withdraw<K: std::hash::Hash + Eq>(of: &mut HashMap<K, BTreeSet<Number>>, key: &K, number: Number) {
@@ -257,4 +215,10 @@ fn withdraw<K: std::hash::Hash + Eq>(of: &mut HashMap<K, BTreeSet<Number>>, key:
             of.remove(key);
         }
     }
+}
+
+/// Whether two times are of two days, wherever days end.
+pub(crate) fn is_another_day(one: Timestamp, other: Timestamp) -> bool {
+    const APART_MILLIS: u64 = 20 * 3_600_000;
+    one.millis().abs_diff(other.millis()) >= APART_MILLIS
 }

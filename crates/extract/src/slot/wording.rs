@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use text::terms;
 
-use crate::facts::lexicon::ADVERBS;
+use crate::facts::statement::denies;
 use crate::words::words;
 
 /// How many traces of two facts that say the same may differ: an adverb more, a word of another ending.
@@ -53,6 +53,11 @@ impl Wording {
         common * SAME_SHARE.1 >= all * SAME_SHARE.0
     }
 
+    /// Whether one denies what the other says, in the same words.
+    pub(super) fn contradicts(&self, other: &Self) -> bool {
+        self.is_negated != other.is_negated && self.terms == other.terms
+    }
+
     pub(super) fn terms(&self) -> &BTreeSet<WordStem> {
         &self.terms
     }
@@ -80,10 +85,12 @@ pub(super) fn term(word: &str) -> WordStem {
     hasher.finish()
 }
 
-/// A text's words without endings and adverbs; a text that has none is one word.
-pub(super) fn word_set(text: &str) -> BTreeSet<String> {
+/// A text's words without endings, without denials and without what only says that it is so now; a text that has none is one word.
+fn word_set(text: &str) -> BTreeSet<String> {
     let said = words(text);
-    let telling = said.iter().filter(|word| !ADVERBS.contains(&word.text));
+    let telling = said
+        .iter()
+        .filter(|word| !denies(&word.text) && !matches!(&*word.text, "now" | "just" | "also" | "really"));
     let set: BTreeSet<String> = telling
         .flat_map(|word| terms(&text[word.range.clone()]))
         .collect();
@@ -108,12 +115,11 @@ fn traces(text: &str) -> u64 {
     words.fold(0, |traces, word| traces | 1 << bit(word))
 }
 
+/// A text's words, and whether it denies what they say: equal for texts that say the same in the same words.
+pub(crate) fn said_words(text: &str) -> (BTreeSet<String>, bool) {
+    (word_set(text), is_negated(text))
+}
+
 fn is_negated(text: &str) -> bool {
-    words(text).iter().any(|word| {
-        word.text.ends_with("n't")
-            || matches!(
-                word.text.as_str(),
-                "not" | "no" | "never" | "without" | "stopped" | "quit"
-            )
-    })
+    words(text).iter().any(|word| denies(&word.text))
 }

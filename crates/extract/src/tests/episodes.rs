@@ -28,11 +28,11 @@ fn two_friends() {
          alice: Have fun! Bye!",
         &expect![[r#"
             # Alice: I went to a pottery workshop yesterday and made a blue bowl for my sister
-            Alice: I went to a pottery workshop yesterday (7 May 2023) and made a blue bowl for my sister. Bob: I've been busy: our daughter Nina started school last week (1 to 7 May 2023). We are going camping in Yosemite next month (June 2023).
+            Alice: I went to a pottery workshop yesterday and made a blue bowl for my sister. Bob: I've been busy: our daughter Nina started school last week. We are going camping in Yosemite next month.
             ---
-            On 8 May 2023, Alice said: I went to a pottery workshop yesterday (7 May 2023) and made a blue bowl for my sister.
-            Bob said: I've been busy: our daughter Nina started school last week (1 to 7 May 2023).
-            Bob said: She loves her teacher, Mrs. Ortiz. We are going camping in Yosemite next month (June 2023).
+            On 8 May 2023, Alice said: I went to a pottery workshop yesterday and made a blue bowl for my sister.
+            Bob said: I've been busy: our daughter Nina started school last week.
+            Bob said: She loves her teacher, Mrs. Ortiz. We are going camping in Yosemite next month.
         "#]],
     );
 }
@@ -54,13 +54,13 @@ fn an_agent_with_tools() {
     let told = episode(&cell(messages), &Zone::utc());
     expect![[r##"
         # Please find the cheapest flight from Porto to Oslo on 3 June
-        Alice: Please find the cheapest flight from Porto to Oslo on 3 June. Bot: The cheapest flight from Porto to Oslo on 3 June 2023 is with TAP for 189 euros. Alice: Book it, and use my aisle seat preference.
+        Alice: Please find the cheapest flight from Porto to Oslo on 3 June. Bot: The cheapest flight from Porto to Oslo on 3 June is with TAP for 189 euros. Alice: Book it, and use my aisle seat preference.
         ---
         On 8 May 2023, Alice said: Please find the cheapest flight from Porto to Oslo on 3 June.
         Bot said: I'll look that up.
         Bot used search.
         A tool answered: {"flights":[{"airline":"TAP","price":189},{"airline":"SAS","price":240}]} and a very long tail of more output that…
-        Bot said: The cheapest flight from Porto to Oslo on 3 June 2023 is with TAP for 189 euros. [code]
+        Bot said: The cheapest flight from Porto to Oslo on 3 June is with TAP for 189 euros. [code]
         Alice said: Book it, and use my aisle seat preference.
     "##]].assert_eq(&format!(
         "# {}\n{}\n---\n{}\n",

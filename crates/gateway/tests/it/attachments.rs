@@ -84,7 +84,7 @@ async fn a_document_in_a_message_is_found_and_cited_and_is_nobodys_statement() {
 
         *Ada, 13:56*
 
-        > Ada: I moved to Lisbon in March 2024. Here is our plan.
+        > Ada: I moved to Lisbon in March. Here is our plan.
 
         **Ada** 13:56 I moved to Lisbon in March. Here is our plan. <!--_0000000000001 @ada-->
 

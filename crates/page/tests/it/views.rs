@@ -101,10 +101,13 @@ async fn a_search_says_why_and_a_script_gets_the_results_alone() {
 #[tokio::test]
 async fn lists_go_through_time() {
     let stage = Stage::new().await;
-    stage.house.remember("one", &[("ada", "I live in Lisbon.")]).await;
+    stage
+        .house
+        .remember("one", &[("ada", "My home is in Lisbon.")])
+        .await;
     let later = json!({"session_id": "two", "messages": [{
         "sender_id": "ada", "role": "user", "timestamp": crate::house::SAID + 90 * 86_400_000_i64,
-        "content": "I moved to Porto.",
+        "content": "My new home is in Porto.",
     }]});
     stage.house.post("/api/v2/memory/add", &later).await.data();
     let flush = json!({"session_id": "two", "wait": true});
@@ -115,7 +118,7 @@ async fn lists_go_through_time() {
     assert!(then.contains("Lisbon") && !then.contains("Porto"), "{then}");
     let month = stage.html("/page/memories?month=2024-05&standing=all").await;
     assert!(
-        month.contains("Lisbon") && !month.contains("moved to Porto"),
+        month.contains("Lisbon") && !month.contains("home is in Porto"),
         "{month}"
     );
     // The time line has the months between, each a link.
@@ -123,10 +126,13 @@ async fn lists_go_through_time() {
     let now = stage.html("/page/memories?kind=fact").await;
     let old = stage.html("/page/memories?standing=superseded").await;
     assert!(
-        now.contains("moved to Porto") && !now.contains("lives in Lisbon"),
+        now.contains("home is in Porto") && !now.contains("home is in Lisbon"),
         "{now}"
     );
-    assert!(old.contains("Lisbon") && !old.contains("moved to Porto"), "{old}");
+    assert!(
+        old.contains("Lisbon") && !old.contains("home is in Porto"),
+        "{old}"
+    );
 }
 
 #[tokio::test]
@@ -175,10 +181,13 @@ async fn a_search_finds_lines_of_the_profile_by_their_words() {
 #[tokio::test]
 async fn numbers_agree_wherever_they_stand() {
     let stage = Stage::new().await;
-    stage.house.remember("one", &[("ada", "I live in Lisbon.")]).await;
+    stage
+        .house
+        .remember("one", &[("ada", "My home is in Lisbon.")])
+        .await;
     let later = json!({"session_id": "two", "messages": [{
         "sender_id": "ada", "role": "user", "timestamp": crate::house::SAID + 90 * 86_400_000_i64,
-        "content": "I moved to Porto.",
+        "content": "My new home is in Porto.",
     }]});
     stage.house.post("/api/v2/memory/add", &later).await.data();
     let flush = json!({"session_id": "two", "wait": true});

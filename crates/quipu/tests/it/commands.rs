@@ -22,9 +22,9 @@ fn the_demo_runs_to_its_end() {
     let place = format!("{kept}/memory");
     for part in [
         "Biscuit",
-        "moved to Porto",
+        "new home is in Porto",
         "As of 2025-06-01",
-        "I live in Lisbon",
+        "My home is in Lisbon",
         &place,
         "serve --root",
     ] {

@@ -329,13 +329,7 @@ async fn cost(pace: Duration) -> (usize, usize) {
     let runs = product.runs().await;
     let asked = chat_model.asked.lock().expect("no panic").clone();
     println!("{:?}: {asked:?}\nruns: {runs:?}", chat_model.total());
-    for schema in [
-        "memory_parts",
-        "profile",
-        "page_operations",
-        "agent_case",
-        "agent_skill",
-    ] {
+    for schema in ["memory_parts", "profile", "agent_case", "agent_skill"] {
         assert!(asked.contains_key(schema), "{schema}: {asked:?}");
     }
     assert!(runs["extract_foresight"] >= 20, "{runs:?}");

@@ -224,11 +224,22 @@ impl Stage {
 
     /// Somebody says these things in a session, which becomes an episode; the background is told of it.
     pub(crate) async fn say(&self, process: &Process, session: &str, sender: &str, texts: &[&str]) {
+        self.say_on(process, session, sender, 0, texts).await;
+    }
+
+    /// The same, and again in another session on the next day.
+    pub(crate) async fn say_twice(&self, process: &Process, session: &str, sender: &str, texts: &[&str]) {
+        self.say_on(process, session, sender, 0, texts).await;
+        self.say_on(process, &format!("{session}-again"), sender, 1, texts)
+            .await;
+    }
+
+    async fn say_on(&self, process: &Process, session: &str, sender: &str, day: i64, texts: &[&str]) {
         let key = SessionKey {
             scope: Scope::default(),
             session: SessionId::new(session),
         };
-        let now = Timestamp::from_millis(ManualClock::START_MILLIS);
+        let now = Timestamp::from_millis(ManualClock::START_MILLIS + day * 86_400_000);
         let messages = texts.iter().map(|text| said(&key, sender, now, text));
         let add = Add {
             title: None,

@@ -31,41 +31,44 @@ async fn look(clock: &ManualClock) {
 async fn told(desk: &Desk, wait: bool) -> World {
     let world = World::open(&desk.root, &desk.loaded.config, desk.open_index, false).await;
     let world = world.expect("it opens");
-    let session = SessionKey {
-        scope: Scope::default(),
-        session: SessionId::new("s"),
-    };
-    let message = Message {
-        id: MessageId::new(""),
-        session: session.clone(),
-        sender: Name::parse("ann").expect("a name"),
-        sender_name: None,
-        role: Role::User,
-        time: Timestamp::from_millis(1_772_442_000_000),
-        content: Content::Text("I live in Lisbon.".to_owned()).into(),
-        tool_calls: Vec::new(),
-        tool_call_id: None,
-    };
-    let add = Add {
-        title: None,
-        session: session.clone(),
-        messages: vec![NewMessage {
-            accept_forgotten: false,
-            log_of: None,
-            repeat_key: None,
-            message,
-            client_id: None,
-        }],
-        defer_extraction: false,
-        task: None,
-    };
-    world.engine.add(add).await.expect("it is accepted");
-    let flush = Flush {
-        session,
-        task: None,
-        wait,
-    };
-    world.engine.flush(flush).await.expect("it is cut");
+    // On two days, so that it enters core memory.
+    for (name, day) in [("s", 0), ("t", 1)] {
+        let session = SessionKey {
+            scope: Scope::default(),
+            session: SessionId::new(name),
+        };
+        let message = Message {
+            id: MessageId::new(""),
+            session: session.clone(),
+            sender: Name::parse("ann").expect("a name"),
+            sender_name: None,
+            role: Role::User,
+            time: Timestamp::from_millis(1_772_442_000_000 + day * 86_400_000),
+            content: Content::Text("I live in Lisbon.".to_owned()).into(),
+            tool_calls: Vec::new(),
+            tool_call_id: None,
+        };
+        let add = Add {
+            title: None,
+            session: session.clone(),
+            messages: vec![NewMessage {
+                accept_forgotten: false,
+                log_of: None,
+                repeat_key: None,
+                message,
+                client_id: None,
+            }],
+            defer_extraction: false,
+            task: None,
+        };
+        world.engine.add(add).await.expect("it is accepted");
+        let flush = Flush {
+            session,
+            task: None,
+            wait,
+        };
+        world.engine.flush(flush).await.expect("it is cut");
+    }
     world
 }
 

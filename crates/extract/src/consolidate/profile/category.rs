@@ -2,7 +2,8 @@
 //!
 //! Owns: the headings, their worth, and the words that lead to them. Never: whether a statement is true.
 
-use std::collections::BTreeSet;
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
 text::worded! {
     /// A heading of a profile.
@@ -56,22 +57,6 @@ impl ProfileCategory {
             Talk => 5,
         }
     }
-}
-
-/// The heading of an attribute that has one current value.
-fn of_attribute(attribute: &str) -> Option<ProfileCategory> {
-    Some(match attribute {
-        "residence" | "landlord" | "time zone" => Home,
-        "employer" | "employment" | "job title" | "work place" | "manager" | "transport to work" => Work,
-        "school" | "major" => Education,
-        "relationship" => Family,
-        "diet" | "smoking" | "weight" | "bedtime" | "wake-up time" | "age" => Health,
-        "currently reading" | "currently watching" => Interests,
-        "car" | "bank" => Possessions,
-        other if other.starts_with("favourite") => Tastes,
-        other if other.starts_with("date of") || other.starts_with("time of") => Plans,
-        _ => return None,
-    })
 }
 
 /// Words that lead to a heading; the first heading of which a word is there.
@@ -132,48 +117,52 @@ const NAMED: &str = "friend neighbour neighbor godson goddaughter stepson stepda
                      donkey ferret fish gecko goat goldfish guinea hamster hen lizard mouse pig pony rat sheep snake \
                      tortoise turtle";
 
-/// The heading of what a person calls by a name, in lower case.
-fn of_named(whose: &str) -> ProfileCategory {
-    let words = words(whose);
-    if leads(NAMED, &words) {
-        return Family;
+/// What tells a name.
+const NAMING: [&str; 3] = ["name is", "is called", "goes by"];
+
+/// By stem, the first heading that a word leads to.
+static HEADINGS: LazyLock<HashMap<String, usize>> = LazyLock::new(|| {
+    let mut headings = HashMap::new();
+    for (at, (_, list)) in WORDS.iter().enumerate() {
+        for stem in stems(list) {
+            headings.entry(stem).or_insert(at);
+        }
     }
-    by_words(&words).unwrap_or(Life)
-}
+    headings
+});
 
-fn words(lower: &str) -> BTreeSet<&str> {
-    lower
-        .split(|c: char| !(c.is_alphanumeric() || c == '\''))
+fn stems(text: &str) -> impl Iterator<Item = String> {
+    let words = text.split(|c: char| !(c.is_alphanumeric() || c == '\''));
+    words
         .filter(|word| !word.is_empty())
-        .collect()
+        .map(|word| text::stem(word).into_owned())
 }
 
-fn leads(list: &str, words: &BTreeSet<&str>) -> bool {
-    list.split_whitespace().any(|word| words.contains(word))
-}
-
-fn by_words(words: &BTreeSet<&str>) -> Option<ProfileCategory> {
-    let mut headings = WORDS.iter().filter(|(_, list)| leads(list, words));
-    headings.next().map(|(category, _)| *category)
+fn by_words(text: &str) -> Option<ProfileCategory> {
+    let first = stems(text).filter_map(|stem| HEADINGS.get(&stem)).min();
+    first.map(|at| WORDS[*at].0)
 }
 
 /// The heading of a statement about a person; none if it is not lasting.
 pub(super) fn category(text: &str) -> Option<ProfileCategory> {
     let lower = text.to_lowercase();
-    let words = words(&lower);
-    if lower.contains("name is") || lower.contains("goes by") || lower.contains("is called") {
-        let named = crate::slot(text).filter(|slot| slot.subject.contains("'s"));
-        return Some(named.map_or(Name, |slot| of_named(&slot.subject.to_lowercase())));
+    if let Some(at) = NAMING.iter().find_map(|naming| lower.find(naming)) {
+        let whose = &lower[..at];
+        let is_others = stems(whose).any(|stem| stems(NAMED).any(|other| other == stem));
+        // "My name is", "my dog's name is", "Ann's dog is called".
+        let of_thing = by_words(whose).filter(|_| whose.contains(['\'', '’']) || whose.starts_with("my "));
+        return Some(if is_others {
+            Family
+        } else {
+            of_thing.unwrap_or(if whose.contains("'s") { Life } else { Name })
+        });
     }
-    let by_slot = crate::slot(text).and_then(|slot| match of_attribute(&slot.attribute) {
-        Some(category) if !slot.subject.contains("'s") => Some(category),
-        _ => None,
-    });
     let of_a_day = ["yesterday", "today", "tomorrow", "ago", "weekend", "week"];
-    by_slot.or_else(|| {
-        if of_a_day.iter().any(|day| words.contains(day)) && !lower.contains(" every ") {
-            return None;
-        }
-        by_words(&words)
-    })
+    let is_of_a_day = lower
+        .split(|c: char| !c.is_alphanumeric())
+        .any(|word| of_a_day.contains(&word));
+    if is_of_a_day && !lower.contains(" every ") {
+        return None;
+    }
+    by_words(&lower)
 }

@@ -33,19 +33,17 @@ fn an_announcement_has_a_time() {
         ),
         ("We're moving in June.", "2024-06-01", "2024-07-01"),
         ("My exam is tomorrow!", "2024-05-09", "2024-05-10"),
-        ("The deadline is on 20 May.", "2024-05-20", "2024-05-21"),
+        ("My flight leaves on 20 May at 9:40.", "2024-05-20", "2024-05-21"),
     ] {
         assert_eq!(span(text), Some((from.to_owned(), until.to_owned())), "{text}");
     }
 }
 
 #[test]
-fn it_is_told_in_the_third_person_with_its_date() {
-    let told = &found("I'm flying to Rome on Friday.")[0].0;
-    assert!(told.starts_with("Ann ") && told.contains("Rome"), "{told}");
+fn it_is_told_in_the_words_in_which_it_was_said() {
     let announced = "I'm busy. I'm flying to Rome next Tuesday.";
     let found = &foresights(&[said(announced)], &Zone::utc())[0];
-    assert_eq!(found.content, "Ann is flying to Rome next Tuesday (14 May 2024).");
+    assert_eq!(found.content, "Ann says: \"I'm flying to Rome next Tuesday\".");
     assert_eq!(
         found.evidence,
         "Said on 8 May 2024: “I'm flying to Rome next Tuesday.”"
@@ -66,7 +64,6 @@ fn habits_questions_suppositions_and_the_past_are_none() {
         "I'm happy today.",
         "The bread will be ready tomorrow.",
         "Dear Sir, I'm flying to Rome on Friday.",
-        "I'm planning to make soup tomorrow.",
     ] {
         assert_eq!(found(text), [], "{text}");
     }

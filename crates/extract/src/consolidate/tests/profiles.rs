@@ -38,6 +38,8 @@ fn known(facts: &[Fact]) -> Vec<KnownFact<'_>> {
         text: &fact.text,
         time: fact.time,
         sources: &fact.sources,
+        session: None,
+        is_by_hand: false,
         is_current: fact.is_current,
     });
     known.collect()
