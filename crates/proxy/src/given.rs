@@ -71,10 +71,7 @@ impl Giver<'_> {
             .iter()
             .chain(&skills)
             .chain(&recalled)
-            .map(|memory| fragment::RecalledMemory {
-                id: &memory.id,
-                text: &memory.text,
-            })
+            .map(recall::Recalled::for_prompt)
             .collect();
         let now = self.engine.settings().zone.render_short(self.clock.now());
         fragment::draft(&memories, Some(&now), visible, tokens_max, &count)

@@ -10,7 +10,7 @@ use conversation::{Endings, whose};
 use extract::consolidate::page;
 use futures::future::join_all;
 use memory::{Engine, EngineError, Found, Hit, List, Method, Search};
-use model::{EntryKind, Owner, Page, Scope, SessionId};
+use model::{EntryKind, Owner, Page, Scope, SessionId, Timestamp};
 use ports::Clock;
 use prefix::fragment;
 use tokio::sync::oneshot;
@@ -40,6 +40,17 @@ pub(crate) const PAGES: &str = "pages ";
 pub(crate) struct Recalled {
     pub(crate) id: String,
     pub(crate) text: String,
+    pub(crate) said_at: Option<Timestamp>,
+}
+
+impl Recalled {
+    pub(crate) fn for_prompt(&self) -> fragment::RecalledMemory<'_> {
+        fragment::RecalledMemory {
+            id: &self.id,
+            text: &self.text,
+            said_millis: self.said_at.map(Timestamp::millis),
+        }
+    }
 }
 
 /// The query, its owner, and its conversation.
@@ -93,7 +104,7 @@ pub(crate) async fn recall(
 pub struct RecalledContext {
     /// Empty where nothing is sure enough.
     pub text: String,
-    /// The ids of the memories in it, best first.
+    /// The ids of the memories in it, in order.
     pub memories: Vec<String>,
     pub tokens: usize,
 }
@@ -145,6 +156,7 @@ pub async fn opening(
     let latest = latest.hits.into_iter().map(|Hit { doc, .. }| Recalled {
         text: format!("{}, talk: {}", engine.settings().zone.date(doc.time), doc.subject),
         id: doc.key.id.to_string(),
+        said_at: Some(doc.time),
     });
     let recalled: Vec<Recalled> = core.into_iter().chain(latest).collect();
     Ok(fragment_of(&recalled, BTreeSet::new(), tokens_max))
@@ -152,13 +164,7 @@ pub async fn opening(
 
 /// The memories that are not known and fit, in the wrapper of a turn's memory.
 fn fragment_of(recalled: &[Recalled], known: BTreeSet<String>, tokens_max: usize) -> RecalledContext {
-    let memories: Vec<fragment::RecalledMemory<'_>> = recalled
-        .iter()
-        .map(|memory| fragment::RecalledMemory {
-            id: &memory.id,
-            text: &memory.text,
-        })
-        .collect();
+    let memories: Vec<fragment::RecalledMemory<'_>> = recalled.iter().map(Recalled::for_prompt).collect();
     let meter = context::tokens::Meter::estimate();
     let count = |text: &str| meter.roughly(text);
     let visible = fragment::Visible {
@@ -242,6 +248,7 @@ pub(crate) async fn pages(
     (!text.is_empty()).then(|| Recalled {
         id: format!("{PAGES}{}", owner.id),
         text,
+        said_at: None,
     })
 }
 
@@ -268,6 +275,7 @@ fn told(
     let recalled = told.into_iter().map(|line| Recalled {
         id: line.id,
         text: line.text,
+        said_at: Some(line.said_at),
     });
     recalled.collect()
 }

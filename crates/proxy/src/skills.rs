@@ -81,6 +81,7 @@ pub(crate) async fn skills(
             // A changed skill is injected again.
             id: format!("{} {}", doc.key.id, prefix::Digest::of(text.as_bytes())),
             text,
+            said_at: None,
         }
     });
     told.collect()

@@ -8,7 +8,7 @@ mod turn;
 
 use std::collections::BTreeSet;
 
-use model::{Doc, DocKind, EntryKind, Owner, Role, Zone};
+use model::{Doc, DocKind, EntryKind, Owner, Role, Timestamp, Zone};
 use text::term_set;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -33,6 +33,7 @@ pub struct Told {
     /// Id of the row; a message marked as earlier has a suffix.
     pub id: String,
     pub text: String,
+    pub said_at: Timestamp,
 }
 
 /// Probability that something in a ranking answers: 0 to 1.
@@ -144,6 +145,7 @@ fn line(hit: &Hit, said: &str, asker: &Owner, zone: &Zone) -> Told {
         .map(|name| format!(", {name}{mark}"))
         .unwrap_or_default();
     Told {
+        said_at: doc.time,
         id: format!("{}{state}", doc.key.id),
         text: format!("{date}{who}: {said}"),
     }

@@ -94,7 +94,7 @@ impl ContextRequest {
 /// Memories for the message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ContextData {
-    /// Text to append to the user's message: messages and facts with speaker and date, best first, marked as data. Empty when no
+    /// Text to append to the user's message: messages and facts with speaker and date, newest first, marked as data. Empty when no
     /// memory scores high enough.
     pub context: String,
     /// The ids of the messages and memories in it, in order.

@@ -1612,7 +1612,7 @@ export interface components {
         /** @description Memories for the message. */
         ContextData: {
             /**
-             * @description Text to append to the user's message: messages and facts with speaker and date, best first, marked as data. Empty when no
+             * @description Text to append to the user's message: messages and facts with speaker and date, newest first, marked as data. Empty when no
              *     memory scores high enough.
              */
             context: string;
@@ -2073,7 +2073,7 @@ export interface components {
             /** @description Memories for the message. */
             data: {
                 /**
-                 * @description Text to append to the user's message: messages and facts with speaker and date, best first, marked as data. Empty when no
+                 * @description Text to append to the user's message: messages and facts with speaker and date, newest first, marked as data. Empty when no
                  *     memory scores high enough.
                  */
                 context: string;

@@ -91,7 +91,11 @@ impl Host {
         let plan = plan(&self.shadow(), request, &self.wanted);
         let memories: Vec<RecalledMemory<'_>> = memories
             .iter()
-            .map(|(id, text)| RecalledMemory { id, text })
+            .map(|(id, text)| RecalledMemory {
+                id,
+                text,
+                said_millis: None,
+            })
             .collect();
         let draft = draft(&memories, clock, &plan.visible(), 10_000, &str::len);
         let composed = plan.compose(draft.as_ref());

@@ -13,7 +13,11 @@ fn of(texts: &[&str], clock: Option<&str>, tokens_max: usize) -> Option<Draft> {
     let memories: Vec<RecalledMemory<'_>> = ids
         .iter()
         .zip(texts)
-        .map(|(id, text)| RecalledMemory { id, text })
+        .map(|(id, text)| RecalledMemory {
+            id,
+            text,
+            said_millis: None,
+        })
         .collect();
     draft(&memories, clock, &Visible::default(), tokens_max, &words)
 }
@@ -101,9 +105,21 @@ fn only_what_is_not_visible_is_said() {
         clock: Some("noon".to_owned()),
     };
     let memories = [
-        RecalledMemory { id: "a", text: "x" },
-        RecalledMemory { id: "b", text: "y" },
-        RecalledMemory { id: "b", text: "y" },
+        RecalledMemory {
+            id: "a",
+            text: "x",
+            said_millis: None,
+        },
+        RecalledMemory {
+            id: "b",
+            text: "y",
+            said_millis: None,
+        },
+        RecalledMemory {
+            id: "b",
+            text: "y",
+            said_millis: None,
+        },
     ];
     let drafted = draft(&memories, Some("noon"), &visible, 100, &words).unwrap();
     assert_eq!((drafted.memories, drafted.clock), (vec!["b".to_owned()], None));

@@ -522,7 +522,7 @@ class ContextData(TypedDict):
     """Memories for the message."""
 
     context: str
-    """Text to append to the user's message: messages and facts with speaker and date, best first, marked as data. Empty when no memory scores high enough."""
+    """Text to append to the user's message: messages and facts with speaker and date, newest first, marked as data. Empty when no memory scores high enough."""
 
     memory_ids: List[str]
     """The ids of the messages and memories in it, in order."""
