@@ -85,6 +85,7 @@ pub(crate) fn route(keys: &Keys, clock: &Arc<dyn Clock>) -> Result<Route, Failur
         window_tokens: Some(keys.context_tokens).filter(|tokens| *tokens > 0),
         session_header: given(&header),
         cache_retention: given(&keys.cache_retention),
+        session_id: keys.session_id,
     })
 }
 

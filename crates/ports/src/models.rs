@@ -82,6 +82,8 @@ pub struct ChatRequest {
     pub tokens_max: u32,
     /// A person waits for the answer, so it waits for nobody else's.
     pub is_awaited: bool,
+    /// The slot of a server with several that is to answer; none: the server chooses.
+    pub slot: Option<u32>,
 }
 
 impl ChatRequest {
@@ -96,6 +98,7 @@ impl ChatRequest {
             schema: None,
             tokens_max,
             is_awaited: false,
+            slot: None,
         }
     }
 }

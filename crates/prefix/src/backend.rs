@@ -109,7 +109,8 @@ impl Kind {
             Self::XAi => hosted(rewindable, Affinity::Header("x-grok-conv-id"), OPENAI_USAGE),
             Self::Fireworks => hosted(rewindable, Affinity::Header("x-session-affinity"), None),
             Self::Cerebras => hosted(blocks(128, 128), Affinity::None, OPENAI_USAGE),
-            Self::OpenRouter | Self::UnknownHosted => hosted(rewindable, Affinity::None, OPENAI_USAGE),
+            Self::OpenRouter => hosted(rewindable, Affinity::Header("x-session-id"), OPENAI_USAGE),
+            Self::UnknownHosted => hosted(rewindable, Affinity::None, OPENAI_USAGE),
         };
         Profile {
             kind: self,

@@ -112,6 +112,7 @@ impl Gates {
             queue: Mutex::new(Queue::new(self.idle_after)),
             changed: Notify::new(),
             on_displaced: Mutex::default(),
+            spare_slot: Mutex::default(),
         }));
         if all.closed {
             gate.0.with(Queue::close);
@@ -195,6 +196,8 @@ struct Inner {
     /// Wakes the worker, the only one who waits for it.
     changed: Notify,
     on_displaced: Mutex<Option<Callback>>,
+    /// The slot that no conversation has.
+    spare_slot: Mutex<Option<u32>>,
 }
 
 type Callback = Box<dyn Fn() + Send + Sync>;
@@ -202,6 +205,15 @@ type Callback = Box<dyn Fn() + Send + Sync>;
 text::shown!(Inner { upstream });
 
 impl Gate {
+    /// Sets the slot of calls that belong to no conversation; none where the server chooses.
+    pub(crate) fn set_spare_slot(&self, slot: Option<u32>) {
+        *self.0.spare_slot.lock() = slot;
+    }
+
+    pub(crate) fn spare_slot(&self) -> Option<u32> {
+        *self.0.spare_slot.lock()
+    }
+
     /// Takes the server for a client's stream. It never waits; a running job is cancelled.
     pub fn foreground(&self) -> Lease {
         self.0.with(Queue::enter);

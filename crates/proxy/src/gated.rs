@@ -39,7 +39,9 @@ impl Chat for GatedChat {
         self.model.model()
     }
 
-    async fn complete(&self, request: ChatRequest) -> Result<ChatReply, ChatError> {
+    /// A single call goes to the slot that no conversation has; several at once are the server's to place.
+    async fn complete(&self, mut request: ChatRequest) -> Result<ChatReply, ChatError> {
+        request.slot = self.gate.spare_slot();
         let mut replies = self.complete_all(vec![request]).await;
         replies.pop().unwrap_or_else(|| Err(busy()))
     }

@@ -118,13 +118,15 @@ impl Proxy {
         for target in targets {
             let probed = target.upstream.probe().await;
             let marked = sent.marked(&target.kind(&probed).profile());
-            let lease = self.gates.of(target.upstream.base_url()).foreground();
+            let gate = self.gates.of(target.upstream.base_url());
+            let lease = gate.foreground();
             let reached = |answer| Reached {
                 target: target.clone(),
                 lease,
                 answer,
             };
             let slot = target.slot(&probed, going.conversation, going.left);
+            gate.set_spare_slot(target.spare_slot(&probed));
             for _ in 0..2 {
                 let mut extras = target.extras(&probed, going.whose, going.conversation, slot);
                 extras.retain(|extra| *extra != Extra::Marks || marked.is_some());
@@ -221,6 +223,12 @@ pub(crate) fn headers(client: &[(String, String)], extras: &[Extra]) -> Vec<(Str
 
 /// Fields that a server has refused.
 pub(crate) type SharedRefusals = Arc<Mutex<RefusedExtras>>;
+
+/// The extra that a server is not to get, and nothing learnt.
+pub(crate) fn refusals(extra: Option<&str>) -> SharedRefusals {
+    let refused = extra.map(str::to_owned).into_iter().collect();
+    Arc::new(Mutex::new(RefusedExtras(refused)))
+}
 
 impl Target {
     /// Fields that this server accepts beside the client's own, for a conversation.

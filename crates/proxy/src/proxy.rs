@@ -27,7 +27,7 @@ use crate::gate::Gates;
 use crate::idle::{self, Frame, Idle};
 use crate::learn;
 use crate::measure::Measures;
-use crate::outgoing::SharedRefusals;
+use crate::outgoing::{self, SharedRefusals};
 use crate::refusal::Refusal;
 use crate::slots::Given;
 
@@ -51,6 +51,8 @@ pub struct Route {
     pub session_header: Option<String>,
     /// How long the server is asked to keep a prompt: the value of `prompt_cache_retention`.
     pub cache_retention: Option<String>,
+    /// Whether a local server gets a `session_id`.
+    pub session_id: bool,
 }
 
 /// The operator's instructions at the beginning of every conversation.
@@ -270,7 +272,7 @@ impl Proxy {
             session_header: route.session_header.clone(),
             cache_retention: route.cache_retention.clone(),
             windows: Arc::default(),
-            learnt: SharedRefusals::default(),
+            learnt: outgoing::refusals((!route.session_id).then_some("session_id")),
             turns: Arc::default(),
             slots: Arc::default(),
         };

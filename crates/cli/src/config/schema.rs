@@ -136,6 +136,8 @@ sections! {
         session_header: String,
         /// How long the server is asked to keep a prompt in its cache, as in `24h`; empty: the server's default.
         cache_retention: String,
+        /// Whether a local server gets a `session_id` with each request of a conversation.
+        session_id: bool = true,
     }
 
     /// The embedding model.

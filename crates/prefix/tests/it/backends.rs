@@ -90,7 +90,7 @@ fn the_matrix_of_extras() {
         mistral hosted prompt_cache_key
         xai hosted x-grok-conv-id
         fireworks hosted x-session-affinity
-        openrouter hosted 
+        openrouter hosted x-session-id
         cerebras hosted 
         local local session_id cache_prompt
         hosted hosted 

@@ -60,6 +60,9 @@ pub(super) fn request(model: &str, request: &ChatRequest, form: Form) -> Result<
     };
     let mut body = json!({ "model": model, "messages": messages, "stream": false });
     body[limit] = request.tokens_max.into();
+    if let Some(slot) = request.slot {
+        body["id_slot"] = slot.into();
+    }
     if let Some((name, schema)) = &request.schema {
         let schema: Value = serde_json::from_str(schema)
             .map_err(|error| format!("the schema `{name}` is not JSON: {error}"))?;

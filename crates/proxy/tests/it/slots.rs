@@ -97,3 +97,31 @@ async fn a_side_call_leaves_a_conversation_its_slot() {
     assert_eq!(sent["id_slot"], 1);
     assert_eq!(slot(&stage, &mut ann).await, Some(0));
 }
+
+/// Planted: an extraction that names no slot, and one that goes to the slot of a conversation.
+#[tokio::test]
+async fn an_extraction_leaves_a_conversation_its_slot_and_asks_for_none_before_there_is_one() {
+    let stage = Stage::learning(server(CacheKind::Rewindable, 2)).await;
+    let extractions = || -> Vec<Value> {
+        let seen = stage.backend.requests().into_iter();
+        let bodies = seen.filter_map(|seen| serde_json::from_slice::<Value>(&seen.body).ok());
+        let extractions = bodies.filter(|body| body["model"] == "extractor");
+        extractions.map(|body| body["id_slot"].clone()).collect()
+    };
+    stage.remember("before", "I live in Porto.").await;
+    let before = extractions();
+    assert!(
+        !before.is_empty() && before.iter().all(Value::is_null),
+        "{before:?}"
+    );
+    let mut ann = Line::new("You are Ann.");
+    assert_eq!(slot(&stage, &mut ann).await, Some(0));
+    stage.remember("after", "I live in Lisbon.").await;
+    let after = extractions();
+    assert!(after.len() > before.len());
+    assert!(after[before.len()..].iter().all(|slot| *slot == 1), "{after:?}");
+    let mut bob = Line::new("You are Bob.");
+    assert_eq!(slot(&stage, &mut bob).await, Some(1));
+    stage.remember("none is left", "I live in Faro.").await;
+    assert_eq!(extractions().last(), Some(&Value::Null));
+}

@@ -79,6 +79,7 @@ pub(crate) struct Wishes {
     pub(crate) plugin: Option<Arc<dyn ports::context_engine::ContextEngine>>,
     pub(crate) session_header: Option<String>,
     pub(crate) cache_retention: Option<String>,
+    pub(crate) no_session_id: bool,
 }
 
 /// What came back of a request.
@@ -289,6 +290,7 @@ impl Kept {
                 window_tokens: self.wishes.window_tokens,
                 session_header: self.wishes.session_header.clone(),
                 cache_retention: self.wishes.cache_retention.clone(),
+                session_id: !self.wishes.no_session_id,
             }],
             owner: Some(Name::parse("ann").expect("a name")),
             passthrough: Vec::new(),

@@ -73,6 +73,7 @@ fn route(backend: &Backend, clock: &Arc<ManualClock>) -> Route {
         window_tokens: None,
         session_header: None,
         cache_retention: None,
+        session_id: true,
     }
 }
 

@@ -122,6 +122,7 @@ impl Stage {
                 window_tokens: None,
                 session_header: None,
                 cache_retention: None,
+                session_id: true,
             }],
             passthrough,
             instructions: None,

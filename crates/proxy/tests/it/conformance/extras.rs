@@ -216,3 +216,16 @@ async fn a_server_gets_the_header_and_the_retention_that_are_configured() {
     }
     assert!(keys[0] == keys[2] && keys[0] != keys[1], "{keys:?}");
 }
+
+#[tokio::test]
+async fn a_local_server_gets_no_session_id_where_the_configuration_says_so() {
+    let wishes = Wishes {
+        no_session_id: true,
+        ..Wishes::default()
+    };
+    let stage = Stage::with(of(Kind::LmStudio), wishes).await;
+    let mut client = Client::new();
+    client.says("Hello");
+    let (seen, _) = sent(&stage, Kind::LmStudio, &client, Some("one")).await;
+    assert_eq!(added(&seen), [("cache_prompt".to_owned(), json!(true))]);
+}
