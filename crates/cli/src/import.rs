@@ -64,7 +64,8 @@ pub(crate) enum ImportItem {
     /// A count of records that were left out or changed.
     Noted(String, usize),
     /// A file of a folder or an archive that holds no conversations, or the same ones as another.
-    LeftOut(String),
+    /// Its name, and why, where Quipu knows what it is.
+    LeftOut(String, Option<String>),
 }
 
 /// Values from the caller for data that a file lacks.
@@ -110,9 +111,13 @@ pub(crate) fn read(
     });
     read_bytes.store(before + source.bytes, Ordering::Relaxed);
     match outcome {
-        Err(failure) if !source.is_named && failure.error.is::<document::NoFormat>() => {
-            sink(ImportItem::LeftOut(source.file_name()))
-        }
+        Err(failure) if !source.is_named => match failure.error.downcast_ref() {
+            Some(document::NoFormat { text, is_known }) => sink(ImportItem::LeftOut(
+                source.file_name(),
+                is_known.then(|| text.clone()),
+            )),
+            None => Err(failure),
+        },
         outcome => outcome,
     }
 }

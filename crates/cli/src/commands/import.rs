@@ -11,6 +11,7 @@ use model::SessionKey;
 use serde_json::json;
 use text::counted;
 use tokio::sync::mpsc;
+use wire::message::MessageRole;
 use wire::{AddData, AddRequest, MESSAGES_MAX, MessageContent, MessageItem};
 
 use super::memory::{flush, ids};
@@ -54,6 +55,10 @@ pub(super) struct Imported {
     notes: BTreeMap<String, usize>,
     /// Files of folders and archives that hold no conversations.
     left_out: Vec<String>,
+    /// Why the first of them that Quipu knows is not read.
+    unread: Option<String>,
+    /// Those who spoke, by their ids, with their names.
+    people: BTreeMap<String, String>,
     /// Secrets removed.
     pub(super) redacted: usize,
     failed_tasks: usize,
@@ -75,7 +80,20 @@ impl Imported {
         };
         let files =
             (!names.is_empty()).then(|| format!("files without conversations: {}{more}", names.join(", ")));
-        notes.chain(files)
+        let named = |(id, name): (&String, &String)| match name.as_str() {
+            "" => format!("`{id}`"),
+            name => format!("{name} (`{id}`)"),
+        };
+        let people: Vec<String> = self.people.iter().take(NAMED_MAX).map(named).collect();
+        let is_asked = !self.user.is_empty() && !people.is_empty();
+        let strangers = (is_asked && !self.people.contains_key(&self.user)).then(|| {
+            format!(
+                "nobody in it is `{}`; it was said by {}",
+                self.user,
+                people.join(", ")
+            )
+        });
+        notes.chain(files).chain(strangers)
     }
 
     /// What an interrupt leaves.
@@ -90,7 +108,7 @@ impl Imported {
 
 pub(super) async fn import(desk: &Desk, api: &Api, args: ImportArgs) -> Result<Exit, Failure> {
     if args.paths.iter().all(|path| export::is_ours(path)) {
-        if !options(&args).is_empty() || args.user.is_some() {
+        if !options(&args, &Imported::default()).is_empty() || args.user.is_some() {
             return Err(Failure::usage("an export has its own user, app and project")
                 .hint("leave out --user, --app and --project"));
         }
@@ -123,7 +141,7 @@ pub(super) async fn import(desk: &Desk, api: &Api, args: ImportArgs) -> Result<E
         return outcome.map(|()| Exit::Ok);
     }
     if imported.is_nothing() {
-        let rest = imported.rest().next();
+        let rest = imported.unread.take().or_else(|| imported.rest().next());
         return Err(Failure::usage("no conversations were found").hinted(rest));
     }
     // Keeps the messages before a broken place in the file.
@@ -194,8 +212,9 @@ pub(super) async fn stream(
                 imported.skipped.push(skipped);
                 Ok(())
             }
-            ImportItem::LeftOut(file) => {
+            ImportItem::LeftOut(file, why) => {
                 imported.left_out.push(file);
+                imported.unread = imported.unread.take().or(why);
                 Ok(())
             }
             ImportItem::Noted(what, count) => {
@@ -254,6 +273,10 @@ async fn add(api: &Api, conversation: ImportedConversation, imported: &mut Impor
             bytes += bytes_of(next);
             some.is_empty() || (some.len() < MESSAGES_MAX && bytes <= ADD_BYTES_MAX)
         }) {
+            if message.role == MessageRole::User {
+                let name = message.sender_name.clone().unwrap_or_default();
+                imported.people.insert(message.sender_id.clone(), name);
+            }
             some.push(message);
         }
         let add = AddRequest {
@@ -355,7 +378,7 @@ fn report(desk: &Desk, args: &ImportArgs, imported: &Imported) -> Result<(), Fai
     }
     name_the_rest(imported)?;
     if new + restored > 0 {
-        let (whose, memory) = (options(args), desk.root.join("memory"));
+        let (whose, memory) = (options(args, imported), desk.root.join("memory"));
         output::line(format_args!(
             "next: `quipu search{whose} \"…\"`, or read the files in {}",
             memory.display()
@@ -385,9 +408,13 @@ fn name_the_rest(imported: &Imported) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The owner and tenant of an import, as another command needs them.
-fn options(args: &ImportArgs) -> String {
+/// The owner and tenant of an import, as another command needs them; one of its people, where the user is none of them.
+fn options(args: &ImportArgs, imported: &Imported) -> String {
     let user = args.user.as_deref().unwrap_or(DEFAULT_USER);
+    let somebody = imported.people.keys().next();
+    let user = somebody
+        .filter(|_| !imported.people.contains_key(user))
+        .map_or(user, String::as_str);
     let given = [
         ("user", user, DEFAULT_USER),
         ("project", &args.scope.project, "default"),

@@ -57,13 +57,17 @@ pub(super) fn read(
 
 /// A file that holds no conversations, or the same ones as another.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(super) struct NoFormat(String);
+#[error("{text}")]
+pub(super) struct NoFormat {
+    pub(super) text: String,
+    /// Quipu knows what it is.
+    pub(super) is_known: bool,
+}
 
 impl NoFormat {
-    fn failure(text: String, hint: &str) -> Failure {
+    fn failure(text: String, is_known: bool, hint: &str) -> Failure {
         let failure = Failure {
-            error: Self(text).into(),
+            error: Self { text, is_known }.into(),
             ..Failure::usage("")
         };
         failure.hint(hint)
@@ -74,6 +78,7 @@ impl NoFormat {
 fn unknown(source: &ImportFile) -> Failure {
     NoFormat::failure(
         format!("cannot detect the format of {source}"),
+        false,
         "Quipu reads exports of ChatGPT, Claude, Quipu and other programs (see docs/import.md), sessions of Claude Code and Codex, an \
          EverOS root, and OpenAI messages; for anything else write a file `*.jsonl` with `role`, `content` and `timestamp` on each line",
     )
@@ -84,7 +89,7 @@ fn refused(row: &FormatRow, source: &ImportFile) -> Option<Failure> {
     let hint = "write a file `*.jsonl` with `role`, `content` and `timestamp` on each line";
     let text = |why: &str| format!("{source}: {}. Quipu does not import it: {why}", row.title);
     if row.has("beside") {
-        return Some(NoFormat::failure(text(row.key("beside")), hint));
+        return Some(NoFormat::failure(text(row.key("beside")), true, hint));
     }
     row.has("refuse")
         .then(|| Failure::usage(text(row.key("refuse"))).hint(hint))

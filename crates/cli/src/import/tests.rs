@@ -64,7 +64,7 @@ fn tell(text: &mut String, found: ImportItem) {
             writeln!(text, "{what}: {count}").unwrap();
             return;
         }
-        ImportItem::LeftOut(file) => {
+        ImportItem::LeftOut(file, _) => {
             writeln!(text, "left out {file}").unwrap();
             return;
         }

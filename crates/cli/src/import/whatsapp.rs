@@ -114,8 +114,10 @@ impl Head<'_> {
             .trim()
             .strip_prefix('<')
             .and_then(|words| words.strip_suffix('>'));
-        let is_placeholder = more.is_empty() && inner.is_some_and(|inner| !inner.contains(['<', '>', '/']));
-        let is_programs = name.is_empty() || words.starts_with(OWN_MARK) || is_placeholder;
+        // Behind a file stand the words that were sent with it.
+        let is_alone = more.trim().is_empty();
+        let is_placeholder = is_alone && inner.is_some_and(|inner| !inner.contains(['<', '>', '/']));
+        let is_programs = name.is_empty() || is_alone && words.starts_with(OWN_MARK) || is_placeholder;
         // What the program adds behind the words.
         let words = words.split_once("\u{200e}<").map_or(words, |(words, _)| words);
         let name = name.trim_matches(MARKS).trim();

@@ -514,4 +514,29 @@ async fn a_file_of_which_nothing_was_read_is_no_success_and_the_receipt_counts_w
         failure.hint.as_deref(),
         Some("files without conversations: user.json")
     );
+    fs::write(empty.join("My Activity.html"), "<!doctype html><p>Hi").expect("is written");
+    let told = typed(&desk, &[&format!("import {}", empty.display())]).await;
+    let failure = told.expect_err("nothing was read");
+    let hint = failure.hint.expect("a hint");
+    assert!(hint.contains("choose JSON for My Activity"), "{hint}");
+}
+
+#[tokio::test]
+async fn a_chat_in_which_the_user_does_not_speak_names_those_who_do() {
+    let (root, folder) = (
+        TempDir::new().expect("a folder"),
+        TempDir::new().expect("a folder"),
+    );
+    let desk = desk(root.path(), &[]);
+    let path = folder.path().join("Chat.txt");
+    fs::write(&path, "06.03.26, 9:00 - Ines: The key is behind the bell.\n").expect("is written");
+    let said = typed(&desk, &[&format!("import {}", path.display())])
+        .await
+        .expect("it is read")
+        .said;
+    assert!(
+        said.contains("nobody in it is `me`; it was said by Ines (`Ines`)"),
+        "{said}"
+    );
+    assert!(said.contains("quipu search --user Ines"), "{said}");
 }

@@ -512,6 +512,10 @@ fn a_chat_of_whatsapp_with_days_that_show_the_order() {
           38de29fe072cb59c-2 2026-03-06T09:00:00Z user Ines: "Ano."
     "#]]
     .assert_eq(&told("Chat.txt", android.as_bytes()));
+    let sent = "06.03.26, 9:00 - Ines: \u{200e}IMG-1.jpg (file attached)\nMy dog\n06.03.26, 9:01 - Ines: \u{200e}IMG-2.jpg (file attached)\n";
+    let sent = told("Chat.txt", sent.as_bytes());
+    assert!(sent.contains("IMG-1.jpg (file attached)\\nMy dog"), "{sent}");
+    assert!(!sent.contains("IMG-2"), "{sent}");
     assert!(
         told("chat.txt", CHALET.replace("DAY", "7").as_bytes())
             .contains("whether the day or the month is first")
