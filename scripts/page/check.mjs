@@ -78,9 +78,9 @@ async function searchEditUndoForget() {
   step("search as you type, with reasons");
   await open("/page/memories?who=default/default/maya");
   await page.keyboard.press("/");
-  await page.keyboard.type("where does she live", { delay: 15 });
+  await page.keyboard.type("where is her home", { delay: 15 });
   // The results of the first letters are replaced as more are typed: the address follows the last ones.
-  await page.waitForFunction(() => new URLSearchParams(location.search).get("q") === "where does she live", { timeout: 20_000 });
+  await page.waitForFunction(() => new URLSearchParams(location.search).get("q") === "where is her home", { timeout: 20_000 });
   await until(" match, with the word", "#results");
   await until("Porto", "#results");
   // The results of the last letters may replace those whose reason was opened.
@@ -98,7 +98,7 @@ async function searchEditUndoForget() {
   step("whoever works in the search keeps the focus while results come");
   const focused = () => page.evaluate(() => document.activeElement.id);
   const at = (name) => page.evaluate((name) => new URLSearchParams(location.search).get(name), name);
-  const asked = "where does she live now";
+  const asked = "where is her home now";
   await open("/page/memories?who=default/default/maya");
   await page.click("#q");
   await page.keyboard.type(asked, { delay: 250 });
@@ -220,7 +220,7 @@ async function withoutServer() {
   const acts = {
     save: { begin: async () => { await show(`${fact}&edit=1`); await type("textarea", "Maya keeps these very words."); }, act: () => press("button", "Save"), kept: async () => (await value("textarea")) === "Maya keeps these very words.", done: () => until("Saved.") },
     undo: { begin: async () => {}, act: () => press(".notice button", "Undo"), kept: async () => (await text("main")).includes("Maya keeps these very words."), done: () => until("Taken back.") },
-    search: { begin: async () => { await show(`/page/memories?${WHO}`); await page.focus("#q"); }, act: () => page.keyboard.type("where does she live"), kept: async () => (await value("#q")) === "where does she live", done: () => until("Porto", "#results") },
+    search: { begin: async () => { await show(`/page/memories?${WHO}`); await page.focus("#q"); }, act: () => page.keyboard.type("where is her home"), kept: async () => (await value("#q")) === "where is her home", done: () => until("Porto", "#results") },
     "search from Now": { begin: async () => { await show(`/?${WHO}`); await type("#q", "greyhound"); }, act: () => page.keyboard.press("Enter"), kept: async () => (await value("#q")) === "greyhound", done: () => until("Biscuit", "#results") },
     import: { begin: async () => { await show(`/page/import?${WHO}`); await (await page.$("input[type=file]")).uploadFile(file); }, act: () => press("button", "Import"), kept: () => page.$eval("input[type=file]", (input) => input.files.length === 1), done: () => until("See the memories", "#imports-live") },
     forget: { begin: async () => { await show(`/page/forget?${WHO}&words=ferns`); await until("ferns"); }, act: () => press("form button", "Show what goes"), kept: async () => (await text("main")).includes("ferns"), done: () => until("Forget for good") },

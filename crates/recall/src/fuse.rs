@@ -13,7 +13,6 @@ use crate::lineup::Lineup;
 use crate::postings::Slot;
 use crate::question::Question;
 use crate::row::{Row, RowKind};
-use crate::state::StateUpdate;
 use crate::validity::Validity;
 use crate::weights::Weights;
 

@@ -71,7 +71,10 @@ pub(crate) fn told<'a>(messages: &'a [Message], zone: &'a Zone) -> impl Iterator
 
 /// The place of the message from which on people play a scene; their number, if none does.
 pub(crate) fn scene(messages: &[Message]) -> usize {
-    let sets = |message: &Message| material::is_played(&visible::own_words(message).to_lowercase());
+    let sets = |message: &Message| {
+        let text = visible::own_words(message);
+        material::is_played(&text.to_lowercase()) || sentences(&text).into_iter().any(statement::casts)
+    };
     messages.iter().position(sets).unwrap_or(messages.len())
 }
 
@@ -87,30 +90,7 @@ pub(crate) fn own_sentences(message: &Message) -> BTreeSet<String> {
 }
 
 fn is_account(message: &Message) -> bool {
-    let text = visible::own_words(message);
-    material::is_account(&text) && !names_another(&text, message)
-}
-
-/// Whether the writer takes another name: "my name is Bram" of one who is called Sam.
-fn names_another(text: &str, message: &Message) -> bool {
-    const NAMES_MIN: usize = 3;
-    let own = visible::speaker(message).to_lowercase();
-    let is_name = own.chars().count() >= NAMES_MIN && own.chars().all(|c| c.is_alphabetic() || c == ' ');
-    let is_generic = ["user", "human", "person", "owner", "admin", "default"].contains(&&*own);
-    let lower = text.to_lowercase();
-    let mut said = lower
-        .match_indices("my name is ")
-        .map(|(at, opening)| &lower[at + opening.len()..]);
-    is_name
-        && !is_generic
-        && said.any(|name| {
-            let name: String = name
-                .chars()
-                .take_while(|c| c.is_alphabetic())
-                .take(NAMES_MIN)
-                .collect();
-            !own.split(' ').any(|part| part.starts_with(&name))
-        })
+    material::is_account(&visible::own_words(message))
 }
 
 /// Whether a sentence of a person's message says a fact.

@@ -17,8 +17,8 @@ use crate::words::{Word, words};
 const CHARS_MAX: usize = 240;
 /// Of a language without spaces a shorter statement says nothing.
 const UNSPACED_CHARS_MIN: usize = 5;
-/// Words before a subject: "yesterday I …", "in 2019 I …".
-const LEAD_WORDS_MAX: usize = 3;
+/// Words before "I": "yesterday I …". More are often the thing itself: "the prettiest thing I made".
+const LEAD_WORDS_MAX: usize = 1;
 
 /// Words before "and I" that are part of the subject.
 const COUPLE_WORDS_MAX: usize = 2;
@@ -100,11 +100,7 @@ pub(super) fn statements(sentence: &str) -> Vec<Statement<'_>> {
         .iter()
         .partition(|tongue| tongue.language == Some(language));
     // Few words do not always tell their language: one whose subject is the first word will do.
-    let known = |tongue: &&Tongue| {
-        words
-            .first()
-            .is_some_and(|word| tongue.class(&word.text).is_some())
-    };
+    let known = |tongue: &&Tongue| words.iter().any(|word| tongue.class(&word.text).is_some());
     let others = others
         .into_iter()
         .filter(|tongue| tongue.language.is_none() || tongue.opens(&words[..words.len().min(1)]).is_some());
@@ -121,8 +117,8 @@ pub(super) fn statements(sentence: &str) -> Vec<Statement<'_>> {
         .unwrap_or_default()
 }
 
-/// A message's text up to where a request hands over other text: a colon or an empty line behind words that speak to somebody, wish
-/// or ask. Whose words stand behind it, nobody knows.
+/// A message's text up to where a request hands over other text: a colon or an empty line behind words that speak to or of
+/// somebody, wish or ask. Whose words stand behind it, nobody knows.
 pub(super) fn before_material(text: &str) -> &str {
     let language = Language::of(text);
     let tongue = TONGUES.iter().find(|tongue| tongue.language == Some(language));
@@ -142,6 +138,16 @@ pub(super) fn before_material(text: &str) -> &str {
     ends.sort_unstable();
     let end = ends.into_iter().find(|at| requests(&text[..*at]));
     end.map_or(text, |end| &text[..end])
+}
+
+/// Whether a sentence says who the one spoken to is: "you are Inspector Dubois".
+pub(super) fn casts(sentence: &str) -> bool {
+    let (language, words) = (Language::of(sentence), words(sentence));
+    let tongue = TONGUES.iter().find(|tongue| tongue.language == Some(language));
+    let class = |at: usize| tongue?.class(&words.get(at)?.text);
+    class(0) == Some(Closed::You)
+        && class(1) == Some(Closed::Be)
+        && words.get(2).is_some_and(|word| word.capital)
 }
 
 fn asks(sentence: &str) -> bool {
@@ -194,9 +200,10 @@ impl Tongue {
             let is_asked = end == words.len() && asks(sentence);
             let clause = self.trimmed(words, first, end);
             let opens = self.opens(&words[clause..end]);
+            // What stands behind another's clause, or before a question mark, is nobody's for sure.
             match self.foreign(&words[clause..end], opens.unwrap_or(Closed::Speaker)) {
-                _ if is_asked => is_open = false,
-                Some(_) => is_open = false,
+                Some(_) => break,
+                None if is_asked => break,
                 None => {
                     let is_plan = words[clause..end]
                         .iter()
@@ -263,7 +270,10 @@ impl Tongue {
             .take(LEAD_WORDS_MAX + 1)
             .map(|word| self.class(&word.text));
         let first = known.find_map(|class| class.filter(|class| *class != Closed::Joint))?;
-        matches!(first, Closed::Speaker | Closed::Own | Closed::Am).then_some(first)
+        let is_led = clause
+            .first()
+            .is_some_and(|word| self.class(&word.text).is_none());
+        (matches!(first, Closed::Speaker | Closed::Am) || first == Closed::Own && !is_led).then_some(first)
     }
 
     /// A word with which a clause is no plain statement.

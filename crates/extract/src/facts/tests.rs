@@ -39,12 +39,10 @@ My dog's name is Rex!
 So I don't eat meat, and my wife hates fish.
 I can't eat gluten.
 Yesterday I signed up for a pottery class.
-In 2019 I ran the Boston Marathon.
 I'm 34.
 Our daughter has asthma.
 I will start at Globex on 15 May.
 Quick intro: I live in Porto with Rex.
-Joaquin and I got married in 2015.
 My train leaves at 9:40 on Monday.
 I had saffron buns (gluten free, she baked them) in Truro.",
         &expect![[r#"
@@ -56,11 +54,9 @@ I had saffron buns (gluten free, she baked them) in Truro.",
             I don't eat meat, and my wife hates fish.
             I can't eat gluten.
             Yesterday I signed up for a pottery class.
-            In 2019 I ran the Boston Marathon.
             Our daughter has asthma.
             I will start at Globex on 15 May.
             I live in Porto with Rex.
-            Joaquin and I got married in 2015.
             My train leaves at 9:40 on Monday."#]],
     );
 }
@@ -75,7 +71,6 @@ Mi hermano vive en Lima.
 J'habite à Lyon avec ma femme.
 Je ne mange pas de viande.
 Sou professora em Lisboa.
-O meu cão chama-se Bobi.
 我住在上海，我有一个女儿。
 私はピーナッツアレルギーです。",
         &expect![[r#"
@@ -86,7 +81,6 @@ O meu cão chama-se Bobi.
             J'habite à Lyon avec ma femme.
             Je ne mange pas de viande.
             Sou professora em Lisboa.
-            O meu cão chama-se Bobi.
             我住在上海
             我有一个女儿
             私はピーナッツアレルギーです"#]],
@@ -123,6 +117,11 @@ fn what_supposes_asks_or_points_at_the_talk_is_no_fact() {
         "My password is hunter2 at Acme.",
         "Shes my oldest friend from Camborne.",
         "Til then I'm on my phone in Penryn.",
+        "Hes my oldest friend, we were in the navy together.",
+        "Prettiest thing I ever made with cedar.",
+        "Joaquin and I got married in 2015.",
+        "Me and Reg are partners in cribbage.",
+        "Write a letter for her: I am a widow of 78 with a driveway.",
         "Can you fix this for me:\n\nI'm Dilys from Truro and I love salsa.",
         "I want an email to the landlord: the boiler bangs, we're in all Friday.",
         "Can you look this over?\n\nI'm allergic to cats and I work nights.",
@@ -188,6 +187,9 @@ fn only_people_are_believed() {
 #[test]
 fn whoever_speaks_in_a_scene_is_not_believed() {
     let said = talk("bob: I live in Oslo.\nbob: let's play, you be the king\nbob: I live in a castle.");
+    assert_eq!(facts(&cell(said), &Zone::utc()).len(), 1);
+    let said =
+        talk("bob: I live in Oslo.\nbob: You are Inspector Dubois.\nbob: I smuggle rum and I keep a parrot.");
     assert_eq!(facts(&cell(said), &Zone::utc()).len(), 1);
 }
 
