@@ -18,7 +18,7 @@ use crate::guest::{Guest, WhoseMemory};
 use crate::{health, search, words};
 
 /// Memories on a page of a list.
-const PAGE_SIZE: i64 = 30;
+const PAGE_SIZE: i64 = 12;
 
 /// What the view is asked for; an empty field asks for nothing.
 #[derive(Debug, Clone, Default, Deserialize)]
