@@ -71,6 +71,8 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// Import conversations: ChatGPT and Claude exports, Claude Code and Codex sessions, chat files
     Import(ImportArgs),
+    /// Answer a question in one line from memory, without a model: what was said, by whom and when
+    Ask(AskArgs),
     /// Search messages and memories
     Search(SearchArgs),
     /// List memories, or show one
@@ -213,6 +215,15 @@ pub(crate) enum DatesArg {
     DayFirst,
     /// 3/6/2026 is 6 March
     MonthFirst,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AskArgs {
+    /// A question, with or without quotation marks
+    #[arg(required = true)]
+    pub(crate) question: Vec<String>,
+    #[command(flatten)]
+    pub(crate) whose: OwnerArgs,
 }
 
 #[derive(Debug, Args)]

@@ -113,7 +113,7 @@ fn configured(cli: Cli, open_index: OpenIndex) -> Result<Exit, Failure> {
         open_index,
         asks_only: matches!(
             cli.command,
-            Command::Search(_) | Command::Get(_) | Command::Status(_)
+            Command::Ask(_) | Command::Search(_) | Command::Get(_) | Command::Status(_)
         ),
         standing: WhatStands::default(),
     };
@@ -128,6 +128,7 @@ fn work(desk: Desk, command: Command) -> Result<Exit, Failure> {
         Command::Add(args) => desk.starting(async |api| memory::add(&desk, api, args).await),
         Command::Import(args) => desk.starting(async |api| import::import(&desk, api, args).await),
         Command::Export(args) => desk.with_api(async |api| export::export(&desk, api, args).await),
+        Command::Ask(args) => desk.with_api(async |api| memory::ask(&desk, api, args).await),
         Command::Search(args) => desk.with_api(async |api| memory::search(&desk, api, args).await),
         Command::Get(args) => desk.with_api(async |api| memory::get(&desk, api, args).await),
         Command::Skill(args) => desk.with_api(async |api| skill::skill(&desk, api, args).await),

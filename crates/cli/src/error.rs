@@ -42,7 +42,7 @@ impl Exit {
         ),
         (
             Self::NotFound,
-            "no such memory, document, skill, run or conversation",
+            "no such memory, document, skill, run or conversation; nothing sure to answer",
         ),
         (Self::Interrupted, "interrupted by Ctrl-C"),
     ];

@@ -2,6 +2,7 @@
 
 mod found;
 mod layout;
+mod reply;
 mod terminal;
 
 use std::fmt;
@@ -15,6 +16,7 @@ use wire::{FactItem, GetData};
 
 pub(crate) use found::{Look, found};
 pub(crate) use layout::{around, wrapped};
+pub(crate) use reply::reply;
 pub(crate) use terminal::{TableCell, Tone, err, harmless, is_coloured, out, size, table};
 
 use crate::error::{Exit, Failure};

@@ -15,7 +15,7 @@ use crate::evidence::{Evidence, states};
 use crate::facts::SECRETS;
 use crate::prompt::Tail;
 use crate::sentence::sentences;
-use crate::slot::is_duplicate;
+use crate::succession::is_duplicate;
 use crate::visible::{FIRST_PERSON, speaker};
 use crate::words::{cut, one_line, words};
 use crate::{Episode, Fact, dates, episode, repair};

@@ -9,7 +9,7 @@
 //!
 //! Reading order: [`boundary`] (where to cut), `visible`, `sentence` and `words` (the readable text of a message, in
 //! pieces), [`mod@episode`] (accounts), [`mod@facts`] (statements of people about themselves),
-//! [`mod@slot`] (supersession), [`prompt`], `answer` and `evidence` (the same by a chat model, and what of it is believed),
+//! [`mod@succession`] (supersession), [`prompt`], `answer` and `evidence` (the same by a chat model, and what of it is believed),
 //! [`follow_up`] (what a search has missed).
 
 mod answer;
@@ -25,7 +25,7 @@ pub mod prompt;
 pub mod repair;
 pub mod sentence;
 pub mod skills;
-pub mod slot;
+pub mod succession;
 #[cfg(test)]
 mod tests;
 pub mod visible;
@@ -40,7 +40,7 @@ pub use interview::{Interview, Reaction};
 pub use prompt::{Prompt, Tail, memcell_request, signed};
 pub use repair::find as find_json;
 pub use sentence::sentences;
-pub use slot::{Counts, KnownFacts, Statement, Supersession, is_duplicate};
+pub use succession::{Counts, KnownFacts, Statement, Supersession, is_another_day, is_duplicate};
 pub use visible::own_words;
 
 /// Author of memories made by rules.

@@ -2,6 +2,8 @@
 //!
 //! Owns: the end of a sentence. Never: judging its content.
 
+use text::Language;
+
 use crate::words::{WordList, word_list};
 
 /// Longer sentences are cut here: no person ends one later.
@@ -35,7 +37,7 @@ pub fn sentences(text: &str) -> Vec<&str> {
                 rest.is_empty() || rest.starts_with(char::is_whitespace) || rest.starts_with(is_symbol);
             let ends = wide
                 || end - start >= SENTENCE_BYTES_MAX
-                || (spaced && !(c == '.' && is_abbreviated(&line[start..at])));
+                || (spaced && !(c == '.' && (is_abbreviated(&line[start..at]) || is_ordinal(line, at))));
             if ends {
                 push(&mut found, &line[start..end]);
                 start = end;
@@ -72,6 +74,20 @@ fn is_abbreviated(before: &str) -> bool {
         .to_lowercase();
     let initial = word.chars().count() == 1 && word.chars().all(char::is_alphabetic) && word != "i";
     initial || ABBREVIATIONS.contains(&word)
+}
+
+/// Whether a full stop makes a number of a day: "am 20. Dezember". A small word begins a sentence: "Ich bin 42. Ich wohne".
+fn is_ordinal(line: &str, stop: usize) -> bool {
+    let before = line[..stop]
+        .rsplit(char::is_whitespace)
+        .next()
+        .unwrap_or_default();
+    let is_day = (1..=2).contains(&before.len()) && before.bytes().all(|byte| byte.is_ascii_digit());
+    let next = line[stop + 1..].split_whitespace().next().unwrap_or_default();
+    is_day
+        && next.starts_with(char::is_alphabetic)
+        && Language::of(line) == Language::German
+        && !Language::German.is_stop_word(&next.to_lowercase())
 }
 
 /// A line without its list or heading mark.

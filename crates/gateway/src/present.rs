@@ -56,6 +56,7 @@ pub(crate) fn search(
             .take(search.messages_max)
             .map(|hit| show.message(hit))
             .collect(),
+        sure: None,
         method: text::same!(found.method, Method => SearchMethod: Keyword, Vector, Hybrid),
         time_span: found.span.map(|(from, to)| TimeSpan {
             from: zone.render(from),

@@ -8,7 +8,7 @@ use model::{DocKind, EntryKind, Filter, Owner, OwnerKind, Scope};
 use proxy::ContextOf;
 use wire::{
     ContextData, ContextRequest, Envelope, ErrorCode, GetData, GetRequest, MemoryStanding, MemoryType,
-    OneQuery, SearchData, SearchMethod, SearchRequest, SortField, SortOrder,
+    OneQuery, SearchData, SearchMethod, SearchRequest, SortField, SortOrder, SureItem,
 };
 
 use crate::body::{JsonBody, PathId, UrlQuery};
@@ -58,13 +58,12 @@ pub(crate) async fn search_memory(visit: Visit, JsonBody { value, .. }: JsonBody
         Vec::new()
     };
     gateway.metrics.searched(value.method.as_str());
-    Ok(visit.answer(present::search(
-        &found,
-        &profile,
-        &search,
-        gateway.zone(),
-        value.explain,
-    )))
+    let mut data = present::search(&found, &profile, &search, gateway.zone(), value.explain);
+    if value.include_sure {
+        let sure = proxy::sure(found, &search, gateway.zone()).into_iter();
+        data.sure = Some(sure.map(|(id, text)| SureItem { id, text }).collect());
+    }
+    Ok(visit.answer(data))
 }
 
 /// Text for a prompt

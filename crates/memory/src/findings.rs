@@ -220,7 +220,14 @@ fn duplicates(owned: &[&FiledEntry], superseded: &BTreeMap<&EntryId, (Timestamp,
             .iter()
             .map(|standing| standing.entry.body.as_str())
             .collect();
-        for (newer, older) in near::repeats(&texts) {
+        let entry = |at: usize| &holding[at].entry;
+        // A fact that was said again on another day is kept, as the proof that it lasts.
+        let is_proof = |(newer, older): &(usize, usize)| {
+            let (newer, older) = (entry(*newer), entry(*older));
+            let is_said_twice = !older.sources.is_empty() && older.sources != newer.sources;
+            kind == EntryKind::Fact && is_said_twice && extract::is_another_day(older.time, newer.time)
+        };
+        for (newer, older) in near::repeats(&texts).into_iter().filter(|pair| !is_proof(pair)) {
             let why = format!("it says the same as `{}`", holding[older].entry.id);
             findings.push(finding(holding[newer], Fault::Duplicate, why));
         }

@@ -40,5 +40,5 @@ pub use direct::{AssembledRequest, Assembly, Direct, DirectParts};
 pub use gated::GatedChat;
 pub use prefix::fragment::{NOTE, defused, wrapped};
 pub use proxy::{Instructions, MemoryUse, Proxy, ProxyParts, Request, Route, Speech};
-pub use recall::{ContextOf, RecalledContext, context, opening};
+pub use recall::{ContextOf, RecalledContext, context, opening, sure};
 pub use refusal::Refusal;

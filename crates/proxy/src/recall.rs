@@ -10,7 +10,7 @@ use conversation::{Endings, whose};
 use extract::consolidate::page;
 use futures::future::join_all;
 use memory::{Engine, EngineError, Found, Hit, List, Method, Search};
-use model::{EntryKind, Owner, Page, Scope, SessionId, Timestamp};
+use model::{EntryKind, Owner, Page, Scope, SessionId, Timestamp, Zone};
 use ports::Clock;
 use prefix::fragment;
 use tokio::sync::oneshot;
@@ -263,12 +263,7 @@ fn told(
     let elsewhere = |session: Option<&SessionId>| {
         session.is_none_or(|session| Some(whose::family(session.as_str())) != family)
     };
-    let mut ranking = recall::Ranking {
-        memories: found.memories,
-        messages: found.messages,
-        span: found.span,
-        ..recall::Ranking::default()
-    };
+    let mut ranking = ranking(found);
     ranking.messages.retain(|hit| elsewhere(hit.doc.session.as_ref()));
     ranking.memories.retain(|hit| elsewhere(hit.doc.session.as_ref()));
     let told = recall::told(&ranking, question, asker, &engine.settings().zone);
@@ -278,6 +273,21 @@ fn told(
         said_at: Some(line.said_at),
     });
     recalled.collect()
+}
+
+fn ranking(found: Found) -> recall::Ranking {
+    recall::Ranking {
+        memories: found.memories,
+        messages: found.messages,
+        span: found.span,
+        ..recall::Ranking::default()
+    }
+}
+
+/// What a search found and is sure enough to answer its question, best first: the id of each row, and what was said.
+pub fn sure(found: Found, search: &Search, zone: &Zone) -> Vec<(String, String)> {
+    let told = recall::told(&ranking(found), &search.query, &search.owner, zone).into_iter();
+    told.map(|line| (told_id(&line.id), line.said)).collect()
 }
 
 /// The query: the person's text; of a long text only its questions, its first and its last sentence.

@@ -1,12 +1,12 @@
 //! Kinds of things that people have one of, or a few: a question names the kind, an answer often only the thing.
 //!
-//! Owns: the words for things of a kind that a question can ask for, the phrases by which people say what they are
-//! (`kinds.txt`), and which of them a question asks for. Never: their weight.
+//! Owns: the words for things of a kind that a question can ask for (`kinds.txt`), and which of them a question
+//! asks for. Never: their weight.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
 
-use text::{Fnv, Language};
+use text::Language;
 
 use crate::corpus::Corpus;
 use crate::lexicon::Term;
@@ -16,8 +16,6 @@ use crate::question::QuestionWord;
 struct AnswerKind {
     language: Language,
     told: Vec<String>,
-    /// Groups of phrases in answers, one bit each.
-    phrases: u8,
 }
 
 /// The file's lines.
@@ -26,10 +24,6 @@ struct Table {
     kinds: Vec<AnswerKind>,
     /// By language, the kinds that each stem of a question names.
     asked: [HashMap<String, Vec<usize>>; Language::ALL.len()],
-    /// Names of the groups of phrases, in the order of their bits.
-    groups: Vec<&'static str>,
-    /// By the hash of a phrase or of its beginning, the groups of a whole one.
-    phrases: HashMap<u64, u8>,
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
@@ -41,19 +35,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
             language = all
                 .find(|language| format!("{language:?}") == name)
                 .expect("a known language");
-        } else if let Some((name, phrases)) = line.strip_prefix('@').and_then(|line| line.split_once(" = ")) {
-            let bit = table.group(name);
-            for phrase in phrases.split(", ") {
-                let words = folded(phrase);
-                for end in 1..words.len() {
-                    table.phrases.entry(hash(&words[..end])).or_default();
-                }
-                *table.phrases.entry(hash(&words)).or_default() |= bit;
-            }
         } else if let Some((asked, told)) = line.split_once(" > ").filter(|_| !line.starts_with('#')) {
-            let (names, told): (Vec<&str>, Vec<&str>) =
-                told.split(' ').partition(|word| word.starts_with('@'));
-            let phrases = names.into_iter().map(|name| table.group(&name[1..])).sum();
             for word in whole(asked.split(' ')) {
                 let stem = language.stem(&word).into_owned();
                 table.asked[language as usize]
@@ -63,25 +45,12 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
             }
             table.kinds.push(AnswerKind {
                 language,
-                told: whole(told.into_iter()).collect(),
-                phrases,
+                told: whole(told.split(' ')).collect(),
             });
         }
     }
     table
 });
-
-impl Table {
-    /// The bit of a group of phrases.
-    fn group(&mut self, name: &'static str) -> u8 {
-        let known = self.groups.iter().position(|known| *known == name);
-        let at = known.unwrap_or_else(|| {
-            self.groups.push(name);
-            self.groups.len() - 1
-        });
-        1 << at
-    }
-}
 
 fn folded(text: &str) -> Vec<String> {
     let mut words = Vec::new();
@@ -98,51 +67,11 @@ fn whole<'a>(words: impl Iterator<Item = &'a str>) -> impl Iterator<Item = Strin
     })
 }
 
-fn hash(words: &[impl AsRef<str>]) -> u64 {
-    let mut hash = Fnv::default();
-    for word in words {
-        hash.bytes(word.as_ref().as_bytes());
-        hash.bytes(b" ");
-    }
-    hash.value()
-}
-
-/// A phrase has at most so many words.
-const PHRASE_WORDS_MAX: usize = 4;
-
-/// Finds phrases in a text, word by word.
-#[derive(Debug, Default)]
-pub(crate) struct Phrases {
-    /// Hashes of what began at each of the last words, the newest first.
-    begun: [Option<Fnv>; PHRASE_WORDS_MAX],
-    /// Groups of which the text has a phrase, one bit each.
-    pub(crate) found: u8,
-}
-
-impl Phrases {
-    /// Takes the next folded word.
-    pub(crate) fn add(&mut self, word: &str) {
-        self.begun.rotate_right(1);
-        self.begun[0] = Some(Fnv::default());
-        for slot in &mut self.begun {
-            let Some(begun) = slot else { continue };
-            begun.bytes(word.as_bytes());
-            begun.bytes(b" ");
-            match TABLE.phrases.get(&begun.value()) {
-                Some(groups) => self.found |= groups,
-                None => *slot = None,
-            }
-        }
-    }
-}
-
 /// What of each kind a question asks for.
 #[derive(Debug, Default)]
 pub(crate) struct AskedKinds {
     /// Terms of things, each with a number of its kind; in order.
     pub(crate) things: Vec<(Term, u32)>,
-    /// Groups of phrases, one bit each.
-    pub(crate) phrases: u8,
 }
 
 impl AskedKinds {
@@ -168,7 +97,6 @@ impl AskedKinds {
                 .filter_map(|word| corpus.lexicon.find(word, kind.language));
             let terms = terms.filter(|term| !is_asked(*term));
             found.things.extend(terms.map(|term| (term, number)));
-            found.phrases |= kind.phrases;
         }
         found.things.sort_unstable();
         found.things.dedup();

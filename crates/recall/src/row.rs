@@ -9,7 +9,6 @@ use model::{Doc, DocId, DocKind, EntryId, EntryKind, MessageId, Name, ParentKind
 use text::Language;
 
 use crate::corpus::Speakers;
-use crate::kinds::Phrases;
 use crate::lexicon::{Lexicon, Term};
 use crate::material;
 use crate::postings::allocated;
@@ -52,8 +51,6 @@ pub(crate) struct Traits {
     pub(crate) material: f32,
     /// It sets a scene.
     pub(crate) scene: bool,
-    /// Groups of phrases that it has, one bit each.
-    pub(crate) phrases: u8,
     /// It names a time.
     pub(crate) time: bool,
     pub(crate) number: bool,
@@ -91,16 +88,11 @@ impl Row {
             let read = material::read(&doc.text);
             (traits.material, traits.scene) = (read.share, read.is_scene);
         }
-        let mut phrases = Phrases::default();
         let counts = counts(&doc, lexicon, |word| {
-            if doc.role == Some(Role::User) {
-                phrases.add(word);
-            }
             traits.number |= word.as_bytes()[0].is_ascii_digit();
             traits.time |= TIME_WORDS.binary_search(&word).is_ok();
         });
         traits.time |= traits.number;
-        traits.phrases = phrases.found;
         let row = Self {
             kind,
             time: doc.time,

@@ -33,7 +33,7 @@ const ANSWERS: f32 = 0.5;
 const STRENGTH_MAX: f32 = 1.2;
 
 // Weights for the likelihood that a later statement supersedes an earlier one. Found by logistic regression on the odd
-// pairs of `eval changed`, so that 0 means one in two; `SAME_PHRASE`, `OF_OTHER`, `MATERIAL`
+// pairs of `eval changed`, so that 0 means one in two; `OF_OTHER`, `MATERIAL`
 // and `UNREAD` are set by hand, as the pairs have few of these.
 const BIAS: f32 = -4.5;
 /// It is a strong answer by itself …
@@ -49,8 +49,6 @@ const SHARED: f32 = 1.7;
 const CHANGE: f32 = 1.0;
 /// Both name things of the kind that is asked for.
 const SAME_KIND: f32 = 1.0;
-/// Both say in so many words what is asked for ("I live in …", "we moved to …"), and the later one mentions a change.
-const SAME_PHRASE: f32 = 1.5;
 /// Both contain a number or a time, which the question asks for.
 const MEASURED: f32 = 0.8;
 /// It asks.
@@ -191,12 +189,6 @@ impl Fusion<'_> {
         for (slot, share) in told {
             strengths[slot as usize] += self.weights.kind * share;
         }
-        for slot in &self.lineup.turns {
-            let traits = self.corpus.row(*slot).traits;
-            if traits.phrases & kinds.phrases != 0 {
-                strengths[*slot as usize] += self.weights.phrase * (1.0 - traits.material);
-            }
-        }
     }
 
     /// How rare a term is: 1 where no row has it.
@@ -243,7 +235,6 @@ impl Fusion<'_> {
                 + SHARED * self.shared(old, new)
                 + CHANGE * yes(new.tells_change)
                 + SAME_KIND * yes(new.kinds & old.kinds != 0)
-                + SAME_PHRASE * yes(self.takes_over(old, new))
                 + MEASURED * yes(new.has_measure && old.has_measure)
                 + ASKS * yes(new.asks)
                 + OF_OTHER * yes(new.is_of_other && !old.is_of_other)
@@ -258,18 +249,8 @@ impl Fusion<'_> {
         let is_apart = |slot: Slot| time(slot).abs_diff(time(new)) > APART_MS.unsigned_abs();
         let mut rivals = scored.iter().filter(|(_, other)| is_apart(*other));
         let stands_out = rivals.all(|(rival, _)| score - rival > STANDS_OUT);
-        let answers = strengths[new as usize] >= ANSWERS * strengths[old.slot as usize]
-            || best
-                .iter()
-                .any(|told| told.slot == new && self.takes_over(old, told));
+        let answers = strengths[new as usize] >= ANSWERS * strengths[old.slot as usize];
         (stands_out && answers).then_some((score, new))
-    }
-
-    /// Whether both statements have a phrase for what is asked, and the later one mentions a change of its speaker's.
-    fn takes_over(&self, old: &Statement, new: &Statement) -> bool {
-        let phrases =
-            |told: &Statement| self.corpus.row(told.slot).traits.phrases & self.question.kinds.phrases;
-        new.tells_change && !new.is_of_other && phrases(old) & phrases(new) != 0
     }
 
     /// How many rare words two statements have in common that the question has not, by their rarity; at most 2.

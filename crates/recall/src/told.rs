@@ -4,6 +4,7 @@
 //! mark for earlier ones. Invariant: a line contains only words of its source. Never: ranking; the available room (the
 //! caller takes the lines from the front).
 
+mod stranger;
 mod turn;
 
 use std::collections::BTreeSet;
@@ -33,6 +34,8 @@ pub struct Told {
     /// Id of the row; a message marked as earlier has a suffix.
     pub id: String,
     pub text: String,
+    /// What was said, without the day and the speaker.
+    pub said: String,
     pub said_at: Timestamp,
 }
 
@@ -45,7 +48,8 @@ fn sureness(ranking: &Ranking) -> f32 {
 /// The lines for a question of somebody, best first; empty if no hit is sure enough.
 pub fn told(ranking: &Ranking, question: &str, asker: &Owner, zone: &Zone) -> Vec<Told> {
     let best = sureness(ranking);
-    if best < TurnTraits::read(question, &names(ranking)).least_sureness() {
+    let is_sure = best >= TurnTraits::read(question, &names(ranking)).least_sureness();
+    if !is_sure || stranger::names_a_stranger(question, ranking) {
         return Vec::new();
     }
     let mut hits: Vec<&Hit> = ranking.messages.iter().filter(|hit| says(hit)).collect();
@@ -148,6 +152,7 @@ fn line(hit: &Hit, said: &str, asker: &Owner, zone: &Zone) -> Told {
         said_at: doc.time,
         id: format!("{}{state}", doc.key.id),
         text: format!("{date}{who}: {said}"),
+        said: said.to_owned(),
     }
 }
 

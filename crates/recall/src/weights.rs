@@ -69,8 +69,6 @@ weights! {
     memory = 0.25,
     /// A thing of the kind that a question about a state asks for.
     kind = 0.5,
-    /// A phrase by which people say such a thing: "I'm a …".
-    phrase = 0.08,
     /// The share of its strength that a row loses where its speaker says nothing of themselves …
     material = 0.5,
     /// … and where the question asks how something of theirs is.

@@ -54,7 +54,7 @@ pub use invalid::Invalid;
 pub use items::{EpisodeItem, Explain, FactItem, FoundMessage, UnprocessedMessage};
 pub use message::{MessageContent, MessageItem};
 pub use profile::{ExplicitInfo, ForesightItem, ImplicitTrait, ProfileData, ProfileItem};
-pub use search::{SearchData, SearchMethod, SearchRequest};
+pub use search::{SearchData, SearchMethod, SearchRequest, SureItem};
 pub use survey::{OverviewData, OverviewRequest, PreviewData, PreviewRequest, SourcesData};
 pub use tasks::{StatsQuery, TaskItem, TaskPageData, TaskStatsData, TasksQuery};
 pub use update::{UpdateData, UpdateRequest};

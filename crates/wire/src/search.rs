@@ -79,6 +79,9 @@ pub struct SearchRequest {
     /// Quipu: cuts the answer to about this many tokens.
     #[schema(minimum = 1)]
     pub max_tokens: Option<u32>,
+    /// Quipu: also gives `sure`.
+    #[serde(default)]
+    pub include_sure: bool,
     /// Quipu: return with each hit the reason why the search found it.
     #[serde(default)]
     #[schema(default = false)]
@@ -241,6 +244,9 @@ pub struct SearchData {
     /// Quipu: verbatim messages, best first, as many as `include_messages` asked for.
     #[serde(default)]
     pub messages: Vec<FoundMessage>,
+    /// Quipu: what the proxy would give a model, best first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sure: Option<Vec<SureItem>>,
     /// Quipu: the method that was used; keyword when the embedding model did not answer.
     #[serde(default)]
     pub method: SearchMethod,
@@ -253,6 +259,13 @@ pub struct SearchData {
     /// Quipu: with `agentic` and `llm_multiround`, the queries that the chat model added.
     #[serde(default)]
     pub queries: Vec<String>,
+}
+
+/// A hit, and what was said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SureItem {
+    pub id: String,
+    pub text: String,
 }
 
 /// A span of time; `from` belongs to it, `to` does not.

@@ -420,7 +420,7 @@ fn a_search_that_is_wrong_is_told_where() {
         {"query_time":{}}
             query_time: must be epoch milliseconds or an ISO 8601 string, not an object
         {"limit":5}
-            limit: unknown field: use one of `user_id`, `agent_id`, `app_id`, `project_id`, `query`, `method`, `top_k`, `radius`, `min_score`, `include_profile`, `include_person`, `enable_llm_rerank`, `with_readable_episode`, `filters`, `as_of`, `query_time`, `include_messages`, `max_tokens`, `explain`
+            limit: unknown field: use one of `user_id`, `agent_id`, `app_id`, `project_id`, `query`, `method`, `top_k`, `radius`, `min_score`, `include_profile`, `include_person`, `enable_llm_rerank`, `with_readable_episode`, `filters`, `as_of`, `query_time`, `include_messages`, `max_tokens`, `include_sure`, `explain`
         {"filters":[]}
             filters: must be an object
     "#]]
@@ -895,7 +895,7 @@ fn requests_survive_the_wire() {
     assert_eq!(serde_json::to_string(&request).expect("plain data"), text);
     let search = json!({"user_id": "a", "query": "q", "method": "keyword", "top_k": 5, "include_profile": false, "include_person": false,
         "enable_llm_rerank": false, "with_readable_episode": false, "filters": {"session_id": "s"},
-        "as_of": "2024-05-08", "include_messages": 3, "explain": true});
+        "as_of": "2024-05-08", "include_messages": 3, "include_sure": false, "explain": true});
     let request: SearchRequest = read(&search).expect("valid");
     assert_eq!(serde_json::to_value(&request).expect("plain data"), search);
 }

@@ -2564,6 +2564,8 @@ export interface components {
                 foresights?: components["schemas"]["ForesightItem"][];
                 /** @description Quipu: verbatim messages, best first, as many as `include_messages` asked for. */
                 messages?: components["schemas"]["FoundMessage"][];
+                /** @description Quipu: what the proxy would give a model, best first. */
+                sure?: components["schemas"]["SureItem"][] | null;
                 /** @description Quipu: the method that was used; keyword when the embedding model did not answer. */
                 method?: components["schemas"]["SearchMethod"];
                 time_span?: components["schemas"]["TimeSpan"] | null;
@@ -3663,6 +3665,8 @@ export interface components {
             foresights?: components["schemas"]["ForesightItem"][];
             /** @description Quipu: verbatim messages, best first, as many as `include_messages` asked for. */
             messages?: components["schemas"]["FoundMessage"][];
+            /** @description Quipu: what the proxy would give a model, best first. */
+            sure?: components["schemas"]["SureItem"][] | null;
             /** @description Quipu: the method that was used; keyword when the embedding model did not answer. */
             method?: components["schemas"]["SearchMethod"];
             time_span?: components["schemas"]["TimeSpan"] | null;
@@ -3736,6 +3740,8 @@ export interface components {
              * @description Quipu: cuts the answer to about this many tokens.
              */
             max_tokens?: number | null;
+            /** @description Quipu: also gives `sure`. */
+            include_sure?: boolean;
             /**
              * @description Quipu: return with each hit the reason why the search found it.
              * @default false
@@ -3827,6 +3833,11 @@ export interface components {
             effort: string;
             /** @description Saved tokens; none if the step would have saved too little. */
             saved_tokens?: number | null;
+        };
+        /** @description A hit, and what was said. */
+        SureItem: {
+            id: string;
+            text: string;
         };
         /** @description Result of a sync or a rebuild. */
         SyncedData: {

@@ -108,7 +108,7 @@ impl Imported {
 
 pub(super) async fn import(desk: &Desk, api: &Api, args: ImportArgs) -> Result<Exit, Failure> {
     if args.paths.iter().all(|path| export::is_ours(path)) {
-        if !options(&args, &Imported::default()).is_empty() || args.user.is_some() {
+        if !options(&args, DEFAULT_USER).is_empty() || args.user.is_some() {
             return Err(Failure::usage("an export has its own user, app and project")
                 .hint("leave out --user, --app and --project"));
         }
@@ -378,7 +378,13 @@ fn report(desk: &Desk, args: &ImportArgs, imported: &Imported) -> Result<(), Fai
     }
     name_the_rest(imported)?;
     if new + restored > 0 {
-        let (whose, memory) = (options(args, imported), desk.root.join("memory"));
+        let somebody = imported
+            .people
+            .keys()
+            .next()
+            .filter(|_| !imported.people.contains_key(&imported.user));
+        let whose = options(args, somebody.unwrap_or(&imported.user));
+        let memory = desk.root.join("memory");
         output::line(format_args!(
             "next: `quipu search{whose} \"…\"`, or read the files in {}",
             memory.display()
@@ -408,13 +414,8 @@ fn name_the_rest(imported: &Imported) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The owner and tenant of an import, as another command needs them; one of its people, where the user is none of them.
-fn options(args: &ImportArgs, imported: &Imported) -> String {
-    let user = args.user.as_deref().unwrap_or(DEFAULT_USER);
-    let somebody = imported.people.keys().next();
-    let user = somebody
-        .filter(|_| !imported.people.contains_key(user))
-        .map_or(user, String::as_str);
+/// The owner and tenant of an import, as another command needs them.
+fn options(args: &ImportArgs, user: &str) -> String {
     let given = [
         ("user", user, DEFAULT_USER),
         ("project", &args.scope.project, "default"),

@@ -14,7 +14,7 @@ use wire::{
 
 use super::{Desk, name, owner, scope, time};
 use crate::api::{Api, Path};
-use crate::args::{AddArgs, GetArgs, KindArg, MethodArg, RoleArg, SearchArgs};
+use crate::args::{AddArgs, AskArgs, GetArgs, KindArg, MethodArg, RoleArg, SearchArgs};
 use crate::error::{Exit, Failure};
 use crate::output::{self, Look, say};
 
@@ -180,6 +180,36 @@ pub(super) async fn search(desk: &Desk, api: &Api, args: SearchArgs) -> Result<E
         }
     }
     Ok(Exit::Ok)
+}
+
+pub(super) async fn ask(desk: &Desk, api: &Api, args: AskArgs) -> Result<Exit, Failure> {
+    let (app_id, project_id) = ids(&scope(&args.whose.scope)?);
+    let owner = owner(&args.whose)?;
+    let (user_id, agent_id) = named(&owner);
+    let request = SearchRequest {
+        user_id,
+        agent_id,
+        app_id,
+        project_id,
+        // As many as a turn of a conversation chooses from.
+        top_k: 12,
+        include_messages: 40,
+        include_person: true,
+        include_sure: true,
+        explain: true,
+        ..SearchRequest::new(args.question.join(" "))
+    };
+    let found: SearchData = api.post("/memory/search", &request).await?;
+    let reply = output::reply(&found);
+    if desk.json {
+        output::json(&json!({"answer": reply}))?;
+    } else if let Some(reply) = &reply {
+        say!("{reply}")?;
+    } else {
+        say!("nothing sure; `quipu search` shows what is nearest")?;
+        tell_if_nobody(api, &owner).await?;
+    }
+    Ok(reply.map_or(Exit::NotFound, |_| Exit::Ok))
 }
 
 /// Nothing is found of a name that nobody has.

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{Doc, DocKind, EntryKind, MessageId, Name, Origin, SessionId, Timestamp, Zone};
 use recall::time::{Tense, expressions};
 
-use crate::slot::{is_another_day, said_words};
+use crate::succession::{is_another_day, said_words};
 
 /// A fact as consolidation sees it.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,17 +2,11 @@
 //!
 //! Owns: the signs of material. Never: what the account says.
 
-/// Longer messages are pasted, and so are those of more lines.
+use super::statement::points;
+use crate::visible::CODE_MARK;
+
+/// A longer stretch is pasted.
 const ACCOUNT_CHARS_MAX: usize = 1_200;
-const ACCOUNT_LINES_MAX: usize = 6;
-
-/// A short task has no room for material: "Write a poem, my girlfriend's name is Noor".
-const TASK_CHARS_MAX: usize = 240;
-
-/// Openings of a task whose text belongs to its result.
-const TASKS: &str = " act add analyze answer brainstorm come complete compose continue correct create describe design develop draft edit \
-     expand explain fill fix generate give identify imagine improve list make paraphrase play pretend proofread read reformulate \
-     rephrase respond review revise rewrite roleplay script shorten simplify summarise summarize suppose tell translate using write ";
 
 /// Words of a scene: what is said from there on, its characters say.
 const SCENES: &str = "role play|role-play|roleplay|you to act as|act as a|text adventure|dungeon master|fanfic|stay in character|\
@@ -20,19 +14,9 @@ const SCENES: &str = "role play|role-play|roleplay|you to act as|act as a|text a
     pretend you|pretend that you|pretend i|pretending to be|let's pretend|lets pretend|mock interview|mock trial|fictional|\
     make-believe|argue with me|debate with me|play the part|play the role|i'll be the|i will be the|you be the|you'll be the|\
     improv|rollenspiel|du bist jetzt|du spielst|jeu de rôle|tu es maintenant|juego de rol|eres un |eres una |finge que|jogo de papéis|faz de conta|你扮演|角色扮演|假装|なりきって|ロールプレイ|役を演じ|ごっこ|遊びましょう|遊ぼう|来玩|演一";
-/// What a task makes of which its characters speak.
-const FICTION: &str = " story tale scene monologue dialogue screenplay script novel chapter sketch ";
-/// A task names its result early.
-const RESULT_WORDS_MAX: usize = 8;
 /// Beginnings of a sentence that set one.
 const SCENE_STARTS: &str = "act as |pretend |imagine you |you are a |you are an |you are the |you will be |be a |be an |be my |spielen wir |\
     stell dir vor, du |jouons |imagine que tu |juguemos |imagina que |vamos jogar |vamos brincar |vamos a jugar |lass uns spielen|on joue ";
-
-/// Questions of an exercise: its persons are nobody.
-const EXERCISES: &str = "how many do i have|how many does|how many are left|how much is left|how much do i have left|word problem";
-
-/// Beginnings of a letter's or a paper's lines.
-const LETTERS: &str = "dear |sincerely|best regards|kind regards|warm regards|subject:|to whom it may|abstract|[forward|fwd:|fw:";
 
 /// Marks that no one speaks: code, tables, records, quotations that go on.
 const MARKS: [char; 12] = ['{', '}', '[', ']', '|', '=', '\\', '<', '>', '*', '~', '`'];
@@ -42,37 +26,86 @@ const QUOTES: [char; 6] = ['"', '“', '”', '„', '«', '»'];
 /// Longer quotations are somebody's sentences.
 const NAME_WORDS_MAX: usize = 4;
 
-/// Whether a message is its writer speaking of themselves, as far as its form tells.
-pub(super) fn is_account(text: &str) -> bool {
-    let lines = text.lines().filter(|line| !line.trim().is_empty());
-    let lower = text.to_lowercase();
-    // What stands behind a colon is what the task is to be done with.
-    let has_material =
-        || text.chars().count() > TASK_CHARS_MAX || text.contains(": ") || text.contains(":\n");
-    let is_long = text.chars().count() > ACCOUNT_CHARS_MAX || lines.count() > ACCOUNT_LINES_MAX;
-    let is_task = || task_words(&lower).next().is_some() && has_material();
-    let is_exercise = || EXERCISES.split('|').any(|exercise| lower.contains(exercise));
-    let is_letter = || lower.lines().any(|line| starts_with_any(line, LETTERS));
-    let is_material = is_long || is_task() || sets_a_scene(&lower) || is_exercise() || is_letter();
-    !is_material
-}
-
-/// The words of a message in lower case from the verb on, if it opens with a task.
-fn task_words(lower: &str) -> impl Iterator<Item = &str> {
-    let idle = |word: &&str| {
-        matches!(
-            *word,
-            "" | "please" | "can" | "could" | "you" | "now" | "ok" | "hi" | "hey"
-        )
+/// The lines of a message in which its writer speaks of themselves, as far as its form tells: a message of one line; of several
+/// paragraphs the first, and those behind code or a quotation. Whose words the others are, nobody knows.
+pub(super) fn account(text: &str) -> Vec<&str> {
+    if is_played(&text.to_lowercase()) {
+        return Vec::new();
+    }
+    let blocks = blocks(text);
+    let closed = blocks.iter().rposition(|block| block.is_closed);
+    let behind = closed.map_or(&[][..], |at| &blocks[at + 1..]);
+    let first = match &blocks[..] {
+        // "I'm a quiet law student with a piano." – "Should I answer this?"
+        [first, second] if second.points_back() && first.is_line() => None,
+        blocks => blocks.first().filter(|first| first.is_line()),
     };
-    let words = lower.split(|c: char| !c.is_alphanumeric()).skip_while(idle);
-    let mut words = words.peekable();
-    let is_task = words.peek().is_some_and(|word| is_one(word, TASKS));
-    words.filter(move |_| is_task)
+    let own = first
+        .into_iter()
+        .chain(behind.iter().filter(|_| behind.iter().all(Block::is_line)));
+    own.map(|block| block.text)
+        .filter(|line| line.chars().count() <= ACCOUNT_CHARS_MAX)
+        .collect()
 }
 
-fn is_one(word: &str, list: &str) -> bool {
-    list.contains(&format!(" {word} "))
+/// Lines without an empty one between them.
+struct Block<'a> {
+    text: &'a str,
+    /// It is code or quoted, so that it is known where it ends.
+    is_closed: bool,
+}
+
+impl Block<'_> {
+    /// Whether it is one line of prose: no list, no salutation, no heading.
+    fn is_line(&self) -> bool {
+        let is_prose = self
+            .text
+            .starts_with(|c: char| c.is_alphabetic() || "¿¡".contains(c));
+        !self.is_closed && is_prose && !self.text.contains('\n') && !self.text.ends_with([',', ':', '：'])
+    }
+
+    /// Whether it asks about what stands before it, and has no material of its own.
+    fn points_back(&self) -> bool {
+        self.is_line() && points(self.text) && !self.text.contains(QUOTES) && !self.text.contains([':', '：'])
+    }
+}
+
+fn blocks(text: &str) -> Vec<Block<'_>> {
+    let blocks = text.split("\n\n").map(str::trim).filter(|text| !text.is_empty());
+    let block = |text| Block {
+        text,
+        is_closed: is_quotation(text),
+    };
+    blocks.map(block).collect()
+}
+
+/// Whether all of a block is quoted, or code.
+fn is_quotation(text: &str) -> bool {
+    let is_quoted = text.starts_with(QUOTES) && text.ends_with(QUOTES);
+    is_quoted || text == CODE_MARK || text.lines().all(|line| line.starts_with('>'))
+}
+
+/// The parts of a line that are its writer's: up to a colon, which hands over what follows; behind a quotation the line goes on.
+pub(super) fn stretches(line: &str) -> Vec<&str> {
+    let mut own = Vec::new();
+    let mut rest = line;
+    let hands_over = |(at, mark): &(usize, &str), rest: &str| {
+        *mark == "：" || !rest[at + 1..].starts_with(|c: char| c.is_alphanumeric() || c == '/')
+    };
+    while let Some((at, mark)) = rest
+        .match_indices([':', '：'])
+        .find(|found| hands_over(found, rest))
+    {
+        own.push(&rest[..at + mark.len()]);
+        let behind = rest[at + mark.len()..].trim_start();
+        let quoted = behind.strip_prefix(QUOTES).unwrap_or_default();
+        let Some(end) = quoted.find(QUOTES) else {
+            return own;
+        };
+        rest = quoted[end..].trim_start_matches(QUOTES);
+    }
+    own.push(rest);
+    own
 }
 
 /// Whether a message in lower case begins a role play: what is said from there on, anybody may say.
@@ -80,14 +113,6 @@ pub(super) fn is_played(lower: &str) -> bool {
     let mut sentences = lower.split(['.', '!', '?', '\n', '。', '！', '？']);
     SCENES.split('|').any(|scene| lower.contains(scene))
         || sentences.any(|sentence| starts_with_any(sentence, SCENE_STARTS))
-}
-
-/// Whether a message in lower case asks for a role or a story.
-fn sets_a_scene(lower: &str) -> bool {
-    is_played(lower)
-        || task_words(lower)
-            .take(RESULT_WORDS_MAX)
-            .any(|word| is_one(word, FICTION))
 }
 
 fn starts_with_any(text: &str, starts: &str) -> bool {
@@ -104,6 +129,17 @@ pub(super) fn spoken(sentences: Vec<&str>) -> impl Iterator<Item = &str> {
         is_quoted ^= sentence.matches(QUOTES).count() % 2 == 1;
         !is_inside && is_spoken(sentence)
     })
+}
+
+/// Whether a text quotes what somebody says: a sentence, no name.
+pub(super) fn has_speech(text: &str) -> bool {
+    const WORDS_MIN: usize = 3;
+    let marks: Vec<usize> = text.match_indices(QUOTES).map(|(at, _)| at).collect();
+    let is_said = |pair: &[usize]| {
+        let said = text[pair[0]..pair[1]].trim_end();
+        said.split_whitespace().count() >= WORDS_MIN && said.ends_with(['.', '!', '?', '…', ','])
+    };
+    marks.chunks_exact(2).any(is_said)
 }
 
 /// Whether a sentence is spoken: no code or title, and no quotation but a name.

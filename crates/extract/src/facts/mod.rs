@@ -18,7 +18,7 @@ use model::{Cell, Message, MessageId, Role, SenderId, Timestamp, Zone};
 use recall::time::expressions;
 
 use crate::sentence::sentences;
-use crate::slot::is_duplicate;
+use crate::succession::is_duplicate;
 use crate::visible;
 use crate::visible::FIRST_PERSON;
 use crate::words::{WordList, word_list, words};
@@ -69,8 +69,17 @@ pub(crate) fn told<'a>(messages: &'a [Message], zone: &'a Zone) -> impl Iterator
         .flat_map(move |message| of_message(message, zone))
 }
 
-/// The place of the message from which on people play a scene; their number, if none does.
+/// The place of the message from which on people play a scene; their number, if none does. Where a person and a model both write
+/// what somebody says, all of it is a story.
 pub(crate) fn scene(messages: &[Message]) -> usize {
+    let speech = |role: Role| {
+        let of = messages.iter().filter(move |message| message.role == role);
+        of.filter(|message| material::has_speech(&visible::shown(message)))
+            .count()
+    };
+    if speech(Role::Assistant) > 0 && speech(Role::User) > 1 {
+        return 0;
+    }
     let sets = |message: &Message| {
         let text = visible::own_words(message);
         material::is_played(&text.to_lowercase()) || sentences(&text).into_iter().any(statement::casts)
@@ -80,17 +89,18 @@ pub(crate) fn scene(messages: &[Message]) -> usize {
 
 /// The sentences of a message that are its writer's own: no quotation, no draft, no task's text.
 pub(crate) fn own_sentences(message: &Message) -> BTreeSet<String> {
-    let text = visible::own_words(message);
-    let sentences = if is_account(message) {
-        sentences(&text)
-    } else {
-        Vec::new()
-    };
-    material::spoken(sentences).map(str::to_owned).collect()
+    let text = written(message);
+    let lines = material::account(&text).into_iter();
+    let sentences = lines.flat_map(|line| material::spoken(sentences(line)));
+    sentences.map(str::to_owned).collect()
 }
 
-fn is_account(message: &Message) -> bool {
-    material::is_account(&visible::own_words(message))
+/// What a person wrote; nothing of others.
+fn written(message: &Message) -> String {
+    match message.role {
+        Role::User => visible::shown(message),
+        _ => String::new(),
+    }
 }
 
 /// Whether a sentence of a person's message says a fact.
@@ -107,13 +117,12 @@ fn told_of(sentence: &str) -> Vec<statement::Statement<'_>> {
 }
 
 fn of_message(message: &Message, zone: &Zone) -> Vec<Told> {
-    let text = visible::own_words(message);
     let name = visible::speaker(message);
     let mut told = Vec::new();
-    if !is_account(message) {
-        return told;
-    }
-    for sentence in material::spoken(sentences(statement::before_material(&text))) {
+    let text = written(message);
+    let lines = material::account(&text).into_iter();
+    let stretches = lines.flat_map(material::stretches);
+    for sentence in stretches.flat_map(|stretch| material::spoken(sentences(stretch))) {
         let wish = wish::wish(sentence).map(|wish| (quoted(&name, "asks", wish), false));
         let said = told_of(sentence)
             .into_iter()

@@ -25,13 +25,15 @@ const COUPLE_WORDS_MAX: usize = 2;
 
 /// What a closed word does in a clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Closed {
+enum Closed {
     Speaker,
     Own,
     /// The speaker and the verb in one.
     Am,
     Be,
     Not,
+    /// "Anymore": with a negation it says that something is over.
+    Over,
     Doubt,
     Plan,
     You,
@@ -39,6 +41,16 @@ pub(crate) enum Closed {
     Points,
     Asks,
     Joint,
+}
+
+impl Closed {
+    /// Whether a clause with such a word is about others, or about the talk.
+    fn is_foreign(self) -> bool {
+        matches!(
+            self,
+            Self::Doubt | Self::You | Self::Other | Self::Points | Self::Asks
+        )
+    }
 }
 
 struct Tongue {
@@ -61,6 +73,7 @@ static TONGUES: LazyLock<Vec<Tongue>> = LazyLock::new(|| {
             "am" => Closed::Am,
             "be" => Closed::Be,
             "not" => Closed::Not,
+            "over" => Closed::Over,
             "doubt" => Closed::Doubt,
             "plan" => Closed::Plan,
             "you" => Closed::You,
@@ -78,10 +91,16 @@ static TONGUES: LazyLock<Vec<Tongue>> = LazyLock::new(|| {
 
 /// Whether a word denies, in any of the languages.
 pub(crate) fn denies(word: &str) -> bool {
-    word.ends_with("n't")
-        || TONGUES
-            .iter()
-            .any(|tongue| tongue.class(word) == Some(Closed::Not))
+    word.ends_with("n't") || is_any(word, Closed::Not)
+}
+
+/// Whether a word goes with a denial of what was so before, in any of the languages: "anymore".
+pub(crate) fn ends(word: &str) -> bool {
+    is_any(word, Closed::Over)
+}
+
+fn is_any(word: &str, class: Closed) -> bool {
+    TONGUES.iter().any(|tongue| tongue.class(word) == Some(class))
 }
 
 /// A statement of a sentence.
@@ -109,56 +128,41 @@ pub(super) fn statements(sentence: &str) -> Vec<Statement<'_>> {
         .copied()
         .chain(others.filter(|_| !own.iter().any(known)));
     let read = |tongue: &Tongue| match tongue.language {
-        Some(_) => tongue.spaced(sentence, &words),
+        Some(_) => tongue.spaced(sentence, &words).into_iter().collect(),
         None => tongue.unspaced(sentence),
     };
     tongues
-        .find_map(|tongue| Some(read(tongue)).filter(|found| !found.is_empty()))
+        .find_map(|tongue| Some(read(tongue)).filter(|found: &Vec<_>| !found.is_empty()))
         .unwrap_or_default()
 }
 
-/// A message's text up to where a request hands over other text: a colon or an empty line behind words that speak to or of
-/// somebody, wish or ask. Whose words stand behind it, nobody knows.
-pub(super) fn before_material(text: &str) -> &str {
+/// Whether a text speaks of what stands beside it: "should I answer this?"
+pub(super) fn points(text: &str) -> bool {
     let language = Language::of(text);
-    let tongue = TONGUES.iter().find(|tongue| tongue.language == Some(language));
-    let requests = |text: &str| {
-        let classes = words(text)
-            .into_iter()
-            .filter_map(|word| tongue?.class(&word.text));
-        classes
-            .into_iter()
-            .any(|class| matches!(class, Closed::You | Closed::Doubt | Closed::Asks))
-    };
-    let colons = text.match_indices([':', '：']).map(|(at, _)| at);
-    let mut ends: Vec<usize> = colons
-        .filter(|at| !text[at + 1..].starts_with(|c: char| c.is_ascii_digit() || c == '/'))
-        .chain(text.match_indices("\n\n").map(|(at, _)| at))
-        .collect();
-    ends.sort_unstable();
-    let end = ends.into_iter().find(|at| requests(&text[..*at]));
-    end.map_or(text, |end| &text[..end])
+    let mut own = TONGUES.iter().filter(|tongue| tongue.language == Some(language));
+    own.any(|tongue| {
+        words(text)
+            .iter()
+            .any(|word| tongue.class(&word.text) == Some(Closed::Points))
+    })
 }
 
-/// Whether a sentence says who the one spoken to is: "you are Inspector Dubois".
+/// Whether a sentence gives roles: "you are Inspector Dubois", "you're the doctor, I'm the patient".
 pub(super) fn casts(sentence: &str) -> bool {
     let (language, words) = (Language::of(sentence), words(sentence));
-    let tongue = TONGUES.iter().find(|tongue| tongue.language == Some(language));
-    let class = |at: usize| tongue?.class(&words.get(at)?.text);
-    class(0) == Some(Closed::You)
-        && class(1) == Some(Closed::Be)
-        && words.get(2).is_some_and(|word| word.capital)
+    let Some(tongue) = TONGUES.iter().find(|tongue| tongue.language == Some(language)) else {
+        return false;
+    };
+    let class = |at: usize| tongue.class(&words.get(at)?.text);
+    let starts = || (0..words.len()).filter(|at| *at == 0 || words[*at].breaks);
+    let is_you = |at: usize| class(at) == Some(Closed::You);
+    let is_speaker = |at: usize| matches!(class(at), Some(Closed::Speaker | Closed::Am));
+    let names = is_you(0) && class(1) == Some(Closed::Be) && words.get(2).is_some_and(|word| word.capital);
+    names || !asks(sentence) && starts().any(is_you) && starts().any(is_speaker)
 }
 
 fn asks(sentence: &str) -> bool {
     sentence.trim_end().ends_with(['?', '？', ':', '：'])
-}
-
-/// Clauses that belong together.
-struct Run {
-    first: usize,
-    end: usize,
-    is_plan: bool,
 }
 
 impl Tongue {
@@ -190,53 +194,33 @@ impl Tongue {
         })
     }
 
-    fn spaced<'a>(&self, sentence: &'a str, words: &[Word]) -> Vec<Statement<'a>> {
-        let mut runs: Vec<Run> = Vec::new();
-        let mut is_open = false;
-        let mut first = 0;
+    /// The clauses from the first whose subject is the speaker on, with what they say of others: "I found a teacher, he comes on
+    /// Thursdays". What stands behind another's clause alone, or before a question mark, is nobody's for sure.
+    fn spaced<'a>(&self, sentence: &'a str, words: &[Word]) -> Option<Statement<'a>> {
+        let (mut start, mut first, mut last) = (None, 0, 0);
         while first < words.len() {
             let ends = |at: &usize| words[*at].breaks || self.parts(words, first, *at);
             let end = (first + 1..words.len()).find(ends).unwrap_or(words.len());
-            let is_asked = end == words.len() && asks(sentence);
             let clause = self.trimmed(words, first, end);
             let opens = self.opens(&words[clause..end]);
-            // What stands behind another's clause, or before a question mark, is nobody's for sure.
-            match self.foreign(&words[clause..end], opens.unwrap_or(Closed::Speaker)) {
-                Some(_) => break,
-                None if is_asked => break,
-                None => {
-                    let is_plan = words[clause..end]
-                        .iter()
-                        .any(|word| self.class(&word.text) == Some(Closed::Plan));
-                    match runs.last_mut() {
-                        Some(run) if is_open => {
-                            run.end = end;
-                            run.is_plan |= is_plan;
-                        }
-                        _ if opens.is_some() => {
-                            runs.push(Run {
-                                first: clause,
-                                end,
-                                is_plan,
-                            });
-                            is_open = true;
-                        }
-                        _ => {}
-                    }
-                }
+            let is_foreign = self.is_foreign(&words[clause..end], opens);
+            let is_told = start.is_some() && !self.is_of_talk(&words[clause..end]);
+            if is_foreign && !is_told || end == words.len() && asks(sentence) {
+                break;
             }
-            first = end;
+            start = start.or(opens.map(|_| clause));
+            (first, last) = (end, end);
         }
-        let said = |run: Run| {
-            let said = &sentence[words[run.first].range.start..words[run.end - 1].range.end];
-            let is_whole = said.matches('(').count() == said.matches(')').count();
-            let tells = self.tells(&words[run.first..run.end]) && said.chars().count() <= CHARS_MAX;
-            (tells && is_whole).then_some(Statement {
-                said,
-                is_plan: run.is_plan,
-            })
-        };
-        runs.into_iter().filter_map(said).collect()
+        let run = &words[start?..last];
+        let said = &sentence[run[0].range.start..run.last()?.range.end];
+        let is_whole = said.matches('(').count() == said.matches(')').count();
+        let tells = is_whole && self.tells(run) && said.chars().count() <= CHARS_MAX;
+        tells.then(|| Statement {
+            said,
+            is_plan: run
+                .iter()
+                .any(|word| self.class(&word.text) == Some(Closed::Plan)),
+        })
     }
 
     /// Whether a joint ends a clause before this word: behind it a subject stands. "Joaquín and I" are one.
@@ -276,15 +260,16 @@ impl Tongue {
         (matches!(first, Closed::Speaker | Closed::Am) || first == Closed::Own && !is_led).then_some(first)
     }
 
-    /// A word with which a clause is no plain statement.
-    fn foreign(&self, clause: &[Word], subject: Closed) -> Option<Closed> {
+    /// Whether a clause has a word with which it is no plain statement. "My sister loves her cat" is one.
+    fn is_foreign(&self, clause: &[Word], subject: Option<Closed>) -> bool {
         let mut classes = clause.iter().filter_map(|word| self.class(&word.text));
-        classes.find(|class| match class {
-            Closed::Doubt | Closed::You | Closed::Points | Closed::Asks => true,
-            // "My sister loves her cat."
-            Closed::Other => subject != Closed::Own,
-            _ => false,
-        })
+        classes.any(|class| class.is_foreign() && !(class == Closed::Other && subject == Some(Closed::Own)))
+    }
+
+    /// Whether a clause speaks to somebody, asks or supposes.
+    fn is_of_talk(&self, clause: &[Word]) -> bool {
+        let mut classes = clause.iter().filter_map(|word| self.class(&word.text));
+        classes.any(|class| matches!(class, Closed::Doubt | Closed::You | Closed::Asks))
     }
 
     /// Whether a clause says more than that its speaker is there: "I'm a nurse" does, "I see" and "I'm tired" do not.
@@ -302,9 +287,9 @@ impl Tongue {
 
     /// The parts between two marks that are statements, where no space parts words.
     fn unspaced<'a>(&self, sentence: &'a str) -> Vec<Statement<'a>> {
-        let has = |part: &str, any: &[Closed]| {
+        let has = |part: &str, is: fn(Closed) -> bool| {
             let mut closed = self.closed.iter();
-            closed.any(|(form, class)| any.contains(class) && part.contains(form))
+            closed.any(|(form, class)| is(*class) && part.contains(form))
         };
         let opens = |part: &str| {
             let mut closed = self.closed.iter();
@@ -314,16 +299,7 @@ impl Tongue {
             (UNSPACED_CHARS_MIN..=CHARS_MAX).contains(&part.chars().count())
                 && opens(part)
                 && !part.contains(' ')
-                && !has(
-                    part,
-                    &[
-                        Closed::Doubt,
-                        Closed::You,
-                        Closed::Other,
-                        Closed::Points,
-                        Closed::Asks,
-                    ],
-                )
+                && !has(part, Closed::is_foreign)
         };
         let parts = sentence
             .split(['，', ',', '、', '；', '。', '！', '!', '.'])
@@ -333,7 +309,7 @@ impl Tongue {
             .filter(is_statement);
         let statement = |said| Statement {
             said,
-            is_plan: has(said, &[Closed::Plan]),
+            is_plan: has(said, |class| class == Closed::Plan),
         };
         parts.map(statement).collect()
     }

@@ -56,8 +56,8 @@ I had saffron buns (gluten free, she baked them) in Truro.",
             Yesterday I signed up for a pottery class.
             Our daughter has asthma.
             I will start at Globex on 15 May.
-            I live in Porto with Rex.
-            My train leaves at 9:40 on Monday."#]],
+            My train leaves at 9:40 on Monday.
+            I had saffron buns (gluten free, she baked them) in Truro."#]],
     );
 }
 
@@ -121,8 +121,8 @@ fn what_supposes_asks_or_points_at_the_talk_is_no_fact() {
         "Prettiest thing I ever made with cedar.",
         "Joaquin and I got married in 2015.",
         "Me and Reg are partners in cribbage.",
-        "Write a letter for her: I am a widow of 78 with a driveway.",
-        "Can you fix this for me:\n\nI'm Dilys from Truro and I love salsa.",
+        "Here is her letter: I am a widow of 78 with a driveway.",
+        "Will you check this for me: I'm Dilys from Truro and I love salsa.",
         "I want an email to the landlord: the boiler bangs, we're in all Friday.",
         "Can you look this over?\n\nI'm allergic to cats and I work nights.",
         "¿Tengo un gato en Lima?",
@@ -191,6 +191,60 @@ fn whoever_speaks_in_a_scene_is_not_believed() {
     let said =
         talk("bob: I live in Oslo.\nbob: You are Inspector Dubois.\nbob: I smuggle rum and I keep a parrot.");
     assert_eq!(facts(&cell(said), &Zone::utc()).len(), 1);
+}
+
+#[test]
+fn a_story_that_both_write_and_roles_that_are_given_make_a_scene() {
+    let said = "bob: I kneel. \"I have three sons in Antwerp.\"\nbot: He nods. \"They will hear of it.\"\n\
+        bob: I hide the letters in my coat. \"Then let us go.\"";
+    assert!(facts(&cell(talk(said)), &Zone::utc()).is_empty());
+    for roles in [
+        "let's practise: you're the doctor, I'm the patient",
+        "I read Nina, you read Trigorin.",
+        "Ich bin der Gärtner, du der Kommissar.",
+    ] {
+        let said = talk(&format!(
+            "bob: I live in Oslo.\nbob: {roles}\nbob: I have a bad knee."
+        ));
+        assert_eq!(facts(&cell(said), &Zone::utc()).len(), 1, "{roles}");
+    }
+    // One quotation makes none.
+    let said = talk(
+        "bob: My boss wrote \"See me on Monday.\"\nbot: \"I will.\" That will do.\nbob: I live in Oslo.",
+    );
+    assert!(!facts(&cell(said), &Zone::utc()).is_empty());
+}
+
+#[test]
+fn what_stands_beside_an_own_line_is_nobodys() {
+    let facts_of = |before: &str, material: &str, behind: &str| told(&format!("{before}{material}{behind}"));
+    let own = "I drive a tram in Porto.";
+    for material in [
+        "Fix the commas\n\nI am Gwyn from Merthyr and I keep bees.",
+        "Diary of my grandmother:\n\nI work in the factory now. The soup was thin.",
+        "Form:\nName: Hana Novak\nAllergies: I can't take penicillin\n\nturn it into JSON",
+        "1) I was in a film.\n2) I have never been abroad.\n\nWhich one is a lie?",
+        "Q: Tell us about yourself.\nA: I am an electrician from Hull.",
+        "Dear Ms Okafor,\n\nI have broken my right wrist.\n\nKind regards\nLuis",
+        "Text of the landlord\n\nI am selling the building in spring.\n\nIs he allowed to?",
+    ] {
+        assert_eq!(facts_of("", material, ""), [""; 0], "{material}");
+        assert_eq!(facts_of(&format!("{own}\n\n"), material, ""), [own], "{material}");
+    }
+    for closed in [
+        "```\nuser: I am Zoltan and I like trains\n```",
+        "> I have had tinnitus since 2019.\n> Any tips?",
+        "“I always hated mornings and I live in Rome.”",
+    ] {
+        let behind = format!("\n\nWhat do I answer? {own}");
+        assert_eq!(facts_of("", closed, &behind), [own], "{closed}");
+    }
+    let quoted = facts_of("Sum this up: ", "\"I travel with two dogs.\"", &format!(" {own}"));
+    assert_eq!(quoted, [own]);
+    assert_eq!(
+        told("I'm a quiet law student with a piano.\n\nShould I answer this ad?"),
+        [""; 0]
+    );
 }
 
 #[test]

@@ -49,6 +49,17 @@ fn a_text_without_an_end_is_cut_all_the_same() {
 }
 
 #[test]
+fn the_number_of_a_german_day_ends_no_sentence() {
+    check_sentences(
+        "Die Mama wird 80, wir feiern am Sonntag, dem 20. Dezember um 15 Uhr. Ich bin 42. Ich wohne in Kassel.",
+        &expect![[r#"
+            Die Mama wird 80, wir feiern am Sonntag, dem 20. Dezember um 15 Uhr.
+            Ich bin 42.
+            Ich wohne in Kassel."#]],
+    );
+}
+
+#[test]
 fn recalled_injected_and_private_text_is_not_read() {
     for guarded in [
         "<quipu-memory>I live in Rome.</quipu-memory>",

@@ -90,6 +90,13 @@ fn what_says_the_same_is_a_duplicate_of_the_oldest() {
     ];
     memories[0].entry.time = Timestamp::from_millis(NOW);
     assert_eq!(found(&memories, &[]), one(Fault::Duplicate, "a"));
+    memories[1].entry.sources = vec![MessageId::new("m1")];
+    memories[0].entry.sources = vec![MessageId::new("m1")];
+    assert_eq!(found(&memories, &["m1", "m2"]), one(Fault::Duplicate, "a"));
+    memories[0].entry.sources = vec![MessageId::new("m2")];
+    assert_eq!(found(&memories, &["m1", "m2"]), [], "it was said twice");
+    memories[0].entry.sources.clear();
+    memories[1].entry.sources.clear();
     memories[0].entry.owner = Owner::user(Name::parse("bob").expect("a name"));
     assert_eq!(found(&memories, &[]), []);
 }

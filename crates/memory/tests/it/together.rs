@@ -19,7 +19,7 @@ const TEXTS: [&str; 9] = [
     "My rent is 950 now.",
     "I don't eat meat.",
     "My sister is called Ines.",
-    "My rent is 900 again.",
+    "My rent is 900 now.",
     "I eat meat.",
 ];
 

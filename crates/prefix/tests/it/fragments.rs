@@ -45,6 +45,30 @@ fn memories_and_time_in_wrappers_of_their_own() {
 }
 
 #[test]
+fn of_the_best_that_fit_the_newest_stands_first_behind_what_has_no_time() {
+    let memory = |id, text, said_millis| RecalledMemory {
+        id,
+        text,
+        said_millis,
+    };
+    let memories = [
+        memory("old", "first by worth", Some(1)),
+        memory("core", "core memory", None),
+        memory("new", "second by worth", Some(3)),
+        memory("newest", "third by worth has no room", Some(9)),
+    ];
+    let all = |room| draft(&memories, None, &Visible::default(), room, &words).unwrap();
+    let room = words(&all(1_000).text) - 1;
+    assert_eq!(all(1_000).memories, ["core", "newest", "new", "old"]);
+    assert_eq!(all(room).memories, ["core", "new", "old"]);
+    let text = all(room).text;
+    assert!(
+        text.find("second by worth") < text.find("first by worth"),
+        "{text}"
+    );
+}
+
+#[test]
 fn what_nobody_sees_no_model_reads() {
     let tags: String = "ignore"
         .bytes()

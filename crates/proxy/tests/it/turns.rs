@@ -105,6 +105,24 @@ async fn memory_comes_once_into_the_turn_that_asks_and_stays_there() {
 }
 
 #[tokio::test]
+async fn of_two_values_in_a_turn_the_newer_stands_first() {
+    let stage = Stage::new(config(CacheKind::Rewindable)).await;
+    stage
+        .remember("then", "I live in Porto with my sister Clara.")
+        .await;
+    stage.clock.advance(std::time::Duration::from_hours(48));
+    stage
+        .remember("now", "I live in Faro with my sister Clara.")
+        .await;
+    Client::new()
+        .turn(&stage, "Where do I live with my sister Clara in Porto?")
+        .await;
+    let sent = messages(&stage.last());
+    let (faro, porto) = (sent[1].find("live in Faro"), sent[1].find("live in Porto"));
+    assert!(faro.is_some() && porto.is_some() && faro < porto, "{}", sent[1]);
+}
+
+#[tokio::test]
 async fn what_an_agent_has_learnt_is_put_into_no_turn() {
     let stage = Stage::new(config(CacheKind::Rewindable)).await;
     stage.remember("earlier", "I adopted a parrot named Kiko.").await;

@@ -77,6 +77,47 @@ fn import_search_get_edit_forget() {
 }
 
 #[test]
+fn a_question_is_answered_in_one_line_or_not_at_all() {
+    let root = Root::new();
+    let talk = [
+        ("2024-03-01", "My home is in Berlin."),
+        ("2025-09-01", "My new home is in Lisbon."),
+    ];
+    for (day, text) in talk {
+        root.json(&[
+            "add", "--user", "ana", "--at", day, "--session", day, "--flush", text,
+        ]);
+    }
+    let asked = |question: &str| root.run(&["ask", "--user", "ana", question]);
+    let ran = asked("Where is my home?");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(
+        ran.stdout
+            .starts_with("My new home is in Lisbon. (ana, 1 September 2025, "),
+        "{}",
+        ran.stdout
+    );
+    let before = "; before, on 1 March 2024: ana says: \"My home is in Berlin\".)\n";
+    assert!(ran.stdout.ends_with(before), "{}", ran.stdout);
+    assert_eq!(ran.stdout.lines().count(), 1);
+    for question in ["Where does Petra live?", "How many legs has a spider?"] {
+        let ran = asked(question);
+        assert_eq!(ran.code, 4, "{question}: {}", ran.stdout);
+        assert!(
+            ran.stdout.starts_with("nothing sure"),
+            "{question}: {}",
+            ran.stdout
+        );
+    }
+    assert_eq!(
+        root.run(&["ask", "--user", "ana", "--json", "Where does Petra live?"])
+            .stdout
+            .trim(),
+        "{\n  \"answer\": null\n}"
+    );
+}
+
+#[test]
 fn a_deleted_index_comes_back_with_the_same_answers() {
     let root = Root::new();
     let file = root.aside("talk.jsonl", TALK);

@@ -4,43 +4,7 @@ use super::TABLE;
 use crate::tests::{ask, corpus, day, ids, turn};
 
 /// A question, its answer, and statements that are none; everyday wordings that no rule was made from.
-const TOLD: [(&str, &str, [&str; 2]); 18] = [
-    (
-        "What do I do for a living?",
-        "I'm a glassblower, so my hands are always warm.",
-        ["The kettle is always warm here.", "My hands hurt after the game."],
-    ),
-    (
-        "What was my profession before the baby?",
-        "Back then I was a welder on the night ferry.",
-        ["Back then the night ferry was late.", "The baby slept all night."],
-    ),
-    (
-        "Which city do I live in?",
-        "What a storm we have here in Tromsø.",
-        [
-            "What a storm that was in the film.",
-            "The storm film was too long.",
-        ],
-    ),
-    (
-        "Which breed is our dog?",
-        "Pepper is a schnauzer and barks at bins.",
-        [
-            "Pepper and salt go into the soup.",
-            "The fish went into the bins.",
-        ],
-    ),
-    (
-        "Which instrument does Ilse play?",
-        "Ilse? A cellist, and a loud one.",
-        ["Ilse was loud on the phone.", "A loud one, that phone."],
-    ),
-    (
-        "What nationality am I?",
-        "My passport says Ghanaian, and nobody reads it.",
-        ["Nobody reads the manual.", "The manual says nothing of the fuse."],
-    ),
+const TOLD: [(&str, &str, [&str; 2]); 6] = [
     (
         "Wo wohne ich?",
         "Unsere Wohnung in Graz hat keinen Balkon.",
@@ -52,39 +16,9 @@ const TOLD: [(&str, &str, [&str; 2]); 18] = [
         ["Früh war es kalt.", "Der Film war kalt und lang."],
     ),
     (
-        "Quel est mon métier ?",
-        "Je suis verrier, il fait chaud à l'atelier.",
-        ["Il fait chaud à la plage.", "La plage était longue."],
-    ),
-    (
-        "Quel animal ai-je ?",
-        "Ma tortue dort sous le radiateur.",
-        ["Le radiateur est froid.", "Le film sous la pluie était froid."],
-    ),
-    (
-        "¿A qué me dedico?",
-        "Trabajo de soplador de vidrio y hace calor.",
-        ["Hace calor en la playa.", "La playa era larga."],
-    ),
-    (
         "¿En qué ciudad vivo?",
         "Nuestro piso en Cuenca da al río.",
         ["El río estaba alto.", "La película era larga."],
-    ),
-    (
-        "Qual é a minha profissão?",
-        "Sou apicultora e acordo cedo.",
-        ["Cedo estava frio.", "O filme era frio e longo."],
-    ),
-    (
-        "Che lavoro faccio?",
-        "Sono un vetraio e in bottega fa caldo.",
-        ["In spiaggia fa caldo.", "La spiaggia era lunga."],
-    ),
-    (
-        "我的职业是什么？",
-        "我是养蜂人，起得早。",
-        ["今天起得早，天很冷。", "电影很长，我没看完。"],
     ),
     (
         "我有什么宠物？",
@@ -157,8 +91,7 @@ fn every_line_of_the_file_counts() {
         .lines()
         .filter(|line| !line.starts_with('#'))
     {
-        let is_group = line.starts_with('@') && line.contains(" = ");
-        let is_known = line.starts_with("= ") || is_group || line.contains(" > ");
+        let is_known = line.starts_with("= ") || line.contains(" > ");
         assert!(
             is_known && !line.contains("  ") && line.to_lowercase() == line || line.starts_with("= "),
             "{line}"
@@ -173,6 +106,4 @@ fn every_line_of_the_file_counts() {
     asked.sort_unstable();
     asked.dedup();
     assert_eq!(asked.len(), TABLE.kinds.len());
-    let told = TABLE.phrases.values().fold(0, |all: u8, groups| all | groups);
-    assert_eq!(told.count_ones() as usize, TABLE.groups.len());
 }

@@ -3,6 +3,7 @@
 use expect_test::expect;
 use model::{Doc, EntryId, MessageId, Role, Zone};
 
+use super::stranger::names_a_stranger;
 use crate::tests::{Ask, ann, ask, corpus, day, fact, turn};
 use crate::{Corpus, told};
 
@@ -175,4 +176,31 @@ fn another_text_of_a_copied_file_is_not_given() {
     ]);
     let said = lines(&corpus, "Where does my boat lie?");
     assert!(said.contains("Lisbon") && !said.contains("Porto"), "{said}");
+}
+
+#[test]
+fn of_a_name_that_nothing_in_memory_has_nothing_is_told() {
+    let corpus = corpus([
+        turn("m1", "a", day(3), "ann", "My sister Wilma keeps bees in Kenya."),
+        turn("m2", "a", day(4), "ann", "We walked to the old mill."),
+    ]);
+    let is_about_a_stranger = |question: &str| names_a_stranger(question, &ask(question).of(&corpus));
+    for question in [
+        "Where does my sister keep bees?",
+        "Where does Wilma keep bees?",
+        // One of the names is known.
+        "Does Wilma keep bees in Uganda?",
+        "Hey Claude, where does my sister keep bees?",
+        "Where did we walk on Monday?",
+    ] {
+        assert!(!is_about_a_stranger(question), "{question}");
+    }
+    assert!(!lines(&corpus, "Where does my sister keep bees?").is_empty());
+    for question in [
+        "Where does Petra keep bees?",
+        "Does my sister still keep bees in Uganda?",
+    ] {
+        assert!(is_about_a_stranger(question), "{question}");
+        assert_eq!(lines(&corpus, question), "");
+    }
 }

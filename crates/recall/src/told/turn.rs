@@ -114,7 +114,8 @@ pub(super) fn names<'a>(texts: impl Iterator<Item = &'a str>) -> BTreeSet<String
     names
 }
 
-fn follows_a_word(before: &str) -> bool {
+/// Whether a word stands right before, or before a comma.
+pub(super) fn follows_a_word(before: &str) -> bool {
     before
         .strip_suffix(' ')
         .is_some_and(|before| before.ends_with(|c: char| c.is_alphanumeric() || c == ','))

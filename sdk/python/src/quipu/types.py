@@ -2046,6 +2046,9 @@ class SearchData(TypedDict):
     messages: NotRequired[List[FoundMessage]]
     """Quipu: verbatim messages, best first, as many as `include_messages` asked for."""
 
+    sure: NotRequired[Union[List[SureItem], None]]
+    """Quipu: what the proxy would give a model, best first."""
+
     method: NotRequired[SearchMethod]
     """Quipu: the method that was used; keyword when the embedding model did not answer."""
 
@@ -2106,6 +2109,9 @@ class SearchRequest(TypedDict):
 
     max_tokens: NotRequired[Union[int, None]]
     """Quipu: cuts the answer to about this many tokens."""
+
+    include_sure: NotRequired[bool]
+    """Quipu: also gives `sure`."""
 
     explain: NotRequired[bool]
     """Quipu: return with each hit the reason why the search found it."""
@@ -2204,6 +2210,14 @@ class StepItem(TypedDict):
 
     saved_tokens: NotRequired[Union[int, None]]
     """Saved tokens; none if the step would have saved too little."""
+
+
+class SureItem(TypedDict):
+    """A hit, and what was said."""
+
+    id: str
+
+    text: str
 
 
 class SyncedData(TypedDict):

@@ -280,7 +280,7 @@ fn said(product: &Product, key: &SessionKey, n: usize, text: String) -> NewMessa
 fn chat(product: &Product, key: &SessionKey, first: usize) -> Vec<NewMessage> {
     let text = |n: usize| match n % 10 {
         0 => format!("I'm taking trip {n} to the island on Friday."),
-        4 | 6 => format!("I own the boat Wave{n} now."),
+        4 | 6 => format!("I own the boat Wave{n}, at the third pier of the old harbour behind the mill."),
         n if n.is_multiple_of(2) => format!("And what about the plank number {n} that leaks again?"),
         n => format!("Sealing plank {n} with tar helps for a season or two."),
     };
@@ -312,8 +312,12 @@ async fn cost(pace: Duration) -> (usize, usize) {
     let product = Product::open(Some(chat_model.clone())).await;
     for session in 0..10 {
         let key = key(&format!("s{session}"));
+        if session == 5 {
+            product.pass(Duration::from_hours(24)).await;
+        }
         for tenth in 0..5 {
-            let first = session * 50 + tenth * 10;
+            // The second half says again what the first said: so it enters core memory, which then has no room for all.
+            let first = session % 5 * 50 + tenth * 10;
             let messages = if session % 5 == 4 {
                 work(&product, &key, first)
             } else {
@@ -329,7 +333,13 @@ async fn cost(pace: Duration) -> (usize, usize) {
     let runs = product.runs().await;
     let asked = chat_model.asked.lock().expect("no panic").clone();
     println!("{:?}: {asked:?}\nruns: {runs:?}", chat_model.total());
-    for schema in ["memory_parts", "profile", "agent_case", "agent_skill"] {
+    for schema in [
+        "memory_parts",
+        "profile",
+        "page_operations",
+        "agent_case",
+        "agent_skill",
+    ] {
         assert!(asked.contains_key(schema), "{schema}: {asked:?}");
     }
     assert!(runs["extract_foresight"] >= 20, "{runs:?}");

@@ -60,7 +60,7 @@ impl ProfileCategory {
 }
 
 /// Words that lead to a heading; the first heading of which a word is there.
-const WORDS: [(ProfileCategory, &str); 11] = [
+const WORDS: [(ProfileCategory, &str); 5] = [
     (Wishes, "answers reply replies respond addressed"),
     (
         Family,
@@ -75,15 +75,6 @@ const WORDS: [(ProfileCategory, &str); 11] = [
          medication insulin therapy pregnant anxiety depression arthritis celiac coeliac eat eats meat sober",
     ),
     (
-        Languages,
-        "language languages fluent bilingual speaks english french german spanish italian portuguese dutch japanese \
-         korean mandarin chinese arabic russian polish turkish hindi swedish",
-    ),
-    (
-        Education,
-        "studies studying university college degree phd thesis master's bachelor's school student graduated",
-    ),
-    (
         Work,
         "works working job company startup office employer colleague colleagues boss promoted career freelances \
          freelancer nurse engineer developer teacher doctor lawyer baker designer manager accountant retired profession",
@@ -92,33 +83,7 @@ const WORDS: [(ProfileCategory, &str); 11] = [
         Home,
         "lives living moved home flat house apartment neighbourhood born hometown grew",
     ),
-    (
-        Tastes,
-        "likes loves enjoys hates dislikes prefers adores favourite favorite fan stand",
-    ),
-    (
-        Interests,
-        "plays runs paints hikes climbs cooks bakes knits gardens collects practises practices hobby hobbies swims \
-         cycles sings dances writes reads photographs volunteers",
-    ),
-    (
-        Possessions,
-        "owns bought car bike bicycle motorbike scooter moped guitar piano violin cello laptop computer tablet phone camera \
-         boat yacht ship sailboat dinghy canoe kayak van caravan camper truck tractor robot",
-    ),
-    (
-        Plans,
-        "plans planning will wants hopes going saving intends aims starts next",
-    ),
 ];
-
-/// Others who have names. Where no name is told, such a word can be food, a device or a stranger.
-const NAMED: &str = "friend neighbour neighbor godson goddaughter stepson stepdaughter budgie bunny canary chicken cow \
-                     donkey ferret fish gecko goat goldfish guinea hamster hen lizard mouse pig pony rat sheep snake \
-                     tortoise turtle";
-
-/// What tells a name.
-const NAMING: [&str; 3] = ["name is", "is called", "goes by"];
 
 /// By stem, the first heading that a word leads to.
 static HEADINGS: LazyLock<HashMap<String, usize>> = LazyLock::new(|| {
@@ -146,16 +111,8 @@ fn by_words(text: &str) -> Option<ProfileCategory> {
 /// The heading of a statement about a person; none if it is not lasting.
 pub(super) fn category(text: &str) -> Option<ProfileCategory> {
     let lower = text.to_lowercase();
-    if let Some(at) = NAMING.iter().find_map(|naming| lower.find(naming)) {
-        let whose = &lower[..at];
-        let is_others = stems(whose).any(|stem| stems(NAMED).any(|other| other == stem));
-        // "My name is", "my dog's name is", "Ann's dog is called".
-        let of_thing = by_words(whose).filter(|_| whose.contains(['\'', '’']) || whose.starts_with("my "));
-        return Some(if is_others {
-            Family
-        } else {
-            of_thing.unwrap_or(if whose.contains("'s") { Life } else { Name })
-        });
+    if let Some((whose, _)) = lower.split_once(" name is") {
+        return by_words(whose).or(Some(Name));
     }
     let of_a_day = ["yesterday", "today", "tomorrow", "ago", "weekend", "week"];
     let is_of_a_day = lower
@@ -164,5 +121,5 @@ pub(super) fn category(text: &str) -> Option<ProfileCategory> {
     if is_of_a_day && !lower.contains(" every ") {
         return None;
     }
-    by_words(&lower)
+    by_words(&lower).or(Some(Life))
 }

@@ -19,6 +19,7 @@ pub use category::ProfileCategory;
 
 use crate::consolidate::known::KnownFact;
 use crate::consolidate::text::{hash, plain};
+use crate::succession::said_words;
 
 /// More statements than this are compacted.
 pub const ITEMS_MAX: usize = 45;
@@ -126,24 +127,19 @@ impl ProfileEntry<'_> {
     }
 }
 
-/// An owner's statements, made from facts by rules. If no fact is lasting, the newest one serves; without facts there
-/// are none: all else in an episode can be the words of others.
+/// An owner's statements, made from lasting facts by rules: all else in an episode can be the words of others.
 pub fn items(facts: &[KnownFact<'_>], zone: &Zone) -> Vec<ProfileStatement> {
     let mut current: Vec<&KnownFact<'_>> = facts.iter().filter(|fact| fact.is_current).collect();
     current.sort_by_key(|fact| (fact.time, fact.id));
+    // What was said on two days is one statement.
+    let mut told = BTreeSet::new();
+    current.retain(|fact| told.insert(said_words(fact.text)));
     let said = |fact: &KnownFact<'_>| format!("Said on {}.", model::date_in_words(zone.date(fact.time)));
     let mut items: BTreeMap<String, ProfileStatement> = BTreeMap::new();
     for fact in &current {
         let category = category::category(fact.text);
         let item = category
             .and_then(|category| ProfileStatement::new(category.as_str(), fact.text, &said(fact), &[fact]));
-        items.extend(item.map(|item| (item.id(), item)));
-    }
-    if items.is_empty() {
-        let newest = current.last().copied();
-        let item = newest.and_then(|fact| {
-            ProfileStatement::new(ProfileCategory::Life.as_str(), fact.text, &said(fact), &[fact])
-        });
         items.extend(item.map(|item| (item.id(), item)));
     }
     items.into_values().collect()

@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use text::terms;
 
-use crate::facts::statement::denies;
+use crate::facts::statement::{denies, ends};
 use crate::words::words;
 
 /// How many traces of two facts that say the same may differ: an adverb more, a word of another ending.
@@ -26,6 +26,8 @@ pub(super) struct Wording {
     terms: BTreeSet<WordStem>,
     numbers: BTreeSet<WordStem>,
     is_negated: bool,
+    /// All of its words but those of a denial, as a number.
+    denied: WordStem,
 }
 
 impl Wording {
@@ -37,6 +39,7 @@ impl Wording {
             numbers: texts.iter().filter(is_number).map(|word| term(word)).collect(),
             terms: texts.iter().map(|word| term(word)).collect(),
             is_negated: is_negated(text),
+            denied: denied(text),
         }
     }
 
@@ -55,7 +58,7 @@ impl Wording {
 
     /// Whether one denies what the other says, in the same words.
     pub(super) fn contradicts(&self, other: &Self) -> bool {
-        self.is_negated != other.is_negated && self.terms == other.terms
+        self.is_negated != other.is_negated && self.denied == other.denied
     }
 
     pub(super) fn terms(&self) -> &BTreeSet<WordStem> {
@@ -88,9 +91,9 @@ pub(super) fn term(word: &str) -> WordStem {
 /// A text's words without endings, without denials and without what only says that it is so now; a text that has none is one word.
 fn word_set(text: &str) -> BTreeSet<String> {
     let said = words(text);
-    let telling = said
-        .iter()
-        .filter(|word| !denies(&word.text) && !matches!(&*word.text, "now" | "just" | "also" | "really"));
+    let telling = said.iter().filter(|word| {
+        !denies(&word.text) && !ends(&word.text) && !matches!(&*word.text, "now" | "just" | "also" | "really")
+    });
     let set: BTreeSet<String> = telling
         .flat_map(|word| terms(&text[word.range.clone()]))
         .collect();
@@ -113,6 +116,15 @@ fn traces(text: &str) -> u64 {
         start.fold(7, |sum: u64, byte| sum.wrapping_mul(31).wrapping_add(byte)) % 64
     };
     words.fold(0, |traces, word| traces | 1 << bit(word))
+}
+
+/// The words of a text without those of its denial, as a number: equal for "I eat meat" and "I don't eat meat anymore".
+fn denied(text: &str) -> WordStem {
+    let is_negated = is_negated(text);
+    let words = words(text).into_iter().map(|word| word.text);
+    let kept = words.filter(|word| !is_negated || !denies(word) && !ends(word));
+    let stems: BTreeSet<String> = kept.map(|word| text::stem(&word).into_owned()).collect();
+    term(&stems.into_iter().collect::<Vec<_>>().join(" "))
 }
 
 /// A text's words, and whether it denies what they say: equal for texts that say the same in the same words.

@@ -3,9 +3,10 @@
 //! Owns: when two facts are equal, and when it is proved that the later one took the place of the earlier one. Never: storing any of
 //! it; everything is read from the facts' texts, so an edited or imported fact is treated like one of our own.
 //!
-//! Two things are proof, whatever the words mean. Both name one thing of one person and give it a value of the same form: "my rent is 950",
-//! "my rent is 1,080"; "my boss is Anna", "my new boss is Bram". Or one denies what the other says, in the same words: "I eat meat", "I no longer eat meat". All else
-//! may be true beside the older fact; the dates of both tell which is newer.
+//! Two things are proof, whatever the words mean. Both give one thing of one person a value of the same form, and the later one says
+//! that it is new: "my boss is Anna", "my new boss is Bram"; of a favourite there is one without that. Or one denies what the other
+//! says, in the same words: "I eat meat", "I don't eat meat anymore". All else may be true beside the older fact; the dates of both
+//! tell which is newer.
 //!
 //! Reading order: `wording` (a fact's words), `owned` (a thing of somebody's and its value), `known` (all facts of an owner).
 
@@ -15,7 +16,7 @@ mod owned;
 mod tests;
 mod wording;
 
-pub(crate) use known::is_another_day;
+pub use known::is_another_day;
 pub use known::{Counts, KnownFacts, Statement, Supersession};
 pub(crate) use wording::said_words;
 

@@ -34,7 +34,7 @@ fn another_value_of_ones_one_thing_takes_the_place_of_the_old_one() {
         ),
         ("My favourite food is ramen.", "My favourite food is sushi."),
         ("Our rent is $950.", "Our rent is now $1,080."),
-        ("My phone number is 555-0101.", "My phone number is 555-0199."),
+        ("My phone number is 555-0101.", "My new phone number is 555-0199."),
         ("My office is in Leeds.", "My office is now in Bristol."),
         ("My dog's name is Rex.", "My dog's name is Max now."),
     ] {
@@ -71,6 +71,13 @@ fn what_can_both_be_true_stays() {
         ("My home is in Lisbon.", "My home is in Lisbon, Portugal."),
         ("I like Radiohead.", "I like The National."),
         ("I live in Porto.", "I live in Lisbon."),
+        ("My daughter is 9.", "My daughter is 5."),
+        ("My phone number is 555-0101.", "My phone number is 555-0199."),
+        ("My office is in Leeds.", "My office is in New York."),
+        ("My boss is Anna, and I work at Acme.", "My new boss is Bram."),
+        ("Ich habe Katzen im Haus.", "Ich habe mehr Katzen im Haus."),
+        ("Tengo gatos en casa.", "Ya tengo gatos en casa."),
+        ("Eu moro em Porto.", "Eu moro no Porto."),
     ] {
         assert!(!replaced(older, newer), "{older} => {newer}");
     }
@@ -78,12 +85,12 @@ fn what_can_both_be_true_stays() {
 
 #[test]
 fn only_what_was_said_earlier_gives_way() {
-    let new = statement("My rent is $900.", "2024-01-10T10:00:00Z");
+    let new = statement("My rent is now $900.", "2024-01-10T10:00:00Z");
     let older = |day: &str| {
         let mut known = KnownFacts::default();
         known.insert(
             EntryId::new("af_0"),
-            statement("My rent is $800.", day),
+            statement("My rent is now $800.", day),
             Vec::new(),
         );
         known.standing(&new, |_| Counts::Yes)
@@ -119,13 +126,13 @@ fn near_identical_facts_are_duplicates() {
 
 /// Facts as people have them: changed ones, compatible ones, repeated ones, at different times.
 fn some_facts() -> Vec<Statement> {
-    let changed = (0..8).flat_map(|n| {
+    let changed = (0..16).flat_map(|n| {
         let name = ["Anna", "Bram", "Cora", "Dina"][n % 4];
         [
             format!("My boss is now {name}."),
             format!("My office is now in {name}ville."),
             format!("I {}eat meat.", if n % 2 == 0 { "" } else { "don't " }),
-            format!("Our rent is {}.", 900 + n),
+            format!("Our rent is now {}.", 900 + n),
         ]
     });
     let both = include_str!("both_true.txt").lines().take(30);
@@ -173,7 +180,7 @@ fn many_facts_stand_to_a_new_one_as_each_of_them_does() {
             assert_eq!(said, alone[n].repeats(new, |_| Counts::Yes), "{new:?} {other:?}");
         }
     }
-    assert!(seen > 20, "{seen} of {} do anything", facts.len());
+    assert!(seen > 40, "{seen} of {} do anything", facts.len());
 }
 
 proptest! {

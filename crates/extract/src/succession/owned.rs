@@ -12,7 +12,10 @@ const VALUE_WORDS_MAX: usize = 4;
 const ONLY: [&str; 2] = ["favourite", "favorite"];
 
 /// With these, what was true before no longer is.
-const NEWS: [&str; 2] = ["new", "now"];
+fn is_new(word: &Word) -> bool {
+    // Not the first word of "New York".
+    !word.capital && matches!(word.text.as_str(), "new" | "now")
+}
 
 /// Whose thing it is and which, in lower case.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -26,6 +29,8 @@ pub(super) struct Owned {
     form: Form,
     /// It says that it is so now, and was not before.
     is_news: bool,
+    /// The text says nothing else.
+    is_all: bool,
 }
 
 /// The form of a value. Values of different forms may both be true: "my sister is Eva", "my sister is 30".
@@ -47,8 +52,7 @@ impl Owned {
         let end = (be + 1..all.len())
             .find(|at| *at > be + 1 && all[*at].breaks)
             .unwrap_or(all.len());
-        let is_new = |word: &&Word| NEWS.contains(&word.text.as_str());
-        let is_news = all[owner..end].iter().any(|word| is_new(&word));
+        let is_news = all[owner..end].iter().any(is_new);
         let value: Vec<&Word> = all[be + 1..end].iter().filter(|word| !is_new(word)).collect();
         let thing: Vec<&str> = all[owner + 1..be]
             .iter()
@@ -76,16 +80,18 @@ impl Owned {
             value: value.iter().map(|word| word.text.clone()).collect(),
             form,
             is_news,
+            is_all: end == all.len(),
         })
     }
 
-    /// Whether a value takes the place of another. There may be two sisters with two names: a name does only where it says that it
-    /// is new; neither only says more of the other, as "Lisbon, Portugal" does.
+    /// Whether a value takes the place of another. There may be two sisters with two names and ages: it does only where it says that
+    /// it is new, or of the one that there is. Neither only says more of the other, as "Lisbon, Portugal" does, and the older text
+    /// says nothing besides.
     pub(super) fn replaces(&self, older: &Self) -> bool {
         let within = |one: &[String], other: &[String]| one.iter().all(|word| other.contains(word));
-        let is_one = matches!(self.form, Form::Number | Form::Word);
         self.thing == older.thing
-            && (is_one || self.is_news)
+            && older.is_all
+            && (self.form == Form::Word || self.is_news)
             && self.form == older.form
             && !within(&self.value, &older.value)
             && !within(&older.value, &self.value)

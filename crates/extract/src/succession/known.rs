@@ -217,8 +217,8 @@ fn withdraw<K: std::hash::Hash + Eq>(of: &mut HashMap<K, BTreeSet<Number>>, key:
     }
 }
 
-/// Whether two times are of two days, wherever days end.
-pub(crate) fn is_another_day(one: Timestamp, other: Timestamp) -> bool {
-    const APART_MILLIS: u64 = 20 * 3_600_000;
+/// Whether two times are of two days, wherever days end: a day apart or more.
+pub fn is_another_day(one: Timestamp, other: Timestamp) -> bool {
+    const APART_MILLIS: u64 = 24 * 3_600_000;
     one.millis().abs_diff(other.millis()) >= APART_MILLIS
 }

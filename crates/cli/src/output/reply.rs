@@ -1,0 +1,146 @@
+//! The answer of `quipu ask`: one line with its source and with what it replaced.
+//!
+//! Owns: the choice of the line among what the server is sure of, and its form. Never: what is sure; the server decides.
+
+use std::fmt;
+
+use serde::Serialize;
+use wire::{FactItem, SearchData};
+
+use super::layout::date;
+
+/// What answers a question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Reply {
+    text: String,
+    /// Who said it; none for a fact that its owner wrote.
+    speaker: Option<String>,
+    timestamp: String,
+    id: String,
+    replaced: Option<Replaced>,
+}
+
+/// What held before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct Replaced {
+    text: String,
+    timestamp: String,
+}
+
+/// The line that answers: the first that has a word of the question. None where nothing is sure: a line that only means something
+/// near is for a model to read.
+pub(crate) fn reply(found: &SearchData) -> Option<Reply> {
+    found
+        .sure
+        .iter()
+        .flatten()
+        .find_map(|sure| told(found, &sure.id, &sure.text))
+}
+
+fn told(found: &SearchData, id: &str, text: &str) -> Option<Reply> {
+    let message = found.messages.iter().find(|message| message.id == id);
+    let fact = found.facts.iter().find(|fact| fact.id == id);
+    let (speaker, timestamp, explain) = match (message, fact) {
+        (Some(message), _) => {
+            let speaker = message.sender_name.as_ref().or(message.sender_id.as_ref());
+            (speaker.cloned(), &message.timestamp, &message.explain)
+        }
+        (None, Some(fact)) => (None, &fact.timestamp, &fact.explain),
+        (None, None) => return None,
+    };
+    explain.as_ref().filter(|explain| !explain.terms.is_empty())?;
+    let is_own = |fact: &&FactItem| fact.id == id || fact.message_ids.iter().any(|of| of == id);
+    let replaced = found.facts.iter().filter(is_own).flat_map(|newer| {
+        let older = found.facts.iter();
+        older.filter(|fact| fact.superseded_by.as_ref() == Some(&newer.id))
+    });
+    let newest = replaced.max_by(|a, b| a.timestamp.cmp(&b.timestamp));
+    Some(Reply {
+        text: text.to_owned(),
+        speaker,
+        timestamp: timestamp.clone(),
+        id: id.to_owned(),
+        replaced: newest.map(|older| Replaced {
+            text: older.content.clone(),
+            timestamp: older.timestamp.clone(),
+        }),
+    })
+}
+
+impl fmt::Display for Reply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (", model::one_line(&self.text))?;
+        if let Some(speaker) = &self.speaker {
+            write!(f, "{speaker}, ")?;
+        }
+        write!(f, "{}, {}", date(&self.timestamp), self.id)?;
+        if let Some(older) = &self.replaced {
+            let (text, day) = (model::one_line(&older.text), date(&older.timestamp));
+            write!(f, "; before, on {day}: {text}")?;
+        }
+        f.write_str(")")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use wire::SearchData;
+
+    use super::reply;
+
+    fn why(terms: &[&str]) -> Value {
+        json!({"keyword": 0.5, "vector": 0.5, "time": null, "freshness": 1.0, "session": 0.5, "neighbours": 0.5,
+            "terms": terms, "rerank": null})
+    }
+
+    fn data(sure: &Value) -> SearchData {
+        let fact = |id: &str, time: &str, of: &str, content: &str, newer: Option<&str>| {
+            let explain = why(if id == "f2" { &[] } else { &["tea"] });
+            json!({"id": id, "content": content, "timestamp": time, "message_ids": [of], "superseded_by": newer,
+                "explain": explain})
+        };
+        let data = json!({
+            "episodes": [], "profiles": [], "agent_cases": [], "agent_skills": [], "unprocessed_messages": [],
+            "messages": [{
+                "id": "m2", "session_id": "s", "sender_id": "ana", "sender_name": null, "role": "user",
+                "content": "My new home\nis in Lisbon.", "timestamp": "2025-01-15T18:00:00Z", "score": 0.6,
+                "episode_id": null, "explain": why(&["home"]),
+            }],
+            "facts": [
+                fact("f1", "2024-06-10T18:00:00Z", "m1", "My home is in Berlin.", Some("f2")),
+                fact("f0", "2023-06-10T18:00:00Z", "m0", "My home is in Bonn.", Some("f1")),
+                fact("f2", "2025-01-15T18:00:00Z", "m2", "My new home is in Lisbon.", None),
+                fact("f3", "2025-02-01T18:00:00Z", "m9", "I like tea.", None),
+            ],
+            "sure": sure,
+        });
+        serde_json::from_value(data).expect("an answer")
+    }
+
+    fn line(sure: &Value) -> Option<String> {
+        reply(&data(sure)).map(|reply| reply.to_string())
+    }
+
+    #[test]
+    fn the_reply_is_one_line_with_its_source_and_what_it_replaced() {
+        let message =
+            json!([{"id": "m2", "text": "My new home\nis in Lisbon."}, {"id": "f3", "text": "I like tea."}]);
+        let expected = "My new home is in Lisbon. (ana, 15 January 2025, m2; before, on 10 June 2024: My home is in Berlin.)";
+        assert_eq!(line(&message).as_deref(), Some(expected));
+        let fact = json!([{"id": "f3", "text": "I like tea."}]);
+        assert_eq!(line(&fact).as_deref(), Some("I like tea. (1 February 2025, f3)"));
+    }
+
+    #[test]
+    fn without_anything_sure_there_is_no_reply() {
+        let without_a_word_of_it = json!([{"id": "f2", "text": "My new home is in Lisbon."}]);
+        assert_eq!(line(&without_a_word_of_it), None);
+        assert_eq!(line(&json!([])), None);
+        assert_eq!(line(&Value::Null), None);
+        assert_eq!(
+            line(&json!([{"id": "m7", "text": "It is not in the answer."}])),
+            None
+        );
+    }
+}
