@@ -14,7 +14,7 @@ use wire::{
 
 use super::{Desk, name, owner, scope, time};
 use crate::api::{Api, Path};
-use crate::args::{AddArgs, AskArgs, GetArgs, KindArg, MethodArg, RoleArg, SearchArgs};
+use crate::args::{AddArgs, AskArgs, GetArgs, KindArg, MethodArg, OwnerArgs, RoleArg, SearchArgs};
 use crate::error::{Exit, Failure};
 use crate::output::{self, Look, say};
 
@@ -144,14 +144,8 @@ pub(super) async fn search(desk: &Desk, api: &Api, args: SearchArgs) -> Result<E
         let when = text.as_deref().map(instant).transpose()?;
         Ok::<_, Failure>(when.map(|at| When::Millis(at.millis())))
     };
-    let (app_id, project_id) = ids(&scope(&args.whose.scope)?);
-    let owner = owner(&args.whose)?;
-    let (user_id, agent_id) = named(&owner);
+    let (owner, about) = question(&args.whose, &query)?;
     let request = SearchRequest {
-        user_id,
-        agent_id,
-        app_id,
-        project_id,
         method: text::same!(args.method, MethodArg => SearchMethod: Keyword, Vector, Hybrid),
         top_k: i64::from(args.top_k),
         min_score: Some(args.min_score),
@@ -161,8 +155,7 @@ pub(super) async fn search(desk: &Desk, api: &Api, args: SearchArgs) -> Result<E
         include_messages: i64::from(args.messages),
         max_tokens: args.max_tokens,
         explain: args.explain,
-        include_person: true,
-        ..SearchRequest::new(&*query)
+        ..about
     };
     if desk.json {
         output::json(&api.post::<Value>("/memory/search", &request).await?)?;
@@ -182,22 +175,30 @@ pub(super) async fn search(desk: &Desk, api: &Api, args: SearchArgs) -> Result<E
     Ok(Exit::Ok)
 }
 
-pub(super) async fn ask(desk: &Desk, api: &Api, args: AskArgs) -> Result<Exit, Failure> {
-    let (app_id, project_id) = ids(&scope(&args.whose.scope)?);
-    let owner = owner(&args.whose)?;
-    let (user_id, agent_id) = named(&owner);
-    let request = SearchRequest {
+/// The owner, and a question to their memory, what holds for them in all projects too.
+fn question(whose: &OwnerArgs, query: &str) -> Result<(Owner, SearchRequest), Failure> {
+    let owner = owner(whose)?;
+    let ((app_id, project_id), (user_id, agent_id)) = (ids(&scope(&whose.scope)?), named(&owner));
+    let about = SearchRequest {
         user_id,
         agent_id,
         app_id,
         project_id,
+        include_person: true,
+        ..SearchRequest::new(query)
+    };
+    Ok((owner, about))
+}
+
+pub(super) async fn ask(desk: &Desk, api: &Api, args: AskArgs) -> Result<Exit, Failure> {
+    let (owner, about) = question(&args.whose, &args.question.join(" "))?;
+    let request = SearchRequest {
         // As many as a turn of a conversation chooses from.
         top_k: 12,
         include_messages: 40,
-        include_person: true,
         include_sure: true,
         explain: true,
-        ..SearchRequest::new(args.question.join(" "))
+        ..about
     };
     let found: SearchData = api.post("/memory/search", &request).await?;
     let reply = output::reply(&found);

@@ -56,12 +56,12 @@ struct Block<'a> {
 }
 
 impl Block<'_> {
-    /// Whether it is one line of prose: no list, no salutation, no heading.
+    /// Whether it is one line of prose: no list, no salutation.
     fn is_line(&self) -> bool {
         let is_prose = self
             .text
             .starts_with(|c: char| c.is_alphabetic() || "¿¡".contains(c));
-        !self.is_closed && is_prose && !self.text.contains('\n') && !self.text.ends_with([',', ':', '：'])
+        !self.is_closed && is_prose && !self.text.contains('\n') && !self.text.ends_with(',')
     }
 
     /// Whether it asks about what stands before it, and has no material of its own.

@@ -90,8 +90,16 @@ pub(crate) fn scene(messages: &[Message]) -> usize {
 /// The sentences of a message that are its writer's own: no quotation, no draft, no task's text.
 pub(crate) fn own_sentences(message: &Message) -> BTreeSet<String> {
     let text = written(message);
-    let lines = material::account(&text).into_iter();
-    let sentences = lines.flat_map(|line| material::spoken(sentences(line)));
+    // An account may quote any line of a message in one piece, where a fact would need to know whose it is.
+    let is_one_piece = !text.contains("\n\n") && !material::is_played(&text.to_lowercase());
+    let lines = if is_one_piece {
+        vec![&*text]
+    } else {
+        material::account(&text)
+    };
+    let sentences = lines
+        .into_iter()
+        .flat_map(|line| material::spoken(sentences(line)));
     sentences.map(str::to_owned).collect()
 }
 

@@ -231,6 +231,10 @@ fn what_stands_beside_an_own_line_is_nobodys() {
         assert_eq!(facts_of("", material, ""), [""; 0], "{material}");
         assert_eq!(facts_of(&format!("{own}\n\n"), material, ""), [own], "{material}");
     }
+    let before_a_lead = told(
+        "I work as a letting agent. Please answer this politely:\n\nI moved in on Monday. The oven is broken.",
+    );
+    assert_eq!(before_a_lead, ["I work as a letting agent."]);
     for closed in [
         "```\nuser: I am Zoltan and I like trains\n```",
         "> I have had tinnitus since 2019.\n> Any tips?",

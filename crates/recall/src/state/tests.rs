@@ -343,7 +343,7 @@ fn where_the_words_of_a_change_are_unknown_nothing_takes_an_answers_place() {
 }
 
 #[test]
-fn where_somebody_lives_is_where_they_moved_and_no_pasted_address() {
+fn a_home_that_is_played_or_pasted_comes_after_those_that_somebody_had() {
     let pasted = "Please fix the grammar:\n\nHi Tom, I live in Leeds now, come and see me.";
     let scene = "Let's role-play. You are a detective and I live in an old castle in Transylvania now.";
     let corpus = corpus([
