@@ -92,7 +92,7 @@ async function searchEditUndoForget() {
   await page.screenshot({ path: join(shots, "search.png"), fullPage: true });
 
   // The history has it before the corrections below.
-  const statement = { action: "add", type: "explicit_info", data: { category: "Work", description: 'Maya says: "My manager is Teresa".' } };
+  const statement = { action: "add", type: "explicit_info", data: { category: "Work", description: 'Maya says: "My manager is Teresa, she is wonderful".' } };
   const { results } = await stage.post("/api/v2/memory/edit", { user_id: "maya", operations: [statement] });
 
   step("whoever works in the search keeps the focus while results come");
