@@ -58,7 +58,6 @@ impl Fusion<'_> {
                 - self.weights.question * row.traits.asks;
         }
         let later = self.lend(&facts, &mut strengths);
-        self.add_kinds(&self.question.kinds, &mut strengths);
         if self.question.is_personal {
             let lost = match self.question.state {
                 Some(_) => self.weights.state_material,

@@ -5,9 +5,9 @@
 //!
 //! Reading order: [`hit`](Query) (queries and results), [`time`] (time expressions), `corpus` with `row`, `material`,
 //! `lexicon`, `postings` and `vectors` (the stored rows), then one search in its order: `rank` (the steps), `lineup` (the visible
-//! rows), `question` with `asking`, `evidence` with `near` and `cosines`, `validity`, `fuse` with [`Weights`], `kinds`
-//! (things that a question names the kind of), `state` with `statement` (questions about a present state), `score`; [`rerank`](Shortlist) (the order that a reranker
-//! makes); and [`told`], the text for a model.
+//! rows), `question` with `asking`, `evidence` with `near` and `cosines`, `validity`, `fuse` with [`Weights`], `state` with
+//! `statement` (questions about a present state), `score`; [`rerank`](Shortlist) (the order that a reranker makes); and
+//! [`told`], the text for a model.
 
 mod asking;
 mod corpus;
@@ -15,7 +15,6 @@ mod cosines;
 mod evidence;
 mod fuse;
 mod hit;
-mod kinds;
 mod lexicon;
 mod lineup;
 mod material;

@@ -10,10 +10,9 @@ use text::Language;
 use crate::asking::{Class, class};
 use crate::corpus::Corpus;
 use crate::hit::Query;
-use crate::kinds::AskedKinds;
 use crate::lexicon::Term;
 use crate::row::{Row, RowKind};
-use crate::state::{StateQuestion, asks_for_state};
+use crate::state::StateQuestion;
 use crate::time::{self, Expression, Span};
 use crate::weights::Weights;
 
@@ -45,8 +44,6 @@ pub(crate) struct Question {
     pub(crate) is_open: bool,
     /// It asks how things are now.
     pub(crate) about_now: bool,
-    /// Kinds of things that it asks for, of the asker's or of nobody who speaks.
-    pub(crate) kinds: AskedKinds,
     /// It is about the asker, or about nobody who speaks; not about what the assistant did.
     pub(crate) is_personal: bool,
     /// It is in English, as far as its words tell.
@@ -135,11 +132,8 @@ impl Question {
         let is_named = named.contains(&true);
         let state = StateQuestion::of(query.text, &words, &told, (about_me, is_named)).filter(|_| !is_open);
         let is_personal = about_me || !is_named;
-        let seeks_kinds = is_personal && !is_open && asks_for_state(&words, &told);
-        let kinds = seeks_kinds.then(|| AskedKinds::of(corpus, &words, language, &told));
         let about_you = has_any(&words, &["you", "your", "yours"]);
         Self {
-            kinds: kinds.unwrap_or_default(),
             is_english: language == Language::English && has_letters(query.text),
             is_personal: is_personal && !about_you,
             wanted: wanted(told, is_open, weights),

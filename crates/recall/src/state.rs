@@ -4,16 +4,12 @@
 //! Owns: detecting such questions, and pairing statements at query time, for changes that no rule found at extraction.
 //! Never: declaring a statement ended: the earlier one only comes after the later one.
 
-use std::collections::BTreeMap;
-
 use model::Role;
 
 use crate::fuse::Fusion;
-use crate::kinds::AskedKinds;
 use crate::lexicon::Term;
 use crate::postings::Slot;
 use crate::question::{QuestionWord, has_any, rarity};
-use crate::row::RowKind;
 use crate::statement::{OTHERS, Statement};
 
 /// Only so many of the best statements are compared, so that nothing is brought up from farther down.
@@ -47,8 +43,6 @@ const NEAR: f32 = 1.3;
 const SHARED: f32 = 1.7;
 /// It mentions a change.
 const CHANGE: f32 = 1.0;
-/// Both name things of the kind that is asked for.
-const SAME_KIND: f32 = 1.0;
 /// Both contain a number or a time, which the question asks for.
 const MEASURED: f32 = 0.8;
 /// It asks.
@@ -81,7 +75,7 @@ const MEASURES: [&str; 13] = [
 ];
 
 /// Whether a question asks how something is or was, not for an event or for advice.
-pub(crate) fn asks_for_state(words: &[String], told: &[QuestionWord]) -> bool {
+fn asks_for_state(words: &[String], told: &[QuestionWord]) -> bool {
     !has_any(words, &EVENTS) && !told.iter().any(|word| ADVICE.contains(&word.stem.as_str()))
 }
 
@@ -176,21 +170,6 @@ impl Fusion<'_> {
         updates
     }
 
-    /// A thing of the requested kind counts by the rarity of its name.
-    pub(crate) fn add_kinds(&self, kinds: &AskedKinds, strengths: &mut [f32]) {
-        let mut told: BTreeMap<Slot, f32> = BTreeMap::new();
-        for (term, _) in &kinds.things {
-            let share = self.share(*term);
-            for posting in self.corpus.postings(RowKind::Turn).of(*term) {
-                let most = told.entry(posting.slot).or_default();
-                *most = most.max(share);
-            }
-        }
-        for (slot, share) in told {
-            strengths[slot as usize] += self.weights.kind * share;
-        }
-    }
-
     /// How rare a term is: 1 where no row has it.
     pub(crate) fn share(&self, term: Term) -> f32 {
         rarity(self.corpus, Some(term)) / rarity(self.corpus, None)
@@ -234,7 +213,6 @@ impl Fusion<'_> {
                 + NEAR * near.unwrap_or(0.0)
                 + SHARED * self.shared(old, new)
                 + CHANGE * yes(new.tells_change)
-                + SAME_KIND * yes(new.kinds & old.kinds != 0)
                 + MEASURED * yes(new.has_measure && old.has_measure)
                 + ASKS * yes(new.asks)
                 + OF_OTHER * yes(new.is_of_other && !old.is_of_other)

@@ -1,6 +1,6 @@
 //! Statements of a turn about the state that a question asks for.
 //!
-//! Owns: its best sentence with its traits: of the requested kind, about another person, a measure, a question; and
+//! Owns: its best sentence with its traits: about another person, a measure, a question; and
 //! whether the turn mentions a change. Never: their weight.
 
 use text::Language;
@@ -42,10 +42,6 @@ const OPENINGS: [&str; 24] = [
     "and", "any", "are", "can", "could", "did", "do", "does", "has", "have", "how", "is", "may", "should",
     "so", "was", "what", "when", "where", "which", "who", "why", "will", "would",
 ];
-/// Words between a speaker and what they did: with another word before "moved", something else moved.
-const OWN_BEFORE: [&str; 13] = [
-    "also", "and", "finally", "had", "have", "i", "ive", "just", "recently", "then", "we", "weve", "who",
-];
 /// Maximum number of words between "my" and its noun.
 const BETWEEN_MAX: usize = 1;
 
@@ -60,8 +56,6 @@ pub(crate) struct Statement {
     pub(crate) has_head: bool,
     /// It mentions a change, in any sentence.
     pub(crate) tells_change: bool,
-    /// Of which of the asked kinds its best sentence names a thing, one bit each.
-    pub(crate) kinds: u64,
     /// Its best sentence is about a person who is not the question's subject.
     pub(crate) is_of_other: bool,
     /// Its best sentence says of another what the question asks of the asker.
@@ -106,10 +100,8 @@ impl Fusion<'_> {
 
     fn sentence(&self, state: &StateQuestion, sentence: &str, language: Language) -> Statement {
         let mut said = Statement::default();
-        let mut kind = 0.0f32;
         let mut behind_my = usize::MAX;
         let (mut opening, mut names_self) = (None, false);
-        let mut is_theirs = false;
         text::each_word(sentence, |place, word| {
             let is = |list: &[&str]| list.binary_search(&word).is_ok();
             opening.get_or_insert(is(&OPENINGS));
@@ -121,16 +113,6 @@ impl Fusion<'_> {
                     .iter()
                     .find(|wanted| wanted.term == Some(term));
                 said.evidence += wanted.map_or(0.0, |wanted| wanted.share);
-                let kinds = self.question.kinds.of_term(term);
-                if kinds != 0 {
-                    kind = kind.max(self.share(term));
-                }
-                if kinds != 0 && is_theirs && is(&CHANGE) {
-                    // The wedding moved.
-                    said.is_of_other |= !state.is_of_other;
-                } else {
-                    said.kinds |= kinds;
-                }
             }
             said.has_head |= behind_my <= BETWEEN_MAX && state.heads.iter().any(|head| head == word);
             behind_my = if is(&["my", "our"]) {
@@ -138,7 +120,6 @@ impl Fusion<'_> {
             } else {
                 behind_my.saturating_add(1)
             };
-            is_theirs = !is(&OWN_BEFORE);
             names_self |= is(&["i", "we"]);
             // "I like my friend's dog" is about the friend, "I like my friend" is not.
             let whose = sentence[place].contains(['\'', '’']);
@@ -149,11 +130,10 @@ impl Fusion<'_> {
             said.has_measure |= state.seeks_measure && measures;
         });
         said.asks = opening == Some(true) && sentence.trim_end().ends_with('?');
-        said.evidence += kind;
         said
     }
 }
 
 /// Word lists that are searched by bisection.
 #[cfg(test)]
-pub(crate) const LISTS: [&[&str]; 5] = [&CHANGE, &OTHERS, &MEASURES, &OPENINGS, &OWN_BEFORE];
+pub(crate) const LISTS: [&[&str]; 4] = [&CHANGE, &OTHERS, &MEASURES, &OPENINGS];

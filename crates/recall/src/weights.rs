@@ -67,8 +67,6 @@ weights! {
     substance = 0.5,
     /// Evidence of a memory for the messages it was made from.
     memory = 0.25,
-    /// A thing of the kind that a question about a state asks for.
-    kind = 0.5,
     /// The share of its strength that a row loses where its speaker says nothing of themselves …
     material = 0.5,
     /// … and where the question asks how something of theirs is.
