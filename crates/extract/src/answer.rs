@@ -18,7 +18,7 @@ use crate::sentence::sentences;
 use crate::succession::is_duplicate;
 use crate::visible::{FIRST_PERSON, speaker};
 use crate::words::{cut, one_line, words};
-use crate::{Episode, Fact, dates, episode, repair};
+use crate::{Episode, Fact, episode, repair};
 
 const SUMMARY_CHARS_MAX: usize = 800;
 const FACT_CHARS_MAX: usize = 300;
@@ -375,12 +375,6 @@ fn read_fact(
     if evidence.support(&text) < FACT_SUPPORT_MIN || evidence.own_support(&text) < FACT_OWN_MIN {
         return Err(Doubt::Unsaid);
     }
-    // A weak model leaves "yesterday" as it was said.
-    let text = if dates::is_absolute(&text) {
-        text
-    } else {
-        dates::written_out(&text, first.time, zone).0
-    };
     let told_date = string(told, "date");
     let day = date(&told_date, zone);
     let since = day.filter(|day| *day <= first.time && evidence.means(*day));

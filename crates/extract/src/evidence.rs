@@ -12,7 +12,6 @@ use model::{Message, Role, Timestamp, Zone};
 use recall::time::{Span, expressions};
 use text::{Language, each_word};
 
-use crate::dates;
 use crate::prompt::MESSAGE_CHARS_MAX;
 use crate::sentence::sentences;
 use crate::visible::{own_words, shown, speaker};
@@ -75,6 +74,18 @@ pub(crate) struct Evidence<'a> {
     months: BTreeSet<usize>,
 }
 
+/// The words of the dates that a text's expressions mean: of "yesterday" a day, a month and a year.
+fn dates_in(text: &str, said_at: Timestamp, zone: &Zone) -> BTreeSet<String> {
+    let ends = |span: Span| [span.from, span.to.plus_millis(-1)];
+    let spans = expressions(text, said_at, zone)
+        .into_iter()
+        .map(|found| found.span);
+    spans
+        .flat_map(ends)
+        .flat_map(|end| stems(&model::date_in_words(zone.date(end))))
+        .collect()
+}
+
 impl<'a> Evidence<'a> {
     /// For a fact that cites these messages. The message before each of them counts as well: it can hold the question that
     /// the cited one answers.
@@ -85,9 +96,8 @@ impl<'a> Evidence<'a> {
             if message.role == Role::User {
                 evidence.cited.extend(stems(&speaker(message)));
                 let stated = stated(message);
-                evidence
-                    .own
-                    .extend(stems(&dates::written_out(&stated, message.time, zone).0));
+                evidence.own.extend(stems(&stated));
+                evidence.own.extend(dates_in(&stated, message.time, zone));
                 evidence.add(&stated, message);
             } else {
                 evidence.add(&shown(message), message);
@@ -131,8 +141,8 @@ impl<'a> Evidence<'a> {
     fn add(&mut self, text: &str, message: &Message) {
         let (zone, text) = (self.zone, &*cut(text, MESSAGE_CHARS_MAX));
         let day = zone.date(message.time);
-        self.said
-            .extend(stems(&dates::written_out(text, message.time, zone).0));
+        self.said.extend(stems(text));
+        self.said.extend(dates_in(text, message.time, zone));
         self.said.extend(stems(&model::date_in_words(day)));
         let counted = (2..)
             .zip(NUMBERS)

@@ -15,7 +15,6 @@
 mod answer;
 pub mod boundary;
 pub mod consolidate;
-mod dates;
 pub mod episode;
 mod evidence;
 pub mod facts;
@@ -33,7 +32,6 @@ pub mod words;
 
 pub use answer::{Answer, AnswerPart, AnswerProblem, Doubt, Dropped};
 pub use boundary::{Boundary, Limits, boundaries, boundary_possible, owners};
-pub use dates::written_out;
 pub use episode::{Episode, digested, episode};
 pub use facts::{Fact, facts};
 pub use interview::{Interview, Reaction};

@@ -177,11 +177,16 @@ fn secrets_and_shapeless_facts_are_dropped() {
 }
 
 #[test]
-fn relative_dates_are_written_out() {
+fn a_relative_date_stays_as_it_was_said_and_may_be_written_out() {
     check(
         "Alice moved to Lisbon last month.",
         &json!([1]),
-        &expect!["Alice moved to Lisbon last month (April 2023)."],
+        &expect!["Alice moved to Lisbon last month."],
+    );
+    check(
+        "Alice moved to Lisbon in April 2023.",
+        &json!([1]),
+        &expect!["Alice moved to Lisbon in April 2023."],
     );
 }
 
