@@ -34,7 +34,6 @@ mod portable;
 mod present;
 mod profile;
 mod recall;
-mod reference;
 mod routes;
 mod runs;
 mod serve;

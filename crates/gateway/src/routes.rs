@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::state::Gateway;
 use crate::{
     add, agents, cache, contexts, edit, forget, frame, guard, history, knowledge, mem0, owners, page,
-    portable, recall, reference, runs, skills, survey, system, tasks, upkeep, v1,
+    portable, recall, runs, skills, survey, system, tasks, upkeep, v1,
 };
 
 /// Both versions are the same.
@@ -133,8 +133,6 @@ impl Gateway {
             .route("/health/ready", get(system::health_ready))
             .route("/metrics", get(system::metrics))
             .route("/openapi.json", get(system::openapi))
-            .route("/docs", get(reference::page))
-            .route("/docs/style.css", get(reference::style))
             .route("/v1/chat/completions", post(v1::chat).fallback(v1::other))
             .route("/v1/messages", post(v1::messages).fallback(v1::other))
             .route("/v1/responses", post(v1::responses).fallback(v1::other))

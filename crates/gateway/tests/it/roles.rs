@@ -17,8 +17,6 @@ read   GET /health/live
 read   GET /health/ready
 read   GET /metrics
 read   GET /openapi.json
-read   GET /docs
-read   GET /docs/style.css
 write  POST /memory/add
 write  POST /memory/flush
 read   POST /memory/search
