@@ -4,6728 +4,6728 @@
  */
 
 export interface paths {
-    "/api/v2/audit": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Problems of the stored memories
-         * @description Duplicates, memories that Quipu extracted from text it had injected, secrets, ended memories, and memories without a
-         *     source. It changes nothing.
-         */
-        get: operations["audit"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/cache": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Prompt-cache use of requests
-         * @description For the models behind `/v1`, since the start of the process; empty if there are none.
-         */
-        get: operations["cache"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/cascade/quiesce": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Wait for background runs to end
-         * @description Waits for tasks, syncs edits of the Markdown files, and waits for due runs; after that no run starts until the server
-         *     does. Needs a token for all tenants.
-         */
-        post: operations["quiesce"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/context/after_turn": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Record the model's reply
-         * @description The turn goes to memory, and the server's token counts correct those of the next request.
-         */
-        post: operations["context_after_turn"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/context/append": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Append messages
-         * @description They are on disk when the answer comes. The next `assemble` contains them.
-         */
-        post: operations["context_append"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/context/archives": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** List the summaries in view */
-        get: operations["context_archives"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/context/assemble": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Assemble the next request
-         * @description All messages, within the budget: compacted if due, with recalled memory in the newest message. Unless there is a
-         *     reason, the request begins with the bytes of the request before it.
-         */
-        post: operations["context_assemble"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/context/cleanup": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Drop reports
-         * @description Resets the counters and warnings, and drops the last compaction's steps. The conversation stays as it is.
-         */
-        post: operations["context_cleanup"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/context/compact": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Compact now
-         * @description A summary replaces old messages, even if the context is not full. A configured chat model writes it; without one, it
-         *     is the digest alone.
-         */
-        post: operations["context_compact"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/context/conversations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List conversations
-         * @description A user's conversations, those through the proxy and those of these routes.
-         */
-        get: operations["context_conversations"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/context/expand": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Answer `context_expand`
-         * @description The text of the originals, for the tool's result.
-         */
-        post: operations["context_expand"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/context/find": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Search originals
-         * @description The newest messages that contain all the words, compacted ones included.
-         */
-        get: operations["context_find"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/context/fork": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Fork a conversation
-         * @description A copy under another name; the two are independent afterwards.
-         */
-        post: operations["context_fork"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/context/given": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Show what memory added
-         * @description The text that recall and core memory added to the conversation, as far as the model still sees it.
-         */
-        get: operations["context_given"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/context/guard": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Check the window
-         * @description Whether enough of the window is left for a request.
-         */
-        get: operations["context_guard"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/context/pin": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Pin a message
-         * @description It stays verbatim through every compaction.
-         */
-        post: operations["context_pin"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/context/recover": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Recover originals
-         * @description A message as the client sent it, or all messages behind a summary.
-         */
-        get: operations["context_recover"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/context/rewind": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Rewind a conversation
-         * @description It continues from just before a message. Later messages can still be recovered.
-         */
-        post: operations["context_rewind"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/context/stats": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Show the figures
-         * @description Tokens, summaries, last compaction and warnings of the conversation.
-         */
-        get: operations["context_stats"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/context/subagent/end": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * End a sub-agent
-         * @description A plug-in context engine is notified.
-         */
-        post: operations["context_subagent_end"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/context/subagent/spawn": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Start a sub-agent
-         * @description The messages that it starts with. Only what you append to the conversation enters it.
-         */
-        post: operations["context_subagent_spawn"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/context/tools": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List tools for your model
-         * @description The definition of `context_expand`: offer it, and answer its calls with `context/expand`.
-         */
-        get: operations["context_tools"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/context/view": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Show the view
-         * @description The messages that the model sees of the conversation.
-         */
-        get: operations["context_view"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/history": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Changes of the memory files
-         * @description Newest first: edits by people and other programs, and background runs. A token for one scope sees what changed in it.
-         */
-        get: operations["history"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/history/files": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Files as they were
-         * @description After a change, or at a time: the paths of all, or one with its text. Nothing that was forgotten is in them.
-         */
-        get: operations["past_files"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/history/undo": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Undo a run
-         * @description Undoes exactly the changes of the run, as a change of its own; later changes stay. 409 if later changes touch the
-         *     same memories.
-         */
-        post: operations["undo"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/history/{change_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * One change as a diff
-         * @description Each entry that changed, with the lines that differ.
-         */
-        get: operations["diff"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/index/rebuild": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Rebuild the index from the Markdown files
-         * @description The new index is built beside the old one and replaces it when it is complete; `rebuilding` in `/health` shows the
-         *     progress. Needs a token for all tenants.
-         */
-        post: operations["rebuild_index"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/index/sync": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Update the index with changes of the Markdown files
-         * @description A running server sees edits by itself; this answers when all of them are searchable. Needs a token for all tenants.
-         */
-        post: operations["sync_index"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/knowledge/categories": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List categories
-         * @description With changes by people, from the library's `.taxonomy.md`.
-         */
-        get: operations["list_categories"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/knowledge/documents": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** List documents */
-        get: operations["list_documents"];
-        put?: never;
-        /**
-         * Upload a document
-         * @description Quipu cuts it into topics; searches find it as soon as this answers. A file that is already stored is a conflict.
-         */
-        post: operations["create_document"];
-        /**
-         * Delete every document
-         * @description With the categories and all other files of the library. 204 if there is no document.
-         */
-        delete: operations["delete_documents"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/knowledge/documents/{doc_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** One document with its topics */
-        get: operations["one_document"];
-        /**
-         * Replace a document
-         * @description With another file, under the same id. Until this is done, and if it fails, searches find the old one.
-         */
-        put: operations["replace_document"];
-        post?: never;
-        /**
-         * Delete a document
-         * @description With its topics and its original file. 204 if there is no such document.
-         */
-        delete: operations["delete_document"];
-        options?: never;
-        head?: never;
-        /** Change a document's title or category */
-        patch: operations["patch_document"];
-        trace?: never;
-    };
-    "/api/v2/knowledge/search": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Search documents */
-        post: operations["search_documents"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/knowledge/topics/{topic_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** One topic with its text */
-        get: operations["one_topic"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/memories/{memory_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * One memory
-         * @description Alone on a page, as `memory/get` returns it.
-         */
-        get: operations["one_memory"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/memories/{memory_id}/sources": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Show the words behind a memory
-         * @description The messages that a memory was made from, verbatim.
-         */
-        get: operations["memory_sources"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/memory/add": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Add messages
-         * @description After a 200 or 202 the messages are on disk. You can safely send a request again.
-         */
-        post: operations["add_memory"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/memory/context": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Text for a prompt
-         * @description Returns the memories that the proxy would add to this message, for clients that call their model themselves.
-         */
-        post: operations["memory_context"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/memory/delete": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Delete a session, an owner, an owner's part of a session, or what has some words
-         * @description Quipu deletes it from the Markdown files, the ledger, the index and the history. With `words`, messages and memories of
-         *     the owner go that contain all of them as whole words; an episode that loses some of its messages is rewritten from the
-         *     others.
-         */
-        post: operations["delete_memory"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/memory/delete_by_ids": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Delete single memories
-         * @description Memories without another source are deleted too. The answer lists ids that do not exist; they are not an error.
-         */
-        post: operations["delete_memories_by_ids"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/memory/edit": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Change a memory's text
-         * @description Quipu writes the change to the Markdown file; searches find it at once.
-         */
-        post: operations["edit_memory"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/memory/export": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Export a user's memory
-         * @description One JSON object a line: first whose memory it is, then memories with their messages, core memory, messages that no
-         *     episode has yet, and, unless the token is a user's, digests of what was forgotten in the project. The same memory gives the
-         *     same bytes.
-         */
-        get: operations["export_memory"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/memory/flush": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Write the memory of a session's buffer
-         * @description An unknown session, or one with an empty buffer, is `no_extraction`.
-         */
-        post: operations["flush_memory"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/memory/get": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * List memories
-         * @description A page of an owner's memories of one kind.
-         */
-        post: operations["get_memory"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/memory/import": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Import a user's memory
-         * @description Lines of an export, the first line among them; a long export can come in several requests, each with that line. Quipu adds what is
-         *     missing, with its ids, and changes nothing that is there.
-         */
-        post: operations["import_memory"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/memory/overview": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Count a user's memories
-         * @description By kind, and by month for a time line.
-         */
-        post: operations["memory_overview"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/memory/preview": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Look at a deletion first
-         * @description What `memory/delete` or `memory/delete_by_ids` would remove, and which of a person's words stay in the memory of others. It
-         *     changes nothing.
-         */
-        post: operations["preview_delete"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/memory/search": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Search memories
-         * @description The search sees every write that was acknowledged before it.
-         */
-        post: operations["search_memory"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/memory/update": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Patch an episode
-         * @description Omitted fields stay; but a new `episode` without a `summary` gets its beginning as the summary. A patch that changes
-         *     nothing writes nothing.
-         */
-        post: operations["update_memory"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/ome/trigger": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Run a strategy now
-         * @description Runs the strategy's waiting and failed work; a strategy with a schedule also runs once for everything. Answers when
-         *     the runs have ended, or after `timeout` seconds. Needs a token for all tenants.
-         */
-        post: operations["trigger"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/owners": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List owners
-         * @description Users, agents and libraries, as far as the token sees, with counts and sizes of their files. A user whose messages wait to become
-         *     an episode is listed too.
-         */
-        get: operations["list_owners"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/runs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List background runs
-         * @description Newest first, with reason, cost and result; Quipu keeps successful runs for a week.
-         */
-        get: operations["list_runs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/skills/{skill_id}/approve": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Approve a skill
-         * @description From now on searches with its `agent_id` find it, and only people change it.
-         */
-        post: operations["approve_skill"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/skills/{skill_id}/reject": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Reject a skill
-         * @description No search finds the skill, and Quipu does not make it again while its file exists.
-         */
-        post: operations["reject_skill"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/tasks": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List tasks
-         * @description Newest first; finished tasks are kept for a week.
-         */
-        get: operations["list_tasks"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/tasks/stats": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Count tasks by status
-         * @description Tasks created in a period; the answer contains the period.
-         */
-        get: operations["task_stats"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/tasks/{task_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * One task
-         * @description `task_id` is the `request_id` of the 202 that made it.
-         */
-        get: operations["get_task"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v2/tasks/{task_id}/retry": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Retry a task
-         * @description Retries a failed task, with its attempts counted from zero; 409 if it has not failed.
-         */
-        post: operations["retry_task"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/health": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * System status
-         * @description 200 also if something is wrong: see `status` and `problems`. A token for one tenant sees no names of files.
-         */
-        get: operations["health"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/health/live": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Whether the process runs
-         * @description Needs no token.
-         */
-        get: operations["health_live"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/health/ready": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Whether requests can be served
-         * @description 503 while the index must be rebuilt, or while the disk takes no writes.
-         */
-        get: operations["health_ready"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/metrics": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Metrics for Prometheus
-         * @description They count over all tenants: a token for one tenant has no access. Text for Prometheus, or `OpenMetrics` if the request accepts it.
-         */
-        get: operations["metrics"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
+	"/api/v2/audit": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		/**
+		 * Problems of the stored memories
+		 * @description Duplicates, memories that Quipu extracted from text it had injected, secrets, ended memories, and memories without a
+		 *     source. It changes nothing.
+		 */
+		get: operations["audit"];
+		put?: never;
+		post?: never;
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/cache": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		/**
+		 * Prompt-cache use of requests
+		 * @description For the models behind `/v1`, since the start of the process; empty if there are none.
+		 */
+		get: operations["cache"];
+		put?: never;
+		post?: never;
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/cascade/quiesce": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		get?: never;
+		put?: never;
+		/**
+		 * Wait for background runs to end
+		 * @description Waits for tasks, syncs edits of the Markdown files, and waits for due runs; after that no run starts until the server
+		 *     does. Needs a token for all tenants.
+		 */
+		post: operations["quiesce"];
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/context/after_turn": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		get?: never;
+		put?: never;
+		/**
+		 * Record the model's reply
+		 * @description The turn goes to memory, and the server's token counts correct those of the next request.
+		 */
+		post: operations["context_after_turn"];
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/context/append": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		get?: never;
+		put?: never;
+		/**
+		 * Append messages
+		 * @description They are on disk when the answer comes. The next `assemble` contains them.
+		 */
+		post: operations["context_append"];
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/context/archives": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		/** List the summaries in view */
+		get: operations["context_archives"];
+		put?: never;
+		post?: never;
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/context/assemble": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		get?: never;
+		put?: never;
+		/**
+		 * Assemble the next request
+		 * @description All messages, within the budget: compacted if due, with recalled memory in the newest message. Unless there is a
+		 *     reason, the request begins with the bytes of the request before it.
+		 */
+		post: operations["context_assemble"];
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/context/cleanup": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		get?: never;
+		put?: never;
+		/**
+		 * Drop reports
+		 * @description Resets the counters and warnings, and drops the last compaction's steps. The conversation stays as it is.
+		 */
+		post: operations["context_cleanup"];
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/context/compact": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		get?: never;
+		put?: never;
+		/**
+		 * Compact now
+		 * @description A summary replaces old messages, even if the context is not full. A configured chat model writes it; without one, it
+		 *     is the digest alone.
+		 */
+		post: operations["context_compact"];
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/context/conversations": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		/**
+		 * List conversations
+		 * @description A user's conversations, those through the proxy and those of these routes.
+		 */
+		get: operations["context_conversations"];
+		put?: never;
+		post?: never;
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/context/expand": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		get?: never;
+		put?: never;
+		/**
+		 * Answer `context_expand`
+		 * @description The text of the originals, for the tool's result.
+		 */
+		post: operations["context_expand"];
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/context/find": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		/**
+		 * Search originals
+		 * @description The newest messages that contain all the words, compacted ones included.
+		 */
+		get: operations["context_find"];
+		put?: never;
+		post?: never;
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/context/fork": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		get?: never;
+		put?: never;
+		/**
+		 * Fork a conversation
+		 * @description A copy under another name; the two are independent afterwards.
+		 */
+		post: operations["context_fork"];
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/context/given": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		/**
+		 * Show what memory added
+		 * @description The text that recall and core memory added to the conversation, as far as the model still sees it.
+		 */
+		get: operations["context_given"];
+		put?: never;
+		post?: never;
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/context/guard": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		/**
+		 * Check the window
+		 * @description Whether enough of the window is left for a request.
+		 */
+		get: operations["context_guard"];
+		put?: never;
+		post?: never;
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/context/pin": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		get?: never;
+		put?: never;
+		/**
+		 * Pin a message
+		 * @description It stays verbatim through every compaction.
+		 */
+		post: operations["context_pin"];
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/context/recover": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		/**
+		 * Recover originals
+		 * @description A message as the client sent it, or all messages behind a summary.
+		 */
+		get: operations["context_recover"];
+		put?: never;
+		post?: never;
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/context/rewind": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		get?: never;
+		put?: never;
+		/**
+		 * Rewind a conversation
+		 * @description It continues from just before a message. Later messages can still be recovered.
+		 */
+		post: operations["context_rewind"];
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/context/stats": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		/**
+		 * Show the figures
+		 * @description Tokens, summaries, last compaction and warnings of the conversation.
+		 */
+		get: operations["context_stats"];
+		put?: never;
+		post?: never;
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/context/subagent/end": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		get?: never;
+		put?: never;
+		/**
+		 * End a sub-agent
+		 * @description A plug-in context engine is notified.
+		 */
+		post: operations["context_subagent_end"];
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/context/subagent/spawn": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		get?: never;
+		put?: never;
+		/**
+		 * Start a sub-agent
+		 * @description The messages that it starts with. Only what you append to the conversation enters it.
+		 */
+		post: operations["context_subagent_spawn"];
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/context/tools": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		/**
+		 * List tools for your model
+		 * @description The definition of `context_expand`: offer it, and answer its calls with `context/expand`.
+		 */
+		get: operations["context_tools"];
+		put?: never;
+		post?: never;
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/context/view": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		/**
+		 * Show the view
+		 * @description The messages that the model sees of the conversation.
+		 */
+		get: operations["context_view"];
+		put?: never;
+		post?: never;
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/history": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		/**
+		 * Changes of the memory files
+		 * @description Newest first: edits by people and other programs, and background runs. A token for one scope sees what changed in it.
+		 */
+		get: operations["history"];
+		put?: never;
+		post?: never;
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/history/files": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		/**
+		 * Files as they were
+		 * @description After a change, or at a time: the paths of all, or one with its text. Nothing that was forgotten is in them.
+		 */
+		get: operations["past_files"];
+		put?: never;
+		post?: never;
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/history/undo": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		get?: never;
+		put?: never;
+		/**
+		 * Undo a run
+		 * @description Undoes exactly the changes of the run, as a change of its own; later changes stay. 409 if later changes touch the
+		 *     same memories.
+		 */
+		post: operations["undo"];
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/history/{change_id}": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		/**
+		 * One change as a diff
+		 * @description Each entry that changed, with the lines that differ.
+		 */
+		get: operations["diff"];
+		put?: never;
+		post?: never;
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/index/rebuild": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		get?: never;
+		put?: never;
+		/**
+		 * Rebuild the index from the Markdown files
+		 * @description The new index is built beside the old one and replaces it when it is complete; `rebuilding` in `/health` shows the
+		 *     progress. Needs a token for all tenants.
+		 */
+		post: operations["rebuild_index"];
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/index/sync": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		get?: never;
+		put?: never;
+		/**
+		 * Update the index with changes of the Markdown files
+		 * @description A running server sees edits by itself; this answers when all of them are searchable. Needs a token for all tenants.
+		 */
+		post: operations["sync_index"];
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/knowledge/categories": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		/**
+		 * List categories
+		 * @description With changes by people, from the library's `.taxonomy.md`.
+		 */
+		get: operations["list_categories"];
+		put?: never;
+		post?: never;
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/knowledge/documents": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		/** List documents */
+		get: operations["list_documents"];
+		put?: never;
+		/**
+		 * Upload a document
+		 * @description Quipu cuts it into topics; searches find it as soon as this answers. A file that is already stored is a conflict.
+		 */
+		post: operations["create_document"];
+		/**
+		 * Delete every document
+		 * @description With the categories and all other files of the library. 204 if there is no document.
+		 */
+		delete: operations["delete_documents"];
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/knowledge/documents/{doc_id}": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		/** One document with its topics */
+		get: operations["one_document"];
+		/**
+		 * Replace a document
+		 * @description With another file, under the same id. Until this is done, and if it fails, searches find the old one.
+		 */
+		put: operations["replace_document"];
+		post?: never;
+		/**
+		 * Delete a document
+		 * @description With its topics and its original file. 204 if there is no such document.
+		 */
+		delete: operations["delete_document"];
+		options?: never;
+		head?: never;
+		/** Change a document's title or category */
+		patch: operations["patch_document"];
+		trace?: never;
+	};
+	"/api/v2/knowledge/search": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		get?: never;
+		put?: never;
+		/** Search documents */
+		post: operations["search_documents"];
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/knowledge/topics/{topic_id}": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		/** One topic with its text */
+		get: operations["one_topic"];
+		put?: never;
+		post?: never;
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/memories/{memory_id}": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		/**
+		 * One memory
+		 * @description Alone on a page, as `memory/get` returns it.
+		 */
+		get: operations["one_memory"];
+		put?: never;
+		post?: never;
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/memories/{memory_id}/sources": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		/**
+		 * Show the words behind a memory
+		 * @description The messages that a memory was made from, verbatim.
+		 */
+		get: operations["memory_sources"];
+		put?: never;
+		post?: never;
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/memory/add": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		get?: never;
+		put?: never;
+		/**
+		 * Add messages
+		 * @description After a 200 or 202 the messages are on disk. You can safely send a request again.
+		 */
+		post: operations["add_memory"];
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/memory/context": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		get?: never;
+		put?: never;
+		/**
+		 * Text for a prompt
+		 * @description Returns the memories that the proxy would add to this message, for clients that call their model themselves.
+		 */
+		post: operations["memory_context"];
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/memory/delete": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		get?: never;
+		put?: never;
+		/**
+		 * Delete a session, an owner, an owner's part of a session, or what has some words
+		 * @description Quipu deletes it from the Markdown files, the ledger, the index and the history. With `words`, messages and memories of
+		 *     the owner go that contain all of them as whole words; an episode that loses some of its messages is rewritten from the
+		 *     others.
+		 */
+		post: operations["delete_memory"];
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/memory/delete_by_ids": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		get?: never;
+		put?: never;
+		/**
+		 * Delete single memories
+		 * @description Memories without another source are deleted too. The answer lists ids that do not exist; they are not an error.
+		 */
+		post: operations["delete_memories_by_ids"];
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/memory/edit": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		get?: never;
+		put?: never;
+		/**
+		 * Change a memory's text
+		 * @description Quipu writes the change to the Markdown file; searches find it at once.
+		 */
+		post: operations["edit_memory"];
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/memory/export": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		/**
+		 * Export a user's memory
+		 * @description One JSON object a line: first whose memory it is, then memories with their messages, core memory, messages that no
+		 *     episode has yet, and, unless the token is a user's, digests of what was forgotten in the project. The same memory gives the
+		 *     same bytes.
+		 */
+		get: operations["export_memory"];
+		put?: never;
+		post?: never;
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/memory/flush": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		get?: never;
+		put?: never;
+		/**
+		 * Write the memory of a session's buffer
+		 * @description An unknown session, or one with an empty buffer, is `no_extraction`.
+		 */
+		post: operations["flush_memory"];
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/memory/get": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		get?: never;
+		put?: never;
+		/**
+		 * List memories
+		 * @description A page of an owner's memories of one kind.
+		 */
+		post: operations["get_memory"];
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/memory/import": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		get?: never;
+		put?: never;
+		/**
+		 * Import a user's memory
+		 * @description Lines of an export, the first line among them; a long export can come in several requests, each with that line. Quipu adds what is
+		 *     missing, with its ids, and changes nothing that is there.
+		 */
+		post: operations["import_memory"];
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/memory/overview": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		get?: never;
+		put?: never;
+		/**
+		 * Count a user's memories
+		 * @description By kind, and by month for a time line.
+		 */
+		post: operations["memory_overview"];
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/memory/preview": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		get?: never;
+		put?: never;
+		/**
+		 * Look at a deletion first
+		 * @description What `memory/delete` or `memory/delete_by_ids` would remove, and which of a person's words stay in the memory of others. It
+		 *     changes nothing.
+		 */
+		post: operations["preview_delete"];
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/memory/search": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		get?: never;
+		put?: never;
+		/**
+		 * Search memories
+		 * @description The search sees every write that was acknowledged before it.
+		 */
+		post: operations["search_memory"];
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/memory/update": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		get?: never;
+		put?: never;
+		/**
+		 * Patch an episode
+		 * @description Omitted fields stay; but a new `episode` without a `summary` gets its beginning as the summary. A patch that changes
+		 *     nothing writes nothing.
+		 */
+		post: operations["update_memory"];
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/ome/trigger": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		get?: never;
+		put?: never;
+		/**
+		 * Run a strategy now
+		 * @description Runs the strategy's waiting and failed work; a strategy with a schedule also runs once for everything. Answers when
+		 *     the runs have ended, or after `timeout` seconds. Needs a token for all tenants.
+		 */
+		post: operations["trigger"];
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/owners": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		/**
+		 * List owners
+		 * @description Users, agents and libraries, as far as the token sees, with counts and sizes of their files. A user whose messages wait to become
+		 *     an episode is listed too.
+		 */
+		get: operations["list_owners"];
+		put?: never;
+		post?: never;
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/runs": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		/**
+		 * List background runs
+		 * @description Newest first, with reason, cost and result; Quipu keeps successful runs for a week.
+		 */
+		get: operations["list_runs"];
+		put?: never;
+		post?: never;
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/skills/{skill_id}/approve": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		get?: never;
+		put?: never;
+		/**
+		 * Approve a skill
+		 * @description From now on searches with its `agent_id` find it, and only people change it.
+		 */
+		post: operations["approve_skill"];
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/skills/{skill_id}/reject": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		get?: never;
+		put?: never;
+		/**
+		 * Reject a skill
+		 * @description No search finds the skill, and Quipu does not make it again while its file exists.
+		 */
+		post: operations["reject_skill"];
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/tasks": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		/**
+		 * List tasks
+		 * @description Newest first; finished tasks are kept for a week.
+		 */
+		get: operations["list_tasks"];
+		put?: never;
+		post?: never;
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/tasks/stats": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		/**
+		 * Count tasks by status
+		 * @description Tasks created in a period; the answer contains the period.
+		 */
+		get: operations["task_stats"];
+		put?: never;
+		post?: never;
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/tasks/{task_id}": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		/**
+		 * One task
+		 * @description `task_id` is the `request_id` of the 202 that made it.
+		 */
+		get: operations["get_task"];
+		put?: never;
+		post?: never;
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/tasks/{task_id}/retry": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		get?: never;
+		put?: never;
+		/**
+		 * Retry a task
+		 * @description Retries a failed task, with its attempts counted from zero; 409 if it has not failed.
+		 */
+		post: operations["retry_task"];
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/health": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		/**
+		 * System status
+		 * @description 200 also if something is wrong: see `status` and `problems`. A token for one tenant sees no names of files.
+		 */
+		get: operations["health"];
+		put?: never;
+		post?: never;
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/health/live": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		/**
+		 * Whether the process runs
+		 * @description Needs no token.
+		 */
+		get: operations["health_live"];
+		put?: never;
+		post?: never;
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/health/ready": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		/**
+		 * Whether requests can be served
+		 * @description 503 while the index must be rebuilt, or while the disk takes no writes.
+		 */
+		get: operations["health_ready"];
+		put?: never;
+		post?: never;
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/metrics": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		/**
+		 * Metrics for Prometheus
+		 * @description They count over all tenants: a token for one tenant has no access. Text for Prometheus, or `OpenMetrics` if the request accepts it.
+		 */
+		get: operations["metrics"];
+		put?: never;
+		post?: never;
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
 }
 export type webhooks = Record<string, never>;
 export interface components {
-    schemas: {
-        /** @description Result of an add. */
-        AddData: {
-            message_count: number;
-            status: components["schemas"]["AddStatus"];
-            /** @description Quipu: the ids of the messages that are stored, in the order they were sent: all but those in `withheld`. */
-            message_ids: string[];
-            /**
-             * @description Quipu: number of messages that were stored before, also those deleted since. Without a `message_id` a message is the
-             *     same if its session, sender, role, timestamp and content are.
-             */
-            duplicates: number;
-            /** @description Quipu: number of duplicates that were deleted and are left out. */
-            forgotten?: number;
-            /** @description Quipu: the positions in the request, from 0, of the messages that are left out. */
-            withheld?: number[];
-            /** @description Quipu: number of messages that were deleted before and are stored again, as `accept_forgotten` asks. */
-            restored?: number;
-            /** @description Quipu: number of secrets removed from them before they were written. */
-            redacted?: number;
-        };
-        /** @description Messages of one session to add. Unknown keys are ignored. */
-        AddRequest: {
-            session_id: string;
-            /** @description Quipu: title of the session; episodes made by rules take it as their subject. */
-            session_title?: string;
-            /** @default default */
-            app_id?: string;
-            /** @default default */
-            project_id?: string;
-            messages: components["schemas"]["MessageItem"][];
-            /**
-             * @description Only accept the messages; a later flush extracts memories from them.
-             * @default false
-             */
-            defer_extraction?: boolean;
-            /**
-             * @description Answer 202 at once; `GET tasks/{request_id}` returns the result.
-             * @default false
-             */
-            async_mode?: boolean;
-            /**
-             * @description Quipu: answer only when all memories of the session are written and searchable.
-             * @default false
-             */
-            wait?: boolean;
-            /**
-             * @description Quipu: also store messages that were deleted before. Without it an add leaves them out: the same words of the same sender,
-             *     with the time, the `message_id` or the neighbours of then.
-             * @default false
-             */
-            accept_forgotten?: boolean;
-            /**
-             * @description Quipu: the user for whom an agent wrote the messages to its log. A log begins with a copy of the session that it goes on from:
-             *     a message that another session of this user has, with the same sender, role, timestamp and content, is a duplicate.
-             */
-            log_of?: string;
-            /**
-             * @description Quipu: the timestamps say when the messages are sent, not when they were said. The same messages, sent again to the session on the
-             *     same day (UTC), are duplicates.
-             * @default false
-             */
-            undated?: boolean;
-        };
-        /**
-         * @description Whether an add made memory.
-         * @enum {string}
-         */
-        AddStatus: "accumulated" | "extracted";
-        /** @description The id of a recorded reply. */
-        AfterTurnData: {
-            id: string;
-        };
-        /** @description Your model's reply. */
-        AfterTurnRequest: {
-            /** @description The user of the conversation. Without it: the token's user, else the configured `proxy.owner`. */
-            user_id?: string | null;
-            app_id?: string | null;
-            project_id?: string | null;
-            /** @description Your name for the conversation, or the id in the header `x-quipu-conversation` of a proxied answer. */
-            conversation_id: string;
-            dialect?: components["schemas"]["Dialect"];
-            message: Record<string, unknown>;
-            /**
-             * Format: int32
-             * @description The prompt's tokens as the server reported them, cached ones included: Quipu corrects later counts with it.
-             */
-            prompt_tokens?: number | null;
-            /** @description `on`: memory learns from the turn. */
-            memory?: components["schemas"]["MemoryMode"];
-            agent_id?: string | null;
-        };
-        /** @description The ids of appended messages, in order. */
-        AppendData: {
-            ids: string[];
-        };
-        /** @description Messages for a conversation, oldest first. The first request makes the conversation. */
-        AppendRequest: {
-            /** @description The user of the conversation. Without it: the token's user, else the configured `proxy.owner`. */
-            user_id?: string | null;
-            app_id?: string | null;
-            project_id?: string | null;
-            /** @description Your name for the conversation, or the id in the header `x-quipu-conversation` of a proxied answer. */
-            conversation_id: string;
-            dialect?: components["schemas"]["Dialect"];
-            /** @description Each as your model's API takes it, without the system text. */
-            messages: Record<string, unknown>[];
-        };
-        /** @description One summary. */
-        ArchiveItem: {
-            /** @description `n3`. */
-            id: string;
-            /** @description Ranges of the messages that the summary replaces: `m0-m16`. */
-            covers: string[];
-            tokens_before: number;
-            tokens_after: number;
-            /** @description `threshold`, `idle`, `manual` or `overflow`. */
-            reason: string;
-            /** @description Text that the model sees in their place. */
-            text: string;
-        };
-        /** @description The summaries in view. */
-        ArchivesData: {
-            archives: components["schemas"]["ArchiveItem"][];
-        };
-        /** @description A request for your model. */
-        AssembleData: {
-            /** @description Send exactly these, in this order. In the dialect `openai` the system text is the first. */
-            messages: Record<string, unknown>[];
-            /** @description The system text, in dialects that have a field for it. */
-            system?: string | null;
-            tools: Record<string, unknown>[];
-            /** @description Tokens of the messages with what memory added, without system text and tools. */
-            tokens: number;
-            /** @description Maximum tokens of the messages. */
-            limit_tokens: number;
-            /** @description Whether this request compacted the view. */
-            compacted: boolean;
-            /** @description Reasons why the request does not extend the last one; empty if it does, so that the server's cache stays valid. */
-            reasons: string[];
-            /** @description The ids of the memories that were added. */
-            memory_ids: string[];
-            /** @description The context is nearly full. */
-            warning?: string | null;
-        };
-        /** @description The next request for your model. The budget is the window less the reserve, the system text, the tools and the room for memory. */
-        AssembleRequest: {
-            /** @description The user of the conversation. Without it: the token's user, else the configured `proxy.owner`. */
-            user_id?: string | null;
-            app_id?: string | null;
-            project_id?: string | null;
-            /** @description Your name for the conversation, or the id in the header `x-quipu-conversation` of a proxied answer. */
-            conversation_id: string;
-            dialect?: components["schemas"]["Dialect"];
-            /** @description The model that will answer: its vocabulary decides token counts, and its window is the default of `window_tokens`. */
-            model?: string | null;
-            /**
-             * Format: int32
-             * @description The model's window.
-             */
-            window_tokens?: number | null;
-            /**
-             * Format: int32
-             * @description Kept free for the answer. Default: an eighth of the window.
-             */
-            reserve_tokens?: number | null;
-            system?: string | null;
-            /** @description The tools that go with the request. */
-            tools?: Record<string, unknown>[];
-            memory?: components["schemas"]["MemoryMode"];
-            /** @description The agent of the conversation: its approved skills are added if the request has tools. */
-            agent_id?: string | null;
-        };
-        /** @description Problems of the stored memories. */
-        AuditData: {
-            /** @description By file, then by memory. */
-            findings: components["schemas"]["FindingItem"][];
-        };
-        /** @description A file that could not be read. */
-        BrokenFileItem: {
-            path: string;
-            problem: string;
-        };
-        /** @description Sums by server, and the newest requests by conversation. */
-        CacheData: {
-            /** @description Over all tenants: empty for a token of one. */
-            upstreams: components["schemas"]["UpstreamItem"][];
-            conversations: components["schemas"]["ConversationItem"][];
-        };
-        /** @description Capabilities of the configured models. */
-        Capabilities: {
-            llm: boolean;
-            embed: boolean;
-            rerank: boolean;
-            multimodal_llm: boolean;
-            parser: boolean;
-        };
-        /** @description Sync from Markdown to the index. Counters that are always 0 are here for clients that read them. */
-        CascadeHealth: {
-            healthy: boolean;
-            reasons: string[];
-            pending: number;
-            /** @description Files that could not be read. */
-            failed_permanent: number;
-            /** @description Always 0. */
-            failed_retryable: number;
-            /** @description Always 0. */
-            drain_consecutive_failures: number;
-            /** @description Always 0. */
-            unrecoverable_total: number;
-            /** @description Always 0. */
-            optimize_failure_streak: number;
-            /**
-             * Format: double
-             * @description Always 0.
-             */
-            prune_stale_seconds: number;
-            /** @description Rows now, not at the start. */
-            index_rows: {
-                [key: string]: number;
-            };
-            /** @description The index must be rebuilt from the Markdown. */
-            index_emptied: boolean;
-        };
-        /** @description A case: one piece of an agent's work, with its result. */
-        CaseItem: {
-            id: string;
-            agent_id: string;
-            app_id: string;
-            project_id: string;
-            session_id?: string | null;
-            /** @description The task that a person gave, in one sentence. */
-            task_intent: string;
-            /** @description Numbered steps; failed ones are named. */
-            approach: string;
-            /**
-             * Format: float
-             * @description Quality of the result: 0 to 1.
-             */
-            quality_score: number;
-            /** @description Failed attempts, the approach that worked, and messages of people. */
-            key_insight?: string | null;
-            /** Format: date-time */
-            timestamp: string;
-            /**
-             * Format: float
-             * @description Only in a search: 0 to 1.
-             */
-            score?: number | null;
-            /** @description Quipu: the messages that it was made from. */
-            message_ids?: string[];
-            /** @description Quipu: the Markdown file that holds it, below `memory/`. */
-            path?: string;
-            explain?: components["schemas"]["Explain"] | null;
-        };
-        /** @description A category. */
-        CategoryItem: {
-            category_id: string;
-            description: string;
-            document_count: number;
-        };
-        /** @description Every category. */
-        CategoryListData: {
-            categories: components["schemas"]["CategoryItem"][];
-        };
-        /** @description A recorded change. */
-        ChangeItem: {
-            /** @description Its number. */
-            id: string;
-            /** Format: date-time */
-            at: string;
-            by: components["schemas"]["ChangedBy"];
-            /** @description The run to undo. */
-            run_id?: string | null;
-            strategy?: string | null;
-            reason?: string | null;
-            /** @description The run that this one undid. */
-            undoes?: string | null;
-            /** @description One line that summarises the change. */
-            subject: string;
-            /** @description Below `memory/`. */
-            files: string[];
-        };
-        /**
-         * @description Author of a change.
-         * @enum {string}
-         */
-        ChangedBy: "person" | "run";
-        /** @description Reports that were dropped. */
-        CleanupData: {
-            /** @description Steps of the last compaction. */
-            steps_removed: number;
-            /** @description Tokens that they had saved. */
-            saved_tokens: number;
-        };
-        /** @description A conversation whose reports are dropped. */
-        CleanupRequest: {
-            /** @description The user of the conversation. Without it: the token's user, else the configured `proxy.owner`. */
-            user_id?: string | null;
-            app_id?: string | null;
-            project_id?: string | null;
-            /** @description Your name for the conversation, or the id in the header `x-quipu-conversation` of a proxied answer. */
-            conversation_id: string;
-        };
-        /** @description Result of a compaction. */
-        CompactData: {
-            tokens_before: number;
-            tokens_after: number;
-            /** @description Each step that was tried. */
-            steps: components["schemas"]["StepItem"][];
-        };
-        /** @description Compact now, even if no compaction is due. */
-        CompactRequest: {
-            /** @description The user of the conversation. Without it: the token's user, else the configured `proxy.owner`. */
-            user_id?: string | null;
-            app_id?: string | null;
-            project_id?: string | null;
-            /** @description Your name for the conversation, or the id in the header `x-quipu-conversation` of a proxied answer. */
-            conversation_id: string;
-            /**
-             * Format: int32
-             * @description The window to compact for. Default: that of the last request.
-             */
-            window_tokens?: number | null;
-        };
-        /**
-         * @description One part of a message's content. The text of a document, page or e-mail becomes part of the message's text, as a quotation. Of an
-         *     image or sound without `text`, and of a file that Quipu cannot read, the message names the name, size and digest. Quipu fetches no
-         *     `uri`.
-         */
-        ContentItem: {
-            type: components["schemas"]["ContentType"];
-            text?: string | null;
-            uri?: string | null;
-            base64?: string | null;
-            ext?: string | null;
-            name?: string | null;
-            /** @description Any JSON object; returned exactly as it was sent. */
-            extras?: Record<string, unknown> | null;
-        };
-        /**
-         * @description The type of a content part.
-         * @enum {string}
-         */
-        ContentType: "text" | "image" | "audio" | "doc" | "pdf" | "html" | "email";
-        /** @description Memories for the message. */
-        ContextData: {
-            /**
-             * @description Text to append to the user's message: messages and facts with speaker and date, newest first, marked as data. Empty when no
-             *     memory scores high enough.
-             */
-            context: string;
-            /** @description The ids of the messages and memories in it, in order. */
-            memory_ids: string[];
-            /** @description Estimated tokens of `context`. */
-            tokens: number;
-        };
-        /** @description A user's message to a model, or the beginning of a session. Unknown keys are refused. */
-        ContextRequest: {
-            /** @description The user whose memory is searched. */
-            user_id: string;
-            /** @default default */
-            app_id?: string;
-            /** @default default */
-            project_id?: string;
-            /**
-             * @description The message in the user's words. Omitted at the beginning of a session: the text is then core memory and the subjects of
-             *     the latest episodes.
-             */
-            query?: string;
-            /** @description The current session; its messages are left out. */
-            session_id?: string | null;
-            /** @description `memory_ids` of earlier answers that the model still sees; these memories are left out. */
-            known_ids?: string[];
-            /**
-             * @description Also searches what the user said outside of any project, and what holds for them in all their projects. A token for one
-             *     project gets that only with `person = true`.
-             * @default false
-             */
-            include_person?: boolean;
-            /**
-             * Format: int32
-             * @description Maximum length of the text, in tokens.
-             * @default 350
-             */
-            max_tokens?: number;
-        };
-        /** @description The figures of a conversation. */
-        ContextStatsData: {
-            model: string;
-            /** @description Name of the context engine that makes the view. */
-            engine: string;
-            /** @description The engine compacts by itself. */
-            owns_compaction: boolean;
-            /** @description Tokens of the view. */
-            tokens: number;
-            /** @description Tokens of system text and tools in the last request. */
-            head_tokens: number;
-            limit_tokens?: number | null;
-            window_tokens?: number | null;
-            /** @description Tokens of the view at which a request compacts it. */
-            compacts_at_tokens?: number | null;
-            /**
-             * Format: double
-             * @description Percent of the limit.
-             */
-            used_percent?: number | null;
-            is_near_limit: boolean;
-            is_critical: boolean;
-            /** @description Messages in view, summaries included. */
-            messages: number;
-            /** Format: int64 */
-            messages_ever: number;
-            messages_peak: number;
-            summaries: number;
-            summaries_tokens: number;
-            compactions: number;
-            masked_results: number;
-            saved_tokens: number;
-            /** @description Time in the configured zone; none before the first compaction since the start. */
-            last_compaction?: string | null;
-            /** @description Each step that the last compaction tried. */
-            last_steps: components["schemas"]["StepItem"][];
-            /**
-             * Format: int64
-             * @description Number of prefix resets, and the reason of the last one.
-             */
-            epoch: number;
-            reasons: string[];
-            /** @description Warnings that hold now. */
-            warnings: number;
-            /** @description Faults of a plug-in context engine, the newest last. */
-            engine_faults: string[];
-        };
-        /** @description The newest requests of a conversation, newest first. */
-        ConversationItem: {
-            conversation: string;
-            upstream: string;
-            requests: components["schemas"]["RequestItem"][];
-        };
-        /** @description The ids of conversations, the last by name first. */
-        ConversationsData: {
-            conversations: string[];
-        };
-        /** @description Result of a delete by ids. */
-        DeleteByIdsData: {
-            /** @description The type that the request named; `episode` when it named none. */
-            memory_type: components["schemas"]["MemoryType"];
-            /** @description Always true: an id that does not exist is not an error. */
-            success: boolean;
-            /** @description Quipu: number of deleted memories, including those that lost their last source. */
-            count?: number;
-            /** @description Quipu: number of deleted messages. */
-            message_count?: number;
-            /** @description Quipu: number of daily copies of the ledger that were deleted, because they had the deleted messages. */
-            ledger_copies?: number;
-            /** @description Quipu: the ids that do not exist. */
-            missing?: string[];
-            /** @description Quipu: `history.before.git`, the history that an earlier version kept, was deleted, whole. */
-            old_history_deleted?: boolean;
-            /** @description Quipu: what stays and may have deleted text, with the reason. */
-            left?: components["schemas"]["LeftItem"][];
-        };
-        /** @description Deletes single memories, and memories without another source. Unknown keys are refused. */
-        DeleteByIdsRequest: {
-            /** @default default */
-            app_id?: string;
-            /** @default default */
-            project_id?: string;
-            memory_type?: components["schemas"]["MemoryType"] | null;
-            /** @description The memories' ids; also accepted as `memory_ids`. */
-            ids: string[];
-            /** @description Quipu: owner of the ids; needed only for ids that a person wrote with `_ep_` or `_af_` in them. */
-            user_id?: string | null;
-            agent_id?: string | null;
-            /** @description Accepted and ignored. */
-            reason?: Record<string, unknown> | null;
-        };
-        /** @description Result of a delete. */
-        DeleteData: {
-            /** @description The fields of the request that named the target. */
-            filters: string[];
-            /** @description Number of deleted memories. */
-            count: number;
-            /** @description Quipu: number of deleted messages. */
-            message_count?: number;
-            /** @description Quipu: number of deleted contexts of conversations. */
-            conversation_count?: number;
-            /** @description Quipu: number of memories that lost some of their messages. */
-            rewritten_count?: number;
-            /**
-             * @description Quipu: `history.before.git`, the history that an earlier version kept, was deleted, whole: single words cannot be taken out
-             *     of it.
-             */
-            old_history_deleted?: boolean;
-            /** @description Quipu: number of daily copies of the ledger that were deleted, because they had the deleted text. */
-            ledger_copies?: number;
-            /** @description Quipu: what stays and may have deleted text, with the reason. */
-            left?: components["schemas"]["LeftItem"][];
-        };
-        /**
-         * @description Deletes all memory of a session, of an owner, or of an owner in a session; or what an owner has with some words. Unknown
-         *     keys are refused.
-         */
-        DeleteRequest: {
-            /** @default default */
-            app_id?: string;
-            /** @default default */
-            project_id?: string;
-            user_id?: string | null;
-            agent_id?: string | null;
-            session_id?: string | null;
-            /**
-             * @description Quipu: delete only the owner's messages and memories that contain all of these as whole words. Case and accents do not
-             *     matter.
-             */
-            words?: string;
-            /** @description Quipu: with `words`, ids of messages and memories that stay. A memory keeps the messages that it was made from. */
-            keep?: string[];
-            /** @description Quipu: with `words`, ids of messages that go too, as the preview shows them in `beside`. */
-            also?: string[];
-        };
-        /**
-         * @description Format of messages.
-         * @enum {string}
-         */
-        Dialect: "openai" | "anthropic" | "responses";
-        /** @description A change as a diff: for each file its entries, with the lines that differ. */
-        DiffData: {
-            diff: string;
-        };
-        /** @description The document of a hit. */
-        DocumentContext: {
-            doc_id: string;
-            title: string;
-            summary: string;
-        };
-        /** @description A stored document; searches find it from now on. */
-        DocumentCreateData: {
-            doc_id: string;
-            category_id: string;
-            topic_count: number;
-            source_name: string | null;
-            /** @description The Markdown file, below `memory/`. */
-            md_path: string;
-            /** @description The uploaded file, in the same folder. */
-            original_file_path: string | null;
-        };
-        /** @description A document with its topics. */
-        DocumentData: {
-            doc_id: string;
-            category_id: string;
-            title: string;
-            summary: string;
-            source_name: string | null;
-            source_type: string | null;
-            /** @description Below `memory/`. */
-            original_file_path: string | null;
-            topics: components["schemas"]["TopicItem"][];
-            /** Format: date-time */
-            created_at: string;
-            /** Format: date-time */
-            updated_at: string;
-        };
-        /** @description Result of a delete. */
-        DocumentDeleteData: {
-            doc_id: string;
-            deleted_topics: number;
-        };
-        /** @description The form of an upload, `multipart/form-data`. */
-        DocumentForm: {
-            /**
-             * Format: binary
-             * @description Text, Markdown, HTML, PDF, DOCX, PPTX, XLSX or EML; the content decides the format.
-             */
-            file: string;
-            /** @description Must have a letter or digit. Quipu: default is the document's own title. */
-            title: string | null;
-            source_type?: string | null;
-            /** @description One of `GET /knowledge/categories`. Default: Quipu chooses. */
-            category_id?: string | null;
-            /** @default default */
-            app_id?: string;
-            /** @default default */
-            project_id?: string;
-        };
-        /** @description A document of a list. */
-        DocumentItem: {
-            doc_id: string;
-            category_id: string;
-            title: string;
-            topic_count: number;
-            /** Format: date-time */
-            created_at: string;
-        };
-        /** @description A page of documents. */
-        DocumentListData: {
-            documents: components["schemas"]["DocumentItem"][];
-            total: number;
-            page: number;
-            page_size: number;
-        };
-        /** @description Result of a change. */
-        DocumentPatchData: {
-            doc_id: string;
-            /** @description Empty if nothing changed. */
-            updated_fields: string[];
-            /** Format: date-time */
-            updated_at: string;
-        };
-        /** @description Fields of a document to change. */
-        DocumentPatchRequest: {
-            title?: string | null;
-            category_id?: string | null;
-            /** @default default */
-            app_id?: string;
-            /** @default default */
-            project_id?: string;
-        };
-        /** @description Done. */
-        DoneData: {
-            conversation_id: string;
-        };
-        /** @description A memory that goes. */
-        DoomedItem: {
-            id: string;
-            /** @description `episode`, `fact`, `foresight`, `profile`, `case` or `skill`. */
-            kind: string;
-            /** @description Whose it is. */
-            owner: string;
-            text: string;
-            /** Format: date-time */
-            timestamp: string;
-        };
-        /** @description Result of an edit. */
-        EditData: {
-            id: string;
-            /** @description The fields that were written. */
-            changed: string[];
-        };
-        /** @description Changes the text of one memory; omitted fields stay as they are. Unknown keys are refused. */
-        EditRequest: {
-            /** @default default */
-            app_id?: string;
-            /** @default default */
-            project_id?: string;
-            id: string;
-            /** @description Owner of the memory; needed only for an id that a person wrote with `_ep_` or `_af_` in it. */
-            user_id?: string | null;
-            agent_id?: string | null;
-            /** @description One line. */
-            subject?: string | null;
-            summary?: string | null;
-            /** @description The memory's text: an episode's, or a fact's. */
-            episode?: string | null;
-            /** @description Of a fact: `true` if it holds only in its project, `false` if it holds for the user everywhere. */
-            project_only?: boolean | null;
-        };
-        /** @description A sub-agent that ended. */
-        EndedRequest: {
-            /** @description The user of the conversation. Without it: the token's user, else the configured `proxy.owner`. */
-            user_id?: string | null;
-            app_id?: string | null;
-            project_id?: string | null;
-            /** @description Your name for the conversation, or the id in the header `x-quipu-conversation` of a proxied answer. */
-            conversation_id: string;
-            /** @description Your name for the sub-agent. */
-            subagent_id: string;
-            messages?: Record<string, unknown>[];
-            result?: string | null;
-        };
-        /** @description An answer. */
-        Envelope_AddData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description Result of an add. */
-            data: {
-                message_count: number;
-                status: components["schemas"]["AddStatus"];
-                /** @description Quipu: the ids of the messages that are stored, in the order they were sent: all but those in `withheld`. */
-                message_ids: string[];
-                /**
-                 * @description Quipu: number of messages that were stored before, also those deleted since. Without a `message_id` a message is the
-                 *     same if its session, sender, role, timestamp and content are.
-                 */
-                duplicates: number;
-                /** @description Quipu: number of duplicates that were deleted and are left out. */
-                forgotten?: number;
-                /** @description Quipu: the positions in the request, from 0, of the messages that are left out. */
-                withheld?: number[];
-                /** @description Quipu: number of messages that were deleted before and are stored again, as `accept_forgotten` asks. */
-                restored?: number;
-                /** @description Quipu: number of secrets removed from them before they were written. */
-                redacted?: number;
-            };
-        };
-        /** @description An answer. */
-        Envelope_AfterTurnData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description The id of a recorded reply. */
-            data: {
-                id: string;
-            };
-        };
-        /** @description An answer. */
-        Envelope_AppendData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description The ids of appended messages, in order. */
-            data: {
-                ids: string[];
-            };
-        };
-        /** @description An answer. */
-        Envelope_ArchivesData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description The summaries in view. */
-            data: {
-                archives: components["schemas"]["ArchiveItem"][];
-            };
-        };
-        /** @description An answer. */
-        Envelope_AssembleData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description A request for your model. */
-            data: {
-                /** @description Send exactly these, in this order. In the dialect `openai` the system text is the first. */
-                messages: Record<string, unknown>[];
-                /** @description The system text, in dialects that have a field for it. */
-                system?: string | null;
-                tools: Record<string, unknown>[];
-                /** @description Tokens of the messages with what memory added, without system text and tools. */
-                tokens: number;
-                /** @description Maximum tokens of the messages. */
-                limit_tokens: number;
-                /** @description Whether this request compacted the view. */
-                compacted: boolean;
-                /** @description Reasons why the request does not extend the last one; empty if it does, so that the server's cache stays valid. */
-                reasons: string[];
-                /** @description The ids of the memories that were added. */
-                memory_ids: string[];
-                /** @description The context is nearly full. */
-                warning?: string | null;
-            };
-        };
-        /** @description An answer. */
-        Envelope_AuditData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description Problems of the stored memories. */
-            data: {
-                /** @description By file, then by memory. */
-                findings: components["schemas"]["FindingItem"][];
-            };
-        };
-        /** @description An answer. */
-        Envelope_CacheData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description Sums by server, and the newest requests by conversation. */
-            data: {
-                /** @description Over all tenants: empty for a token of one. */
-                upstreams: components["schemas"]["UpstreamItem"][];
-                conversations: components["schemas"]["ConversationItem"][];
-            };
-        };
-        /** @description An answer. */
-        Envelope_CategoryListData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description Every category. */
-            data: {
-                categories: components["schemas"]["CategoryItem"][];
-            };
-        };
-        /** @description An answer. */
-        Envelope_CleanupData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description Reports that were dropped. */
-            data: {
-                /** @description Steps of the last compaction. */
-                steps_removed: number;
-                /** @description Tokens that they had saved. */
-                saved_tokens: number;
-            };
-        };
-        /** @description An answer. */
-        Envelope_CompactData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description Result of a compaction. */
-            data: {
-                tokens_before: number;
-                tokens_after: number;
-                /** @description Each step that was tried. */
-                steps: components["schemas"]["StepItem"][];
-            };
-        };
-        /** @description An answer. */
-        Envelope_ContextData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description Memories for the message. */
-            data: {
-                /**
-                 * @description Text to append to the user's message: messages and facts with speaker and date, newest first, marked as data. Empty when no
-                 *     memory scores high enough.
-                 */
-                context: string;
-                /** @description The ids of the messages and memories in it, in order. */
-                memory_ids: string[];
-                /** @description Estimated tokens of `context`. */
-                tokens: number;
-            };
-        };
-        /** @description An answer. */
-        Envelope_ContextStatsData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description The figures of a conversation. */
-            data: {
-                model: string;
-                /** @description Name of the context engine that makes the view. */
-                engine: string;
-                /** @description The engine compacts by itself. */
-                owns_compaction: boolean;
-                /** @description Tokens of the view. */
-                tokens: number;
-                /** @description Tokens of system text and tools in the last request. */
-                head_tokens: number;
-                limit_tokens?: number | null;
-                window_tokens?: number | null;
-                /** @description Tokens of the view at which a request compacts it. */
-                compacts_at_tokens?: number | null;
-                /**
-                 * Format: double
-                 * @description Percent of the limit.
-                 */
-                used_percent?: number | null;
-                is_near_limit: boolean;
-                is_critical: boolean;
-                /** @description Messages in view, summaries included. */
-                messages: number;
-                /** Format: int64 */
-                messages_ever: number;
-                messages_peak: number;
-                summaries: number;
-                summaries_tokens: number;
-                compactions: number;
-                masked_results: number;
-                saved_tokens: number;
-                /** @description Time in the configured zone; none before the first compaction since the start. */
-                last_compaction?: string | null;
-                /** @description Each step that the last compaction tried. */
-                last_steps: components["schemas"]["StepItem"][];
-                /**
-                 * Format: int64
-                 * @description Number of prefix resets, and the reason of the last one.
-                 */
-                epoch: number;
-                reasons: string[];
-                /** @description Warnings that hold now. */
-                warnings: number;
-                /** @description Faults of a plug-in context engine, the newest last. */
-                engine_faults: string[];
-            };
-        };
-        /** @description An answer. */
-        Envelope_ConversationsData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description The ids of conversations, the last by name first. */
-            data: {
-                conversations: string[];
-            };
-        };
-        /** @description An answer. */
-        Envelope_DeleteByIdsData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description Result of a delete by ids. */
-            data: {
-                /** @description The type that the request named; `episode` when it named none. */
-                memory_type: components["schemas"]["MemoryType"];
-                /** @description Always true: an id that does not exist is not an error. */
-                success: boolean;
-                /** @description Quipu: number of deleted memories, including those that lost their last source. */
-                count?: number;
-                /** @description Quipu: number of deleted messages. */
-                message_count?: number;
-                /** @description Quipu: number of daily copies of the ledger that were deleted, because they had the deleted messages. */
-                ledger_copies?: number;
-                /** @description Quipu: the ids that do not exist. */
-                missing?: string[];
-                /** @description Quipu: `history.before.git`, the history that an earlier version kept, was deleted, whole. */
-                old_history_deleted?: boolean;
-                /** @description Quipu: what stays and may have deleted text, with the reason. */
-                left?: components["schemas"]["LeftItem"][];
-            };
-        };
-        /** @description An answer. */
-        Envelope_DeleteData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description Result of a delete. */
-            data: {
-                /** @description The fields of the request that named the target. */
-                filters: string[];
-                /** @description Number of deleted memories. */
-                count: number;
-                /** @description Quipu: number of deleted messages. */
-                message_count?: number;
-                /** @description Quipu: number of deleted contexts of conversations. */
-                conversation_count?: number;
-                /** @description Quipu: number of memories that lost some of their messages. */
-                rewritten_count?: number;
-                /**
-                 * @description Quipu: `history.before.git`, the history that an earlier version kept, was deleted, whole: single words cannot be taken out
-                 *     of it.
-                 */
-                old_history_deleted?: boolean;
-                /** @description Quipu: number of daily copies of the ledger that were deleted, because they had the deleted text. */
-                ledger_copies?: number;
-                /** @description Quipu: what stays and may have deleted text, with the reason. */
-                left?: components["schemas"]["LeftItem"][];
-            };
-        };
-        /** @description An answer. */
-        Envelope_DiffData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description A change as a diff: for each file its entries, with the lines that differ. */
-            data: {
-                diff: string;
-            };
-        };
-        /** @description An answer. */
-        Envelope_DocumentCreateData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description A stored document; searches find it from now on. */
-            data: {
-                doc_id: string;
-                category_id: string;
-                topic_count: number;
-                source_name: string | null;
-                /** @description The Markdown file, below `memory/`. */
-                md_path: string;
-                /** @description The uploaded file, in the same folder. */
-                original_file_path: string | null;
-            };
-        };
-        /** @description An answer. */
-        Envelope_DocumentData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description A document with its topics. */
-            data: {
-                doc_id: string;
-                category_id: string;
-                title: string;
-                summary: string;
-                source_name: string | null;
-                source_type: string | null;
-                /** @description Below `memory/`. */
-                original_file_path: string | null;
-                topics: components["schemas"]["TopicItem"][];
-                /** Format: date-time */
-                created_at: string;
-                /** Format: date-time */
-                updated_at: string;
-            };
-        };
-        /** @description An answer. */
-        Envelope_DocumentDeleteData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description Result of a delete. */
-            data: {
-                doc_id: string;
-                deleted_topics: number;
-            };
-        };
-        /** @description An answer. */
-        Envelope_DocumentListData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description A page of documents. */
-            data: {
-                documents: components["schemas"]["DocumentItem"][];
-                total: number;
-                page: number;
-                page_size: number;
-            };
-        };
-        /** @description An answer. */
-        Envelope_DocumentPatchData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description Result of a change. */
-            data: {
-                doc_id: string;
-                /** @description Empty if nothing changed. */
-                updated_fields: string[];
-                /** Format: date-time */
-                updated_at: string;
-            };
-        };
-        /** @description An answer. */
-        Envelope_DoneData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description Done. */
-            data: {
-                conversation_id: string;
-            };
-        };
-        /** @description An answer. */
-        Envelope_EditData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description Result of an edit. */
-            data: {
-                id: string;
-                /** @description The fields that were written. */
-                changed: string[];
-            };
-        };
-        /** @description An answer. */
-        Envelope_ExpandData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description The result of a tool call. */
-            data: {
-                /** @description Give this to the model as the tool's result. */
-                text: string;
-            };
-        };
-        /** @description An answer. */
-        Envelope_FlushData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description Result of a flush. */
-            data: {
-                status: components["schemas"]["FlushStatus"];
-            };
-        };
-        /** @description An answer. */
-        Envelope_GetData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description A page. All arrays are always present; only the one of `memory_type` can have items. */
-            data: {
-                episodes: components["schemas"]["EpisodeItem"][];
-                /** @description At most one. */
-                profiles: components["schemas"]["ProfileItem"][];
-                /** @description With `agent_id`: the agent's cases. */
-                agent_cases: components["schemas"]["CaseItem"][];
-                /** @description With `agent_id`: the agent's skills, drafts included. */
-                agent_skills: components["schemas"]["SkillItem"][];
-                /** @description Quipu: with `memory_type` `atomic_fact`. */
-                facts?: components["schemas"]["FactItem"][];
-                /** @description Quipu: with `memory_type` `foresight`. */
-                foresights?: components["schemas"]["ForesightItem"][];
-                /** @description Total number of matches. */
-                total_count: number;
-                /** @description Number of items on this page. */
-                count: number;
-            };
-        };
-        /** @description An answer. */
-        Envelope_GivenData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description What memory added to a conversation, as the model sees it now. */
-            data: {
-                /** @description Text beside the system text, the same in each request: core memory. */
-                head: string;
-                /** @description Text in single messages, the oldest first. */
-                turns: components["schemas"]["GivenItem"][];
-            };
-        };
-        /** @description An answer. */
-        Envelope_GuardData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description Whether enough of the window is left for a request. */
-            data: {
-                /** @description `ok`, `warn` or `block`. */
-                verdict: string;
-                window_tokens: number;
-                used_tokens: number;
-                /** Format: int64 */
-                remaining_tokens: number;
-                /**
-                 * @description Window to plan for: smaller than the real one, because a token count for another vocabulary can be a fifth too
-                 *     low.
-                 */
-                safe_tokens: number;
-                /**
-                 * @description Source of the window: a request (`sessionConfig`), the upstream's setting (`modelsConfig`), the server or the model's name
-                 *     (`model`), or none of them (`default`).
-                 */
-                source: string;
-                /** @description Changes since the last check: `warning`, `blocked`, `threshold-crossed`. */
-                events: string[];
-                /** Format: double */
-                used_percent: number;
-                message?: string | null;
-            };
-        };
-        /** @description An answer. */
-        Envelope_HistoryData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description Changes, the newest first. */
-            data: {
-                changes: components["schemas"]["ChangeItem"][];
-            };
-        };
-        /** @description An answer. */
-        Envelope_ImportedData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description Result of an import. */
-            data: {
-                /** @description Memories and pages of the lines. */
-                memories: number;
-                /** @description Those that were not there. */
-                new_memories: number;
-                /** @description Those that are different here: they stay as they are here. */
-                kept_memories: number;
-                /** @description Messages that are not in an episode. */
-                messages: number;
-                new_messages: number;
-            };
-        };
-        /** @description An answer. */
-        Envelope_KnowledgeSearchData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description Result of a search in a library. */
-            data: {
-                /** @description Best first. */
-                hits: components["schemas"]["KnowledgeHit"][];
-                total: number;
-                /** Format: double */
-                took_ms: number;
-            };
-        };
-        /** @description An answer. */
-        Envelope_LibraryDeleteData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description Result of the delete of a library. */
-            data: {
-                deleted_documents: number;
-                deleted_topics: number;
-            };
-        };
-        /** @description An answer. */
-        Envelope_OriginalsData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description Originals, oldest first; of a search, the newest first. */
-            data: {
-                messages: components["schemas"]["OriginalItem"][];
-            };
-        };
-        /** @description An answer. */
-        Envelope_OverviewData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description A user's memory in numbers. */
-            data: {
-                episodes: number;
-                facts: number;
-                events: number;
-                /** @description Lines of the profile. */
-                statements: number;
-                /** @description Facts that no longer hold. */
-                superseded: number;
-                /** @description Months with memories, the earliest first. */
-                months: components["schemas"]["MonthItem"][];
-            };
-        };
-        /** @description An answer. */
-        Envelope_OwnersData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description Owners by tenant, then kind, then id. */
-            data: {
-                owners: components["schemas"]["OwnerItem"][];
-            };
-        };
-        /** @description An answer. */
-        Envelope_PastData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description Files as they were, by path. */
-            data: {
-                files: components["schemas"]["PastFileItem"][];
-            };
-        };
-        /** @description An answer. */
-        Envelope_PreviewData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description What the deletion would remove, and what it would leave. */
-            data: {
-                /** @description The memories that go. */
-                count: number;
-                /** @description How many of them the request names, or have its words. They come first; the others were made from them. */
-                named_count?: number;
-                /** @description The verbatim messages that go from the files. */
-                message_count: number;
-                /** @description The first 500 of the memories that go: those that the request names, then those made from them. */
-                memories: components["schemas"]["DoomedItem"][];
-                /** @description The first 500 of the messages that go, in order of time. Their `score` is 0. */
-                messages?: components["schemas"]["FoundMessage"][];
-                /**
-                 * @description With `words`: the messages directly before and after these in their sessions. They stay, and may be about the same
-                 *     person without the name.
-                 */
-                beside?: components["schemas"]["FoundMessage"][];
-                /** @description Episodes that stay without some of their messages, as they will be. */
-                rewritten?: components["schemas"]["DoomedItem"][];
-                /** @description Lines of the owner's pages (`USER.md`, `MEMORY.md`, `SOUL.md`) that go, and with `words` titles of sessions. */
-                lines?: string[];
-                /** @description The messages of deleted memories that stay in the same memory. */
-                own_stays?: components["schemas"]["FoundMessage"][];
-                /** @description The same words in the memory of others. They stay. */
-                stays: components["schemas"]["StayingItem"][];
-            };
-        };
-        /** @description An answer. */
-        Envelope_QueuedData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description A 202: the messages are on disk; a task does the rest. */
-            data: {
-                status: components["schemas"]["QueuedStatus"];
-                message_count: number;
-                /** @description Unfinished tasks of this session, this one included. */
-                pending: number;
-                /** @description Quipu: the ids of the messages that are stored, in the order they were sent: all but those in `withheld`. */
-                message_ids?: string[];
-                /**
-                 * @description Quipu: number of messages that were stored before, also those deleted since. Without a `message_id` a message is the
-                 *     same if its session, sender, role, timestamp and content are.
-                 */
-                duplicates?: number;
-                /** @description Quipu: number of duplicates that were deleted and are left out. */
-                forgotten?: number;
-                /** @description Quipu: the positions in the request, from 0, of the messages that are left out. */
-                withheld?: number[];
-                /** @description Quipu: number of messages that were deleted before and are stored again, as `accept_forgotten` asks. */
-                restored?: number;
-                /** @description Quipu: number of secrets removed from them before they were written. */
-                redacted?: number;
-            };
-        };
-        /** @description An answer. */
-        Envelope_RunPageData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description One page of runs, newest first. */
-            data: {
-                total: number;
-                page: number;
-                page_size: number;
-                items: components["schemas"]["RunItem"][];
-            };
-        };
-        /** @description An answer. */
-        Envelope_SearchData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description Result of a search. Every array is always present. */
-            data: {
-                /** @description Best first, each with its facts that were found. */
-                episodes: components["schemas"]["EpisodeItem"][];
-                /** @description With `include_profile`: at most one. */
-                profiles: components["schemas"]["ProfileItem"][];
-                /** @description With `agent_id`: how it went about tasks, best first. */
-                agent_cases: components["schemas"]["CaseItem"][];
-                /** @description With `agent_id`: the agent's approved skills, best first. */
-                agent_skills: components["schemas"]["SkillItem"][];
-                /** @description With a top-level `session_id` in `filters`: that session's messages that are not in an episode yet. */
-                unprocessed_messages: components["schemas"]["UnprocessedMessage"][];
-                /** @description Quipu: every fact that was found, best first, also those whose episode was not. */
-                facts?: components["schemas"]["FactItem"][];
-                /** @description Quipu: upcoming events that match, best first. */
-                foresights?: components["schemas"]["ForesightItem"][];
-                /** @description Quipu: verbatim messages, best first, as many as `include_messages` asked for. */
-                messages?: components["schemas"]["FoundMessage"][];
-                /** @description Quipu: what the proxy would give a model, best first. */
-                sure?: components["schemas"]["SureItem"][] | null;
-                /** @description Quipu: the method that was used; keyword when the embedding model did not answer. */
-                method?: components["schemas"]["SearchMethod"];
-                time_span?: components["schemas"]["TimeSpan"] | null;
-                /** @description Quipu: what the search had to do without, and why. */
-                warnings?: string[];
-                /** @description Quipu: with `agentic` and `llm_multiround`, the queries that the chat model added. */
-                queries?: string[];
-            };
-        };
-        /** @description An answer. */
-        Envelope_SkillItem: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description An agent skill. A draft waits for a person's decision; do not use it as an instruction. */
-            data: {
-                id: string;
-                agent_id: string;
-                app_id: string;
-                project_id: string;
-                name: string;
-                /** @description Purpose of the skill and when to use it. */
-                description: string;
-                /** @description Markdown. */
-                content: string;
-                /**
-                 * Format: float
-                 * @description 0 to 1.
-                 */
-                confidence: number;
-                /**
-                 * Format: float
-                 * @description 1 if a person approved it, else 0.
-                 */
-                maturity_score: number;
-                /** @description The cases that it was made from. */
-                source_case_ids: string[];
-                /**
-                 * Format: float
-                 * @description Only in a search, which finds only approved skills: 0 to 1.
-                 */
-                score?: number | null;
-                /** @description Quipu: draft, approved or rejected. */
-                status: components["schemas"]["SkillState"];
-                /** @description Quipu: its `SKILL.md`, below `memory/`. */
-                path?: string;
-                explain?: components["schemas"]["Explain"] | null;
-            };
-        };
-        /** @description An answer. */
-        Envelope_SourcesData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description The messages that a memory was made from, in order of time. */
-            data: {
-                /** @description Their `score` is 0. */
-                messages: components["schemas"]["FoundMessage"][];
-            };
-        };
-        /** @description An answer. */
-        Envelope_SpawnData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description The messages that a sub-agent starts with. */
-            data: {
-                messages: Record<string, unknown>[];
-            };
-        };
-        /** @description An answer. */
-        Envelope_SyncedData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description Result of a sync or a rebuild. */
-            data: {
-                /** @description Files that were read. */
-                files: number;
-                entries_added: number;
-                entries_changed: number;
-                entries_removed: number;
-                /** @description Number of unreadable files, earlier ones included; `/health` lists them. */
-                broken_files: number;
-            };
-        };
-        /** @description An answer. */
-        Envelope_TaskItem: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description One task. */
-            data: {
-                /** @description The `request_id` of the 202 that made it. */
-                id: string;
-                status: components["schemas"]["TaskStatus"];
-                task_type: components["schemas"]["TaskType"];
-                /** @description Quipu: the session that it works for. */
-                session_id?: string;
-                /** @description Why it failed. */
-                error?: string | null;
-                /** @description `replays_exhausted` if the last attempt failed. */
-                error_code?: string | null;
-                /** Format: date-time */
-                created_at: string;
-                /** Format: date-time */
-                finished_at?: string | null;
-            };
-        };
-        /** @description An answer. */
-        Envelope_TaskPageData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description A page of tasks, newest first. */
-            data: {
-                total: number;
-                page: number;
-                page_size: number;
-                items: components["schemas"]["TaskItem"][];
-            };
-        };
-        /** @description An answer. */
-        Envelope_TaskStatsData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description Tasks of a stretch of time, counted. */
-            data: {
-                by_status: components["schemas"]["TaskCounts"];
-                /** Format: date-time */
-                start: string;
-                /** Format: date-time */
-                end: string;
-                total: number;
-            };
-        };
-        /** @description An answer. */
-        Envelope_ToolsData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description Tools to offer to your model. */
-            data: {
-                tools: Record<string, unknown>[];
-            };
-        };
-        /** @description An answer. */
-        Envelope_TopicData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description A topic with its text. */
-            data: {
-                topic_id: string;
-                doc_id: string;
-                category_id: string;
-                topic_name: string;
-                topic_path: string;
-                depth: number;
-                summary: string;
-                /** @description Markdown. */
-                content: string;
-                content_labels: string[];
-                parent_topic_id: string | null;
-                children_topic_ids: string[];
-                /** Format: date-time */
-                created_at: string;
-                /** Format: date-time */
-                updated_at: string;
-            };
-        };
-        /** @description An answer. */
-        Envelope_UndoData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description Result of an undo. */
-            data: {
-                change?: components["schemas"]["ChangeItem"] | null;
-            };
-        };
-        /** @description An answer. */
-        Envelope_UpdateData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description The episode after the change. */
-            data: components["schemas"]["EpisodeItem"] & {
-                /**
-                 * Format: date-time
-                 * @description When it was changed, if it was.
-                 */
-                edited_at?: string | null;
-                /** @description It stood like that already, and nothing was written. */
-                unchanged: boolean;
-            };
-        };
-        /** @description An answer. */
-        Envelope_ViewData: {
-            /** @description The request's id; the task's id when the answer is 202. */
-            request_id: string;
-            /** @description The view: the messages that the model sees of the conversation. */
-            data: {
-                messages: components["schemas"]["ViewItem"][];
-            };
-        };
-        /** @description An episode: the account of one segment of a conversation. */
-        EpisodeItem: {
-            id: string;
-            /** @description None for an agent's episode. */
-            user_id?: string | null;
-            app_id: string;
-            project_id: string;
-            session_id?: string | null;
-            /** Format: date-time */
-            timestamp: string;
-            sender_ids: string[];
-            summary: string;
-            subject: string;
-            episode: string;
-            type: components["schemas"]["EpisodeType"];
-            /**
-             * Format: float
-             * @description Only in a search: 0 to 1.
-             */
-            score?: number | null;
-            /** @description Only in a search: its matching facts, best first. */
-            atomic_facts?: components["schemas"]["FactItem"][] | null;
-            /** @description Quipu: the episode that superseded it, if any. */
-            superseded_by?: string | null;
-            /** @description Quipu: the messages that it was made from. */
-            message_ids?: string[];
-            /** @description Quipu: the Markdown file that holds it, below `memory/`. */
-            path?: string;
-            explain?: components["schemas"]["Explain"] | null;
-        };
-        /** @description New text of an episode. Omitted fields stay; but a new `episode` without a `summary` gets a new summary. */
-        EpisodePatch: {
-            episode?: string | null;
-            summary?: string | null;
-            /** @description One line. */
-            subject?: string | null;
-        };
-        /**
-         * @description The only type of an episode.
-         * @enum {string}
-         */
-        EpisodeType: "Conversation";
-        /**
-         * @description A stable word for each kind of error.
-         * @enum {string}
-         */
-        ErrorCode: "BAD_REQUEST" | "UNAUTHORIZED" | "FORBIDDEN" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "CONFLICT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_FORMAT" | "INVALID_INPUT" | "EXTRACTION_EMPTY" | "PROVIDER_NOT_CONFIGURED" | "QUEUE_SATURATED" | "INTERNAL_ERROR" | "CONFIGURATION_ERROR" | "EXTERNAL_SERVICE_UNAVAILABLE" | "CAPABILITY_UNAVAILABLE" | "DISK_READ_ONLY" | "DISK_FULL";
-        /** @description An error answer. */
-        ErrorEnvelope: {
-            request_id: string;
-            error: components["schemas"]["ErrorInfo"];
-        };
-        /** @description The error. */
-        ErrorInfo: {
-            code: components["schemas"]["ErrorCode"];
-            /** @description For a person: the problem and what to do about it. */
-            message: string;
-            /**
-             * Format: date-time
-             * @description When, in the display zone.
-             */
-            timestamp: string;
-            /** @description The path that was asked for. */
-            path: string;
-        };
-        /** @description The result of a tool call. */
-        ExpandData: {
-            /** @description Give this to the model as the tool's result. */
-            text: string;
-        };
-        /** @description A call of the tool `context_expand`. */
-        ExpandRequest: {
-            /** @description The user of the conversation. Without it: the token's user, else the configured `proxy.owner`. */
-            user_id?: string | null;
-            app_id?: string | null;
-            project_id?: string | null;
-            /** @description Your name for the conversation, or the id in the header `x-quipu-conversation` of a proxied answer. */
-            conversation_id: string;
-            /** @description The model's argument `id`: a message (`m17`) or a summary (`n3`). */
-            id: string;
-        };
-        /** @description Reasons for the rank of a hit: parts of its score, each 0 to 1 before weighting. */
-        Explain: {
-            /** Format: float */
-            keyword: number;
-            /** Format: float */
-            vector: number;
-            /**
-             * Format: float
-             * @description None if the query names no time.
-             */
-            time?: number | null;
-            /** Format: float */
-            freshness: number;
-            /**
-             * Format: float
-             * @description Evidence from the rest of its session or episode.
-             */
-            session: number;
-            /**
-             * Format: float
-             * @description Evidence from the messages before and after it.
-             */
-            neighbours: number;
-            /** @description The query's words that it contains. */
-            terms: string[];
-            /**
-             * Format: float
-             * @description The reranker's score, on the reranker's own scale; none if it did not read this hit.
-             */
-            rerank?: number | null;
-        };
-        /** @description A statement of a profile. */
-        ExplicitInfo: {
-            category: string;
-            description: string;
-            evidence: string;
-            /** @description Quipu: the statement's own id, for edits and deletions. */
-            id?: string;
-            /** @description Quipu: the messages that support it. */
-            message_ids?: string[];
-        };
-        /** @description An atomic fact: one statement that needs no context. */
-        FactItem: {
-            id: string;
-            content: string;
-            /**
-             * Format: float
-             * @description Only in a search: 0 to 1.
-             */
-            score?: number | null;
-            /**
-             * Format: date-time
-             * @description Quipu: time of the statement.
-             */
-            timestamp: string;
-            /**
-             * Format: date-time
-             * @description Quipu: start of its validity, if it differs from `timestamp`.
-             */
-            valid_from?: string | null;
-            /**
-             * Format: date-time
-             * @description Quipu: end of its validity.
-             */
-            valid_until?: string | null;
-            /** @description Quipu: the fact that superseded it. */
-            superseded_by?: string | null;
-            /** @description Quipu: its episode. */
-            episode_id?: string | null;
-            session_id?: string | null;
-            /** @description Quipu: its project, if that is not `default`. */
-            project_id?: string | null;
-            /** @description Quipu: it holds only in its project, not for its user everywhere. */
-            project_only?: boolean;
-            /** @description Quipu: the messages that support it. */
-            message_ids?: string[];
-            /** @description Quipu: the subject, if it differs from the content. */
-            subject?: string;
-            /** @description Quipu: the Markdown file that holds it, below `memory/`. */
-            path?: string;
-            explain?: components["schemas"]["Explain"] | null;
-        };
-        /** @description The filter language for OpenAPI: `{"AND": [...]}`, `{"OR": [...]}`, or fields with a value or operators. */
-        FilterNode: {
-            /** @description All of these; not empty. */
-            AND?: components["schemas"]["FilterNode"][] | null;
-            /** @description Any of these; not empty. */
-            OR?: components["schemas"]["FilterNode"][] | null;
-            /** @description A value, or an object of `eq`, `ne`, `gt`, `gte`, `lt`, `lte`, `in`. So all fields. */
-            session_id?: unknown;
-            /** @description `memcell` or `episode`. */
-            parent_type?: unknown;
-            parent_id?: unknown;
-            /** @description Epoch milliseconds or ISO 8601. */
-            timestamp?: unknown;
-            /** @description Any sender of the memory; only `eq` and `in`. */
-            sender_id?: unknown;
-        };
-        /** @description One problem of one memory. */
-        FindingItem: {
-            /** @description `duplicate`, `loop`, `secret`, `stale` or `unsupported`. */
-            fault: string;
-            /** @description The memory. */
-            id: string;
-            app_id: string;
-            project_id: string;
-            /** @description Below `memory/`. */
-            path: string;
-            why: string;
-            /** @description The run that wrote the entry, if the history knows it; `history/undo` undoes it. */
-            run_id?: string | null;
-        };
-        /** @description Result of a flush. */
-        FlushData: {
-            status: components["schemas"]["FlushStatus"];
-        };
-        /** @description Extracts memories from all messages in a session's buffer. */
-        FlushRequest: {
-            session_id: string;
-            /** @default default */
-            app_id?: string;
-            /** @default default */
-            project_id?: string;
-            /**
-             * @description Quipu: answer only when it is written and searchable.
-             * @default false
-             */
-            wait?: boolean;
-        };
-        /**
-         * @description Whether a flush made memory.
-         * @enum {string}
-         */
-        FlushStatus: "extracted" | "no_extraction";
-        /** @description Quipu: an upcoming event. */
-        ForesightItem: {
-            id: string;
-            user_id?: string | null;
-            session_id?: string | null;
-            content: string;
-            /** @description Text of the message. */
-            evidence: string;
-            /**
-             * Format: date-time
-             * @description Time of the message.
-             */
-            timestamp: string;
-            /** Format: date-time */
-            start_time?: string | null;
-            /**
-             * Format: date-time
-             * @description Exclusive end.
-             */
-            end_time?: string | null;
-            /** Format: int64 */
-            duration_days?: number | null;
-            /** @description The messages that support it. */
-            message_ids: string[];
-            /** @description The Markdown file that holds it, below `memory/`. */
-            path: string;
-            /**
-             * Format: float
-             * @description Only in a search: 0 to 1.
-             */
-            score?: number | null;
-        };
-        /** @description A copy under another name. */
-        ForkRequest: {
-            /** @description The user of the conversation. Without it: the token's user, else the configured `proxy.owner`. */
-            user_id?: string | null;
-            app_id?: string | null;
-            project_id?: string | null;
-            /** @description Your name for the conversation, or the id in the header `x-quipu-conversation` of a proxied answer. */
-            conversation_id: string;
-            /** @description The name of the copy. */
-            to: string;
-            /** @description Copy only the messages before this one (`m17`). Default: all. */
-            before?: string | null;
-        };
-        /** @description One matching message, verbatim. */
-        FoundMessage: {
-            id: string;
-            session_id?: string | null;
-            sender_id?: string | null;
-            sender_name?: string | null;
-            role?: components["schemas"]["MessageRole"] | null;
-            content: string;
-            /** Format: date-time */
-            timestamp: string;
-            /** Format: float */
-            score: number;
-            /** @description The episode that contains it; none while it waits in the buffer. */
-            episode_id?: string | null;
-            /** @description Its project, if that is not `default`. */
-            project_id?: string | null;
-            explain?: components["schemas"]["Explain"] | null;
-        };
-        /** @description A page. All arrays are always present; only the one of `memory_type` can have items. */
-        GetData: {
-            episodes: components["schemas"]["EpisodeItem"][];
-            /** @description At most one. */
-            profiles: components["schemas"]["ProfileItem"][];
-            /** @description With `agent_id`: the agent's cases. */
-            agent_cases: components["schemas"]["CaseItem"][];
-            /** @description With `agent_id`: the agent's skills, drafts included. */
-            agent_skills: components["schemas"]["SkillItem"][];
-            /** @description Quipu: with `memory_type` `atomic_fact`. */
-            facts?: components["schemas"]["FactItem"][];
-            /** @description Quipu: with `memory_type` `foresight`. */
-            foresights?: components["schemas"]["ForesightItem"][];
-            /** @description Total number of matches. */
-            total_count: number;
-            /** @description Number of items on this page. */
-            count: number;
-        };
-        /** @description A page of an owner's memories of one kind. Unknown keys are refused. */
-        GetRequest: {
-            /** @description Owner of the memory: exactly one of `user_id` and `agent_id`. */
-            user_id?: string | null;
-            agent_id?: string | null;
-            /** @default default */
-            app_id?: string;
-            /** @default default */
-            project_id?: string;
-            memory_type: components["schemas"]["MemoryType"];
-            /**
-             * Format: int64
-             * @default 1
-             */
-            page?: number;
-            /**
-             * Format: int64
-             * @default 20
-             */
-            page_size?: number;
-            /** @default timestamp */
-            sort_by?: components["schemas"]["SortField"];
-            /** @default desc */
-            sort_order?: components["schemas"]["SortOrder"];
-            filters?: components["schemas"]["FilterNode"] | null;
-            /**
-             * @description Accepted; `episode` is readable.
-             * @default false
-             */
-            with_readable_episode?: boolean;
-            as_of?: components["schemas"]["When"] | null;
-            standing?: components["schemas"]["MemoryStanding"] | null;
-        };
-        /** @description What memory added to a conversation, as the model sees it now. */
-        GivenData: {
-            /** @description Text beside the system text, the same in each request: core memory. */
-            head: string;
-            /** @description Text in single messages, the oldest first. */
-            turns: components["schemas"]["GivenItem"][];
-        };
-        /** @description What memory added to one message. */
-        GivenItem: {
-            /** @description The message: `m17`. */
-            id: string;
-            /** @description The number of memories in the text. */
-            memories: number;
-            text: string;
-        };
-        /** @description Whether enough of the window is left for a request. */
-        GuardData: {
-            /** @description `ok`, `warn` or `block`. */
-            verdict: string;
-            window_tokens: number;
-            used_tokens: number;
-            /** Format: int64 */
-            remaining_tokens: number;
-            /**
-             * @description Window to plan for: smaller than the real one, because a token count for another vocabulary can be a fifth too
-             *     low.
-             */
-            safe_tokens: number;
-            /**
-             * @description Source of the window: a request (`sessionConfig`), the upstream's setting (`modelsConfig`), the server or the model's name
-             *     (`model`), or none of them (`default`).
-             */
-            source: string;
-            /** @description Changes since the last check: `warning`, `blocked`, `threshold-crossed`. */
-            events: string[];
-            /** Format: double */
-            used_percent: number;
-            message?: string | null;
-        };
-        /** @description System status. The answer is 200 even if something is wrong; see `status` and `problems`. */
-        HealthData: {
-            status: components["schemas"]["HealthStatus"];
-            version: string;
-            capabilities: components["schemas"]["Capabilities"];
-            disabled_features: string[];
-            /** @description Sync from Markdown to the index. */
-            cascade: components["schemas"]["CascadeHealth"];
-            /** @description Writing of messages to Markdown. */
-            memorize_queue: components["schemas"]["QueueHealth"];
-            /** @description Quipu: problems, each with its remedy; empty if there are none. */
-            problems: string[];
-            /** @description Quipu: unfinished and failed tasks of all tenants, including those that write memories. */
-            tasks: components["schemas"]["TaskGauge"];
-            runs?: components["schemas"]["RunGauge"] | null;
-            /** @description Quipu: size of the index now. */
-            index: components["schemas"]["IndexHealthItem"];
-            /** @description Quipu: files that could not be read; all others are served. */
-            broken_files: components["schemas"]["BrokenFileItem"][];
-            /** @description Quipu: sessions with messages that are not in an episode yet, and the number of these messages. */
-            open_sessions: number;
-            buffered_messages: number;
-            /** @description Quipu: Markdown files as last synchronised. */
-            files: number;
-            /** @description Quipu: changed files that searches do not have yet. */
-            unread_files?: number;
-            embedder: string;
-            chat_model?: string | null;
-            /** @description Quipu: what came of the chat model's answers about conversations since the start. */
-            model_answers?: components["schemas"]["ModelAnswers"];
-            /** @description Quipu: secrets that were removed from messages since the start. */
-            redacted?: number;
-            /**
-             * Format: date
-             * @description Quipu: day of the newest daily copy of the ledger.
-             */
-            newest_ledger_copy?: string | null;
-            /** @description Quipu: conversations in memory whose view has more than 75 % of its limit: the next turns compact them. */
-            near_limit?: number;
-            rebuilding?: components["schemas"]["Rebuilding"] | null;
-        };
-        /**
-         * @description Overall status.
-         * @enum {string}
-         */
-        HealthStatus: "ok" | "degraded";
-        /** @description Changes, the newest first. */
-        HistoryData: {
-            changes: components["schemas"]["ChangeItem"][];
-        };
-        /** @description A trait that repeated behaviour supports. */
-        ImplicitTrait: {
-            trait: string;
-            description: string;
-            basis: string;
-            evidence: string;
-            /** @description Quipu: the trait's own id, for edits and deletions. */
-            id?: string;
-            /** @description Quipu: the messages that support it. */
-            message_ids?: string[];
-        };
-        /** @description Result of an import. */
-        ImportedData: {
-            /** @description Memories and pages of the lines. */
-            memories: number;
-            /** @description Those that were not there. */
-            new_memories: number;
-            /** @description Those that are different here: they stay as they are here. */
-            kept_memories: number;
-            /** @description Messages that are not in an episode. */
-            messages: number;
-            new_messages: number;
-        };
-        /** @description Size of the index. */
-        IndexHealthItem: {
-            /** @description `ready`, `fresh`, or the reason for a rebuild. */
-            health: string;
-            /** Format: int64 */
-            rows: number;
-            /** Format: int64 */
-            fragments: number;
-            /**
-             * Format: int64
-             * @description Rows that the full-text index does not cover yet; searches find them anyway.
-             */
-            unindexed_rows: number;
-            /** Format: int64 */
-            bytes_on_disk: number;
-            /** Format: int64 */
-            generation: number;
-        };
-        /** @description A matching topic. */
-        KnowledgeHit: {
-            topic_id: string;
-            category_id: string;
-            topic_name: string;
-            topic_path: string;
-            depth: number;
-            summary: string;
-            /** @description With `include_content`. */
-            content: string | null;
-            /**
-             * Format: double
-             * @description 0 to 1.
-             */
-            score: number;
-            /** @description The method used: `keyword` instead of a method with vectors if the embedding model did not answer. */
-            retrieval_method: components["schemas"]["KnowledgeMethod"];
-            /** @description Name of its file. */
-            source: string | null;
-            document: components["schemas"]["DocumentContext"];
-        };
-        /**
-         * @description Search method.
-         * @enum {string}
-         */
-        KnowledgeMethod: "keyword" | "vector" | "hybrid";
-        /** @description Result of a search in a library. */
-        KnowledgeSearchData: {
-            /** @description Best first. */
-            hits: components["schemas"]["KnowledgeHit"][];
-            total: number;
-            /** Format: double */
-            took_ms: number;
-        };
-        /** @description A search in a library. */
-        KnowledgeSearchRequest: {
-            query: string;
-            method?: components["schemas"]["KnowledgeMethod"];
-            /**
-             * Format: int64
-             * @default 10
-             */
-            top_k?: number;
-            /**
-             * Format: double
-             * @description Minimum score of a topic, 0 to 1.
-             */
-            score_threshold?: number | null;
-            include_content?: boolean;
-            /** @default default */
-            app_id?: string;
-            /** @default default */
-            project_id?: string;
-        };
-        /** @description Something that a delete leaves. */
-        LeftItem: {
-            /** @description A file's path, or the name of a kind of data. */
-            what: string;
-            /** @description Why it stays. */
-            why: string;
-        };
-        /** @description Result of the delete of a library. */
-        LibraryDeleteData: {
-            deleted_documents: number;
-            deleted_topics: number;
-        };
-        /**
-         * @description Memory mode of a request.
-         * @enum {string}
-         */
-        MemoryMode: "on" | "read-only" | "off";
-        /**
-         * @description Whether a memory holds.
-         * @enum {string}
-         */
-        MemoryStanding: "current" | "superseded";
-        /**
-         * @description A kind of memory. A user has episodes, facts, upcoming events and a profile, an agent has cases and skills.
-         * @enum {string}
-         */
-        MemoryType: "episode" | "profile" | "agent_case" | "agent_skill" | "atomic_fact" | "foresight";
-        /** @description Plain text, or typed parts in order. */
-        MessageContent: string | components["schemas"]["ContentItem"][];
-        /** @description One message to add. Unknown keys are ignored. */
-        MessageItem: {
-            sender_id: string;
-            sender_name?: string | null;
-            role: components["schemas"]["MessageRole"];
-            /**
-             * Format: int64
-             * @description Time of the message in epoch milliseconds.
-             */
-            timestamp: number;
-            content: components["schemas"]["MessageContent"];
-            tool_calls?: components["schemas"]["ToolCallItem"][] | null;
-            /** @description The call that a tool's message answers; required if `role` is `tool`. */
-            tool_call_id?: string | null;
-            /** @description Quipu: the client's own id, unique in its session. A second message with the same id is ignored. */
-            message_id?: string | null;
-        };
-        /**
-         * @description Role of the speaker.
-         * @enum {string}
-         */
-        MessageRole: "user" | "assistant" | "tool";
-        /** @description What came of a chat model's answers about conversations. */
-        ModelAnswers: {
-            /** @description Facts that the messages bear out. */
-            facts: number;
-            /** @description Statements that Quipu left out because no message bears them out. */
-            left_out: number;
-            /** @description Questions to which no answer could be used: the rules extracted instead. */
-            unusable: number;
-        };
-        /** @description The memories of a month. */
-        MonthItem: {
-            /** @description `2026-03`, in the configured zone. */
-            month: string;
-            episodes: number;
-            facts: number;
-        };
-        /** @description One original. */
-        OriginalItem: {
-            id: string;
-            /** @description As it was sent. */
-            message: Record<string, unknown>;
-        };
-        /** @description Originals, oldest first; of a search, the newest first. */
-        OriginalsData: {
-            messages: components["schemas"]["OriginalItem"][];
-        };
-        /** @description A user's memory in numbers. */
-        OverviewData: {
-            episodes: number;
-            facts: number;
-            events: number;
-            /** @description Lines of the profile. */
-            statements: number;
-            /** @description Facts that no longer hold. */
-            superseded: number;
-            /** @description Months with memories, the earliest first. */
-            months: components["schemas"]["MonthItem"][];
-        };
-        /** @description A user whose memory to count. Unknown keys are refused. */
-        OverviewRequest: {
-            user_id: string;
-            /** @default default */
-            app_id?: string;
-            /** @default default */
-            project_id?: string;
-        };
-        /** @description One owner in one tenant. */
-        OwnerItem: {
-            app_id: string;
-            project_id: string;
-            /** @description `user`, `agent` or `library`. */
-            kind: string;
-            id: string;
-            /** @description Entries of the owner's Markdown files. */
-            memories: number;
-            files: number;
-            /**
-             * Format: int64
-             * @description Size of the files.
-             */
-            bytes: number;
-            /** @description Of a user: messages that no episode has yet, with those of others in the same sessions. */
-            waiting: number;
-        };
-        /** @description Owners by tenant, then kind, then id. */
-        OwnersData: {
-            owners: components["schemas"]["OwnerItem"][];
-        };
-        /** @description Files as they were, by path. */
-        PastData: {
-            files: components["schemas"]["PastFileItem"][];
-        };
-        /** @description A file as it was. A file of memories has the entries that it had, without what stood between them. */
-        PastFileItem: {
-            /** @description Below `memory/`. */
-            path: string;
-            /** @description If the request names the file, and the text is kept. */
-            text?: string | null;
-        };
-        /** @description A message to keep verbatim, or no longer. */
-        PinRequest: {
-            /** @description The user of the conversation. Without it: the token's user, else the configured `proxy.owner`. */
-            user_id?: string | null;
-            app_id?: string | null;
-            project_id?: string | null;
-            /** @description Your name for the conversation, or the id in the header `x-quipu-conversation` of a proxied answer. */
-            conversation_id: string;
-            /** @description A message: `m17`. */
-            id: string;
-            /** @default true */
-            pinned?: boolean;
-        };
-        /** @description What the deletion would remove, and what it would leave. */
-        PreviewData: {
-            /** @description The memories that go. */
-            count: number;
-            /** @description How many of them the request names, or have its words. They come first; the others were made from them. */
-            named_count?: number;
-            /** @description The verbatim messages that go from the files. */
-            message_count: number;
-            /** @description The first 500 of the memories that go: those that the request names, then those made from them. */
-            memories: components["schemas"]["DoomedItem"][];
-            /** @description The first 500 of the messages that go, in order of time. Their `score` is 0. */
-            messages?: components["schemas"]["FoundMessage"][];
-            /**
-             * @description With `words`: the messages directly before and after these in their sessions. They stay, and may be about the same
-             *     person without the name.
-             */
-            beside?: components["schemas"]["FoundMessage"][];
-            /** @description Episodes that stay without some of their messages, as they will be. */
-            rewritten?: components["schemas"]["DoomedItem"][];
-            /** @description Lines of the owner's pages (`USER.md`, `MEMORY.md`, `SOUL.md`) that go, and with `words` titles of sessions. */
-            lines?: string[];
-            /** @description The messages of deleted memories that stay in the same memory. */
-            own_stays?: components["schemas"]["FoundMessage"][];
-            /** @description The same words in the memory of others. They stay. */
-            stays: components["schemas"]["StayingItem"][];
-        };
-        /** @description A deletion to look at first: either `ids`, or the fields of `memory/delete`, `words` among them. Unknown keys are refused. */
-        PreviewRequest: {
-            /** @default default */
-            app_id?: string;
-            /** @default default */
-            project_id?: string;
-            user_id?: string | null;
-            agent_id?: string | null;
-            session_id?: string | null;
-            ids?: string[];
-            /** @description As in `memory/delete`. */
-            words?: string;
-            /** @description As in `memory/delete`. */
-            keep?: string[];
-            /** @description As in `memory/delete`. */
-            also?: string[];
-        };
-        /** @description `/health/live` and `/health/ready`. */
-        Probe: {
-            status: components["schemas"]["HealthStatus"];
-        };
-        /** @description Content of a profile. */
-        ProfileData: {
-            /** @description Its first statement. */
-            summary: string;
-            explicit_info: components["schemas"]["ExplicitInfo"][];
-            implicit_traits: components["schemas"]["ImplicitTrait"][];
-            /**
-             * Format: int64
-             * @description Time of its newest statement in epoch milliseconds.
-             */
-            profile_timestamp_ms: number;
-        };
-        /** @description A user's profile. */
-        ProfileItem: {
-            id: string;
-            user_id?: string | null;
-            app_id: string;
-            project_id: string;
-            profile_data: components["schemas"]["ProfileData"];
-            /**
-             * Format: float
-             * @description Always null: a profile is not ranked.
-             */
-            score?: number | null;
-        };
-        /** @description Writing of messages to Markdown. */
-        QueueHealth: {
-            healthy: boolean;
-            reasons: string[];
-            loop_alive: boolean;
-            accepting: boolean;
-            pending: number;
-            /** Format: double */
-            oldest_pending_age_s?: number | null;
-            failed: number;
-            /** @description Restarts of a background loop after a failure, since the start. */
-            loop_restarts: number;
-            /** @description Time of the last restart. */
-            last_loop_error_at?: string | null;
-        };
-        /** @description A 202: the messages are on disk; a task does the rest. */
-        QueuedData: {
-            status: components["schemas"]["QueuedStatus"];
-            message_count: number;
-            /** @description Unfinished tasks of this session, this one included. */
-            pending: number;
-            /** @description Quipu: the ids of the messages that are stored, in the order they were sent: all but those in `withheld`. */
-            message_ids?: string[];
-            /**
-             * @description Quipu: number of messages that were stored before, also those deleted since. Without a `message_id` a message is the
-             *     same if its session, sender, role, timestamp and content are.
-             */
-            duplicates?: number;
-            /** @description Quipu: number of duplicates that were deleted and are left out. */
-            forgotten?: number;
-            /** @description Quipu: the positions in the request, from 0, of the messages that are left out. */
-            withheld?: number[];
-            /** @description Quipu: number of messages that were deleted before and are stored again, as `accept_forgotten` asks. */
-            restored?: number;
-            /** @description Quipu: number of secrets removed from them before they were written. */
-            redacted?: number;
-        };
-        /**
-         * @description The one word of a 202.
-         * @enum {string}
-         */
-        QueuedStatus: "queued";
-        /** @description How background work came to its end. */
-        QuiesceData: {
-            quiesced: boolean;
-            /** @description Number of tasks and runs that ended meanwhile. */
-            drained: number;
-            /** @description Tasks and runs that waited or were under way. */
-            pending_before: number;
-            /** @description Runs that wait for their time or for a retry, and tasks that wait for a disk or a file to be repaired. */
-            pending_after: number;
-            /** @description Tasks and runs that failed permanently. */
-            failed_permanent: number;
-        };
-        /** @description Progress of a rebuild. */
-        Rebuilding: {
-            done: number;
-            total: number;
-        };
-        /** @description One request. */
-        RequestItem: {
-            at: string;
-            /** Format: int32 */
-            status: number;
-            /** Format: int64 */
-            prompt_tokens: number;
-            /** Format: int64 */
-            cached_tokens?: number | null;
-            /** Format: int64 */
-            evaluated_tokens?: number | null;
-            /** Format: int64 */
-            completion_tokens: number;
-            /** Format: int64 */
-            first_token_ms?: number | null;
-            /** Format: int64 */
-            total_ms: number;
-            /**
-             * Format: int64
-             * @description Tokens that the server could have reused.
-             */
-            expected_tokens?: number | null;
-            class?: string | null;
-            /** @description Reasons why the request did not extend the one before, if Quipu decided that. */
-            reasons: string[];
-            /** Format: int64 */
-            injected_tokens: number;
-        };
-        /** @description Continue from an earlier place. */
-        RewindRequest: {
-            /** @description The user of the conversation. Without it: the token's user, else the configured `proxy.owner`. */
-            user_id?: string | null;
-            app_id?: string | null;
-            project_id?: string | null;
-            /** @description Your name for the conversation, or the id in the header `x-quipu-conversation` of a proxied answer. */
-            conversation_id: string;
-            /** @description Continue from just before this message: `m17`. */
-            to: string;
-        };
-        /** @description Number of background runs by status. */
-        RunGauge: {
-            /** @description Without the next runs of schedules. */
-            queued: number;
-            running: number;
-            /** @description Another attempt will follow. */
-            failed: number;
-            /** @description Failed permanently; see `runs`. */
-            dead_letters: number;
-        };
-        /** @description A background run. */
-        RunItem: {
-            run_id: string;
-            strategy: string;
-            user_id?: string | null;
-            agent_id?: string | null;
-            /** @description Subject of the run; empty if it concerns everything. */
-            subject: string;
-            status: components["schemas"]["RunStatus"];
-            /** @description `event`, `idle`, `cron`, `counter` or `manual`. */
-            cause: string;
-            reason: string;
-            /** Format: int32 */
-            attempt: number;
-            /** @description Time of the next attempt; none unless the run waits. */
-            run_at?: string | null;
-            created_at: string;
-            started_at?: string | null;
-            finished_at?: string | null;
-            /**
-             * Format: int64
-             * @description Calls of a model, and their tokens.
-             */
-            calls: number;
-            /** Format: int64 */
-            prompt_tokens: number;
-            /** Format: int64 */
-            completion_tokens: number;
-            /**
-             * Format: int64
-             * @description Duration of its attempts, in milliseconds.
-             */
-            millis: number;
-            /** @description Result of the run; empty until it succeeds. */
-            change: string;
-            error?: string | null;
-        };
-        /** @description One page of runs, newest first. */
-        RunPageData: {
-            total: number;
-            page: number;
-            page_size: number;
-            items: components["schemas"]["RunItem"][];
-        };
-        /**
-         * @description Status of a run.
-         * @enum {string}
-         */
-        RunStatus: "queued" | "running" | "success" | "failed" | "dead_letter";
-        /** @description Result of a search. Every array is always present. */
-        SearchData: {
-            /** @description Best first, each with its facts that were found. */
-            episodes: components["schemas"]["EpisodeItem"][];
-            /** @description With `include_profile`: at most one. */
-            profiles: components["schemas"]["ProfileItem"][];
-            /** @description With `agent_id`: how it went about tasks, best first. */
-            agent_cases: components["schemas"]["CaseItem"][];
-            /** @description With `agent_id`: the agent's approved skills, best first. */
-            agent_skills: components["schemas"]["SkillItem"][];
-            /** @description With a top-level `session_id` in `filters`: that session's messages that are not in an episode yet. */
-            unprocessed_messages: components["schemas"]["UnprocessedMessage"][];
-            /** @description Quipu: every fact that was found, best first, also those whose episode was not. */
-            facts?: components["schemas"]["FactItem"][];
-            /** @description Quipu: upcoming events that match, best first. */
-            foresights?: components["schemas"]["ForesightItem"][];
-            /** @description Quipu: verbatim messages, best first, as many as `include_messages` asked for. */
-            messages?: components["schemas"]["FoundMessage"][];
-            /** @description Quipu: what the proxy would give a model, best first. */
-            sure?: components["schemas"]["SureItem"][] | null;
-            /** @description Quipu: the method that was used; keyword when the embedding model did not answer. */
-            method?: components["schemas"]["SearchMethod"];
-            time_span?: components["schemas"]["TimeSpan"] | null;
-            /** @description Quipu: what the search had to do without, and why. */
-            warnings?: string[];
-            /** @description Quipu: with `agentic` and `llm_multiround`, the queries that the chat model added. */
-            queries?: string[];
-        };
-        /**
-         * @description Which evidence is used.
-         * @enum {string}
-         */
-        SearchMethod: "keyword" | "vector" | "hybrid" | "agentic" | "llm_multiround";
-        /** @description A question. Unknown keys are refused. */
-        SearchRequest: {
-            /** @description Owner of the memory: exactly one of `user_id` and `agent_id`. */
-            user_id?: string | null;
-            agent_id?: string | null;
-            /** @default default */
-            app_id?: string;
-            /** @default default */
-            project_id?: string;
-            query: string;
-            /** @default hybrid */
-            method?: components["schemas"]["SearchMethod"];
-            /**
-             * Format: int64
-             * @description How many memories: 1 to 100; −1 means 100.
-             * @default -1
-             */
-            top_k?: number;
-            /**
-             * Format: double
-             * @description Read as `min_score`; the larger of the two counts.
-             */
-            radius?: number | null;
-            /**
-             * Format: double
-             * @description Leaves out what scores less.
-             */
-            min_score?: number | null;
-            /**
-             * @description Gives the user's profile too.
-             * @default false
-             */
-            include_profile?: boolean;
-            /**
-             * @description Quipu: also searches what the user said outside of any project, and what holds for them in all their projects. A token for
-             *     one project gets that only with `person = true`.
-             * @default false
-             */
-            include_person?: boolean;
-            /** @description Let the server's reranker order the best hits. Without the field it does so if the method is `hybrid`. */
-            enable_llm_rerank?: boolean;
-            /**
-             * @description Accepted; `episode` is readable.
-             * @default false
-             */
-            with_readable_episode?: boolean;
-            filters?: components["schemas"]["FilterNode"] | null;
-            as_of?: components["schemas"]["When"] | null;
-            query_time?: components["schemas"]["When"] | null;
-            /**
-             * Format: int64
-             * @description Quipu: how many ranked verbatim messages to give as `messages`; 0 to 200.
-             * @default 0
-             */
-            include_messages?: number;
-            /**
-             * Format: int32
-             * @description Quipu: cuts the answer to about this many tokens.
-             */
-            max_tokens?: number | null;
-            /** @description Quipu: also gives `sure`. */
-            include_sure?: boolean;
-            /**
-             * @description Quipu: return with each hit the reason why the search found it.
-             * @default false
-             */
-            explain?: boolean;
-        };
-        /** @description An agent skill. A draft waits for a person's decision; do not use it as an instruction. */
-        SkillItem: {
-            id: string;
-            agent_id: string;
-            app_id: string;
-            project_id: string;
-            name: string;
-            /** @description Purpose of the skill and when to use it. */
-            description: string;
-            /** @description Markdown. */
-            content: string;
-            /**
-             * Format: float
-             * @description 0 to 1.
-             */
-            confidence: number;
-            /**
-             * Format: float
-             * @description 1 if a person approved it, else 0.
-             */
-            maturity_score: number;
-            /** @description The cases that it was made from. */
-            source_case_ids: string[];
-            /**
-             * Format: float
-             * @description Only in a search, which finds only approved skills: 0 to 1.
-             */
-            score?: number | null;
-            /** @description Quipu: draft, approved or rejected. */
-            status: components["schemas"]["SkillState"];
-            /** @description Quipu: its `SKILL.md`, below `memory/`. */
-            path?: string;
-            explain?: components["schemas"]["Explain"] | null;
-        };
-        /**
-         * @description Approval of a skill by people.
-         * @enum {string}
-         */
-        SkillState: "draft" | "approved" | "rejected";
-        /**
-         * @description Field to sort by.
-         * @enum {string}
-         */
-        SortField: "timestamp" | "updated_at";
-        /**
-         * @description Sort direction.
-         * @enum {string}
-         */
-        SortOrder: "asc" | "desc";
-        /** @description The messages that a memory was made from, in order of time. */
-        SourcesData: {
-            /** @description Their `score` is 0. */
-            messages: components["schemas"]["FoundMessage"][];
-        };
-        /** @description The messages that a sub-agent starts with. */
-        SpawnData: {
-            messages: Record<string, unknown>[];
-        };
-        /** @description A sub-agent that is about to start. */
-        SpawnRequest: {
-            /** @description The user of the conversation. Without it: the token's user, else the configured `proxy.owner`. */
-            user_id?: string | null;
-            app_id?: string | null;
-            project_id?: string | null;
-            /** @description Your name for the conversation, or the id in the header `x-quipu-conversation` of a proxied answer. */
-            conversation_id: string;
-            /** @description `explorer` gets 10 messages, any other role 20, besides the system text. */
-            role: string;
-        };
-        /** @description Words that stay in another owner's memory. */
-        StayingItem: {
-            user_id: string;
-            /** @description The session to delete, if these words must go too. */
-            session_id?: string | null;
-            /** @description Number of messages. */
-            messages: number;
-            /** @description The first of them. */
-            example: string;
-        };
-        /** @description One step of a compaction. */
-        StepItem: {
-            /** @description `mask`, `compact`, `fold`, `strip` or `bare`. */
-            effort: string;
-            /** @description Saved tokens; none if the step would have saved too little. */
-            saved_tokens?: number | null;
-        };
-        /** @description A hit, and what was said. */
-        SureItem: {
-            id: string;
-            text: string;
-        };
-        /** @description Result of a sync or a rebuild. */
-        SyncedData: {
-            /** @description Files that were read. */
-            files: number;
-            entries_added: number;
-            entries_changed: number;
-            entries_removed: number;
-            /** @description Number of unreadable files, earlier ones included; `/health` lists them. */
-            broken_files: number;
-        };
-        /** @description Number of tasks by status. All five are always present. */
-        TaskCounts: {
-            failed: number;
-            /** @description Always 0: a task waits as `queued`. */
-            pending: number;
-            processing: number;
-            queued: number;
-            success: number;
-        };
-        /** @description Number of tasks by status. */
-        TaskGauge: {
-            queued: number;
-            processing: number;
-            /** @description Failed permanently; see `tasks/{task_id}/retry`. */
-            failed: number;
-            /** @description Queued tasks that need room on the disk or a repaired file; Quipu retries them for ever. */
-            stuck: number;
-        };
-        /** @description One task. */
-        TaskItem: {
-            /** @description The `request_id` of the 202 that made it. */
-            id: string;
-            status: components["schemas"]["TaskStatus"];
-            task_type: components["schemas"]["TaskType"];
-            /** @description Quipu: the session that it works for. */
-            session_id?: string;
-            /** @description Why it failed. */
-            error?: string | null;
-            /** @description `replays_exhausted` if the last attempt failed. */
-            error_code?: string | null;
-            /** Format: date-time */
-            created_at: string;
-            /** Format: date-time */
-            finished_at?: string | null;
-        };
-        /** @description A page of tasks, newest first. */
-        TaskPageData: {
-            total: number;
-            page: number;
-            page_size: number;
-            items: components["schemas"]["TaskItem"][];
-        };
-        /** @description Tasks of a stretch of time, counted. */
-        TaskStatsData: {
-            by_status: components["schemas"]["TaskCounts"];
-            /** Format: date-time */
-            start: string;
-            /** Format: date-time */
-            end: string;
-            total: number;
-        };
-        /**
-         * @description Status of a task.
-         * @enum {string}
-         */
-        TaskStatus: "queued" | "processing" | "success" | "failed";
-        /**
-         * @description Kind of a task.
-         * @enum {string}
-         */
-        TaskType: "memory_add" | "memory_flush" | "memory_write";
-        /** @description A span of time; `from` belongs to it, `to` does not. */
-        TimeSpan: {
-            /** Format: date-time */
-            from: string;
-            /** Format: date-time */
-            to: string;
-        };
-        /** @description An assistant's tool call. */
-        ToolCallItem: {
-            id: string;
-            /** @default function */
-            type?: string;
-            function: components["schemas"]["ToolFunction"];
-        };
-        /** @description The called function. */
-        ToolFunction: {
-            name: string;
-            /** @description The arguments as text; they need not be valid JSON. */
-            arguments: string;
-        };
-        /** @description Tools to offer to your model. */
-        ToolsData: {
-            tools: Record<string, unknown>[];
-        };
-        /** @description A topic with its text. */
-        TopicData: {
-            topic_id: string;
-            doc_id: string;
-            category_id: string;
-            topic_name: string;
-            topic_path: string;
-            depth: number;
-            summary: string;
-            /** @description Markdown. */
-            content: string;
-            content_labels: string[];
-            parent_topic_id: string | null;
-            children_topic_ids: string[];
-            /** Format: date-time */
-            created_at: string;
-            /** Format: date-time */
-            updated_at: string;
-        };
-        /** @description A topic of a document. */
-        TopicItem: {
-            topic_id: string;
-            topic_name: string;
-            /** @description Names from the document's title down, with ` > ` between them. */
-            topic_path: string;
-            /** @description From 1. */
-            depth: number;
-            summary: string;
-        };
-        /** @description The triggered runs. */
-        TriggerData: {
-            status: components["schemas"]["TriggerStatus"];
-            name: string;
-            /** @description Number of runs that the trigger started. */
-            dispatched: number;
-            runs: components["schemas"]["TriggeredRun"][];
-        };
-        /** @description A strategy to run now. */
-        TriggerRequest: {
-            name: string;
-            /**
-             * Format: double
-             * @description Maximum number of seconds to wait for the runs.
-             * @default 120
-             */
-            timeout?: number;
-            /** @description Run the strategy even if it is disabled. */
-            force?: boolean;
-        };
-        /**
-         * @description Outcome of a trigger.
-         * @enum {string}
-         */
-        TriggerStatus: "ok" | "timeout" | "not_dispatched";
-        /** @description A run, with its status at the time of the answer. */
-        TriggeredRun: {
-            run_id: string;
-            status: components["schemas"]["RunStatus"];
-            error?: string | null;
-        };
-        /** @description Result of an undo. */
-        UndoData: {
-            change?: components["schemas"]["ChangeItem"] | null;
-        };
-        /** @description Undoes a run. Unknown keys are refused. */
-        UndoRequest: {
-            run_id: string;
-            app_id?: string | null;
-            project_id?: string | null;
-        };
-        /** @description A message that is not in an episode yet. */
-        UnprocessedMessage: {
-            id: string;
-            app_id: string;
-            project_id: string;
-            session_id: string;
-            sender_id: string;
-            sender_name?: string | null;
-            role: components["schemas"]["MessageRole"];
-            content: components["schemas"]["MessageContent"];
-            /** Format: date-time */
-            timestamp: string;
-            tool_calls?: components["schemas"]["ToolCallItem"][] | null;
-            tool_call_id?: string | null;
-        };
-        /** @description The episode after the change. */
-        UpdateData: components["schemas"]["EpisodeItem"] & {
-            /**
-             * Format: date-time
-             * @description When it was changed, if it was.
-             */
-            edited_at?: string | null;
-            /** @description It stood like that already, and nothing was written. */
-            unchanged: boolean;
-        };
-        /** @description Patches one episode. Unknown keys are refused. */
-        UpdateRequest: {
-            /** @default default */
-            app_id?: string;
-            /** @default default */
-            project_id?: string;
-            /** @description Only `episode`; `memory/edit` changes facts too. */
-            memory_type: components["schemas"]["MemoryType"];
-            memory_id: string;
-            patch: components["schemas"]["EpisodePatch"];
-            /** @description Quipu: owner of the episode; needed only for an id that a person wrote with `_ep_` or `_af_` in it. */
-            user_id?: string | null;
-            agent_id?: string | null;
-            /** @description Accepted and not kept. */
-            reason?: Record<string, unknown> | null;
-        };
-        /** @description The sums of one model server since the start. Tokens as it counts them. */
-        UpstreamItem: {
-            upstream: string;
-            /** Format: int64 */
-            requests: number;
-            /** Format: int64 */
-            prompt_tokens: number;
-            /** Format: int64 */
-            cached_tokens: number;
-            /** Format: int64 */
-            evaluated_tokens: number;
-            /**
-             * Format: double
-             * @description Cached tokens as a share of the prompt tokens for which the server reports both.
-             */
-            hit_ratio?: number | null;
-            /**
-             * Format: double
-             * @description Requests that extended the one before, among those that had one.
-             */
-            extension_ratio?: number | null;
-            /** Format: int64 */
-            first_token_ms_p50?: number | null;
-            /** Format: int64 */
-            first_token_ms_p99?: number | null;
-            /** @description Requests by the result for the prefix: `extension`, or the reason of the miss. */
-            classes: {
-                [key: string]: number;
-            };
-        };
-        /** @description The view: the messages that the model sees of the conversation. */
-        ViewData: {
-            messages: components["schemas"]["ViewItem"][];
-        };
-        /** @description One message of the view. */
-        ViewItem: {
-            /** @description `m17` for a message, `n3` for a summary. */
-            id: string;
-            /** @description `system`, `user`, `assistant` or `tool`. */
-            role: string;
-            tokens: number;
-            pinned: boolean;
-            /** @description Its words, calls and results. */
-            text: string;
-        };
-        /** @description An instant as a client writes it. */
-        When: number | string;
-    };
-    responses: {
-        /** @description The request cannot be read */
-        BadRequest: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorEnvelope"];
-            };
-        };
-        /** @description A fault must be repaired first; or the same document is already stored */
-        Conflict: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorEnvelope"];
-            };
-        };
-        /** @description The disk is full: nothing was stored */
-        DiskFull: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorEnvelope"];
-            };
-        };
-        /** @description The token has no access to this tenant; or, without tokens, the request is not from this machine */
-        Forbidden: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorEnvelope"];
-            };
-        };
-        /** @description Internal error; the server log has the reason */
-        InternalError: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorEnvelope"];
-            };
-        };
-        /** @description A field is invalid: `message` names the field and the fix */
-        InvalidInput: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorEnvelope"];
-            };
-        };
-        /** @description No such route, memory, task, change, run, document or topic */
-        NotFound: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorEnvelope"];
-            };
-        };
-        /** @description The body is too large */
-        PayloadTooLarge: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorEnvelope"];
-            };
-        };
-        /** @description Too many unfinished tasks */
-        QueueSaturated: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorEnvelope"];
-            };
-        };
-        /** @description No token, or an unknown token */
-        Unauthorized: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorEnvelope"];
-            };
-        };
-        /** @description Shutting down, a model or the index is unavailable, or the disk is read-only */
-        Unavailable: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorEnvelope"];
-            };
-        };
-        /** @description The body is not JSON or not a form, or the file format is not supported */
-        UnsupportedFormat: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorEnvelope"];
-            };
-        };
-    };
-    parameters: never;
-    requestBodies: never;
-    headers: never;
-    pathItems: never;
+	schemas: {
+		/** @description Result of an add. */
+		AddData: {
+			message_count: number;
+			status: components["schemas"]["AddStatus"];
+			/** @description Quipu: the ids of the messages that are stored, in the order they were sent: all but those in `withheld`. */
+			message_ids: string[];
+			/**
+			 * @description Quipu: number of messages that were stored before, also those deleted since. Without a `message_id` a message is the
+			 *     same if its session, sender, role, timestamp and content are.
+			 */
+			duplicates: number;
+			/** @description Quipu: number of duplicates that were deleted and are left out. */
+			forgotten?: number;
+			/** @description Quipu: the positions in the request, from 0, of the messages that are left out. */
+			withheld?: number[];
+			/** @description Quipu: number of messages that were deleted before and are stored again, as `accept_forgotten` asks. */
+			restored?: number;
+			/** @description Quipu: number of secrets removed from them before they were written. */
+			redacted?: number;
+		};
+		/** @description Messages of one session to add. Unknown keys are ignored. */
+		AddRequest: {
+			session_id: string;
+			/** @description Quipu: title of the session; episodes made by rules take it as their subject. */
+			session_title?: string;
+			/** @default default */
+			app_id?: string;
+			/** @default default */
+			project_id?: string;
+			messages: components["schemas"]["MessageItem"][];
+			/**
+			 * @description Only accept the messages; a later flush extracts memories from them.
+			 * @default false
+			 */
+			defer_extraction?: boolean;
+			/**
+			 * @description Answer 202 at once; `GET tasks/{request_id}` returns the result.
+			 * @default false
+			 */
+			async_mode?: boolean;
+			/**
+			 * @description Quipu: answer only when all memories of the session are written and searchable.
+			 * @default false
+			 */
+			wait?: boolean;
+			/**
+			 * @description Quipu: also store messages that were deleted before. Without it an add leaves them out: the same words of the same sender,
+			 *     with the time, the `message_id` or the neighbours of then.
+			 * @default false
+			 */
+			accept_forgotten?: boolean;
+			/**
+			 * @description Quipu: the user for whom an agent wrote the messages to its log. A log begins with a copy of the session that it goes on from:
+			 *     a message that another session of this user has, with the same sender, role, timestamp and content, is a duplicate.
+			 */
+			log_of?: string;
+			/**
+			 * @description Quipu: the timestamps say when the messages are sent, not when they were said. The same messages, sent again to the session on the
+			 *     same day (UTC), are duplicates.
+			 * @default false
+			 */
+			undated?: boolean;
+		};
+		/**
+		 * @description Whether an add made memory.
+		 * @enum {string}
+		 */
+		AddStatus: "accumulated" | "extracted";
+		/** @description The id of a recorded reply. */
+		AfterTurnData: {
+			id: string;
+		};
+		/** @description Your model's reply. */
+		AfterTurnRequest: {
+			/** @description The user of the conversation. Without it: the token's user, else the configured `proxy.owner`. */
+			user_id?: string | null;
+			app_id?: string | null;
+			project_id?: string | null;
+			/** @description Your name for the conversation, or the id in the header `x-quipu-conversation` of a proxied answer. */
+			conversation_id: string;
+			dialect?: components["schemas"]["Dialect"];
+			message: Record<string, unknown>;
+			/**
+			 * Format: int32
+			 * @description The prompt's tokens as the server reported them, cached ones included: Quipu corrects later counts with it.
+			 */
+			prompt_tokens?: number | null;
+			/** @description `on`: memory learns from the turn. */
+			memory?: components["schemas"]["MemoryMode"];
+			agent_id?: string | null;
+		};
+		/** @description The ids of appended messages, in order. */
+		AppendData: {
+			ids: string[];
+		};
+		/** @description Messages for a conversation, oldest first. The first request makes the conversation. */
+		AppendRequest: {
+			/** @description The user of the conversation. Without it: the token's user, else the configured `proxy.owner`. */
+			user_id?: string | null;
+			app_id?: string | null;
+			project_id?: string | null;
+			/** @description Your name for the conversation, or the id in the header `x-quipu-conversation` of a proxied answer. */
+			conversation_id: string;
+			dialect?: components["schemas"]["Dialect"];
+			/** @description Each as your model's API takes it, without the system text. */
+			messages: Record<string, unknown>[];
+		};
+		/** @description One summary. */
+		ArchiveItem: {
+			/** @description `n3`. */
+			id: string;
+			/** @description Ranges of the messages that the summary replaces: `m0-m16`. */
+			covers: string[];
+			tokens_before: number;
+			tokens_after: number;
+			/** @description `threshold`, `idle`, `manual` or `overflow`. */
+			reason: string;
+			/** @description Text that the model sees in their place. */
+			text: string;
+		};
+		/** @description The summaries in view. */
+		ArchivesData: {
+			archives: components["schemas"]["ArchiveItem"][];
+		};
+		/** @description A request for your model. */
+		AssembleData: {
+			/** @description Send exactly these, in this order. In the dialect `openai` the system text is the first. */
+			messages: Record<string, unknown>[];
+			/** @description The system text, in dialects that have a field for it. */
+			system?: string | null;
+			tools: Record<string, unknown>[];
+			/** @description Tokens of the messages with what memory added, without system text and tools. */
+			tokens: number;
+			/** @description Maximum tokens of the messages. */
+			limit_tokens: number;
+			/** @description Whether this request compacted the view. */
+			compacted: boolean;
+			/** @description Reasons why the request does not extend the last one; empty if it does, so that the server's cache stays valid. */
+			reasons: string[];
+			/** @description The ids of the memories that were added. */
+			memory_ids: string[];
+			/** @description The context is nearly full. */
+			warning?: string | null;
+		};
+		/** @description The next request for your model. The budget is the window less the reserve, the system text, the tools and the room for memory. */
+		AssembleRequest: {
+			/** @description The user of the conversation. Without it: the token's user, else the configured `proxy.owner`. */
+			user_id?: string | null;
+			app_id?: string | null;
+			project_id?: string | null;
+			/** @description Your name for the conversation, or the id in the header `x-quipu-conversation` of a proxied answer. */
+			conversation_id: string;
+			dialect?: components["schemas"]["Dialect"];
+			/** @description The model that will answer: its vocabulary decides token counts, and its window is the default of `window_tokens`. */
+			model?: string | null;
+			/**
+			 * Format: int32
+			 * @description The model's window.
+			 */
+			window_tokens?: number | null;
+			/**
+			 * Format: int32
+			 * @description Kept free for the answer. Default: an eighth of the window.
+			 */
+			reserve_tokens?: number | null;
+			system?: string | null;
+			/** @description The tools that go with the request. */
+			tools?: Record<string, unknown>[];
+			memory?: components["schemas"]["MemoryMode"];
+			/** @description The agent of the conversation: its approved skills are added if the request has tools. */
+			agent_id?: string | null;
+		};
+		/** @description Problems of the stored memories. */
+		AuditData: {
+			/** @description By file, then by memory. */
+			findings: components["schemas"]["FindingItem"][];
+		};
+		/** @description A file that could not be read. */
+		BrokenFileItem: {
+			path: string;
+			problem: string;
+		};
+		/** @description Sums by server, and the newest requests by conversation. */
+		CacheData: {
+			/** @description Over all tenants: empty for a token of one. */
+			upstreams: components["schemas"]["UpstreamItem"][];
+			conversations: components["schemas"]["ConversationItem"][];
+		};
+		/** @description Capabilities of the configured models. */
+		Capabilities: {
+			llm: boolean;
+			embed: boolean;
+			rerank: boolean;
+			multimodal_llm: boolean;
+			parser: boolean;
+		};
+		/** @description Sync from Markdown to the index. Counters that are always 0 are here for clients that read them. */
+		CascadeHealth: {
+			healthy: boolean;
+			reasons: string[];
+			pending: number;
+			/** @description Files that could not be read. */
+			failed_permanent: number;
+			/** @description Always 0. */
+			failed_retryable: number;
+			/** @description Always 0. */
+			drain_consecutive_failures: number;
+			/** @description Always 0. */
+			unrecoverable_total: number;
+			/** @description Always 0. */
+			optimize_failure_streak: number;
+			/**
+			 * Format: double
+			 * @description Always 0.
+			 */
+			prune_stale_seconds: number;
+			/** @description Rows now, not at the start. */
+			index_rows: {
+				[key: string]: number;
+			};
+			/** @description The index must be rebuilt from the Markdown. */
+			index_emptied: boolean;
+		};
+		/** @description A case: one piece of an agent's work, with its result. */
+		CaseItem: {
+			id: string;
+			agent_id: string;
+			app_id: string;
+			project_id: string;
+			session_id?: string | null;
+			/** @description The task that a person gave, in one sentence. */
+			task_intent: string;
+			/** @description Numbered steps; failed ones are named. */
+			approach: string;
+			/**
+			 * Format: float
+			 * @description Quality of the result: 0 to 1.
+			 */
+			quality_score: number;
+			/** @description Failed attempts, the approach that worked, and messages of people. */
+			key_insight?: string | null;
+			/** Format: date-time */
+			timestamp: string;
+			/**
+			 * Format: float
+			 * @description Only in a search: 0 to 1.
+			 */
+			score?: number | null;
+			/** @description Quipu: the messages that it was made from. */
+			message_ids?: string[];
+			/** @description Quipu: the Markdown file that holds it, below `memory/`. */
+			path?: string;
+			explain?: components["schemas"]["Explain"] | null;
+		};
+		/** @description A category. */
+		CategoryItem: {
+			category_id: string;
+			description: string;
+			document_count: number;
+		};
+		/** @description Every category. */
+		CategoryListData: {
+			categories: components["schemas"]["CategoryItem"][];
+		};
+		/** @description A recorded change. */
+		ChangeItem: {
+			/** @description Its number. */
+			id: string;
+			/** Format: date-time */
+			at: string;
+			by: components["schemas"]["ChangedBy"];
+			/** @description The run to undo. */
+			run_id?: string | null;
+			strategy?: string | null;
+			reason?: string | null;
+			/** @description The run that this one undid. */
+			undoes?: string | null;
+			/** @description One line that summarises the change. */
+			subject: string;
+			/** @description Below `memory/`. */
+			files: string[];
+		};
+		/**
+		 * @description Author of a change.
+		 * @enum {string}
+		 */
+		ChangedBy: "person" | "run";
+		/** @description Reports that were dropped. */
+		CleanupData: {
+			/** @description Steps of the last compaction. */
+			steps_removed: number;
+			/** @description Tokens that they had saved. */
+			saved_tokens: number;
+		};
+		/** @description A conversation whose reports are dropped. */
+		CleanupRequest: {
+			/** @description The user of the conversation. Without it: the token's user, else the configured `proxy.owner`. */
+			user_id?: string | null;
+			app_id?: string | null;
+			project_id?: string | null;
+			/** @description Your name for the conversation, or the id in the header `x-quipu-conversation` of a proxied answer. */
+			conversation_id: string;
+		};
+		/** @description Result of a compaction. */
+		CompactData: {
+			tokens_before: number;
+			tokens_after: number;
+			/** @description Each step that was tried. */
+			steps: components["schemas"]["StepItem"][];
+		};
+		/** @description Compact now, even if no compaction is due. */
+		CompactRequest: {
+			/** @description The user of the conversation. Without it: the token's user, else the configured `proxy.owner`. */
+			user_id?: string | null;
+			app_id?: string | null;
+			project_id?: string | null;
+			/** @description Your name for the conversation, or the id in the header `x-quipu-conversation` of a proxied answer. */
+			conversation_id: string;
+			/**
+			 * Format: int32
+			 * @description The window to compact for. Default: that of the last request.
+			 */
+			window_tokens?: number | null;
+		};
+		/**
+		 * @description One part of a message's content. The text of a document, page or e-mail becomes part of the message's text, as a quotation. Of an
+		 *     image or sound without `text`, and of a file that Quipu cannot read, the message names the name, size and digest. Quipu fetches no
+		 *     `uri`.
+		 */
+		ContentItem: {
+			type: components["schemas"]["ContentType"];
+			text?: string | null;
+			uri?: string | null;
+			base64?: string | null;
+			ext?: string | null;
+			name?: string | null;
+			/** @description Any JSON object; returned exactly as it was sent. */
+			extras?: Record<string, unknown> | null;
+		};
+		/**
+		 * @description The type of a content part.
+		 * @enum {string}
+		 */
+		ContentType: "text" | "image" | "audio" | "doc" | "pdf" | "html" | "email";
+		/** @description Memories for the message. */
+		ContextData: {
+			/**
+			 * @description Text to append to the user's message: messages and facts with speaker and date, newest first, marked as data. Empty when no
+			 *     memory scores high enough.
+			 */
+			context: string;
+			/** @description The ids of the messages and memories in it, in order. */
+			memory_ids: string[];
+			/** @description Estimated tokens of `context`. */
+			tokens: number;
+		};
+		/** @description A user's message to a model, or the beginning of a session. Unknown keys are refused. */
+		ContextRequest: {
+			/** @description The user whose memory is searched. */
+			user_id: string;
+			/** @default default */
+			app_id?: string;
+			/** @default default */
+			project_id?: string;
+			/**
+			 * @description The message in the user's words. Omitted at the beginning of a session: the text is then core memory and the subjects of
+			 *     the latest episodes.
+			 */
+			query?: string;
+			/** @description The current session; its messages are left out. */
+			session_id?: string | null;
+			/** @description `memory_ids` of earlier answers that the model still sees; these memories are left out. */
+			known_ids?: string[];
+			/**
+			 * @description Also searches what the user said outside of any project, and what holds for them in all their projects. A token for one
+			 *     project gets that only with `person = true`.
+			 * @default false
+			 */
+			include_person?: boolean;
+			/**
+			 * Format: int32
+			 * @description Maximum length of the text, in tokens.
+			 * @default 350
+			 */
+			max_tokens?: number;
+		};
+		/** @description The figures of a conversation. */
+		ContextStatsData: {
+			model: string;
+			/** @description Name of the context engine that makes the view. */
+			engine: string;
+			/** @description The engine compacts by itself. */
+			owns_compaction: boolean;
+			/** @description Tokens of the view. */
+			tokens: number;
+			/** @description Tokens of system text and tools in the last request. */
+			head_tokens: number;
+			limit_tokens?: number | null;
+			window_tokens?: number | null;
+			/** @description Tokens of the view at which a request compacts it. */
+			compacts_at_tokens?: number | null;
+			/**
+			 * Format: double
+			 * @description Percent of the limit.
+			 */
+			used_percent?: number | null;
+			is_near_limit: boolean;
+			is_critical: boolean;
+			/** @description Messages in view, summaries included. */
+			messages: number;
+			/** Format: int64 */
+			messages_ever: number;
+			messages_peak: number;
+			summaries: number;
+			summaries_tokens: number;
+			compactions: number;
+			masked_results: number;
+			saved_tokens: number;
+			/** @description Time in the configured zone; none before the first compaction since the start. */
+			last_compaction?: string | null;
+			/** @description Each step that the last compaction tried. */
+			last_steps: components["schemas"]["StepItem"][];
+			/**
+			 * Format: int64
+			 * @description Number of prefix resets, and the reason of the last one.
+			 */
+			epoch: number;
+			reasons: string[];
+			/** @description Warnings that hold now. */
+			warnings: number;
+			/** @description Faults of a plug-in context engine, the newest last. */
+			engine_faults: string[];
+		};
+		/** @description The newest requests of a conversation, newest first. */
+		ConversationItem: {
+			conversation: string;
+			upstream: string;
+			requests: components["schemas"]["RequestItem"][];
+		};
+		/** @description The ids of conversations, the last by name first. */
+		ConversationsData: {
+			conversations: string[];
+		};
+		/** @description Result of a delete by ids. */
+		DeleteByIdsData: {
+			/** @description The type that the request named; `episode` when it named none. */
+			memory_type: components["schemas"]["MemoryType"];
+			/** @description Always true: an id that does not exist is not an error. */
+			success: boolean;
+			/** @description Quipu: number of deleted memories, including those that lost their last source. */
+			count?: number;
+			/** @description Quipu: number of deleted messages. */
+			message_count?: number;
+			/** @description Quipu: number of daily copies of the ledger that were deleted, because they had the deleted messages. */
+			ledger_copies?: number;
+			/** @description Quipu: the ids that do not exist. */
+			missing?: string[];
+			/** @description Quipu: `history.before.git`, the history that an earlier version kept, was deleted, whole. */
+			old_history_deleted?: boolean;
+			/** @description Quipu: what stays and may have deleted text, with the reason. */
+			left?: components["schemas"]["LeftItem"][];
+		};
+		/** @description Deletes single memories, and memories without another source. Unknown keys are refused. */
+		DeleteByIdsRequest: {
+			/** @default default */
+			app_id?: string;
+			/** @default default */
+			project_id?: string;
+			memory_type?: components["schemas"]["MemoryType"] | null;
+			/** @description The memories' ids; also accepted as `memory_ids`. */
+			ids: string[];
+			/** @description Quipu: owner of the ids; needed only for ids that a person wrote with `_ep_` or `_af_` in them. */
+			user_id?: string | null;
+			agent_id?: string | null;
+			/** @description Accepted and ignored. */
+			reason?: Record<string, unknown> | null;
+		};
+		/** @description Result of a delete. */
+		DeleteData: {
+			/** @description The fields of the request that named the target. */
+			filters: string[];
+			/** @description Number of deleted memories. */
+			count: number;
+			/** @description Quipu: number of deleted messages. */
+			message_count?: number;
+			/** @description Quipu: number of deleted contexts of conversations. */
+			conversation_count?: number;
+			/** @description Quipu: number of memories that lost some of their messages. */
+			rewritten_count?: number;
+			/**
+			 * @description Quipu: `history.before.git`, the history that an earlier version kept, was deleted, whole: single words cannot be taken out
+			 *     of it.
+			 */
+			old_history_deleted?: boolean;
+			/** @description Quipu: number of daily copies of the ledger that were deleted, because they had the deleted text. */
+			ledger_copies?: number;
+			/** @description Quipu: what stays and may have deleted text, with the reason. */
+			left?: components["schemas"]["LeftItem"][];
+		};
+		/**
+		 * @description Deletes all memory of a session, of an owner, or of an owner in a session; or what an owner has with some words. Unknown
+		 *     keys are refused.
+		 */
+		DeleteRequest: {
+			/** @default default */
+			app_id?: string;
+			/** @default default */
+			project_id?: string;
+			user_id?: string | null;
+			agent_id?: string | null;
+			session_id?: string | null;
+			/**
+			 * @description Quipu: delete only the owner's messages and memories that contain all of these as whole words. Case and accents do not
+			 *     matter.
+			 */
+			words?: string;
+			/** @description Quipu: with `words`, ids of messages and memories that stay. A memory keeps the messages that it was made from. */
+			keep?: string[];
+			/** @description Quipu: with `words`, ids of messages that go too, as the preview shows them in `beside`. */
+			also?: string[];
+		};
+		/**
+		 * @description Format of messages.
+		 * @enum {string}
+		 */
+		Dialect: "openai" | "anthropic" | "responses";
+		/** @description A change as a diff: for each file its entries, with the lines that differ. */
+		DiffData: {
+			diff: string;
+		};
+		/** @description The document of a hit. */
+		DocumentContext: {
+			doc_id: string;
+			title: string;
+			summary: string;
+		};
+		/** @description A stored document; searches find it from now on. */
+		DocumentCreateData: {
+			doc_id: string;
+			category_id: string;
+			topic_count: number;
+			source_name: string | null;
+			/** @description The Markdown file, below `memory/`. */
+			md_path: string;
+			/** @description The uploaded file, in the same folder. */
+			original_file_path: string | null;
+		};
+		/** @description A document with its topics. */
+		DocumentData: {
+			doc_id: string;
+			category_id: string;
+			title: string;
+			summary: string;
+			source_name: string | null;
+			source_type: string | null;
+			/** @description Below `memory/`. */
+			original_file_path: string | null;
+			topics: components["schemas"]["TopicItem"][];
+			/** Format: date-time */
+			created_at: string;
+			/** Format: date-time */
+			updated_at: string;
+		};
+		/** @description Result of a delete. */
+		DocumentDeleteData: {
+			doc_id: string;
+			deleted_topics: number;
+		};
+		/** @description The form of an upload, `multipart/form-data`. */
+		DocumentForm: {
+			/**
+			 * Format: binary
+			 * @description Text, Markdown, HTML, PDF, DOCX, PPTX, XLSX or EML; the content decides the format.
+			 */
+			file: string;
+			/** @description Must have a letter or digit. Quipu: default is the document's own title. */
+			title: string | null;
+			source_type?: string | null;
+			/** @description One of `GET /knowledge/categories`. Default: Quipu chooses. */
+			category_id?: string | null;
+			/** @default default */
+			app_id?: string;
+			/** @default default */
+			project_id?: string;
+		};
+		/** @description A document of a list. */
+		DocumentItem: {
+			doc_id: string;
+			category_id: string;
+			title: string;
+			topic_count: number;
+			/** Format: date-time */
+			created_at: string;
+		};
+		/** @description A page of documents. */
+		DocumentListData: {
+			documents: components["schemas"]["DocumentItem"][];
+			total: number;
+			page: number;
+			page_size: number;
+		};
+		/** @description Result of a change. */
+		DocumentPatchData: {
+			doc_id: string;
+			/** @description Empty if nothing changed. */
+			updated_fields: string[];
+			/** Format: date-time */
+			updated_at: string;
+		};
+		/** @description Fields of a document to change. */
+		DocumentPatchRequest: {
+			title?: string | null;
+			category_id?: string | null;
+			/** @default default */
+			app_id?: string;
+			/** @default default */
+			project_id?: string;
+		};
+		/** @description Done. */
+		DoneData: {
+			conversation_id: string;
+		};
+		/** @description A memory that goes. */
+		DoomedItem: {
+			id: string;
+			/** @description `episode`, `fact`, `foresight`, `profile`, `case` or `skill`. */
+			kind: string;
+			/** @description Whose it is. */
+			owner: string;
+			text: string;
+			/** Format: date-time */
+			timestamp: string;
+		};
+		/** @description Result of an edit. */
+		EditData: {
+			id: string;
+			/** @description The fields that were written. */
+			changed: string[];
+		};
+		/** @description Changes the text of one memory; omitted fields stay as they are. Unknown keys are refused. */
+		EditRequest: {
+			/** @default default */
+			app_id?: string;
+			/** @default default */
+			project_id?: string;
+			id: string;
+			/** @description Owner of the memory; needed only for an id that a person wrote with `_ep_` or `_af_` in it. */
+			user_id?: string | null;
+			agent_id?: string | null;
+			/** @description One line. */
+			subject?: string | null;
+			summary?: string | null;
+			/** @description The memory's text: an episode's, or a fact's. */
+			episode?: string | null;
+			/** @description Of a fact: `true` if it holds only in its project, `false` if it holds for the user everywhere. */
+			project_only?: boolean | null;
+		};
+		/** @description A sub-agent that ended. */
+		EndedRequest: {
+			/** @description The user of the conversation. Without it: the token's user, else the configured `proxy.owner`. */
+			user_id?: string | null;
+			app_id?: string | null;
+			project_id?: string | null;
+			/** @description Your name for the conversation, or the id in the header `x-quipu-conversation` of a proxied answer. */
+			conversation_id: string;
+			/** @description Your name for the sub-agent. */
+			subagent_id: string;
+			messages?: Record<string, unknown>[];
+			result?: string | null;
+		};
+		/** @description An answer. */
+		Envelope_AddData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description Result of an add. */
+			data: {
+				message_count: number;
+				status: components["schemas"]["AddStatus"];
+				/** @description Quipu: the ids of the messages that are stored, in the order they were sent: all but those in `withheld`. */
+				message_ids: string[];
+				/**
+				 * @description Quipu: number of messages that were stored before, also those deleted since. Without a `message_id` a message is the
+				 *     same if its session, sender, role, timestamp and content are.
+				 */
+				duplicates: number;
+				/** @description Quipu: number of duplicates that were deleted and are left out. */
+				forgotten?: number;
+				/** @description Quipu: the positions in the request, from 0, of the messages that are left out. */
+				withheld?: number[];
+				/** @description Quipu: number of messages that were deleted before and are stored again, as `accept_forgotten` asks. */
+				restored?: number;
+				/** @description Quipu: number of secrets removed from them before they were written. */
+				redacted?: number;
+			};
+		};
+		/** @description An answer. */
+		Envelope_AfterTurnData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description The id of a recorded reply. */
+			data: {
+				id: string;
+			};
+		};
+		/** @description An answer. */
+		Envelope_AppendData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description The ids of appended messages, in order. */
+			data: {
+				ids: string[];
+			};
+		};
+		/** @description An answer. */
+		Envelope_ArchivesData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description The summaries in view. */
+			data: {
+				archives: components["schemas"]["ArchiveItem"][];
+			};
+		};
+		/** @description An answer. */
+		Envelope_AssembleData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description A request for your model. */
+			data: {
+				/** @description Send exactly these, in this order. In the dialect `openai` the system text is the first. */
+				messages: Record<string, unknown>[];
+				/** @description The system text, in dialects that have a field for it. */
+				system?: string | null;
+				tools: Record<string, unknown>[];
+				/** @description Tokens of the messages with what memory added, without system text and tools. */
+				tokens: number;
+				/** @description Maximum tokens of the messages. */
+				limit_tokens: number;
+				/** @description Whether this request compacted the view. */
+				compacted: boolean;
+				/** @description Reasons why the request does not extend the last one; empty if it does, so that the server's cache stays valid. */
+				reasons: string[];
+				/** @description The ids of the memories that were added. */
+				memory_ids: string[];
+				/** @description The context is nearly full. */
+				warning?: string | null;
+			};
+		};
+		/** @description An answer. */
+		Envelope_AuditData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description Problems of the stored memories. */
+			data: {
+				/** @description By file, then by memory. */
+				findings: components["schemas"]["FindingItem"][];
+			};
+		};
+		/** @description An answer. */
+		Envelope_CacheData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description Sums by server, and the newest requests by conversation. */
+			data: {
+				/** @description Over all tenants: empty for a token of one. */
+				upstreams: components["schemas"]["UpstreamItem"][];
+				conversations: components["schemas"]["ConversationItem"][];
+			};
+		};
+		/** @description An answer. */
+		Envelope_CategoryListData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description Every category. */
+			data: {
+				categories: components["schemas"]["CategoryItem"][];
+			};
+		};
+		/** @description An answer. */
+		Envelope_CleanupData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description Reports that were dropped. */
+			data: {
+				/** @description Steps of the last compaction. */
+				steps_removed: number;
+				/** @description Tokens that they had saved. */
+				saved_tokens: number;
+			};
+		};
+		/** @description An answer. */
+		Envelope_CompactData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description Result of a compaction. */
+			data: {
+				tokens_before: number;
+				tokens_after: number;
+				/** @description Each step that was tried. */
+				steps: components["schemas"]["StepItem"][];
+			};
+		};
+		/** @description An answer. */
+		Envelope_ContextData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description Memories for the message. */
+			data: {
+				/**
+				 * @description Text to append to the user's message: messages and facts with speaker and date, newest first, marked as data. Empty when no
+				 *     memory scores high enough.
+				 */
+				context: string;
+				/** @description The ids of the messages and memories in it, in order. */
+				memory_ids: string[];
+				/** @description Estimated tokens of `context`. */
+				tokens: number;
+			};
+		};
+		/** @description An answer. */
+		Envelope_ContextStatsData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description The figures of a conversation. */
+			data: {
+				model: string;
+				/** @description Name of the context engine that makes the view. */
+				engine: string;
+				/** @description The engine compacts by itself. */
+				owns_compaction: boolean;
+				/** @description Tokens of the view. */
+				tokens: number;
+				/** @description Tokens of system text and tools in the last request. */
+				head_tokens: number;
+				limit_tokens?: number | null;
+				window_tokens?: number | null;
+				/** @description Tokens of the view at which a request compacts it. */
+				compacts_at_tokens?: number | null;
+				/**
+				 * Format: double
+				 * @description Percent of the limit.
+				 */
+				used_percent?: number | null;
+				is_near_limit: boolean;
+				is_critical: boolean;
+				/** @description Messages in view, summaries included. */
+				messages: number;
+				/** Format: int64 */
+				messages_ever: number;
+				messages_peak: number;
+				summaries: number;
+				summaries_tokens: number;
+				compactions: number;
+				masked_results: number;
+				saved_tokens: number;
+				/** @description Time in the configured zone; none before the first compaction since the start. */
+				last_compaction?: string | null;
+				/** @description Each step that the last compaction tried. */
+				last_steps: components["schemas"]["StepItem"][];
+				/**
+				 * Format: int64
+				 * @description Number of prefix resets, and the reason of the last one.
+				 */
+				epoch: number;
+				reasons: string[];
+				/** @description Warnings that hold now. */
+				warnings: number;
+				/** @description Faults of a plug-in context engine, the newest last. */
+				engine_faults: string[];
+			};
+		};
+		/** @description An answer. */
+		Envelope_ConversationsData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description The ids of conversations, the last by name first. */
+			data: {
+				conversations: string[];
+			};
+		};
+		/** @description An answer. */
+		Envelope_DeleteByIdsData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description Result of a delete by ids. */
+			data: {
+				/** @description The type that the request named; `episode` when it named none. */
+				memory_type: components["schemas"]["MemoryType"];
+				/** @description Always true: an id that does not exist is not an error. */
+				success: boolean;
+				/** @description Quipu: number of deleted memories, including those that lost their last source. */
+				count?: number;
+				/** @description Quipu: number of deleted messages. */
+				message_count?: number;
+				/** @description Quipu: number of daily copies of the ledger that were deleted, because they had the deleted messages. */
+				ledger_copies?: number;
+				/** @description Quipu: the ids that do not exist. */
+				missing?: string[];
+				/** @description Quipu: `history.before.git`, the history that an earlier version kept, was deleted, whole. */
+				old_history_deleted?: boolean;
+				/** @description Quipu: what stays and may have deleted text, with the reason. */
+				left?: components["schemas"]["LeftItem"][];
+			};
+		};
+		/** @description An answer. */
+		Envelope_DeleteData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description Result of a delete. */
+			data: {
+				/** @description The fields of the request that named the target. */
+				filters: string[];
+				/** @description Number of deleted memories. */
+				count: number;
+				/** @description Quipu: number of deleted messages. */
+				message_count?: number;
+				/** @description Quipu: number of deleted contexts of conversations. */
+				conversation_count?: number;
+				/** @description Quipu: number of memories that lost some of their messages. */
+				rewritten_count?: number;
+				/**
+				 * @description Quipu: `history.before.git`, the history that an earlier version kept, was deleted, whole: single words cannot be taken out
+				 *     of it.
+				 */
+				old_history_deleted?: boolean;
+				/** @description Quipu: number of daily copies of the ledger that were deleted, because they had the deleted text. */
+				ledger_copies?: number;
+				/** @description Quipu: what stays and may have deleted text, with the reason. */
+				left?: components["schemas"]["LeftItem"][];
+			};
+		};
+		/** @description An answer. */
+		Envelope_DiffData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description A change as a diff: for each file its entries, with the lines that differ. */
+			data: {
+				diff: string;
+			};
+		};
+		/** @description An answer. */
+		Envelope_DocumentCreateData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description A stored document; searches find it from now on. */
+			data: {
+				doc_id: string;
+				category_id: string;
+				topic_count: number;
+				source_name: string | null;
+				/** @description The Markdown file, below `memory/`. */
+				md_path: string;
+				/** @description The uploaded file, in the same folder. */
+				original_file_path: string | null;
+			};
+		};
+		/** @description An answer. */
+		Envelope_DocumentData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description A document with its topics. */
+			data: {
+				doc_id: string;
+				category_id: string;
+				title: string;
+				summary: string;
+				source_name: string | null;
+				source_type: string | null;
+				/** @description Below `memory/`. */
+				original_file_path: string | null;
+				topics: components["schemas"]["TopicItem"][];
+				/** Format: date-time */
+				created_at: string;
+				/** Format: date-time */
+				updated_at: string;
+			};
+		};
+		/** @description An answer. */
+		Envelope_DocumentDeleteData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description Result of a delete. */
+			data: {
+				doc_id: string;
+				deleted_topics: number;
+			};
+		};
+		/** @description An answer. */
+		Envelope_DocumentListData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description A page of documents. */
+			data: {
+				documents: components["schemas"]["DocumentItem"][];
+				total: number;
+				page: number;
+				page_size: number;
+			};
+		};
+		/** @description An answer. */
+		Envelope_DocumentPatchData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description Result of a change. */
+			data: {
+				doc_id: string;
+				/** @description Empty if nothing changed. */
+				updated_fields: string[];
+				/** Format: date-time */
+				updated_at: string;
+			};
+		};
+		/** @description An answer. */
+		Envelope_DoneData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description Done. */
+			data: {
+				conversation_id: string;
+			};
+		};
+		/** @description An answer. */
+		Envelope_EditData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description Result of an edit. */
+			data: {
+				id: string;
+				/** @description The fields that were written. */
+				changed: string[];
+			};
+		};
+		/** @description An answer. */
+		Envelope_ExpandData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description The result of a tool call. */
+			data: {
+				/** @description Give this to the model as the tool's result. */
+				text: string;
+			};
+		};
+		/** @description An answer. */
+		Envelope_FlushData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description Result of a flush. */
+			data: {
+				status: components["schemas"]["FlushStatus"];
+			};
+		};
+		/** @description An answer. */
+		Envelope_GetData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description A page. All arrays are always present; only the one of `memory_type` can have items. */
+			data: {
+				episodes: components["schemas"]["EpisodeItem"][];
+				/** @description At most one. */
+				profiles: components["schemas"]["ProfileItem"][];
+				/** @description With `agent_id`: the agent's cases. */
+				agent_cases: components["schemas"]["CaseItem"][];
+				/** @description With `agent_id`: the agent's skills, drafts included. */
+				agent_skills: components["schemas"]["SkillItem"][];
+				/** @description Quipu: with `memory_type` `atomic_fact`. */
+				facts?: components["schemas"]["FactItem"][];
+				/** @description Quipu: with `memory_type` `foresight`. */
+				foresights?: components["schemas"]["ForesightItem"][];
+				/** @description Total number of matches. */
+				total_count: number;
+				/** @description Number of items on this page. */
+				count: number;
+			};
+		};
+		/** @description An answer. */
+		Envelope_GivenData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description What memory added to a conversation, as the model sees it now. */
+			data: {
+				/** @description Text beside the system text, the same in each request: core memory. */
+				head: string;
+				/** @description Text in single messages, the oldest first. */
+				turns: components["schemas"]["GivenItem"][];
+			};
+		};
+		/** @description An answer. */
+		Envelope_GuardData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description Whether enough of the window is left for a request. */
+			data: {
+				/** @description `ok`, `warn` or `block`. */
+				verdict: string;
+				window_tokens: number;
+				used_tokens: number;
+				/** Format: int64 */
+				remaining_tokens: number;
+				/**
+				 * @description Window to plan for: smaller than the real one, because a token count for another vocabulary can be a fifth too
+				 *     low.
+				 */
+				safe_tokens: number;
+				/**
+				 * @description Source of the window: a request (`sessionConfig`), the upstream's setting (`modelsConfig`), the server or the model's name
+				 *     (`model`), or none of them (`default`).
+				 */
+				source: string;
+				/** @description Changes since the last check: `warning`, `blocked`, `threshold-crossed`. */
+				events: string[];
+				/** Format: double */
+				used_percent: number;
+				message?: string | null;
+			};
+		};
+		/** @description An answer. */
+		Envelope_HistoryData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description Changes, the newest first. */
+			data: {
+				changes: components["schemas"]["ChangeItem"][];
+			};
+		};
+		/** @description An answer. */
+		Envelope_ImportedData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description Result of an import. */
+			data: {
+				/** @description Memories and pages of the lines. */
+				memories: number;
+				/** @description Those that were not there. */
+				new_memories: number;
+				/** @description Those that are different here: they stay as they are here. */
+				kept_memories: number;
+				/** @description Messages that are not in an episode. */
+				messages: number;
+				new_messages: number;
+			};
+		};
+		/** @description An answer. */
+		Envelope_KnowledgeSearchData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description Result of a search in a library. */
+			data: {
+				/** @description Best first. */
+				hits: components["schemas"]["KnowledgeHit"][];
+				total: number;
+				/** Format: double */
+				took_ms: number;
+			};
+		};
+		/** @description An answer. */
+		Envelope_LibraryDeleteData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description Result of the delete of a library. */
+			data: {
+				deleted_documents: number;
+				deleted_topics: number;
+			};
+		};
+		/** @description An answer. */
+		Envelope_OriginalsData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description Originals, oldest first; of a search, the newest first. */
+			data: {
+				messages: components["schemas"]["OriginalItem"][];
+			};
+		};
+		/** @description An answer. */
+		Envelope_OverviewData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description A user's memory in numbers. */
+			data: {
+				episodes: number;
+				facts: number;
+				events: number;
+				/** @description Lines of the profile. */
+				statements: number;
+				/** @description Facts that no longer hold. */
+				superseded: number;
+				/** @description Months with memories, the earliest first. */
+				months: components["schemas"]["MonthItem"][];
+			};
+		};
+		/** @description An answer. */
+		Envelope_OwnersData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description Owners by tenant, then kind, then id. */
+			data: {
+				owners: components["schemas"]["OwnerItem"][];
+			};
+		};
+		/** @description An answer. */
+		Envelope_PastData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description Files as they were, by path. */
+			data: {
+				files: components["schemas"]["PastFileItem"][];
+			};
+		};
+		/** @description An answer. */
+		Envelope_PreviewData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description What the deletion would remove, and what it would leave. */
+			data: {
+				/** @description The memories that go. */
+				count: number;
+				/** @description How many of them the request names, or have its words. They come first; the others were made from them. */
+				named_count?: number;
+				/** @description The verbatim messages that go from the files. */
+				message_count: number;
+				/** @description The first 500 of the memories that go: those that the request names, then those made from them. */
+				memories: components["schemas"]["DoomedItem"][];
+				/** @description The first 500 of the messages that go, in order of time. Their `score` is 0. */
+				messages?: components["schemas"]["FoundMessage"][];
+				/**
+				 * @description With `words`: the messages directly before and after these in their sessions. They stay, and may be about the same
+				 *     person without the name.
+				 */
+				beside?: components["schemas"]["FoundMessage"][];
+				/** @description Episodes that stay without some of their messages, as they will be. */
+				rewritten?: components["schemas"]["DoomedItem"][];
+				/** @description Lines of the owner's pages (`USER.md`, `MEMORY.md`, `SOUL.md`) that go, and with `words` titles of sessions. */
+				lines?: string[];
+				/** @description The messages of deleted memories that stay in the same memory. */
+				own_stays?: components["schemas"]["FoundMessage"][];
+				/** @description The same words in the memory of others. They stay. */
+				stays: components["schemas"]["StayingItem"][];
+			};
+		};
+		/** @description An answer. */
+		Envelope_QueuedData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description A 202: the messages are on disk; a task does the rest. */
+			data: {
+				status: components["schemas"]["QueuedStatus"];
+				message_count: number;
+				/** @description Unfinished tasks of this session, this one included. */
+				pending: number;
+				/** @description Quipu: the ids of the messages that are stored, in the order they were sent: all but those in `withheld`. */
+				message_ids?: string[];
+				/**
+				 * @description Quipu: number of messages that were stored before, also those deleted since. Without a `message_id` a message is the
+				 *     same if its session, sender, role, timestamp and content are.
+				 */
+				duplicates?: number;
+				/** @description Quipu: number of duplicates that were deleted and are left out. */
+				forgotten?: number;
+				/** @description Quipu: the positions in the request, from 0, of the messages that are left out. */
+				withheld?: number[];
+				/** @description Quipu: number of messages that were deleted before and are stored again, as `accept_forgotten` asks. */
+				restored?: number;
+				/** @description Quipu: number of secrets removed from them before they were written. */
+				redacted?: number;
+			};
+		};
+		/** @description An answer. */
+		Envelope_RunPageData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description One page of runs, newest first. */
+			data: {
+				total: number;
+				page: number;
+				page_size: number;
+				items: components["schemas"]["RunItem"][];
+			};
+		};
+		/** @description An answer. */
+		Envelope_SearchData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description Result of a search. Every array is always present. */
+			data: {
+				/** @description Best first, each with its facts that were found. */
+				episodes: components["schemas"]["EpisodeItem"][];
+				/** @description With `include_profile`: at most one. */
+				profiles: components["schemas"]["ProfileItem"][];
+				/** @description With `agent_id`: how it went about tasks, best first. */
+				agent_cases: components["schemas"]["CaseItem"][];
+				/** @description With `agent_id`: the agent's approved skills, best first. */
+				agent_skills: components["schemas"]["SkillItem"][];
+				/** @description With a top-level `session_id` in `filters`: that session's messages that are not in an episode yet. */
+				unprocessed_messages: components["schemas"]["UnprocessedMessage"][];
+				/** @description Quipu: every fact that was found, best first, also those whose episode was not. */
+				facts?: components["schemas"]["FactItem"][];
+				/** @description Quipu: upcoming events that match, best first. */
+				foresights?: components["schemas"]["ForesightItem"][];
+				/** @description Quipu: verbatim messages, best first, as many as `include_messages` asked for. */
+				messages?: components["schemas"]["FoundMessage"][];
+				/** @description Quipu: what the proxy would give a model, best first. */
+				sure?: components["schemas"]["SureItem"][] | null;
+				/** @description Quipu: the method that was used; keyword when the embedding model did not answer. */
+				method?: components["schemas"]["SearchMethod"];
+				time_span?: components["schemas"]["TimeSpan"] | null;
+				/** @description Quipu: what the search had to do without, and why. */
+				warnings?: string[];
+				/** @description Quipu: with `agentic` and `llm_multiround`, the queries that the chat model added. */
+				queries?: string[];
+			};
+		};
+		/** @description An answer. */
+		Envelope_SkillItem: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description An agent skill. A draft waits for a person's decision; do not use it as an instruction. */
+			data: {
+				id: string;
+				agent_id: string;
+				app_id: string;
+				project_id: string;
+				name: string;
+				/** @description Purpose of the skill and when to use it. */
+				description: string;
+				/** @description Markdown. */
+				content: string;
+				/**
+				 * Format: float
+				 * @description 0 to 1.
+				 */
+				confidence: number;
+				/**
+				 * Format: float
+				 * @description 1 if a person approved it, else 0.
+				 */
+				maturity_score: number;
+				/** @description The cases that it was made from. */
+				source_case_ids: string[];
+				/**
+				 * Format: float
+				 * @description Only in a search, which finds only approved skills: 0 to 1.
+				 */
+				score?: number | null;
+				/** @description Quipu: draft, approved or rejected. */
+				status: components["schemas"]["SkillState"];
+				/** @description Quipu: its `SKILL.md`, below `memory/`. */
+				path?: string;
+				explain?: components["schemas"]["Explain"] | null;
+			};
+		};
+		/** @description An answer. */
+		Envelope_SourcesData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description The messages that a memory was made from, in order of time. */
+			data: {
+				/** @description Their `score` is 0. */
+				messages: components["schemas"]["FoundMessage"][];
+			};
+		};
+		/** @description An answer. */
+		Envelope_SpawnData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description The messages that a sub-agent starts with. */
+			data: {
+				messages: Record<string, unknown>[];
+			};
+		};
+		/** @description An answer. */
+		Envelope_SyncedData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description Result of a sync or a rebuild. */
+			data: {
+				/** @description Files that were read. */
+				files: number;
+				entries_added: number;
+				entries_changed: number;
+				entries_removed: number;
+				/** @description Number of unreadable files, earlier ones included; `/health` lists them. */
+				broken_files: number;
+			};
+		};
+		/** @description An answer. */
+		Envelope_TaskItem: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description One task. */
+			data: {
+				/** @description The `request_id` of the 202 that made it. */
+				id: string;
+				status: components["schemas"]["TaskStatus"];
+				task_type: components["schemas"]["TaskType"];
+				/** @description Quipu: the session that it works for. */
+				session_id?: string;
+				/** @description Why it failed. */
+				error?: string | null;
+				/** @description `replays_exhausted` if the last attempt failed. */
+				error_code?: string | null;
+				/** Format: date-time */
+				created_at: string;
+				/** Format: date-time */
+				finished_at?: string | null;
+			};
+		};
+		/** @description An answer. */
+		Envelope_TaskPageData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description A page of tasks, newest first. */
+			data: {
+				total: number;
+				page: number;
+				page_size: number;
+				items: components["schemas"]["TaskItem"][];
+			};
+		};
+		/** @description An answer. */
+		Envelope_TaskStatsData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description Tasks of a stretch of time, counted. */
+			data: {
+				by_status: components["schemas"]["TaskCounts"];
+				/** Format: date-time */
+				start: string;
+				/** Format: date-time */
+				end: string;
+				total: number;
+			};
+		};
+		/** @description An answer. */
+		Envelope_ToolsData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description Tools to offer to your model. */
+			data: {
+				tools: Record<string, unknown>[];
+			};
+		};
+		/** @description An answer. */
+		Envelope_TopicData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description A topic with its text. */
+			data: {
+				topic_id: string;
+				doc_id: string;
+				category_id: string;
+				topic_name: string;
+				topic_path: string;
+				depth: number;
+				summary: string;
+				/** @description Markdown. */
+				content: string;
+				content_labels: string[];
+				parent_topic_id: string | null;
+				children_topic_ids: string[];
+				/** Format: date-time */
+				created_at: string;
+				/** Format: date-time */
+				updated_at: string;
+			};
+		};
+		/** @description An answer. */
+		Envelope_UndoData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description Result of an undo. */
+			data: {
+				change?: components["schemas"]["ChangeItem"] | null;
+			};
+		};
+		/** @description An answer. */
+		Envelope_UpdateData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description The episode after the change. */
+			data: components["schemas"]["EpisodeItem"] & {
+				/**
+				 * Format: date-time
+				 * @description When it was changed, if it was.
+				 */
+				edited_at?: string | null;
+				/** @description It stood like that already, and nothing was written. */
+				unchanged: boolean;
+			};
+		};
+		/** @description An answer. */
+		Envelope_ViewData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description The view: the messages that the model sees of the conversation. */
+			data: {
+				messages: components["schemas"]["ViewItem"][];
+			};
+		};
+		/** @description An episode: the account of one segment of a conversation. */
+		EpisodeItem: {
+			id: string;
+			/** @description None for an agent's episode. */
+			user_id?: string | null;
+			app_id: string;
+			project_id: string;
+			session_id?: string | null;
+			/** Format: date-time */
+			timestamp: string;
+			sender_ids: string[];
+			summary: string;
+			subject: string;
+			episode: string;
+			type: components["schemas"]["EpisodeType"];
+			/**
+			 * Format: float
+			 * @description Only in a search: 0 to 1.
+			 */
+			score?: number | null;
+			/** @description Only in a search: its matching facts, best first. */
+			atomic_facts?: components["schemas"]["FactItem"][] | null;
+			/** @description Quipu: the episode that superseded it, if any. */
+			superseded_by?: string | null;
+			/** @description Quipu: the messages that it was made from. */
+			message_ids?: string[];
+			/** @description Quipu: the Markdown file that holds it, below `memory/`. */
+			path?: string;
+			explain?: components["schemas"]["Explain"] | null;
+		};
+		/** @description New text of an episode. Omitted fields stay; but a new `episode` without a `summary` gets a new summary. */
+		EpisodePatch: {
+			episode?: string | null;
+			summary?: string | null;
+			/** @description One line. */
+			subject?: string | null;
+		};
+		/**
+		 * @description The only type of an episode.
+		 * @enum {string}
+		 */
+		EpisodeType: "Conversation";
+		/**
+		 * @description A stable word for each kind of error.
+		 * @enum {string}
+		 */
+		ErrorCode: "BAD_REQUEST" | "UNAUTHORIZED" | "FORBIDDEN" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "CONFLICT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_FORMAT" | "INVALID_INPUT" | "EXTRACTION_EMPTY" | "PROVIDER_NOT_CONFIGURED" | "QUEUE_SATURATED" | "INTERNAL_ERROR" | "CONFIGURATION_ERROR" | "EXTERNAL_SERVICE_UNAVAILABLE" | "CAPABILITY_UNAVAILABLE" | "DISK_READ_ONLY" | "DISK_FULL";
+		/** @description An error answer. */
+		ErrorEnvelope: {
+			request_id: string;
+			error: components["schemas"]["ErrorInfo"];
+		};
+		/** @description The error. */
+		ErrorInfo: {
+			code: components["schemas"]["ErrorCode"];
+			/** @description For a person: the problem and what to do about it. */
+			message: string;
+			/**
+			 * Format: date-time
+			 * @description When, in the display zone.
+			 */
+			timestamp: string;
+			/** @description The path that was asked for. */
+			path: string;
+		};
+		/** @description The result of a tool call. */
+		ExpandData: {
+			/** @description Give this to the model as the tool's result. */
+			text: string;
+		};
+		/** @description A call of the tool `context_expand`. */
+		ExpandRequest: {
+			/** @description The user of the conversation. Without it: the token's user, else the configured `proxy.owner`. */
+			user_id?: string | null;
+			app_id?: string | null;
+			project_id?: string | null;
+			/** @description Your name for the conversation, or the id in the header `x-quipu-conversation` of a proxied answer. */
+			conversation_id: string;
+			/** @description The model's argument `id`: a message (`m17`) or a summary (`n3`). */
+			id: string;
+		};
+		/** @description Reasons for the rank of a hit: parts of its score, each 0 to 1 before weighting. */
+		Explain: {
+			/** Format: float */
+			keyword: number;
+			/** Format: float */
+			vector: number;
+			/**
+			 * Format: float
+			 * @description None if the query names no time.
+			 */
+			time?: number | null;
+			/** Format: float */
+			freshness: number;
+			/**
+			 * Format: float
+			 * @description Evidence from the rest of its session or episode.
+			 */
+			session: number;
+			/**
+			 * Format: float
+			 * @description Evidence from the messages before and after it.
+			 */
+			neighbours: number;
+			/** @description The query's words that it contains. */
+			terms: string[];
+			/**
+			 * Format: float
+			 * @description The reranker's score, on the reranker's own scale; none if it did not read this hit.
+			 */
+			rerank?: number | null;
+		};
+		/** @description A statement of a profile. */
+		ExplicitInfo: {
+			category: string;
+			description: string;
+			evidence: string;
+			/** @description Quipu: the statement's own id, for edits and deletions. */
+			id?: string;
+			/** @description Quipu: the messages that support it. */
+			message_ids?: string[];
+		};
+		/** @description An atomic fact: one statement that needs no context. */
+		FactItem: {
+			id: string;
+			content: string;
+			/**
+			 * Format: float
+			 * @description Only in a search: 0 to 1.
+			 */
+			score?: number | null;
+			/**
+			 * Format: date-time
+			 * @description Quipu: time of the statement.
+			 */
+			timestamp: string;
+			/**
+			 * Format: date-time
+			 * @description Quipu: start of its validity, if it differs from `timestamp`.
+			 */
+			valid_from?: string | null;
+			/**
+			 * Format: date-time
+			 * @description Quipu: end of its validity.
+			 */
+			valid_until?: string | null;
+			/** @description Quipu: the fact that superseded it. */
+			superseded_by?: string | null;
+			/** @description Quipu: its episode. */
+			episode_id?: string | null;
+			session_id?: string | null;
+			/** @description Quipu: its project, if that is not `default`. */
+			project_id?: string | null;
+			/** @description Quipu: it holds only in its project, not for its user everywhere. */
+			project_only?: boolean;
+			/** @description Quipu: the messages that support it. */
+			message_ids?: string[];
+			/** @description Quipu: the subject, if it differs from the content. */
+			subject?: string;
+			/** @description Quipu: the Markdown file that holds it, below `memory/`. */
+			path?: string;
+			explain?: components["schemas"]["Explain"] | null;
+		};
+		/** @description The filter language for OpenAPI: `{"AND": [...]}`, `{"OR": [...]}`, or fields with a value or operators. */
+		FilterNode: {
+			/** @description All of these; not empty. */
+			AND?: components["schemas"]["FilterNode"][] | null;
+			/** @description Any of these; not empty. */
+			OR?: components["schemas"]["FilterNode"][] | null;
+			/** @description A value, or an object of `eq`, `ne`, `gt`, `gte`, `lt`, `lte`, `in`. So all fields. */
+			session_id?: unknown;
+			/** @description `memcell` or `episode`. */
+			parent_type?: unknown;
+			parent_id?: unknown;
+			/** @description Epoch milliseconds or ISO 8601. */
+			timestamp?: unknown;
+			/** @description Any sender of the memory; only `eq` and `in`. */
+			sender_id?: unknown;
+		};
+		/** @description One problem of one memory. */
+		FindingItem: {
+			/** @description `duplicate`, `loop`, `secret`, `stale` or `unsupported`. */
+			fault: string;
+			/** @description The memory. */
+			id: string;
+			app_id: string;
+			project_id: string;
+			/** @description Below `memory/`. */
+			path: string;
+			why: string;
+			/** @description The run that wrote the entry, if the history knows it; `history/undo` undoes it. */
+			run_id?: string | null;
+		};
+		/** @description Result of a flush. */
+		FlushData: {
+			status: components["schemas"]["FlushStatus"];
+		};
+		/** @description Extracts memories from all messages in a session's buffer. */
+		FlushRequest: {
+			session_id: string;
+			/** @default default */
+			app_id?: string;
+			/** @default default */
+			project_id?: string;
+			/**
+			 * @description Quipu: answer only when it is written and searchable.
+			 * @default false
+			 */
+			wait?: boolean;
+		};
+		/**
+		 * @description Whether a flush made memory.
+		 * @enum {string}
+		 */
+		FlushStatus: "extracted" | "no_extraction";
+		/** @description Quipu: an upcoming event. */
+		ForesightItem: {
+			id: string;
+			user_id?: string | null;
+			session_id?: string | null;
+			content: string;
+			/** @description Text of the message. */
+			evidence: string;
+			/**
+			 * Format: date-time
+			 * @description Time of the message.
+			 */
+			timestamp: string;
+			/** Format: date-time */
+			start_time?: string | null;
+			/**
+			 * Format: date-time
+			 * @description Exclusive end.
+			 */
+			end_time?: string | null;
+			/** Format: int64 */
+			duration_days?: number | null;
+			/** @description The messages that support it. */
+			message_ids: string[];
+			/** @description The Markdown file that holds it, below `memory/`. */
+			path: string;
+			/**
+			 * Format: float
+			 * @description Only in a search: 0 to 1.
+			 */
+			score?: number | null;
+		};
+		/** @description A copy under another name. */
+		ForkRequest: {
+			/** @description The user of the conversation. Without it: the token's user, else the configured `proxy.owner`. */
+			user_id?: string | null;
+			app_id?: string | null;
+			project_id?: string | null;
+			/** @description Your name for the conversation, or the id in the header `x-quipu-conversation` of a proxied answer. */
+			conversation_id: string;
+			/** @description The name of the copy. */
+			to: string;
+			/** @description Copy only the messages before this one (`m17`). Default: all. */
+			before?: string | null;
+		};
+		/** @description One matching message, verbatim. */
+		FoundMessage: {
+			id: string;
+			session_id?: string | null;
+			sender_id?: string | null;
+			sender_name?: string | null;
+			role?: components["schemas"]["MessageRole"] | null;
+			content: string;
+			/** Format: date-time */
+			timestamp: string;
+			/** Format: float */
+			score: number;
+			/** @description The episode that contains it; none while it waits in the buffer. */
+			episode_id?: string | null;
+			/** @description Its project, if that is not `default`. */
+			project_id?: string | null;
+			explain?: components["schemas"]["Explain"] | null;
+		};
+		/** @description A page. All arrays are always present; only the one of `memory_type` can have items. */
+		GetData: {
+			episodes: components["schemas"]["EpisodeItem"][];
+			/** @description At most one. */
+			profiles: components["schemas"]["ProfileItem"][];
+			/** @description With `agent_id`: the agent's cases. */
+			agent_cases: components["schemas"]["CaseItem"][];
+			/** @description With `agent_id`: the agent's skills, drafts included. */
+			agent_skills: components["schemas"]["SkillItem"][];
+			/** @description Quipu: with `memory_type` `atomic_fact`. */
+			facts?: components["schemas"]["FactItem"][];
+			/** @description Quipu: with `memory_type` `foresight`. */
+			foresights?: components["schemas"]["ForesightItem"][];
+			/** @description Total number of matches. */
+			total_count: number;
+			/** @description Number of items on this page. */
+			count: number;
+		};
+		/** @description A page of an owner's memories of one kind. Unknown keys are refused. */
+		GetRequest: {
+			/** @description Owner of the memory: exactly one of `user_id` and `agent_id`. */
+			user_id?: string | null;
+			agent_id?: string | null;
+			/** @default default */
+			app_id?: string;
+			/** @default default */
+			project_id?: string;
+			memory_type: components["schemas"]["MemoryType"];
+			/**
+			 * Format: int64
+			 * @default 1
+			 */
+			page?: number;
+			/**
+			 * Format: int64
+			 * @default 20
+			 */
+			page_size?: number;
+			/** @default timestamp */
+			sort_by?: components["schemas"]["SortField"];
+			/** @default desc */
+			sort_order?: components["schemas"]["SortOrder"];
+			filters?: components["schemas"]["FilterNode"] | null;
+			/**
+			 * @description Accepted; `episode` is readable.
+			 * @default false
+			 */
+			with_readable_episode?: boolean;
+			as_of?: components["schemas"]["When"] | null;
+			standing?: components["schemas"]["MemoryStanding"] | null;
+		};
+		/** @description What memory added to a conversation, as the model sees it now. */
+		GivenData: {
+			/** @description Text beside the system text, the same in each request: core memory. */
+			head: string;
+			/** @description Text in single messages, the oldest first. */
+			turns: components["schemas"]["GivenItem"][];
+		};
+		/** @description What memory added to one message. */
+		GivenItem: {
+			/** @description The message: `m17`. */
+			id: string;
+			/** @description The number of memories in the text. */
+			memories: number;
+			text: string;
+		};
+		/** @description Whether enough of the window is left for a request. */
+		GuardData: {
+			/** @description `ok`, `warn` or `block`. */
+			verdict: string;
+			window_tokens: number;
+			used_tokens: number;
+			/** Format: int64 */
+			remaining_tokens: number;
+			/**
+			 * @description Window to plan for: smaller than the real one, because a token count for another vocabulary can be a fifth too
+			 *     low.
+			 */
+			safe_tokens: number;
+			/**
+			 * @description Source of the window: a request (`sessionConfig`), the upstream's setting (`modelsConfig`), the server or the model's name
+			 *     (`model`), or none of them (`default`).
+			 */
+			source: string;
+			/** @description Changes since the last check: `warning`, `blocked`, `threshold-crossed`. */
+			events: string[];
+			/** Format: double */
+			used_percent: number;
+			message?: string | null;
+		};
+		/** @description System status. The answer is 200 even if something is wrong; see `status` and `problems`. */
+		HealthData: {
+			status: components["schemas"]["HealthStatus"];
+			version: string;
+			capabilities: components["schemas"]["Capabilities"];
+			disabled_features: string[];
+			/** @description Sync from Markdown to the index. */
+			cascade: components["schemas"]["CascadeHealth"];
+			/** @description Writing of messages to Markdown. */
+			memorize_queue: components["schemas"]["QueueHealth"];
+			/** @description Quipu: problems, each with its remedy; empty if there are none. */
+			problems: string[];
+			/** @description Quipu: unfinished and failed tasks of all tenants, including those that write memories. */
+			tasks: components["schemas"]["TaskGauge"];
+			runs?: components["schemas"]["RunGauge"] | null;
+			/** @description Quipu: size of the index now. */
+			index: components["schemas"]["IndexHealthItem"];
+			/** @description Quipu: files that could not be read; all others are served. */
+			broken_files: components["schemas"]["BrokenFileItem"][];
+			/** @description Quipu: sessions with messages that are not in an episode yet, and the number of these messages. */
+			open_sessions: number;
+			buffered_messages: number;
+			/** @description Quipu: Markdown files as last synchronised. */
+			files: number;
+			/** @description Quipu: changed files that searches do not have yet. */
+			unread_files?: number;
+			embedder: string;
+			chat_model?: string | null;
+			/** @description Quipu: what came of the chat model's answers about conversations since the start. */
+			model_answers?: components["schemas"]["ModelAnswers"];
+			/** @description Quipu: secrets that were removed from messages since the start. */
+			redacted?: number;
+			/**
+			 * Format: date
+			 * @description Quipu: day of the newest daily copy of the ledger.
+			 */
+			newest_ledger_copy?: string | null;
+			/** @description Quipu: conversations in memory whose view has more than 75 % of its limit: the next turns compact them. */
+			near_limit?: number;
+			rebuilding?: components["schemas"]["Rebuilding"] | null;
+		};
+		/**
+		 * @description Overall status.
+		 * @enum {string}
+		 */
+		HealthStatus: "ok" | "degraded";
+		/** @description Changes, the newest first. */
+		HistoryData: {
+			changes: components["schemas"]["ChangeItem"][];
+		};
+		/** @description A trait that repeated behaviour supports. */
+		ImplicitTrait: {
+			trait: string;
+			description: string;
+			basis: string;
+			evidence: string;
+			/** @description Quipu: the trait's own id, for edits and deletions. */
+			id?: string;
+			/** @description Quipu: the messages that support it. */
+			message_ids?: string[];
+		};
+		/** @description Result of an import. */
+		ImportedData: {
+			/** @description Memories and pages of the lines. */
+			memories: number;
+			/** @description Those that were not there. */
+			new_memories: number;
+			/** @description Those that are different here: they stay as they are here. */
+			kept_memories: number;
+			/** @description Messages that are not in an episode. */
+			messages: number;
+			new_messages: number;
+		};
+		/** @description Size of the index. */
+		IndexHealthItem: {
+			/** @description `ready`, `fresh`, or the reason for a rebuild. */
+			health: string;
+			/** Format: int64 */
+			rows: number;
+			/** Format: int64 */
+			fragments: number;
+			/**
+			 * Format: int64
+			 * @description Rows that the full-text index does not cover yet; searches find them anyway.
+			 */
+			unindexed_rows: number;
+			/** Format: int64 */
+			bytes_on_disk: number;
+			/** Format: int64 */
+			generation: number;
+		};
+		/** @description A matching topic. */
+		KnowledgeHit: {
+			topic_id: string;
+			category_id: string;
+			topic_name: string;
+			topic_path: string;
+			depth: number;
+			summary: string;
+			/** @description With `include_content`. */
+			content: string | null;
+			/**
+			 * Format: double
+			 * @description 0 to 1.
+			 */
+			score: number;
+			/** @description The method used: `keyword` instead of a method with vectors if the embedding model did not answer. */
+			retrieval_method: components["schemas"]["KnowledgeMethod"];
+			/** @description Name of its file. */
+			source: string | null;
+			document: components["schemas"]["DocumentContext"];
+		};
+		/**
+		 * @description Search method.
+		 * @enum {string}
+		 */
+		KnowledgeMethod: "keyword" | "vector" | "hybrid";
+		/** @description Result of a search in a library. */
+		KnowledgeSearchData: {
+			/** @description Best first. */
+			hits: components["schemas"]["KnowledgeHit"][];
+			total: number;
+			/** Format: double */
+			took_ms: number;
+		};
+		/** @description A search in a library. */
+		KnowledgeSearchRequest: {
+			query: string;
+			method?: components["schemas"]["KnowledgeMethod"];
+			/**
+			 * Format: int64
+			 * @default 10
+			 */
+			top_k?: number;
+			/**
+			 * Format: double
+			 * @description Minimum score of a topic, 0 to 1.
+			 */
+			score_threshold?: number | null;
+			include_content?: boolean;
+			/** @default default */
+			app_id?: string;
+			/** @default default */
+			project_id?: string;
+		};
+		/** @description Something that a delete leaves. */
+		LeftItem: {
+			/** @description A file's path, or the name of a kind of data. */
+			what: string;
+			/** @description Why it stays. */
+			why: string;
+		};
+		/** @description Result of the delete of a library. */
+		LibraryDeleteData: {
+			deleted_documents: number;
+			deleted_topics: number;
+		};
+		/**
+		 * @description Memory mode of a request.
+		 * @enum {string}
+		 */
+		MemoryMode: "on" | "read-only" | "off";
+		/**
+		 * @description Whether a memory holds.
+		 * @enum {string}
+		 */
+		MemoryStanding: "current" | "superseded";
+		/**
+		 * @description A kind of memory. A user has episodes, facts, upcoming events and a profile, an agent has cases and skills.
+		 * @enum {string}
+		 */
+		MemoryType: "episode" | "profile" | "agent_case" | "agent_skill" | "atomic_fact" | "foresight";
+		/** @description Plain text, or typed parts in order. */
+		MessageContent: string | components["schemas"]["ContentItem"][];
+		/** @description One message to add. Unknown keys are ignored. */
+		MessageItem: {
+			sender_id: string;
+			sender_name?: string | null;
+			role: components["schemas"]["MessageRole"];
+			/**
+			 * Format: int64
+			 * @description Time of the message in epoch milliseconds.
+			 */
+			timestamp: number;
+			content: components["schemas"]["MessageContent"];
+			tool_calls?: components["schemas"]["ToolCallItem"][] | null;
+			/** @description The call that a tool's message answers; required if `role` is `tool`. */
+			tool_call_id?: string | null;
+			/** @description Quipu: the client's own id, unique in its session. A second message with the same id is ignored. */
+			message_id?: string | null;
+		};
+		/**
+		 * @description Role of the speaker.
+		 * @enum {string}
+		 */
+		MessageRole: "user" | "assistant" | "tool";
+		/** @description What came of a chat model's answers about conversations. */
+		ModelAnswers: {
+			/** @description Facts that the messages bear out. */
+			facts: number;
+			/** @description Statements that Quipu left out because no message bears them out. */
+			left_out: number;
+			/** @description Questions to which no answer could be used: the rules extracted instead. */
+			unusable: number;
+		};
+		/** @description The memories of a month. */
+		MonthItem: {
+			/** @description `2026-03`, in the configured zone. */
+			month: string;
+			episodes: number;
+			facts: number;
+		};
+		/** @description One original. */
+		OriginalItem: {
+			id: string;
+			/** @description As it was sent. */
+			message: Record<string, unknown>;
+		};
+		/** @description Originals, oldest first; of a search, the newest first. */
+		OriginalsData: {
+			messages: components["schemas"]["OriginalItem"][];
+		};
+		/** @description A user's memory in numbers. */
+		OverviewData: {
+			episodes: number;
+			facts: number;
+			events: number;
+			/** @description Lines of the profile. */
+			statements: number;
+			/** @description Facts that no longer hold. */
+			superseded: number;
+			/** @description Months with memories, the earliest first. */
+			months: components["schemas"]["MonthItem"][];
+		};
+		/** @description A user whose memory to count. Unknown keys are refused. */
+		OverviewRequest: {
+			user_id: string;
+			/** @default default */
+			app_id?: string;
+			/** @default default */
+			project_id?: string;
+		};
+		/** @description One owner in one tenant. */
+		OwnerItem: {
+			app_id: string;
+			project_id: string;
+			/** @description `user`, `agent` or `library`. */
+			kind: string;
+			id: string;
+			/** @description Entries of the owner's Markdown files. */
+			memories: number;
+			files: number;
+			/**
+			 * Format: int64
+			 * @description Size of the files.
+			 */
+			bytes: number;
+			/** @description Of a user: messages that no episode has yet, with those of others in the same sessions. */
+			waiting: number;
+		};
+		/** @description Owners by tenant, then kind, then id. */
+		OwnersData: {
+			owners: components["schemas"]["OwnerItem"][];
+		};
+		/** @description Files as they were, by path. */
+		PastData: {
+			files: components["schemas"]["PastFileItem"][];
+		};
+		/** @description A file as it was. A file of memories has the entries that it had, without what stood between them. */
+		PastFileItem: {
+			/** @description Below `memory/`. */
+			path: string;
+			/** @description If the request names the file, and the text is kept. */
+			text?: string | null;
+		};
+		/** @description A message to keep verbatim, or no longer. */
+		PinRequest: {
+			/** @description The user of the conversation. Without it: the token's user, else the configured `proxy.owner`. */
+			user_id?: string | null;
+			app_id?: string | null;
+			project_id?: string | null;
+			/** @description Your name for the conversation, or the id in the header `x-quipu-conversation` of a proxied answer. */
+			conversation_id: string;
+			/** @description A message: `m17`. */
+			id: string;
+			/** @default true */
+			pinned?: boolean;
+		};
+		/** @description What the deletion would remove, and what it would leave. */
+		PreviewData: {
+			/** @description The memories that go. */
+			count: number;
+			/** @description How many of them the request names, or have its words. They come first; the others were made from them. */
+			named_count?: number;
+			/** @description The verbatim messages that go from the files. */
+			message_count: number;
+			/** @description The first 500 of the memories that go: those that the request names, then those made from them. */
+			memories: components["schemas"]["DoomedItem"][];
+			/** @description The first 500 of the messages that go, in order of time. Their `score` is 0. */
+			messages?: components["schemas"]["FoundMessage"][];
+			/**
+			 * @description With `words`: the messages directly before and after these in their sessions. They stay, and may be about the same
+			 *     person without the name.
+			 */
+			beside?: components["schemas"]["FoundMessage"][];
+			/** @description Episodes that stay without some of their messages, as they will be. */
+			rewritten?: components["schemas"]["DoomedItem"][];
+			/** @description Lines of the owner's pages (`USER.md`, `MEMORY.md`, `SOUL.md`) that go, and with `words` titles of sessions. */
+			lines?: string[];
+			/** @description The messages of deleted memories that stay in the same memory. */
+			own_stays?: components["schemas"]["FoundMessage"][];
+			/** @description The same words in the memory of others. They stay. */
+			stays: components["schemas"]["StayingItem"][];
+		};
+		/** @description A deletion to look at first: either `ids`, or the fields of `memory/delete`, `words` among them. Unknown keys are refused. */
+		PreviewRequest: {
+			/** @default default */
+			app_id?: string;
+			/** @default default */
+			project_id?: string;
+			user_id?: string | null;
+			agent_id?: string | null;
+			session_id?: string | null;
+			ids?: string[];
+			/** @description As in `memory/delete`. */
+			words?: string;
+			/** @description As in `memory/delete`. */
+			keep?: string[];
+			/** @description As in `memory/delete`. */
+			also?: string[];
+		};
+		/** @description `/health/live` and `/health/ready`. */
+		Probe: {
+			status: components["schemas"]["HealthStatus"];
+		};
+		/** @description Content of a profile. */
+		ProfileData: {
+			/** @description Its first statement. */
+			summary: string;
+			explicit_info: components["schemas"]["ExplicitInfo"][];
+			implicit_traits: components["schemas"]["ImplicitTrait"][];
+			/**
+			 * Format: int64
+			 * @description Time of its newest statement in epoch milliseconds.
+			 */
+			profile_timestamp_ms: number;
+		};
+		/** @description A user's profile. */
+		ProfileItem: {
+			id: string;
+			user_id?: string | null;
+			app_id: string;
+			project_id: string;
+			profile_data: components["schemas"]["ProfileData"];
+			/**
+			 * Format: float
+			 * @description Always null: a profile is not ranked.
+			 */
+			score?: number | null;
+		};
+		/** @description Writing of messages to Markdown. */
+		QueueHealth: {
+			healthy: boolean;
+			reasons: string[];
+			loop_alive: boolean;
+			accepting: boolean;
+			pending: number;
+			/** Format: double */
+			oldest_pending_age_s?: number | null;
+			failed: number;
+			/** @description Restarts of a background loop after a failure, since the start. */
+			loop_restarts: number;
+			/** @description Time of the last restart. */
+			last_loop_error_at?: string | null;
+		};
+		/** @description A 202: the messages are on disk; a task does the rest. */
+		QueuedData: {
+			status: components["schemas"]["QueuedStatus"];
+			message_count: number;
+			/** @description Unfinished tasks of this session, this one included. */
+			pending: number;
+			/** @description Quipu: the ids of the messages that are stored, in the order they were sent: all but those in `withheld`. */
+			message_ids?: string[];
+			/**
+			 * @description Quipu: number of messages that were stored before, also those deleted since. Without a `message_id` a message is the
+			 *     same if its session, sender, role, timestamp and content are.
+			 */
+			duplicates?: number;
+			/** @description Quipu: number of duplicates that were deleted and are left out. */
+			forgotten?: number;
+			/** @description Quipu: the positions in the request, from 0, of the messages that are left out. */
+			withheld?: number[];
+			/** @description Quipu: number of messages that were deleted before and are stored again, as `accept_forgotten` asks. */
+			restored?: number;
+			/** @description Quipu: number of secrets removed from them before they were written. */
+			redacted?: number;
+		};
+		/**
+		 * @description The one word of a 202.
+		 * @enum {string}
+		 */
+		QueuedStatus: "queued";
+		/** @description How background work came to its end. */
+		QuiesceData: {
+			quiesced: boolean;
+			/** @description Number of tasks and runs that ended meanwhile. */
+			drained: number;
+			/** @description Tasks and runs that waited or were under way. */
+			pending_before: number;
+			/** @description Runs that wait for their time or for a retry, and tasks that wait for a disk or a file to be repaired. */
+			pending_after: number;
+			/** @description Tasks and runs that failed permanently. */
+			failed_permanent: number;
+		};
+		/** @description Progress of a rebuild. */
+		Rebuilding: {
+			done: number;
+			total: number;
+		};
+		/** @description One request. */
+		RequestItem: {
+			at: string;
+			/** Format: int32 */
+			status: number;
+			/** Format: int64 */
+			prompt_tokens: number;
+			/** Format: int64 */
+			cached_tokens?: number | null;
+			/** Format: int64 */
+			evaluated_tokens?: number | null;
+			/** Format: int64 */
+			completion_tokens: number;
+			/** Format: int64 */
+			first_token_ms?: number | null;
+			/** Format: int64 */
+			total_ms: number;
+			/**
+			 * Format: int64
+			 * @description Tokens that the server could have reused.
+			 */
+			expected_tokens?: number | null;
+			class?: string | null;
+			/** @description Reasons why the request did not extend the one before, if Quipu decided that. */
+			reasons: string[];
+			/** Format: int64 */
+			injected_tokens: number;
+		};
+		/** @description Continue from an earlier place. */
+		RewindRequest: {
+			/** @description The user of the conversation. Without it: the token's user, else the configured `proxy.owner`. */
+			user_id?: string | null;
+			app_id?: string | null;
+			project_id?: string | null;
+			/** @description Your name for the conversation, or the id in the header `x-quipu-conversation` of a proxied answer. */
+			conversation_id: string;
+			/** @description Continue from just before this message: `m17`. */
+			to: string;
+		};
+		/** @description Number of background runs by status. */
+		RunGauge: {
+			/** @description Without the next runs of schedules. */
+			queued: number;
+			running: number;
+			/** @description Another attempt will follow. */
+			failed: number;
+			/** @description Failed permanently; see `runs`. */
+			dead_letters: number;
+		};
+		/** @description A background run. */
+		RunItem: {
+			run_id: string;
+			strategy: string;
+			user_id?: string | null;
+			agent_id?: string | null;
+			/** @description Subject of the run; empty if it concerns everything. */
+			subject: string;
+			status: components["schemas"]["RunStatus"];
+			/** @description `event`, `idle`, `cron`, `counter` or `manual`. */
+			cause: string;
+			reason: string;
+			/** Format: int32 */
+			attempt: number;
+			/** @description Time of the next attempt; none unless the run waits. */
+			run_at?: string | null;
+			created_at: string;
+			started_at?: string | null;
+			finished_at?: string | null;
+			/**
+			 * Format: int64
+			 * @description Calls of a model, and their tokens.
+			 */
+			calls: number;
+			/** Format: int64 */
+			prompt_tokens: number;
+			/** Format: int64 */
+			completion_tokens: number;
+			/**
+			 * Format: int64
+			 * @description Duration of its attempts, in milliseconds.
+			 */
+			millis: number;
+			/** @description Result of the run; empty until it succeeds. */
+			change: string;
+			error?: string | null;
+		};
+		/** @description One page of runs, newest first. */
+		RunPageData: {
+			total: number;
+			page: number;
+			page_size: number;
+			items: components["schemas"]["RunItem"][];
+		};
+		/**
+		 * @description Status of a run.
+		 * @enum {string}
+		 */
+		RunStatus: "queued" | "running" | "success" | "failed" | "dead_letter";
+		/** @description Result of a search. Every array is always present. */
+		SearchData: {
+			/** @description Best first, each with its facts that were found. */
+			episodes: components["schemas"]["EpisodeItem"][];
+			/** @description With `include_profile`: at most one. */
+			profiles: components["schemas"]["ProfileItem"][];
+			/** @description With `agent_id`: how it went about tasks, best first. */
+			agent_cases: components["schemas"]["CaseItem"][];
+			/** @description With `agent_id`: the agent's approved skills, best first. */
+			agent_skills: components["schemas"]["SkillItem"][];
+			/** @description With a top-level `session_id` in `filters`: that session's messages that are not in an episode yet. */
+			unprocessed_messages: components["schemas"]["UnprocessedMessage"][];
+			/** @description Quipu: every fact that was found, best first, also those whose episode was not. */
+			facts?: components["schemas"]["FactItem"][];
+			/** @description Quipu: upcoming events that match, best first. */
+			foresights?: components["schemas"]["ForesightItem"][];
+			/** @description Quipu: verbatim messages, best first, as many as `include_messages` asked for. */
+			messages?: components["schemas"]["FoundMessage"][];
+			/** @description Quipu: what the proxy would give a model, best first. */
+			sure?: components["schemas"]["SureItem"][] | null;
+			/** @description Quipu: the method that was used; keyword when the embedding model did not answer. */
+			method?: components["schemas"]["SearchMethod"];
+			time_span?: components["schemas"]["TimeSpan"] | null;
+			/** @description Quipu: what the search had to do without, and why. */
+			warnings?: string[];
+			/** @description Quipu: with `agentic` and `llm_multiround`, the queries that the chat model added. */
+			queries?: string[];
+		};
+		/**
+		 * @description Which evidence is used.
+		 * @enum {string}
+		 */
+		SearchMethod: "keyword" | "vector" | "hybrid" | "agentic" | "llm_multiround";
+		/** @description A question. Unknown keys are refused. */
+		SearchRequest: {
+			/** @description Owner of the memory: exactly one of `user_id` and `agent_id`. */
+			user_id?: string | null;
+			agent_id?: string | null;
+			/** @default default */
+			app_id?: string;
+			/** @default default */
+			project_id?: string;
+			query: string;
+			/** @default hybrid */
+			method?: components["schemas"]["SearchMethod"];
+			/**
+			 * Format: int64
+			 * @description How many memories: 1 to 100; −1 means 100.
+			 * @default -1
+			 */
+			top_k?: number;
+			/**
+			 * Format: double
+			 * @description Read as `min_score`; the larger of the two counts.
+			 */
+			radius?: number | null;
+			/**
+			 * Format: double
+			 * @description Leaves out what scores less.
+			 */
+			min_score?: number | null;
+			/**
+			 * @description Gives the user's profile too.
+			 * @default false
+			 */
+			include_profile?: boolean;
+			/**
+			 * @description Quipu: also searches what the user said outside of any project, and what holds for them in all their projects. A token for
+			 *     one project gets that only with `person = true`.
+			 * @default false
+			 */
+			include_person?: boolean;
+			/** @description Let the server's reranker order the best hits. Without the field it does so if the method is `hybrid`. */
+			enable_llm_rerank?: boolean;
+			/**
+			 * @description Accepted; `episode` is readable.
+			 * @default false
+			 */
+			with_readable_episode?: boolean;
+			filters?: components["schemas"]["FilterNode"] | null;
+			as_of?: components["schemas"]["When"] | null;
+			query_time?: components["schemas"]["When"] | null;
+			/**
+			 * Format: int64
+			 * @description Quipu: how many ranked verbatim messages to give as `messages`; 0 to 200.
+			 * @default 0
+			 */
+			include_messages?: number;
+			/**
+			 * Format: int32
+			 * @description Quipu: cuts the answer to about this many tokens.
+			 */
+			max_tokens?: number | null;
+			/** @description Quipu: also gives `sure`. */
+			include_sure?: boolean;
+			/**
+			 * @description Quipu: return with each hit the reason why the search found it.
+			 * @default false
+			 */
+			explain?: boolean;
+		};
+		/** @description An agent skill. A draft waits for a person's decision; do not use it as an instruction. */
+		SkillItem: {
+			id: string;
+			agent_id: string;
+			app_id: string;
+			project_id: string;
+			name: string;
+			/** @description Purpose of the skill and when to use it. */
+			description: string;
+			/** @description Markdown. */
+			content: string;
+			/**
+			 * Format: float
+			 * @description 0 to 1.
+			 */
+			confidence: number;
+			/**
+			 * Format: float
+			 * @description 1 if a person approved it, else 0.
+			 */
+			maturity_score: number;
+			/** @description The cases that it was made from. */
+			source_case_ids: string[];
+			/**
+			 * Format: float
+			 * @description Only in a search, which finds only approved skills: 0 to 1.
+			 */
+			score?: number | null;
+			/** @description Quipu: draft, approved or rejected. */
+			status: components["schemas"]["SkillState"];
+			/** @description Quipu: its `SKILL.md`, below `memory/`. */
+			path?: string;
+			explain?: components["schemas"]["Explain"] | null;
+		};
+		/**
+		 * @description Approval of a skill by people.
+		 * @enum {string}
+		 */
+		SkillState: "draft" | "approved" | "rejected";
+		/**
+		 * @description Field to sort by.
+		 * @enum {string}
+		 */
+		SortField: "timestamp" | "updated_at";
+		/**
+		 * @description Sort direction.
+		 * @enum {string}
+		 */
+		SortOrder: "asc" | "desc";
+		/** @description The messages that a memory was made from, in order of time. */
+		SourcesData: {
+			/** @description Their `score` is 0. */
+			messages: components["schemas"]["FoundMessage"][];
+		};
+		/** @description The messages that a sub-agent starts with. */
+		SpawnData: {
+			messages: Record<string, unknown>[];
+		};
+		/** @description A sub-agent that is about to start. */
+		SpawnRequest: {
+			/** @description The user of the conversation. Without it: the token's user, else the configured `proxy.owner`. */
+			user_id?: string | null;
+			app_id?: string | null;
+			project_id?: string | null;
+			/** @description Your name for the conversation, or the id in the header `x-quipu-conversation` of a proxied answer. */
+			conversation_id: string;
+			/** @description `explorer` gets 10 messages, any other role 20, besides the system text. */
+			role: string;
+		};
+		/** @description Words that stay in another owner's memory. */
+		StayingItem: {
+			user_id: string;
+			/** @description The session to delete, if these words must go too. */
+			session_id?: string | null;
+			/** @description Number of messages. */
+			messages: number;
+			/** @description The first of them. */
+			example: string;
+		};
+		/** @description One step of a compaction. */
+		StepItem: {
+			/** @description `mask`, `compact`, `fold`, `strip` or `bare`. */
+			effort: string;
+			/** @description Saved tokens; none if the step would have saved too little. */
+			saved_tokens?: number | null;
+		};
+		/** @description A hit, and what was said. */
+		SureItem: {
+			id: string;
+			text: string;
+		};
+		/** @description Result of a sync or a rebuild. */
+		SyncedData: {
+			/** @description Files that were read. */
+			files: number;
+			entries_added: number;
+			entries_changed: number;
+			entries_removed: number;
+			/** @description Number of unreadable files, earlier ones included; `/health` lists them. */
+			broken_files: number;
+		};
+		/** @description Number of tasks by status. All five are always present. */
+		TaskCounts: {
+			failed: number;
+			/** @description Always 0: a task waits as `queued`. */
+			pending: number;
+			processing: number;
+			queued: number;
+			success: number;
+		};
+		/** @description Number of tasks by status. */
+		TaskGauge: {
+			queued: number;
+			processing: number;
+			/** @description Failed permanently; see `tasks/{task_id}/retry`. */
+			failed: number;
+			/** @description Queued tasks that need room on the disk or a repaired file; Quipu retries them for ever. */
+			stuck: number;
+		};
+		/** @description One task. */
+		TaskItem: {
+			/** @description The `request_id` of the 202 that made it. */
+			id: string;
+			status: components["schemas"]["TaskStatus"];
+			task_type: components["schemas"]["TaskType"];
+			/** @description Quipu: the session that it works for. */
+			session_id?: string;
+			/** @description Why it failed. */
+			error?: string | null;
+			/** @description `replays_exhausted` if the last attempt failed. */
+			error_code?: string | null;
+			/** Format: date-time */
+			created_at: string;
+			/** Format: date-time */
+			finished_at?: string | null;
+		};
+		/** @description A page of tasks, newest first. */
+		TaskPageData: {
+			total: number;
+			page: number;
+			page_size: number;
+			items: components["schemas"]["TaskItem"][];
+		};
+		/** @description Tasks of a stretch of time, counted. */
+		TaskStatsData: {
+			by_status: components["schemas"]["TaskCounts"];
+			/** Format: date-time */
+			start: string;
+			/** Format: date-time */
+			end: string;
+			total: number;
+		};
+		/**
+		 * @description Status of a task.
+		 * @enum {string}
+		 */
+		TaskStatus: "queued" | "processing" | "success" | "failed";
+		/**
+		 * @description Kind of a task.
+		 * @enum {string}
+		 */
+		TaskType: "memory_add" | "memory_flush" | "memory_write";
+		/** @description A span of time; `from` belongs to it, `to` does not. */
+		TimeSpan: {
+			/** Format: date-time */
+			from: string;
+			/** Format: date-time */
+			to: string;
+		};
+		/** @description An assistant's tool call. */
+		ToolCallItem: {
+			id: string;
+			/** @default function */
+			type?: string;
+			function: components["schemas"]["ToolFunction"];
+		};
+		/** @description The called function. */
+		ToolFunction: {
+			name: string;
+			/** @description The arguments as text; they need not be valid JSON. */
+			arguments: string;
+		};
+		/** @description Tools to offer to your model. */
+		ToolsData: {
+			tools: Record<string, unknown>[];
+		};
+		/** @description A topic with its text. */
+		TopicData: {
+			topic_id: string;
+			doc_id: string;
+			category_id: string;
+			topic_name: string;
+			topic_path: string;
+			depth: number;
+			summary: string;
+			/** @description Markdown. */
+			content: string;
+			content_labels: string[];
+			parent_topic_id: string | null;
+			children_topic_ids: string[];
+			/** Format: date-time */
+			created_at: string;
+			/** Format: date-time */
+			updated_at: string;
+		};
+		/** @description A topic of a document. */
+		TopicItem: {
+			topic_id: string;
+			topic_name: string;
+			/** @description Names from the document's title down, with ` > ` between them. */
+			topic_path: string;
+			/** @description From 1. */
+			depth: number;
+			summary: string;
+		};
+		/** @description The triggered runs. */
+		TriggerData: {
+			status: components["schemas"]["TriggerStatus"];
+			name: string;
+			/** @description Number of runs that the trigger started. */
+			dispatched: number;
+			runs: components["schemas"]["TriggeredRun"][];
+		};
+		/** @description A strategy to run now. */
+		TriggerRequest: {
+			name: string;
+			/**
+			 * Format: double
+			 * @description Maximum number of seconds to wait for the runs.
+			 * @default 120
+			 */
+			timeout?: number;
+			/** @description Run the strategy even if it is disabled. */
+			force?: boolean;
+		};
+		/**
+		 * @description Outcome of a trigger.
+		 * @enum {string}
+		 */
+		TriggerStatus: "ok" | "timeout" | "not_dispatched";
+		/** @description A run, with its status at the time of the answer. */
+		TriggeredRun: {
+			run_id: string;
+			status: components["schemas"]["RunStatus"];
+			error?: string | null;
+		};
+		/** @description Result of an undo. */
+		UndoData: {
+			change?: components["schemas"]["ChangeItem"] | null;
+		};
+		/** @description Undoes a run. Unknown keys are refused. */
+		UndoRequest: {
+			run_id: string;
+			app_id?: string | null;
+			project_id?: string | null;
+		};
+		/** @description A message that is not in an episode yet. */
+		UnprocessedMessage: {
+			id: string;
+			app_id: string;
+			project_id: string;
+			session_id: string;
+			sender_id: string;
+			sender_name?: string | null;
+			role: components["schemas"]["MessageRole"];
+			content: components["schemas"]["MessageContent"];
+			/** Format: date-time */
+			timestamp: string;
+			tool_calls?: components["schemas"]["ToolCallItem"][] | null;
+			tool_call_id?: string | null;
+		};
+		/** @description The episode after the change. */
+		UpdateData: components["schemas"]["EpisodeItem"] & {
+			/**
+			 * Format: date-time
+			 * @description When it was changed, if it was.
+			 */
+			edited_at?: string | null;
+			/** @description It stood like that already, and nothing was written. */
+			unchanged: boolean;
+		};
+		/** @description Patches one episode. Unknown keys are refused. */
+		UpdateRequest: {
+			/** @default default */
+			app_id?: string;
+			/** @default default */
+			project_id?: string;
+			/** @description Only `episode`; `memory/edit` changes facts too. */
+			memory_type: components["schemas"]["MemoryType"];
+			memory_id: string;
+			patch: components["schemas"]["EpisodePatch"];
+			/** @description Quipu: owner of the episode; needed only for an id that a person wrote with `_ep_` or `_af_` in it. */
+			user_id?: string | null;
+			agent_id?: string | null;
+			/** @description Accepted and not kept. */
+			reason?: Record<string, unknown> | null;
+		};
+		/** @description The sums of one model server since the start. Tokens as it counts them. */
+		UpstreamItem: {
+			upstream: string;
+			/** Format: int64 */
+			requests: number;
+			/** Format: int64 */
+			prompt_tokens: number;
+			/** Format: int64 */
+			cached_tokens: number;
+			/** Format: int64 */
+			evaluated_tokens: number;
+			/**
+			 * Format: double
+			 * @description Cached tokens as a share of the prompt tokens for which the server reports both.
+			 */
+			hit_ratio?: number | null;
+			/**
+			 * Format: double
+			 * @description Requests that extended the one before, among those that had one.
+			 */
+			extension_ratio?: number | null;
+			/** Format: int64 */
+			first_token_ms_p50?: number | null;
+			/** Format: int64 */
+			first_token_ms_p99?: number | null;
+			/** @description Requests by the result for the prefix: `extension`, or the reason of the miss. */
+			classes: {
+				[key: string]: number;
+			};
+		};
+		/** @description The view: the messages that the model sees of the conversation. */
+		ViewData: {
+			messages: components["schemas"]["ViewItem"][];
+		};
+		/** @description One message of the view. */
+		ViewItem: {
+			/** @description `m17` for a message, `n3` for a summary. */
+			id: string;
+			/** @description `system`, `user`, `assistant` or `tool`. */
+			role: string;
+			tokens: number;
+			pinned: boolean;
+			/** @description Its words, calls and results. */
+			text: string;
+		};
+		/** @description An instant as a client writes it. */
+		When: number | string;
+	};
+	responses: {
+		/** @description The request cannot be read */
+		BadRequest: {
+			headers: {
+				[name: string]: unknown;
+			};
+			content: {
+				"application/json": components["schemas"]["ErrorEnvelope"];
+			};
+		};
+		/** @description A fault must be repaired first; or the same document is already stored */
+		Conflict: {
+			headers: {
+				[name: string]: unknown;
+			};
+			content: {
+				"application/json": components["schemas"]["ErrorEnvelope"];
+			};
+		};
+		/** @description The disk is full: nothing was stored */
+		DiskFull: {
+			headers: {
+				[name: string]: unknown;
+			};
+			content: {
+				"application/json": components["schemas"]["ErrorEnvelope"];
+			};
+		};
+		/** @description The token has no access to this tenant; or, without tokens, the request is not from this machine */
+		Forbidden: {
+			headers: {
+				[name: string]: unknown;
+			};
+			content: {
+				"application/json": components["schemas"]["ErrorEnvelope"];
+			};
+		};
+		/** @description Internal error; the server log has the reason */
+		InternalError: {
+			headers: {
+				[name: string]: unknown;
+			};
+			content: {
+				"application/json": components["schemas"]["ErrorEnvelope"];
+			};
+		};
+		/** @description A field is invalid: `message` names the field and the fix */
+		InvalidInput: {
+			headers: {
+				[name: string]: unknown;
+			};
+			content: {
+				"application/json": components["schemas"]["ErrorEnvelope"];
+			};
+		};
+		/** @description No such route, memory, task, change, run, document or topic */
+		NotFound: {
+			headers: {
+				[name: string]: unknown;
+			};
+			content: {
+				"application/json": components["schemas"]["ErrorEnvelope"];
+			};
+		};
+		/** @description The body is too large */
+		PayloadTooLarge: {
+			headers: {
+				[name: string]: unknown;
+			};
+			content: {
+				"application/json": components["schemas"]["ErrorEnvelope"];
+			};
+		};
+		/** @description Too many unfinished tasks */
+		QueueSaturated: {
+			headers: {
+				[name: string]: unknown;
+			};
+			content: {
+				"application/json": components["schemas"]["ErrorEnvelope"];
+			};
+		};
+		/** @description No token, or an unknown token */
+		Unauthorized: {
+			headers: {
+				[name: string]: unknown;
+			};
+			content: {
+				"application/json": components["schemas"]["ErrorEnvelope"];
+			};
+		};
+		/** @description Shutting down, a model or the index is unavailable, or the disk is read-only */
+		Unavailable: {
+			headers: {
+				[name: string]: unknown;
+			};
+			content: {
+				"application/json": components["schemas"]["ErrorEnvelope"];
+			};
+		};
+		/** @description The body is not JSON or not a form, or the file format is not supported */
+		UnsupportedFormat: {
+			headers: {
+				[name: string]: unknown;
+			};
+			content: {
+				"application/json": components["schemas"]["ErrorEnvelope"];
+			};
+		};
+	};
+	parameters: never;
+	requestBodies: never;
+	headers: never;
+	pathItems: never;
 }
 export type $defs = Record<string, never>;
 export interface operations {
-    audit: {
-        parameters: {
-            query?: {
-                /** @description Without it, a token for all tenants means all of them. */
-                app_id?: string;
-                project_id?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The findings */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_AuditData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    cache: {
-        parameters: {
-            query?: {
-                /** @description Id of the conversation, from the header `x-quipu-conversation`. Default: the newest conversations. */
-                conversation?: string;
-                app_id?: string;
-                project_id?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Prompt-cache hits and misses of requests */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_CacheData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    quiesce: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description They have */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["QuiesceData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    context_after_turn: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["AfterTurnRequest"];
-            };
-        };
-        responses: {
-            /** @description The id of the reply */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_AfterTurnData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    context_append: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["AppendRequest"];
-            };
-        };
-        responses: {
-            /** @description The ids of the messages */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_AppendData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    context_archives: {
-        parameters: {
-            query: {
-                /** @description The user of the conversation. Without it: the token's user, else the configured `proxy.owner`. */
-                user_id?: string;
-                app_id?: string;
-                project_id?: string;
-                /** @description Your name for the conversation, or the id in the header `x-quipu-conversation` of a proxied answer. */
-                conversation_id: string;
-                /** @description The window to measure against. Default: that of the last request. */
-                window_tokens?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The summaries */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_ArchivesData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    context_assemble: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["AssembleRequest"];
-            };
-        };
-        responses: {
-            /** @description A request for your model */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_AssembleData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    context_cleanup: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CleanupRequest"];
-            };
-        };
-        responses: {
-            /** @description The reports */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_CleanupData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    context_compact: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CompactRequest"];
-            };
-        };
-        responses: {
-            /** @description Tokens before and after the compaction */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_CompactData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    context_conversations: {
-        parameters: {
-            query?: {
-                /** @description The user. Without it: the token's user, else the configured `proxy.owner`. */
-                user_id?: string;
-                app_id?: string;
-                project_id?: string;
-                limit?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Their ids */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_ConversationsData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    context_expand: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ExpandRequest"];
-            };
-        };
-        responses: {
-            /** @description The tool's result */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_ExpandData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    context_find: {
-        parameters: {
-            query: {
-                /** @description The user of the conversation. Without it: the token's user, else the configured `proxy.owner`. */
-                user_id?: string;
-                app_id?: string;
-                project_id?: string;
-                /** @description Your name for the conversation, or the id in the header `x-quipu-conversation` of a proxied answer. */
-                conversation_id: string;
-                /** @description Words; a message must contain all of them. */
-                query: string;
-                limit?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The originals */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_OriginalsData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    context_fork: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ForkRequest"];
-            };
-        };
-        responses: {
-            /** @description The copy */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_DoneData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    context_given: {
-        parameters: {
-            query: {
-                /** @description The user of the conversation. Without it: the token's user, else the configured `proxy.owner`. */
-                user_id?: string;
-                app_id?: string;
-                project_id?: string;
-                /** @description Your name for the conversation, or the id in the header `x-quipu-conversation` of a proxied answer. */
-                conversation_id: string;
-                /** @description The window to measure against. Default: that of the last request. */
-                window_tokens?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The added text */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_GivenData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    context_guard: {
-        parameters: {
-            query: {
-                /** @description The user of the conversation. Without it: the token's user, else the configured `proxy.owner`. */
-                user_id?: string;
-                app_id?: string;
-                project_id?: string;
-                /** @description Your name for the conversation, or the id in the header `x-quipu-conversation` of a proxied answer. */
-                conversation_id: string;
-                /** @description The window to compare with. Default: that of the last request. */
-                window_tokens?: number;
-                /** @description Whether the verdict may be `warn`. */
-                warn?: boolean;
-                /** @description Whether the verdict may be `block`; if not, it is `warn` instead. */
-                block?: boolean;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The verdict */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_GuardData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    context_pin: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PinRequest"];
-            };
-        };
-        responses: {
-            /** @description Done */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_DoneData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    context_recover: {
-        parameters: {
-            query: {
-                /** @description The user of the conversation. Without it: the token's user, else the configured `proxy.owner`. */
-                user_id?: string;
-                app_id?: string;
-                project_id?: string;
-                /** @description Your name for the conversation, or the id in the header `x-quipu-conversation` of a proxied answer. */
-                conversation_id: string;
-                /** @description A message (`m17`) or a summary (`n3`), as summaries and stubs name them. */
-                id: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The originals */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_OriginalsData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    context_rewind: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["RewindRequest"];
-            };
-        };
-        responses: {
-            /** @description Done */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_DoneData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    context_stats: {
-        parameters: {
-            query: {
-                /** @description The user of the conversation. Without it: the token's user, else the configured `proxy.owner`. */
-                user_id?: string;
-                app_id?: string;
-                project_id?: string;
-                /** @description Your name for the conversation, or the id in the header `x-quipu-conversation` of a proxied answer. */
-                conversation_id: string;
-                /** @description The window to measure against. Default: that of the last request. */
-                window_tokens?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The figures */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_ContextStatsData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    context_subagent_end: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["EndedRequest"];
-            };
-        };
-        responses: {
-            /** @description Done */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_DoneData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    context_subagent_spawn: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["SpawnRequest"];
-            };
-        };
-        responses: {
-            /** @description Its first messages */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_SpawnData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    context_tools: {
-        parameters: {
-            query?: {
-                dialect?: "openai" | "anthropic" | "responses";
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Tools */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_ToolsData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    context_view: {
-        parameters: {
-            query: {
-                /** @description The user of the conversation. Without it: the token's user, else the configured `proxy.owner`. */
-                user_id?: string;
-                app_id?: string;
-                project_id?: string;
-                /** @description Your name for the conversation, or the id in the header `x-quipu-conversation` of a proxied answer. */
-                conversation_id: string;
-                /** @description The window to measure against. Default: that of the last request. */
-                window_tokens?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The view */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_ViewData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    history: {
-        parameters: {
-            query?: {
-                /** @description Only what changed within this application and project. Without it, a token for all tenants sees every change. */
-                app_id?: string;
-                project_id?: string;
-                /** @description Only changes that touch this user's files. */
-                user_id?: string;
-                agent_id?: string;
-                /** @description Only changes before this one. */
-                before?: number;
-                /** @description 1 to 1000. */
-                limit?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The changes */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_HistoryData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    past_files: {
-        parameters: {
-            query?: {
-                /** @description Without it, a token for all tenants means all of them. */
-                app_id?: string;
-                project_id?: string;
-                /** @description ISO 8601. A run counts from its start, an edit in a file from when Quipu found it. */
-                at?: string;
-                /** @description After this change and all before it. 0 is before the first. */
-                change?: number;
-                /** @description Return only this file, with its text. */
-                path?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The files */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_PastData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    undo: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["UndoRequest"];
-            };
-        };
-        responses: {
-            /** @description Undone; searches see it at once */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_UndoData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    diff: {
-        parameters: {
-            query?: {
-                /** @description Without it, a token for all tenants means all of them. */
-                app_id?: string;
-                project_id?: string;
-            };
-            header?: never;
-            path: {
-                /** @description Id of a change from `history` */
-                change_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The diff */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_DiffData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    rebuild_index: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Built */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_SyncedData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    sync_index: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description It is */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_SyncedData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    list_categories: {
-        parameters: {
-            query?: {
-                app_id?: string;
-                project_id?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description All categories */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_CategoryListData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    list_documents: {
-        parameters: {
-            query?: {
-                app_id?: string;
-                project_id?: string;
-                category_id?: string;
-                page?: number;
-                page_size?: number;
-                sort_by?: ("created_at" | "updated_at" | "title") & Record<string, unknown>;
-                sort_order?: ("asc" | "desc") & Record<string, unknown>;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_DocumentListData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    create_document: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "multipart/form-data": components["schemas"]["DocumentForm"];
-            };
-        };
-        responses: {
-            /** @description Stored */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_DocumentCreateData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    delete_documents: {
-        parameters: {
-            query?: {
-                app_id?: string;
-                project_id?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Deleted */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_LibraryDeleteData"];
-                };
-            };
-            /** @description Nothing to delete */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    one_document: {
-        parameters: {
-            query?: {
-                app_id?: string;
-                project_id?: string;
-            };
-            header?: never;
-            path: {
-                doc_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The document */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_DocumentData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    replace_document: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                doc_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "multipart/form-data": components["schemas"]["DocumentForm"];
-            };
-        };
-        responses: {
-            /** @description Stored */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_DocumentCreateData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    delete_document: {
-        parameters: {
-            query?: {
-                app_id?: string;
-                project_id?: string;
-            };
-            header?: never;
-            path: {
-                doc_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Deleted */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_DocumentDeleteData"];
-                };
-            };
-            /** @description Nothing to delete */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    patch_document: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                doc_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["DocumentPatchRequest"];
-            };
-        };
-        responses: {
-            /** @description Changed */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_DocumentPatchData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    search_documents: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["KnowledgeSearchRequest"];
-            };
-        };
-        responses: {
-            /** @description The topics that answer */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_KnowledgeSearchData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    one_topic: {
-        parameters: {
-            query?: {
-                app_id?: string;
-                project_id?: string;
-            };
-            header?: never;
-            path: {
-                /** @description `topic_id` from a document or a search */
-                topic_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The topic */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_TopicData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    one_memory: {
-        parameters: {
-            query?: {
-                app_id?: string;
-                project_id?: string;
-                /** @description Owner of the memory; needed only for an id that a person wrote with `_ep_` or `_af_` in it. */
-                user_id?: string;
-                agent_id?: string;
-            };
-            header?: never;
-            path: {
-                /** @description `id` of a memory, from a search or listing */
-                memory_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The memory */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_GetData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    memory_sources: {
-        parameters: {
-            query?: {
-                app_id?: string;
-                project_id?: string;
-                /** @description Owner of the memory; needed only for an id that a person wrote with `_ep_` or `_af_` in it. */
-                user_id?: string;
-                agent_id?: string;
-            };
-            header?: never;
-            path: {
-                /** @description `id` of a memory, from a search or listing */
-                memory_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The messages */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_SourcesData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    add_memory: {
-        parameters: {
-            query?: {
-                /** @description Quipu: answer only when it is written and searchable. */
-                wait?: boolean;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["AddRequest"];
-            };
-        };
-        responses: {
-            /** @description Remembered */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_AddData"];
-                };
-            };
-            /** @description Accepted; `request_id` is the task */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_QueuedData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    memory_context: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ContextRequest"];
-            };
-        };
-        responses: {
-            /** @description Memories as text for a prompt */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_ContextData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    delete_memory: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["DeleteRequest"];
-            };
-        };
-        responses: {
-            /** @description Forgotten */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_DeleteData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    delete_memories_by_ids: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["DeleteByIdsRequest"];
-            };
-        };
-        responses: {
-            /** @description Forgotten */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_DeleteByIdsData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    edit_memory: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["EditRequest"];
-            };
-        };
-        responses: {
-            /** @description Changed */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_EditData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    export_memory: {
-        parameters: {
-            query: {
-                user_id: string;
-                app_id?: string;
-                project_id?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The lines */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/jsonl": string;
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    flush_memory: {
-        parameters: {
-            query?: {
-                /** @description Quipu: answer only when it is written and searchable. */
-                wait?: boolean;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["FlushRequest"];
-            };
-        };
-        responses: {
-            /** @description Done */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_FlushData"];
-                };
-            };
-            /** @description Queued behind the session's tasks */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_QueuedData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    get_memory: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["GetRequest"];
-            };
-        };
-        responses: {
-            /** @description A page */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_GetData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    import_memory: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/jsonl": string;
-            };
-        };
-        responses: {
-            /** @description What was new */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_ImportedData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    memory_overview: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["OverviewRequest"];
-            };
-        };
-        responses: {
-            /** @description The numbers */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_OverviewData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    preview_delete: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PreviewRequest"];
-            };
-        };
-        responses: {
-            /** @description The preview */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_PreviewData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    search_memory: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["SearchRequest"];
-            };
-        };
-        responses: {
-            /** @description Matching memories */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_SearchData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    update_memory: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["UpdateRequest"];
-            };
-        };
-        responses: {
-            /** @description The episode after the change */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_UpdateData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    trigger: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["TriggerRequest"];
-            };
-        };
-        responses: {
-            /** @description The runs */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TriggerData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    list_owners: {
-        parameters: {
-            query?: {
-                /** @description Without it, a token for all tenants means all of them. */
-                app_id?: string;
-                project_id?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Everybody who has memory */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_OwnersData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    list_runs: {
-        parameters: {
-            query?: {
-                strategy?: string;
-                status?: components["schemas"]["RunStatus"];
-                page?: number;
-                /** @description 1 to 100; more is read as 100. */
-                page_size?: number;
-                app_id?: string;
-                project_id?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_RunPageData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    approve_skill: {
-        parameters: {
-            query?: {
-                app_id?: string;
-                project_id?: string;
-                /** @description Owner of the memory; needed only for an id that a person wrote with `_ep_` or `_af_` in it. */
-                user_id?: string;
-                agent_id?: string;
-            };
-            header?: never;
-            path: {
-                /** @description `id` of a skill, from a listing of `agent_skill` */
-                skill_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The skill */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_SkillItem"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    reject_skill: {
-        parameters: {
-            query?: {
-                app_id?: string;
-                project_id?: string;
-                /** @description Owner of the memory; needed only for an id that a person wrote with `_ep_` or `_af_` in it. */
-                user_id?: string;
-                agent_id?: string;
-            };
-            header?: never;
-            path: {
-                /** @description `id` of a skill, from a listing of `agent_skill` */
-                skill_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The skill */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_SkillItem"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    list_tasks: {
-        parameters: {
-            query?: {
-                session_id?: string;
-                status?: components["schemas"]["TaskStatus"];
-                page?: number;
-                /** @description 1 to 100; more is read as 100. */
-                page_size?: number;
-                app_id?: string;
-                project_id?: string;
-                /** @description Only tasks made since then: ISO 8601 or epoch milliseconds. */
-                start?: string;
-                /** @description Only tasks made before then. */
-                end?: string;
-                /** @description Quipu: also the tasks that write memories, which no request made. */
-                all?: boolean;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_TaskPageData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    task_stats: {
-        parameters: {
-            query?: {
-                /** @description Tasks made since then: ISO 8601 or epoch milliseconds; as long ago as finished tasks are kept when absent. */
-                start?: string;
-                /** @description Tasks made before then; now when absent. */
-                end?: string;
-                app_id?: string;
-                project_id?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The counts */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_TaskStatsData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    get_task: {
-        parameters: {
-            query?: {
-                app_id?: string;
-                project_id?: string;
-            };
-            header?: never;
-            path: {
-                /** @description The `request_id` of a 202 */
-                task_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The task */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_TaskItem"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    retry_task: {
-        parameters: {
-            query?: {
-                app_id?: string;
-                project_id?: string;
-            };
-            header?: never;
-            path: {
-                /** @description The task */
-                task_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The queued task */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Envelope_TaskItem"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    health: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Health */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HealthData"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    health_live: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description It runs */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Probe"];
-                };
-            };
-        };
-    };
-    health_ready: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description They can */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Probe"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
-    metrics: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Metrics */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/plain; version=0.0.4; charset=utf-8": string;
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedFormat"];
-            422: components["responses"]["InvalidInput"];
-            429: components["responses"]["QueueSaturated"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            507: components["responses"]["DiskFull"];
-        };
-    };
+	audit: {
+		parameters: {
+			query?: {
+				/** @description Without it, a token for all tenants means all of them. */
+				app_id?: string;
+				project_id?: string;
+			};
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody?: never;
+		responses: {
+			/** @description The findings */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_AuditData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	cache: {
+		parameters: {
+			query?: {
+				/** @description Id of the conversation, from the header `x-quipu-conversation`. Default: the newest conversations. */
+				conversation?: string;
+				app_id?: string;
+				project_id?: string;
+			};
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody?: never;
+		responses: {
+			/** @description Prompt-cache hits and misses of requests */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_CacheData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	quiesce: {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody?: never;
+		responses: {
+			/** @description They have */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["QuiesceData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	context_after_turn: {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody: {
+			content: {
+				"application/json": components["schemas"]["AfterTurnRequest"];
+			};
+		};
+		responses: {
+			/** @description The id of the reply */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_AfterTurnData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	context_append: {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody: {
+			content: {
+				"application/json": components["schemas"]["AppendRequest"];
+			};
+		};
+		responses: {
+			/** @description The ids of the messages */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_AppendData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	context_archives: {
+		parameters: {
+			query: {
+				/** @description The user of the conversation. Without it: the token's user, else the configured `proxy.owner`. */
+				user_id?: string;
+				app_id?: string;
+				project_id?: string;
+				/** @description Your name for the conversation, or the id in the header `x-quipu-conversation` of a proxied answer. */
+				conversation_id: string;
+				/** @description The window to measure against. Default: that of the last request. */
+				window_tokens?: number;
+			};
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody?: never;
+		responses: {
+			/** @description The summaries */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_ArchivesData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	context_assemble: {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody: {
+			content: {
+				"application/json": components["schemas"]["AssembleRequest"];
+			};
+		};
+		responses: {
+			/** @description A request for your model */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_AssembleData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	context_cleanup: {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody: {
+			content: {
+				"application/json": components["schemas"]["CleanupRequest"];
+			};
+		};
+		responses: {
+			/** @description The reports */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_CleanupData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	context_compact: {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody: {
+			content: {
+				"application/json": components["schemas"]["CompactRequest"];
+			};
+		};
+		responses: {
+			/** @description Tokens before and after the compaction */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_CompactData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	context_conversations: {
+		parameters: {
+			query?: {
+				/** @description The user. Without it: the token's user, else the configured `proxy.owner`. */
+				user_id?: string;
+				app_id?: string;
+				project_id?: string;
+				limit?: number;
+			};
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody?: never;
+		responses: {
+			/** @description Their ids */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_ConversationsData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	context_expand: {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody: {
+			content: {
+				"application/json": components["schemas"]["ExpandRequest"];
+			};
+		};
+		responses: {
+			/** @description The tool's result */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_ExpandData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	context_find: {
+		parameters: {
+			query: {
+				/** @description The user of the conversation. Without it: the token's user, else the configured `proxy.owner`. */
+				user_id?: string;
+				app_id?: string;
+				project_id?: string;
+				/** @description Your name for the conversation, or the id in the header `x-quipu-conversation` of a proxied answer. */
+				conversation_id: string;
+				/** @description Words; a message must contain all of them. */
+				query: string;
+				limit?: number;
+			};
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody?: never;
+		responses: {
+			/** @description The originals */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_OriginalsData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	context_fork: {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody: {
+			content: {
+				"application/json": components["schemas"]["ForkRequest"];
+			};
+		};
+		responses: {
+			/** @description The copy */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_DoneData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	context_given: {
+		parameters: {
+			query: {
+				/** @description The user of the conversation. Without it: the token's user, else the configured `proxy.owner`. */
+				user_id?: string;
+				app_id?: string;
+				project_id?: string;
+				/** @description Your name for the conversation, or the id in the header `x-quipu-conversation` of a proxied answer. */
+				conversation_id: string;
+				/** @description The window to measure against. Default: that of the last request. */
+				window_tokens?: number;
+			};
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody?: never;
+		responses: {
+			/** @description The added text */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_GivenData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	context_guard: {
+		parameters: {
+			query: {
+				/** @description The user of the conversation. Without it: the token's user, else the configured `proxy.owner`. */
+				user_id?: string;
+				app_id?: string;
+				project_id?: string;
+				/** @description Your name for the conversation, or the id in the header `x-quipu-conversation` of a proxied answer. */
+				conversation_id: string;
+				/** @description The window to compare with. Default: that of the last request. */
+				window_tokens?: number;
+				/** @description Whether the verdict may be `warn`. */
+				warn?: boolean;
+				/** @description Whether the verdict may be `block`; if not, it is `warn` instead. */
+				block?: boolean;
+			};
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody?: never;
+		responses: {
+			/** @description The verdict */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_GuardData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	context_pin: {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody: {
+			content: {
+				"application/json": components["schemas"]["PinRequest"];
+			};
+		};
+		responses: {
+			/** @description Done */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_DoneData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	context_recover: {
+		parameters: {
+			query: {
+				/** @description The user of the conversation. Without it: the token's user, else the configured `proxy.owner`. */
+				user_id?: string;
+				app_id?: string;
+				project_id?: string;
+				/** @description Your name for the conversation, or the id in the header `x-quipu-conversation` of a proxied answer. */
+				conversation_id: string;
+				/** @description A message (`m17`) or a summary (`n3`), as summaries and stubs name them. */
+				id: string;
+			};
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody?: never;
+		responses: {
+			/** @description The originals */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_OriginalsData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	context_rewind: {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody: {
+			content: {
+				"application/json": components["schemas"]["RewindRequest"];
+			};
+		};
+		responses: {
+			/** @description Done */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_DoneData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	context_stats: {
+		parameters: {
+			query: {
+				/** @description The user of the conversation. Without it: the token's user, else the configured `proxy.owner`. */
+				user_id?: string;
+				app_id?: string;
+				project_id?: string;
+				/** @description Your name for the conversation, or the id in the header `x-quipu-conversation` of a proxied answer. */
+				conversation_id: string;
+				/** @description The window to measure against. Default: that of the last request. */
+				window_tokens?: number;
+			};
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody?: never;
+		responses: {
+			/** @description The figures */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_ContextStatsData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	context_subagent_end: {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody: {
+			content: {
+				"application/json": components["schemas"]["EndedRequest"];
+			};
+		};
+		responses: {
+			/** @description Done */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_DoneData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	context_subagent_spawn: {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody: {
+			content: {
+				"application/json": components["schemas"]["SpawnRequest"];
+			};
+		};
+		responses: {
+			/** @description Its first messages */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_SpawnData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	context_tools: {
+		parameters: {
+			query?: {
+				dialect?: "openai" | "anthropic" | "responses";
+			};
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody?: never;
+		responses: {
+			/** @description Tools */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_ToolsData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	context_view: {
+		parameters: {
+			query: {
+				/** @description The user of the conversation. Without it: the token's user, else the configured `proxy.owner`. */
+				user_id?: string;
+				app_id?: string;
+				project_id?: string;
+				/** @description Your name for the conversation, or the id in the header `x-quipu-conversation` of a proxied answer. */
+				conversation_id: string;
+				/** @description The window to measure against. Default: that of the last request. */
+				window_tokens?: number;
+			};
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody?: never;
+		responses: {
+			/** @description The view */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_ViewData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	history: {
+		parameters: {
+			query?: {
+				/** @description Only what changed within this application and project. Without it, a token for all tenants sees every change. */
+				app_id?: string;
+				project_id?: string;
+				/** @description Only changes that touch this user's files. */
+				user_id?: string;
+				agent_id?: string;
+				/** @description Only changes before this one. */
+				before?: number;
+				/** @description 1 to 1000. */
+				limit?: number;
+			};
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody?: never;
+		responses: {
+			/** @description The changes */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_HistoryData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	past_files: {
+		parameters: {
+			query?: {
+				/** @description Without it, a token for all tenants means all of them. */
+				app_id?: string;
+				project_id?: string;
+				/** @description ISO 8601. A run counts from its start, an edit in a file from when Quipu found it. */
+				at?: string;
+				/** @description After this change and all before it. 0 is before the first. */
+				change?: number;
+				/** @description Return only this file, with its text. */
+				path?: string;
+			};
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody?: never;
+		responses: {
+			/** @description The files */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_PastData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	undo: {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody: {
+			content: {
+				"application/json": components["schemas"]["UndoRequest"];
+			};
+		};
+		responses: {
+			/** @description Undone; searches see it at once */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_UndoData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	diff: {
+		parameters: {
+			query?: {
+				/** @description Without it, a token for all tenants means all of them. */
+				app_id?: string;
+				project_id?: string;
+			};
+			header?: never;
+			path: {
+				/** @description Id of a change from `history` */
+				change_id: string;
+			};
+			cookie?: never;
+		};
+		requestBody?: never;
+		responses: {
+			/** @description The diff */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_DiffData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	rebuild_index: {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody?: never;
+		responses: {
+			/** @description Built */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_SyncedData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	sync_index: {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody?: never;
+		responses: {
+			/** @description It is */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_SyncedData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	list_categories: {
+		parameters: {
+			query?: {
+				app_id?: string;
+				project_id?: string;
+			};
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody?: never;
+		responses: {
+			/** @description All categories */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_CategoryListData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	list_documents: {
+		parameters: {
+			query?: {
+				app_id?: string;
+				project_id?: string;
+				category_id?: string;
+				page?: number;
+				page_size?: number;
+				sort_by?: ("created_at" | "updated_at" | "title") & Record<string, unknown>;
+				sort_order?: ("asc" | "desc") & Record<string, unknown>;
+			};
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody?: never;
+		responses: {
+			/** @description A page */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_DocumentListData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	create_document: {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody: {
+			content: {
+				"multipart/form-data": components["schemas"]["DocumentForm"];
+			};
+		};
+		responses: {
+			/** @description Stored */
+			201: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_DocumentCreateData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	delete_documents: {
+		parameters: {
+			query?: {
+				app_id?: string;
+				project_id?: string;
+			};
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody?: never;
+		responses: {
+			/** @description Deleted */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_LibraryDeleteData"];
+				};
+			};
+			/** @description Nothing to delete */
+			204: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content?: never;
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	one_document: {
+		parameters: {
+			query?: {
+				app_id?: string;
+				project_id?: string;
+			};
+			header?: never;
+			path: {
+				doc_id: string;
+			};
+			cookie?: never;
+		};
+		requestBody?: never;
+		responses: {
+			/** @description The document */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_DocumentData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	replace_document: {
+		parameters: {
+			query?: never;
+			header?: never;
+			path: {
+				doc_id: string;
+			};
+			cookie?: never;
+		};
+		requestBody: {
+			content: {
+				"multipart/form-data": components["schemas"]["DocumentForm"];
+			};
+		};
+		responses: {
+			/** @description Stored */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_DocumentCreateData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	delete_document: {
+		parameters: {
+			query?: {
+				app_id?: string;
+				project_id?: string;
+			};
+			header?: never;
+			path: {
+				doc_id: string;
+			};
+			cookie?: never;
+		};
+		requestBody?: never;
+		responses: {
+			/** @description Deleted */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_DocumentDeleteData"];
+				};
+			};
+			/** @description Nothing to delete */
+			204: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content?: never;
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	patch_document: {
+		parameters: {
+			query?: never;
+			header?: never;
+			path: {
+				doc_id: string;
+			};
+			cookie?: never;
+		};
+		requestBody: {
+			content: {
+				"application/json": components["schemas"]["DocumentPatchRequest"];
+			};
+		};
+		responses: {
+			/** @description Changed */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_DocumentPatchData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	search_documents: {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody: {
+			content: {
+				"application/json": components["schemas"]["KnowledgeSearchRequest"];
+			};
+		};
+		responses: {
+			/** @description The topics that answer */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_KnowledgeSearchData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	one_topic: {
+		parameters: {
+			query?: {
+				app_id?: string;
+				project_id?: string;
+			};
+			header?: never;
+			path: {
+				/** @description `topic_id` from a document or a search */
+				topic_id: string;
+			};
+			cookie?: never;
+		};
+		requestBody?: never;
+		responses: {
+			/** @description The topic */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_TopicData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	one_memory: {
+		parameters: {
+			query?: {
+				app_id?: string;
+				project_id?: string;
+				/** @description Owner of the memory; needed only for an id that a person wrote with `_ep_` or `_af_` in it. */
+				user_id?: string;
+				agent_id?: string;
+			};
+			header?: never;
+			path: {
+				/** @description `id` of a memory, from a search or listing */
+				memory_id: string;
+			};
+			cookie?: never;
+		};
+		requestBody?: never;
+		responses: {
+			/** @description The memory */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_GetData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	memory_sources: {
+		parameters: {
+			query?: {
+				app_id?: string;
+				project_id?: string;
+				/** @description Owner of the memory; needed only for an id that a person wrote with `_ep_` or `_af_` in it. */
+				user_id?: string;
+				agent_id?: string;
+			};
+			header?: never;
+			path: {
+				/** @description `id` of a memory, from a search or listing */
+				memory_id: string;
+			};
+			cookie?: never;
+		};
+		requestBody?: never;
+		responses: {
+			/** @description The messages */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_SourcesData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	add_memory: {
+		parameters: {
+			query?: {
+				/** @description Quipu: answer only when it is written and searchable. */
+				wait?: boolean;
+			};
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody: {
+			content: {
+				"application/json": components["schemas"]["AddRequest"];
+			};
+		};
+		responses: {
+			/** @description Remembered */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_AddData"];
+				};
+			};
+			/** @description Accepted; `request_id` is the task */
+			202: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_QueuedData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	memory_context: {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody: {
+			content: {
+				"application/json": components["schemas"]["ContextRequest"];
+			};
+		};
+		responses: {
+			/** @description Memories as text for a prompt */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_ContextData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	delete_memory: {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody: {
+			content: {
+				"application/json": components["schemas"]["DeleteRequest"];
+			};
+		};
+		responses: {
+			/** @description Forgotten */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_DeleteData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	delete_memories_by_ids: {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody: {
+			content: {
+				"application/json": components["schemas"]["DeleteByIdsRequest"];
+			};
+		};
+		responses: {
+			/** @description Forgotten */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_DeleteByIdsData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	edit_memory: {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody: {
+			content: {
+				"application/json": components["schemas"]["EditRequest"];
+			};
+		};
+		responses: {
+			/** @description Changed */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_EditData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	export_memory: {
+		parameters: {
+			query: {
+				user_id: string;
+				app_id?: string;
+				project_id?: string;
+			};
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody?: never;
+		responses: {
+			/** @description The lines */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/jsonl": string;
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	flush_memory: {
+		parameters: {
+			query?: {
+				/** @description Quipu: answer only when it is written and searchable. */
+				wait?: boolean;
+			};
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody: {
+			content: {
+				"application/json": components["schemas"]["FlushRequest"];
+			};
+		};
+		responses: {
+			/** @description Done */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_FlushData"];
+				};
+			};
+			/** @description Queued behind the session's tasks */
+			202: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_QueuedData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	get_memory: {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody: {
+			content: {
+				"application/json": components["schemas"]["GetRequest"];
+			};
+		};
+		responses: {
+			/** @description A page */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_GetData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	import_memory: {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody: {
+			content: {
+				"application/jsonl": string;
+			};
+		};
+		responses: {
+			/** @description What was new */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_ImportedData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	memory_overview: {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody: {
+			content: {
+				"application/json": components["schemas"]["OverviewRequest"];
+			};
+		};
+		responses: {
+			/** @description The numbers */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_OverviewData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	preview_delete: {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody: {
+			content: {
+				"application/json": components["schemas"]["PreviewRequest"];
+			};
+		};
+		responses: {
+			/** @description The preview */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_PreviewData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	search_memory: {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody: {
+			content: {
+				"application/json": components["schemas"]["SearchRequest"];
+			};
+		};
+		responses: {
+			/** @description Matching memories */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_SearchData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	update_memory: {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody: {
+			content: {
+				"application/json": components["schemas"]["UpdateRequest"];
+			};
+		};
+		responses: {
+			/** @description The episode after the change */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_UpdateData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	trigger: {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody: {
+			content: {
+				"application/json": components["schemas"]["TriggerRequest"];
+			};
+		};
+		responses: {
+			/** @description The runs */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["TriggerData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	list_owners: {
+		parameters: {
+			query?: {
+				/** @description Without it, a token for all tenants means all of them. */
+				app_id?: string;
+				project_id?: string;
+			};
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody?: never;
+		responses: {
+			/** @description Everybody who has memory */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_OwnersData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	list_runs: {
+		parameters: {
+			query?: {
+				strategy?: string;
+				status?: components["schemas"]["RunStatus"];
+				page?: number;
+				/** @description 1 to 100; more is read as 100. */
+				page_size?: number;
+				app_id?: string;
+				project_id?: string;
+			};
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody?: never;
+		responses: {
+			/** @description A page */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_RunPageData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	approve_skill: {
+		parameters: {
+			query?: {
+				app_id?: string;
+				project_id?: string;
+				/** @description Owner of the memory; needed only for an id that a person wrote with `_ep_` or `_af_` in it. */
+				user_id?: string;
+				agent_id?: string;
+			};
+			header?: never;
+			path: {
+				/** @description `id` of a skill, from a listing of `agent_skill` */
+				skill_id: string;
+			};
+			cookie?: never;
+		};
+		requestBody?: never;
+		responses: {
+			/** @description The skill */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_SkillItem"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	reject_skill: {
+		parameters: {
+			query?: {
+				app_id?: string;
+				project_id?: string;
+				/** @description Owner of the memory; needed only for an id that a person wrote with `_ep_` or `_af_` in it. */
+				user_id?: string;
+				agent_id?: string;
+			};
+			header?: never;
+			path: {
+				/** @description `id` of a skill, from a listing of `agent_skill` */
+				skill_id: string;
+			};
+			cookie?: never;
+		};
+		requestBody?: never;
+		responses: {
+			/** @description The skill */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_SkillItem"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	list_tasks: {
+		parameters: {
+			query?: {
+				session_id?: string;
+				status?: components["schemas"]["TaskStatus"];
+				page?: number;
+				/** @description 1 to 100; more is read as 100. */
+				page_size?: number;
+				app_id?: string;
+				project_id?: string;
+				/** @description Only tasks made since then: ISO 8601 or epoch milliseconds. */
+				start?: string;
+				/** @description Only tasks made before then. */
+				end?: string;
+				/** @description Quipu: also the tasks that write memories, which no request made. */
+				all?: boolean;
+			};
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody?: never;
+		responses: {
+			/** @description A page */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_TaskPageData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	task_stats: {
+		parameters: {
+			query?: {
+				/** @description Tasks made since then: ISO 8601 or epoch milliseconds; as long ago as finished tasks are kept when absent. */
+				start?: string;
+				/** @description Tasks made before then; now when absent. */
+				end?: string;
+				app_id?: string;
+				project_id?: string;
+			};
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody?: never;
+		responses: {
+			/** @description The counts */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_TaskStatsData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	get_task: {
+		parameters: {
+			query?: {
+				app_id?: string;
+				project_id?: string;
+			};
+			header?: never;
+			path: {
+				/** @description The `request_id` of a 202 */
+				task_id: string;
+			};
+			cookie?: never;
+		};
+		requestBody?: never;
+		responses: {
+			/** @description The task */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_TaskItem"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	retry_task: {
+		parameters: {
+			query?: {
+				app_id?: string;
+				project_id?: string;
+			};
+			header?: never;
+			path: {
+				/** @description The task */
+				task_id: string;
+			};
+			cookie?: never;
+		};
+		requestBody?: never;
+		responses: {
+			/** @description The queued task */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_TaskItem"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	health: {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody?: never;
+		responses: {
+			/** @description Health */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["HealthData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	health_live: {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody?: never;
+		responses: {
+			/** @description It runs */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Probe"];
+				};
+			};
+		};
+	};
+	health_ready: {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody?: never;
+		responses: {
+			/** @description They can */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Probe"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	metrics: {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody?: never;
+		responses: {
+			/** @description Metrics */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"text/plain; version=0.0.4; charset=utf-8": string;
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
 }
