@@ -79,10 +79,11 @@ fn what_was_said_is_told_by_whom_and_when() {
         fact("f1", day(3), "Ann's parrot is called Kiko."),
     ]);
     expect![[r"
-        2023-01-04, Bob: My own parrot is called Rex.
         2023-01-10, assistant: The name of the parrot is Kiko.
+        2023-01-04, Bob: My own parrot is called Rex.
         2023-01-04, user: We adopted a parrot. His name is Kiko!
         2023-01-04: Ann's parrot is called Kiko.
+        2023-01-13, user: The dentist moved me to Friday.
     "]]
     .assert_eq(&lines(&corpus, "What do you know of the parrot's name?"));
     assert_eq!(
