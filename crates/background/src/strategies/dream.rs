@@ -95,7 +95,7 @@ impl Dream {
         let earned = earned(&known);
         let (mut count, mut dropped) = (0, 0);
         for page in Page::ALL {
-            let mut candidates = of_profile(profile, page, &earned);
+            let mut candidates = of_profile(profile, page, &known, &earned);
             if page == Page::Memory {
                 candidates.extend(of_foresights(foresights, now));
                 candidates.extend(of_facts(&known, profile, &earned));
@@ -153,15 +153,23 @@ impl Dream {
     }
 }
 
-/// How one wants to be answered, and statements that have earned their place.
-fn of_profile(profile: &[Hit], page: Page, earned: &BTreeSet<&str>) -> Vec<Candidate> {
+/// How one wants to be answered, and statements that have earned their place: the facts in their words, or, where a model
+/// wrote them, a message of theirs.
+fn of_profile(
+    profile: &[Hit],
+    page: Page,
+    known: &[KnownFact<'_>],
+    earned: &BTreeSet<&str>,
+) -> Vec<Candidate> {
     let lasts = |hit: &&Hit| {
+        let mut same = known.iter().filter(|fact| fact.text == hit.doc.text).peekable();
         page == Page::Soul
-            || hit
-                .doc
-                .sources
-                .iter()
-                .any(|source| earned.contains(source.as_str()))
+            || if same.peek().is_some() {
+                same.any(|fact| earned.contains(fact.id))
+            } else {
+                let mut sources = hit.doc.sources.iter();
+                sources.any(|source| earned.contains(source.as_str()))
+            }
     };
     let own = profile.iter().filter(|hit| page_of(&hit.doc.subject) == page);
     own.filter(lasts)
