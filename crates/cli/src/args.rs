@@ -77,6 +77,8 @@ pub(crate) enum Command {
     Search(SearchArgs),
     /// List memories, or show one
     Get(GetArgs),
+    /// Show what Quipu believes of you, and say what is true, wrong, a game or no longer so
+    Review(ReviewArgs),
     /// List, show, approve or reject agent skills
     Skill(SkillArgs),
     /// Delete a session, an owner or single memories everywhere
@@ -224,6 +226,33 @@ pub(crate) struct AskArgs {
     pub(crate) question: Vec<String>,
     #[command(flatten)]
     pub(crate) whose: OwnerArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReviewArgs {
+    /// Answer about this statement instead of listing all of them
+    #[arg(requires = "verdict")]
+    pub(crate) id: Option<String>,
+    /// Your answer
+    #[arg(value_enum)]
+    pub(crate) verdict: Option<VerdictArg>,
+    /// Maximum number of statements
+    #[arg(long, short = 'n', default_value_t = 20, value_parser = clap::value_parser!(u8).range(1..=100))]
+    pub(crate) limit: u8,
+    #[command(flatten)]
+    pub(crate) whose: OwnerArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum VerdictArg {
+    /// It is true
+    Keep,
+    /// It was never true
+    Wrong,
+    /// It was said in a game or a story, as was all of its conversation
+    Scene,
+    /// It was true and is no longer
+    Ended,
 }
 
 #[derive(Debug, Args)]

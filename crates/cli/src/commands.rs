@@ -20,6 +20,7 @@ mod mcp;
 mod memory;
 mod model;
 mod restore;
+mod review;
 mod runs;
 mod serve;
 mod shell;
@@ -131,6 +132,7 @@ fn work(desk: Desk, command: Command) -> Result<Exit, Failure> {
         Command::Ask(args) => desk.with_api(async |api| memory::ask(&desk, api, args).await),
         Command::Search(args) => desk.with_api(async |api| memory::search(&desk, api, args).await),
         Command::Get(args) => desk.with_api(async |api| memory::get(&desk, api, args).await),
+        Command::Review(args) => desk.with_api(async |api| review::review(&desk, api, args).await),
         Command::Skill(args) => desk.with_api(async |api| skill::skill(&desk, api, args).await),
         Command::Forget(args) => desk.with_api(async |api| forget::forget(&desk, api, args).await),
         Command::Log(args) => desk.with_api(async |api| history::log(&desk, api, args).await),

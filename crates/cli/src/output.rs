@@ -15,7 +15,7 @@ use wire::profile::ProfileData;
 use wire::{FactItem, GetData};
 
 pub(crate) use found::{Look, found};
-pub(crate) use layout::{around, wrapped};
+pub(crate) use layout::{around, date, wrapped};
 pub(crate) use reply::reply;
 pub(crate) use terminal::{TableCell, Tone, err, harmless, is_coloured, out, size, table};
 

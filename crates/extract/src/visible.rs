@@ -12,8 +12,12 @@ const NAME_CHARS_MAX: usize = 60;
 
 /// A message's text without attachments and guarded spans, code reduced to a mark.
 pub fn shown(message: &Message) -> String {
-    let text = message.said();
-    without_code(&without_guarded(model::head(&text, CHARS_READ_MAX)))
+    readable(&message.said())
+}
+
+/// The same of a message's text.
+pub(crate) fn readable(text: &str) -> String {
+    without_code(&without_guarded(model::head(text, CHARS_READ_MAX)))
 }
 
 /// A person's own words: no text of tools and models, no quoted lines.
@@ -33,14 +37,18 @@ pub(crate) const FIRST_PERSON: &str = "I";
 /// The speaker's name for a sentence; "I" without a name.
 pub(crate) fn speaker(message: &Message) -> String {
     let name = one_line(message.speaker());
+    if name.is_empty() {
+        return named(message.sender.as_str());
+    }
+    named(&name)
+}
+
+/// The same for a name as it is shown.
+pub(crate) fn named(shown: &str) -> String {
+    let name = one_line(shown);
     if name == NAMELESS {
         return FIRST_PERSON.to_owned();
     }
-    let name = if name.is_empty() {
-        message.sender.as_str().to_owned()
-    } else {
-        name
-    };
     cut(&name, NAME_CHARS_MAX)
 }
 

@@ -34,6 +34,7 @@ mod portable;
 mod present;
 mod profile;
 mod recall;
+mod review;
 mod routes;
 mod runs;
 mod serve;

@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::state::Gateway;
 use crate::{
     add, agents, cache, contexts, edit, forget, frame, guard, history, knowledge, mem0, owners, page,
-    portable, recall, runs, skills, survey, system, tasks, upkeep, v1,
+    portable, recall, review, runs, skills, survey, system, tasks, upkeep, v1,
 };
 
 /// Both versions are the same.
@@ -66,6 +66,8 @@ versioned! {
     "/memory/delete_by_ids" [Own] => post(forget::delete_memories_by_ids);
     "/memory/overview" [Own, Read] => post(survey::memory_overview);
     "/memory/preview" [Own, Read] => post(survey::preview_delete);
+    "/memory/review" [Own, Read] => post(review::review_memory);
+    "/memory/answer" [Own] => post(review::answer_review);
     "/memory/export" [Own] => get(portable::export_memory);
     "/memory/import" [Admin] => post(portable::import_memory);
     "/memory/edit" [Own] => post(edit::edit_memory);

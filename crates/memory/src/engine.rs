@@ -492,7 +492,7 @@ impl Engine {
     }
 
     /// Notes if an error means that the index must be rebuilt.
-    fn minded<T>(&self, result: Result<T, EngineError>) -> Result<T, EngineError> {
+    pub(crate) fn minded<T>(&self, result: Result<T, EngineError>) -> Result<T, EngineError> {
         result.inspect_err(|error| self.world().mind(error))
     }
 }

@@ -433,7 +433,7 @@ async fn is_alone_with(world: &World, scope: &Scope, owner: &Owner, doc: &Doc) -
 }
 
 /// Removes entries from every file of their owner that contains them; returns the changed files.
-async fn take_out<'a>(
+pub(crate) async fn take_out<'a>(
     world: &World,
     docs: impl Iterator<Item = &'a Doc>,
 ) -> Result<BTreeSet<VaultPath>, EngineError> {

@@ -37,6 +37,7 @@ pub(crate) async fn list(world: &World, list: List) -> Result<Listed, EngineErro
     };
     rows.retain(|doc| {
         doc.kind == DocKind::Entry(list.kind)
+            && !doc.is_withdrawn()
             && list.filter.as_ref().is_none_or(|filter| filter.matches(doc))
             && list
                 .standing
@@ -57,6 +58,7 @@ pub(crate) async fn list(world: &World, list: List) -> Result<Listed, EngineErro
         why: Why::default(),
         superseded_by: superseders.get(&*doc.key.id).cloned(),
         later: None,
+        is_withdrawn: false,
         facts: Vec::new(),
         doc,
     });
@@ -87,6 +89,7 @@ pub(crate) async fn entry(
         why: Why::default(),
         superseded_by,
         later: None,
+        is_withdrawn: false,
         facts: Vec::new(),
         doc,
     })
@@ -174,7 +177,7 @@ fn order(doc: &Arc<Doc>) -> (Timestamp, Arc<str>) {
 }
 
 /// Which entry took the place of which; the latest one, if there are several.
-fn superseders(rows: &[Arc<Doc>]) -> BTreeMap<String, EntryId> {
+pub(crate) fn superseders(rows: &[Arc<Doc>]) -> BTreeMap<String, EntryId> {
     let mut rows: Vec<&Arc<Doc>> = rows.iter().filter(|doc| !doc.supersedes.is_empty()).collect();
     rows.sort_by_key(|doc| order(doc));
     let pairs = rows.into_iter().flat_map(|doc| {

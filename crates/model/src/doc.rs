@@ -78,6 +78,15 @@ pub fn dot(a: &[f32], b: &[f32]) -> f32 {
 /// Label of a fact that holds only in the project where it was said.
 pub const PROJECT_ONLY: &str = "project";
 
+/// Label of a fact that its person confirmed in a review.
+pub const CONFIRMED: &str = "confirmed";
+
+/// Label of a fact of which its person said in a review that it is wrong. Its text is gone.
+pub const WRONG: &str = "wrong";
+
+/// Label of a fact of which its person said in a review that it was said in a scene, as is all of its session. Its text is gone.
+pub const SCENE: &str = "scene";
+
 /// Label of a row whose file has another text under an id that another file holds.
 pub const CONFLICT: &str = "conflict";
 
@@ -116,23 +125,43 @@ pub struct Doc {
 }
 
 impl Doc {
-    /// Whether a search can return it: no unapproved skill, and no profile, which is read as a whole.
+    /// Whether a search can return it: no unapproved skill, no profile, which is read as a whole, and nothing withdrawn.
     pub fn is_findable(&self) -> bool {
         match self.kind {
             DocKind::Entry(EntryKind::Profile) => false,
+            DocKind::Entry(EntryKind::Fact) => !self.is_withdrawn(),
             DocKind::Entry(EntryKind::Skill) => SkillStatus::of(&self.labels) == SkillStatus::Approved,
             _ => true,
         }
     }
 
+    fn has_label(&self, label: &str) -> bool {
+        self.labels.iter().any(|other| other == label)
+    }
+
+    /// Whether its person took it back in a review: only a mark is left of it.
+    pub fn is_withdrawn(&self) -> bool {
+        self.has_label(WRONG) || self.is_scene()
+    }
+
+    /// Whether its person said that it was said in a scene.
+    pub fn is_scene(&self) -> bool {
+        self.has_label(SCENE)
+    }
+
+    /// Whether its person confirmed it in a review.
+    pub fn is_confirmed(&self) -> bool {
+        self.has_label(CONFIRMED)
+    }
+
     /// Whether its file has another text under an id that another file holds: found, and never given to a model unasked.
     pub fn is_version(&self) -> bool {
-        self.labels.iter().any(|label| label == CONFLICT)
+        self.has_label(CONFLICT)
     }
 
     /// Whether it is a fact that holds for its owner in every project, not only where it was said.
     pub fn holds_everywhere(&self) -> bool {
-        self.kind == DocKind::Entry(EntryKind::Fact) && !self.labels.iter().any(|label| label == PROJECT_ONLY)
+        self.kind == DocKind::Entry(EntryKind::Fact) && !self.has_label(PROJECT_ONLY)
     }
 
     /// The rows of one entry: the entry's own, and one for each verbatim turn.

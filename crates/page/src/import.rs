@@ -194,6 +194,8 @@ struct ImportRow {
     error: Option<String>,
     /// Where the new memories are.
     address: String,
+    /// Whose they are, for other addresses.
+    query: String,
 }
 
 /// Skipped things that are shown by name.
@@ -392,6 +394,7 @@ impl ImportRow {
             skipped: progress.skipped.into_iter().take(SKIPPED_SHOWN).collect(),
             error: entry.ended.and_then(Result::err),
             address: format!("/page/memories?{}", entry.whose.query()),
+            query: entry.whose.query(),
         }
     }
 }

@@ -25,6 +25,7 @@ mod memories;
 mod memory;
 mod now;
 mod past;
+mod review;
 mod routes;
 mod search;
 mod sign_in;

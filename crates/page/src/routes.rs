@@ -19,7 +19,7 @@ use model::Name;
 use crate::import::{Importer, Imports};
 use crate::{
     assets, background, conversation, documents, forget, given, health, import, memories, memory, now,
-    sign_in, skills,
+    review, sign_in, skills,
 };
 
 /// Nothing from elsewhere, nothing inline, and no other site around it.
@@ -50,6 +50,7 @@ pub fn routes(client: Client, user: Option<Name>, importer: Arc<dyn Importer>) -
         .route("/page/change/{id}", get(background::change))
         .route("/page/forget", get(forget::look).post(forget::forget))
         .route("/page/given", get(given::page))
+        .route("/page/review", get(review::page).post(review::answer))
         .route("/page/conversations", get(conversation::list))
         .route("/page/conversation", get(conversation::page))
         .route("/page/conversation/original", get(conversation::original))

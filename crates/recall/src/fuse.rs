@@ -66,10 +66,11 @@ impl Fusion<'_> {
             for sitting in &self.lineup.sittings {
                 let mut is_played = false;
                 for slot in &self.lineup.turns[sitting.clone()] {
-                    let traits = self.corpus.row(*slot).traits;
+                    let Row { traits, doc, .. } = self.corpus.row(*slot);
                     // What follows the opening of a scene is played too.
                     is_played |= traits.scene;
-                    let material = if is_played { 1.0 } else { traits.material };
+                    let is_withdrawn = is_played || self.lineup.withdrawn.has(doc);
+                    let material = if is_withdrawn { 1.0 } else { traits.material };
                     strengths[*slot as usize] *= 1.0 - lost * material;
                 }
             }

@@ -67,6 +67,8 @@ pub struct Hit {
     pub superseded_by: Option<EntryId>,
     /// For a message: a later message that took its place, proved by the facts made from both.
     pub later: Option<DocId>,
+    /// A message of which its person took a fact back, or that was said in a scene: found, and never given to a model unasked.
+    pub is_withdrawn: bool,
     /// An episode's best facts.
     pub facts: Vec<Hit>,
 }

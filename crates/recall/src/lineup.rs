@@ -2,9 +2,10 @@
 //!
 //! Owns: visibility ("as of"), and which turns are neighbours. Never: scores.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
-use model::Timestamp;
+use model::{Doc, MessageId, SessionId, Timestamp};
 
 use crate::corpus::Corpus;
 use crate::postings::Slot;
@@ -29,6 +30,36 @@ pub(crate) struct Lineup {
     pub(crate) entries: Vec<Slot>,
     /// By slot.
     visible: Vec<bool>,
+    pub(crate) withdrawn: Withdrawn,
+}
+
+/// What people took back in a review.
+#[derive(Debug, Default)]
+pub(crate) struct Withdrawn {
+    messages: BTreeSet<MessageId>,
+    scenes: BTreeSet<SessionId>,
+}
+
+impl Withdrawn {
+    fn of<'a>(facts: impl Iterator<Item = &'a Doc>) -> Self {
+        let mut withdrawn = Self::default();
+        for fact in facts.filter(|doc| doc.is_withdrawn()) {
+            withdrawn.messages.extend(fact.sources.iter().cloned());
+            withdrawn
+                .scenes
+                .extend(fact.session.clone().filter(|_| fact.is_scene()));
+        }
+        withdrawn
+    }
+
+    /// Whether a row says what was taken back.
+    pub(crate) fn has(&self, doc: &Doc) -> bool {
+        doc.sources.iter().any(|source| self.messages.contains(source))
+            || doc
+                .session
+                .as_ref()
+                .is_some_and(|session| self.scenes.contains(session))
+    }
 }
 
 impl Lineup {
@@ -41,6 +72,7 @@ impl Lineup {
             places: vec![NOWHERE; corpus.slots_end()],
             entries: Vec::new(),
             visible: vec![false; corpus.slots_end()],
+            withdrawn: Withdrawn::of(corpus.entries().iter().map(|slot| &*corpus.row(*slot).doc)),
         };
         for (session, turns) in corpus.sessions() {
             let mut start = lineup.turns.len();

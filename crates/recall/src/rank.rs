@@ -192,6 +192,7 @@ impl Ranker<'_> {
                 .later
                 .get(&slot)
                 .map(|newer| corpus.row(*newer).doc.key.id.clone()),
+            is_withdrawn: lineup.withdrawn.has(&row.doc),
             facts: Vec::new(),
         }
     }

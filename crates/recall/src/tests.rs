@@ -645,6 +645,7 @@ fn a_cut_keeps_the_best_that_fit() {
         why: super::Why::default(),
         superseded_by: None,
         later: None,
+        is_withdrawn: false,
         facts: Vec::new(),
     };
     let ranking = || Ranking {

@@ -57,7 +57,7 @@ pub fn told(ranking: &Ranking, question: &str, asker: &Owner, zone: &Zone) -> Ve
     // A fact is left out if its message is included, or matched but is left out.
     let is_new = |fact: &&Hit| fact.doc.sources.iter().all(|id| !sources.contains(id.as_str()));
     hits.extend(facts(ranking).filter(is_new));
-    hits.retain(|hit| weight(hit) >= best * BESIDE_SHARE && !hit.doc.is_version());
+    hits.retain(|hit| weight(hit) >= best * BESIDE_SHARE && !hit.doc.is_version() && !hit.is_withdrawn);
     hits.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
     let asked = term_set(question);
     // A turn that only repeats a statement needs no memory of it.

@@ -5,7 +5,7 @@
 //!
 //! Reading order: [`json`] and [`invalid`] (how a body becomes a type, and the error when it does not), [`envelope`],
 //! [`scope`] (the tenant), [`message`], then one module for each family of routes: [`add`], [`search`], [`context`],
-//! [`conversation`], [`get`], [`forget`], [`survey`], [`portable`], [`update`], [`tasks`], [`upkeep`], [`health`], [`owners`], [`cache`], [`history`],
+//! [`conversation`], [`get`], [`forget`], [`survey`], [`review`], [`portable`], [`update`], [`tasks`], [`upkeep`], [`health`], [`owners`], [`cache`], [`history`],
 //! [`knowledge`]. [`items`] and [`profile`] are the items of answers, [`profile_edit`] changes a profile, [`filter`] reads the filter language, [`api_id`]
 //! the ids.
 
@@ -31,6 +31,7 @@ mod page;
 pub mod portable;
 pub mod profile;
 pub mod profile_edit;
+pub mod review;
 pub mod runs;
 pub mod scope;
 pub mod search;
@@ -54,6 +55,7 @@ pub use invalid::Invalid;
 pub use items::{EpisodeItem, Explain, FactItem, FoundMessage, UnprocessedMessage};
 pub use message::{MessageContent, MessageItem};
 pub use profile::{ExplicitInfo, ForesightItem, ImplicitTrait, ProfileData, ProfileItem};
+pub use review::{AnswerData, AnswerRequest, BelievedItem, ReviewData, ReviewRequest};
 pub use search::{SearchData, SearchMethod, SearchRequest, SureItem};
 pub use survey::{OverviewData, OverviewRequest, PreviewData, PreviewRequest, SourcesData};
 pub use tasks::{StatsQuery, TaskItem, TaskPageData, TaskStatsData, TasksQuery};

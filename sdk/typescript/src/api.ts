@@ -752,6 +752,27 @@ export interface paths {
 		patch?: never;
 		trace?: never;
 	};
+	"/api/v2/memory/answer": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		get?: never;
+		put?: never;
+		/**
+		 * Say whether a statement is true
+		 * @description A person's word: it stands in the Markdown file, and what was made of a statement that is taken back goes. Messages stay as
+		 *     they are.
+		 */
+		post: operations["answer_review"];
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
 	"/api/v2/memory/context": {
 		parameters: {
 			query?: never;
@@ -952,6 +973,26 @@ export interface paths {
 		 *     changes nothing.
 		 */
 		post: operations["preview_delete"];
+		delete?: never;
+		options?: never;
+		head?: never;
+		patch?: never;
+		trace?: never;
+	};
+	"/api/v2/memory/review": {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		get?: never;
+		put?: never;
+		/**
+		 * Show what is believed of a user
+		 * @description Facts, and statements of which it is in doubt whose words they are.
+		 */
+		post: operations["review_memory"];
 		delete?: never;
 		options?: never;
 		head?: never;
@@ -1356,6 +1397,24 @@ export interface components {
 			memory?: components["schemas"]["MemoryMode"];
 			agent_id?: string | null;
 		};
+		/** @description What an answer changed. */
+		AnswerData: {
+			/** @description Facts, those with the same words or of the same session too. */
+			facts: number;
+			/** @description Memories that were made of them and went. */
+			derived: number;
+		};
+		/** @description A person's answer about one statement. Unknown keys are refused. */
+		AnswerRequest: {
+			user_id: string;
+			/** @default default */
+			app_id?: string;
+			/** @default default */
+			project_id?: string;
+			/** @description The `id` of a statement of `memory/review`. */
+			id: string;
+			verdict: components["schemas"]["Verdict"];
+		};
 		/** @description The ids of appended messages, in order. */
 		AppendData: {
 			ids: string[];
@@ -1441,6 +1500,22 @@ export interface components {
 		AuditData: {
 			/** @description By file, then by memory. */
 			findings: components["schemas"]["FindingItem"][];
+		};
+		/**
+		 * @description How a statement stands: a fact that nobody confirmed; in doubt, and no fact, because its message may have the words of
+		 *     somebody else; or confirmed.
+		 * @enum {string}
+		 */
+		Belief: "fact" | "doubt" | "confirmed";
+		/** @description A statement of a person. */
+		BelievedItem: {
+			id: string;
+			belief: components["schemas"]["Belief"];
+			text: string;
+			session_id?: string | null;
+			message_ids: string[];
+			/** Format: date-time */
+			timestamp: string;
 		};
 		/** @description A file that could not be read. */
 		BrokenFileItem: {
@@ -1967,6 +2042,18 @@ export interface components {
 			/** @description The id of a recorded reply. */
 			data: {
 				id: string;
+			};
+		};
+		/** @description An answer. */
+		Envelope_AnswerData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description What an answer changed. */
+			data: {
+				/** @description Facts, those with the same words or of the same session too. */
+				facts: number;
+				/** @description Memories that were made of them and went. */
+				derived: number;
 			};
 		};
 		/** @description An answer. */
@@ -2528,6 +2615,19 @@ export interface components {
 				restored?: number;
 				/** @description Quipu: number of secrets removed from them before they were written. */
 				redacted?: number;
+			};
+		};
+		/** @description An answer. */
+		Envelope_ReviewData: {
+			/** @description The request's id; the task's id when the answer is 202. */
+			request_id: string;
+			/** @description Statements: facts first, then what is in doubt, then what was confirmed; of each the newest first. */
+			data: {
+				statements: components["schemas"]["BelievedItem"][];
+				/** @description All statements of the person. */
+				total_count: number;
+				/** @description Those among them that nobody answered: facts and what is in doubt. */
+				open_count: number;
 			};
 		};
 		/** @description An answer. */
@@ -3577,6 +3677,29 @@ export interface components {
 			/** Format: int64 */
 			injected_tokens: number;
 		};
+		/** @description Statements: facts first, then what is in doubt, then what was confirmed; of each the newest first. */
+		ReviewData: {
+			statements: components["schemas"]["BelievedItem"][];
+			/** @description All statements of the person. */
+			total_count: number;
+			/** @description Those among them that nobody answered: facts and what is in doubt. */
+			open_count: number;
+		};
+		/** @description A person whose statements to show. Unknown keys are refused. */
+		ReviewRequest: {
+			user_id: string;
+			/** @default default */
+			app_id?: string;
+			/** @default default */
+			project_id?: string;
+			/** @description Statements to leave out at the beginning. */
+			skip?: number;
+			/**
+			 * @description Maximum number of statements: 1 to 100.
+			 * @default 20
+			 */
+			limit?: number;
+		};
 		/** @description Continue from an earlier place. */
 		RewindRequest: {
 			/** @description The user of the conversation. Without it: the token's user, else the configured `proxy.owner`. */
@@ -4075,6 +4198,12 @@ export interface components {
 				[key: string]: number;
 			};
 		};
+		/**
+		 * @description What a person says of a statement: `keep`, it is true; `wrong`, it never was; `scene`, it was said in a game or a story, as
+		 *     was all of its session; `ended`, it is no longer true.
+		 * @enum {string}
+		 */
+		Verdict: "keep" | "wrong" | "scene" | "ended";
 		/** @description The view: the messages that the model sees of the conversation. */
 		ViewData: {
 			messages: components["schemas"]["ViewItem"][];
@@ -5813,6 +5942,42 @@ export interface operations {
 			507: components["responses"]["DiskFull"];
 		};
 	};
+	answer_review: {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody: {
+			content: {
+				"application/json": components["schemas"]["AnswerRequest"];
+			};
+		};
+		responses: {
+			/** @description What it changed */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_AnswerData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
 	memory_context: {
 		parameters: {
 			query?: never;
@@ -6169,6 +6334,42 @@ export interface operations {
 				};
 				content: {
 					"application/json": components["schemas"]["Envelope_PreviewData"];
+				};
+			};
+			400: components["responses"]["BadRequest"];
+			401: components["responses"]["Unauthorized"];
+			403: components["responses"]["Forbidden"];
+			404: components["responses"]["NotFound"];
+			409: components["responses"]["Conflict"];
+			413: components["responses"]["PayloadTooLarge"];
+			415: components["responses"]["UnsupportedFormat"];
+			422: components["responses"]["InvalidInput"];
+			429: components["responses"]["QueueSaturated"];
+			500: components["responses"]["InternalError"];
+			503: components["responses"]["Unavailable"];
+			507: components["responses"]["DiskFull"];
+		};
+	};
+	review_memory: {
+		parameters: {
+			query?: never;
+			header?: never;
+			path?: never;
+			cookie?: never;
+		};
+		requestBody: {
+			content: {
+				"application/json": components["schemas"]["ReviewRequest"];
+			};
+		};
+		responses: {
+			/** @description The statements */
+			200: {
+				headers: {
+					[name: string]: unknown;
+				};
+				content: {
+					"application/json": components["schemas"]["Envelope_ReviewData"];
 				};
 			};
 			400: components["responses"]["BadRequest"];

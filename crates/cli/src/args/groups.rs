@@ -12,7 +12,7 @@ use crate::output::wrapped;
 const GROUPS: [(&str, &str); 5] = [
     (
         "Remember and find",
-        "add import ask search get forget knowledge users",
+        "add import ask search get review forget knowledge users",
     ),
     (
         "Connect agents and models",

@@ -386,7 +386,7 @@ fn report(desk: &Desk, args: &ImportArgs, imported: &Imported) -> Result<(), Fai
         let whose = options(args, somebody.unwrap_or(&imported.user));
         let memory = desk.root.join("memory");
         output::line(format_args!(
-            "next: `quipu search{whose} \"…\"`, or read the files in {}",
+            "next: `quipu search{whose} \"…\"`, `quipu review{whose}` to say what of it is true, or read the files in {}",
             memory.display()
         ))?;
     }

@@ -17,7 +17,7 @@ mod lost;
 mod roots;
 
 use super::interrupt::WhatStands;
-use super::{Desk, forget, history, import, memory, runs, skill, upkeep, users};
+use super::{Desk, forget, history, import, memory, review, runs, skill, upkeep, users};
 use crate::api::Api;
 use crate::args::{Cli, Command};
 use crate::config::load;
@@ -123,6 +123,7 @@ async fn typed_in(desk: &Desk, world: World, lines: &[&str]) -> Result<Told, Fai
             Command::Audit(args) => history::audit(desk, &api, args).await,
             Command::Runs(args) => runs::list(desk, &api, args).await,
             Command::Trigger(args) => runs::trigger(desk, &api, args).await,
+            Command::Review(args) => review::review(desk, &api, args).await,
             Command::Skill(args) => skill::skill(desk, &api, args).await,
             Command::Status(args) => upkeep::status(desk, &api, args).await,
             Command::Sync(_) => upkeep::sync(desk, &api).await,
@@ -249,6 +250,33 @@ async fn the_readmes_questions_are_answered() {
     let readme = include_str!("../../../../README.md");
     assert!(said.contains("past fact"), "{said}");
     assert!(readme.contains(&said), "as the README shows it: {said}");
+}
+
+#[tokio::test]
+async fn what_is_believed_is_listed_and_answered_by_a_bare_id() {
+    let root = TempDir::new().expect("a folder");
+    let desk = desk(root.path(), &[]);
+    let add = ["add I live in Porto. --flush", "--json review"];
+    let listed = typed(&desk, &add).await.expect("it is listed").json();
+    let statement = &listed["statements"][0];
+    assert_eq!(
+        (&statement["text"], &statement["belief"]),
+        (&"I live in Porto.".into(), &"fact".into())
+    );
+    let id = statement["id"].as_str().expect("an id").trim_start_matches("me_");
+    let answered = typed(&desk, &[&format!("review {id} wrong")])
+        .await
+        .expect("it is answered");
+    assert_eq!(answered.said, "1 fact changed\n");
+    let left = typed(&desk, &["review"]).await.expect("it is listed").said;
+    assert_eq!(
+        left,
+        "0 of 0 statements; `quipu review ID keep`, `wrong`, `scene` or `ended` answers one\n"
+    );
+    let again = typed(&desk, &[&format!("review {id} keep")])
+        .await
+        .expect_err("it is gone");
+    assert_eq!(again.exit, Exit::NotFound);
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ const COLUMNS: usize = 80;
 const STEM_CHARS: usize = 4;
 
 /// The day of an instant as the API writes it: `4 March 2024`.
-pub(super) fn date(instant: &str) -> String {
+pub(crate) fn date(instant: &str) -> String {
     let day = instant.get(..10).unwrap_or(instant);
     day.parse().map_or_else(|_| day.to_owned(), model::date_in_words)
 }

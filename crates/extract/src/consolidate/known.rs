@@ -17,7 +17,7 @@ pub struct KnownFact<'a> {
     pub time: Timestamp,
     pub sources: &'a [MessageId],
     pub session: Option<&'a SessionId>,
-    /// The person wrote it into a file.
+    /// The person wrote it into a file, or confirmed it in a review.
     pub is_by_hand: bool,
     /// Nothing took its place, it has no end, and what it says was to come has not passed, at the time of asking.
     pub is_current: bool,
@@ -35,21 +35,22 @@ pub(crate) fn is_taught(origin: Origin) -> bool {
 /// speaker. `is_superseded`: another row supersedes it.
 pub fn of_row<'a>(row: &'a Doc, owner: &Name, is_superseded: bool, now: Timestamp) -> Option<KnownFact<'a>> {
     let is_own = row.senders.is_empty() || row.senders.contains(owner);
-    let is_learnt = row.kind == DocKind::Entry(EntryKind::Fact) && is_taught(row.origin) && is_own;
+    let is_fact = row.kind == DocKind::Entry(EntryKind::Fact) && !row.is_withdrawn();
+    let is_learnt = is_fact && is_taught(row.origin) && is_own;
     is_learnt.then(|| KnownFact {
         id: &row.key.id,
         text: &row.text,
         time: row.time,
         sources: &row.sources,
         session: row.session.as_ref(),
-        is_by_hand: row.origin == Origin::Hand,
+        is_by_hand: row.origin == Origin::Hand || row.is_confirmed(),
         is_current: !is_superseded
             && row.valid_until.is_none_or(|until| now < until)
             && !has_passed(&row.text, row.time, now),
     })
 }
 
-/// The ids of facts, and of their messages, that have earned their place in every prompt: the person wrote the fact into a file, or said it on two days
+/// The ids of facts, and of their messages, that have earned their place in every prompt: the person wrote the fact into a file, confirmed it, or said it on two days
 /// in two sessions that share no message, in the same words.
 pub fn earned<'a>(facts: &[KnownFact<'a>]) -> BTreeSet<&'a str> {
     let mut same: BTreeMap<(BTreeSet<String>, bool), Vec<&KnownFact<'a>>> = BTreeMap::new();

@@ -124,6 +124,16 @@ fn told_of(sentence: &str) -> Vec<statement::Statement<'_>> {
     statement::statements(sentence)
 }
 
+/// The plain statements anywhere in the text of a person's message, as facts would have them: those of a paste, a draft or a scene too.
+/// Whose they are, only the person knows. `speaker` is the name that the message shows.
+pub fn statements(text: &str, speaker: &str) -> Vec<String> {
+    let name = visible::named(speaker);
+    let text = visible::readable(text);
+    let lines = text.lines().flat_map(sentences);
+    let said = lines.flat_map(told_of).filter(|said| !said.is_plan);
+    said.map(|said| stated(&name, said.said)).collect()
+}
+
 fn of_message(message: &Message, zone: &Zone) -> Vec<Told> {
     let name = visible::speaker(message);
     let mut told = Vec::new();

@@ -23,6 +23,7 @@ mod profile;
 mod projects;
 mod prompt;
 mod recall;
+mod reviewing;
 mod roles;
 mod room;
 mod runs;

@@ -28,6 +28,8 @@ read   GET /memory/export
 admin  POST /memory/import
 read   POST /memory/overview
 read   POST /memory/preview
+read   POST /memory/review
+write  POST /memory/answer
 write  POST /memory/edit
 write  POST /memory/update
 read   GET /memories/{memory_id}

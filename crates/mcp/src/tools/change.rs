@@ -8,9 +8,10 @@ use serde::Deserialize;
 use serde_json::json;
 use wire::forget::IDS_MAX;
 use wire::message::MessageRole;
+use wire::review::Verdict;
 use wire::{
-    AddData, AddRequest, DeleteByIdsData, DeleteByIdsRequest, EditData, EditRequest, MessageContent,
-    MessageItem,
+    AddData, AddRequest, AnswerData, AnswerRequest, DeleteByIdsData, DeleteByIdsRequest, EditData,
+    EditRequest, MessageContent, MessageItem,
 };
 
 use super::{ToolAnswer, arguments, find};
@@ -78,11 +79,32 @@ struct UpdateArguments {
     id: String,
     text: Option<String>,
     project_only: Option<bool>,
+    verdict: Option<Verdict>,
 }
 
 pub(super) async fn update<A: MemoryApi>(door: &Door<A>, given: JsonObject) -> ToolAnswer {
     let wanted: UpdateArguments = arguments(given)?;
     let (id, project) = find::place(door, &wanted.id);
+    if let Some(verdict) = wanted.verdict {
+        if wanted.text.is_some() || wanted.project_only.is_some() {
+            return Err(ToolRefusal::new(
+                "verdict: goes without `text` and `project_only`",
+            ));
+        }
+        let request = AnswerRequest {
+            user_id: door.whose.user()?.to_owned(),
+            app_id: Some(door.whose.app.clone()),
+            project_id: Some(project.to_owned()),
+            id: id.to_owned(),
+            verdict,
+        };
+        let changed: AnswerData = post(&door.api, "/memory/answer", &request).await?;
+        let words = format!(
+            "{} facts changed, {} memories made of them went",
+            changed.facts, changed.derived
+        );
+        return Ok(shown::result(words, json!({"id": id})));
+    }
     let request = EditRequest {
         app_id: Some(door.whose.app.clone()),
         project_id: Some(project.to_owned()),

@@ -315,3 +315,21 @@ async fn an_original_is_read_by_its_id_in_a_conversation() {
         "/api/v2/context/recover?user_id=me&app_id=default&project_id=default&conversation_id=my%20house&id=m17"
     );
 }
+
+#[tokio::test]
+async fn the_users_word_on_a_fact_goes_alone() {
+    let api = Canned::new(200, json!({"facts": 2, "derived": 1}));
+    let both = json!({"id": "me_af_1", "verdict": "keep", "text": "I like tea."});
+    assert_eq!(api.call("update", both).await.is_error, Some(true));
+    assert_eq!(api.asked().len(), 0);
+    let said = api
+        .call("update", json!({"id": "me_af_1", "verdict": "wrong"}))
+        .await;
+    assert!(text(&said).contains("2 facts"), "{said:?}");
+    let (path, body) = api.asked().pop().expect("asked");
+    assert_eq!(path, "/api/v2/memory/answer");
+    assert_eq!(
+        (&body["id"], &body["verdict"]),
+        (&json!("me_af_1"), &json!("wrong"))
+    );
+}

@@ -26,6 +26,7 @@ mod paper;
 mod projects;
 mod reading;
 mod reranking;
+mod reviewing;
 mod rounds;
 mod seeds;
 mod slow;

@@ -58,6 +58,33 @@ async fn an_edit_is_found_at_once_and_can_be_undone() {
 }
 
 #[tokio::test]
+async fn each_statement_is_answered_and_the_view_says_what_it_changed() {
+    let stage = Stage::furnished().await;
+    let path = format!("/page/review?{WHO}");
+    let view = stage.html(&path).await;
+    assert!(
+        view.contains("green tea") && view.contains("In doubt") == view.contains("chip warn"),
+        "{view}"
+    );
+    let id = stage.id_of("green tea").await;
+    let answer = |verdict| [("id", &*id), ("verdict", verdict), ("skip", "0")];
+    let kept = stage.submit(&path, &answer("keep")).await.text;
+    assert!(
+        kept.contains("Kept") && kept.contains("You confirmed it"),
+        "{kept}"
+    );
+    let wrong = stage.submit(&path, &answer("wrong")).await.text;
+    assert!(
+        wrong.contains("Taken back: 1 fact") && !wrong.contains(&id),
+        "{wrong}"
+    );
+    let gone = stage.submit(&path, &answer("wrong")).await;
+    assert_eq!(gone.status, 404, "{}", gone.text);
+    let other = stage.submit(&path, &answer("perhaps")).await;
+    assert_eq!(other.status, 422, "{}", other.text);
+}
+
+#[tokio::test]
 async fn a_fact_can_hold_in_its_project_only() {
     let stage = Stage::furnished().await;
     let id = stage.id_of("green tea").await;

@@ -251,7 +251,8 @@ fn what_is_somebody_elses_or_told_the_same_day_overtakes_nothing() {
         "old new"
     );
     let old = ("old", 1, "My laptop is a ThinkPad, and its fan is loud.");
-    let new = "I traded in that laptop, the loud ThinkPad with its fan, and switched to a MacBook this morning.";
+    let new =
+        "I traded in that laptop, the loud ThinkPad with its fan, and switched to a MacBook this morning.";
     assert_eq!(
         found("Which laptop do I use?", None, [old, ("new", 1, new)]),
         "old new"
@@ -462,6 +463,46 @@ fn what_follows_a_scene_is_played() {
     let [told, played] = ["Good evening.", "Let's play. You are the ferryman."]
         .map(|opening| score([opening, tower, "The lamp is lit."], 1));
     assert!(told > 0.0 && played < told / 2.0, "{told} {played}");
+}
+
+/// The mark of a fact of a session that its person took back.
+fn taken_back(session: &str, label: &str, source: Option<&str>) -> model::Doc {
+    model::Doc {
+        session: Some(model::SessionId::new(session)),
+        labels: vec![label.to_owned()],
+        sources: source.map(model::MessageId::new).into_iter().collect(),
+        ..super::super::tests::fact(&format!("mark-{session}"), day(1), "You said so.")
+    }
+}
+
+#[test]
+fn what_its_person_took_back_comes_last_and_is_given_to_no_model() {
+    let rows = |mark: Option<model::Doc>| {
+        let said = |id: &str, at: i64, text: &str| turn(id, id, day(at), "ann", text);
+        let mut played = said("played", 1, "I live in a tower by the river.");
+        played.sources = vec![model::MessageId::new("played")];
+        let mut tower = said("tower", 1, "The tower by the river is old.");
+        tower.session.clone_from(&played.session);
+        let own = said(
+            "own",
+            2,
+            "I live in Hull since the spring of last year, with three cats.",
+        );
+        corpus([played, tower, own].into_iter().chain(mark))
+    };
+    let found = |mark| ask("Where do I live?").of(&rows(mark)).messages;
+    assert_eq!(ids(&found(None))[0], "played");
+    for (label, source) in [(model::SCENE, None), (model::WRONG, Some("played"))] {
+        let found = found(Some(taken_back("played", label, source)));
+        assert_eq!(ids(&found)[0], "own", "{label}");
+        let of = |id: &str| found.iter().find(|hit| *hit.doc.key.id == *id).expect("a hit");
+        assert!(of("played").is_withdrawn && !of("own").is_withdrawn, "{label}");
+        assert_eq!(
+            of("tower").is_withdrawn,
+            label == model::SCENE,
+            "all of a scene, one message of a fact"
+        );
+    }
 }
 
 #[test]

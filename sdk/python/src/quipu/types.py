@@ -13,6 +13,9 @@ else:
 AddStatus = Literal["accumulated", "extracted"]
 """Whether an add made memory."""
 
+Belief = Literal["fact", "doubt", "confirmed"]
+"""How a statement stands: a fact that nobody confirmed; in doubt, and no fact, because its message may have the words of somebody else; or confirmed."""
+
 ChangedBy = Literal["person", "run"]
 """Author of a change."""
 
@@ -81,6 +84,9 @@ TriggerStatus = Literal["ok", "timeout", "not_dispatched"]
 
 UpdateData = Any
 """The episode after the change."""
+
+Verdict = Literal["keep", "wrong", "scene", "ended"]
+"""What a person says of a statement: `keep`, it is true; `wrong`, it never was; `scene`, it was said in a game or a story, as was all of its session; `ended`, it is no longer true."""
 
 When = Union[int, str]
 """An instant as a client writes it."""
@@ -175,6 +181,31 @@ class AfterTurnRequest(TypedDict):
     """`on`: memory learns from the turn."""
 
     agent_id: NotRequired[Union[str, None]]
+
+
+class AnswerData(TypedDict):
+    """What an answer changed."""
+
+    facts: int
+    """Facts, those with the same words or of the same session too."""
+
+    derived: int
+    """Memories that were made of them and went."""
+
+
+class AnswerRequest(TypedDict):
+    """A person's answer about one statement. Unknown keys are refused."""
+
+    user_id: str
+
+    app_id: NotRequired[str]
+
+    project_id: NotRequired[str]
+
+    id: str
+    """The `id` of a statement of `memory/review`."""
+
+    verdict: Verdict
 
 
 class AppendData(TypedDict):
@@ -298,6 +329,22 @@ class AuditData(TypedDict):
 
     findings: List[FindingItem]
     """By file, then by memory."""
+
+
+class BelievedItem(TypedDict):
+    """A statement of a person."""
+
+    id: str
+
+    belief: Belief
+
+    text: str
+
+    session_id: NotRequired[Union[str, None]]
+
+    message_ids: List[str]
+
+    timestamp: str
 
 
 class BrokenFileItem(TypedDict):
@@ -1925,6 +1972,34 @@ class Rebuilding(TypedDict):
 
 
 RequestItem = TypedDict("RequestItem", {"at": "str", "status": "int", "prompt_tokens": "int", "cached_tokens": "NotRequired[Union[int, None]]", "evaluated_tokens": "NotRequired[Union[int, None]]", "completion_tokens": "int", "first_token_ms": "NotRequired[Union[int, None]]", "total_ms": "int", "expected_tokens": "NotRequired[Union[int, None]]", "class": "NotRequired[Union[str, None]]", "reasons": "List[str]", "injected_tokens": "int"})
+
+
+class ReviewData(TypedDict):
+    """Statements: facts first, then what is in doubt, then what was confirmed; of each the newest first."""
+
+    statements: List[BelievedItem]
+
+    total_count: int
+    """All statements of the person."""
+
+    open_count: int
+    """Those among them that nobody answered: facts and what is in doubt."""
+
+
+class ReviewRequest(TypedDict):
+    """A person whose statements to show. Unknown keys are refused."""
+
+    user_id: str
+
+    app_id: NotRequired[str]
+
+    project_id: NotRequired[str]
+
+    skip: NotRequired[int]
+    """Statements to leave out at the beginning."""
+
+    limit: NotRequired[int]
+    """Maximum number of statements: 1 to 100."""
 
 
 class RewindRequest(TypedDict):

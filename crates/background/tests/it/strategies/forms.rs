@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use memory::RecordedChange;
-use memory::{EditEntry, Forget, Method, Search};
+use memory::{EditEntry, Forget, Method, RecordedChange, Search, Verdict};
 use model::{EntryId, EntryKind, Origin, Owner, Page, Scope, SessionId, SessionKey};
 use ports::runs::RunState;
 use ports::{By, Vault as _};
@@ -67,6 +66,37 @@ async fn what_a_run_wrote_is_recorded_as_its_own_and_taken_back_with_it() {
         .expect("it is taken back");
     let left = page(&process.engine, Page::User).await + &page(&process.engine, Page::Memory).await;
     assert!(!left.contains("nurse"), "{left}");
+}
+
+#[tokio::test]
+async fn core_memory_has_what_was_said_on_two_days_and_what_its_person_confirmed() {
+    let stage = Stage::default();
+    let process = stage.open().await;
+    stage
+        .say(&process, "one", "ann", &["I live in Lisbon. I'm a nurse."])
+        .await;
+    stage
+        .say_twice(&process, "two", "ann", &["I live in Lisbon."])
+        .await;
+    let dreamt = async || {
+        stage.run(&process, PROFILE).await;
+        stage.run(&process, "dream").await;
+        page(&process.engine, Page::User).await + &page(&process.engine, Page::Memory).await
+    };
+    let pages = dreamt().await;
+    assert!(
+        pages.contains("Lisbon") && !pages.contains("nurse"),
+        "beside it: {pages}"
+    );
+    let (scope, owner) = (Scope::default(), user("ann"));
+    let all = process.engine.review(&scope, &owner).await.expect("it is shown");
+    let nurse = all.iter().find(|one| one.text == NURSE).expect("a fact");
+    let kept = process
+        .engine
+        .answer(&scope, &owner, &nurse.id, Verdict::Keep)
+        .await;
+    assert_eq!(kept.expect("it is answered").facts, 1);
+    assert!(dreamt().await.contains("nurse"));
 }
 
 #[tokio::test]

@@ -165,7 +165,7 @@ async fn what_cannot_be_read_is_skipped_counted_and_named() {
           `F/conversations-000.json`, conversation 2, "Torn": it has no `mapping`
           `F/conversations-001.json`, conversation 1: it has no `mapping`
           `F/conversations-001.json`: the file is broken: EOF while parsing a value at line 1 column 18: everything before that place was imported; a second import adds only new messages
-        next: `quipu search "…"`, or read the files in R/memory
+        next: `quipu search "…"`, `quipu review` to say what of it is true, or read the files in R/memory
     "#]]
     .assert_eq(&said);
     let told = typed(&desk, &[&format!("--json import {}", folder.path().display())]).await;

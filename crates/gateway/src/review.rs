@@ -1,0 +1,59 @@
+//! `memory/review` and `memory/answer`: what Quipu believes of a person, and the person's word on it.
+//!
+//! Owns: permissions for both, and pages of statements. Never: what an answer does (the engine does).
+
+use macro_rules_attribute::apply;
+use memory::{Belief, Believed, Verdict};
+use wire::review::{Belief as BeliefWord, Verdict as VerdictWord};
+use wire::{AnswerData, AnswerRequest, ApiId, BelievedItem, ReviewData, ReviewRequest};
+
+use crate::body::JsonBody;
+use crate::frame::{Answer, Visit};
+use crate::openapi::described;
+
+/// Show what is believed of a user
+///
+/// Facts, and statements of which it is in doubt whose words they are.
+#[apply(described!)]
+#[post("/memory/review", ReviewRequest => "The statements" ReviewData)]
+pub(crate) async fn review_memory(visit: Visit, JsonBody { value, .. }: JsonBody<ReviewRequest>) -> Answer {
+    let (scope, owner) = value.parts(&visit.caller.home)?;
+    visit.caller.enter(&scope)?;
+    visit.caller.enter_owner(&owner)?;
+    let all = visit.gateway.engine.review(&scope, &owner).await?;
+    let zone = visit.gateway.zone();
+    let item = |one: &Believed| BelievedItem {
+        id: ApiId::render(&owner.id, one.id.as_str()),
+        belief: text::same!(one.belief, Belief => BeliefWord: Fact, Doubt, Confirmed),
+        text: one.text.clone(),
+        session_id: one.session.as_ref().map(ToString::to_string),
+        message_ids: one.sources.iter().map(ToString::to_string).collect(),
+        timestamp: zone.render(one.said_at),
+    };
+    Ok(visit.answer(ReviewData {
+        statements: all.iter().skip(value.skip).take(value.limit).map(item).collect(),
+        total_count: all.len(),
+        open_count: all.iter().filter(|one| one.belief != Belief::Confirmed).count(),
+    }))
+}
+
+/// Say whether a statement is true
+///
+/// A person's word: it stands in the Markdown file, and what was made of a statement that is taken back goes. Messages stay as
+/// they are.
+#[apply(described!)]
+#[post("/memory/answer", AnswerRequest => "What it changed" AnswerData)]
+pub(crate) async fn answer_review(visit: Visit, JsonBody { value, .. }: JsonBody<AnswerRequest>) -> Answer {
+    let (scope, owner, id) = value.parts(&visit.caller.home)?;
+    visit.caller.enter(&scope)?;
+    visit.caller.enter_owner(&owner)?;
+    let verdict = text::same!(value.verdict, VerdictWord => Verdict: Keep, Wrong, Scene, Ended);
+    let engine = visit.gateway.engine.clone();
+    let changed = visit
+        .write(async move { engine.answer(&scope, &owner, &id, verdict).await })
+        .await?;
+    Ok(visit.answer(AnswerData {
+        facts: changed.facts,
+        derived: changed.derived,
+    }))
+}

@@ -1,0 +1,352 @@
+//! A person's review: what Quipu believes of them, and what their answers do.
+//!
+//! Owns: which statements a person is asked about, and what an answer does to a fact, to facts in the same words and to what was
+//! made of them. Never: an answer of its own, or a word of a message.
+//!
+//! An answer stands in the file of the fact: a label for what was confirmed, an end for what is over, and for what was taken back
+//! a mark in the place of the text.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use model::{
+    CONFIRMED, Doc, DocKind, Entry, EntryId, EntryKind, MessageId, Origin, Owner, Role, SCENE, Scope,
+    SessionId, Timestamp, WRONG,
+};
+use ports::{Edit, VaultPath};
+use text::Fnv;
+
+use crate::api::EngineError;
+use crate::engine::Engine;
+use crate::world::World;
+use crate::{derived, edit, forget, list, pages};
+
+/// So many of a person's newest messages are read for statements in doubt.
+const MESSAGES_READ_MAX: usize = 2_000;
+
+/// A person's answer about a statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is true: a fact, and with the next run a line of core memory.
+    Keep,
+    /// It was never true. Its text goes from the facts and from all that was made of them; the message stays.
+    Wrong,
+    /// It was said in a scene, as was everything else of its session; and wherever it stands in the same words.
+    Scene,
+    /// It was true and is no longer.
+    Ended,
+}
+
+/// How a statement stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Belief {
+    /// A fact that nobody confirmed.
+    Fact,
+    /// A statement in a message of which it is not certain whose words it has. It is no fact.
+    Doubt,
+    /// A fact that its person confirmed.
+    Confirmed,
+}
+
+/// A statement that a person is asked about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Believed {
+    pub id: EntryId,
+    pub belief: Belief,
+    pub text: String,
+    pub session: Option<SessionId>,
+    pub said_at: Timestamp,
+    pub sources: Vec<MessageId>,
+}
+
+/// What an answer changed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Reviewed {
+    /// Facts.
+    pub facts: usize,
+    /// Memories that were made of them and went.
+    pub derived: usize,
+}
+
+impl Engine {
+    /// What Quipu believes of a person: facts first, then what is in doubt, then what was confirmed; of each the newest first.
+    pub async fn review(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Believed>, EngineError> {
+        self.minded(review(self.world(), scope, owner).await)
+    }
+
+    /// Carries out a person's answer about a statement of [`Engine::review`].
+    pub async fn answer(
+        &self,
+        scope: &Scope,
+        owner: &Owner,
+        id: &EntryId,
+        verdict: Verdict,
+    ) -> Result<Reviewed, EngineError> {
+        self.minded(answer(self.world(), scope, owner, id, verdict).await)
+    }
+}
+
+/// What Quipu believes of a person: facts first, then what is in doubt, then what was confirmed; of each the newest first.
+pub(crate) async fn review(
+    world: &World,
+    scope: &Scope,
+    owner: &Owner,
+) -> Result<Vec<Believed>, EngineError> {
+    world.accepting()?;
+    world.gauge.answering(&*world.parts.clock).await?;
+    let rows = list::kept(world, scope, owner, |_| true).await?;
+    Ok(believed(&rows, owner, world.parts.clock.now()))
+}
+
+async fn answer(
+    world: &World,
+    scope: &Scope,
+    owner: &Owner,
+    id: &EntryId,
+    verdict: Verdict,
+) -> Result<Reviewed, EngineError> {
+    world.accepting()?;
+    world.gauge.answering(&*world.parts.clock).await?;
+    let _alone = world.alone_in(scope).await;
+    let rows = list::kept(world, scope, owner, |_| true).await?;
+    let now = world.parts.clock.now();
+    let mut all = believed(&rows, owner, now).into_iter();
+    let asked = all
+        .find(|one| one.id == *id)
+        .ok_or_else(|| EngineError::NotFound {
+            what: "statement to review",
+            id: id.as_str().to_owned(),
+        })?;
+    let is_of_scene =
+        |doc: &Doc| verdict == Verdict::Scene && doc.session.is_some() && doc.session == asked.session;
+    let is_meant = |doc: &&Arc<Doc>| {
+        is_open(doc)
+            && match verdict {
+                Verdict::Keep => *doc.key.id == *id.as_str(),
+                _ => is_of_scene(doc) || said(&doc.text) == said(&asked.text),
+            }
+    };
+    let meant: Vec<&Doc> = rows.iter().filter(is_meant).map(|doc| &**doc).collect();
+    let judged = Judged {
+        verdict,
+        now,
+        saying: saying(&rows, owner, &asked.text),
+    };
+    let mut paths = change(world, &meant, &judged).await?;
+    let mut reviewed = Reviewed {
+        facts: meant.len(),
+        derived: 0,
+    };
+    if asked.belief == Belief::Doubt {
+        let mut entry = of_doubt(&asked, (scope, owner));
+        judged.judge(&mut entry);
+        let written = world.parts.vault.append(&[entry], false).await?;
+        paths.extend(written.into_iter().map(|written| written.stat.path));
+        reviewed.facts += 1;
+    }
+    if verdict != Verdict::Keep {
+        let rows: Vec<&Doc> = rows.iter().map(|doc| &**doc).collect();
+        let mut gone: BTreeSet<&str> = meant.iter().map(|doc| &*doc.key.id).collect();
+        let mut going = derived::going_with(&rows, &gone);
+        let is_announced = |doc: &&&Doc| doc.kind == DocKind::Entry(EntryKind::Foresight) && is_of_scene(doc);
+        let announced = rows.iter().filter(is_announced);
+        let announced: Vec<&Doc> = announced.filter(|doc| !going.contains(doc)).copied().collect();
+        going.extend(announced);
+        gone.extend(going.iter().map(|doc| &*doc.key.id));
+        reviewed.derived = going.len();
+        paths.extend(forget::take_out(world, going.into_iter()).await?);
+        pages::forget(world, (scope, owner), &rows, &gone).await?;
+    }
+    edit::follow(world, paths).await?;
+    Ok(reviewed)
+}
+
+/// Changes facts in their files.
+async fn change(world: &World, meant: &[&Doc], judged: &Judged) -> Result<BTreeSet<VaultPath>, EngineError> {
+    let mut ids: BTreeMap<&VaultPath, BTreeSet<&str>> = BTreeMap::new();
+    for doc in meant {
+        ids.entry(&doc.path).or_default().insert(&doc.key.id);
+    }
+    let mut paths = BTreeSet::new();
+    for (path, ids) in ids {
+        let file = world.parts.vault.read(path).await?;
+        let standing = file.into_iter().flat_map(|file| file.entries);
+        let edits: Vec<Edit> = standing
+            .map(|read| read.entry)
+            .filter(|entry| ids.contains(entry.id.as_str()))
+            .map(|mut entry| {
+                judged.judge(&mut entry);
+                Edit::Replace(Box::new(entry))
+            })
+            .collect();
+        world.parts.vault.edit(path, &edits).await?;
+        paths.insert(path.clone());
+    }
+    Ok(paths)
+}
+
+/// An answer, and what it needs of the statement.
+struct Judged {
+    verdict: Verdict,
+    now: Timestamp,
+    /// The person's messages that say the same.
+    saying: Vec<MessageId>,
+}
+
+impl Judged {
+    /// What the answer makes of a fact.
+    fn judge(&self, entry: &mut Entry) {
+        entry.labels.retain(|label| label != CONFIRMED);
+        let (label, left) = match self.verdict {
+            Verdict::Keep => {
+                entry.labels.push(CONFIRMED.to_owned());
+                return;
+            }
+            Verdict::Ended => {
+                entry.valid_until = Some(self.now);
+                return;
+            }
+            Verdict::Wrong => (WRONG, "You said that this is wrong."),
+            Verdict::Scene => (SCENE, "You said that this was a scene."),
+        };
+        if entry.sources.iter().any(|source| self.saying.contains(source)) {
+            let others = self.saying.iter().filter(|id| !entry.sources.contains(id));
+            let others: Vec<MessageId> = others.cloned().collect();
+            entry.sources.extend(others);
+        }
+        entry.labels = vec![label.to_owned(), mark(&entry.body)];
+        left.clone_into(&mut entry.body);
+        // What it took the place of holds again.
+        entry.supersedes.clear();
+        (entry.valid_from, entry.valid_until) = (None, None);
+    }
+}
+
+/// The person's messages that say a statement in the same words.
+fn saying(rows: &[Arc<Doc>], owner: &Owner, text: &str) -> Vec<MessageId> {
+    let words = said(text);
+    let says = |turn: &&&Arc<Doc>| statements(turn).iter().any(|one| said(one) == words);
+    let saying = own_turns(rows, owner);
+    saying
+        .iter()
+        .filter(says)
+        .flat_map(|turn| turn.sources.iter().cloned())
+        .collect()
+}
+
+/// A person's newest messages.
+fn own_turns<'a>(rows: &'a [Arc<Doc>], owner: &Owner) -> Vec<&'a Arc<Doc>> {
+    let is_own = |doc: &&Arc<Doc>| {
+        doc.kind == DocKind::Turn && doc.role == Some(Role::User) && doc.senders.contains(&owner.id)
+    };
+    let mut own: Vec<&Arc<Doc>> = rows.iter().filter(is_own).collect();
+    own.sort_by_key(|doc| Reverse((doc.time, doc.key.id.clone())));
+    own.truncate(MESSAGES_READ_MAX);
+    own
+}
+
+fn statements(turn: &Doc) -> Vec<String> {
+    extract::statements(&turn.text, turn.speaker.as_deref().unwrap_or_default())
+}
+
+/// The fact that a statement in doubt becomes.
+fn of_doubt(doubt: &Believed, (scope, owner): (&Scope, &Owner)) -> Entry {
+    let whose = (scope.clone(), owner.clone());
+    Entry {
+        session: doubt.session.clone(),
+        sources: doubt.sources.clone(),
+        senders: vec![owner.id.clone()],
+        body: doubt.text.clone(),
+        ..Entry::new(
+            doubt.id.clone(),
+            EntryKind::Fact,
+            whose,
+            doubt.said_at,
+            Origin::User,
+        )
+    }
+}
+
+fn believed(rows: &[Arc<Doc>], owner: &Owner, now: Timestamp) -> Vec<Believed> {
+    let superseders = list::superseders(rows);
+    let facts = rows.iter().filter(|doc| is_open(doc));
+    let holds = |doc: &&Arc<Doc>| {
+        doc.valid_until.is_none_or(|until| now < until) && !superseders.contains_key(&*doc.key.id)
+    };
+    let mut all: Vec<Believed> = facts
+        .filter(holds)
+        .map(|doc| Believed {
+            id: EntryId::new(doc.key.id.clone()),
+            belief: if doc.is_confirmed() {
+                Belief::Confirmed
+            } else {
+                Belief::Fact
+            },
+            text: doc.text.clone(),
+            session: doc.session.clone(),
+            said_at: doc.time,
+            sources: doc.sources.clone(),
+        })
+        .collect();
+    all.extend(doubts(rows, owner));
+    all.sort_by(|a, b| (a.belief, Reverse(a.said_at), &a.id).cmp(&(b.belief, Reverse(b.said_at), &b.id)));
+    all
+}
+
+/// The statements of a person's messages that are no facts and that nobody answered.
+fn doubts(rows: &[Arc<Doc>], owner: &Owner) -> Vec<Believed> {
+    let mut known = BTreeSet::new();
+    let mut scenes = BTreeSet::new();
+    for fact in rows
+        .iter()
+        .filter(|doc| doc.kind == DocKind::Entry(EntryKind::Fact))
+    {
+        known.insert(said(&fact.text));
+        known.extend(fact.labels.iter().cloned());
+        scenes.extend(fact.session.as_ref().filter(|_| fact.is_scene()));
+    }
+    let mut doubts = Vec::new();
+    let in_scene = |turn: &Doc| {
+        turn.session
+            .as_ref()
+            .is_some_and(|session| scenes.contains(session))
+    };
+    for turn in own_turns(rows, owner).into_iter().filter(|turn| !in_scene(turn)) {
+        for text in statements(turn) {
+            let mark = mark(&text);
+            if !known.insert(said(&text)) || known.contains(&mark) {
+                continue;
+            }
+            doubts.push(Believed {
+                id: EntryId::new(format!("{}_{mark}", EntryKind::Fact.prefix())),
+                belief: Belief::Doubt,
+                text,
+                session: turn.session.clone(),
+                said_at: turn.time,
+                sources: turn.sources.clone(),
+            });
+        }
+    }
+    doubts
+}
+
+/// Whether a row is a fact that can be asked about.
+fn is_open(doc: &Doc) -> bool {
+    doc.kind == DocKind::Entry(EntryKind::Fact) && !doc.is_withdrawn() && !doc.is_version()
+}
+
+/// The words of a text, in order.
+fn said(text: &str) -> String {
+    let mut words = String::new();
+    text::each_word(text, |_, word| {
+        words.push_str(word);
+        words.push(' ');
+    });
+    words
+}
+
+/// What tells a statement that was taken back, without its words: 16 hexadecimal digits.
+fn mark(text: &str) -> String {
+    format!("{:016x}", Fnv::of(said(text).as_bytes()))
+}

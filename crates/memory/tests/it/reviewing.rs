@@ -1,0 +1,248 @@
+//! A person's answers about what Quipu believes: kept in the files, and carried to what was made of a statement.
+
+use extract::consolidate::page::Own;
+use memory::{Belief, Believed, Curate, Engine, EngineError, List, ReplacePage, Standing, Verdict};
+use model::{Entry, EntryId, EntryKind, Page, Scope, SessionKey};
+
+use crate::stage::{Stage, ask, finds, flush, say, session, user, written};
+
+async fn tell(stage: &Stage, engine: &Engine, key: &SessionKey, minute: i64, texts: &[&str]) {
+    for (at, text) in (minute..).zip(texts) {
+        say(engine, key, "ann", at, text).await;
+    }
+    engine.flush(flush(key)).await.expect("it cuts");
+    assert_eq!(stage.rest(engine).await, 0);
+}
+
+async fn believed(engine: &Engine) -> Vec<Believed> {
+    let all = engine.review(&Scope::default(), &user("ann")).await;
+    all.expect("it is shown")
+}
+
+/// The id of the newest statement with a word.
+async fn id_of(engine: &Engine, word: &str) -> EntryId {
+    let all = believed(engine).await;
+    let found = all.iter().find(|one| one.text.contains(word));
+    found.unwrap_or_else(|| panic!("no {word} in {all:?}")).id.clone()
+}
+
+async fn answer(engine: &Engine, word: &str, verdict: Verdict) {
+    let id = id_of(engine, word).await;
+    let answered = engine.answer(&Scope::default(), &user("ann"), &id, verdict).await;
+    answered.expect("it is answered");
+}
+
+fn facts(stage: &Stage) -> Vec<Entry> {
+    let entries = stage.vault.entries().into_iter().map(|(_, entry)| entry);
+    entries.filter(|entry| entry.kind == EntryKind::Fact).collect()
+}
+
+fn has(beliefs: &[Believed], word: &str) -> bool {
+    beliefs.iter().any(|one| one.text.contains(word))
+}
+
+/// Puts a statement of the profile in a fact's words, and a page with lines of both and of another fact, whose line it gives.
+async fn written_of(engine: &Engine, lisbon: &Entry, theremin: &Entry) -> String {
+    let statement = Entry {
+        sources: lisbon.sources.clone(),
+        ..written("ann", EntryKind::Profile, "pf_1", 0, &lisbon.body)
+    };
+    let curate = Curate::new(&Scope::default(), &user("ann"), vec![statement], Vec::new());
+    engine.curate(curate).await.expect("it is put");
+    let line = |text: &str, id: &str| Own::new(text, [id]).expect("a line").line();
+    let music = line("Music.", theremin.id.as_str());
+    let text = format!(
+        "by hand\n{}{}{music}",
+        line("Home.", "pf_1"),
+        line("Coast.", lisbon.id.as_str())
+    );
+    let page = ReplacePage {
+        scope: Scope::default(),
+        owner: user("ann"),
+        page: Page::User,
+        before: None,
+        text,
+    };
+    assert!(engine.replace_page(page).await.expect("it is put"));
+    music
+}
+
+#[tokio::test]
+async fn what_is_wrong_goes_from_facts_profile_and_pages_and_the_message_stays() {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    tell(&stage, &engine, &session("one"), 0, &["I live in Lisbon."]).await;
+    tell(
+        &stage,
+        &engine,
+        &session("two"),
+        60,
+        &["I live in Lisbon!", "I play the theremin."],
+    )
+    .await;
+    let told = facts(&stage);
+    let lisbon = told
+        .iter()
+        .find(|fact| fact.body.contains("Lisbon"))
+        .expect("a fact");
+    let theremin = told
+        .iter()
+        .find(|fact| fact.body.contains("theremin"))
+        .expect("a fact");
+    let music = written_of(&engine, lisbon, theremin).await;
+
+    answer(&engine, "Lisbon", Verdict::Wrong).await;
+    let after = believed(&engine).await;
+    assert!(!has(&after, "Lisbon") && has(&after, "theremin"), "{after:?}");
+    let texts: Vec<String> = stage
+        .vault
+        .entries()
+        .into_iter()
+        .map(|(_, entry)| entry.body)
+        .collect();
+    assert!(!texts.iter().any(|text| text.contains("Lisbon")), "{texts:?}");
+    let left = stage.pages.bytes("default/default/users/ann/USER.md");
+    assert_eq!(left.as_deref(), Some(format!("by hand\n{music}").as_bytes()));
+    let found = ask(&engine, "ann", "Where is Lisbon?").await;
+    assert!(
+        found
+            .memories
+            .iter()
+            .all(|hit| hit.doc.kind != model::DocKind::Entry(EntryKind::Fact))
+    );
+    let of_lisbon = |hit: &&memory::Hit| hit.doc.text.contains("Lisbon");
+    assert_eq!(
+        found.messages.iter().filter(of_lisbon).count(),
+        2,
+        "messages stay"
+    );
+    assert!(
+        found
+            .messages
+            .iter()
+            .all(|hit| hit.is_withdrawn == hit.doc.text.contains("Lisbon"))
+    );
+
+    engine.shutdown().await;
+    let engine = stage.open().await;
+    engine.rebuild(None).await.expect("it is rebuilt");
+    assert_eq!(believed(&engine).await, after, "the answer stands in the files");
+}
+
+#[tokio::test]
+async fn when_what_took_its_place_is_wrong_the_earlier_fact_holds_again() {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    tell(&stage, &engine, &session("one"), 0, &["My home is in Lisbon."]).await;
+    tell(
+        &stage,
+        &engine,
+        &session("two"),
+        3_000,
+        &["My new home is in Porto."],
+    )
+    .await;
+    let before = believed(&engine).await;
+    assert!(!has(&before, "Lisbon") && has(&before, "Porto"), "{before:?}");
+    answer(&engine, "Porto", Verdict::Wrong).await;
+    let after = believed(&engine).await;
+    assert!(has(&after, "Lisbon") && !has(&after, "Porto"), "{after:?}");
+}
+
+#[tokio::test]
+async fn a_scene_takes_all_of_its_session_and_the_same_words_elsewhere() {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    tell(
+        &stage,
+        &engine,
+        &session("play"),
+        0,
+        &["I have a wolf called Fang.", "My sword is called Ember."],
+    )
+    .await;
+    tell(
+        &stage,
+        &engine,
+        &session("again"),
+        3_000,
+        &["I have a wolf called Fang!", "I live in Lisbon."],
+    )
+    .await;
+    let all = believed(&engine).await;
+    let played = all
+        .iter()
+        .filter(|one| one.session == Some(session("play").session));
+    let wolf = played
+        .clone()
+        .find(|one| one.text.contains("wolf"))
+        .expect("a fact");
+    assert_eq!(played.count(), 2);
+    let answered = engine
+        .answer(&Scope::default(), &user("ann"), &wolf.id, Verdict::Scene)
+        .await;
+    assert_eq!(answered.expect("it is answered").facts, 3);
+    let left = believed(&engine).await;
+    assert!(left.len() == 1 && has(&left, "Lisbon"), "{left:?}");
+    let found = ask(&engine, "ann", "What is my sword called?").await;
+    let sword = found.messages.iter().find(|hit| hit.doc.text.contains("sword"));
+    assert!(sword.is_some_and(|hit| hit.is_withdrawn));
+}
+
+#[tokio::test]
+async fn what_was_kept_is_confirmed_and_what_is_over_has_ended() {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    tell(
+        &stage,
+        &engine,
+        &session("one"),
+        0,
+        &["I live in Lisbon.", "I play the theremin."],
+    )
+    .await;
+    answer(&engine, "Lisbon", Verdict::Keep).await;
+    answer(&engine, "theremin", Verdict::Ended).await;
+    let after = believed(&engine).await;
+    assert_eq!(after.len(), 1);
+    assert_eq!(after[0].belief, Belief::Confirmed);
+    let listed = |standing| List {
+        standing: Some(standing),
+        ..List::all(Scope::default(), user("ann"), EntryKind::Fact)
+    };
+    let ended = engine.list(listed(Standing::Superseded)).await.expect("a list");
+    assert!(ended.hits.len() == 1 && ended.hits[0].doc.text.contains("theremin"));
+    answer(&engine, "Lisbon", Verdict::Wrong).await;
+    assert_eq!(believed(&engine).await, [], "a confirmed fact can be taken back");
+}
+
+#[tokio::test]
+async fn a_statement_in_doubt_is_no_fact_until_its_person_says_so() {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    let pasted =
+        "Please fix the grammar:\n\nDear Ms Quill,\n\nI live in Hull now.\n\nMy boat is called Nell.";
+    tell(&stage, &engine, &session("one"), 0, &[pasted]).await;
+    let before = believed(&engine).await;
+    assert_eq!(before.len(), 2, "{before:?}");
+    assert!(before.iter().all(|one| one.belief == Belief::Doubt), "{before:?}");
+    assert_eq!(facts(&stage), []);
+    answer(&engine, "boat", Verdict::Keep).await;
+    answer(&engine, "Hull", Verdict::Wrong).await;
+    let after = believed(&engine).await;
+    assert!(
+        after.len() == 1 && after[0].belief == Belief::Confirmed,
+        "{after:?}"
+    );
+    assert!(finds(&engine, "ann", "boat", "My boat is called Nell").await);
+    let again = engine
+        .answer(&Scope::default(), &user("ann"), &before[0].id, Verdict::Wrong)
+        .await;
+    let gone = engine
+        .answer(&Scope::default(), &user("ann"), &before[1].id, Verdict::Wrong)
+        .await;
+    let missing = [again, gone]
+        .into_iter()
+        .filter(|answered| matches!(answered, Err(EngineError::NotFound { .. })));
+    assert_eq!(missing.count(), 1, "only what is shown can be answered");
+}

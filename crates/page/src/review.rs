@@ -1,0 +1,105 @@
+//! What Quipu believes of a person, with an answer to each statement.
+//!
+//! Owns: the view. Never: what an answer does.
+
+use askama::Template;
+use axum::Form;
+use axum::extract::Query;
+use axum::response::Response;
+use serde::Deserialize;
+use wire::review::{Belief, Verdict};
+use wire::{AnswerData, AnswerRequest, BelievedItem, ReviewData, ReviewRequest};
+
+use crate::api::Refused;
+use crate::around::{Around, Nav, Problem, html};
+use crate::guest::Guest;
+use crate::words;
+
+/// Statements on a view.
+const PAGE_SIZE: usize = 20;
+
+#[derive(Template)]
+#[template(path = "review.html")]
+struct ReviewView {
+    around: Around,
+    statements: Vec<BelievedItem>,
+    open: usize,
+    skip: usize,
+    /// How many are left out at the beginning of the next view, if there is one.
+    next: Option<usize>,
+    is_you: bool,
+}
+
+impl ReviewView {
+    fn is_doubt(one: &BelievedItem) -> bool {
+        one.belief == Belief::Doubt
+    }
+
+    fn is_confirmed(one: &BelievedItem) -> bool {
+        one.belief == Belief::Confirmed
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct PlaceQuery {
+    skip: usize,
+}
+
+pub(crate) async fn page(guest: Guest, Query(place): Query<PlaceQuery>) -> Result<Response, Problem> {
+    Ok(html(&view(&guest, place.skip, None).await?))
+}
+
+async fn view(guest: &Guest, skip: usize, notice: Option<String>) -> Result<ReviewView, Refused> {
+    let whose = &guest.whose;
+    let request = ReviewRequest {
+        user_id: whose.user.clone(),
+        app_id: Some(whose.app.clone()),
+        project_id: Some(whose.project.clone()),
+        skip,
+        limit: PAGE_SIZE,
+    };
+    let data: ReviewData = guest.api.post("/memory/review", &request).await?;
+    let around = Around::new(guest, Nav::Memories, "What Quipu believes");
+    let end = skip + data.statements.len();
+    Ok(ReviewView {
+        around: match notice {
+            Some(notice) => around.with_notice(notice),
+            None => around,
+        },
+        next: (end < data.total_count).then_some(end),
+        open: data.open_count,
+        statements: data.statements,
+        skip,
+        is_you: whose.is_you(),
+    })
+}
+
+#[derive(Deserialize)]
+pub(crate) struct AnswerForm {
+    id: String,
+    verdict: String,
+    skip: usize,
+}
+
+pub(crate) async fn answer(guest: Guest, Form(form): Form<AnswerForm>) -> Result<Response, Problem> {
+    let verdict = Verdict::parse(&form.verdict).ok_or_else(|| Refused::new(422, "the form was changed"))?;
+    let request = AnswerRequest {
+        user_id: guest.whose.user.clone(),
+        app_id: Some(guest.whose.app.clone()),
+        project_id: Some(guest.whose.project.clone()),
+        id: form.id,
+        verdict,
+    };
+    let changed: AnswerData = guest.api.post("/memory/answer", &request).await?;
+    let facts = words::count(changed.facts, "fact", "facts");
+    let notice = match verdict {
+        Verdict::Keep => "Kept: with the next night it stands in core memory.".to_owned(),
+        Verdict::Wrong => format!("Taken back: {facts}, and what was made of it. The messages stay."),
+        Verdict::Scene => {
+            format!("A scene: {facts} of that conversation taken back, and no chat is given its messages.")
+        }
+        Verdict::Ended => format!("No longer so: {facts} ended today."),
+    };
+    Ok(html(&view(&guest, form.skip, Some(notice)).await?))
+}

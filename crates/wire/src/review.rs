@@ -1,0 +1,132 @@
+//! `memory/review` and `memory/answer`: what Quipu believes of a person, and what the person says to it.
+//!
+//! Owns: these requests, their bounds and answers. Never: what an answer does.
+
+use model::{EntryId, Owner, Scope};
+use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
+use utoipa::ToSchema;
+
+use crate::get::PAGE_SIZE_MAX;
+use crate::{ApiId, Invalid, scope};
+
+/// A person whose statements to show. Unknown keys are refused.
+#[skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReviewRequest {
+    #[schema(min_length = 1)]
+    pub user_id: String,
+    #[schema(value_type = String, required = false, default = "default")]
+    pub app_id: Option<String>,
+    #[schema(value_type = String, required = false, default = "default")]
+    pub project_id: Option<String>,
+    /// Statements to leave out at the beginning.
+    #[serde(default)]
+    #[schema(required = false)]
+    pub skip: usize,
+    /// Maximum number of statements: 1 to 100.
+    #[serde(default = "limit")]
+    #[schema(required = false, minimum = 1, maximum = 100, default = 20)]
+    pub limit: usize,
+}
+
+fn limit() -> usize {
+    20
+}
+
+impl ReviewRequest {
+    /// Checks ids and limits; an error names the field.
+    pub fn parts(&self, home: &Scope) -> Result<(Scope, Owner), Invalid> {
+        if !(1..=PAGE_SIZE_MAX).contains(&self.limit) {
+            return Err(Invalid::at("limit", format!("must be 1 to {PAGE_SIZE_MAX}")));
+        }
+        Ok((
+            scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?,
+            scope::owner(Some(&self.user_id), None)?,
+        ))
+    }
+}
+
+/// Statements: facts first, then what is in doubt, then what was confirmed; of each the newest first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ReviewData {
+    pub statements: Vec<BelievedItem>,
+    /// All statements of the person.
+    pub total_count: usize,
+    /// Those among them that nobody answered: facts and what is in doubt.
+    pub open_count: usize,
+}
+
+/// A statement of a person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct BelievedItem {
+    pub id: String,
+    pub belief: Belief,
+    pub text: String,
+    pub session_id: Option<String>,
+    pub message_ids: Vec<String>,
+    #[schema(format = DateTime)]
+    pub timestamp: String,
+}
+
+text::worded! {
+    /// How a statement stands: a fact that nobody confirmed; in doubt, and no fact, because its message may have the words of
+    /// somebody else; or confirmed.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Belief {
+        Fact = "fact",
+        Doubt = "doubt",
+        Confirmed = "confirmed",
+    }
+}
+
+/// A person's answer about one statement. Unknown keys are refused.
+#[skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AnswerRequest {
+    #[schema(min_length = 1)]
+    pub user_id: String,
+    #[schema(value_type = String, required = false, default = "default")]
+    pub app_id: Option<String>,
+    #[schema(value_type = String, required = false, default = "default")]
+    pub project_id: Option<String>,
+    /// The `id` of a statement of `memory/review`.
+    pub id: String,
+    #[serde(deserialize_with = "crate::json::word")]
+    pub verdict: Verdict,
+}
+
+text::worded! {
+    /// What a person says of a statement: `keep`, it is true; `wrong`, it never was; `scene`, it was said in a game or a story, as
+    /// was all of its session; `ended`, it is no longer true.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Verdict {
+        Keep = "keep",
+        Wrong = "wrong",
+        Scene = "scene",
+        Ended = "ended",
+    }
+}
+
+impl AnswerRequest {
+    /// Checks the ids; an error names the field.
+    pub fn parts(&self, home: &Scope) -> Result<(Scope, Owner, EntryId), Invalid> {
+        let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;
+        let owner = scope::owner(Some(&self.user_id), None)?;
+        let id = ApiId::parse("id", &self.id, Some(&owner.id))?;
+        Ok((scope, owner, id.entry))
+    }
+}
+
+/// What an answer changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct AnswerData {
+    /// Facts, those with the same words or of the same session too.
+    pub facts: usize,
+    /// Memories that were made of them and went.
+    pub derived: usize,
+}
