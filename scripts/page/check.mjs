@@ -194,6 +194,14 @@ async function searchEditUndoForget() {
   await until("Forgotten");
   await open("/page/memories?who=default/default/maya&q=peanuts&kind=fact");
   expect(!(await text()).includes("allergic to peanuts."), "it is gone");
+
+  step("what is believed is answered");
+  await open("/page/memories?who=default/default/maya");
+  await Promise.all([page.waitForNavigation(), press("a", "What Quipu believes")]);
+  const believed = await page.$eval("article.card .said", (said) => said.innerText);
+  await press("article.card button", "No longer");
+  await until("No longer so: 1 fact ended today.");
+  expect(!(await page.$$eval("article.card .said", (all) => all.map((one) => one.innerText))).includes(believed), `it is asked no more: ${believed}`);
 }
 
 const WHO = "who=default/default/maya";
@@ -294,7 +302,7 @@ async function looks() {
   })();
   const views = {
     now: `/?${WHO}`, memories: `/page/memories?${WHO}`, found: `/page/memories?${WHO}&q=where+does+she+live&standing=all`, memory, editing: `${memory}&edit=1`,
-    forget: `/page/forget?${WHO}&all=1`, given: `/page/given?${WHO}`, conversations: `/page/conversations?${WHO}`, conversation: talkAt, background: `/page/background?${WHO}`,
+    forget: `/page/forget?${WHO}&all=1`, given: `/page/given?${WHO}`, review: `/page/review?${WHO}`, conversations: `/page/conversations?${WHO}`, conversation: talkAt, background: `/page/background?${WHO}`,
     skills: `/page/skills?${WHO}`, documents: `/page/documents?${WHO}`, document: document_, import: `/page/import?${WHO}`, health: `/page/health?${WHO}`,
     "sign-in": "/page/sign-in", nowhere: "/page/nowhere",
   };

@@ -37,7 +37,7 @@ async def look(client):
     assert tokens <= 1000, tokens
     assert "memory" in client.instructions
     prompts = (await client.list_prompts()).prompts
-    assert [prompt.name for prompt in prompts] == ["what_do_you_know_about_me", "save_this"]
+    assert [prompt.name for prompt in prompts] == ["what_do_you_know_about_me", "review_what_you_believe", "save_this"]
     saved = await client.get_prompt("save_this", {"text": "I like tea."})
     assert "I like tea." in saved.messages[0].content.text
     templates = (await client.list_resource_templates()).resource_templates

@@ -36,7 +36,7 @@ function check(name, root, ...server) {
   assert.ok(/^<quipu-memory note=/.test(today.text) && today.text.includes("Tromsø"), today.text);
 
   const { prompts } = inspect("prompts/list");
-  assert.deepEqual(prompts.map((prompt) => prompt.name), ["what_do_you_know_about_me", "save_this"]);
+  assert.deepEqual(prompts.map((prompt) => prompt.name), ["what_do_you_know_about_me", "review_what_you_believe", "save_this"]);
   const { messages } = inspect("prompts/get", "--prompt-name", "save_this", "--prompt-args", "text=I like tea.");
   assert.match(messages[0].content.text, /I like tea\./);
   console.log(`inspector, ${name}: well`);
