@@ -237,10 +237,13 @@ pub(crate) struct ReviewArgs {
     #[arg(value_enum)]
     pub(crate) verdict: Option<VerdictArg>,
     /// Maximum number of statements
-    #[arg(long, short = 'n', default_value_t = 20, value_parser = clap::value_parser!(u8).range(1..=100))]
+    #[arg(long, short = 'n', default_value_t = 100, value_parser = clap::value_parser!(u8).range(1..=100))]
     pub(crate) limit: u8,
+    /// The user whose memory it is
+    #[arg(long, default_value = DEFAULT_USER, value_name = "ID")]
+    pub(crate) user: String,
     #[command(flatten)]
-    pub(crate) whose: OwnerArgs,
+    pub(crate) scope: ScopeArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -3,11 +3,11 @@
 //! Owns: filter, order, page. Never: ranking.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use futures::future::try_join_all;
-use model::{Doc, DocKind, EntryId, MessageId, Owner, Scope, Timestamp};
+use model::{Doc, DocKind, EntryId, EntryKind, MessageId, Owner, Scope, SessionId, Timestamp};
 use recall::{Hit, Why};
 
 use crate::api::{EngineError, Holding, List, Listed, SortBy, Standing};
@@ -30,6 +30,10 @@ pub(crate) async fn list(world: &World, list: List) -> Result<Listed, EngineErro
     if let Some(then) = list.as_of {
         rows.retain(|doc| doc.time <= then);
     }
+    // A scene that goes on stays one.
+    let scenes = scenes(&rows);
+    let is_played = |doc: &Doc| doc.session.as_ref().is_some_and(|id| scenes.contains(id));
+    rows.retain(|doc| !doc.is_withdrawn() && (list.kind == EntryKind::Episode || !is_played(doc)));
     let superseders = superseders(&rows);
     let at = list.as_of.unwrap_or_else(|| world.parts.clock.now());
     let has_ended = |doc: &Doc| {
@@ -37,7 +41,6 @@ pub(crate) async fn list(world: &World, list: List) -> Result<Listed, EngineErro
     };
     rows.retain(|doc| {
         doc.kind == DocKind::Entry(list.kind)
-            && !doc.is_withdrawn()
             && list.filter.as_ref().is_none_or(|filter| filter.matches(doc))
             && list
                 .standing
@@ -174,6 +177,12 @@ pub(crate) async fn kept(
 
 fn order(doc: &Arc<Doc>) -> (Timestamp, Arc<str>) {
     (doc.time, doc.key.id.clone())
+}
+
+/// The sessions of which their person said that they were scenes.
+pub(crate) fn scenes(rows: &[Arc<Doc>]) -> BTreeSet<SessionId> {
+    let marks = rows.iter().filter(|doc| doc.is_scene());
+    marks.filter_map(|doc| doc.session.clone()).collect()
 }
 
 /// Which entry took the place of which; the latest one, if there are several.

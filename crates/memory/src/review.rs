@@ -132,6 +132,7 @@ async fn answer(
         verdict,
         now,
         saying: saying(&rows, owner, &asked.text),
+        session: asked.session.clone(),
     };
     let mut paths = change(world, &meant, &judged).await?;
     let mut reviewed = Reviewed {
@@ -148,11 +149,7 @@ async fn answer(
     if verdict != Verdict::Keep {
         let rows: Vec<&Doc> = rows.iter().map(|doc| &**doc).collect();
         let mut gone: BTreeSet<&str> = meant.iter().map(|doc| &*doc.key.id).collect();
-        let mut going = derived::going_with(&rows, &gone);
-        let is_announced = |doc: &&&Doc| doc.kind == DocKind::Entry(EntryKind::Foresight) && is_of_scene(doc);
-        let announced = rows.iter().filter(is_announced);
-        let announced: Vec<&Doc> = announced.filter(|doc| !going.contains(doc)).copied().collect();
-        going.extend(announced);
+        let going = made_of(&rows, &gone, is_of_scene);
         gone.extend(going.iter().map(|doc| &*doc.key.id));
         reviewed.derived = going.len();
         paths.extend(forget::take_out(world, going.into_iter()).await?);
@@ -160,6 +157,28 @@ async fn answer(
     }
     edit::follow(world, paths).await?;
     Ok(reviewed)
+}
+
+/// What was made of facts that are gone: what cites them, and what repeats words that nobody holds to any more, whichever message
+/// it was made of; of a scene, its upcoming events too.
+fn made_of<'a>(rows: &[&'a Doc], gone: &BTreeSet<&str>, is_of_scene: impl Fn(&Doc) -> bool) -> Vec<&'a Doc> {
+    let mut going = derived::going_with(rows, gone);
+    let facts = rows.iter().filter(|doc| is_open(doc));
+    let (taken, left): (Vec<&&Doc>, Vec<&&Doc>) = facts.partition(|doc| gone.contains(&*doc.key.id));
+    let words = |facts: &[&&Doc]| -> BTreeSet<String> { facts.iter().map(|doc| said(&doc.text)).collect() };
+    let (taken, left) = (words(&taken), words(&left));
+    let goes = |doc: &&&Doc| match doc.kind {
+        DocKind::Entry(EntryKind::Profile) => {
+            let words = said(&doc.text);
+            taken.contains(&words) && !left.contains(&words)
+        }
+        DocKind::Entry(EntryKind::Foresight) => is_of_scene(doc),
+        _ => false,
+    };
+    let more = rows.iter().filter(goes).copied();
+    let more: Vec<&Doc> = more.filter(|doc| !going.contains(doc)).collect();
+    going.extend(more);
+    going
 }
 
 /// Changes facts in their files.
@@ -192,6 +211,8 @@ struct Judged {
     now: Timestamp,
     /// The person's messages that say the same.
     saying: Vec<MessageId>,
+    /// Where the statement was said.
+    session: Option<SessionId>,
 }
 
 impl Judged {
@@ -208,7 +229,9 @@ impl Judged {
                 return;
             }
             Verdict::Wrong => (WRONG, "You said that this is wrong."),
-            Verdict::Scene => (SCENE, "You said that this was a scene."),
+            // The same words in another session make no scene of all that was said there.
+            Verdict::Scene if entry.session == self.session => (SCENE, "You said that this was a scene."),
+            Verdict::Scene => (WRONG, "You said that this was a scene."),
         };
         if entry.sources.iter().any(|source| self.saying.contains(source)) {
             let others = self.saying.iter().filter(|id| !entry.sources.contains(id));
@@ -271,6 +294,7 @@ fn of_doubt(doubt: &Believed, (scope, owner): (&Scope, &Owner)) -> Entry {
 fn believed(rows: &[Arc<Doc>], owner: &Owner, now: Timestamp) -> Vec<Believed> {
     let superseders = list::superseders(rows);
     let facts = rows.iter().filter(|doc| is_open(doc));
+    let scenes = list::scenes(rows);
     let holds = |doc: &&Arc<Doc>| {
         doc.valid_until.is_none_or(|until| now < until) && !superseders.contains_key(&*doc.key.id)
     };
@@ -290,6 +314,7 @@ fn believed(rows: &[Arc<Doc>], owner: &Owner, now: Timestamp) -> Vec<Believed> {
         })
         .collect();
     all.extend(doubts(rows, owner));
+    all.retain(|one| one.session.as_ref().is_none_or(|id| !scenes.contains(id)));
     all.sort_by(|a, b| (a.belief, Reverse(a.said_at), &a.id).cmp(&(b.belief, Reverse(b.said_at), &b.id)));
     all
 }
@@ -297,22 +322,15 @@ fn believed(rows: &[Arc<Doc>], owner: &Owner, now: Timestamp) -> Vec<Believed> {
 /// The statements of a person's messages that are no facts and that nobody answered.
 fn doubts(rows: &[Arc<Doc>], owner: &Owner) -> Vec<Believed> {
     let mut known = BTreeSet::new();
-    let mut scenes = BTreeSet::new();
     for fact in rows
         .iter()
         .filter(|doc| doc.kind == DocKind::Entry(EntryKind::Fact))
     {
         known.insert(said(&fact.text));
         known.extend(fact.labels.iter().cloned());
-        scenes.extend(fact.session.as_ref().filter(|_| fact.is_scene()));
     }
     let mut doubts = Vec::new();
-    let in_scene = |turn: &Doc| {
-        turn.session
-            .as_ref()
-            .is_some_and(|session| scenes.contains(session))
-    };
-    for turn in own_turns(rows, owner).into_iter().filter(|turn| !in_scene(turn)) {
+    for turn in own_turns(rows, owner) {
         for text in statements(turn) {
             let mark = mark(&text);
             if !known.insert(said(&text)) || known.contains(&mark) {

@@ -7,7 +7,7 @@ use axum::Form;
 use axum::extract::Query;
 use axum::response::Response;
 use serde::Deserialize;
-use wire::review::{Belief, Verdict};
+use wire::review::Verdict;
 use wire::{AnswerData, AnswerRequest, BelievedItem, ReviewData, ReviewRequest};
 
 use crate::api::Refused;
@@ -27,17 +27,6 @@ struct ReviewView {
     skip: usize,
     /// How many are left out at the beginning of the next view, if there is one.
     next: Option<usize>,
-    is_you: bool,
-}
-
-impl ReviewView {
-    fn is_doubt(one: &BelievedItem) -> bool {
-        one.belief == Belief::Doubt
-    }
-
-    fn is_confirmed(one: &BelievedItem) -> bool {
-        one.belief == Belief::Confirmed
-    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -71,7 +60,6 @@ async fn view(guest: &Guest, skip: usize, notice: Option<String>) -> Result<Revi
         open: data.open_count,
         statements: data.statements,
         skip,
-        is_you: whose.is_you(),
     })
 }
 

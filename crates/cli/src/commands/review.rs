@@ -2,6 +2,7 @@
 //!
 //! Owns: the questions and the letters that answer them. Never: what an answer does; the server does it.
 
+use std::collections::VecDeque;
 use std::io::{self, BufRead, IsTerminal};
 
 use model::Owner;
@@ -9,26 +10,18 @@ use wire::review::{Belief, Verdict};
 use wire::{AnswerData, AnswerRequest, BelievedItem, ReviewData, ReviewRequest};
 
 use super::memory::{ids, whole_id};
-use super::{Desk, owner, scope};
+use super::{Desk, name, scope};
 use crate::api::Api;
 use crate::args::{ReviewArgs, VerdictArg};
 use crate::error::{Exit, Failure};
-use crate::output::{self, date, say};
-
-/// What a person types for an answer.
-const LETTERS: [(&str, Verdict); 4] = [
-    ("k", Verdict::Keep),
-    ("w", Verdict::Wrong),
-    ("g", Verdict::Scene),
-    ("n", Verdict::Ended),
-];
+use crate::output::{date, say};
 
 pub(super) async fn review(desk: &Desk, api: &Api, args: ReviewArgs) -> Result<Exit, Failure> {
     let whose = Reviewing {
         desk,
         api,
-        tenant: ids(&scope(&args.whose.scope)?),
-        owner: owner(&args.whose)?,
+        tenant: ids(&scope(&args.scope)?),
+        owner: Owner::user(name("--user", &args.user)?),
     };
     let (Some(id), Some(verdict)) = (args.id, args.verdict) else {
         return whose.list(args.limit).await;
@@ -51,7 +44,7 @@ struct Reviewing<'a> {
 }
 
 impl Reviewing<'_> {
-    async fn list(&self, limit: u8) -> Result<Exit, Failure> {
+    async fn shown(&self, limit: u8) -> Result<ReviewData, Failure> {
         let (app_id, project_id) = self.tenant.clone();
         let request = ReviewRequest {
             user_id: self.owner.id.to_string(),
@@ -60,15 +53,16 @@ impl Reviewing<'_> {
             skip: 0,
             limit: usize::from(limit),
         };
-        let data: ReviewData = self.api.post("/memory/review", &request).await?;
+        self.api.post("/memory/review", &request).await
+    }
+
+    async fn list(&self, limit: u8) -> Result<Exit, Failure> {
+        let data = self.shown(limit).await?;
         if self.desk.json {
-            output::json(&data)?;
-            return Ok(Exit::Ok);
+            return self.desk.tell(&data, || Ok(()));
         }
-        let open = data.open_count.min(data.statements.len());
-        let asks = io::stdin().is_terminal() && io::stdout().is_terminal();
-        if asks {
-            return self.ask(&data.statements[..open], data.open_count).await;
+        if io::stdin().is_terminal() && io::stdout().is_terminal() {
+            return self.ask(data, limit).await;
         }
         for one in &data.statements {
             say!(
@@ -76,7 +70,7 @@ impl Reviewing<'_> {
                 one.belief.as_str(),
                 date(&one.timestamp),
                 one.id,
-                line(one)
+                model::one_line(&one.text)
             )?;
         }
         say!(
@@ -88,38 +82,38 @@ impl Reviewing<'_> {
     }
 
     /// Asks a person about one statement after the other, until there is no more, or `q`.
-    async fn ask(&self, statements: &[BelievedItem], open: usize) -> Result<Exit, Failure> {
+    async fn ask(&self, data: ReviewData, limit: u8) -> Result<Exit, Failure> {
+        let open = |one: &BelievedItem| one.belief != Belief::Confirmed;
+        let mut left: VecDeque<BelievedItem> = data.statements.into_iter().filter(open).collect();
         let mut lines = io::stdin().lock().lines();
-        for (at, one) in statements.iter().enumerate() {
-            let whose = if one.belief == Belief::Doubt {
-                " Your words?"
-            } else {
-                ""
-            };
+        while let Some(one) = left.pop_front() {
+            let (what, day) = (one.belief.as_str(), date(&one.timestamp));
             say!(
-                "\n{} of {open}, said on {}:\n  {}",
-                at + 1,
-                date(&one.timestamp),
-                line(one)
+                "\n{what} of {day}, {} more:\n  {}",
+                left.len(),
+                model::one_line(&one.text)
             )?;
-            loop {
-                say!("{whose} [k]eep, [w]rong, a [g]ame, [n]o longer, [s]kip, [q]uit?")?;
+            let verdict = loop {
+                say!("[k]eep, [w]rong, a [g]ame, [n]o longer, [s]kip, [q]uit?")?;
                 let typed = lines.next().transpose().map_err(anyhow::Error::from)?;
-                match typed.as_deref().map(str::trim) {
+                break match typed.as_deref().map(str::trim) {
                     None | Some("q") => return Ok(Exit::Ok),
-                    Some("s" | "") => break,
-                    Some(letter) => {
-                        let Some((_, verdict)) = LETTERS.iter().find(|(known, _)| *known == letter) else {
-                            continue;
-                        };
-                        told(self.answer(&one.id, *verdict).await?)?;
-                        break;
-                    }
-                }
+                    Some("s" | "") => None,
+                    Some("k") => Some(Verdict::Keep),
+                    Some("w") => Some(Verdict::Wrong),
+                    Some("g") => Some(Verdict::Scene),
+                    Some("n") => Some(Verdict::Ended),
+                    Some(_) => continue,
+                };
+            };
+            if let Some(verdict) = verdict {
+                told(self.answer(&one.id, verdict).await?)?;
+                // An answer may be about others of them, too.
+                let now = self.shown(limit).await?.statements;
+                left.retain(|one| now.iter().any(|other| other.id == one.id));
             }
         }
-        say!("nothing more to ask")?;
-        Ok(Exit::Ok)
+        say!("nothing more to ask").map(|()| Exit::Ok)
     }
 
     async fn answer(&self, id: &str, verdict: Verdict) -> Result<AnswerData, Failure> {
@@ -135,14 +129,8 @@ impl Reviewing<'_> {
     }
 }
 
-fn line(one: &BelievedItem) -> String {
-    model::one_line(&one.text)
-}
-
 fn told(changed: AnswerData) -> Result<(), Failure> {
     let facts = text::counted(changed.facts, "fact", "facts");
-    match changed.derived {
-        0 => say!("{facts} changed"),
-        derived => say!("{facts} changed, and {derived} made of them went"),
-    }
+    let made = text::counted(changed.derived, "line", "lines");
+    say!("{facts} changed; {made} of profile and upcoming events went with it")
 }

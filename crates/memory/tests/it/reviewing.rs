@@ -170,6 +170,18 @@ async fn a_scene_takes_all_of_its_session_and_the_same_words_elsewhere() {
     )
     .await;
     let all = believed(&engine).await;
+    // A statement in the same words that was made of another message.
+    let lisbon = all
+        .iter()
+        .find(|one| one.text.contains("Lisbon"))
+        .expect("a fact");
+    let again = all.iter().find(|one| one.text.contains("wolf")).expect("a fact");
+    let statement = Entry {
+        sources: lisbon.sources.clone(),
+        ..written("ann", EntryKind::Profile, "pf_1", 0, &again.text)
+    };
+    let curate = Curate::new(&Scope::default(), &user("ann"), vec![statement], Vec::new());
+    engine.curate(curate).await.expect("it is put");
     let played = all
         .iter()
         .filter(|one| one.session == Some(session("play").session));
@@ -181,7 +193,21 @@ async fn a_scene_takes_all_of_its_session_and_the_same_words_elsewhere() {
     let answered = engine
         .answer(&Scope::default(), &user("ann"), &wolf.id, Verdict::Scene)
         .await;
-    assert_eq!(answered.expect("it is answered").facts, 3);
+    let answered = answered.expect("it is answered");
+    assert_eq!((answered.facts, answered.derived), (3, 1));
+    // The game goes on in the same session.
+    tell(
+        &stage,
+        &engine,
+        &session("play"),
+        4_000,
+        &["I have three cannons."],
+    )
+    .await;
+    let listed = engine
+        .list(List::all(Scope::default(), user("ann"), EntryKind::Fact))
+        .await;
+    assert_eq!(listed.expect("a list").total, 1);
     let left = believed(&engine).await;
     assert!(left.len() == 1 && has(&left, "Lisbon"), "{left:?}");
     let found = ask(&engine, "ann", "What is my sword called?").await;
