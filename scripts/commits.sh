@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Each commit can be built, not the last one alone: scripts/commits.sh BASE, the commit before the first new one.
 # Cargo reads the manifests of all of them, and checks the crates that do not need LanceDB in as many of the newest as fit into
-# ten minutes. HEAD is left to clippy and the tests. Works in a worktree of its own, in one folder, so that builds are shared.
+# seven minutes. HEAD is left to clippy and the tests. Works in a worktree of its own, in one folder, so that builds are shared.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo=${CARGO:-cargo}
 # Some commits before this one cannot be read.
 first=5df62cce417b8c521c9c79d705eeb5a26660690d
-bound=600
+bound=420
 
 new=("$1..HEAD")
 if git cat-file -e "$first^{commit}" 2>/dev/null; then
