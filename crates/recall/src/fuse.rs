@@ -63,16 +63,11 @@ impl Fusion<'_> {
                 Some(_) => self.weights.state_material,
                 None => self.weights.material,
             };
-            for sitting in &self.lineup.sittings {
-                let mut is_played = false;
-                for slot in &self.lineup.turns[sitting.clone()] {
-                    let Row { traits, doc, .. } = self.corpus.row(*slot);
-                    // What follows the opening of a scene is played too.
-                    is_played |= traits.scene;
-                    let is_withdrawn = is_played || self.lineup.withdrawn.has(doc);
-                    let material = if is_withdrawn { 1.0 } else { traits.material };
-                    strengths[*slot as usize] *= 1.0 - lost * material;
-                }
+            for slot in &self.lineup.turns {
+                let Row { traits, doc, .. } = self.corpus.row(*slot);
+                let is_withdrawn = self.lineup.withdrawn.has(doc);
+                let material = if is_withdrawn { 1.0 } else { traits.material };
+                strengths[*slot as usize] *= 1.0 - lost * material;
             }
         }
         let updates = match &self.question.state {

@@ -47,10 +47,8 @@ pub(crate) struct Traits {
     pub(crate) reply: bool,
     /// The share of its questions, by length.
     pub(crate) asks: f32,
-    /// The share that is not its speaker's own account, by length.
+    /// The share that is quoted, by length.
     pub(crate) material: f32,
-    /// It sets a scene.
-    pub(crate) scene: bool,
     /// It names a time.
     pub(crate) time: bool,
     pub(crate) number: bool,
@@ -85,8 +83,7 @@ impl Row {
             ..Traits::default()
         };
         if doc.role == Some(Role::User) {
-            let read = material::read(&doc.text);
-            (traits.material, traits.scene) = (read.share, read.is_scene);
+            traits.material = material::quoted(&doc.text);
         }
         let counts = counts(&doc, lexicon, |word| {
             traits.number |= word.as_bytes()[0].is_ascii_digit();

@@ -67,7 +67,7 @@ weights! {
     substance = 0.5,
     /// Evidence of a memory for the messages it was made from.
     memory = 0.25,
-    /// The share of its strength that a row loses where its speaker says nothing of themselves …
+    /// The share of its strength that a row loses where all of it is quoted, or its speaker took it back …
     material = 0.5,
     /// … and where the question asks how something of theirs is.
     state_material = 0.85,

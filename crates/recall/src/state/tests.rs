@@ -340,13 +340,11 @@ fn where_the_words_of_a_change_are_unknown_nothing_takes_an_answers_place() {
 }
 
 #[test]
-fn a_home_that_is_played_or_pasted_comes_after_those_that_somebody_had() {
-    let pasted = "Please fix the grammar:\n\nHi Tom, I live in Leeds now, come and see me.";
-    let scene = "Let's role-play. You are a detective and I live in an old castle in Transylvania now.";
+fn a_home_that_is_quoted_comes_after_those_that_somebody_had() {
+    let quoted = "Please fix the grammar: \"Hi Tom, I live in Leeds now, come and see me.\"";
     let corpus = corpus([
         turn("old", "a", day(2), "ann", "I live in York with my sister."),
-        turn("pasted", "b", day(3), "ann", pasted),
-        turn("scene", "c", day(4), "ann", scene),
+        turn("quoted", "b", day(3), "ann", quoted),
         turn(
             "new",
             "d",
@@ -378,58 +376,7 @@ fn a_home_that_is_played_or_pasted_comes_after_those_that_somebody_had() {
             "only likely: {question}"
         );
         let half = of("new").map_or(0.0, |hit| hit.score) / 2.0;
-        let weak = |id: &str| of(id).is_none_or(|hit| hit.score < half);
-        assert!(weak("pasted") && weak("scene"), "{question}");
-    }
-}
-
-#[test]
-fn nobody_lives_where_they_only_play_suppose_or_quote_that_they_do() {
-    let said = [
-        (
-            "play",
-            "a",
-            1,
-            "Let's play. You are the ferryman and I am the old duke.",
-        ),
-        (
-            "played",
-            "a",
-            1,
-            "I live in a tower by the river and my wife is buried there.",
-        ),
-        ("if", "b", 2, "If I got the job I'd live in Dunmore probably."),
-        (
-            "letter",
-            "c",
-            3,
-            "Can you explain this letter?\n\nDear Ms Quill,\n\nI live in Lisbon now and I have decided to sell.",
-        ),
-        (
-            "other",
-            "d",
-            4,
-            "My brother lives in Hull now, so visits are a nightmare.",
-        ),
-        (
-            "new",
-            "e",
-            5,
-            "we're in! I live in Ludlow since yesterday, a flat on Broad Street with a tiny garden. What do I need to tell people?",
-        ),
-        (
-            "wedding",
-            "e",
-            8,
-            "yep got the jab in 2019. Also the wedding moved to the 18th, because of the venue",
-        ),
-        ("noise", "f", 6, "How long do lentils have to soak?"),
-    ];
-    let turns = said.map(|(id, session, at, text)| turn(id, session, day(at), "ann", text));
-    let told = corpus(turns);
-    for question in ["Where do I live now?", "Where do I live?"] {
-        let found = ask(question).of(&told).messages;
-        assert_eq!(ids(&found)[0], "new", "{question} {:?}", ids(&found));
+        assert!(of("quoted").is_none_or(|hit| hit.score < half), "{question}");
     }
 }
 
@@ -455,14 +402,6 @@ fn score(said: [&str; 3], of: usize) -> f32 {
     let found = ask("Where do I live?").of(&corpus(turns.chain(noise)));
     let hit = found.messages.iter().find(|hit| &*hit.doc.key.id == ids[of]);
     hit.map_or(0.0, |hit| hit.score)
-}
-
-#[test]
-fn what_follows_a_scene_is_played() {
-    let tower = "I live in a tower by the river.";
-    let [told, played] = ["Good evening.", "Let's play. You are the ferryman."]
-        .map(|opening| score([opening, tower, "The lamp is lit."], 1));
-    assert!(told > 0.0 && played < told / 2.0, "{told} {played}");
 }
 
 /// The mark of a fact of a session that its person took back.
