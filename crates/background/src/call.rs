@@ -56,7 +56,7 @@ impl Core {
                 owner: about.owner,
                 subject: about.subject,
             },
-            session: Some(event.session().clone()),
+            session: event.session().cloned(),
             cause,
             reason,
             run_at: later(self.time.now(), triggers.idle.unwrap_or_default()),

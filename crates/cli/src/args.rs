@@ -250,7 +250,7 @@ pub(crate) struct ReviewArgs {
 pub(crate) enum VerdictArg {
     /// It is true
     Keep,
-    /// It was never true
+    /// It was never true, or it is about somebody else
     Wrong,
     /// It was said in a game or a story, as was all of its conversation
     Scene,

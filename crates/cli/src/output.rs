@@ -100,7 +100,8 @@ pub(crate) fn listed(listed: &GetData, kind: &str, owner: &str) -> Result<(), Fa
     });
     let facts = listed.facts.iter().map(|it| {
         let title = titled(&it.subject, &it.content);
-        (&it.timestamp, &it.id, title)
+        let ended = ended(it).map_or_else(String::new, |ended| format!("({ended}) "));
+        (&it.timestamp, &it.id, ended + &title)
     });
     let cases = listed.agent_cases.iter().map(|it| {
         let quality = it.quality_score * 100.0;
@@ -176,13 +177,24 @@ pub(crate) fn memory(found: &GetData) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Where a fact holds, as a line.
+/// Of a fact that no longer holds, until when it did.
+fn ended(fact: &FactItem) -> Option<String> {
+    let until = fact.valid_until.as_deref();
+    match (until, &fact.superseded_by) {
+        (Some(until), _) => Some(format!("until {}", day(until))),
+        (None, Some(newer)) => Some(format!("replaced by {newer}")),
+        (None, None) => None,
+    }
+}
+
+/// Where a fact holds, and until when, as lines.
 fn reach(fact: &FactItem) -> String {
     let project = fact.project_id.as_deref().unwrap_or("default");
+    let ended = ended(fact).map_or_else(String::new, |ended| format!("{ended}\n"));
     if fact.project_only {
-        format!("holds only in project {project}\n")
+        format!("{ended}holds only in project {project}\n")
     } else {
-        format!("holds in every project, from project {project}\n")
+        format!("{ended}holds in every project, from project {project}\n")
     }
 }
 

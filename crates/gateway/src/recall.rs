@@ -61,7 +61,12 @@ pub(crate) async fn search_memory(visit: Visit, JsonBody { value, .. }: JsonBody
     let mut data = present::search(&found, &profile, &search, gateway.zone(), value.explain);
     if value.include_sure {
         let sure = proxy::sure(found, &search, gateway.zone()).into_iter();
-        data.sure = Some(sure.map(|(id, text)| SureItem { id, text }).collect());
+        let sure = sure.map(|line| SureItem {
+            id: line.id,
+            text: line.said,
+            until: line.until.map(|at| gateway.zone().render(at)),
+        });
+        data.sure = Some(sure.collect());
     }
     Ok(visit.answer(data))
 }

@@ -2,18 +2,20 @@
 //!
 //! Owns: permissions for both, and pages of statements. Never: what an answer does (the engine does).
 
+use axum::http::StatusCode;
 use macro_rules_attribute::apply;
 use memory::{Belief, Believed, Verdict};
 use wire::review::{Belief as BeliefWord, Verdict as VerdictWord};
 use wire::{AnswerData, AnswerRequest, ApiId, BelievedItem, ReviewData, ReviewRequest};
 
 use crate::body::JsonBody;
+use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
 use crate::openapi::described;
 
 /// Show what is believed of a user
 ///
-/// Facts, and statements of which it is in doubt whose words they are.
+/// Facts, statements of which it is in doubt whose words they are, and what was answered.
 #[apply(described!)]
 #[post("/memory/review", ReviewRequest => "The statements" ReviewData)]
 pub(crate) async fn review_memory(visit: Visit, JsonBody { value, .. }: JsonBody<ReviewRequest>) -> Answer {
@@ -24,7 +26,7 @@ pub(crate) async fn review_memory(visit: Visit, JsonBody { value, .. }: JsonBody
     let zone = visit.gateway.zone();
     let item = |one: &Believed| BelievedItem {
         id: ApiId::render(&owner.id, one.id.as_str()),
-        belief: text::same!(one.belief, Belief => BeliefWord: Fact, Doubt, Confirmed),
+        belief: text::same!(one.belief, Belief => BeliefWord: Fact, Again, Doubt, Confirmed, Ended, Withdrawn),
         text: one.text.clone(),
         session_id: one.session.as_ref().map(ToString::to_string),
         message_ids: one.sources.iter().map(ToString::to_string).collect(),
@@ -33,14 +35,14 @@ pub(crate) async fn review_memory(visit: Visit, JsonBody { value, .. }: JsonBody
     Ok(visit.answer(ReviewData {
         statements: all.iter().skip(value.skip).take(value.limit).map(item).collect(),
         total_count: all.len(),
-        open_count: all.iter().filter(|one| one.belief != Belief::Confirmed).count(),
+        open_count: all.iter().filter(|one| one.belief.is_open()).count(),
     }))
 }
 
 /// Say whether a statement is true
 ///
-/// A person's word: it stands in the Markdown file, and what was made of a statement that is taken back goes. Messages stay as
-/// they are.
+/// A person's word: it stands in the Markdown file, and what was made of a statement that is taken back goes. `keep` brings it
+/// back. Messages stay as they are.
 #[apply(described!)]
 #[post("/memory/answer", AnswerRequest => "What it changed" AnswerData)]
 pub(crate) async fn answer_review(visit: Visit, JsonBody { value, .. }: JsonBody<AnswerRequest>) -> Answer {
@@ -49,9 +51,11 @@ pub(crate) async fn answer_review(visit: Visit, JsonBody { value, .. }: JsonBody
     visit.caller.enter_owner(&owner)?;
     let verdict = text::same!(value.verdict, VerdictWord => Verdict: Keep, Wrong, Scene, Ended);
     let engine = visit.gateway.engine.clone();
-    let changed = visit
-        .write(async move { engine.answer(&scope, &owner, &id, verdict).await })
-        .await?;
+    let answered = visit.write(async move { engine.answer(&scope, &owner, &id, verdict).await });
+    let changed = answered.await.map_err(|failure| match failure.status() {
+        StatusCode::NOT_FOUND => Failure::not_found("statement to review", &value.id),
+        _ => failure,
+    })?;
     Ok(visit.answer(AnswerData {
         facts: changed.facts,
         derived: changed.derived,

@@ -32,7 +32,8 @@ pub(crate) async fn list(world: &World, list: List) -> Result<Listed, EngineErro
     }
     // A scene that goes on stays one.
     let scenes = scenes(&rows);
-    let is_played = |doc: &Doc| doc.session.as_ref().is_some_and(|id| scenes.contains(id));
+    let is_played =
+        |doc: &Doc| !doc.is_confirmed() && doc.session.as_ref().is_some_and(|id| scenes.contains(id));
     rows.retain(|doc| !doc.is_withdrawn() && (list.kind == EntryKind::Episode || !is_played(doc)));
     let superseders = superseders(&rows);
     let at = list.as_of.unwrap_or_else(|| world.parts.clock.now());
@@ -62,6 +63,7 @@ pub(crate) async fn list(world: &World, list: List) -> Result<Listed, EngineErro
         superseded_by: superseders.get(&*doc.key.id).cloned(),
         later: None,
         is_withdrawn: false,
+        ended: Vec::new(),
         facts: Vec::new(),
         doc,
     });
@@ -93,6 +95,7 @@ pub(crate) async fn entry(
         superseded_by,
         later: None,
         is_withdrawn: false,
+        ended: Vec::new(),
         facts: Vec::new(),
         doc,
     })

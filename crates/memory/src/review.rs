@@ -10,12 +10,14 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use extract::mark;
 use model::{
     CONFIRMED, Doc, DocKind, Entry, EntryId, EntryKind, MessageId, Origin, Owner, Role, SCENE, Scope,
     SessionId, Timestamp, WRONG,
 };
+use ports::runs::MemoryEvent;
 use ports::{Edit, VaultPath};
-use text::Fnv;
+use text::said;
 
 use crate::api::EngineError;
 use crate::engine::Engine;
@@ -43,10 +45,23 @@ pub enum Verdict {
 pub enum Belief {
     /// A fact that nobody confirmed.
     Fact,
+    /// What its person took back and has said since. It is no fact.
+    Again,
     /// A statement in a message of which it is not certain whose words it has. It is no fact.
     Doubt,
     /// A fact that its person confirmed.
     Confirmed,
+    /// A fact that has ended.
+    Ended,
+    /// What its person took back, in the words of a message: wrong, or of a scene.
+    Withdrawn,
+}
+
+impl Belief {
+    /// Whether its person has not answered yet.
+    pub fn is_open(self) -> bool {
+        matches!(self, Self::Fact | Self::Again | Self::Doubt)
+    }
 }
 
 /// A statement that a person is asked about.
@@ -70,7 +85,7 @@ pub struct Reviewed {
 }
 
 impl Engine {
-    /// What Quipu believes of a person: facts first, then what is in doubt, then what was confirmed; of each the newest first.
+    /// What Quipu believes of a person, in the order of [`Belief`]; of each the newest first.
     pub async fn review(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Believed>, EngineError> {
         self.minded(review(self.world(), scope, owner).await)
     }
@@ -87,7 +102,7 @@ impl Engine {
     }
 }
 
-/// What Quipu believes of a person: facts first, then what is in doubt, then what was confirmed; of each the newest first.
+/// What Quipu believes of a person, in the order of [`Belief`]; of each the newest first.
 pub(crate) async fn review(
     world: &World,
     scope: &Scope,
@@ -111,20 +126,22 @@ async fn answer(
     let _alone = world.alone_in(scope).await;
     let rows = list::kept(world, scope, owner, |_| true).await?;
     let now = world.parts.clock.now();
-    let mut all = believed(&rows, owner, now).into_iter();
-    let asked = all
-        .find(|one| one.id == *id)
-        .ok_or_else(|| EngineError::NotFound {
-            what: "statement to review",
-            id: id.as_str().to_owned(),
-        })?;
+    let asked = asked(&rows, owner, id, now)?;
+    if (asked.belief, verdict) == (Belief::Withdrawn, Verdict::Wrong) {
+        return Ok(Reviewed::default());
+    }
     let is_of_scene =
         |doc: &Doc| verdict == Verdict::Scene && doc.session.is_some() && doc.session == asked.session;
+    let played = rows.iter().filter(|doc| is_open(doc) && is_of_scene(doc));
+    let mut words: BTreeSet<String> = played.map(|doc| said(&doc.text)).collect();
+    words.insert(said(&asked.text));
     let is_meant = |doc: &&Arc<Doc>| {
+        let is_same = || words.contains(&said(&doc.text));
         is_open(doc)
-            && match verdict {
-                Verdict::Keep => *doc.key.id == *id.as_str(),
-                _ => is_of_scene(doc) || said(&doc.text) == said(&asked.text),
+            && match (verdict, asked.belief) {
+                (Verdict::Keep, Belief::Ended) => doc.valid_until.is_some() && is_same(),
+                (Verdict::Keep, _) => *doc.key.id == *id.as_str(),
+                _ => is_of_scene(doc) || is_same(),
             }
     };
     let meant: Vec<&Doc> = rows.iter().filter(is_meant).map(|doc| &**doc).collect();
@@ -134,16 +151,17 @@ async fn answer(
         saying: saying(&rows, owner, &asked.text),
         session: asked.session.clone(),
     };
-    let mut paths = change(world, &meant, &judged).await?;
+    let judge = |mut entry: Entry| {
+        judged.judge(&mut entry);
+        Edit::Replace(Box::new(entry))
+    };
+    let mut paths = change(world, &meant, judge).await?;
     let mut reviewed = Reviewed {
         facts: meant.len(),
         derived: 0,
     };
-    if asked.belief == Belief::Doubt {
-        let mut entry = of_doubt(&asked, (scope, owner));
-        judged.judge(&mut entry);
-        let written = world.parts.vault.append(&[entry], false).await?;
-        paths.extend(written.into_iter().map(|written| written.stat.path));
+    if matches!(asked.belief, Belief::Doubt | Belief::Again | Belief::Withdrawn) {
+        paths.extend(make_fact(world, &asked, (scope, owner), &rows, &judged).await?);
         reviewed.facts += 1;
     }
     if verdict != Verdict::Keep {
@@ -156,7 +174,43 @@ async fn answer(
         pages::forget(world, (scope, owner), &rows, &gone).await?;
     }
     edit::follow(world, paths).await?;
+    let (scope, owner) = (scope.clone(), owner.clone());
+    let answered = MemoryEvent::Reviewed { scope, owner };
+    world.parts.events.emit(vec![answered]).await?;
     Ok(reviewed)
+}
+
+/// Writes a statement that was no fact as the answer has it. The marks of one that is true after all go.
+async fn make_fact(
+    world: &World,
+    asked: &Believed,
+    whose: (&Scope, &Owner),
+    rows: &[Arc<Doc>],
+    judged: &Judged,
+) -> Result<BTreeSet<VaultPath>, EngineError> {
+    let mut entry = of_statement(asked, whose, rows);
+    judged.judge(&mut entry);
+    let written = world.parts.vault.append(&[entry], false).await?;
+    let mut paths: BTreeSet<VaultPath> = written.into_iter().map(|written| written.stat.path).collect();
+    if matches!(judged.verdict, Verdict::Keep | Verdict::Ended) {
+        let mark = mark(&asked.text);
+        let marks = rows.iter().filter(|doc| doc.mark() == Some(&mark));
+        let marks: Vec<&Doc> = marks.map(|doc| &**doc).collect();
+        paths.extend(change(world, &marks, |entry| Edit::Remove(entry.id)).await?);
+    }
+    Ok(paths)
+}
+
+/// The statement with an id of the review. What was taken back has the id of its fact, too.
+fn asked(rows: &[Arc<Doc>], owner: &Owner, id: &EntryId, now: Timestamp) -> Result<Believed, EngineError> {
+    let row = rows.iter().find(|doc| *doc.key.id == *id.as_str());
+    let marked = row.and_then(|doc| doc.mark()).map(id_of);
+    let id = marked.unwrap_or_else(|| id.clone());
+    let mut all = believed(rows, owner, now).into_iter();
+    all.find(|one| one.id == id).ok_or_else(|| EngineError::NotFound {
+        what: "statement to review",
+        id: id.to_string(),
+    })
 }
 
 /// What was made of facts that are gone: what cites them, and what repeats words that nobody holds to any more, whichever message
@@ -182,7 +236,11 @@ fn made_of<'a>(rows: &[&'a Doc], gone: &BTreeSet<&str>, is_of_scene: impl Fn(&Do
 }
 
 /// Changes facts in their files.
-async fn change(world: &World, meant: &[&Doc], judged: &Judged) -> Result<BTreeSet<VaultPath>, EngineError> {
+async fn change(
+    world: &World,
+    meant: &[&Doc],
+    edit: impl Fn(Entry) -> Edit,
+) -> Result<BTreeSet<VaultPath>, EngineError> {
     let mut ids: BTreeMap<&VaultPath, BTreeSet<&str>> = BTreeMap::new();
     for doc in meant {
         ids.entry(&doc.path).or_default().insert(&doc.key.id);
@@ -194,10 +252,7 @@ async fn change(world: &World, meant: &[&Doc], judged: &Judged) -> Result<BTreeS
         let edits: Vec<Edit> = standing
             .map(|read| read.entry)
             .filter(|entry| ids.contains(entry.id.as_str()))
-            .map(|mut entry| {
-                judged.judge(&mut entry);
-                Edit::Replace(Box::new(entry))
-            })
+            .map(&edit)
             .collect();
         world.parts.vault.edit(path, &edits).await?;
         paths.insert(path.clone());
@@ -218,32 +273,48 @@ struct Judged {
 impl Judged {
     /// What the answer makes of a fact.
     fn judge(&self, entry: &mut Entry) {
+        if entry.sources.iter().any(|source| self.saying.contains(source)) {
+            let others = self.saying.iter().filter(|id| !entry.sources.contains(id));
+            let others: Vec<MessageId> = others.cloned().collect();
+            entry.sources.extend(others);
+        }
         entry.labels.retain(|label| label != CONFIRMED);
-        let (label, left) = match self.verdict {
+        let is = match self.verdict {
             Verdict::Keep => {
                 entry.labels.push(CONFIRMED.to_owned());
+                entry.valid_until = None;
                 return;
             }
             Verdict::Ended => {
                 entry.valid_until = Some(self.now);
                 return;
             }
-            Verdict::Wrong => (WRONG, "You said that this is wrong."),
+            Verdict::Wrong => IS_WRONG,
             // The same words in another session make no scene of all that was said there.
-            Verdict::Scene if entry.session == self.session => (SCENE, "You said that this was a scene."),
-            Verdict::Scene => (WRONG, "You said that this was a scene."),
+            Verdict::Scene if entry.session == self.session => (SCENE, WAS_A_SCENE),
+            Verdict::Scene => (WRONG, WAS_A_SCENE),
         };
-        if entry.sources.iter().any(|source| self.saying.contains(source)) {
-            let others = self.saying.iter().filter(|id| !entry.sources.contains(id));
-            let others: Vec<MessageId> = others.cloned().collect();
-            entry.sources.extend(others);
-        }
-        entry.labels = vec![label.to_owned(), mark(&entry.body)];
-        left.clone_into(&mut entry.body);
-        // What it took the place of holds again.
-        entry.supersedes.clear();
-        (entry.valid_from, entry.valid_until) = (None, None);
+        withdraw(entry, is, self.now);
     }
+}
+
+/// A label of what was taken back, and the text that stands in its place.
+type Taken = (&'static str, &'static str);
+pub(crate) const IS_WRONG: Taken = (WRONG, "You said that this is wrong.");
+const WAS_A_SCENE: &str = "You said that this was a scene.";
+
+/// Puts the mark of a statement that was taken back in the place of its words. It held until the answer.
+pub(crate) fn withdraw(entry: &mut Entry, (label, left): Taken, answered_at: Timestamp) {
+    entry.labels = vec![label.to_owned(), mark(&entry.body)];
+    left.clone_into(&mut entry.body);
+    // What it took the place of holds again.
+    entry.supersedes.clear();
+    (entry.valid_from, entry.valid_until) = (None, Some(answered_at));
+}
+
+/// When a statement was taken back.
+pub(crate) fn answered_at(mark: &Doc) -> Timestamp {
+    mark.valid_until.unwrap_or(mark.time)
 }
 
 /// The person's messages that say a statement in the same words.
@@ -273,39 +344,38 @@ fn statements(turn: &Doc) -> Vec<String> {
     extract::statements(&turn.text, turn.speaker.as_deref().unwrap_or_default())
 }
 
-/// The fact that a statement in doubt becomes.
-fn of_doubt(doubt: &Believed, (scope, owner): (&Scope, &Owner)) -> Entry {
+/// The fact that a statement becomes which is none, under an id that no row has.
+fn of_statement(asked: &Believed, (scope, owner): (&Scope, &Owner), rows: &[Arc<Doc>]) -> Entry {
+    let mut id = asked.id.clone();
+    for again in 1.. {
+        if !rows.iter().any(|doc| *doc.key.id == *id.as_str()) {
+            break;
+        }
+        id = EntryId::new(format!("{}_{again}", asked.id));
+    }
     let whose = (scope.clone(), owner.clone());
     Entry {
-        session: doubt.session.clone(),
-        sources: doubt.sources.clone(),
+        session: asked.session.clone(),
+        sources: asked.sources.clone(),
         senders: vec![owner.id.clone()],
-        body: doubt.text.clone(),
-        ..Entry::new(
-            doubt.id.clone(),
-            EntryKind::Fact,
-            whose,
-            doubt.said_at,
-            Origin::User,
-        )
+        body: asked.text.clone(),
+        ..Entry::new(id, EntryKind::Fact, whose, asked.said_at, Origin::User)
     }
 }
 
 fn believed(rows: &[Arc<Doc>], owner: &Owner, now: Timestamp) -> Vec<Believed> {
     let superseders = list::superseders(rows);
-    let facts = rows.iter().filter(|doc| is_open(doc));
+    let facts = rows
+        .iter()
+        .filter(|doc| is_open(doc) && !superseders.contains_key(&*doc.key.id));
     let scenes = list::scenes(rows);
-    let holds = |doc: &&Arc<Doc>| {
-        doc.valid_until.is_none_or(|until| now < until) && !superseders.contains_key(&*doc.key.id)
-    };
     let mut all: Vec<Believed> = facts
-        .filter(holds)
         .map(|doc| Believed {
             id: EntryId::new(doc.key.id.clone()),
-            belief: if doc.is_confirmed() {
-                Belief::Confirmed
-            } else {
-                Belief::Fact
+            belief: match doc.valid_until {
+                Some(until) if until <= now => Belief::Ended,
+                _ if doc.is_confirmed() => Belief::Confirmed,
+                _ => Belief::Fact,
             },
             text: doc.text.clone(),
             session: doc.session.clone(),
@@ -313,32 +383,45 @@ fn believed(rows: &[Arc<Doc>], owner: &Owner, now: Timestamp) -> Vec<Believed> {
             sources: doc.sources.clone(),
         })
         .collect();
-    all.extend(doubts(rows, owner));
-    all.retain(|one| one.session.as_ref().is_none_or(|id| !scenes.contains(id)));
+    all.extend(statements_of(rows, owner));
+    // A scene that goes on stays one.
+    let is_played = |one: &Believed| one.session.as_ref().is_some_and(|id| scenes.contains(id));
+    all.retain(|one| !(one.belief.is_open() && is_played(one)));
     all.sort_by(|a, b| (a.belief, Reverse(a.said_at), &a.id).cmp(&(b.belief, Reverse(b.said_at), &b.id)));
     all
 }
 
-/// The statements of a person's messages that are no facts and that nobody answered.
-fn doubts(rows: &[Arc<Doc>], owner: &Owner) -> Vec<Believed> {
-    let mut known = BTreeSet::new();
+/// The statements of a person's messages that are no facts: those that nobody answered, and those that were taken back.
+fn statements_of(rows: &[Arc<Doc>], owner: &Owner) -> Vec<Believed> {
+    let (mut known, mut answered) = (BTreeSet::new(), BTreeMap::new());
     for fact in rows
         .iter()
         .filter(|doc| doc.kind == DocKind::Entry(EntryKind::Fact))
     {
-        known.insert(said(&fact.text));
-        known.extend(fact.labels.iter().cloned());
+        match fact.mark() {
+            Some(mark) => {
+                let at = answered.entry(mark).or_insert(answered_at(fact));
+                *at = answered_at(fact).max(*at);
+            }
+            None => {
+                known.insert(said(&fact.text));
+            }
+        }
     }
-    let mut doubts = Vec::new();
+    let mut all = Vec::new();
     for turn in own_turns(rows, owner) {
         for text in statements(turn) {
-            let mark = mark(&text);
-            if !known.insert(said(&text)) || known.contains(&mark) {
+            if !known.insert(said(&text)) {
                 continue;
             }
-            doubts.push(Believed {
-                id: EntryId::new(format!("{}_{mark}", EntryKind::Fact.prefix())),
-                belief: Belief::Doubt,
+            let mark = mark(&text);
+            all.push(Believed {
+                id: id_of(&mark),
+                belief: match answered.get(&*mark) {
+                    None => Belief::Doubt,
+                    Some(at) if *at < turn.time => Belief::Again,
+                    Some(_) => Belief::Withdrawn,
+                },
                 text,
                 session: turn.session.clone(),
                 said_at: turn.time,
@@ -346,25 +429,15 @@ fn doubts(rows: &[Arc<Doc>], owner: &Owner) -> Vec<Believed> {
             });
         }
     }
-    doubts
+    all
+}
+
+/// The id of a statement that is no fact.
+fn id_of(mark: &str) -> EntryId {
+    EntryId::new(format!("{}_{mark}", EntryKind::Fact.prefix()))
 }
 
 /// Whether a row is a fact that can be asked about.
 fn is_open(doc: &Doc) -> bool {
     doc.kind == DocKind::Entry(EntryKind::Fact) && !doc.is_withdrawn() && !doc.is_version()
-}
-
-/// The words of a text, in order.
-fn said(text: &str) -> String {
-    let mut words = String::new();
-    text::each_word(text, |_, word| {
-        words.push_str(word);
-        words.push(' ');
-    });
-    words
-}
-
-/// What tells a statement that was taken back, without its words: 16 hexadecimal digits.
-fn mark(text: &str) -> String {
-    format!("{:016x}", Fnv::of(said(text).as_bytes()))
 }

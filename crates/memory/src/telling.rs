@@ -13,11 +13,11 @@ use model::{
 };
 
 use crate::api::EngineError;
-use crate::ids;
 use crate::interview::{self, Trouble};
 use crate::tasks::{QUICK_BYTES_MAX, aside};
 use crate::world::World;
 use crate::write_cell::JobError;
+use crate::{ids, review};
 
 /// Attempts of a job that wait for a silent model; after that the rules extract.
 const MODEL_ATTEMPTS_MAX: u32 = 3;
@@ -129,13 +129,16 @@ pub(crate) fn known_facts<'a>(docs: impl IntoIterator<Item = &'a Doc>) -> KnownF
 
 /// Adds a row to the known facts, if it is one.
 pub(crate) fn learn(known: &mut KnownFacts, doc: &Doc) {
-    if doc.kind == DocKind::Entry(EntryKind::Fact) {
-        let statement = Statement::new(&doc.text, doc.time, doc.valid_from);
-        known.insert(
-            EntryId::new(doc.key.id.clone()),
-            statement,
-            doc.supersedes.clone(),
-        );
+    if doc.kind != DocKind::Entry(EntryKind::Fact) {
+        return;
+    }
+    let id = EntryId::new(doc.key.id.clone());
+    match doc.mark() {
+        Some(mark) => known.withdraw(id, mark, review::answered_at(doc)),
+        None => {
+            let statement = Statement::new(&doc.text, doc.time, doc.valid_from);
+            known.insert(id, statement, doc.supersedes.clone());
+        }
     }
 }
 
@@ -193,6 +196,16 @@ impl Telling {
         let mut facts = Vec::new();
         let mut ended = Vec::new();
         for (n, fact) in self.facts.iter().enumerate() {
+            if let Some(at) = known.withdrawn_since(&fact.text) {
+                // What was said before the answer is taken back with it, imported once more too; of what is said again, the
+                // person is asked.
+                if fact.said_at <= at {
+                    let mut entry = self.fact_entry(cell, owner, n, fact, Supersession::default());
+                    review::withdraw(&mut entry, review::IS_WRONG, at);
+                    facts.push(entry);
+                }
+                continue;
+            }
             let statement = Statement::new(&fact.text, fact.said_at, fact.valid_from);
             let counts = |id: &EntryId| match () {
                 () if id.as_str().starts_with(&prefix) || news.is_later(id) => Counts::No,

@@ -149,6 +149,14 @@ impl Doc {
         self.has_label(SCENE)
     }
 
+    /// Of what was taken back, what tells its words without them.
+    pub fn mark(&self) -> Option<&str> {
+        let mut labels = self.labels.iter().filter(|_| self.is_withdrawn());
+        labels
+            .find(|label| !matches!(label.as_str(), WRONG | SCENE))
+            .map(String::as_str)
+    }
+
     /// Whether its person confirmed it in a review.
     pub fn is_confirmed(&self) -> bool {
         self.has_label(CONFIRMED)

@@ -7,7 +7,7 @@ use axum::Form;
 use axum::extract::Query;
 use axum::response::Response;
 use serde::Deserialize;
-use wire::review::Verdict;
+use wire::review::{Belief, Verdict};
 use wire::{AnswerData, AnswerRequest, BelievedItem, ReviewData, ReviewRequest};
 
 use crate::api::Refused;
@@ -29,14 +29,30 @@ struct ReviewView {
     next: Option<usize>,
 }
 
+impl ReviewView {
+    /// How a statement stands: the kind of its chip, and its words.
+    fn chip(one: &BelievedItem) -> (&'static str, &'static str) {
+        match one.belief {
+            Belief::Fact => ("", "Fact"),
+            Belief::Again => ("warn", "You took it back, and said it again"),
+            Belief::Doubt => ("warn", "In doubt: whose words?"),
+            Belief::Confirmed => ("good", "You confirmed it"),
+            Belief::Ended => ("", "No longer so"),
+            Belief::Withdrawn => ("", "You took it back"),
+        }
+    }
+}
+
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct PlaceQuery {
-    skip: usize,
+    skip: String,
 }
 
 pub(crate) async fn page(guest: Guest, Query(place): Query<PlaceQuery>) -> Result<Response, Problem> {
-    Ok(html(&view(&guest, place.skip, None).await?))
+    // An address that a person changed shows the beginning.
+    let skip = place.skip.parse().unwrap_or_default();
+    Ok(html(&view(&guest, skip, None).await?))
 }
 
 async fn view(guest: &Guest, skip: usize, notice: Option<String>) -> Result<ReviewView, Refused> {

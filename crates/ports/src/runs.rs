@@ -255,26 +255,33 @@ pub enum MemoryEvent {
         session: SessionId,
         case: EntryId,
     },
+    /// A person answered about a statement in a review.
+    Reviewed { scope: Scope, owner: Owner },
 }
 
 impl MemoryEvent {
     pub fn scope(&self) -> &Scope {
         match self {
-            Self::EpisodeWritten { scope, .. } | Self::CaseWritten { scope, .. } => scope,
+            Self::EpisodeWritten { scope, .. }
+            | Self::CaseWritten { scope, .. }
+            | Self::Reviewed { scope, .. } => scope,
         }
     }
 
     /// Owner of the memory that changed.
     pub fn owner(&self) -> &Owner {
         match self {
-            Self::EpisodeWritten { owner, .. } | Self::CaseWritten { owner, .. } => owner,
+            Self::EpisodeWritten { owner, .. }
+            | Self::CaseWritten { owner, .. }
+            | Self::Reviewed { owner, .. } => owner,
         }
     }
 
-    /// The session in which it began.
-    pub fn session(&self) -> &SessionId {
+    /// The session in which it began, if it began in one.
+    pub fn session(&self) -> Option<&SessionId> {
         match self {
-            Self::EpisodeWritten { session, .. } | Self::CaseWritten { session, .. } => session,
+            Self::EpisodeWritten { session, .. } | Self::CaseWritten { session, .. } => Some(session),
+            Self::Reviewed { .. } => None,
         }
     }
 }
@@ -285,6 +292,7 @@ impl std::fmt::Display for MemoryEvent {
         match self {
             Self::EpisodeWritten { episode, .. } => write!(f, "episode {episode} was written"),
             Self::CaseWritten { case, .. } => write!(f, "case {case} was written"),
+            Self::Reviewed { .. } => f.write_str("a review was answered"),
         }
     }
 }

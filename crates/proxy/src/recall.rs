@@ -285,9 +285,13 @@ fn ranking(found: Found) -> recall::Ranking {
 }
 
 /// What a search found and is sure enough to answer its question, best first: the id of each row, and what was said.
-pub fn sure(found: Found, search: &Search, zone: &Zone) -> Vec<(String, String)> {
+pub fn sure(found: Found, search: &Search, zone: &Zone) -> Vec<recall::Told> {
     let told = recall::told(&ranking(found), &search.query, &search.owner, zone).into_iter();
-    told.map(|line| (told_id(&line.id), line.said)).collect()
+    let named = |line: recall::Told| recall::Told {
+        id: told_id(&line.id),
+        ..line
+    };
+    told.map(named).collect()
 }
 
 /// The query: the person's text; of a long text only its questions, its first and its last sentence.

@@ -69,6 +69,8 @@ pub struct Hit {
     pub later: Option<DocId>,
     /// A message of which its person took a fact back, or that was said in a scene: found, and never given to a model unasked.
     pub is_withdrawn: bool,
+    /// Of a message, the facts made from it that have ended, with nothing in their place.
+    pub ended: Vec<Arc<Doc>>,
     /// An episode's best facts.
     pub facts: Vec<Hit>,
 }

@@ -2,13 +2,14 @@
 //!
 //! Owns: visibility ("as of"), and which turns are neighbours. Never: scores.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use model::{Doc, MessageId, SessionId, Timestamp};
+use model::{Doc, DocId, DocKind, MessageId, SessionId, Timestamp};
 
 use crate::corpus::Corpus;
 use crate::postings::Slot;
+use crate::row::RowKind;
 
 /// Turns further apart than this do not explain each other, though they have a session in common.
 const PAUSE_MAX_MS: i64 = 6 * 60 * 60 * 1000;
@@ -31,6 +32,8 @@ pub(crate) struct Lineup {
     /// By slot.
     visible: Vec<bool>,
     pub(crate) withdrawn: Withdrawn,
+    /// Facts with an end, by the messages that they were made from.
+    ending: BTreeMap<DocId, Vec<Slot>>,
 }
 
 /// What people took back in a review.
@@ -38,27 +41,31 @@ pub(crate) struct Lineup {
 pub(crate) struct Withdrawn {
     messages: BTreeSet<MessageId>,
     scenes: BTreeSet<SessionId>,
+    /// Messages of which a person confirmed a statement.
+    confirmed: BTreeSet<MessageId>,
 }
 
 impl Withdrawn {
     fn of<'a>(facts: impl Iterator<Item = &'a Doc>) -> Self {
         let mut withdrawn = Self::default();
-        for fact in facts.filter(|doc| doc.is_withdrawn()) {
-            withdrawn.messages.extend(fact.sources.iter().cloned());
-            withdrawn
-                .scenes
-                .extend(fact.session.clone().filter(|_| fact.is_scene()));
+        for fact in facts {
+            if fact.is_withdrawn() {
+                withdrawn.messages.extend(fact.sources.iter().cloned());
+                withdrawn
+                    .scenes
+                    .extend(fact.session.clone().filter(|_| fact.is_scene()));
+            } else if fact.is_confirmed() {
+                withdrawn.confirmed.extend(fact.sources.iter().cloned());
+            }
         }
         withdrawn
     }
 
-    /// Whether a row says what was taken back.
+    /// Whether a message says what was taken back, or a row was made in a scene.
     pub(crate) fn has(&self, doc: &Doc) -> bool {
-        doc.sources.iter().any(|source| self.messages.contains(source))
-            || doc
-                .session
-                .as_ref()
-                .is_some_and(|session| self.scenes.contains(session))
+        let cites = |messages: &BTreeSet<MessageId>| doc.sources.iter().any(|id| messages.contains(id));
+        let is_of_scene = doc.session.as_ref().is_some_and(|id| self.scenes.contains(id));
+        doc.kind == DocKind::Turn && cites(&self.messages) || is_of_scene && !cites(&self.confirmed)
     }
 }
 
@@ -73,7 +80,18 @@ impl Lineup {
             entries: Vec::new(),
             visible: vec![false; corpus.slots_end()],
             withdrawn: Withdrawn::of(corpus.entries().iter().map(|slot| &*corpus.row(*slot).doc)),
+            ending: BTreeMap::new(),
         };
+        for slot in corpus.ending() {
+            let row = corpus.row(*slot);
+            for message in row.doc.sources.iter().filter(|_| row.kind == RowKind::Fact) {
+                lineup
+                    .ending
+                    .entry(message.as_str().into())
+                    .or_default()
+                    .push(*slot);
+            }
+        }
         for (session, turns) in corpus.sessions() {
             let mut start = lineup.turns.len();
             let mut last: Option<i64> = None;
@@ -117,6 +135,12 @@ impl Lineup {
 
     pub(crate) fn is_visible(&self, slot: Slot) -> bool {
         self.visible[slot as usize]
+    }
+
+    /// The visible facts with an end that a message was made into.
+    pub(crate) fn ending(&self, message: &str) -> impl Iterator<Item = Slot> {
+        let ending = self.ending.get(message).into_iter().flatten();
+        ending.copied().filter(|slot| self.is_visible(*slot))
     }
 
     /// Place of a visible turn.

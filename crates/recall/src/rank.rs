@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use model::Filter;
+use model::{Doc, Filter};
 
 use crate::corpus::Corpus;
 use crate::evidence::Evidence;
@@ -183,6 +183,11 @@ impl Ranker<'_> {
                 .map(|wanted| self.query.text[wanted.place.clone()].to_owned())
                 .collect();
         }
+        let ended = lineup.ending(&row.doc.key.id);
+        let ended =
+            ended.filter(|fact| validity.is_over(*fact) && validity.superseded_by(corpus, *fact).is_none());
+        let mut ended: Vec<Arc<Doc>> = ended.map(|fact| Arc::clone(&corpus.row(fact).doc)).collect();
+        ended.sort_by(|a, b| a.key.id.cmp(&b.key.id));
         Hit {
             doc: Arc::clone(&row.doc),
             score: self.score(slot),
@@ -193,6 +198,7 @@ impl Ranker<'_> {
                 .get(&slot)
                 .map(|newer| corpus.row(*newer).doc.key.id.clone()),
             is_withdrawn: lineup.withdrawn.has(&row.doc),
+            ended,
             facts: Vec::new(),
         }
     }

@@ -7,10 +7,11 @@
 mod stranger;
 mod turn;
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use model::{Doc, DocKind, EntryKind, Owner, Role, Timestamp, Zone};
-use text::term_set;
+use text::{said, term_set};
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::hit::{Hit, Ranking};
@@ -37,6 +38,8 @@ pub struct Told {
     /// What was said, without the day and the speaker.
     pub said: String,
     pub said_at: Timestamp,
+    /// Since when it no longer holds.
+    pub until: Option<Timestamp>,
 }
 
 /// Probability that something in a ranking answers: 0 to 1.
@@ -65,7 +68,8 @@ pub fn told(ranking: &Ranking, question: &str, asker: &Owner, zone: &Zone) -> Ve
     let mut heard: Vec<BTreeSet<String>> = Vec::new();
     let mut told = Vec::new();
     for hit in hits {
-        let said = sentences_for(&hit.doc.text, &asked, WHOLE_CHARS_MAX);
+        let (text, until) = holding(hit, &asked);
+        let said = sentences_for(&text, &asked, WHOLE_CHARS_MAX);
         let own = term_set(&said);
         if own.is_empty()
             || !asks_something && own.is_subset(&asked)
@@ -74,7 +78,7 @@ pub fn told(ranking: &Ranking, question: &str, asker: &Owner, zone: &Zone) -> Ve
             continue;
         }
         heard.push(own);
-        told.push(line(hit, &said, asker, zone));
+        told.push(line(hit, (&said, until), asker, zone));
     }
     told
 }
@@ -137,7 +141,29 @@ pub(crate) fn speaker<'a>(doc: &'a Doc, asker: &Owner) -> Option<&'a str> {
     }
 }
 
-fn line(hit: &Hit, said: &str, asker: &Owner, zone: &Zone) -> Told {
+/// What a hit says that still holds, or, where the question is rather about that, what no longer does and since when.
+fn holding<'a>(hit: &'a Hit, asked: &BTreeSet<String>) -> (Cow<'a, str>, Option<Timestamp>) {
+    let text = &*hit.doc.text;
+    let until = match hit.doc.kind {
+        DocKind::Turn => hit.ended.iter().filter_map(|fact| fact.valid_until).max(),
+        DocKind::Entry(_) => hit.doc.valid_until,
+    };
+    let own = |fact: &Doc| said(fact.text.split_once(": \"").map_or(&*fact.text, |(_, own)| own));
+    let over: BTreeSet<String> = hit.ended.iter().map(|fact| own(fact)).collect();
+    let sentences = text.split_sentence_bounds();
+    let (over, left): (String, String) = sentences.partition(|sentence| over.contains(&said(sentence)));
+    if over.is_empty() || left.trim().is_empty() {
+        return (Cow::Borrowed(text), until);
+    }
+    let worth = |text: &str| term_set(text).intersection(asked).count();
+    if worth(&over) > worth(&left) {
+        (Cow::Owned(over), until)
+    } else {
+        (Cow::Owned(left), None)
+    }
+}
+
+fn line(hit: &Hit, (said, until): (&str, Option<Timestamp>), asker: &Owner, zone: &Zone) -> Told {
     let doc = &hit.doc;
     let date = zone.date(doc.time);
     let (mark, state) = if hit.later.is_some() {
@@ -145,6 +171,11 @@ fn line(hit: &Hit, said: &str, asker: &Owner, zone: &Zone) -> Told {
     } else {
         ("", "")
     };
+    let date = match until {
+        Some(until) => format!("{date} until {}", zone.date(until)),
+        None => date.to_string(),
+    };
+    let state = if until.is_some() { "+ended" } else { state };
     let who = speaker(doc, asker)
         .map(|name| format!(", {name}{mark}"))
         .unwrap_or_default();
@@ -153,6 +184,7 @@ fn line(hit: &Hit, said: &str, asker: &Owner, zone: &Zone) -> Told {
         id: format!("{}{state}", doc.key.id),
         text: format!("{date}{who}: {said}"),
         said: said.to_owned(),
+        until,
     }
 }
 

@@ -17,4 +17,4 @@ pub use cause::chain;
 pub use count::counted;
 pub use fnv::Fnv;
 pub use language::{Language, is_stop_word, stem};
-pub use words::{each_word, query_terms, term_set, terms};
+pub use words::{each_word, query_terms, said, term_set, terms};

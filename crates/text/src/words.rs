@@ -49,6 +49,16 @@ pub fn term_set(text: &str) -> BTreeSet<String> {
     terms(text).into_iter().collect()
 }
 
+/// The folded words of a text, in order, each with a space behind it.
+pub fn said(text: &str) -> String {
+    let mut words = String::new();
+    each_word(text, |_, word| {
+        words.push_str(word);
+        words.push(' ');
+    });
+    words
+}
+
 /// Calls `found` with each word's place and its folded form, not stemmed, stop words included.
 pub fn each_word(text: &str, mut found: impl FnMut(Range<usize>, &str)) {
     let mut word = String::with_capacity(WORD_BYTES_MAX);

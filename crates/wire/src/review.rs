@@ -48,13 +48,13 @@ impl ReviewRequest {
     }
 }
 
-/// Statements: facts first, then what is in doubt, then what was confirmed; of each the newest first.
+/// Statements, in the order of their beliefs; of each the newest first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ReviewData {
     pub statements: Vec<BelievedItem>,
     /// All statements of the person.
     pub total_count: usize,
-    /// Those among them that nobody answered: facts and what is in doubt.
+    /// Those among them that wait for an answer: facts, what was said again, and what is in doubt.
     pub open_count: usize,
 }
 
@@ -71,14 +71,25 @@ pub struct BelievedItem {
 }
 
 text::worded! {
-    /// How a statement stands: a fact that nobody confirmed; in doubt, and no fact, because its message may have the words of
-    /// somebody else; or confirmed.
+    /// How a statement stands: a fact that nobody confirmed; said again after its person took it back; in doubt, because its
+    /// message may have the words of somebody else; a fact that was confirmed; one that has ended; taken back, as wrong or as
+    /// said in a scene. Only facts are facts: the others are in the words of a message.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
     #[serde(rename_all = "snake_case")]
     pub enum Belief {
         Fact = "fact",
+        Again = "again",
         Doubt = "doubt",
         Confirmed = "confirmed",
+        Ended = "ended",
+        Withdrawn = "withdrawn",
+    }
+}
+
+impl Belief {
+    /// Whether its person has not answered yet.
+    pub fn is_open(self) -> bool {
+        matches!(self, Self::Fact | Self::Again | Self::Doubt)
     }
 }
 
@@ -100,8 +111,8 @@ pub struct AnswerRequest {
 }
 
 text::worded! {
-    /// What a person says of a statement: `keep`, it is true; `wrong`, it never was; `scene`, it was said in a game or a story, as
-    /// was all of its session; `ended`, it is no longer true.
+    /// What a person says of a statement: `keep`, it is true, whatever was answered before; `wrong`, it never was, or is about
+    /// somebody else; `scene`, it was said in a game or a story, as was all of its session; `ended`, it is no longer true.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
     #[serde(rename_all = "snake_case")]
     pub enum Verdict {

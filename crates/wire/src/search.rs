@@ -266,6 +266,10 @@ pub struct SearchData {
 pub struct SureItem {
     pub id: String,
     pub text: String,
+    /// Since when it no longer holds, if it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(format = DateTime)]
+    pub until: Option<String>,
 }
 
 /// A span of time; `from` belongs to it, `to` does not.

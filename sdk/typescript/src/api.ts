@@ -763,8 +763,8 @@ export interface paths {
 		put?: never;
 		/**
 		 * Say whether a statement is true
-		 * @description A person's word: it stands in the Markdown file, and what was made of a statement that is taken back goes. Messages stay as
-		 *     they are.
+		 * @description A person's word: it stands in the Markdown file, and what was made of a statement that is taken back goes. `keep` brings it
+		 *     back. Messages stay as they are.
 		 */
 		post: operations["answer_review"];
 		delete?: never;
@@ -990,7 +990,7 @@ export interface paths {
 		put?: never;
 		/**
 		 * Show what is believed of a user
-		 * @description Facts, and statements of which it is in doubt whose words they are.
+		 * @description Facts, statements of which it is in doubt whose words they are, and what was answered.
 		 */
 		post: operations["review_memory"];
 		delete?: never;
@@ -1502,11 +1502,12 @@ export interface components {
 			findings: components["schemas"]["FindingItem"][];
 		};
 		/**
-		 * @description How a statement stands: a fact that nobody confirmed; in doubt, and no fact, because its message may have the words of
-		 *     somebody else; or confirmed.
+		 * @description How a statement stands: a fact that nobody confirmed; said again after its person took it back; in doubt, because its
+		 *     message may have the words of somebody else; a fact that was confirmed; one that has ended; taken back, as wrong or as
+		 *     said in a scene. Only facts are facts: the others are in the words of a message.
 		 * @enum {string}
 		 */
-		Belief: "fact" | "doubt" | "confirmed";
+		Belief: "fact" | "again" | "doubt" | "confirmed" | "ended" | "withdrawn";
 		/** @description A statement of a person. */
 		BelievedItem: {
 			id: string;
@@ -2621,12 +2622,12 @@ export interface components {
 		Envelope_ReviewData: {
 			/** @description The request's id; the task's id when the answer is 202. */
 			request_id: string;
-			/** @description Statements: facts first, then what is in doubt, then what was confirmed; of each the newest first. */
+			/** @description Statements, in the order of their beliefs; of each the newest first. */
 			data: {
 				statements: components["schemas"]["BelievedItem"][];
 				/** @description All statements of the person. */
 				total_count: number;
-				/** @description Those among them that nobody answered: facts and what is in doubt. */
+				/** @description Those among them that wait for an answer: facts, what was said again, and what is in doubt. */
 				open_count: number;
 			};
 		};
@@ -3677,12 +3678,12 @@ export interface components {
 			/** Format: int64 */
 			injected_tokens: number;
 		};
-		/** @description Statements: facts first, then what is in doubt, then what was confirmed; of each the newest first. */
+		/** @description Statements, in the order of their beliefs; of each the newest first. */
 		ReviewData: {
 			statements: components["schemas"]["BelievedItem"][];
 			/** @description All statements of the person. */
 			total_count: number;
-			/** @description Those among them that nobody answered: facts and what is in doubt. */
+			/** @description Those among them that wait for an answer: facts, what was said again, and what is in doubt. */
 			open_count: number;
 		};
 		/** @description A person whose statements to show. Unknown keys are refused. */
@@ -3961,6 +3962,11 @@ export interface components {
 		SureItem: {
 			id: string;
 			text: string;
+			/**
+			 * Format: date-time
+			 * @description Since when it no longer holds, if it does not.
+			 */
+			until?: string | null;
 		};
 		/** @description Result of a sync or a rebuild. */
 		SyncedData: {
@@ -4199,8 +4205,8 @@ export interface components {
 			};
 		};
 		/**
-		 * @description What a person says of a statement: `keep`, it is true; `wrong`, it never was; `scene`, it was said in a game or a story, as
-		 *     was all of its session; `ended`, it is no longer true.
+		 * @description What a person says of a statement: `keep`, it is true, whatever was answered before; `wrong`, it never was, or is about
+		 *     somebody else; `scene`, it was said in a game or a story, as was all of its session; `ended`, it is no longer true.
 		 * @enum {string}
 		 */
 		Verdict: "keep" | "wrong" | "scene" | "ended";

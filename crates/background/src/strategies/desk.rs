@@ -86,13 +86,17 @@ pub(crate) fn failed(error: impl Into<EngineError>) -> Failure {
     }
 }
 
-/// The user's memory that an episode was written to.
-pub(crate) fn episode_of_user(event: &MemoryEvent) -> Option<About> {
+/// The user's memory that changed: an episode was written, or its person answered about it.
+pub(crate) fn memory_of_user(event: &MemoryEvent) -> Option<About> {
     match event {
-        MemoryEvent::EpisodeWritten { owner, .. } if owner.kind == OwnerKind::User => Some(About {
-            owner: Some(owner.clone()),
-            subject: String::new(),
-        }),
+        MemoryEvent::EpisodeWritten { owner, .. } | MemoryEvent::Reviewed { owner, .. }
+            if owner.kind == OwnerKind::User =>
+        {
+            Some(About {
+                owner: Some(owner.clone()),
+                subject: String::new(),
+            })
+        }
         _ => None,
     }
 }

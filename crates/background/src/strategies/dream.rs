@@ -20,7 +20,7 @@ use model::{EntryKind, Owner, Page, Scope, Timestamp};
 use ports::runs::{MemoryEvent, Threshold};
 
 use crate::strategies::desk::{
-    NO_ANSWER, all, ask, episode_of_user, failed, known, owners, recorded, with_dropped,
+    NO_ANSWER, all, ask, failed, known, memory_of_user, owners, recorded, with_dropped,
 };
 
 /// So many episodes call for a run before the night does.
@@ -58,7 +58,7 @@ impl Strategy for Dream {
     }
 
     fn about(&self, event: &MemoryEvent) -> Option<About> {
-        episode_of_user(event)
+        memory_of_user(event)
     }
 
     async fn run(&self, context: &RunContext) -> Result<RunOutcome, Failure> {
@@ -100,7 +100,15 @@ impl Dream {
                 candidates.extend(of_foresights(foresights, now));
                 candidates.extend(of_facts(&known, profile, &earned));
             }
-            let is_there = |id: &str| there.contains(id);
+            // No statement stands on two pages: what the profile tells now leaves the page of what is going on.
+            let is_there = |id: &str| {
+                let told = || {
+                    known
+                        .iter()
+                        .any(|fact| fact.id == id && is_told(profile, fact.text))
+                };
+                there.contains(id) && !(page == Page::Memory && told())
+            };
             let curated = self.curate(context, (scope, owner, page), &candidates, &is_there);
             if let Some(left_out) = curated.await? {
                 (count, dropped) = (count + 1, dropped + left_out);
@@ -197,17 +205,21 @@ fn of_foresights(foresights: &[Hit], now: Timestamp) -> Vec<Candidate> {
         .collect()
 }
 
+/// Whether the profile says the same.
+fn is_told(profile: &[Hit], text: &str) -> bool {
+    profile
+        .iter()
+        .any(|hit| extract::is_duplicate(&hit.doc.text, text))
+}
+
 /// The newest facts that have earned their place and are in no statement of the profile.
 fn of_facts(known: &[KnownFact<'_>], profile: &[Hit], earned: &BTreeSet<&str>) -> Vec<Candidate> {
-    let told = |text: &str| {
-        profile
-            .iter()
-            .any(|hit| extract::is_duplicate(&hit.doc.text, text))
-    };
     let lasting = known
         .iter()
         .filter(|fact| fact.is_current && earned.contains(fact.id));
-    let newest = lasting.take(FACTS_MAX).filter(|fact| !told(fact.text));
+    let newest = lasting
+        .take(FACTS_MAX)
+        .filter(|fact| !is_told(profile, fact.text));
     (0i64..)
         .zip(newest)
         .map(|(n, fact)| Candidate {

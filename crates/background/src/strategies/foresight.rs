@@ -55,12 +55,8 @@ impl Strategy for ExtractForesight {
         {
             return Ok(outcome(0));
         }
-        // Without a model, only rules wrote the facts.
         let teller = context.chat.as_ref().map(|chat| extract::signed(chat.model()));
-        let facts = match &teller {
-            Some(_) => all(&self.engine, &work.scope, owner, EntryKind::Fact).await?,
-            None => Vec::new(),
-        };
+        let facts = all(&self.engine, &work.scope, owner, EntryKind::Fact).await?;
         let is_known = |new: &Foresight| {
             standing.iter().any(|hit| {
                 hit.doc.valid_from == Some(new.from) && extract::is_duplicate(&hit.doc.text, &new.content)
@@ -69,9 +65,10 @@ impl Strategy for ExtractForesight {
         let put: Vec<Entry> = self
             .announced(&cell, owner)
             .into_iter()
-            .map(|new| self.worded(&new, &facts).unwrap_or((new, false)))
+            .filter_map(|new| self.worded(new, &facts))
             .filter(|(new, _)| !is_known(new))
             .map(|(new, by_model)| {
+                // Without a model, only rules wrote the facts.
                 let author = teller.clone().filter(|_| by_model).unwrap_or_else(by_rules);
                 entry(&new, &cell, owner, author)
             })
@@ -99,13 +96,17 @@ impl ExtractForesight {
     }
 
     /// The event in the words of the fact that contains it, and whether these differ from the rules' words: then a
-    /// model wrote them.
-    fn worded(&self, new: &Foresight, facts: &[Hit]) -> Option<(Foresight, bool)> {
+    /// model wrote them. None where no fact says it: its person took it back, or it was forgotten.
+    fn worded(&self, new: Foresight, facts: &[Hit]) -> Option<(Foresight, bool)> {
         let zone = &self.engine.settings().zone;
         let mut of_message = facts.iter().filter(|hit| hit.doc.sources.contains(&new.source));
-        let worded = of_message.find_map(|hit| new.in_words_of(&hit.doc.text, zone))?;
-        let by_model = worded.content != new.content;
-        Some((worded, by_model))
+        if let Some(worded) = of_message.find_map(|hit| new.in_words_of(&hit.doc.text, zone)) {
+            let by_model = worded.content != new.content;
+            return Some((worded, by_model));
+        }
+        // Said before, it is no second fact.
+        let is_said = |hit: &Hit| extract::is_duplicate(&hit.doc.text, &new.content);
+        facts.iter().any(is_said).then_some((new, false))
     }
 }
 

@@ -15,7 +15,7 @@ use model::{Entry, EntryId, EntryKind, Origin, Owner, Scope};
 use ports::runs::MemoryEvent;
 
 use crate::strategies::desk::{
-    NO_ANSWER, all, ask, by_rules, episode_of_user, failed, known, recorded, with_dropped,
+    NO_ANSWER, all, ask, by_rules, failed, known, memory_of_user, recorded, with_dropped,
 };
 
 /// Quiet time before the strategy updates a profile.
@@ -41,7 +41,7 @@ impl Strategy for ExtractUserProfile {
     }
 
     fn about(&self, event: &MemoryEvent) -> Option<About> {
-        episode_of_user(event)
+        memory_of_user(event)
     }
 
     async fn run(&self, context: &RunContext) -> Result<RunOutcome, Failure> {

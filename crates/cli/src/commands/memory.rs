@@ -214,7 +214,7 @@ pub(super) async fn ask(desk: &Desk, api: &Api, args: AskArgs) -> Result<Exit, F
 }
 
 /// Nothing is found of a name that nobody has.
-async fn tell_if_nobody(api: &Api, owner: &Owner) -> Result<(), Failure> {
+pub(super) async fn tell_if_nobody(api: &Api, owner: &Owner) -> Result<(), Failure> {
     let OwnersData { owners } = api.get("/owners").await?;
     if owners.iter().any(|known| known.id == owner.id.as_str()) {
         return Ok(());

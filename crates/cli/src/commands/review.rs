@@ -9,12 +9,20 @@ use model::Owner;
 use wire::review::{Belief, Verdict};
 use wire::{AnswerData, AnswerRequest, BelievedItem, ReviewData, ReviewRequest};
 
-use super::memory::{ids, whole_id};
+use super::memory::{ids, tell_if_nobody, whole_id};
 use super::{Desk, name, scope};
 use crate::api::Api;
 use crate::args::{ReviewArgs, VerdictArg};
 use crate::error::{Exit, Failure};
 use crate::output::{date, say};
+
+/// What the letters mean.
+const LETTERS: &str = "  k  it is true
+  w  it never was, or it is about somebody else
+  g  it was said in a game or a story, as was all of that conversation
+  n  it was true and is no longer
+  s  it stays as it is, and the next review asks again
+Every answer can be changed: `quipu review ID keep` brings back what you took back.";
 
 pub(super) async fn review(desk: &Desk, api: &Api, args: ReviewArgs) -> Result<Exit, Failure> {
     let whose = Reviewing {
@@ -61,6 +69,9 @@ impl Reviewing<'_> {
         if self.desk.json {
             return self.desk.tell(&data, || Ok(()));
         }
+        if data.total_count == 0 {
+            tell_if_nobody(self.api, &self.owner).await?;
+        }
         if io::stdin().is_terminal() && io::stdout().is_terminal() {
             return self.ask(data, limit).await;
         }
@@ -83,27 +94,35 @@ impl Reviewing<'_> {
 
     /// Asks a person about one statement after the other, until there is no more, or `q`.
     async fn ask(&self, data: ReviewData, limit: u8) -> Result<Exit, Failure> {
-        let open = |one: &BelievedItem| one.belief != Belief::Confirmed;
-        let mut left: VecDeque<BelievedItem> = data.statements.into_iter().filter(open).collect();
+        let open = data.statements.into_iter().filter(|one| one.belief.is_open());
+        let mut left: VecDeque<BelievedItem> = open.collect();
         let mut lines = io::stdin().lock().lines();
         while let Some(one) = left.pop_front() {
-            let (what, day) = (one.belief.as_str(), date(&one.timestamp));
+            let what = match one.belief {
+                Belief::Again => "said again after you took it back",
+                Belief::Doubt => "in doubt, perhaps somebody else's words",
+                _ => "fact",
+            };
+            let day = date(&one.timestamp);
             say!(
-                "\n{what} of {day}, {} more:\n  {}",
+                "\n{what}, {day}, {} more:\n  {}",
                 left.len(),
                 model::one_line(&one.text)
             )?;
             let verdict = loop {
-                say!("[k]eep, [w]rong, a [g]ame, [n]o longer, [s]kip, [q]uit?")?;
+                say!("[k]eep, [w]rong, a [g]ame, [n]o longer, [s]kip, [q]uit, [?]")?;
                 let typed = lines.next().transpose().map_err(anyhow::Error::from)?;
                 break match typed.as_deref().map(str::trim) {
-                    None | Some("q") => return Ok(Exit::Ok),
-                    Some("s" | "") => None,
-                    Some("k") => Some(Verdict::Keep),
-                    Some("w") => Some(Verdict::Wrong),
-                    Some("g") => Some(Verdict::Scene),
-                    Some("n") => Some(Verdict::Ended),
-                    Some(_) => continue,
+                    None | Some("q" | "quit") => return Ok(Exit::Ok),
+                    Some("s" | "skip" | "") => None,
+                    Some("k" | "keep") => Some(Verdict::Keep),
+                    Some("w" | "wrong") => Some(Verdict::Wrong),
+                    Some("g" | "game" | "scene") => Some(Verdict::Scene),
+                    Some("n" | "no longer" | "ended") => Some(Verdict::Ended),
+                    Some(_) => {
+                        say!("{LETTERS}")?;
+                        continue;
+                    }
                 };
             };
             if let Some(verdict) = verdict {
@@ -131,6 +150,11 @@ impl Reviewing<'_> {
 
 fn told(changed: AnswerData) -> Result<(), Failure> {
     let facts = text::counted(changed.facts, "fact", "facts");
-    let made = text::counted(changed.derived, "line", "lines");
-    say!("{facts} changed; {made} of profile and upcoming events went with it")
+    match changed.derived {
+        0 => say!("{facts} changed"),
+        made => say!(
+            "{facts} changed; {} made of it went with it",
+            text::counted(made, "memory", "memories")
+        ),
+    }
 }

@@ -267,20 +267,22 @@ async fn what_is_believed_is_listed_and_answered_by_a_bare_id() {
     let answered = typed(&desk, &[&format!("review {id} wrong")])
         .await
         .expect("it is answered");
-    assert!(
-        answered.said.starts_with("1 fact changed; 0 lines of "),
-        "{}",
-        answered.said
-    );
+    assert_eq!(answered.said, "1 fact changed\n");
     let left = typed(&desk, &["review"]).await.expect("it is listed").said;
-    assert_eq!(
-        left,
-        "0 of 0 statements; `quipu review ID keep`, `wrong`, `scene` or `ended` answers one\n"
+    assert!(
+        left.starts_with("withdrawn  ") && left.contains("\n1 of 1 statements; "),
+        "{left}"
     );
-    let again = typed(&desk, &[&format!("review {id} keep")])
+    let kept = [&*format!("review {id} keep"), "review --json"];
+    let kept = typed(&desk, &kept).await.expect("it is back").said;
+    assert!(kept.contains(r#""belief": "confirmed""#), "{kept}");
+    let gone = typed(&desk, &["review af_0 keep"]).await.expect_err("it is none");
+    assert_eq!(gone.exit, Exit::NotFound);
+    let nobody = typed(&desk, &["review --user nobody"])
         .await
-        .expect_err("it is gone");
-    assert_eq!(again.exit, Exit::NotFound);
+        .expect("it is said")
+        .said;
+    assert!(nobody.starts_with("nobody here is called `nobody`"), "{nobody}");
 }
 
 #[tokio::test]

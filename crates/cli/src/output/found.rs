@@ -220,7 +220,8 @@ impl ListEntry {
         // Of a quotation, what was said.
         let words = stems(text.split_once(" says: \"").map_or(&*text, |(_, said)| said));
         let (kind, held) = validity(it, found);
-        if !look.explain && it.superseded_by.is_none() && words.is_subset(&self.stems) {
+        let holds = it.superseded_by.is_none() && it.valid_until.is_none();
+        if !look.explain && holds && words.is_subset(&self.stems) {
             return;
         }
         self.stems.extend(words);

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use serde::Serialize;
-use wire::{FactItem, SearchData};
+use wire::{FactItem, SearchData, SureItem};
 
 use super::layout::date;
 
@@ -17,6 +17,8 @@ pub(crate) struct Reply {
     speaker: Option<String>,
     timestamp: String,
     id: String,
+    /// Since when it no longer holds.
+    until: Option<String>,
     replaced: Option<Replaced>,
 }
 
@@ -30,16 +32,13 @@ struct Replaced {
 /// The line that answers: the first that has a word of the question. None where nothing is sure: a line that only means something
 /// near is for a model to read.
 pub(crate) fn reply(found: &SearchData) -> Option<Reply> {
-    found
-        .sure
-        .iter()
-        .flatten()
-        .find_map(|sure| told(found, &sure.id, &sure.text))
+    found.sure.iter().flatten().find_map(|sure| told(found, sure))
 }
 
-fn told(found: &SearchData, id: &str, text: &str) -> Option<Reply> {
-    let message = found.messages.iter().find(|message| message.id == id);
-    let fact = found.facts.iter().find(|fact| fact.id == id);
+fn told(found: &SearchData, sure: &SureItem) -> Option<Reply> {
+    let id = &sure.id;
+    let message = found.messages.iter().find(|message| message.id == *id);
+    let fact = found.facts.iter().find(|fact| fact.id == *id);
     let (speaker, timestamp, explain) = match (message, fact) {
         (Some(message), _) => {
             let speaker = message.sender_name.as_ref().or(message.sender_id.as_ref());
@@ -49,17 +48,18 @@ fn told(found: &SearchData, id: &str, text: &str) -> Option<Reply> {
         (None, None) => return None,
     };
     explain.as_ref().filter(|explain| !explain.terms.is_empty())?;
-    let is_own = |fact: &&FactItem| fact.id == id || fact.message_ids.iter().any(|of| of == id);
+    let is_own = |fact: &&FactItem| fact.id == *id || fact.message_ids.contains(id);
     let replaced = found.facts.iter().filter(is_own).flat_map(|newer| {
         let older = found.facts.iter();
         older.filter(|fact| fact.superseded_by.as_ref() == Some(&newer.id))
     });
     let newest = replaced.max_by(|a, b| a.timestamp.cmp(&b.timestamp));
     Some(Reply {
-        text: text.to_owned(),
+        text: sure.text.clone(),
         speaker,
         timestamp: timestamp.clone(),
-        id: id.to_owned(),
+        id: id.clone(),
+        until: sure.until.clone(),
         replaced: newest.map(|older| Replaced {
             text: older.content.clone(),
             timestamp: older.timestamp.clone(),
@@ -74,6 +74,9 @@ impl fmt::Display for Reply {
             write!(f, "{speaker}, ")?;
         }
         write!(f, "{}, {}", date(&self.timestamp), self.id)?;
+        if let Some(until) = &self.until {
+            write!(f, "; no longer, since {}", date(until))?;
+        }
         if let Some(older) = &self.replaced {
             let (text, day) = (model::one_line(&older.text), date(&older.timestamp));
             write!(f, "; before, on {day}: {text}")?;
@@ -130,6 +133,9 @@ mod tests {
         assert_eq!(line(&message).as_deref(), Some(expected));
         let fact = json!([{"id": "f3", "text": "I like tea."}]);
         assert_eq!(line(&fact).as_deref(), Some("I like tea. (1 February 2025, f3)"));
+        let ended = json!([{"id": "f3", "text": "I like tea.", "until": "2025-03-02T18:00:00Z"}]);
+        let expected = "I like tea. (1 February 2025, f3; no longer, since 2 March 2025)";
+        assert_eq!(line(&ended).as_deref(), Some(expected));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use model::{EntryId, Timestamp};
 
 use super::owned::{Owned, Thing};
-use super::wording::{WordStem, Wording};
+use super::wording::{WordStem, Wording, mark};
 
 /// A fact's text, read once.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,6 +92,8 @@ pub struct KnownFacts {
     by_thing: HashMap<Thing, BTreeSet<Number>>,
     /// Facts that name an id as superseded.
     superseded: HashMap<EntryId, BTreeSet<Number>>,
+    /// What was taken back: its mark, and when its person answered.
+    withdrawn: BTreeMap<EntryId, (String, Timestamp)>,
 }
 
 impl KnownFacts {
@@ -121,21 +123,34 @@ impl KnownFacts {
         self.facts.insert(number, known);
     }
 
-    /// Removes a fact; the facts that it superseded are valid again.
+    /// Puts the mark of a statement that was taken back in the place of the fact with that id.
+    pub fn withdraw(&mut self, id: EntryId, mark: &str, at: Timestamp) {
+        self.remove(&id);
+        self.withdrawn.insert(id, (mark.to_owned(), at));
+    }
+
+    /// When a statement in these words was last taken back.
+    pub fn withdrawn_since(&self, text: &str) -> Option<Timestamp> {
+        let same = |(other, _): &&(String, Timestamp)| *other == mark(text);
+        self.withdrawn.values().filter(same).map(|(_, at)| *at).max()
+    }
+
+    /// Removes a fact, or a mark; the facts that it superseded are valid again.
     pub fn remove(&mut self, id: &EntryId) {
+        self.withdrawn.remove(id);
         let known = self.numbers.remove(id);
         let Some((number, known)) = known.and_then(|number| Some((number, self.facts.remove(&number)?)))
         else {
             return;
         };
         for term in known.statement.wording.terms() {
-            withdraw(&mut self.by_term, term, number);
+            take_out(&mut self.by_term, term, number);
         }
         if let Some(owned) = &known.statement.owned {
-            withdraw(&mut self.by_thing, &owned.thing, number);
+            take_out(&mut self.by_thing, &owned.thing, number);
         }
         for old in &known.supersedes {
-            withdraw(&mut self.superseded, old, number);
+            take_out(&mut self.superseded, old, number);
         }
     }
 
@@ -208,7 +223,7 @@ impl KnownFacts {
     }
 }
 
-fn withdraw<K: std::hash::Hash + Eq>(of: &mut HashMap<K, BTreeSet<Number>>, key: &K, number: Number) {
+fn take_out<K: std::hash::Hash + Eq>(of: &mut HashMap<K, BTreeSet<Number>>, key: &K, number: Number) {
     if let Some(numbers) = of.get_mut(key) {
         numbers.remove(&number);
         if numbers.is_empty() {

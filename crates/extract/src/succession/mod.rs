@@ -18,6 +18,7 @@ mod wording;
 
 pub use known::is_another_day;
 pub use known::{Counts, KnownFacts, Statement, Supersession};
+pub use wording::mark;
 pub(crate) use wording::said_words;
 
 /// Whether two facts are the same in nearly the same words; every number and every negation must agree.

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use text::terms;
+use text::{Fnv, terms};
 
 use crate::facts::statement::{denies, ends};
 use crate::words::words;
@@ -70,6 +70,11 @@ impl Wording {
         let common_min = (self.terms.len() * SAME_SHARE.0).div_ceil(SAME_SHARE.1);
         self.terms.len() - common_min + 1
     }
+}
+
+/// What tells a statement that was taken back without its words: 16 hexadecimal digits.
+pub fn mark(text: &str) -> String {
+    format!("{:016x}", Fnv::of(text::said(text).as_bytes()))
 }
 
 /// Whether two texts say the same, without reading the words of those that differ at a glance.

@@ -1,10 +1,13 @@
 //! A person's answers about what Quipu believes: kept in the files, and carried to what was made of a statement.
 
+use std::time::Duration;
+
 use extract::consolidate::page::Own;
 use memory::{Belief, Believed, Curate, Engine, EngineError, List, ReplacePage, Standing, Verdict};
 use model::{Entry, EntryId, EntryKind, Page, Scope, SessionKey};
+use ports::runs::MemoryEvent;
 
-use crate::stage::{Stage, ask, finds, flush, say, session, user, written};
+use crate::stage::{Stage, ask, finds, flush, minute, question, say, session, user, written};
 
 async fn tell(stage: &Stage, engine: &Engine, key: &SessionKey, minute: i64, texts: &[&str]) {
     for (at, text) in (minute..).zip(texts) {
@@ -13,6 +16,9 @@ async fn tell(stage: &Stage, engine: &Engine, key: &SessionKey, minute: i64, tex
     engine.flush(flush(key)).await.expect("it cuts");
     assert_eq!(stage.rest(engine).await, 0);
 }
+
+/// A minute after every answer.
+const LATER: i64 = 1_000_000;
 
 async fn believed(engine: &Engine) -> Vec<Believed> {
     let all = engine.review(&Scope::default(), &user("ann")).await;
@@ -93,7 +99,11 @@ async fn what_is_wrong_goes_from_facts_profile_and_pages_and_the_message_stays()
 
     answer(&engine, "Lisbon", Verdict::Wrong).await;
     let after = believed(&engine).await;
-    assert!(!has(&after, "Lisbon") && has(&after, "theremin"), "{after:?}");
+    let beliefs: Vec<(Belief, bool)> = after
+        .iter()
+        .map(|one| (one.belief, one.text.contains("Lisbon")))
+        .collect();
+    assert_eq!(beliefs, [(Belief::Fact, false), (Belief::Withdrawn, true)]);
     let texts: Vec<String> = stage
         .vault
         .entries()
@@ -146,7 +156,14 @@ async fn when_what_took_its_place_is_wrong_the_earlier_fact_holds_again() {
     assert!(!has(&before, "Lisbon") && has(&before, "Porto"), "{before:?}");
     answer(&engine, "Porto", Verdict::Wrong).await;
     let after = believed(&engine).await;
-    assert!(has(&after, "Lisbon") && !has(&after, "Porto"), "{after:?}");
+    assert!(
+        after[0].belief == Belief::Fact && after[0].text.contains("Lisbon"),
+        "{after:?}"
+    );
+    assert!(
+        after[1].belief == Belief::Withdrawn && after[1].text.contains("Porto"),
+        "{after:?}"
+    );
 }
 
 #[tokio::test]
@@ -166,7 +183,11 @@ async fn a_scene_takes_all_of_its_session_and_the_same_words_elsewhere() {
         &engine,
         &session("again"),
         3_000,
-        &["I have a wolf called Fang!", "I live in Lisbon."],
+        &[
+            "I have a wolf called Fang!",
+            "I live in Lisbon.",
+            "My sword is called Ember.",
+        ],
     )
     .await;
     let all = believed(&engine).await;
@@ -194,7 +215,7 @@ async fn a_scene_takes_all_of_its_session_and_the_same_words_elsewhere() {
         .answer(&Scope::default(), &user("ann"), &wolf.id, Verdict::Scene)
         .await;
     let answered = answered.expect("it is answered");
-    assert_eq!((answered.facts, answered.derived), (3, 1));
+    assert_eq!((answered.facts, answered.derived), (4, 1));
     // The game goes on in the same session.
     tell(
         &stage,
@@ -209,10 +230,25 @@ async fn a_scene_takes_all_of_its_session_and_the_same_words_elsewhere() {
         .await;
     assert_eq!(listed.expect("a list").total, 1);
     let left = believed(&engine).await;
-    assert!(left.len() == 1 && has(&left, "Lisbon"), "{left:?}");
+    let open: Vec<&Believed> = left.iter().filter(|one| one.belief.is_open()).collect();
+    assert!(open.len() == 1 && open[0].text.contains("Lisbon"), "{left:?}");
     let found = ask(&engine, "ann", "What is my sword called?").await;
     let sword = found.messages.iter().find(|hit| hit.doc.text.contains("sword"));
     assert!(sword.is_some_and(|hit| hit.is_withdrawn));
+
+    // One true statement of it comes back, and nothing else.
+    answer(&engine, "sword", Verdict::Keep).await;
+    let listed = engine
+        .list(List::all(Scope::default(), user("ann"), EntryKind::Fact))
+        .await;
+    assert_eq!(listed.expect("a list").total, 2);
+    let found = ask(&engine, "ann", "What is my sword called?").await;
+    for hit in &found.messages {
+        assert_eq!(
+            hit.is_withdrawn,
+            hit.doc.text.contains("wolf") || hit.doc.text.contains("cannons")
+        );
+    }
 }
 
 #[tokio::test]
@@ -228,10 +264,26 @@ async fn what_was_kept_is_confirmed_and_what_is_over_has_ended() {
     )
     .await;
     answer(&engine, "Lisbon", Verdict::Keep).await;
+    let heard = stage.listener.heard();
+    assert!(
+        matches!(heard.last(), Some(MemoryEvent::Reviewed { .. })),
+        "the profile follows: {heard:?}"
+    );
     answer(&engine, "theremin", Verdict::Ended).await;
     let after = believed(&engine).await;
-    assert_eq!(after.len(), 1);
-    assert_eq!(after[0].belief, Belief::Confirmed);
+    let beliefs: Vec<Belief> = after.iter().map(|one| one.belief).collect();
+    assert_eq!(beliefs, [Belief::Confirmed, Belief::Ended]);
+    let now = memory::Search {
+        asked_at: Some(minute(LATER)),
+        ..question("ann", "What do I play?")
+    };
+    let found = engine.search(now).await.expect("it is answered");
+    let theremin = found
+        .messages
+        .iter()
+        .find(|hit| hit.doc.text.contains("theremin"));
+    let ended = theremin.map(|hit| hit.ended.len());
+    assert_eq!(ended, Some(1), "the message says that it no longer holds");
     let listed = |standing| List {
         standing: Some(standing),
         ..List::all(Scope::default(), user("ann"), EntryKind::Fact)
@@ -239,7 +291,71 @@ async fn what_was_kept_is_confirmed_and_what_is_over_has_ended() {
     let ended = engine.list(listed(Standing::Superseded)).await.expect("a list");
     assert!(ended.hits.len() == 1 && ended.hits[0].doc.text.contains("theremin"));
     answer(&engine, "Lisbon", Verdict::Wrong).await;
-    assert_eq!(believed(&engine).await, [], "a confirmed fact can be taken back");
+    let after = believed(&engine).await;
+    assert_eq!(
+        after[1].belief,
+        Belief::Withdrawn,
+        "a confirmed fact can be taken back"
+    );
+    answer(&engine, "theremin", Verdict::Keep).await;
+    answer(&engine, "Lisbon", Verdict::Ended).await;
+    let after = believed(&engine).await;
+    let beliefs: Vec<(Belief, bool)> = after
+        .iter()
+        .map(|one| (one.belief, one.text.contains("Lisbon")))
+        .collect();
+    assert_eq!(
+        beliefs,
+        [(Belief::Confirmed, false), (Belief::Ended, true)],
+        "each answer can be changed"
+    );
+}
+
+#[tokio::test]
+async fn what_was_taken_back_and_is_said_again_is_asked_and_is_no_fact() {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    tell(&stage, &engine, &session("one"), 0, &["I live in Lisbon."]).await;
+    answer(&engine, "Lisbon", Verdict::Wrong).await;
+    let lisbon = |stage: &Stage| {
+        facts(stage)
+            .iter()
+            .filter(|fact| fact.body.contains("Lisbon"))
+            .count()
+    };
+
+    // The same message once more, as after a second import that no ledger knows of.
+    tell(&stage, &engine, &session("copy"), 0, &["I live in Lisbon."]).await;
+    let after = believed(&engine).await;
+    assert!(
+        after.len() == 1 && after[0].belief == Belief::Withdrawn,
+        "{after:?}"
+    );
+    assert_eq!(lisbon(&stage), 0);
+    let found = ask(&engine, "ann", "Where do I live?").await;
+    assert!(found.messages.iter().all(|hit| hit.is_withdrawn), "its copy, too");
+
+    tell(&stage, &engine, &session("two"), LATER, &["I live in Lisbon!"]).await;
+    let after = believed(&engine).await;
+    assert!(after.len() == 1 && after[0].belief == Belief::Again, "{after:?}");
+    assert_eq!(lisbon(&stage), 0);
+    stage.clock.advance(Duration::from_hours(24 * 365));
+    answer(&engine, "Lisbon", Verdict::Wrong).await;
+    let after = believed(&engine).await;
+    assert!(
+        after.len() == 1 && after[0].belief == Belief::Withdrawn,
+        "{after:?}"
+    );
+
+    answer(&engine, "Lisbon", Verdict::Keep).await;
+    let after = believed(&engine).await;
+    assert!(
+        after.len() == 1 && after[0].belief == Belief::Confirmed,
+        "{after:?}"
+    );
+    assert_eq!((lisbon(&stage), facts(&stage).len()), (1, 1), "no mark is left");
+    let found = ask(&engine, "ann", "Where do I live?").await;
+    assert!(found.messages.iter().all(|hit| !hit.is_withdrawn));
 }
 
 #[tokio::test]
@@ -256,19 +372,19 @@ async fn a_statement_in_doubt_is_no_fact_until_its_person_says_so() {
     answer(&engine, "boat", Verdict::Keep).await;
     answer(&engine, "Hull", Verdict::Wrong).await;
     let after = believed(&engine).await;
-    assert!(
-        after.len() == 1 && after[0].belief == Belief::Confirmed,
-        "{after:?}"
-    );
+    let beliefs: Vec<Belief> = after.iter().map(|one| one.belief).collect();
+    assert_eq!(beliefs, [Belief::Confirmed, Belief::Withdrawn]);
     assert!(finds(&engine, "ann", "boat", "My boat is called Nell").await);
-    let again = engine
-        .answer(&Scope::default(), &user("ann"), &before[0].id, Verdict::Wrong)
+    let unknown = engine
+        .answer(
+            &Scope::default(),
+            &user("ann"),
+            &EntryId::new("af_0"),
+            Verdict::Wrong,
+        )
         .await;
-    let gone = engine
-        .answer(&Scope::default(), &user("ann"), &before[1].id, Verdict::Wrong)
-        .await;
-    let missing = [again, gone]
-        .into_iter()
-        .filter(|answered| matches!(answered, Err(EngineError::NotFound { .. })));
-    assert_eq!(missing.count(), 1, "only what is shown can be answered");
+    assert!(
+        matches!(unknown, Err(EngineError::NotFound { .. })),
+        "only what is shown can be answered"
+    );
 }

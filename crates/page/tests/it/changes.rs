@@ -75,11 +75,24 @@ async fn each_statement_is_answered_and_the_view_says_what_it_changed() {
     );
     let wrong = stage.submit(&path, &answer("wrong")).await.text;
     assert!(
-        wrong.contains("Taken back: 1 fact") && !wrong.contains(&id),
+        wrong.contains("Taken back: 1 fact") && wrong.contains("You took it back"),
         "{wrong}"
     );
-    let gone = stage.submit(&path, &answer("wrong")).await;
+    let back = stage.submit(&path, &answer("keep")).await.text;
+    assert!(
+        back.contains("You confirmed it") && !back.contains("You took it back"),
+        "{back}"
+    );
+    let unknown = [("id", "ada_af_0"), ("verdict", "keep"), ("skip", "0")];
+    let gone = stage.submit(&path, &unknown).await;
     assert_eq!(gone.status, 404, "{}", gone.text);
+    let first = stage.html(&format!("{path}&skip=first")).await;
+    assert!(first.contains("green tea"), "{first}");
+    let beyond = stage.html(&format!("{path}&skip=5000")).await;
+    assert!(
+        beyond.contains("From the beginning") && !beyond.contains("Nothing to look at"),
+        "{beyond}"
+    );
     let other = stage.submit(&path, &answer("perhaps")).await;
     assert_eq!(other.status, 422, "{}", other.text);
 }

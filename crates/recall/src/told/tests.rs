@@ -113,6 +113,51 @@ fn a_fact_is_told_where_its_message_is_not() {
 }
 
 #[test]
+fn what_has_ended_is_told_with_its_end_and_not_beside_what_holds() {
+    let made = |id, text, of: &str, until| model::Doc {
+        sources: vec![MessageId::new(of)],
+        valid_until: until,
+        ..fact(id, day(3), text)
+    };
+    let told = |until| {
+        corpus([
+            made("f1", "I play the cello.", "m1", Some(until)),
+            made("f2", "ann says: \"I play the theremin\".", "m2", Some(until)),
+            made("f3", "My theremin stands in the hall.", "m2", None),
+            turn("m1", "a", day(3), "ann", "I play the cello!"),
+            turn(
+                "m2",
+                "b",
+                day(3),
+                "ann",
+                "I play the theremin. My theremin stands in the hall.",
+            ),
+        ])
+    };
+    let over = told(day(9));
+    let cello = lines(&over, "Do I play the cello?");
+    assert!(
+        cello.contains("2023-01-04 until 2023-01-10, user: I play the cello!"),
+        "{cello}"
+    );
+    let hall = lines(&over, "Does my theremin stand in the hall?");
+    assert!(
+        hall.contains("user: My theremin stands in the hall.") && !hall.contains("play the theremin"),
+        "{hall}"
+    );
+    let theremin = lines(&over, "Do I play the theremin?");
+    assert!(
+        theremin.contains("until 2023-01-10, user: I play the theremin."),
+        "{theremin}"
+    );
+    let holds = lines(&told(day(9_000)), "Do I play the theremin?");
+    assert!(
+        holds.contains("I play the theremin. My") && !holds.contains("until"),
+        "it has not ended yet: {holds}"
+    );
+}
+
+#[test]
 fn an_earlier_value_is_told_as_earlier() {
     let mut old = fact("f1", day(3), "Ann lives in Graz.");
     old.sources = vec![MessageId::new("m1")];

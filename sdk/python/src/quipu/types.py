@@ -13,8 +13,8 @@ else:
 AddStatus = Literal["accumulated", "extracted"]
 """Whether an add made memory."""
 
-Belief = Literal["fact", "doubt", "confirmed"]
-"""How a statement stands: a fact that nobody confirmed; in doubt, and no fact, because its message may have the words of somebody else; or confirmed."""
+Belief = Literal["fact", "again", "doubt", "confirmed", "ended", "withdrawn"]
+"""How a statement stands: a fact that nobody confirmed; said again after its person took it back; in doubt, because its message may have the words of somebody else; a fact that was confirmed; one that has ended; taken back, as wrong or as said in a scene. Only facts are facts: the others are in the words of a message."""
 
 ChangedBy = Literal["person", "run"]
 """Author of a change."""
@@ -86,7 +86,7 @@ UpdateData = Any
 """The episode after the change."""
 
 Verdict = Literal["keep", "wrong", "scene", "ended"]
-"""What a person says of a statement: `keep`, it is true; `wrong`, it never was; `scene`, it was said in a game or a story, as was all of its session; `ended`, it is no longer true."""
+"""What a person says of a statement: `keep`, it is true, whatever was answered before; `wrong`, it never was, or is about somebody else; `scene`, it was said in a game or a story, as was all of its session; `ended`, it is no longer true."""
 
 When = Union[int, str]
 """An instant as a client writes it."""
@@ -1975,7 +1975,7 @@ RequestItem = TypedDict("RequestItem", {"at": "str", "status": "int", "prompt_to
 
 
 class ReviewData(TypedDict):
-    """Statements: facts first, then what is in doubt, then what was confirmed; of each the newest first."""
+    """Statements, in the order of their beliefs; of each the newest first."""
 
     statements: List[BelievedItem]
 
@@ -1983,7 +1983,7 @@ class ReviewData(TypedDict):
     """All statements of the person."""
 
     open_count: int
-    """Those among them that nobody answered: facts and what is in doubt."""
+    """Those among them that wait for an answer: facts, what was said again, and what is in doubt."""
 
 
 class ReviewRequest(TypedDict):
@@ -2293,6 +2293,9 @@ class SureItem(TypedDict):
     id: str
 
     text: str
+
+    until: NotRequired[Union[str, None]]
+    """Since when it no longer holds, if it does not."""
 
 
 class SyncedData(TypedDict):

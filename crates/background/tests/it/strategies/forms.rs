@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use memory::{EditEntry, Forget, Method, RecordedChange, Search, Verdict};
 use model::{EntryId, EntryKind, Origin, Owner, Page, Scope, SessionId, SessionKey};
-use ports::runs::RunState;
+use ports::runs::{MemoryEvent, RunState};
 use ports::{By, Vault as _};
 use testkit::models::ScriptedChat;
 
@@ -97,6 +97,41 @@ async fn core_memory_has_what_was_said_on_two_days_and_what_its_person_confirmed
         .await;
     assert_eq!(kept.expect("it is answered").facts, 1);
     assert!(dreamt().await.contains("nurse"));
+}
+
+#[tokio::test]
+async fn a_statement_that_was_kept_before_it_was_a_fact_stands_on_one_page() {
+    let stage = Stage::default();
+    let process = stage.open().await;
+    let pasted = "Please fix the grammar:\n\nDear Ms Quill,\n\nI live in Hull now.";
+    stage
+        .say(&process, "one", "ann", &[pasted, "I play the cello."])
+        .await;
+    stage.run(&process, PROFILE).await;
+    let (scope, owner) = (Scope::default(), user("ann"));
+    let all = process.engine.review(&scope, &owner).await.expect("it is shown");
+    let hull = all.iter().find(|one| one.text.contains("Hull")).expect("a doubt");
+    let kept = process
+        .engine
+        .answer(&scope, &owner, &hull.id, Verdict::Keep)
+        .await;
+    assert_eq!(kept.expect("it is answered").facts, 1);
+    stage.run(&process, "dream").await;
+    let page_of = async |of| page(&process.engine, of).await.matches("Hull").count();
+    assert_eq!(page_of(Page::Memory).await, 1, "the profile does not tell it yet");
+    let reviewed = MemoryEvent::Reviewed {
+        scope: scope.clone(),
+        owner: owner.clone(),
+    };
+    process
+        .offline
+        .events()
+        .emit(vec![reviewed])
+        .await
+        .expect("it is told");
+    stage.run(&process, PROFILE).await;
+    stage.run(&process, "dream").await;
+    assert_eq!((page_of(Page::Memory).await, page_of(Page::User).await), (0, 1));
 }
 
 #[tokio::test]
@@ -249,6 +284,22 @@ async fn an_announcement_is_listed_found_and_ends() {
     assert!(answer.memories.iter().any(|hit| hit.doc.key.id == doc.key.id));
     stage.run(&process, "dream").await;
     assert!(page(&process.engine, Page::Memory).await.contains(&*doc.key.id));
+}
+
+#[tokio::test]
+async fn an_announcement_that_was_taken_back_is_none_when_it_is_said_again() {
+    let stage = Stage::default();
+    let process = stage.open().await;
+    let rome = "I'm flying to Rome on 6 May 2026.";
+    stage.say(&process, "s", "ann", &[rome]).await;
+    stage.run(&process, FORESIGHT).await;
+    let (scope, owner) = (Scope::default(), user("ann"));
+    let all = process.engine.review(&scope, &owner).await.expect("it is shown");
+    let wrong = process.engine.answer(&scope, &owner, &all[0].id, Verdict::Wrong);
+    assert_eq!(wrong.await.expect("it is answered").derived, 1);
+    stage.say_twice(&process, "t", "ann", &[rome]).await;
+    stage.run(&process, FORESIGHT).await;
+    assert_eq!(texts(&process.engine, "ann", EntryKind::Foresight).await, [""; 0]);
 }
 
 #[tokio::test]

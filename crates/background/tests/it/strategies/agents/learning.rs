@@ -109,7 +109,7 @@ async fn what_an_agent_learnt_of_who_is_forgotten_is_forgotten_too() {
     let ann = Owner::user(Name::parse("ann").expect("a name"));
     let episode = |events: &[MemoryEvent]| match &events[0] {
         MemoryEvent::EpisodeWritten { episode, .. } => episode.clone(),
-        other @ MemoryEvent::CaseWritten { .. } => panic!("{other:?}"),
+        other @ (MemoryEvent::CaseWritten { .. } | MemoryEvent::Reviewed { .. }) => panic!("{other:?}"),
     };
     for way in 0..3 {
         let stage = Stage::open(Some(writer())).await;
