@@ -37,15 +37,21 @@ impl Server {
 
     /// With more arguments of `quipu serve`.
     pub(crate) async fn start_with(binary: &Path, root: &Path, more: &[&str]) -> anyhow::Result<Self> {
+        Self::run(Command::new(binary), root, more).await
+    }
+
+    /// The binary of a command, with the command's environment.
+    pub(crate) async fn run(mut program: Command, root: &Path, more: &[&str]) -> anyhow::Result<Self> {
         let port = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
-        let child = Command::new(binary)
+        let child = program
             .args(["serve", "--listen", &format!("127.0.0.1:{port}"), "--root"])
             .arg(root)
             .args(more)
             .stdout(Stdio::null())
             .spawn()
-            .with_context(|| format!("cannot run `{}`", binary.display()))?;
+            .with_context(|| format!("cannot run `{}`", program.get_program().display()))?;
         let client = reqwest::Client::builder()
+            .no_proxy()
             .pool_max_idle_per_host(CLIENTS * 2)
             .build()?;
         let server = Self {
@@ -65,16 +71,26 @@ impl Server {
     }
 
     pub(crate) async fn post(&self, path: &str, body: &Value) -> anyhow::Result<Value> {
-        let answer = self
-            .client
-            .post(format!("{}/api/v2/memory/{path}", self.url))
-            .json(body)
-            .send()
-            .await?;
+        self.post_to(&format!("memory/{path}"), body).await
+    }
+
+    /// Posts to a route below `/api/v2`.
+    pub(crate) async fn post_to(&self, route: &str, body: &Value) -> anyhow::Result<Value> {
+        let url = format!("{}/api/v2/{route}", self.url);
+        let answer = self.client.post(url).json(body).send().await?;
         let status = answer.status();
         let value: Value = answer.json().await?;
-        ensure!(status.is_success(), "{path}: {status}: {value}");
+        ensure!(status.is_success(), "{route}: {status}: {value}");
         Ok(value)
+    }
+
+    /// The text of a route below `/api/v2`, with its query.
+    pub(crate) async fn get(&self, route: &str) -> anyhow::Result<String> {
+        let url = format!("{}/api/v2/{route}", self.url);
+        let answer = self.client.get(url).send().await?;
+        let (status, text) = (answer.status(), answer.text().await?);
+        ensure!(status.is_success(), "{route}: {status}: {text}");
+        Ok(text)
     }
 
     /// Sends a chat request through the proxy and returns the headers of the answer.

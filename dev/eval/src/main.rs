@@ -5,7 +5,7 @@
 //! Reading order: `cases` (what every data set becomes), `locomo`, `longmemeval` and `talks` (how), `measure` (what is
 //! counted), `bm25` (the baseline), `server` (the product through its HTTP API), `offline` (ranking alone, in this process, its vectors `cached`), `changed` (facts that change),
 //! `facts` (a draw for readers), `extraction` (what a chat model extracts),
-//! `built` (the binary as a process), `turn` (what a conversation turn is given), `speed`, `idle`, `words`.
+//! `built` (the binary as a process), `turn` (what a conversation turn is given), `own` (all of it on a person's own export), `speed`, `idle`, `words`.
 #![expect(clippy::print_stdout, reason = "a measurement's result is what it prints")]
 
 mod bm25;
@@ -20,6 +20,7 @@ mod locomo;
 mod longmemeval;
 mod measure;
 mod offline;
+mod own;
 mod server;
 mod speed;
 mod talks;
@@ -67,6 +68,8 @@ enum Command {
     Extract(extraction::ExtractArgs),
     /// What memory adds to a conversation turn, through a server that this command starts
     Turn(turn::TurnArgs),
+    /// Memory of your own export, in numbers alone: no word of it is printed or kept
+    Own(own::OwnArgs),
     /// Start, ingest, acknowledgement, search, growth, rebuild
     Speed(speed::SpeedArgs),
     /// What waiting sessions cost
@@ -120,6 +123,7 @@ async fn main() -> anyhow::Result<()> {
         Command::Changed(args) => changed::run(&args).await,
         Command::Extract(args) => extraction::run(&args).await,
         Command::Turn(args) => turn::run(args).await,
+        Command::Own(args) => own::run(args).await,
         Command::Speed(args) => speed::run(args).await,
         Command::Idle(args) => idle::run(args).await,
     }

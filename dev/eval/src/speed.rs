@@ -99,7 +99,7 @@ fn adds(owner: &str, session: usize, memories: usize, words: &mut Words) -> Vec<
         .collect()
 }
 
-fn quantile(sorted: &[Duration], q: f64) -> Duration {
+pub(crate) fn quantile(sorted: &[Duration], q: f64) -> Duration {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

@@ -7,10 +7,10 @@
 //! (facts), `probes`, `updates` (changed facts), `strangers` (all of these), `offline` (the same without a server).
 
 mod dialogue;
-mod door;
+pub(crate) mod door;
 mod offline;
 mod probes;
-mod sets;
+pub(crate) mod sets;
 mod strangers;
 mod told;
 mod updates;
@@ -115,7 +115,7 @@ fn print_late(door: &Door) {
 }
 
 /// `n of m (p %)`
-fn share(part: usize, all: usize) -> String {
+pub(crate) fn share(part: usize, all: usize) -> String {
     format!(
         "{part} of {all} ({:.0} %)",
         100.0 * part as f64 / all.max(1) as f64

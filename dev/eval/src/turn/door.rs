@@ -3,9 +3,14 @@
 //! Owns: starting both, importing what people said, asking, and what of a recorded request memory added. Never: what a
 //! question should have been given.
 
+#![expect(clippy::disallowed_methods, reason = "measuring reads the real clock")]
+
 use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use futures::stream::{self, StreamExt, TryStreamExt};
@@ -22,14 +27,14 @@ const RETRIES: usize = 2;
 
 /// Somebody with a memory of their own, and what is imported for them, session by session.
 #[derive(Debug, Clone)]
-pub(super) struct Person {
-    pub(super) user: String,
-    pub(super) project: String,
-    pub(super) sessions: Vec<Session>,
+pub(crate) struct Person {
+    pub(crate) user: String,
+    pub(crate) project: String,
+    pub(crate) sessions: Vec<Session>,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Session {
+pub(crate) struct Session {
     pub(super) id: String,
     /// As the route `add` reads them.
     pub(super) messages: Vec<Value>,
@@ -37,28 +42,35 @@ pub(super) struct Session {
 
 /// What stood in a recorded request beside the question.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Given {
+pub(crate) struct Given {
     /// All of it, wrappers and the time included.
-    pub(super) text: String,
+    pub(crate) text: String,
     /// As Quipu counts it.
-    pub(super) tokens: usize,
+    pub(crate) tokens: usize,
+    /// Until the answer came, when it was asked first.
+    pub(crate) took: Duration,
 }
 
 /// The model server knows a request by its `seed`.
 type Recorded = Arc<Mutex<BTreeMap<u64, String>>>;
 
-pub(super) struct Door {
+pub(crate) struct Door {
     server: Server,
     recorded: Recorded,
     asked: AtomicU64,
     late: AtomicU64,
     clients: usize,
     _backend: Backend,
-    _root: TempDir,
+    root: TempDir,
 }
 
 impl Door {
     pub(super) async fn open(args: &CommonArgs) -> anyhow::Result<Self> {
+        Self::of(Command::new(&args.binary), args.clients).await
+    }
+
+    /// Of the binary of a command, with the command's environment.
+    pub(crate) async fn of(program: Command, clients: usize) -> anyhow::Result<Self> {
         let recorded = Recorded::default();
         let backend = Backend::start(Config {
             cache: CacheKind::None,
@@ -81,14 +93,23 @@ impl Door {
         let root = tempfile::tempdir()?;
         let more = ["--upstream", backend.base_url()];
         Ok(Self {
-            server: Server::start_with(&args.binary, root.path(), &more).await?,
+            server: Server::run(program, root.path(), &more).await?,
             recorded,
             asked: AtomicU64::new(0),
             late: AtomicU64::new(0),
-            clients: args.clients.max(1),
+            clients: clients.max(1),
             _backend: backend,
-            _root: root,
+            root,
         })
+    }
+
+    pub(crate) fn server(&self) -> &Server {
+        &self.server
+    }
+
+    /// Where the server keeps its memory.
+    pub(crate) fn root(&self) -> &Path {
+        self.root.path()
     }
 
     /// Imports each person's sessions in order, several people at once, and waits until all is extracted.
@@ -125,8 +146,9 @@ impl Door {
     }
 
     /// A turn does not wait long for memory, and a busy machine is late: what was given nothing is asked again.
-    async fn ask(&self, person: &Person, question: &str) -> anyhow::Result<Given> {
+    pub(crate) async fn ask(&self, person: &Person, question: &str) -> anyhow::Result<Given> {
         let mut given = self.ask_once(person, question).await?;
+        let took = given.took;
         for _ in 0..RETRIES {
             if !given.is_nothing() {
                 break;
@@ -136,11 +158,11 @@ impl Door {
                 self.late.fetch_add(1, Ordering::Relaxed);
             }
         }
-        Ok(given)
+        Ok(Given { took, ..given })
     }
 
     /// So many turns were given something only when they were asked again.
-    pub(super) fn late(&self) -> u64 {
+    pub(crate) fn late(&self) -> u64 {
         self.late.load(Ordering::Relaxed)
     }
 
@@ -156,7 +178,9 @@ impl Door {
         headers.insert("x-quipu-memory", HeaderValue::from_static("read-only"));
         let message = json!({"role": "user", "content": question});
         let body = json!({"model": "m", "seed": seed, "messages": [message]});
+        let started = Instant::now();
         let answer = self.server.chat(headers, &body).await?;
+        let took = started.elapsed();
         let injected = answer
             .get("x-quipu-injected")
             .and_then(|value| value.to_str().ok());
@@ -166,6 +190,7 @@ impl Door {
                 .context("the model server was not asked")?
                 .replacen(question, "", 1),
             tokens: injected.and_then(tokens).unwrap_or(0),
+            took,
         })
     }
 
@@ -182,11 +207,11 @@ impl Door {
 
 impl Given {
     /// Without what only tells the time.
-    pub(super) fn memory(&self) -> &str {
+    pub(crate) fn memory(&self) -> &str {
         self.text.split("<quipu-time>").next().unwrap_or_default().trim()
     }
 
-    pub(super) fn is_nothing(&self) -> bool {
+    pub(crate) fn is_nothing(&self) -> bool {
         self.memory().is_empty()
     }
 }
@@ -212,6 +237,8 @@ fn tokens(injected: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use serde_json::json;
 
     use super::{Given, tokens, words_of};
@@ -225,6 +252,7 @@ mod tests {
         let given = |text: &str| Given {
             text: text.to_owned(),
             tokens: 0,
+            took: Duration::ZERO,
         };
         assert!(given("\n\n<quipu-time>Current date and time: noon</quipu-time>").is_nothing());
         assert_eq!(

@@ -170,7 +170,7 @@ fn say(person: &mut Person, is_user: bool, at: Timestamp, text: &str) -> anyhow:
 }
 
 /// Whether the key stands in the text. Parts between commas must all stand there; of spellings between slashes, one.
-pub(super) fn stands(text: &str, key: &str) -> bool {
+pub(crate) fn stands(text: &str, key: &str) -> bool {
     let text = text.to_lowercase();
     key.to_lowercase()
         .split(',')
