@@ -308,6 +308,11 @@ fn the_table_has_labels_and_numbers_and_no_word_of_the_person() {
     ] {
         assert!(table.lines().any(|line| line == row), "{row}\n{table}");
     }
+    let page = include_str!("../../../../docs/consolidation.md");
+    for line in table.lines().filter(|line| line.starts_with("| ")) {
+        let label = line.rsplit_once(" | ").expect("two columns").0;
+        assert!(page.contains(label), "docs/consolidation.md has no row `{label}`");
+    }
     // The labels are those of a table that knows nobody.
     let nobody = Figures {
         questions: Some(Scores::default()),
