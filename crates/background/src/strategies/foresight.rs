@@ -3,14 +3,17 @@
 //! Owns: one run for each segment in which a user announces something. Never: announcements by others, or a second
 //! entry for the same event.
 //!
-//! Rules find the event and its time; the wording comes from the segment's facts, which a model may have written. So it
-//! costs no call.
+//! Rules find the event and its time, and word it. So it costs no call.
+
+use std::collections::BTreeSet;
 
 use crate::{About, Failure, RunContext, RunOutcome, Strategy};
 use async_trait::async_trait;
 use extract::consolidate::foresight::{Foresight, foresights};
-use memory::{Curate, Engine, Hit};
-use model::{Cell, CellId, Entry, EntryId, EntryKind, Message, Origin, Owner, OwnerKind, Parent, ParentKind};
+use memory::{Belief, Curate, Engine};
+use model::{
+    Cell, CellId, Entry, EntryId, EntryKind, Message, Origin, Owner, OwnerKind, Parent, ParentKind, Scope,
+};
 use ports::runs::MemoryEvent;
 
 use crate::strategies::desk::{all, by_rules, failed, recorded};
@@ -55,23 +58,17 @@ impl Strategy for ExtractForesight {
         {
             return Ok(outcome(0));
         }
-        let teller = context.chat.as_ref().map(|chat| extract::signed(chat.model()));
-        let facts = all(&self.engine, &work.scope, owner, EntryKind::Fact).await?;
         let is_known = |new: &Foresight| {
             standing.iter().any(|hit| {
                 hit.doc.valid_from == Some(new.from) && extract::is_duplicate(&hit.doc.text, &new.content)
             })
         };
+        let taken_back = self.taken_back(&work.scope, owner).await?;
         let put: Vec<Entry> = self
             .announced(&cell, owner)
             .into_iter()
-            .filter_map(|new| self.worded(new, &facts))
-            .filter(|(new, _)| !is_known(new))
-            .map(|(new, by_model)| {
-                // Without a model, only rules wrote the facts.
-                let author = teller.clone().filter(|_| by_model).unwrap_or_else(by_rules);
-                entry(&new, &cell, owner, author)
-            })
+            .filter(|new| !is_known(new) && !taken_back.contains(&text::said(&new.content)))
+            .map(|new| entry(&new, &cell, owner))
             .collect();
         let count = put.len();
         let curate = Curate::new(&work.scope, owner, put, Vec::new());
@@ -95,18 +92,16 @@ impl ExtractForesight {
         foresights(&own, &self.engine.settings().zone)
     }
 
-    /// The event in the words of the fact that contains it, and whether these differ from the rules' words: then a
-    /// model wrote them. None where no fact says it: its person took it back, or it was forgotten.
-    fn worded(&self, new: Foresight, facts: &[Hit]) -> Option<(Foresight, bool)> {
-        let zone = &self.engine.settings().zone;
-        let mut of_message = facts.iter().filter(|hit| hit.doc.sources.contains(&new.source));
-        if let Some(worded) = of_message.find_map(|hit| new.in_words_of(&hit.doc.text, zone)) {
-            let by_model = worded.content != new.content;
-            return Some((worded, by_model));
-        }
-        // Said before, it is no second fact.
-        let is_said = |hit: &Hit| extract::is_duplicate(&hit.doc.text, &new.content);
-        facts.iter().any(is_said).then_some((new, false))
+    /// The words of statements that the user took back.
+    async fn taken_back(&self, scope: &Scope, owner: &Owner) -> Result<BTreeSet<String>, Failure> {
+        let all = self
+            .engine
+            .review(scope, owner)
+            .await
+            .map_err(failed)?
+            .into_iter();
+        let taken_back = all.filter(|one| matches!(one.belief, Belief::Again | Belief::Withdrawn));
+        Ok(taken_back.map(|one| text::said(&one.text)).collect())
     }
 }
 
@@ -115,7 +110,7 @@ fn outcome(count: usize) -> RunOutcome {
     RunOutcome::of(format!("{events} written"))
 }
 
-fn entry(new: &Foresight, cell: &Cell, owner: &Owner, author: String) -> Entry {
+fn entry(new: &Foresight, cell: &Cell, owner: &Owner) -> Entry {
     let (id, whose) = (
         EntryId::new(new.id()),
         (cell.session.scope.clone(), owner.clone()),
@@ -124,7 +119,7 @@ fn entry(new: &Foresight, cell: &Cell, owner: &Owner, author: String) -> Entry {
         session: Some(cell.session.session.clone()),
         valid_from: Some(new.from),
         valid_until: Some(new.until),
-        author: Some(author),
+        author: Some(by_rules()),
         parent: Some(Parent::new(ParentKind::Memcell, cell.id.as_str())),
         sources: vec![new.source.clone()],
         senders: vec![new.sender.clone()],

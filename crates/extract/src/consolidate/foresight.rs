@@ -36,19 +36,6 @@ impl Foresight {
     pub fn id(&self) -> String {
         format!("fs_{}", hash(&[self.source.as_str(), &self.content], 16))
     }
-
-    /// The same event in the words of a fact of the same message, if that contains the same time: if a model wrote the
-    /// fact, it has also worded the event, and no second call is needed.
-    pub fn in_words_of(&self, fact: &str, zone: &Zone) -> Option<Self> {
-        let is_same = |expression: &Expression| {
-            expression.span.from == self.from && is_ahead(expression, self.said_at, zone)
-        };
-        let mut times = expressions(fact, self.said_at, zone).into_iter();
-        times.any(|expression| is_same(&expression)).then(|| Self {
-            content: plain(fact, CONTENT_CHARS_MAX),
-            ..self.clone()
-        })
-    }
 }
 
 /// Words of habits, suppositions and refusals: what they say has no one time.

@@ -303,33 +303,6 @@ async fn an_announcement_that_was_taken_back_is_none_when_it_is_said_again() {
 }
 
 #[tokio::test]
-async fn an_announcement_in_a_models_words_is_signed_by_it() {
-    let told = r#"{"parts":[{"last":1,"title":"A flight","summary":"Ann flies to Rome.","facts":[
-        {"text":"Ann is flying to Rome on 6 March 2026.","messages":[1],"date":""}]}]}"#;
-    let model = || Some(Arc::new(ScriptedChat::answering(move |_| Ok(told.to_owned()))));
-    let mut stage = Stage::default();
-    (stage.teller, stage.chat) = (model(), model());
-    let process = stage.open().await;
-    stage
-        .say(&process, "s", "ann", &["I'm flying to Rome on Friday."])
-        .await;
-    stage.run(&process, FORESIGHT).await;
-    let found = hits(&process.engine, "ann", EntryKind::Foresight).await;
-    assert_eq!(found[0].doc.text, "Ann is flying to Rome on 6 March 2026.");
-    let path = found[0].doc.path.as_ref().into();
-    let file = stage
-        .vault
-        .read(&path)
-        .await
-        .expect("it reads")
-        .expect("it is there");
-    assert_eq!(
-        file.entries[0].entry.author.as_deref(),
-        Some("fake/scripted@prompt-2")
-    );
-}
-
-#[tokio::test]
 async fn a_profile_is_not_found_piece_by_piece() {
     let stage = Stage::default();
     let process = stage.open().await;

@@ -87,19 +87,6 @@ fn no_memcell_announces_more_than_ten() {
     assert!(found.iter().all(|one| one.id().starts_with("fs_")));
 }
 
-#[test]
-fn a_fact_of_the_same_time_words_it() {
-    let zone = Zone::utc();
-    let announced = &foresights(&[said("I'm flying to Rome on Friday.")], &zone)[0];
-    let worded = announced.in_words_of("Ann has a flight to Rome on 10 May 2024.", &zone);
-    let worded = worded.expect("it is the same day");
-    assert_eq!(worded.content, "Ann has a flight to Rome on 10 May 2024.");
-    assert_eq!((worded.from, worded.until), (announced.from, announced.until));
-    for fact in ["Ann has a flight to Rome on 11 May 2024.", "Ann flies to Rome."] {
-        assert_eq!(announced.in_words_of(fact, &zone), None, "{fact}");
-    }
-}
-
 proptest! {
     #[test]
     fn whatever_is_said_a_foresight_is_one_harmless_line(texts in prop::collection::vec(super::pages::hostile(), 0..6)) {
