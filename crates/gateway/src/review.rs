@@ -2,14 +2,12 @@
 //!
 //! Owns: permissions for both, and pages of statements. Never: what an answer does (the engine does).
 
-use axum::http::StatusCode;
 use macro_rules_attribute::apply;
 use memory::{Belief, Believed, Verdict};
 use wire::review::{Belief as BeliefWord, Verdict as VerdictWord};
 use wire::{AnswerData, AnswerRequest, ApiId, BelievedItem, ReviewData, ReviewRequest};
 
 use crate::body::JsonBody;
-use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
 use crate::openapi::described;
 
@@ -52,10 +50,7 @@ pub(crate) async fn answer_review(visit: Visit, JsonBody { value, .. }: JsonBody
     let verdict = text::same!(value.verdict, VerdictWord => Verdict: Keep, Wrong, Scene, Ended);
     let engine = visit.gateway.engine.clone();
     let answered = visit.write(async move { engine.answer(&scope, &owner, &id, verdict).await });
-    let changed = answered.await.map_err(|failure| match failure.status() {
-        StatusCode::NOT_FOUND => Failure::not_found("statement to review", &value.id),
-        _ => failure,
-    })?;
+    let changed = answered.await?;
     Ok(visit.answer(AnswerData {
         facts: changed.facts,
         derived: changed.derived,

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use extract::mark;
 use model::{
-    CONFIRMED, Doc, DocKind, Entry, EntryId, EntryKind, MessageId, Origin, Owner, Role, SCENE, Scope,
+    CONFIRMED, Doc, DocKind, ENDED, Entry, EntryId, EntryKind, MessageId, Origin, Owner, Role, SCENE, Scope,
     SessionId, Timestamp, WRONG,
 };
 use ports::runs::MemoryEvent;
@@ -175,8 +175,8 @@ async fn answer(
     }
     edit::follow(world, paths).await?;
     let (scope, owner) = (scope.clone(), owner.clone());
-    let answered = MemoryEvent::Reviewed { scope, owner };
-    world.parts.events.emit(vec![answered]).await?;
+    let answered = vec![MemoryEvent::Reviewed { scope, owner }];
+    world.parts.events.emit(answered).await?;
     Ok(reviewed)
 }
 
@@ -278,7 +278,7 @@ impl Judged {
             let others: Vec<MessageId> = others.cloned().collect();
             entry.sources.extend(others);
         }
-        entry.labels.retain(|label| label != CONFIRMED);
+        entry.labels.retain(|label| label != CONFIRMED && label != ENDED);
         let is = match self.verdict {
             Verdict::Keep => {
                 entry.labels.push(CONFIRMED.to_owned());
@@ -286,25 +286,24 @@ impl Judged {
                 return;
             }
             Verdict::Ended => {
+                entry.labels.push(ENDED.to_owned());
                 entry.valid_until = Some(self.now);
                 return;
             }
             Verdict::Wrong => IS_WRONG,
             // The same words in another session make no scene of all that was said there.
-            Verdict::Scene if entry.session == self.session => (SCENE, WAS_A_SCENE),
-            Verdict::Scene => (WRONG, WAS_A_SCENE),
+            Verdict::Scene if entry.session == self.session => (SCENE, "You said that this was a scene."),
+            Verdict::Scene => (WRONG, "You said that this was a scene."),
         };
         withdraw(entry, is, self.now);
     }
 }
 
 /// A label of what was taken back, and the text that stands in its place.
-type Taken = (&'static str, &'static str);
-pub(crate) const IS_WRONG: Taken = (WRONG, "You said that this is wrong.");
-const WAS_A_SCENE: &str = "You said that this was a scene.";
+pub(crate) const IS_WRONG: (&str, &str) = (WRONG, "You said that this is wrong.");
 
 /// Puts the mark of a statement that was taken back in the place of its words. It held until the answer.
-pub(crate) fn withdraw(entry: &mut Entry, (label, left): Taken, answered_at: Timestamp) {
+pub(crate) fn withdraw(entry: &mut Entry, (label, left): (&str, &str), answered_at: Timestamp) {
     entry.labels = vec![label.to_owned(), mark(&entry.body)];
     left.clone_into(&mut entry.body);
     // What it took the place of holds again.

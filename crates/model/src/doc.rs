@@ -87,6 +87,9 @@ pub const WRONG: &str = "wrong";
 /// Label of a fact of which its person said in a review that it was said in a scene, as is all of its session. Its text is gone.
 pub const SCENE: &str = "scene";
 
+/// Label of a fact of which its person said in a review that it no longer holds.
+pub const ENDED: &str = "ended";
+
 /// Label of a row whose file has another text under an id that another file holds.
 pub const CONFLICT: &str = "conflict";
 
@@ -155,6 +158,11 @@ impl Doc {
         labels
             .find(|label| !matches!(label.as_str(), WRONG | SCENE))
             .map(String::as_str)
+    }
+
+    /// Whether its person said in a review that it no longer holds.
+    pub fn is_ended(&self) -> bool {
+        self.has_label(ENDED)
     }
 
     /// Whether its person confirmed it in a review.

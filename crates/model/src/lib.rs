@@ -21,7 +21,7 @@ mod time;
 pub use attachment::{STORED_BY_A_MODEL, attachment, names_attachment, without_attachments};
 pub use cell::{Cell, CutReason};
 pub use doc::{
-    CONFIRMED, CONFLICT, Doc, DocId, DocKey, DocKind, EmbedderId, PROJECT_ONLY, SCENE, TURN_BYTES_MAX,
+    CONFIRMED, CONFLICT, Doc, DocId, DocKey, DocKind, ENDED, EmbedderId, PROJECT_ONLY, SCENE, TURN_BYTES_MAX,
     Vector, WRONG, dot,
 };
 pub use entry::{Entry, EntryKind, Origin, Parent, ParentKind, SkillStatus};

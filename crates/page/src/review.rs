@@ -51,8 +51,7 @@ pub(crate) struct PlaceQuery {
 
 pub(crate) async fn page(guest: Guest, Query(place): Query<PlaceQuery>) -> Result<Response, Problem> {
     // An address that a person changed shows the beginning.
-    let skip = place.skip.parse().unwrap_or_default();
-    Ok(html(&view(&guest, skip, None).await?))
+    Ok(html(&view(&guest, place.skip.parse().unwrap_or(0), None).await?))
 }
 
 async fn view(guest: &Guest, skip: usize, notice: Option<String>) -> Result<ReviewView, Refused> {

@@ -69,7 +69,7 @@ pub struct Hit {
     pub later: Option<DocId>,
     /// A message of which its person took a fact back, or that was said in a scene: found, and never given to a model unasked.
     pub is_withdrawn: bool,
-    /// Of a message, the facts made from it that have ended, with nothing in their place.
+    /// Of a message, the facts made from it of which their person said that they have ended.
     pub ended: Vec<Arc<Doc>>,
     /// An episode's best facts.
     pub facts: Vec<Hit>,

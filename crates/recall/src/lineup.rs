@@ -9,7 +9,6 @@ use model::{Doc, DocId, DocKind, MessageId, SessionId, Timestamp};
 
 use crate::corpus::Corpus;
 use crate::postings::Slot;
-use crate::row::RowKind;
 
 /// Turns further apart than this do not explain each other, though they have a session in common.
 const PAUSE_MAX_MS: i64 = 6 * 60 * 60 * 1000;
@@ -32,7 +31,7 @@ pub(crate) struct Lineup {
     /// By slot.
     visible: Vec<bool>,
     pub(crate) withdrawn: Withdrawn,
-    /// Facts with an end, by the messages that they were made from.
+    /// Facts of which people said that they have ended, by the messages that they were made from.
     ending: BTreeMap<DocId, Vec<Slot>>,
 }
 
@@ -84,7 +83,7 @@ impl Lineup {
         };
         for slot in corpus.ending() {
             let row = corpus.row(*slot);
-            for message in row.doc.sources.iter().filter(|_| row.kind == RowKind::Fact) {
+            for message in row.doc.sources.iter().filter(|_| row.doc.is_ended()) {
                 lineup
                     .ending
                     .entry(message.as_str().into())

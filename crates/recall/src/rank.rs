@@ -183,9 +183,9 @@ impl Ranker<'_> {
                 .map(|wanted| self.query.text[wanted.place.clone()].to_owned())
                 .collect();
         }
-        let ended = lineup.ending(&row.doc.key.id);
-        let ended =
-            ended.filter(|fact| validity.is_over(*fact) && validity.superseded_by(corpus, *fact).is_none());
+        let ended = lineup
+            .ending(&row.doc.key.id)
+            .filter(|fact| validity.is_over(*fact));
         let mut ended: Vec<Arc<Doc>> = ended.map(|fact| Arc::clone(&corpus.row(fact).doc)).collect();
         ended.sort_by(|a, b| a.key.id.cmp(&b.key.id));
         Hit {

@@ -86,13 +86,6 @@ text::worded! {
     }
 }
 
-impl Belief {
-    /// Whether its person has not answered yet.
-    pub fn is_open(self) -> bool {
-        matches!(self, Self::Fact | Self::Again | Self::Doubt)
-    }
-}
-
 /// A person's answer about one statement. Unknown keys are refused.
 #[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

@@ -21,7 +21,6 @@ const LETTERS: &str = "  k  it is true
   w  it never was, or it is about somebody else
   g  it was said in a game or a story, as was all of that conversation
   n  it was true and is no longer
-  s  it stays as it is, and the next review asks again
 Every answer can be changed: `quipu review ID keep` brings back what you took back.";
 
 pub(super) async fn review(desk: &Desk, api: &Api, args: ReviewArgs) -> Result<Exit, Failure> {
@@ -94,8 +93,8 @@ impl Reviewing<'_> {
 
     /// Asks a person about one statement after the other, until there is no more, or `q`.
     async fn ask(&self, data: ReviewData, limit: u8) -> Result<Exit, Failure> {
-        let open = data.statements.into_iter().filter(|one| one.belief.is_open());
-        let mut left: VecDeque<BelievedItem> = open.collect();
+        let mut left: VecDeque<BelievedItem> = data.statements.into();
+        left.retain(|one| matches!(one.belief, Belief::Fact | Belief::Again | Belief::Doubt));
         let mut lines = io::stdin().lock().lines();
         while let Some(one) = left.pop_front() {
             let what = match one.belief {
@@ -103,9 +102,9 @@ impl Reviewing<'_> {
                 Belief::Doubt => "in doubt, perhaps somebody else's words",
                 _ => "fact",
             };
-            let day = date(&one.timestamp);
             say!(
-                "\n{what}, {day}, {} more:\n  {}",
+                "\n{what}, {}, {} more:\n  {}",
+                date(&one.timestamp),
                 left.len(),
                 model::one_line(&one.text)
             )?;

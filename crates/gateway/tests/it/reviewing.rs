@@ -35,7 +35,7 @@ async fn a_statement_is_shown_with_its_source_and_answered() {
     assert_eq!(again, json!({"facts": 0, "derived": 0}));
     let unknown = json!({"user_id": "ada", "id": "ada_af_0", "verdict": "wrong"});
     let unknown = house.post("/api/v2/memory/answer", &unknown).await.error();
-    assert!(unknown.0 == 404 && unknown.2.contains("ada_af_0"), "{unknown:?}");
+    assert!(unknown.0 == 404 && unknown.2.contains("af_0"), "{unknown:?}");
     let search = json!({"user_id": "ada", "query": first["text"]});
     let found = house.post("/api/v2/memory/search", &search).await.data();
     assert!(

@@ -117,6 +117,7 @@ fn what_has_ended_is_told_with_its_end_and_not_beside_what_holds() {
     let made = |id, text, of: &str, until| model::Doc {
         sources: vec![MessageId::new(of)],
         valid_until: until,
+        labels: until.iter().map(|_| model::ENDED.to_owned()).collect(),
         ..fact(id, day(3), text)
     };
     let told = |until| {
