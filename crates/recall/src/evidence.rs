@@ -77,14 +77,6 @@ impl Evidence {
                 let count = f32::from(posting.count);
                 self.keyword[posting.slot as usize] +=
                     wanted.share * turns.saturate(at, count, weights.k1, weights.b);
-                // What is played or quoted, or what another does, says nothing for the words around it.
-                let lends = question.state.as_ref().is_none_or(|state| {
-                    let row = corpus.row(posting.slot);
-                    row.traits.material < 0.5 && !state.is_done_by_another(&row.doc.text)
-                });
-                if !lends {
-                    continue;
-                }
                 for (other, weight) in near.around(lineup, at) {
                     in_near.add(other, count * weight);
                 }

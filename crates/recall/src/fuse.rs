@@ -59,15 +59,10 @@ impl Fusion<'_> {
         }
         let later = self.lend(&facts, &mut strengths);
         if self.question.is_personal {
-            let lost = match self.question.state {
-                Some(_) => self.weights.state_material,
-                None => self.weights.material,
-            };
             for slot in &self.lineup.turns {
-                let Row { traits, doc, .. } = self.corpus.row(*slot);
-                let is_withdrawn = self.lineup.withdrawn.has(doc);
-                let material = if is_withdrawn { 1.0 } else { traits.material };
-                strengths[*slot as usize] *= 1.0 - lost * material;
+                if self.lineup.withdrawn.has(&self.corpus.row(*slot).doc) {
+                    strengths[*slot as usize] *= 1.0 - self.weights.withdrawn;
+                }
             }
         }
         let updates = match &self.question.state {

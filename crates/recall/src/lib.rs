@@ -3,8 +3,7 @@
 //! Owns: BM25, vector comparison, evidence fusion, time expressions, supersession, cutting to a budget. Never: I/O, a
 //! clock, a model call, storage, or where words begin and end ([`text`]).
 //!
-//! Reading order: [`hit`](Query) (queries and results), [`time`] (time expressions), `corpus` with `row`, `material`,
-//! `lexicon`, `postings` and `vectors` (the stored rows), then one search in its order: `rank` (the steps), `lineup` (the visible
+//! Reading order: [`hit`](Query) (queries and results), [`time`] (time expressions), `corpus` with `row`, `lexicon`, `postings` and `vectors` (the stored rows), then one search in its order: `rank` (the steps), `lineup` (the visible
 //! rows), `question` with `asking`, `evidence` with `near` and `cosines`, `validity`, `fuse` with [`Weights`], `state` with
 //! `statement` (questions about a present state), `score`; [`rerank`](Shortlist) (the order that a reranker makes); and
 //! [`told`], the text for a model.
@@ -17,7 +16,6 @@ mod fuse;
 mod hit;
 mod lexicon;
 mod lineup;
-mod material;
 mod near;
 mod postings;
 mod question;

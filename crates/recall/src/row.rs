@@ -10,7 +10,6 @@ use text::Language;
 
 use crate::corpus::Speakers;
 use crate::lexicon::{Lexicon, Term};
-use crate::material;
 use crate::postings::allocated;
 
 /// Kinds of rows that are indexed apart, because their lengths and words differ.
@@ -47,8 +46,6 @@ pub(crate) struct Traits {
     pub(crate) reply: bool,
     /// The share of its questions, by length.
     pub(crate) asks: f32,
-    /// The share that is quoted, by length.
-    pub(crate) material: f32,
     /// It names a time.
     pub(crate) time: bool,
     pub(crate) number: bool,
@@ -82,9 +79,6 @@ impl Row {
             asks: questions(&doc.text),
             ..Traits::default()
         };
-        if doc.role == Some(Role::User) {
-            traits.material = material::quoted(&doc.text);
-        }
         let counts = counts(&doc, lexicon, |word| {
             traits.number |= word.as_bytes()[0].is_ascii_digit();
             traits.time |= TIME_WORDS.binary_search(&word).is_ok();

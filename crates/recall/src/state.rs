@@ -7,9 +7,8 @@
 use model::Role;
 
 use crate::fuse::Fusion;
-use crate::lexicon::Term;
 use crate::postings::Slot;
-use crate::question::{QuestionWord, has_any, rarity};
+use crate::question::{QuestionWord, has_any};
 use crate::statement::{OTHERS, Statement};
 
 /// Only so many of the best statements are compared, so that nothing is brought up from farther down.
@@ -18,8 +17,6 @@ const COMPARED_MAX: usize = 40;
 const OVERTAKEN_MAX: usize = 5;
 /// Statements within a day belong together.
 const APART_MS: i64 = 24 * 60 * 60 * 1000;
-/// A word that is rarer than this share of an unknown word's rarity names the subject of a statement.
-const RARE: f32 = 0.45;
 /// A successor is this much likelier than any later statement of another day. Where several unrelated ones could each
 /// be the successor, none is.
 const STANDS_OUT: f32 = 1.9;
@@ -39,22 +36,12 @@ const BEHIND: f32 = -2.6;
 /// It is near to the question in meaning, and to the earlier statement.
 const MEANT: f32 = 1.3;
 const NEAR: f32 = 1.3;
-/// It shares rare words with the earlier one.
-const SHARED: f32 = 1.7;
 /// It mentions a change.
 const CHANGE: f32 = 1.0;
-/// Both contain a number or a time, which the question asks for.
-const MEASURED: f32 = 0.8;
-/// It asks.
-const ASKS: f32 = -0.9;
-/// The words of a change, of a measure and of other people are English.
+/// The words of a change and of other people are English.
 const UNREAD: f32 = -3.0;
-/// What another person does of what is asked for the asker, relative to a sentence that only mentions one.
-const OTHERS_DO: f32 = 2.0;
 /// Its subject is another person.
 const OF_OTHER: f32 = -3.0;
-/// It is not its speaker's own account.
-const MATERIAL: f32 = -2.0;
 
 /// Words of questions about how something was.
 const PAST: [&str; 14] = [
@@ -69,11 +56,6 @@ const EVENTS: [&str; 12] = [
 const ADVICE: [&str; 7] = ["advic", "advis", "help", "idea", "recommend", "suggest", "tip"];
 /// "We".
 const OURS: [&str; 3] = ["our", "ours", "we"];
-/// Words of questions whose answer is a number or a time.
-const MEASURES: [&str; 13] = [
-    "many", "much", "far", "often", "old", "long", "size", "number", "when", "day", "days", "time", "date",
-];
-
 /// Whether a question asks how something is or was, not for an event or for advice.
 fn asks_for_state(words: &[String], told: &[QuestionWord]) -> bool {
     !has_any(words, &EVENTS) && !told.iter().any(|word| ADVICE.contains(&word.stem.as_str()))
@@ -82,14 +64,8 @@ fn asks_for_state(words: &[String], told: &[QuestionWord]) -> bool {
 /// A question for a present state, besides its words.
 #[derive(Debug)]
 pub(crate) struct StateQuestion {
-    /// Nouns after "my": "boss" in "who is my boss".
-    pub(crate) heads: Vec<String>,
     /// Its subject is another person than the asker.
     pub(crate) is_of_other: bool,
-    /// What another does of whom one asks in "where do I live": "lives".
-    pub(crate) others_verb: Option<String>,
-    /// An answer is a number or a time.
-    pub(crate) seeks_measure: bool,
 }
 
 impl StateQuestion {
@@ -106,27 +82,8 @@ impl StateQuestion {
         if has_any(words, &PAST) || !asks_for_state(words, told) || !(is_own || is_present && !is_named) {
             return None;
         }
-        let owned = words
-            .windows(2)
-            .filter(|pair| matches!(pair[0].as_str(), "my" | "our"));
         Some(Self {
-            heads: owned.map(|pair| pair[1].clone()).collect(),
             is_of_other: has_any(words, &OTHERS),
-            others_verb: words
-                .windows(3)
-                .find(|said| said[0] == "do" && matches!(&*said[1], "i" | "we"))
-                .map(|said| format!("{}s", said[2])),
-            seeks_measure: has_any(words, &MEASURES),
-        })
-    }
-}
-
-impl StateQuestion {
-    /// Whether a text says of another what the question asks of the asker.
-    pub(crate) fn is_done_by_another(&self, text: &str) -> bool {
-        self.others_verb.as_deref().is_some_and(|verb| {
-            let mut words = text.split(|c: char| !c.is_alphanumeric());
-            words.any(|word| word.eq_ignore_ascii_case(verb))
         })
     }
 }
@@ -148,8 +105,7 @@ impl Fusion<'_> {
             .map(|slot| self.statement(state, *slot))
             .collect();
         for told in &best {
-            strengths[told.slot as usize] += self.weights.head * yes(told.has_head)
-                - self.weights.other * (yes(told.is_of_other) + OTHERS_DO * yes(told.others_do));
+            strengths[told.slot as usize] -= self.weights.other * yes(told.is_of_other);
         }
         let strength = |told: &Statement| strengths[told.slot as usize];
         best.sort_by(|a, b| strength(b).total_cmp(&strength(a)));
@@ -168,11 +124,6 @@ impl Fusion<'_> {
         }
         updates.sort_by_key(|update| self.corpus.row(update.old).order());
         updates
-    }
-
-    /// How rare a term is: 1 where no row has it.
-    pub(crate) fn share(&self, term: Term) -> f32 {
-        rarity(self.corpus, Some(term)) / rarity(self.corpus, None)
     }
 
     /// The best turns by the asker, best first.
@@ -211,12 +162,8 @@ impl Fusion<'_> {
                 + BEHIND * (strongest - strength)
                 + MEANT * self.evidence.vector[new.slot as usize]
                 + NEAR * near.unwrap_or(0.0)
-                + SHARED * self.shared(old, new)
                 + CHANGE * yes(new.tells_change)
-                + MEASURED * yes(new.has_measure && old.has_measure)
-                + ASKS * yes(new.asks)
-                + OF_OTHER * yes(new.is_of_other && !old.is_of_other)
-                + MATERIAL * self.corpus.row(new.slot).traits.material;
+                + OF_OTHER * yes(new.is_of_other && !old.is_of_other);
             (score, new.slot)
         });
         let scored: Vec<(f32, Slot)> = scored.collect();
@@ -229,20 +176,6 @@ impl Fusion<'_> {
         let stands_out = rivals.all(|(rival, _)| score - rival > STANDS_OUT);
         let answers = strengths[new as usize] >= ANSWERS * strengths[old.slot as usize];
         (stands_out && answers).then_some((score, new))
-    }
-
-    /// How many rare words two statements have in common that the question has not, by their rarity; at most 2.
-    fn shared(&self, old: &Statement, new: &Statement) -> f32 {
-        let asked = |term: &Term| {
-            let mut wanted = self.question.wanted.iter();
-            wanted.any(|wanted| wanted.term == Some(*term))
-        };
-        let both = old
-            .terms
-            .iter()
-            .filter(|term| new.terms.binary_search(term).is_ok() && !asked(term));
-        let rare = both.map(|term| self.share(*term)).filter(|share| *share > RARE);
-        rare.sum::<f32>().min(2.0)
     }
 }
 

@@ -67,12 +67,8 @@ weights! {
     substance = 0.5,
     /// Evidence of a memory for the messages it was made from.
     memory = 0.25,
-    /// The share of its strength that a row loses where all of it is quoted, or its speaker took it back …
-    material = 0.5,
-    /// … and where the question asks how something of theirs is.
-    state_material = 0.85,
-    /// The same thing of the asker's as in that question: "my boss".
-    head = 0.15,
+    /// The share of its strength that a message loses of which its person took a statement back.
+    withdrawn = 0.85,
     /// Deducted from rows about a person who is not the question's subject.
     other = 0.2,
     /// How sure it must be that a later statement overtakes an earlier one.
