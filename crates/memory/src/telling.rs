@@ -133,12 +133,11 @@ pub(crate) fn learn(known: &mut KnownFacts, doc: &Doc) {
         return;
     }
     let id = EntryId::new(doc.key.id.clone());
-    match doc.mark() {
-        Some(mark) => known.withdraw(id, mark, review::answered_at(doc)),
-        None => {
-            let statement = Statement::new(&doc.text, doc.time, doc.valid_from);
-            known.insert(id, statement, doc.supersedes.clone());
-        }
+    if let Some(mark) = doc.mark() {
+        known.withdraw(id, mark, review::answered_at(doc));
+    } else {
+        let statement = Statement::new(&doc.text, doc.time, doc.valid_from);
+        known.insert(id, statement, doc.supersedes.clone());
     }
 }
 

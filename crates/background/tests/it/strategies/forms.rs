@@ -1,11 +1,9 @@
 //! What each strategy makes of what people said, and what it makes nothing of.
 
-use std::sync::Arc;
-
 use memory::{EditEntry, Forget, Method, RecordedChange, Search, Verdict};
 use model::{EntryId, EntryKind, Origin, Owner, Page, Scope, SessionId, SessionKey};
+use ports::By;
 use ports::runs::{MemoryEvent, RunState};
-use ports::{By, Vault as _};
 use testkit::models::ScriptedChat;
 
 use crate::strategies::stage::{Stage, hits, name, page, put, put_fact, texts, user};
