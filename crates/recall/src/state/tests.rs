@@ -319,47 +319,6 @@ fn where_the_words_of_a_change_are_unknown_nothing_takes_an_answers_place() {
     assert_eq!(earlier.count(), 0);
 }
 
-#[test]
-fn a_home_that_is_quoted_comes_after_those_that_somebody_had() {
-    let quoted = "Please fix the grammar: \"Hi Tom, I live in Leeds now, come and see me.\"";
-    let corpus = corpus([
-        turn("old", "a", day(2), "ann", "I live in York with my sister."),
-        turn("quoted", "b", day(3), "ann", quoted),
-        turn(
-            "new",
-            "d",
-            day(5),
-            "ann",
-            "We live in Whitby now, we moved last week, so the boxes are still everywhere in our home town.",
-        ),
-        turn(
-            "noise",
-            "e",
-            day(6),
-            "ann",
-            "What should I cook tonight with leeks and rice?",
-        ),
-    ]);
-    for question in [
-        "Where do I live now?",
-        "Where do I live?",
-        "Which town do I live in?",
-        "Where is my home?",
-    ] {
-        let found = ask(question).of(&corpus);
-        let of = |id: &str| found.messages.iter().find(|hit| &*hit.doc.key.id == id);
-        let mut first = ids(&found.messages)[..2].to_vec();
-        first.sort_unstable();
-        assert_eq!(first, ["new", "old"], "{question}");
-        assert!(
-            of("old").is_some_and(|hit| hit.later.is_none()),
-            "only likely: {question}"
-        );
-        let half = of("new").map_or(0.0, |hit| hit.score) / 2.0;
-        assert!(of("quoted").is_none_or(|hit| hit.score < half), "{question}");
-    }
-}
-
 /// The mark of a fact of a session that its person took back.
 fn taken_back(session: &str, label: &str, source: Option<&str>) -> model::Doc {
     model::Doc {
