@@ -38,7 +38,9 @@ pub use interview::{Interview, Reaction};
 pub use prompt::{Prompt, Tail, memcell_request, signed};
 pub use repair::find as find_json;
 pub use sentence::sentences;
-pub use succession::{Counts, KnownFacts, Statement, Supersession, is_another_day, is_duplicate, mark};
+pub use succession::{
+    Answered, Counts, KnownFacts, Statement, Supersession, is_another_day, is_duplicate, mark,
+};
 pub use visible::own_words;
 
 /// Author of memories made by rules.

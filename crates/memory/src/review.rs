@@ -286,8 +286,7 @@ impl Judged {
                 return;
             }
             Verdict::Ended => {
-                entry.labels.push(ENDED.to_owned());
-                entry.valid_until = Some(self.now);
+                end(entry, self.now);
                 return;
             }
             Verdict::Wrong => IS_WRONG,
@@ -311,9 +310,15 @@ pub(crate) fn withdraw(entry: &mut Entry, (label, left): (&str, &str), answered_
     (entry.valid_from, entry.valid_until) = (None, Some(answered_at));
 }
 
-/// When a statement was taken back.
-pub(crate) fn answered_at(mark: &Doc) -> Timestamp {
-    mark.valid_until.unwrap_or(mark.time)
+/// Ends a fact, by its person's word.
+pub(crate) fn end(entry: &mut Entry, answered_at: Timestamp) {
+    entry.labels.push(ENDED.to_owned());
+    entry.valid_until = Some(answered_at);
+}
+
+/// When its person answered about a statement that was taken back or has ended.
+pub(crate) fn answered_at(fact: &Doc) -> Timestamp {
+    fact.valid_until.unwrap_or(fact.time)
 }
 
 /// The person's messages that say a statement in the same words.

@@ -6,10 +6,10 @@
 use std::collections::BTreeSet;
 use std::panic::resume_unwind;
 
-use extract::{AnswerPart, Counts, Fact, KnownFacts, Statement, Supersession, Tail};
+use extract::{AnswerPart, Answered, Counts, Fact, KnownFacts, Statement, Supersession, Tail};
 use model::{
     Cell, CellId, Doc, DocKind, Entry, EntryId, EntryKind, MessageId, Origin, Owner, PROJECT_ONLY, Parent,
-    ParentKind, Role, Scope, SenderId, Zone,
+    ParentKind, Role, Scope, SenderId, Timestamp, Zone,
 };
 
 use crate::api::EngineError;
@@ -134,10 +134,18 @@ pub(crate) fn learn(known: &mut KnownFacts, doc: &Doc) {
     }
     let id = EntryId::new(doc.key.id.clone());
     if let Some(mark) = doc.mark() {
-        known.withdraw(id, mark, review::answered_at(doc));
-    } else {
-        let statement = Statement::new(&doc.text, doc.time, doc.valid_from);
-        known.insert(id, statement, doc.supersedes.clone());
+        known.answer(id, mark.to_owned(), review::answered_at(doc), Answered::Withdrawn);
+        return;
+    }
+    let statement = Statement::new(&doc.text, doc.time, doc.valid_from);
+    known.insert(id.clone(), statement, doc.supersedes.clone());
+    if doc.is_ended() {
+        known.answer(
+            id,
+            extract::mark(&doc.text),
+            review::answered_at(doc),
+            Answered::Ended,
+        );
     }
 }
 
@@ -195,15 +203,15 @@ impl Telling {
         let mut facts = Vec::new();
         let mut ended = Vec::new();
         for (n, fact) in self.facts.iter().enumerate() {
-            if let Some(at) = known.withdrawn_since(&fact.text) {
-                // What was said before the answer is taken back with it, imported once more too; of what is said again, the
-                // person is asked.
-                if fact.said_at <= at {
-                    let mut entry = self.fact_entry(cell, owner, n, fact, Supersession::default());
-                    review::withdraw(&mut entry, review::IS_WRONG, at);
-                    facts.push(entry);
+            match known.answered(&fact.text) {
+                // What was said before the answer has it too, imported once more.
+                Some(answer) if fact.said_at <= answer.0 => {
+                    facts.push(self.answered_entry(cell, owner, (n, fact), answer));
+                    continue;
                 }
-                continue;
+                // Of what was taken back and is said again, the person is asked.
+                Some((_, Answered::Withdrawn)) => continue,
+                Some((_, Answered::Ended)) | None => {}
             }
             let statement = Statement::new(&fact.text, fact.said_at, fact.valid_from);
             let counts = |id: &EntryId| match () {
@@ -226,11 +234,62 @@ impl Telling {
             }
             facts.push(entry);
         }
+        if known.has_answers() {
+            facts.extend(self.answered_doubts(cell, owner, known));
+        }
         // One that had ended when it was said is no fact for the rest of its memcell, but is known to the next one.
         for (id, statement, supersedes) in ended {
             news.facts.insert(id, statement, supersedes);
         }
         facts
+    }
+
+    /// Statements of the owner's messages that are no facts.
+    pub(crate) fn doubts(&self, cell: &Cell, owner: &Owner) -> impl Iterator<Item = Fact> {
+        let own = cell
+            .messages
+            .iter()
+            .filter(|message| message.role == Role::User && message.sender == owner.id);
+        let statements = own.flat_map(|message| {
+            let said = extract::statements(&message.text(), message.speaker());
+            said.into_iter().map(|text| Fact {
+                text,
+                sources: vec![message.id.clone()],
+                sender: message.sender.clone(),
+                said_at: message.time,
+                valid_from: None,
+            })
+        });
+        statements.filter(|doubt| !self.facts.iter().any(|fact| fact.text == doubt.text))
+    }
+
+    /// The doubts of which their person has said that they are wrong or have ended, as the answer has them: of a message that is
+    /// imported once more, too.
+    fn answered_doubts(&self, cell: &Cell, owner: &Owner, known: &KnownFacts) -> Vec<Entry> {
+        let doubts = (self.facts.len()..).zip(self.doubts(cell, owner));
+        let answered = doubts.filter_map(|(n, doubt)| {
+            let answer = known
+                .answered(&doubt.text)
+                .filter(|(at, _)| doubt.said_at <= *at)?;
+            Some(self.answered_entry(cell, owner, (n, &doubt), answer))
+        });
+        answered.collect()
+    }
+
+    /// A statement as its person's answer has it.
+    fn answered_entry(
+        &self,
+        cell: &Cell,
+        owner: &Owner,
+        (n, fact): (usize, &Fact),
+        (at, answered): (Timestamp, Answered),
+    ) -> Entry {
+        let mut entry = self.fact_entry(cell, owner, n, fact, Supersession::default());
+        match answered {
+            Answered::Withdrawn => review::withdraw(&mut entry, review::IS_WRONG, at),
+            Answered::Ended => review::end(&mut entry, at),
+        }
+        entry
     }
 
     /// The owner's episode.

@@ -172,7 +172,7 @@ struct ExtractedCell {
 /// The facts that an owner has before segments are written for it.
 #[derive(Debug)]
 enum OwnerFacts {
-    /// There is no fact to compare.
+    /// There is nothing to compare.
     NotAsked,
     AtHand(Arc<Hot>),
     /// The facts of a large owner that are near the new ones.
@@ -352,7 +352,12 @@ impl<'a> Writing<'a> {
         let scope = self.scope();
         let texts = self.told.iter().flat_map(|one| one.telling.fact_texts());
         let texts: Vec<String> = texts.map(str::to_owned).collect();
-        if texts.is_empty() {
+        if texts.is_empty()
+            && self
+                .told
+                .iter()
+                .all(|one| one.telling.doubts(&one.cell, self.owner).next().is_none())
+        {
             return Ok(OwnerFacts::NotAsked);
         }
         if let CorpusView::Hot(hot) = self.world.corpora.view(self.world, scope, self.owner).await? {

@@ -72,6 +72,15 @@ pub enum Counts {
     No,
 }
 
+/// What a person's answer made of a statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Answered {
+    /// It has ended.
+    Ended,
+    /// It was taken back.
+    Withdrawn,
+}
+
 /// A number for a known fact.
 type Number = u32;
 
@@ -92,8 +101,8 @@ pub struct KnownFacts {
     by_thing: HashMap<Thing, BTreeSet<Number>>,
     /// Facts that name an id as superseded.
     superseded: HashMap<EntryId, BTreeSet<Number>>,
-    /// What was taken back: its mark, and when its person answered.
-    withdrawn: BTreeMap<EntryId, (String, Timestamp)>,
+    /// What its person said of statements in a review: the mark, when, and which answer.
+    answered: BTreeMap<EntryId, (String, Timestamp, Answered)>,
 }
 
 impl KnownFacts {
@@ -123,21 +132,33 @@ impl KnownFacts {
         self.facts.insert(number, known);
     }
 
-    /// Puts the mark of a statement that was taken back in the place of the fact with that id.
-    pub fn withdraw(&mut self, id: EntryId, mark: &str, at: Timestamp) {
-        self.remove(&id);
-        self.withdrawn.insert(id, (mark.to_owned(), at));
+    /// Notes a person's answer about the statement with that id and mark. What was taken back is no fact any more; what has ended is
+    /// neither repeated nor replaced.
+    pub fn answer(&mut self, id: EntryId, mark: String, at: Timestamp, answered: Answered) {
+        if answered == Answered::Withdrawn {
+            self.remove(&id);
+        }
+        self.answered.insert(id, (mark, at, answered));
     }
 
-    /// When a statement in these words was last taken back.
-    pub fn withdrawn_since(&self, text: &str) -> Option<Timestamp> {
-        let same = |(other, _): &&(String, Timestamp)| *other == mark(text);
-        self.withdrawn.values().filter(same).map(|(_, at)| *at).max()
+    /// When its person last answered about a statement in these words, and what.
+    pub fn answered(&self, text: &str) -> Option<(Timestamp, Answered)> {
+        if self.answered.is_empty() {
+            return None;
+        }
+        let mark = mark(text);
+        let same = self.answered.values().filter(|(other, ..)| *other == mark);
+        same.map(|(_, at, answered)| (*at, *answered)).max()
+    }
+
+    /// Whether its person answered about any statement.
+    pub fn has_answers(&self) -> bool {
+        !self.answered.is_empty()
     }
 
     /// Removes a fact, or a mark; the facts that it superseded are valid again.
     pub fn remove(&mut self, id: &EntryId) {
-        self.withdrawn.remove(id);
+        self.answered.remove(id);
         let known = self.numbers.remove(id);
         let Some((number, known)) = known.and_then(|number| Some((number, self.facts.remove(&number)?)))
         else {
@@ -214,7 +235,10 @@ impl KnownFacts {
     }
 
     fn holding(&self, number: Number, counts: &impl Fn(&EntryId) -> Counts) -> Option<&KnownStatement> {
-        let known = self.facts.get(&number)?;
+        let known = self
+            .facts
+            .get(&number)
+            .filter(|known| !self.answered.contains_key(&known.id))?;
         let by = self.superseded.get(&known.id).into_iter().flatten();
         let is_replaced = by
             .filter_map(|number| self.facts.get(number))

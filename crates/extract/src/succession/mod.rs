@@ -17,7 +17,7 @@ mod tests;
 mod wording;
 
 pub use known::is_another_day;
-pub use known::{Counts, KnownFacts, Statement, Supersession};
+pub use known::{Answered, Counts, KnownFacts, Statement, Supersession};
 pub use wording::mark;
 pub(crate) use wording::said_words;
 

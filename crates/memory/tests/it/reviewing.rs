@@ -364,6 +364,41 @@ async fn what_was_taken_back_and_is_said_again_is_asked_and_is_no_fact() {
 }
 
 #[tokio::test]
+async fn what_has_ended_stays_so_in_a_copy_and_holds_once_more_when_it_is_said_again() {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    let theremin = "I play the theremin.";
+    tell(&stage, &engine, &session("one"), 0, &[theremin]).await;
+    tell(&stage, &engine, &session("two"), 24 * 60, &[theremin]).await;
+    answer(&engine, "theremin", Verdict::Ended).await;
+    let beliefs = async || -> Vec<Belief> {
+        let all = believed(&engine).await;
+        all.iter().map(|one| one.belief).collect()
+    };
+
+    // The same message once more, as after a second import that no ledger knows of.
+    tell(&stage, &engine, &session("copy"), 0, &[theremin]).await;
+    assert!(beliefs().await.iter().all(|belief| *belief == Belief::Ended));
+    let now = memory::Search {
+        asked_at: Some(minute(LATER)),
+        ..question("ann", "What do I play?")
+    };
+    let found = engine.search(now).await.expect("it is answered");
+    assert_eq!(found.messages.len(), 3);
+    assert!(
+        found.messages.iter().all(|hit| !hit.ended.is_empty()),
+        "{found:?}"
+    );
+
+    tell(&stage, &engine, &session("again"), LATER, &[theremin]).await;
+    assert_eq!(
+        beliefs().await.first(),
+        Some(&Belief::Fact),
+        "its person is asked"
+    );
+}
+
+#[tokio::test]
 async fn a_statement_in_doubt_is_no_fact_until_its_person_says_so() {
     let stage = Stage::default();
     let engine = stage.open().await;
@@ -380,6 +415,14 @@ async fn a_statement_in_doubt_is_no_fact_until_its_person_says_so() {
     let beliefs: Vec<Belief> = after.iter().map(|one| one.belief).collect();
     assert_eq!(beliefs, [Belief::Confirmed, Belief::Withdrawn]);
     assert!(finds(&engine, "ann", "boat", "My boat is called Nell").await);
+
+    // The same message once more, as after a second import that no ledger knows of.
+    tell(&stage, &engine, &session("copy"), 0, &[pasted]).await;
+    let found = ask(&engine, "ann", "Where is Hull?").await;
+    assert_eq!(found.messages.len(), 2);
+    assert!(found.messages.iter().all(|hit| hit.is_withdrawn), "its copy, too");
+    let beliefs: Vec<Belief> = believed(&engine).await.iter().map(|one| one.belief).collect();
+    assert_eq!(beliefs, [Belief::Confirmed, Belief::Withdrawn]);
     let unknown = engine
         .answer(
             &Scope::default(),
