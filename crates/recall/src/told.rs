@@ -55,12 +55,18 @@ pub fn told(ranking: &Ranking, question: &str, asker: &Owner, zone: &Zone) -> Ve
     if !is_sure || stranger::names_a_stranger(question, ranking) {
         return Vec::new();
     }
-    let mut hits: Vec<&Hit> = ranking.messages.iter().filter(|hit| says(hit)).collect();
+    let is_given = |hit: &&Hit| !hit.doc.is_version() && !hit.is_withdrawn;
+    let mut hits: Vec<&Hit> = ranking
+        .messages
+        .iter()
+        .filter(|hit| says(hit))
+        .filter(is_given)
+        .collect();
     let sources: BTreeSet<&str> = hits.iter().map(|hit| &*hit.doc.key.id).collect();
     // A fact is left out if its message is included, or matched but is left out.
     let is_new = |fact: &&Hit| fact.doc.sources.iter().all(|id| !sources.contains(id.as_str()));
-    hits.extend(facts(ranking).filter(is_new));
-    hits.retain(|hit| weight(hit) >= best * BESIDE_SHARE && !hit.doc.is_version() && !hit.is_withdrawn);
+    hits.extend(facts(ranking).filter(is_given).filter(is_new));
+    hits.retain(|hit| weight(hit) >= best * BESIDE_SHARE);
     hits.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
     let asked = term_set(question);
     // A turn that only repeats a statement needs no memory of it.

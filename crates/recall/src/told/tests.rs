@@ -113,6 +113,34 @@ fn a_fact_is_told_where_its_message_is_not() {
 }
 
 #[test]
+fn of_a_message_with_a_statement_that_was_taken_back_the_other_facts_are_told() {
+    let of_message = |id, text: &str, labels: &[&str]| Doc {
+        sources: vec![MessageId::new("m1")],
+        labels: labels.iter().map(|label| (*label).to_owned()).collect(),
+        ..fact(id, day(3), text)
+    };
+    let corpus = corpus([
+        of_message("f1", "I keep bees in Turku.", &[]),
+        of_message("f2", "You said that this is wrong.", &[model::WRONG, "0"]),
+        Doc {
+            sources: vec![MessageId::new("m1")],
+            ..turn(
+                "m1",
+                "a",
+                day(3),
+                "ann",
+                "I keep bees in Turku. I keep wasps in Oulu.",
+            )
+        },
+    ]);
+    let told = lines(&corpus, "Where do my bees live?");
+    assert!(
+        told.contains("I keep bees in Turku.") && !told.contains("Oulu"),
+        "{told}"
+    );
+}
+
+#[test]
 fn what_has_ended_is_told_with_its_end_and_not_beside_what_holds() {
     let made = |id, text, of: &str, until| model::Doc {
         sources: vec![MessageId::new(of)],
