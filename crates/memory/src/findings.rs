@@ -11,7 +11,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use model::{Entry, EntryId, EntryKind, MessageId, Owner, Scope, Timestamp};
+use model::{Entry, EntryId, EntryKind, MessageId, Owner, SCENE, Scope, Timestamp, WRONG};
 
 /// The wrapper of injected memory. A memory extracted from it would confirm itself.
 const RECALLED: &str = "<quipu-memory";
@@ -184,7 +184,12 @@ fn secret(entry: &Entry) -> Option<String> {
 }
 
 fn stale(entry: &Entry, superseded: Option<(Timestamp, &EntryId)>, now: Timestamp) -> Option<String> {
-    if let Some(end) = entry.valid_until.filter(|end| *end < now) {
+    // What its person took back is a mark, and its end the time of the answer.
+    let is_mark = entry
+        .labels
+        .iter()
+        .any(|label| [WRONG, SCENE].contains(&&**label));
+    if let Some(end) = entry.valid_until.filter(|end| *end < now && !is_mark) {
         return Some(format!("it ended {}", days_ago(end, now)));
     }
     let (at, by) = superseded?;

@@ -115,6 +115,13 @@ fn what_ended_is_stale() {
     let mut memory = fact("a", "The shop is closed");
     memory.entry.valid_until = Some(Timestamp::from_millis(NOW - 1));
     assert_eq!(found(std::slice::from_ref(&memory), &[]), one(Fault::Stale, "a"));
+    let mut mark = memory.clone();
+    mark.entry.labels = vec![model::WRONG.to_owned()];
+    assert_eq!(
+        found(&[mark], &[]),
+        [],
+        "a mark of what was taken back is no memory"
+    );
     memory.entry.valid_until = Some(Timestamp::from_millis(NOW));
     assert_eq!(found(&[memory], &[]), []);
 }
