@@ -1,11 +1,11 @@
 //! Upcoming events: announcements by people, with a time.
 //!
-//! Owns: which facts are announcements, and their period. Never: a habit, a wish without a time, or a model's text.
+//! Owns: which statements are announcements, and their period. Never: a habit, a wish without a time, or a model's text.
 
 use crate::consolidate::text::{hash, plain};
-use crate::facts::{Told, told};
+use crate::facts::{Told, announced};
 use model::{Message, MessageId, SenderId, Timestamp, Zone};
-use recall::time::{Expression, Tense, expressions};
+use recall::time::{Expression, Span, Tense, expressions};
 
 /// The most upcoming events of a segment.
 pub const FORESIGHTS_MAX: usize = 10;
@@ -42,10 +42,10 @@ impl Foresight {
 const NO_PLAN: &str = "every each usually always often normally sometimes never if whether maybe perhaps might unless wish \
      would could weekly daily monthly yearly used imagine suppose";
 
-/// The upcoming events in people's messages of a segment, in order: facts with a time to come.
+/// The upcoming events in people's messages of a segment, in order: statements with a time to come.
 pub fn foresights(messages: &[Message], zone: &Zone) -> Vec<Foresight> {
     let mut found: Vec<Foresight> = Vec::new();
-    for told in told(messages, zone).filter(|told| !is_no_plan(&told.sentence)) {
+    for told in announced(messages, zone).filter(|told| !is_no_plan(&told.sentence)) {
         let Some(foresight) = of_fact(told, zone) else {
             continue;
         };
@@ -70,15 +70,50 @@ fn of_fact(Told { fact, sentence }: Told, zone: &Zone) -> Option<Foresight> {
     let expression = expressions(&fact.text, fact.said_at, zone)
         .into_iter()
         .find(|expression| is_ahead(expression, fact.said_at, zone))?;
+    let (from, until) = within(expression.span, &sentence);
     Some(Foresight {
         content: plain(&fact.text, CONTENT_CHARS_MAX),
         evidence: evidence(&sentence, fact.said_at, zone),
-        from: expression.span.from,
-        until: expression.span.to,
+        from,
+        until,
         source: fact.sources.into_iter().next()?,
         sender: fact.sender,
         said_at: fact.said_at,
     })
+}
+
+/// A day from its hour on, where its sentence names one: "9:40", "16:00 to 17:30". Other spans stay.
+fn within(span: Span, sentence: &str) -> (Timestamp, Timestamp) {
+    let is_day = span.to.millis() - span.from.millis() <= DAY_MILLIS;
+    let words = sentence.split(|c: char| c.is_whitespace() || matches!(c, '-' | '–' | ',' | '(' | ')'));
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let hours =
+        (0..words.len()).filter_map(|at| Some(span.from.plus_millis(minutes(&words[at..])? * 60_000)));
+    match hours.collect::<Vec<_>>()[..] {
+        [from] if is_day => (from, span.to),
+        [from, until] if is_day && from < until => (from, until),
+        _ => (span.from, span.to),
+    }
+}
+
+/// The time of day that words begin with, in minutes. An hour before seven may be one of the afternoon, unless the words say so.
+fn minutes(words: &[&str]) -> Option<i64> {
+    const EARLY_HOURS: i64 = 7;
+    let word = words[0].trim_end_matches(['.', '!']).to_lowercase();
+    let (digits, joined) = word.split_at(word.find(char::is_alphabetic).unwrap_or(word.len()));
+    let next = words.get(1).map_or_else(String::new, |next| next.to_lowercase());
+    let half = if joined.is_empty() { &next } else { joined };
+    let half = half.replace('.', "");
+    let (hour, minute) = digits.split_once(':').unwrap_or((digits, "00"));
+    let is_clock = digits.contains(':') || matches!(&*half, "am" | "pm");
+    let (hour, minute): (i64, i64) = (hour.parse().ok()?, minute.parse().ok()?);
+    let hour = match &*half {
+        "pm" => hour % 12 + 12,
+        "am" => hour % 12,
+        _ if hour < EARLY_HOURS && !digits.starts_with('0') => return None,
+        _ => hour,
+    };
+    (is_clock && hour < 24 && minute < 60).then_some(hour * 60 + minute)
 }
 
 fn evidence(sentence: &str, said_at: Timestamp, zone: &Zone) -> String {

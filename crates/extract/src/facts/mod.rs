@@ -64,9 +64,24 @@ pub(crate) struct Told {
 
 /// The facts of people's messages, in order; none from where one of them sets a scene, in which anybody may speak.
 pub(crate) fn told<'a>(messages: &'a [Message], zone: &'a Zone) -> impl Iterator<Item = Told> + 'a {
+    of_people(messages).flat_map(move |message| of_message(message, zone, told_of))
+}
+
+/// The same, and sentences of their own account about others: "the plumber comes on Friday".
+pub(crate) fn announced<'a>(messages: &'a [Message], zone: &'a Zone) -> impl Iterator<Item = Told> + 'a {
+    of_people(messages).flat_map(move |message| of_message(message, zone, announced_of))
+}
+
+fn announced_of(sentence: &str) -> Vec<statement::Statement<'_>> {
+    match told_of(sentence) {
+        told if told.is_empty() => statement::of_others(sentence).into_iter().collect(),
+        told => told,
+    }
+}
+
+fn of_people(messages: &[Message]) -> impl Iterator<Item = &Message> {
     let said = messages[..scene(messages)].iter();
     said.filter(|message| message.role == Role::User)
-        .flat_map(move |message| of_message(message, zone))
 }
 
 /// The place of the message from which on people play a scene; their number, if none does. Where a person and a model both write
@@ -134,7 +149,11 @@ pub fn statements(text: &str, speaker: &str) -> Vec<String> {
     said.map(|said| stated(&name, said.said)).collect()
 }
 
-fn of_message(message: &Message, zone: &Zone) -> Vec<Told> {
+fn of_message(
+    message: &Message,
+    zone: &Zone,
+    read: impl Fn(&str) -> Vec<statement::Statement<'_>>,
+) -> Vec<Told> {
     let name = visible::speaker(message);
     let mut told = Vec::new();
     let text = written(message);
@@ -142,7 +161,7 @@ fn of_message(message: &Message, zone: &Zone) -> Vec<Told> {
     let stretches = lines.flat_map(material::stretches);
     for sentence in stretches.flat_map(|stretch| material::spoken(sentences(stretch))) {
         let wish = wish::wish(sentence).map(|wish| (quoted(&name, "asks", wish), false));
-        let said = told_of(sentence)
+        let said = read(sentence)
             .into_iter()
             .map(|said| (stated(&name, said.said), said.is_plan));
         let is_dated = |text: &str| !expressions(text, message.time, zone).is_empty();

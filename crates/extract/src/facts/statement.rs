@@ -136,6 +136,21 @@ pub(super) fn statements(sentence: &str) -> Vec<Statement<'_>> {
         .unwrap_or_default()
 }
 
+/// A whole sentence about others, by their names: it speaks to nobody, asks and supposes nothing.
+pub(super) fn of_others(sentence: &str) -> Option<Statement<'_>> {
+    let words = words(sentence);
+    let language = Language::of(sentence);
+    let tongue = TONGUES.iter().find(|tongue| tongue.language == Some(language))?;
+    let is_pronoun = matches!(
+        tongue.class(&words.first()?.text),
+        Some(Closed::Other | Closed::Points)
+    );
+    let is_of_talk = tongue.is_of_talk(&words) || asks(sentence);
+    let said = sentence.trim();
+    let is_plain = !is_pronoun && !is_of_talk && said.chars().count() <= CHARS_MAX;
+    is_plain.then_some(Statement { said, is_plan: true })
+}
+
 /// Whether a text speaks of what stands beside it: "should I answer this?"
 pub(super) fn points(text: &str) -> bool {
     let language = Language::of(text);

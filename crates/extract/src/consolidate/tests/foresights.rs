@@ -33,9 +33,70 @@ fn an_announcement_has_a_time() {
         ),
         ("We're moving in June.", "2024-06-01", "2024-07-01"),
         ("My exam is tomorrow!", "2024-05-09", "2024-05-10"),
-        ("My flight leaves on 20 May at 9:40.", "2024-05-20", "2024-05-21"),
+        ("My flight leaves on 20 May.", "2024-05-20", "2024-05-21"),
+        ("The internet man comes on Thursday.", "2024-05-09", "2024-05-10"),
+        (
+            "Deadline for the grant is 15 January.",
+            "2025-01-15",
+            "2025-01-16",
+        ),
     ] {
         assert_eq!(span(text), Some((from.to_owned(), until.to_owned())), "{text}");
+    }
+}
+
+#[test]
+fn an_hour_that_was_named_is_its_begin() {
+    let hours = |text: &str| {
+        let found = foresights(&[said(text)], &Zone::utc());
+        let one = found
+            .first()
+            .unwrap_or_else(|| panic!("{text} announces nothing"));
+        (one.from.to_string(), one.until.to_string())
+    };
+    for (text, from, until) in [
+        (
+            "My flight leaves on 20 May at 9:40.",
+            "2024-05-20T09:40",
+            "2024-05-21T00:00",
+        ),
+        (
+            "Callum and Femi have their shots on 1 June at 16:00 in the clinic",
+            "2024-06-01T16:00",
+            "2024-06-02T00:00",
+        ),
+        (
+            "My mum lands tomorrow at 3 pm.",
+            "2024-05-09T15:00",
+            "2024-05-10T00:00",
+        ),
+        (
+            "My exam is tomorrow, 14:00-15:30.",
+            "2024-05-09T14:00",
+            "2024-05-09T15:30",
+        ),
+        // An afternoon, or a night: nobody knows.
+        (
+            "My exam is tomorrow at 3:30.",
+            "2024-05-09T00:00",
+            "2024-05-10T00:00",
+        ),
+        (
+            "My exam is tomorrow in room 12.",
+            "2024-05-09T00:00",
+            "2024-05-10T00:00",
+        ),
+        (
+            "I'm at a fair from 20 May to 23 May, 9:00.",
+            "2024-05-20T00:00",
+            "2024-05-24T00:00",
+        ),
+    ] {
+        let (found_from, found_until) = hours(text);
+        assert!(
+            found_from.starts_with(from) && found_until.starts_with(until),
+            "{text}: {found_from} to {found_until}"
+        );
     }
 }
 
@@ -62,7 +123,9 @@ fn habits_questions_suppositions_and_the_past_are_none() {
         "Maybe I'll go tomorrow.",
         "I live in Lisbon.",
         "I'm happy today.",
-        "The bread will be ready tomorrow.",
+        "It will be ready tomorrow.",
+        "You could call them on Friday.",
+        "Does the bread come tomorrow?",
     ] {
         assert_eq!(found(text), [], "{text}");
     }
