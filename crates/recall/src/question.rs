@@ -71,12 +71,8 @@ const NOW: [&str; 8] = [
     "now", "current", "currently", "latest", "recent", "recently", "still", "nowadays",
 ];
 
-/// First persons in the languages of Quipu's rules, without words that English has, too.
-const FIRST_PERSON: [&str; 39] = [
-    "eu", "i", "ich", "io", "je", "ma", "mein", "meine", "meinem", "meinen", "meiner", "meines", "mes",
-    "meu", "meus", "mi", "mia", "mich", "mie", "miei", "mine", "minha", "minhas", "mio", "mir", "mis", "moi",
-    "mon", "my", "myself", "nosotros", "nous", "notre", "wir", "yo", "我", "私", "僕", "俺",
-];
+/// The asker and others, perhaps the assistant.
+pub(crate) const OURS: [&str; 3] = ["our", "ours", "we"];
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
@@ -128,7 +124,9 @@ impl Question {
             .zip(&names)
             .map(|(number, name)| name.iter().any(|part| words.contains(part)) && speaks(number))
             .collect();
-        let about_me = has_any(&words, &FIRST_PERSON) || of_me(&words);
+        let is_self = |word: &String| text::first_person(word).is_some() && !OURS.contains(&word.as_str());
+        let about_me =
+            words.iter().any(is_self) || of_me(&words) || text::has_unspaced_first_person(query.text);
         let is_named = named.contains(&true);
         let state = StateQuestion::of(query.text, &words, &told, (about_me, is_named)).filter(|_| !is_open);
         let is_personal = about_me || !is_named;

@@ -8,7 +8,7 @@ use model::Role;
 
 use crate::fuse::Fusion;
 use crate::postings::Slot;
-use crate::question::{QuestionWord, has_any};
+use crate::question::{OURS, QuestionWord, has_any};
 use crate::statement::{OTHERS, Statement};
 
 /// Only so many of the best statements are compared, so that nothing is brought up from farther down.
@@ -54,8 +54,6 @@ const EVENTS: [&str; 12] = [
 ];
 /// Stems of questions for advice, for which nothing of the asker's is the answer.
 const ADVICE: [&str; 7] = ["advic", "advis", "help", "idea", "recommend", "suggest", "tip"];
-/// "We".
-const OURS: [&str; 3] = ["our", "ours", "we"];
 /// Whether a question asks how something is or was, not for an event or for advice.
 fn asks_for_state(words: &[String], told: &[QuestionWord]) -> bool {
     !has_any(words, &EVENTS) && !told.iter().any(|word| ADVICE.contains(&word.stem.as_str()))
