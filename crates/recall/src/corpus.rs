@@ -8,14 +8,11 @@ use std::sync::{Arc, OnceLock};
 
 use model::{Doc, DocId, SessionId};
 
-use crate::hit::{Query, Ranking};
 use crate::lexicon::Lexicon;
 use crate::postings::{Postings, SLOTS_MAX, Slot, allocated};
-use crate::rank;
 use crate::row::{Row, RowKind};
 use crate::validity::Links;
 use crate::vectors::{Quantised, Vectors};
-use crate::weights::Weights;
 
 /// An owner's rows with everything that ranking needs of them; rows come and go one by one.
 #[derive(Debug, Default)]
@@ -198,16 +195,6 @@ impl Corpus {
             + postings
             + self.vectors.bytes()
             + self.lexicon.bytes()
-    }
-
-    /// Ranks.
-    pub fn search(&self, query: &Query<'_>) -> Ranking {
-        self.search_weighted(query, &Weights::default())
-    }
-
-    /// Ranks with other weights than the tuned ones; this is what tuning them calls.
-    pub fn search_weighted(&self, query: &Query<'_>, weights: &Weights) -> Ranking {
-        rank::rank(self, query, weights)
     }
 
     pub(crate) fn row(&self, slot: Slot) -> &Row {

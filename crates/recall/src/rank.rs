@@ -24,7 +24,19 @@ use crate::weights::Weights;
 /// An episode shows this many of its facts.
 const FACTS_SHOWN_MAX: usize = 3;
 
-pub(crate) fn rank(corpus: &Corpus, query: &Query<'_>, weights: &Weights) -> Ranking {
+impl Corpus {
+    /// Ranks.
+    pub fn search(&self, query: &Query<'_>) -> Ranking {
+        self.search_weighted(query, &Weights::default())
+    }
+
+    /// Ranks with other weights than the tuned ones; this is what tuning them calls.
+    pub fn search_weighted(&self, query: &Query<'_>, weights: &Weights) -> Ranking {
+        rank(self, query, weights)
+    }
+}
+
+fn rank(corpus: &Corpus, query: &Query<'_>, weights: &Weights) -> Ranking {
     let now = query.as_of.unwrap_or(query.asked_at);
     let lineup = Lineup::new(corpus, query.as_of);
     let question = Question::new(corpus, query, weights);
