@@ -26,7 +26,7 @@ pub(crate) use frame::Frame;
 
 use crate::beside::{Beside, Last};
 use crate::gate::{BackgroundCall, Gates, JobEnd};
-use crate::proxy::Target;
+use crate::target::Target;
 
 /// Maximum number of conversations that become idle work after a restart.
 const RESUMED_MAX: usize = 64;

@@ -6,7 +6,7 @@
 //!
 //! Reading order: [`Proxy`] (its parts), `whose` (the owner of a request), `reach` (what a token can reach), `turn` (its order), `said` (the messages of
 //! a request), `side` (requests of the client itself), `store` and `talk` (conversations), `responses` (conversations
-//! that a server stores), `given` with `recall` and `skills` (the additions to a turn), `outgoing` (to the server),
+//! that a server stores), `given` with `recall` and `skills` (the additions to a turn), `outgoing` (to the server), `target`,
 //! `overflow` (a prompt that is too long for it), `after` (the answer), `learn` (the memory of a turn), `keeper` (the
 //! disk), `idle` (between turns), [`gate`], [`GatedChat`], [`measure`], [`Refusal`].
 
@@ -32,6 +32,7 @@ mod side;
 mod skills;
 mod slots;
 mod steady;
+mod target;
 mod turn;
 
 pub use after::{Injected, ProxyAnswer};

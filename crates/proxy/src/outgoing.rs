@@ -4,10 +4,8 @@
 //! a turn (`turn`), reading the answer (`after`).
 
 use conversation::Whose;
-use std::sync::Arc;
 
 use bytes::Bytes;
-use parking_lot::Mutex;
 use ports::{Probed, UpstreamAnswer, UpstreamError, UpstreamRequest};
 use prefix::backend::{self, Extra, Profile, RefusedExtras};
 use prefix::compose::{Composed, Sent};
@@ -16,9 +14,10 @@ use prefix::mark::{self, Marked};
 use crate::after::{self, ProxyAnswer};
 use crate::body::{self, Body};
 use crate::gate::Lease;
-use crate::proxy::{Proxy, Request, Speech, Target};
+use crate::proxy::{Proxy, Request, Speech};
 use crate::refusal::Refusal;
 use crate::said::Said;
+use crate::target::Target;
 
 /// A request that is to be sent, and for whom.
 pub(crate) struct Going<'a> {
@@ -219,15 +218,6 @@ pub(crate) fn headers(client: &[(String, String)], extras: &[Extra]) -> Vec<(Str
         }
     }
     headers
-}
-
-/// Fields that a server has refused.
-pub(crate) type SharedRefusals = Arc<Mutex<RefusedExtras>>;
-
-/// The extra that a server is not to get, and nothing learnt.
-pub(crate) fn refusals(extra: Option<&str>) -> SharedRefusals {
-    let refused = extra.map(str::to_owned).into_iter().collect();
-    Arc::new(Mutex::new(RefusedExtras(refused)))
 }
 
 impl Target {

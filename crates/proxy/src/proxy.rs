@@ -2,19 +2,15 @@
 //!
 //! Owns: the choice of the server for a model, the owner of a request. Never: the order of a turn (`turn`).
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use context::guard::{Claims, ModelWindow};
 use conversation::{Contexts, Endings, Logged, Shared, Store, Whose, name_of};
 use memory::Engine;
 use model::{Name, Owner, Scope, SessionId};
-use parking_lot::Mutex;
-use ports::{Clock, Ids, Probed, Upstream};
-use prefix::backend::{self, Kind};
+use ports::{Clock, Ids, Upstream};
+use prefix::backend::Kind;
 use prefix::chain::ConversationId;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -27,9 +23,8 @@ use crate::gate::Gates;
 use crate::idle::{self, Frame, Idle};
 use crate::learn;
 use crate::measure::Measures;
-use crate::outgoing::{self, SharedRefusals};
 use crate::refusal::Refusal;
-use crate::slots::Given;
+use crate::target::{Target, refusals};
 
 /// How many of a conversation's newest requests stay measured.
 const MEASURED: usize = 64;
@@ -100,60 +95,6 @@ pub struct Proxy {
     owner: Option<Name>,
     pub(crate) passthrough: Arc<[String]>,
     pub(crate) ids: Arc<dyn Ids>,
-}
-
-/// One server as a turn sees it.
-#[derive(Debug, Clone)]
-pub(crate) struct Target {
-    pub(crate) upstream: Arc<dyn Upstream>,
-    pub(crate) model: Option<String>,
-    configured: Option<Kind>,
-    configured_window: Option<usize>,
-    pub(crate) session_header: Option<String>,
-    pub(crate) cache_retention: Option<String>,
-    /// Windows from the server's refusals of long prompts, by model.
-    windows: Arc<Mutex<BTreeMap<String, usize>>>,
-    pub(crate) learnt: SharedRefusals,
-    pub(crate) turns: Arc<AtomicU64>,
-    pub(crate) slots: Arc<Mutex<BTreeMap<u32, Given>>>,
-}
-
-impl Target {
-    /// The window of a model there, in tokens: the agent's, else as configured, else as the server reports, else by the
-    /// model's name, and never wider than in the server's refusal of a prompt.
-    pub(crate) async fn window(&self, model: &str, agent: Option<usize>) -> ModelWindow {
-        let asked = match self.configured_window {
-            Some(_) => None,
-            None => self.upstream.window(self.model.as_deref().unwrap_or(model)).await,
-        };
-        let mut window = ModelWindow::resolve(&Claims {
-            agent,
-            model_config: self.configured_window,
-            backend: asked,
-            model: Some(model.to_owned()),
-            ..Claims::default()
-        });
-        let windows = self.windows.lock();
-        if let Some(tokens) = windows.get(model) {
-            window.narrow(*tokens);
-        }
-        window
-    }
-
-    pub(crate) fn learn_window(&self, model: &str, tokens: usize) {
-        let mut windows = self.windows.lock();
-        windows.insert(model.to_owned(), tokens);
-    }
-
-    /// Kind of the server, as far as it is known.
-    pub(crate) fn kind(&self, probed: &Probed) -> Kind {
-        backend::decide(self.configured, probed.kind, self.upstream.base_url())
-    }
-
-    /// Counts a request.
-    pub(crate) fn next_turn(&self) -> u64 {
-        self.turns.fetch_add(1, Ordering::Relaxed)
-    }
 }
 
 /// Memory mode of a request.
@@ -272,7 +213,7 @@ impl Proxy {
             session_header: route.session_header.clone(),
             cache_retention: route.cache_retention.clone(),
             windows: Arc::default(),
-            learnt: outgoing::refusals((!route.session_id).then_some("session_id")),
+            learnt: refusals((!route.session_id).then_some("session_id")),
             turns: Arc::default(),
             slots: Arc::default(),
         };

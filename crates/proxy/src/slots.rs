@@ -8,17 +8,8 @@ use std::sync::atomic::Ordering;
 use ports::Probed;
 use prefix::backend::Kind;
 
-use crate::proxy::{Proxy, Target};
-
-/// To whom a slot was given.
-#[derive(Debug)]
-pub(crate) struct Given {
-    conversation: String,
-    /// The turn in which it used it last.
-    last: u64,
-    /// The conversation whose slot it was, and which this one left midway.
-    left: Option<String>,
-}
+use crate::proxy::Proxy;
+use crate::target::{Given, Target};
 
 /// Number of turns for each slot after which the slot of an unused conversation goes to another.
 const QUIET_TURNS: u64 = 4;

@@ -28,11 +28,12 @@ use crate::idle::Frame;
 use crate::learn;
 use crate::outgoing::{Going, Outgoing, Reached};
 use crate::overflow;
-use crate::proxy::{Instructions, MemoryUse, Proxy, Request, Speech, Target};
+use crate::proxy::{Instructions, MemoryUse, Proxy, Request, Speech};
 use crate::refusal::Refusal;
 use crate::said::{self, Said};
 use crate::side;
 use crate::steady;
+use crate::target::Target;
 
 /// Maximum share of the operator's instructions: this fraction of the window, at so many characters a token.
 const INSTRUCTIONS_PART: usize = 4;

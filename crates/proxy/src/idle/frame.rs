@@ -18,7 +18,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::after;
 use crate::body::{self, Body, LENGTHS};
-use crate::proxy::{Speech, Target};
+use crate::proxy::Speech;
+use crate::target::Target;
 
 /// Additional tokens for a model that reasons before it answers.
 const THINKING_TOKENS: usize = 1_024;
