@@ -7,14 +7,14 @@ use axum::extract::{FromRequestParts, Query};
 use axum::http::header::HOST;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue};
-use gateway::Visitor;
+use gateway::{Client, Visitor};
 use model::{Name, Scope};
 use serde::Deserialize;
 use wire::owners::{OwnerItem, OwnersData};
 
 use crate::api::{Refused, VisitorApi};
 use crate::around::Problem;
-use crate::routes::PageDesk;
+use crate::import::Imports;
 use crate::words;
 
 /// Nobody is named anywhere.
@@ -22,6 +22,15 @@ const NOBODY: &str = "me";
 
 /// Parts that htmx selects from the whole view: what stands behind a memory, and what a form is answered with.
 const OWN_PARTS: [&str; 2] = ["behind", "main"];
+
+/// What every view shares.
+#[derive(Debug, Clone)]
+pub(crate) struct PageDesk {
+    pub(crate) client: Client,
+    /// Whose memory is meant where an address names nobody.
+    pub(crate) user: Option<Name>,
+    pub(crate) imports: Imports,
+}
 
 /// A user in a tenant.
 #[derive(Debug, Clone, PartialEq, Eq)]

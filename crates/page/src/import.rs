@@ -20,8 +20,7 @@ use tokio::task::JoinSet;
 
 use crate::api::Refused;
 use crate::around::{Around, Nav, Problem, html, written};
-use crate::guest::{Guest, WhoseMemory};
-use crate::routes::PageDesk;
+use crate::guest::{Guest, PageDesk, WhoseMemory};
 use crate::words;
 
 /// An upload larger than this is given up.

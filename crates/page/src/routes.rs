@@ -16,6 +16,7 @@ use axum::routing::{get, post};
 use gateway::Client;
 use model::Name;
 
+use crate::guest::PageDesk;
 use crate::import::{Importer, Imports};
 use crate::{
     assets, background, conversation, documents, forget, given, health, import, memories, memory, now,
@@ -25,15 +26,6 @@ use crate::{
 /// Nothing from elsewhere, nothing inline, and no other site around it.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
                       connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
-
-/// What every view shares.
-#[derive(Debug, Clone)]
-pub(crate) struct PageDesk {
-    pub(crate) client: Client,
-    /// Whose memory is meant where an address names nobody.
-    pub(crate) user: Option<Name>,
-    pub(crate) imports: Imports,
-}
 
 /// The page for [`gateway::Gateway::with_page`]. `client` asks that gateway; `user` is meant where an address names nobody.
 pub fn routes(client: Client, user: Option<Name>, importer: Arc<dyn Importer>) -> Router {

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::api::VisitorApi;
 use crate::around::{Around, html};
-use crate::routes::PageDesk;
+use crate::guest::PageDesk;
 
 /// A route that any token opens as far as the question goes who asks.
 const PROBE: &str = "/context/tools";
