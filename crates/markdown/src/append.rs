@@ -6,11 +6,12 @@ use std::collections::BTreeSet;
 
 use model::{Entry, EntryId, EntryKind, Zone};
 
+use crate::entry::render;
 use crate::front::Broken;
 use crate::lines::{END, item};
 use crate::parse::{Parsed, parse_entry};
 use crate::place::Place;
-use crate::render::{new_file, render};
+use crate::render::new_file;
 
 /// The end of a file to remove.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

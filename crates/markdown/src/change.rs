@@ -8,13 +8,13 @@ use std::ops::Range;
 use model::{Entry, EntryId, EntryKind, Zone, read_date_in_words};
 
 use crate::VERSION;
+use crate::entry::render_with;
 use crate::front::{Broken, Front};
 use crate::lines::{Line, heading, lines};
 use crate::page;
 use crate::parse::{Parsed, parse};
 use crate::place::Place;
 use crate::plan;
-use crate::render::render_with;
 
 /// A change to one entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 //! I/O, a clock, or rewriting a person's text.
 //!
 //! Reading order: [`place`] (which file holds what), [`escape`] (any text as lines of a text file), `marks` (the comment
-//! of an entry), `talk` (messages), [`keys`] (the inline keys), [`render()`] (an entry as text), [`lines`] and [`front`] (what a line is, how a file begins),
+//! of an entry), `talk` (messages), [`keys`] (the inline keys), [`mod@render`] and `entry` (an entry as text), [`lines`] and [`front`] (what a line is, how a file begins),
 //! `page` (what a rendered page shows), [`parse()`] (a file as blocks), `facts` (statements without a heading) and [`block`] (a block as an entry), [`digest()`], [`mod@change`] (edits in place),
 //! `skill` (the files of their own), [`append`] (what an append writes, and what of a crashed one it takes back).
 
@@ -12,6 +12,7 @@ mod append;
 pub mod block;
 pub mod change;
 mod digest;
+mod entry;
 pub mod escape;
 mod facts;
 pub mod front;
@@ -31,10 +32,11 @@ pub use append::{Plan, TailCut, ends_cleanly, file_of, plan};
 pub use block::EntryBlock;
 pub use change::{Change, change, extended, is_bare, upgraded};
 pub use digest::digest;
+pub use entry::render;
 pub use front::Broken;
 pub use parse::{Parsed, Problem, parse, parse_entry};
 pub use place::{NoPlace, Place, path_of};
-pub use render::{new_file, render};
+pub use render::new_file;
 
 /// The version of the format that is written, as `quipu: 2` in the front matter.
 pub const VERSION: u64 = 2;

@@ -10,7 +10,7 @@ use crate::escape::{push_block, push_rest, value, value_without};
 use crate::keys;
 use crate::lines::END;
 use crate::talk::{first_line, push_line, push_who};
-use crate::{VERSION, digest::text_of, marks, skill};
+use crate::{VERSION, digest::text_of, marks};
 
 /// How a file of that kind begins; nothing rewrites it afterwards. A skill brings its own front matter.
 pub fn new_file(kind: EntryKind, date: Date) -> String {
@@ -22,16 +22,8 @@ pub fn new_file(kind: EntryKind, date: Date) -> String {
     format!("---\nquipu: {VERSION}\ndate: {date}\n---\n{title}")
 }
 
-/// An entry with a line feed after it: one line, or a block from its heading to its end mark.
-pub fn render(entry: &Entry, zone: &Zone) -> String {
-    render_with(entry, zone, &[])
-}
-
-/// As [`render`], keeping lines of keys that a person added.
-pub fn render_with(entry: &Entry, zone: &Zone, others: &[String]) -> String {
-    if entry.kind == EntryKind::Skill {
-        return skill::render(entry, zone, others);
-    }
+/// An entry that is no skill, with the lines of keys that a person added.
+pub(crate) fn in_day(entry: &Entry, zone: &Zone, others: &[String]) -> String {
     let comment = marks::comment(entry, zone);
     if is_item(entry) && others.is_empty() {
         return format!("- {} <!--{comment}-->\n", item_text(entry));
