@@ -67,9 +67,17 @@ fn of_fact(Told { fact, sentence }: Told, zone: &Zone) -> Option<Foresight> {
     if fact.text.split(' ').any(is_over) {
         return None;
     }
-    let expression = expressions(&fact.text, fact.said_at, zone)
+    let ahead: Vec<Expression> = expressions(&fact.text, fact.said_at, zone)
         .into_iter()
-        .find(|expression| is_ahead(expression, fact.said_at, zone))?;
+        .filter(|expression| is_ahead(expression, fact.said_at, zone))
+        .collect();
+    let has_digits =
+        |expression: &&Expression| fact.text[expression.range.clone()].contains(|c: char| c.is_ascii_digit());
+    let named = |expression: &&Expression| !is_of_the_next_word(&fact.text[expression.range.end..]);
+    let expression = ahead
+        .iter()
+        .find(has_digits)
+        .or_else(|| ahead.iter().find(named))?;
     let (from, until) = within(expression.span, &sentence);
     Some(Foresight {
         content: plain(&fact.text, CONTENT_CHARS_MAX),
@@ -87,8 +95,12 @@ fn within(span: Span, sentence: &str) -> (Timestamp, Timestamp) {
     let is_day = span.to.millis() - span.from.millis() <= DAY_MILLIS;
     let words = sentence.split(|c: char| c.is_whitespace() || matches!(c, '-' | '–' | ',' | '(' | ')'));
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
-    let hours =
-        (0..words.len()).filter_map(|at| Some(span.from.plus_millis(minutes(&words[at..])? * 60_000)));
+    let hours = (0..words.len()).filter_map(|at| {
+        Some(
+            span.from
+                .plus_millis(minutes(&words[at..], at > 0 && words[at - 1] == "at")? * 60_000),
+        )
+    });
     match hours.collect::<Vec<_>>()[..] {
         [from] if is_day => (from, span.to),
         [from, until] if is_day && from < until => (from, until),
@@ -96,29 +108,54 @@ fn within(span: Span, sentence: &str) -> (Timestamp, Timestamp) {
     }
 }
 
-/// The time of day that words begin with, in minutes. An hour before seven may be one of the afternoon, unless the words say so.
-fn minutes(words: &[&str]) -> Option<i64> {
+/// The time of day that words begin with, in minutes: "9:40", "3 pm", "7.30pm", "at 8.15". An hour before seven may be
+/// one of the afternoon, unless the words say so.
+fn minutes(words: &[&str], is_led: bool) -> Option<i64> {
     const EARLY_HOURS: i64 = 7;
-    let word = words[0].trim_end_matches(['.', '!']).to_lowercase();
-    let (digits, joined) = word.split_at(word.find(char::is_alphabetic).unwrap_or(word.len()));
-    let next = words.get(1).map_or_else(String::new, |next| next.to_lowercase());
-    let half = if joined.is_empty() { &next } else { joined };
-    let half = half.replace('.', "");
-    let (hour, minute) = digits.split_once(':').unwrap_or((digits, "00"));
-    let is_clock = digits.contains(':') || matches!(&*half, "am" | "pm");
-    let (hour, minute): (i64, i64) = (hour.parse().ok()?, minute.parse().ok()?);
-    let hour = match &*half {
-        "pm" => hour % 12 + 12,
-        "am" => hour % 12,
-        _ if hour < EARLY_HOURS && !digits.starts_with('0') => return None,
-        _ => hour,
+    let word = |at: usize| {
+        words.get(at).map_or_else(String::new, |word| {
+            word.trim_end_matches(['.', '!']).to_lowercase()
+        })
     };
-    (is_clock && hour < 24 && minute < 60).then_some(hour * 60 + minute)
+    let first = word(0);
+    let (digits, joined) = first.split_at(first.find(char::is_alphabetic).unwrap_or(first.len()));
+    let half = match (joined, &*word(1), &*word(2), &*word(3)) {
+        ("am", ..) | ("", "am" | "a.m", ..) | ("", "in", "the", "morning") => Some(0),
+        ("pm", ..) | ("", "pm" | "p.m", ..) | ("", "in", "the", "afternoon" | "evening") => Some(12),
+        ("", ..) => None,
+        _ => return None,
+    };
+    let marks: &[char] = if is_led || half.is_some() {
+        &[':', '.']
+    } else {
+        &[':']
+    };
+    let (hour, minute) = digits.split_once(marks).unwrap_or((digits, ""));
+    let (hour, minute): (i64, i64) = match minute {
+        "" => (half.and_then(|_| hour.parse().ok())?, 0),
+        minute => (hour.parse().ok()?, minute.parse().ok()?),
+    };
+    let hour = match half {
+        Some(half) => hour % 12 + half,
+        None if hour < EARLY_HOURS && !digits.starts_with('0') => return None,
+        None => hour,
+    };
+    (hour < 24 && minute < 60).then_some(hour * 60 + minute)
 }
 
 fn evidence(sentence: &str, said_at: Timestamp, zone: &Zone) -> String {
     let said = plain(sentence, CONTENT_CHARS_MAX);
     format!("Said on {}: “{said}”", model::date_in_words(zone.date(said_at)))
+}
+
+/// Whether a name of a day belongs to the word behind it: "Christmas planning", "Friday nights".
+fn is_of_the_next_word(behind: &str) -> bool {
+    let next = behind.strip_prefix(' ').unwrap_or_default();
+    let word = next
+        .split(|c: char| !c.is_alphanumeric())
+        .next()
+        .unwrap_or_default();
+    word.starts_with(char::is_alphabetic) && !text::is_stop_word(&word.to_lowercase())
 }
 
 fn is_no_plan(sentence: &str) -> bool {

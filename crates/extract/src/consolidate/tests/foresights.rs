@@ -124,6 +124,8 @@ fn habits_questions_suppositions_and_the_past_are_none() {
         "I live in Lisbon.",
         "I'm happy today.",
         "It will be ready tomorrow.",
+        "Christmas planning.",
+        "I do the bread on Friday nights.",
         "You could call them on Friday.",
         "Does the bread come tomorrow?",
     ] {
