@@ -22,7 +22,7 @@ const SCENE_STARTS: &str = "act as |pretend |imagine you |you are a |you are an 
 const MARKS: [char; 12] = ['{', '}', '[', ']', '|', '=', '\\', '<', '>', '*', '~', '`'];
 
 /// Quotation marks that cannot be an apostrophe.
-const QUOTES: [char; 6] = ['"', '“', '”', '„', '«', '»'];
+pub(super) const QUOTES: [char; 6] = ['"', '“', '”', '„', '«', '»'];
 /// Longer quotations are somebody's sentences.
 const NAME_WORDS_MAX: usize = 4;
 

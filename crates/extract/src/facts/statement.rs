@@ -11,6 +11,7 @@ use std::sync::LazyLock;
 
 use text::{Language, is_stop_word};
 
+use super::material::QUOTES;
 use crate::words::{Word, words};
 
 /// A longer statement is a story, which the messages keep.
@@ -223,12 +224,26 @@ impl Tongue {
             if is_foreign && !is_told || end == words.len() && asks(sentence) {
                 break;
             }
-            start = start.or(opens.map(|_| clause));
+            // What stands before it, and is of nobody else, may be what it is about: "Mussels, I never touch them".
+            start = start.or(opens.map(|_| if clause == first { 0 } else { clause }));
             (first, last) = (end, end);
         }
         let run = &words[start?..last];
-        let said = &sentence[run[0].range.start..run.last()?.range.end];
-        let is_whole = said.matches('(').count() == said.matches(')').count();
+        let (from, mut to) = (run[0].range.start, run.last()?.range.end);
+        let behind = sentence[to..].chars().next();
+        let is_quote = |c: char| QUOTES.contains(&c);
+        let is_open = sentence[from..to].matches(is_quote).count() % 2 == 1;
+        // A name between quotation marks may stand at the end; what a colon or a quotation goes on to say is not in it.
+        if let Some(mark) = behind.filter(|c| is_open && is_quote(*c)) {
+            to += mark.len_utf8();
+        }
+        let said = &sentence[from..to];
+        let goes_on = sentence[to..]
+            .trim_start()
+            .starts_with(|c| is_quote(c) || matches!(c, ':' | '：'));
+        let is_whole = !goes_on
+            && said.matches(is_quote).count() % 2 == 0
+            && said.matches('(').count() == said.matches(')').count();
         let tells = is_whole && self.tells(run) && said.chars().count() <= CHARS_MAX;
         tells.then(|| Statement {
             said,

@@ -143,7 +143,29 @@ fn a_quotation_is_nobodys_statement() {
     ] {
         assert_eq!(told(text), [""; 0], "{text}");
     }
-    assert_eq!(told("My boat is called \"The Green Dragon\".").len(), 1);
+    for text in [
+        "My old professor Lutz always said: \"never mix\".",
+        "My old professor Lutz always said \"never mix\".",
+    ] {
+        assert_eq!(super::statements(text, "me"), [""; 0], "{text}");
+    }
+    let boat = "My boat is called \"The Green Dragon\"";
+    assert_eq!(super::statements(boat, "me"), [format!("{boat}.")]);
+}
+
+#[test]
+fn a_statement_has_what_stands_before_it_in_its_sentence() {
+    for (text, said) in [
+        ("Les moules, je n'y touche pas.", "Les moules, je n'y touche pas."),
+        (
+            "And Des, my best friend, plays chess.",
+            "And Des, my best friend, plays chess.",
+        ),
+        ("But I'm allergic to penicillin.", "I'm allergic to penicillin."),
+        ("soy alérgico a la penicilina", "Soy alérgico a la penicilina."),
+    ] {
+        assert_eq!(super::statements(text, "me"), [said], "{text}");
+    }
 }
 
 #[test]
