@@ -11,7 +11,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use model::{Entry, EntryId, EntryKind, MessageId, Owner, SCENE, Scope, Timestamp, WRONG};
+use model::{ENDED, Entry, EntryId, EntryKind, MessageId, Owner, SCENE, Scope, Timestamp, WRONG};
 
 /// The wrapper of injected memory. A memory extracted from it would confirm itself.
 const RECALLED: &str = "<quipu-memory";
@@ -184,17 +184,18 @@ fn secret(entry: &Entry) -> Option<String> {
 }
 
 fn stale(entry: &Entry, superseded: Option<(Timestamp, &EntryId)>, now: Timestamp) -> Option<String> {
-    // What its person took back is a mark, and its end the time of the answer.
-    let is_mark = entry
-        .labels
-        .iter()
-        .any(|label| [WRONG, SCENE].contains(&&**label));
-    if let Some(end) = entry.valid_until.filter(|end| *end < now && !is_mark) {
+    // Its person's word needs nothing done.
+    let is_answered = has_label(entry, &[WRONG, SCENE, ENDED]);
+    if let Some(end) = entry.valid_until.filter(|end| *end < now && !is_answered) {
         return Some(format!("it ended {}", days_ago(end, now)));
     }
     let (at, by) = superseded?;
     (now.millis() - at.millis() > SUPERSEDED_DAYS_MAX * DAY_MS)
         .then(|| format!("`{by}` superseded it {}", days_ago(at, now)))
+}
+
+fn has_label(entry: &Entry, any: &[&str]) -> bool {
+    entry.labels.iter().any(|label| any.contains(&label.as_str()))
 }
 
 fn days_ago(at: Timestamp, now: Timestamp) -> String {
@@ -219,6 +220,7 @@ fn duplicates(owned: &[&FiledEntry], superseded: &BTreeMap<&EntryId, (Timestamp,
             .iter()
             .copied()
             .filter(|standing| standing.entry.kind == kind && !superseded.contains_key(&standing.entry.id))
+            .filter(|standing| !has_label(&standing.entry, &[WRONG, SCENE, ENDED]))
             .collect();
         holding.sort_by_key(|standing| (standing.entry.time, &standing.entry.id));
         let texts: Vec<&str> = holding

@@ -117,10 +117,13 @@ fn what_ended_is_stale() {
     assert_eq!(found(std::slice::from_ref(&memory), &[]), one(Fault::Stale, "a"));
     let mut mark = memory.clone();
     mark.entry.labels = vec![model::WRONG.to_owned()];
+    let mut other = mark.clone();
+    other.entry.id = EntryId::new("b");
+    let marks = [mark, other];
     assert_eq!(
-        found(&[mark], &[]),
+        found(&marks, &[]),
         [],
-        "a mark of what was taken back is no memory"
+        "marks of what was taken back are no memories"
     );
     memory.entry.valid_until = Some(Timestamp::from_millis(NOW));
     assert_eq!(found(&[memory], &[]), []);
