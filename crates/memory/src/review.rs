@@ -160,7 +160,8 @@ async fn answer(
         facts: meant.len(),
         derived: 0,
     };
-    if matches!(asked.belief, Belief::Doubt | Belief::Again | Belief::Withdrawn) {
+    let is_fact = meant.iter().any(|doc| *doc.key.id == *asked.id.as_str());
+    if !is_fact && matches!(asked.belief, Belief::Doubt | Belief::Again | Belief::Withdrawn) {
         paths.extend(make_fact(world, &asked, (scope, owner), &rows, &judged).await?);
         reviewed.facts += 1;
     }
@@ -389,8 +390,11 @@ fn believed(rows: &[Arc<Doc>], owner: &Owner, now: Timestamp) -> Vec<Believed> {
         .collect();
     all.extend(statements_of(rows, owner));
     // A scene that goes on stays one.
-    let is_played = |one: &Believed| one.session.as_ref().is_some_and(|id| scenes.contains(id));
-    all.retain(|one| !(one.belief.is_open() && is_played(one)));
+    for one in &mut all {
+        if one.belief.is_open() && one.session.as_ref().is_some_and(|id| scenes.contains(id)) {
+            one.belief = Belief::Withdrawn;
+        }
+    }
     all.sort_by(|a, b| (a.belief, Reverse(a.said_at), &a.id).cmp(&(b.belief, Reverse(b.said_at), &b.id)));
     all
 }

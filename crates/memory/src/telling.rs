@@ -149,6 +149,14 @@ pub(crate) fn learn(known: &mut KnownFacts, doc: &Doc) {
     }
 }
 
+/// The person's answer that a statement has, imported or said once more. What ended may begin again; what was taken back stays so
+/// until its person is asked.
+fn answer_to(fact: &Fact, known: &KnownFacts) -> Option<(Timestamp, Answered)> {
+    let holds =
+        |(at, answered): &(Timestamp, Answered)| *answered == Answered::Withdrawn || fact.said_at <= *at;
+    known.answered(&fact.text).filter(holds)
+}
+
 /// Facts of segments that are written together, and the known facts that they supersede.
 #[derive(Debug, Default)]
 pub(crate) struct NewFacts {
@@ -203,15 +211,9 @@ impl Telling {
         let mut facts = Vec::new();
         let mut ended = Vec::new();
         for (n, fact) in self.facts.iter().enumerate() {
-            match known.answered(&fact.text) {
-                // What was said before the answer has it too, imported once more.
-                Some(answer) if fact.said_at <= answer.0 => {
-                    facts.push(self.answered_entry(cell, owner, (n, fact), answer));
-                    continue;
-                }
-                // Of what was taken back and is said again, the person is asked.
-                Some((_, Answered::Withdrawn)) => continue,
-                Some((_, Answered::Ended)) | None => {}
+            if let Some(answer) = answer_to(fact, known) {
+                facts.push(self.answered_entry(cell, owner, (n, fact), answer));
+                continue;
             }
             let statement = Statement::new(&fact.text, fact.said_at, fact.valid_from);
             let counts = |id: &EntryId| match () {
@@ -263,14 +265,11 @@ impl Telling {
         statements.filter(|doubt| !self.facts.iter().any(|fact| fact.text == doubt.text))
     }
 
-    /// The doubts of which their person has said that they are wrong or have ended, as the answer has them: of a message that is
-    /// imported once more, too.
+    /// The doubts of which their person has said that they are wrong or have ended, as the answer has them.
     fn answered_doubts(&self, cell: &Cell, owner: &Owner, known: &KnownFacts) -> Vec<Entry> {
         let doubts = (self.facts.len()..).zip(self.doubts(cell, owner));
         let answered = doubts.filter_map(|(n, doubt)| {
-            let answer = known
-                .answered(&doubt.text)
-                .filter(|(at, _)| doubt.said_at <= *at)?;
+            let answer = answer_to(&doubt, known)?;
             Some(self.answered_entry(cell, owner, (n, &doubt), answer))
         });
         answered.collect()

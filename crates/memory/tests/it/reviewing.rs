@@ -235,13 +235,28 @@ async fn a_scene_takes_all_of_its_session_and_the_same_words_elsewhere() {
     let found = ask(&engine, "ann", "What is my sword called?").await;
     let sword = found.messages.iter().find(|hit| hit.doc.text.contains("sword"));
     assert!(sword.is_some_and(|hit| hit.is_withdrawn));
+    let cannons = |all: &[Believed]| {
+        let one = all.iter().find(|one| one.text.contains("cannons"));
+        one.map(|one| one.belief)
+    };
+    assert_eq!(cannons(&left), Some(Belief::Withdrawn), "it can be brought back");
+    answer(&engine, "cannons", Verdict::Keep).await;
+    assert_eq!(cannons(&believed(&engine).await), Some(Belief::Confirmed));
+    let named = facts(&stage)
+        .into_iter()
+        .filter(|fact| fact.body.contains("cannons"));
+    assert_eq!(named.count(), 1);
 }
 
 #[tokio::test]
 async fn one_true_statement_of_a_scene_comes_back_alone() {
     let stage = Stage::default();
     let engine = stage.open().await;
-    let played = ["I have a wolf called Fang.", "My sword is called Ember."];
+    let played = [
+        "I have a wolf called Fang.",
+        "My sword is called Ember.",
+        "It says:\n\nI live in Hull now.\n\nEnd.",
+    ];
     tell(&stage, &engine, &session("play"), 0, &played).await;
     answer(&engine, "wolf", Verdict::Scene).await;
     answer(&engine, "sword", Verdict::Keep).await;
@@ -252,8 +267,14 @@ async fn one_true_statement_of_a_scene_comes_back_alone() {
     let found = ask(&engine, "ann", "What is my sword called?").await;
     assert!(!found.messages.is_empty());
     for hit in &found.messages {
-        assert_eq!(hit.is_withdrawn, hit.doc.text.contains("wolf"));
+        assert_eq!(hit.is_withdrawn, !hit.doc.text.contains("sword"));
     }
+    answer(&engine, "Hull", Verdict::Keep).await;
+    let kept = believed(&engine).await;
+    assert!(
+        kept.iter()
+            .any(|one| one.text.contains("Hull") && one.belief == Belief::Confirmed)
+    );
 }
 
 #[tokio::test]
@@ -344,6 +365,11 @@ async fn what_was_taken_back_and_is_said_again_is_asked_and_is_no_fact() {
     let after = believed(&engine).await;
     assert!(after.len() == 1 && after[0].belief == Belief::Again, "{after:?}");
     assert_eq!(lisbon(&stage), 0);
+    let found = ask(&engine, "ann", "Where do I live?").await;
+    assert!(
+        found.messages.iter().all(|hit| hit.is_withdrawn),
+        "until it is answered"
+    );
     stage.clock.advance(Duration::from_hours(24 * 365));
     answer(&engine, "Lisbon", Verdict::Wrong).await;
     let after = believed(&engine).await;
