@@ -195,9 +195,13 @@ impl Ranker<'_> {
                 .map(|wanted| self.query.text[wanted.place.clone()].to_owned())
                 .collect();
         }
-        let ended = lineup
-            .ending(&row.doc.key.id)
-            .filter(|fact| validity.is_over(*fact));
+        let ended = lineup.ending(&row.doc.key.id).filter(|fact| {
+            corpus
+                .row(*fact)
+                .doc
+                .valid_until
+                .is_some_and(|until| until <= self.fusion.now)
+        });
         let mut ended: Vec<Arc<Doc>> = ended.map(|fact| Arc::clone(&corpus.row(fact).doc)).collect();
         ended.sort_by(|a, b| a.key.id.cmp(&b.key.id));
         Hit {

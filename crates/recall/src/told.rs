@@ -72,19 +72,25 @@ pub fn told(ranking: &Ranking, question: &str, asker: &Owner, zone: &Zone) -> Ve
     // A turn that only repeats a statement needs no memory of it.
     let asks_something = question.split_sentence_bounds().any(asks);
     let mut heard: Vec<BTreeSet<String>> = Vec::new();
-    let mut told = Vec::new();
+    let mut told: Vec<Told> = Vec::new();
     for hit in hits {
         let (text, until) = holding(hit, &asked);
         let said = sentences_for(&text, &asked, WHOLE_CHARS_MAX);
         let own = term_set(&said);
-        if own.is_empty()
-            || !asks_something && own.is_subset(&asked)
-            || heard.iter().any(|other| share(&own, other) >= SAID_SHARE)
-        {
+        if own.is_empty() || !asks_something && own.is_subset(&asked) {
             continue;
         }
-        heard.push(own);
-        told.push(line(hit, (&said, until), asker, zone));
+        match heard.iter().position(|other| share(&own, other) >= SAID_SHARE) {
+            // What ended holds again, in the same words.
+            Some(at) if until.is_none() && told[at].until.is_some() => {
+                told[at] = line(hit, (&said, until), asker, zone)
+            }
+            Some(_) => {}
+            None => {
+                heard.push(own);
+                told.push(line(hit, (&said, until), asker, zone));
+            }
+        }
     }
     told
 }
@@ -154,10 +160,11 @@ fn holding<'a>(hit: &'a Hit, asked: &BTreeSet<String>) -> (Cow<'a, str>, Option<
         DocKind::Turn => hit.ended.iter().filter_map(|fact| fact.valid_until).max(),
         DocKind::Entry(_) => hit.doc.valid_until,
     };
-    let own = |fact: &Doc| said(fact.text.split_once(": \"").map_or(&*fact.text, |(_, own)| own));
-    let over: BTreeSet<String> = hit.ended.iter().map(|fact| own(fact)).collect();
-    let sentences = text.split_sentence_bounds();
-    let (over, left): (String, String) = sentences.partition(|sentence| over.contains(&said(sentence)));
+    let spaced = |text: &str| format!(" {}", said(text));
+    let own = |fact: &Doc| spaced(fact.text.split_once(": \"").map_or(&*fact.text, |(_, own)| own));
+    let over: Vec<String> = hit.ended.iter().map(|fact| own(fact)).collect();
+    let is_over = |sentence: &&str| over.iter().any(|over| spaced(sentence).contains(over.as_str()));
+    let (over, left): (String, String) = text.split_sentence_bounds().partition(is_over);
     if over.is_empty() || left.trim().is_empty() {
         return (Cow::Borrowed(text), until);
     }
@@ -178,7 +185,7 @@ fn line(hit: &Hit, (said, until): (&str, Option<Timestamp>), asker: &Owner, zone
         ("", "")
     };
     let date = match until {
-        Some(until) => format!("{date} until {}", zone.date(until)),
+        Some(until) => format!("{date}, ended by {}", zone.date(until)),
         None => date.to_string(),
     };
     let state = if until.is_some() { "+ended" } else { state };

@@ -159,14 +159,14 @@ fn what_has_ended_is_told_with_its_end_and_not_beside_what_holds() {
                 "b",
                 day(3),
                 "ann",
-                "I play the theremin. My theremin stands in the hall.",
+                "Well, I play the theremin. My theremin stands in the hall.",
             ),
         ])
     };
     let over = told(day(9));
     let cello = lines(&over, "Do I play the cello?");
     assert!(
-        cello.contains("2023-01-04 until 2023-01-10, user: I play the cello!"),
+        cello.contains("2023-01-04, ended by 2023-01-10, user: I play the cello!"),
         "{cello}"
     );
     let hall = lines(&over, "Does my theremin stand in the hall?");
@@ -176,12 +176,25 @@ fn what_has_ended_is_told_with_its_end_and_not_beside_what_holds() {
     );
     let theremin = lines(&over, "Do I play the theremin?");
     assert!(
-        theremin.contains("until 2023-01-10, user: I play the theremin."),
+        theremin.contains("ended by 2023-01-10, user: Well, I play the theremin."),
         "{theremin}"
+    );
+    let mut again = told(day(9));
+    again.upsert(std::sync::Arc::new(turn(
+        "m3",
+        "c",
+        day(20),
+        "ann",
+        "I play the cello",
+    )));
+    let cello = lines(&again, "Do I play the cello?");
+    assert!(
+        cello.contains("user: I play the cello") && !cello.contains("cello!"),
+        "{cello}"
     );
     let holds = lines(&told(day(9_000)), "Do I play the theremin?");
     assert!(
-        holds.contains("I play the theremin. My") && !holds.contains("until"),
+        holds.contains("I play the theremin. My") && !holds.contains("ended"),
         "it has not ended yet: {holds}"
     );
 }
