@@ -93,21 +93,33 @@ impl Dream {
         let now = context.clock.now();
         let known = known(facts, owner, now);
         let earned = earned(&known);
+        let ahead = ahead(foresights, now);
+        let is_ahead = |text: &str| {
+            ahead
+                .iter()
+                .any(|event| extract::is_duplicate(&event.doc.text, text))
+        };
         let (mut count, mut dropped) = (0, 0);
         for page in Page::ALL {
             let mut candidates = of_profile(profile, page, &known, &earned);
             if page == Page::Memory {
-                candidates.extend(of_foresights(foresights, now));
+                candidates.extend(of_foresights(&ahead));
                 candidates.extend(of_facts(&known, profile, &earned));
             }
-            // No statement stands on two pages: what the profile tells now leaves the page of what is going on.
+            // No statement stands on two pages: an upcoming event is going on, and what else the profile tells now leaves that page.
+            candidates.retain(|one| page != Page::User || !is_ahead(&one.text));
             let is_there = |id: &str| {
                 let told = || {
                     known
                         .iter()
                         .any(|fact| fact.id == id && is_told(profile, fact.text))
                 };
-                there.contains(id) && !(page == Page::Memory && told())
+                let is_event = || {
+                    profile
+                        .iter()
+                        .any(|hit| *hit.doc.key.id == *id && is_ahead(&hit.doc.text))
+                };
+                there.contains(id) && !(page == Page::Memory && told() || page == Page::User && is_event())
             };
             let curated = self.curate(context, (scope, owner, page), &candidates, &is_there);
             if let Some(left_out) = curated.await? {
@@ -189,12 +201,17 @@ fn of_profile(
         .collect()
 }
 
-fn of_foresights(foresights: &[Hit], now: Timestamp) -> Vec<Candidate> {
+/// The upcoming events, the next one first.
+fn ahead(foresights: &[Hit], now: Timestamp) -> Vec<&Hit> {
     let mut ahead: Vec<&Hit> = foresights
         .iter()
         .filter(|hit| hit.superseded_by.is_none() && hit.doc.valid_until.is_some_and(|until| now < until))
         .collect();
     ahead.sort_by_key(|hit| (hit.doc.valid_from, hit.doc.key.id.clone()));
+    ahead
+}
+
+fn of_foresights(ahead: &[&Hit]) -> Vec<Candidate> {
     (0i64..)
         .zip(ahead)
         .map(|(n, hit)| Candidate {
