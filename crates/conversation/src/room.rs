@@ -11,7 +11,7 @@ const RESERVE_PART: usize = 8;
 /// The most that memory adds to a turn, in tokens.
 const FRAGMENT_TOKENS_MAX: usize = 350;
 /// The most that core memory adds to the first turn that does not show it, in tokens.
-const PAGES_TOKENS_MAX: usize = 400;
+const PAGES_TOKENS_MAX: usize = 150;
 /// In a small window memory must not crowd out the conversation: at most this fraction of it.
 const WINDOW_PART: usize = 16;
 

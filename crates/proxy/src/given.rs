@@ -66,7 +66,7 @@ impl Giver<'_> {
         };
         let recalled = recall::recall(self.engine, self.clock, self.endings, asked);
         let (recalled, pages, skills) = tokio::join!(recalled, pages, self.skills(scope, &message));
-        let tokens_max = room::fragment(self.window) + pages.as_ref().map_or(0, |_| pages_max);
+        let tokens_max = room::fragment(self.window) + pages.as_ref().map_or(0, |pages| count(&pages.text));
         let memories: Vec<fragment::RecalledMemory<'_>> = pages
             .iter()
             .chain(&skills)

@@ -221,7 +221,9 @@ pub(crate) async fn pages(
     let ContextOf { scope, owner, .. } = whose;
     let home = Some(Scope::home(&scope.app)).filter(|home| whose.with_person && home != scope);
     let places = home.iter().chain([scope]);
-    let read = join_all(places.flat_map(|place| Page::ALL.map(|page| engine.page(place, owner, page))));
+    // How to answer counts in every turn; what does not fit of the others is found when it is asked for.
+    let order = [Page::Soul, Page::User, Page::Memory];
+    let read = join_all(places.flat_map(|place| order.map(|page| engine.page(place, owner, page))));
     let read = tokio::select! {
         read = read => read,
         () = clock.sleep(WAIT) => return None,
