@@ -10,6 +10,7 @@ use axum::extract::Query;
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use wire::cache::reason_in_words;
 use wire::conversation::{
     ArchivesData, ContextStatsData, ConversationsData, DoneData, GivenData, OriginalsData, ViewData,
 };
@@ -20,7 +21,6 @@ use crate::around::{Around, Nav, Problem, html};
 use crate::background::Paged;
 use crate::draw::{self, DrawnWindow};
 use crate::guest::Guest;
-use crate::now::reason_in_words;
 use crate::{cards, memories, words};
 
 /// Conversations through the proxy in the list.
@@ -248,7 +248,7 @@ pub(crate) async fn page(
         reasons: stats
             .reasons
             .iter()
-            .map(|reason| reason_in_words(reason))
+            .map(|reason| words::spaced(reason_in_words(reason)))
             .collect(),
         id,
         window,

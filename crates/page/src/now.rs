@@ -8,7 +8,7 @@ use std::time::Duration;
 use askama::Template;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use wire::cache::{ConversationItem, RequestItem};
+use wire::cache::{ConversationItem, RequestItem, reason_in_words};
 use wire::{CacheData, HealthData, OverviewData};
 
 use crate::api::{Refused, if_open};
@@ -197,8 +197,8 @@ impl TurnRow {
         let class = request.class.as_deref().unwrap_or_default();
         let missed = match (class, request.reasons.first()) {
             ("extension" | "first" | "", None) => None,
-            (_, Some(reason)) => Some(reason_in_words(reason)),
-            (class, None) => Some(reason_in_words(class)),
+            (_, Some(reason)) => Some(words::spaced(reason_in_words(reason))),
+            (class, None) => Some(words::spaced(reason_in_words(class))),
         };
         Self {
             at: words::time(&request.at),
@@ -214,24 +214,4 @@ impl TurnRow {
             status: request.status,
         }
     }
-}
-
-/// Why a request did not begin with the bytes of the last one.
-pub(crate) fn reason_in_words(reason: &str) -> String {
-    let words = match reason {
-        "opened" | "first" => "first request",
-        "branched" => "another branch of the conversation",
-        "model" | "model_changed" => "another model",
-        "system" | "system_changed" => "the system text changed",
-        "tools" | "tools_changed" => "the tools changed",
-        "regenerated" => "an answer was asked for again",
-        "echo_rewritten" | "assistant_echo" => "the client rewrote an answer",
-        "edited" | "message_user" => "a message was edited",
-        "truncated" => "the client left messages out",
-        "compaction" => "compacted",
-        "engine" => "the context engine changed the view",
-        "slot_stolen" | "evicted" => "the server dropped its cache",
-        other => return words::spaced(other),
-    };
-    words.to_owned()
 }

@@ -81,3 +81,33 @@ pub struct RequestItem {
     pub reasons: Vec<String>,
     pub injected_tokens: u64,
 }
+
+/// In words, why a request does not begin with the bytes of the last one, or what it is otherwise. An unknown class stays as
+/// it is.
+pub fn reason_in_words(class: &str) -> &str {
+    match class {
+        "first" | "opened" => "the first request",
+        "extension" => "extends the last request",
+        "branched" => "another branch of the conversation",
+        "model" | "model_changed" => "another model",
+        "system" | "system_changed" => "the system prompt changed",
+        "tools" | "tools_changed" => "the tools changed",
+        "regenerated" => "an answer was asked for again",
+        "edited" | "message_user" => "a user's message changed",
+        "message_assistant" => "an assistant's message changed",
+        "message_tool" => "a tool's message changed",
+        "message_system" => "a system message changed",
+        "message_other" => "a message changed",
+        "assistant_echo" | "echo_rewritten" => "the client changed the model's last reply",
+        "truncated" => "the client left messages out",
+        "compaction" => "compacted",
+        "engine" => "the context engine changed the view",
+        "tail_injection" => "the injected text of the last turn is gone or changed",
+        "slot_stolen" => "another request took the slot",
+        "evicted" => "the model server dropped its cache, or was restarted",
+        "template_drop" => {
+            "the chat template rewrote earlier text, or the model can only go back to a checkpoint"
+        }
+        other => other,
+    }
+}

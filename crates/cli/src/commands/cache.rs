@@ -7,7 +7,7 @@ use std::io::Write;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use wire::cache::{ConversationItem, RequestItem, UpstreamItem};
+use wire::cache::{ConversationItem, RequestItem, UpstreamItem, reason_in_words};
 
 use super::chat::server::Server;
 use super::{Desk, runtime};
@@ -63,7 +63,7 @@ fn upstream(it: &UpstreamItem) -> String {
         millis(it.first_token_ms_p99)
     );
     for (class, count) in &it.classes {
-        text.extend([format!("  {count:>7}  {}\n", words(class))]);
+        text.extend([format!("  {count:>7}  {}\n", reason_in_words(class))]);
     }
     text + "\n"
 }
@@ -99,7 +99,7 @@ fn request(it: &RequestItem) -> String {
         count(it.expected_tokens),
         it.injected_tokens,
         millis(it.first_token_ms),
-        it.class.as_deref().map_or("-", words)
+        it.class.as_deref().map_or("-", reason_in_words)
     )
 }
 
@@ -135,30 +135,6 @@ fn millis(millis: Option<u64>) -> String {
 
 fn count(count: Option<u64>) -> String {
     count.map_or_else(|| "-".to_owned(), |count| count.to_string())
-}
-
-/// Text for a class of the server; an unknown class stays as it is.
-fn words(class: &str) -> &str {
-    match class {
-        "first" => "the first request",
-        "extension" => "extends the last request",
-        "model" => "another model",
-        "system" => "the system prompt changed",
-        "tools" => "the tools changed",
-        "message_user" => "a user's message changed",
-        "message_assistant" => "an assistant's message changed",
-        "message_tool" => "a tool's message changed",
-        "message_system" => "a system message changed",
-        "message_other" => "a message changed",
-        "assistant_echo" => "the client changed the model's last reply",
-        "tail_injection" => "the injected text of the last turn is gone or changed",
-        "slot_stolen" => "another request took the slot",
-        "evicted" => "the model server dropped its cache, or was restarted",
-        "template_drop" => {
-            "the chat template rewrote earlier text, or the model can only go back to a checkpoint"
-        }
-        other => other,
-    }
 }
 
 #[cfg(test)]
