@@ -9,9 +9,7 @@ use axum::Form;
 use axum::extract::Query;
 use axum::response::Response;
 use wire::survey::{DoomedItem, StayingItem};
-use wire::{
-    DeleteByIdsData, DeleteByIdsRequest, DeleteData, FoundMessage, LeftItem, PreviewData, PreviewRequest,
-};
+use wire::{DeleteByIdsData, DeleteData, FoundMessage, LeftItem, PreviewData, PreviewRequest};
 
 use crate::api::Refused;
 use crate::around::{Around, Nav, Problem, html};
@@ -174,13 +172,7 @@ pub(crate) async fn forget(
         let data: DeleteData = guest.api.post("/memory/delete", &preview.deletion()).await?;
         (data.count, data.message_count, data.left)
     } else {
-        let request = DeleteByIdsRequest {
-            app_id: preview.app_id,
-            project_id: preview.project_id,
-            user_id: preview.user_id,
-            ids: preview.ids,
-            ..DeleteByIdsRequest::default()
-        };
+        let request = preview.by_ids();
         let data: DeleteByIdsData = guest.api.post("/memory/delete_by_ids", &request).await?;
         (data.count, data.message_count, data.left)
     };

@@ -118,6 +118,18 @@ impl PreviewRequest {
         }
     }
 
+    /// The deletion of its `ids`.
+    pub fn by_ids(self) -> DeleteByIdsRequest {
+        DeleteByIdsRequest {
+            app_id: self.app_id,
+            project_id: self.project_id,
+            user_id: self.user_id,
+            agent_id: self.agent_id,
+            ids: self.ids,
+            ..DeleteByIdsRequest::default()
+        }
+    }
+
     /// Checks it as the deletion would.
     pub fn parts(&self, home: &Scope) -> Result<PreviewParts, Invalid> {
         if self.ids.is_empty() {
@@ -126,15 +138,7 @@ impl PreviewRequest {
         if self.words.is_some() {
             return Err(Invalid::at("words", "cannot be combined with `ids`"));
         }
-        let by_ids = DeleteByIdsRequest {
-            app_id: self.app_id.clone(),
-            project_id: self.project_id.clone(),
-            user_id: self.user_id.clone(),
-            agent_id: self.agent_id.clone(),
-            ids: self.ids.clone(),
-            ..DeleteByIdsRequest::default()
-        };
-        by_ids.parts(home).map(PreviewParts::Ids)
+        self.clone().by_ids().parts(home).map(PreviewParts::Ids)
     }
 }
 
