@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gateway::{AskError, Client, ClientReply, Form, GatewaySettings};
+use gateway::{Arriving, AskError, Client, ClientReply, Form, GatewaySettings};
 use model::{Zone, percent_encoded};
 use ports::Clock;
 use serde::Serialize;
@@ -18,6 +18,7 @@ use wire::{Envelope, ErrorCode, ErrorEnvelope, HealthData};
 use crate::clock::SystemClock;
 use crate::commands::Desk;
 use crate::error::{Exit, Failure};
+use crate::output::harmless;
 use crate::serving;
 use crate::world::{World, zone};
 
@@ -60,6 +61,15 @@ impl Api {
     pub(crate) fn beside(desk: &Desk) -> Result<Option<Self>, Failure> {
         let address = serving::running(&desk.root);
         address.map(|address| Self::there(desk, address)).transpose()
+    }
+
+    /// The API of the server that has the root; a failure without one.
+    pub(crate) fn of_server(desk: &Desk) -> Result<Self, Failure> {
+        Self::beside(desk)?.ok_or_else(|| Failure {
+            exit: Exit::InUse,
+            ..Failure::usage("no server runs on this root")
+                .hint("start one with `quipu serve --upstream URL`")
+        })
     }
 
     fn there(desk: &Desk, address: SocketAddr) -> Result<Self, Failure> {
@@ -147,6 +157,21 @@ impl Api {
         )?)
     }
 
+    /// Sends a JSON body to a route without a version; the answer is read while it arrives.
+    pub(crate) async fn stream(
+        &self,
+        route: &str,
+        body: &Value,
+        headers: &[(&str, &str)],
+    ) -> Result<Arriving, Failure> {
+        let body = body.to_string().into_bytes();
+        let arriving = self.client.stream(route, body, headers).await?;
+        if (200..300).contains(&arriving.status) {
+            return Ok(arriving);
+        }
+        Err(refused(arriving.rest().await?))
+    }
+
     /// Has background runs done while this process lives; a server does them anyway.
     pub(crate) async fn run_background(&self) -> Result<(), Failure> {
         if let Some(world) = &self.world {
@@ -201,9 +226,23 @@ fn accepted(reply: Result<ClientReply, AskError>) -> Result<Vec<u8>, Failure> {
     if (200..300).contains(&reply.status) {
         return Ok(reply.body);
     }
+    Err(refused(reply))
+}
+
+/// The reason in a refusal of any dialect.
+pub(crate) fn reason(body: &Value) -> String {
+    let error = &body["error"];
+    let reason = error["message"].as_str().or(error.as_str());
+    model::one_line(&harmless(reason.unwrap_or("no reason given")))
+}
+
+fn refused(reply: ClientReply) -> Failure {
     let Ok(ErrorEnvelope { error, .. }) = serde_json::from_slice(&reply.body) else {
         let status = reply.status;
-        return Err(anyhow::anyhow!("the server answered with status {status} and no reason").into());
+        let body = serde_json::from_slice(&reply.body).unwrap_or_default();
+        let error = anyhow::anyhow!("the server answered with status {status}: {}", reason(&body));
+        let may_come = (status >= 500).then_some("the server or its model server may be starting: try again");
+        return Failure::from(error).hinted(may_come);
     };
     let (exit, hint) = match error.code {
         ErrorCode::NotFound => (Exit::NotFound, None),
@@ -224,11 +263,11 @@ fn accepted(reply: Result<ClientReply, AskError>) -> Result<Vec<u8>, Failure> {
     // The message about a disk says all; SQLite's own words say less.
     let is_disk = matches!(error.code, ErrorCode::DiskFull | ErrorCode::DiskReadOnly);
     let detail = reply.detail.filter(|_| !is_disk);
-    Err(Failure {
+    Failure {
         exit,
         error: anyhow::anyhow!(detail.unwrap_or(error.message)),
         hint: hint.map(str::to_owned),
-    })
+    }
 }
 
 impl From<AskError> for Failure {

@@ -480,9 +480,6 @@ pub(crate) struct ChatArgs {
     /// Send this message and exit (repeatable)
     #[arg(long, value_name = "TEXT")]
     pub(crate) message: Vec<String>,
-    /// Server to use, with a token of this configuration [default: the server of this root, or server.listen]
-    #[arg(long, value_name = "URL")]
-    pub(crate) url: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -6,9 +6,9 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use axum::Router;
-use axum::body::{Body, BodyDataStream, to_bytes};
+use axum::body::{Body, BodyDataStream};
 use axum::http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request};
 use futures::StreamExt;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
@@ -53,6 +53,7 @@ pub struct ClientReply {
 pub struct Arriving {
     pub status: u16,
     headers: HeaderMap,
+    detail: Option<String>,
     body: BodyDataStream,
     /// Ends with the answer; none in this process.
     _connection: JoinSet<()>,
@@ -89,6 +90,19 @@ impl Arriving {
     /// The next bytes; none after the end.
     pub async fn next(&mut self) -> Result<Option<impl AsRef<[u8]> + use<>>, AskError> {
         self.body.next().await.transpose().map_err(AskError::BrokenOff)
+    }
+
+    /// The whole rest of it.
+    pub async fn rest(mut self) -> Result<ClientReply, AskError> {
+        let mut body = Vec::new();
+        while let Some(piece) = self.next().await? {
+            body.extend_from_slice(piece.as_ref());
+        }
+        Ok(ClientReply {
+            status: self.status,
+            body,
+            detail: self.detail,
+        })
     }
 }
 
@@ -175,6 +189,18 @@ impl Client {
             let value = HeaderValue::from_str(value).expect("visible ASCII");
             request.headers_mut().insert(name, value);
         }
+        self.send(request).await
+    }
+
+    async fn ask(&self, method: Method, path: &str, body: Body) -> Result<ClientReply, AskError> {
+        self.answered(self.request(method, path, body)).await
+    }
+
+    async fn answered(&self, request: Request<Body>) -> Result<ClientReply, AskError> {
+        self.send(request).await?.rest().await
+    }
+
+    async fn send(&self, request: Request<Body>) -> Result<Arriving, AskError> {
         let mut connections = JoinSet::new();
         let response = match &self.0 {
             Way::Here { router, .. } => {
@@ -191,29 +217,11 @@ impl Client {
         let (head, body) = response.into_parts();
         Ok(Arriving {
             status: head.status.as_u16(),
+            detail: head.extensions.get::<Detail>().map(|detail| detail.0.clone()),
             headers: head.headers,
             body: body.into_data_stream(),
             _connection: connections,
         })
-    }
-
-    async fn ask(&self, method: Method, path: &str, body: Body) -> Result<ClientReply, AskError> {
-        self.answered(self.request(method, path, body)).await
-    }
-
-    async fn answered(&self, request: Request<Body>) -> Result<ClientReply, AskError> {
-        match &self.0 {
-            Way::Here { router, .. } => {
-                let Ok(response) = router.clone().oneshot(request).await;
-                let detail = response
-                    .extensions()
-                    .get::<Detail>()
-                    .map(|detail| detail.0.clone());
-                let reply = read(response).await.expect("it is in memory");
-                Ok(ClientReply { detail, ..reply })
-            }
-            Way::There { address, .. } => over_socket(*address, request).await,
-        }
     }
 
     fn request(&self, method: Method, path: &str, body: Body) -> Request<Body> {
@@ -253,25 +261,4 @@ fn hung_up(address: SocketAddr, source: impl Into<Box<dyn std::error::Error + Se
         address,
         source: source.into(),
     }
-}
-
-async fn over_socket(address: SocketAddr, request: Request<Body>) -> Result<ClientReply, AskError> {
-    let (mut sender, connection) = connect(address).await?;
-    // The connection ends when the sender does.
-    let asking = async move {
-        let response = sender.send_request(request).await?;
-        Ok::<_, Box<dyn std::error::Error + Send + Sync>>(read(response.map(Body::new)).await?)
-    };
-    let (reply, _ended) = futures::join!(asking, connection);
-    reply.map_err(|error| hung_up(address, error))
-}
-
-async fn read(response: Response<Body>) -> Result<ClientReply, axum::Error> {
-    let status = response.status().as_u16();
-    let body = to_bytes(response.into_body(), usize::MAX).await?;
-    Ok(ClientReply {
-        status,
-        body: body.to_vec(),
-        detail: None,
-    })
 }

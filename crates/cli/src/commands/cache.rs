@@ -9,27 +9,23 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use wire::cache::{ConversationItem, RequestItem, UpstreamItem, reason_in_words};
 
-use super::chat::server::Server;
 use super::{Desk, runtime};
-use crate::api::Path;
+use crate::api::{Api, Path};
 use crate::args::CacheArgs;
 use crate::error::{Exit, Failure};
 use crate::output::written;
 
 pub(super) fn cache(desk: &Desk, args: &CacheArgs) -> Result<Exit, Failure> {
-    runtime()?.block_on(async {
-        let server = Server::find(desk, None).await?;
-        report(&server, args, desk.json, &mut std::io::stdout()).await
-    })
+    runtime()?
+        .block_on(async { report(&Api::of_server(desk)?, args, desk.json, &mut std::io::stdout()).await })
 }
 
-async fn report(
-    server: &Server,
-    args: &CacheArgs,
-    as_json: bool,
-    out: &mut dyn Write,
-) -> Result<Exit, Failure> {
-    let data = of(server, args.conversation.as_deref()).await?;
+async fn report(api: &Api, args: &CacheArgs, as_json: bool, out: &mut dyn Write) -> Result<Exit, Failure> {
+    let mut path = Path::new("/cache", "");
+    if let Some(id) = &args.conversation {
+        path = path.with("conversation", id);
+    }
+    let data = api.get(path.text()).await?;
     let text = if as_json {
         serde_json::to_string_pretty(&data).map_err(anyhow::Error::from)? + "\n"
     } else {
@@ -37,15 +33,6 @@ async fn report(
     };
     written(out.write_all(text.as_bytes()))?;
     Ok(Exit::Ok)
-}
-
-/// The server's measurements, of one conversation or of all.
-async fn of(server: &Server, conversation: Option<&str>) -> Result<Value, Failure> {
-    let mut path = Path::new("/api/v1/cache", "");
-    if let Some(id) = conversation {
-        path = path.with("conversation", id);
-    }
-    server.get(path.text()).await
 }
 
 fn upstream(it: &UpstreamItem) -> String {

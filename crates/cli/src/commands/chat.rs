@@ -3,19 +3,16 @@
 //! Owns: the history, which this process keeps and sends whole as any client does; the answer as it arrives. Never:
 //! memory; the server recalls and learns.
 
-pub(super) mod server;
-
 use std::io::{self, IsTerminal, Write};
 
 use prefix::stream::sse::Decoder;
-use serde::Serialize;
 use serde_json::{Value, json};
 
-use self::server::{Server, message_of, unanswered};
 use super::{Desk, name, runtime};
+use crate::api::{self, Api};
 use crate::args::{ChatArgs, DEFAULT_USER};
 use crate::error::{Exit, Failure};
-use crate::output::{harmless, written};
+use crate::output::{self, harmless, written};
 
 pub(super) fn chat(desk: &Desk, args: ChatArgs) -> Result<Exit, Failure> {
     if let Some(id) = &args.conversation {
@@ -23,13 +20,11 @@ pub(super) fn chat(desk: &Desk, args: ChatArgs) -> Result<Exit, Failure> {
     }
     let is_terminal = !desk.json && io::stdout().is_terminal();
     runtime()?.block_on(async {
-        let server = Server::find(desk, args.url.as_deref()).await?;
         let mut talk = Talk {
-            conversation: args.conversation.clone(),
-            server,
+            api: Api::of_server(desk)?,
             args,
             out: &mut io::stdout(),
-            err: &mut io::stderr(),
+            report: &mut |failure| output::failure(failure, desk.json),
             as_json: desk.json,
             is_terminal,
             prompts: is_terminal && io::stdin().is_terminal(),
@@ -41,10 +36,12 @@ pub(super) fn chat(desk: &Desk, args: ChatArgs) -> Result<Exit, Failure> {
 
 /// A chat with its state.
 struct Talk<'a> {
-    server: Server,
+    api: Api,
+    /// Its conversation is the one that the server named last.
     args: ChatArgs,
     out: &'a mut dyn Write,
-    err: &'a mut dyn Write,
+    /// Shows a failure after which the chat goes on.
+    report: &'a mut dyn FnMut(&Failure),
     /// A program reads one object a line.
     as_json: bool,
     /// No text may command it.
@@ -53,175 +50,132 @@ struct Talk<'a> {
     prompts: bool,
     /// The messages so far, as the next request contains them.
     history: Vec<Value>,
-    /// As the server named it, or the person who began.
-    conversation: Option<String>,
-}
-
-/// The received part of an answer, as a program reads it.
-#[derive(Debug, Default, Serialize)]
-struct ChatAnswer {
-    text: String,
-    /// Token counts of the model server; they come at the end.
-    usage: Value,
-    /// The server's name for the conversation.
-    conversation: Option<String>,
-    /// Value of the header for injected memory.
-    injected: Option<String>,
 }
 
 impl Talk<'_> {
     /// Sends the messages of the command line, else every line until the end of the input.
-    async fn run(&mut self, lines: impl Iterator<Item = io::Result<String>>) -> Result<Exit, Failure> {
-        if !self.args.message.is_empty() {
-            for text in std::mem::take(&mut self.args.message) {
-                self.turn(&text).await?;
-            }
-            return Ok(Exit::Ok);
+    async fn run(&mut self, mut lines: impl Iterator<Item = io::Result<String>>) -> Result<Exit, Failure> {
+        let given = std::mem::take(&mut self.args.message);
+        for text in &given {
+            self.turn(text).await?;
         }
-        let (mut lines, mut exit) = (lines, Exit::Ok);
-        loop {
+        let mut exit = Exit::Ok;
+        while given.is_empty() {
             if self.prompts {
                 self.write("> ")?;
             }
-            let Some(line) = lines.next() else { return Ok(exit) };
-            let line =
-                line.map_err(|error| Failure::usage(format!("cannot read standard input: {error}")))?;
+            let Some(line) = lines.next().transpose()? else {
+                break;
+            };
             let done = match line.trim() {
                 "" => continue,
-                "/quit" => return Ok(exit),
-                "/new" => self.forget(),
+                "/quit" => break,
+                "/new" => {
+                    self.history.clear();
+                    self.args.conversation = None;
+                    continue;
+                }
                 other if other.starts_with('/') => Err(Failure::usage(format!("`{other}` is not a command"))
                     .hint("/new begins a new conversation, /quit ends the chat")),
                 _ => self.turn(&line).await,
             };
             if let Err(failure) = done {
-                self.report(&failure)?;
+                (self.report)(&failure);
                 // A person has read it.
                 exit = if self.prompts { exit } else { failure.exit };
             }
         }
-    }
-
-    /// Begins a new conversation.
-    fn forget(&mut self) -> Result<(), Failure> {
-        self.history.clear();
-        self.conversation = None;
-        if self.as_json {
-            return self.object(&json!({"note": "a new conversation"}));
-        }
-        self.write("a new conversation\n")
+        Ok(exit)
     }
 
     /// Sends a message and shows the answer. A shown answer stays in the history; a message without an answer does not.
     async fn turn(&mut self, text: &str) -> Result<(), Failure> {
         self.history.push(json!({"role": "user", "content": text}));
-        let mut answer = ChatAnswer::default();
-        let received = self.receive(&mut answer).await;
-        if answer.text.is_empty() {
+        let (mut text, mut usage) = (String::new(), Value::Null);
+        let received = self.receive(&mut text, &mut usage).await;
+        if text.is_empty() {
             self.history.pop();
         } else {
-            self.history
-                .push(json!({"role": "assistant", "content": answer.text}));
-            if !self.as_json && !answer.text.ends_with('\n') {
+            self.history.push(json!({"role": "assistant", "content": text}));
+            if !self.as_json && !text.ends_with('\n') {
                 self.write("\n")?;
             }
         }
-        if answer.conversation.is_some() {
-            self.conversation.clone_from(&answer.conversation);
-        }
-        received?;
+        let injected = received?;
         if self.as_json {
-            self.object(&answer)?;
+            let conversation = &self.args.conversation;
+            let answer =
+                json!({"text": text, "usage": usage, "conversation": conversation, "injected": injected});
+            self.write(&format!("{answer}\n"))?;
         }
         Ok(())
     }
 
-    /// Sends the history and shows the answer while it arrives; after an error, `answer` contains the received part.
-    async fn receive(&mut self, answer: &mut ChatAnswer) -> Result<(), Failure> {
-        let mut headers = vec![("x-quipu-user", DEFAULT_USER)];
-        let named = self.conversation.iter();
-        headers.extend(named.map(|id| ("x-quipu-conversation", id.as_str())));
-        let path = "/v1/chat/completions";
-        let mut arriving = self.server.stream(path, &self.request(), &headers).await?;
-        let header = |name: &str| arriving.header(name).map(str::to_owned);
-        answer.conversation = header("x-quipu-conversation");
-        answer.injected = header("x-quipu-injected");
-        let (mut events, mut is_whole) = (Decoder::default(), false);
-        while let Some(piece) = arriving.next().await.map_err(unanswered)? {
-            for event in events.push(piece.as_ref()) {
-                is_whole |= event.data == "[DONE]" || self.take(&event.data, answer)?;
-            }
-        }
-        if is_whole {
-            return Ok(());
-        }
-        Err(Failure::from(anyhow::anyhow!("the answer ended too early")).hint("send the message again"))
-    }
-
-    fn request(&self) -> Value {
+    /// Sends the history and shows the text while it arrives; after an error, `text` is the received part. Returns the
+    /// header for injected memory.
+    async fn receive(&mut self, text: &mut String, usage: &mut Value) -> Result<Option<String>, Failure> {
         let system = self.args.system.iter();
         let system = system.map(|text| json!({"role": "system", "content": text}));
-        let messages: Vec<Value> = system.chain(self.history.iter().cloned()).collect();
         let mut body = json!({
-            "messages": messages,
+            "messages": system.chain(self.history.iter().cloned()).collect::<Vec<_>>(),
             "stream": true,
             "stream_options": {"include_usage": true},
         });
         if let Some(model) = &self.args.model {
             body["model"] = json!(model);
         }
-        body
+        let mut headers = vec![("x-quipu-user", DEFAULT_USER)];
+        let named = self.args.conversation.as_deref();
+        headers.extend(named.map(|id| ("x-quipu-conversation", id)));
+        let mut arriving = self.api.stream("/v1/chat/completions", &body, &headers).await?;
+        let header = |name: &str| arriving.header(name).map(str::to_owned);
+        let injected = header("x-quipu-injected");
+        self.args.conversation = header("x-quipu-conversation").or(self.args.conversation.take());
+        let (mut events, mut is_whole) = (Decoder::default(), false);
+        while let Some(piece) = arriving.next().await? {
+            for event in events.push(piece.as_ref()) {
+                is_whole |= event.data == "[DONE]" || self.take(&event.data, text, usage)?;
+            }
+        }
+        if is_whole {
+            return Ok(injected);
+        }
+        Err(torn("no reason given"))
     }
 
     /// Takes a chunk of an answer; whether it is the last one with text.
-    fn take(&mut self, payload: &str, answer: &mut ChatAnswer) -> Result<bool, Failure> {
-        let mut chunk: Value = serde_json::from_str(payload).map_err(|error| {
-            Failure::from(anyhow::Error::from(error).context("cannot read a part of the answer"))
-                .hint("the model server must support OpenAI's chat completions")
-        })?;
+    fn take(&mut self, payload: &str, text: &mut String, usage: &mut Value) -> Result<bool, Failure> {
+        let mut chunk: Value = serde_json::from_str(payload).map_err(torn)?;
         if !chunk["error"].is_null() {
-            let why = message_of(&chunk["error"]).unwrap_or("no reason given");
-            let error = anyhow::anyhow!("the model server's answer ended too early: {why}");
-            return Err(Failure::from(error).hint("send the message again"));
+            return Err(torn(api::reason(&chunk)));
         }
         if !chunk["usage"].is_null() {
-            answer.usage = chunk["usage"].take();
+            *usage = chunk["usage"].take();
         }
         let mut is_last = false;
         for choice in chunk["choices"].as_array().into_iter().flatten() {
-            let text = choice["delta"]["content"].as_str().unwrap_or_default();
-            answer.text.push_str(text);
+            let piece = choice["delta"]["content"].as_str().unwrap_or_default();
+            text.push_str(piece);
             if self.is_terminal {
-                self.write(&harmless(text))?;
+                self.write(&harmless(piece))?;
             } else if !self.as_json {
-                self.write(text)?;
+                self.write(piece)?;
             }
             is_last |= !choice["finish_reason"].is_null();
         }
         Ok(is_last)
     }
 
-    /// Shows a failure with its hint in one line; the chat continues.
-    fn report(&mut self, failure: &Failure) -> Result<(), Failure> {
-        let message = format!("{:#}", failure.error).replace(['\n', '\r'], " ");
-        if self.as_json {
-            return self.object(&json!({"error": {"message": message, "hint": failure.hint}}));
-        }
-        let hint = failure.hint.as_ref().map(|hint| format!(" ({hint})"));
-        let hint = hint.unwrap_or_default();
-        written(writeln!(self.err, "error: {}{hint}", harmless(&message)))
-    }
-
-    /// One object on one line.
-    fn object(&mut self, value: &impl Serialize) -> Result<(), Failure> {
-        let text = serde_json::to_string(value).map_err(anyhow::Error::from)?;
-        self.write(&format!("{text}\n"))
-    }
-
     fn write(&mut self, text: &str) -> Result<(), Failure> {
         let shown = self.out.write_all(text.as_bytes());
         written(shown.and_then(|()| self.out.flush()))
     }
+}
+
+/// The failure of an answer without its end.
+fn torn(why: impl std::fmt::Display) -> Failure {
+    let error = anyhow::anyhow!("the model server's answer ended too early: {why}");
+    Failure::from(error).hint("send the message again")
 }
 
 #[cfg(test)]

@@ -1,14 +1,12 @@
 //! The tables, and the data as it came.
 
 use expect_test::expect;
-use gateway::Client;
 use serde_json::{Value, json};
 use wire::CacheData;
 use wire::cache::{ConversationItem, RequestItem, UpstreamItem};
 
 use super::report;
 use crate::args::CacheArgs;
-use crate::commands::chat::server::Server;
 use crate::commands::chat::tests::fake::{Fake, body};
 
 fn request(at: &str, prompt_tokens: u64, class: Option<&str>) -> RequestItem {
@@ -73,11 +71,12 @@ fn measured() -> Value {
 
 async fn shown(data: &Value, as_json: bool) -> String {
     let server = Fake::start(vec![body(200, &json!({"request_id": "r", "data": data}))]).await;
-    let client = Server(Client::there(server.address, None));
     let args = CacheArgs { conversation: None };
     let mut out = Vec::new();
-    report(&client, &args, as_json, &mut out).await.expect("shown");
-    assert_eq!(server.asked()[0].what, "GET /api/v1/cache");
+    report(&server.api(), &args, as_json, &mut out)
+        .await
+        .expect("shown");
+    assert_eq!(server.asked()[0].what, "GET /api/v2/cache");
     String::from_utf8(out).expect("text")
 }
 

@@ -1,14 +1,18 @@
 //! Talks with a server that says what a test wrote.
 
+use std::path::Path;
+
 use clap::Parser;
-use gateway::Client;
+use ledger::SqliteLedger;
 use serde_json::{Value, json};
 
 use self::fake::{Asked, Fake, Scripted, answer, body, events, torn};
 use super::Talk;
-use super::server::Server;
+use crate::api::Api;
 use crate::args::{ChatArgs, Cli, Command};
-use crate::error::Exit;
+use crate::commands::tests::desk;
+use crate::error::{Exit, Failure};
+use crate::serving::{LEDGER, Notice};
 
 pub(crate) mod fake;
 
@@ -16,7 +20,8 @@ pub(crate) mod fake;
 struct Talked {
     exit: Exit,
     out: String,
-    err: String,
+    /// Each failure with its hint.
+    err: Vec<String>,
     asked: Vec<Asked>,
 }
 
@@ -46,13 +51,15 @@ fn parsed(arguments: &[&str]) -> ChatArgs {
 /// Types lines into a talk.
 async fn typed(server: &Fake, arguments: &[&str], viewer: Viewer, lines: &[&str]) -> Talked {
     let (mut out, mut err) = (Vec::new(), Vec::new());
-    let args = parsed(arguments);
+    let mut report = |failure: &Failure| {
+        let hint = failure.hint.as_deref().unwrap_or_default();
+        err.push(format!("{:#} ({hint})", failure.error));
+    };
     let mut talk = Talk {
-        server: Server(Client::there(server.address, None)),
-        conversation: args.conversation.clone(),
-        args,
+        api: server.api(),
+        args: parsed(arguments),
         out: &mut out,
-        err: &mut err,
+        report: &mut report,
         as_json: viewer == Viewer::Program,
         is_terminal: viewer == Viewer::Terminal,
         prompts: viewer == Viewer::Terminal,
@@ -62,7 +69,7 @@ async fn typed(server: &Fake, arguments: &[&str], viewer: Viewer, lines: &[&str]
     Talked {
         exit: exit.expect("the talk itself does not fail"),
         out: String::from_utf8(out).expect("text"),
-        err: String::from_utf8(err).expect("text"),
+        err,
         asked: server.asked(),
     }
 }
@@ -92,7 +99,7 @@ async fn every_turn_sends_the_whole_conversation() {
     let talked = talk(script, &arguments, Viewer::Pipe, &lines).await;
     assert_eq!(talked.exit, Exit::Ok);
     assert_eq!(talked.out, "Grüß Gott.\nStill here.\n");
-    assert_eq!(talked.err, "");
+    assert!(talked.err.is_empty(), "{:?}", talked.err);
     let [first, second] = talked.asked.as_slice() else {
         panic!("{:?}", talked.asked)
     };
@@ -124,7 +131,7 @@ async fn programs_get_one_object_a_line() {
     let lines = ["1", "2", "3", "/nonsense"];
     let talked = talk(script, &[], Viewer::Program, &lines).await;
     let objects = talked.objects();
-    let [first, second, third, nonsense] = objects.as_slice() else {
+    let [first, third] = objects.as_slice() else {
         panic!("{objects:?}")
     };
     let injected = "f3; memories=2; tokens=81";
@@ -132,19 +139,13 @@ async fn programs_get_one_object_a_line() {
         *first,
         json!({"text": "a\nb", "usage": usage(10, 4, 2), "conversation": "c1", "injected": injected})
     );
-    let message = "the server answered with status 500: no room";
-    assert_eq!(second["error"]["message"], message);
-    assert!(second["error"]["hint"].is_string());
     assert_eq!(
         *third,
-        json!({"text": "c", "usage": null, "conversation": null, "injected": null})
+        json!({"text": "c", "usage": null, "conversation": "c1", "injected": null})
     );
-    assert!(
-        nonsense["error"]["message"]
-            .as_str()
-            .expect("words")
-            .contains("/nonsense")
-    );
+    let refused = "the server answered with status 500: no room (the server or its";
+    assert!(talked.err[0].starts_with(refused), "{:?}", talked.err);
+    assert!(talked.err[1].contains("/nonsense"), "{:?}", talked.err);
     assert!(talked.asked[0].body.get("model").is_none());
 }
 
@@ -157,7 +158,7 @@ async fn a_refusal_is_told_in_a_line_and_the_talk_goes_on() {
         ),
         body(
             404,
-            &json!({"request_id": "r", "error": {"code": "NOT_FOUND", "message": "no route"}}),
+            &json!({"error": {"message": "no\u{1b} model", "code": "model_not_found"}}),
         ),
         events(&[json!({"error": {"message": "out of memory"}})]),
         body(200, &json!({"choices": []})),
@@ -165,12 +166,12 @@ async fn a_refusal_is_told_in_a_line_and_the_talk_goes_on() {
     ];
     let lines = ["a", "b", "c", "d", "e"];
     let talked = talk(script, &[], Viewer::Pipe, &lines).await;
-    let told: Vec<&str> = talked.err.lines().collect();
+    let told = &talked.err;
     assert_eq!(told.len(), 4, "{told:?}");
-    assert!(told[0].contains("503: the upstream is down ("));
-    assert!(told[1].contains("no route (start the server with `quipu serve --upstream URL`"));
-    assert!(told[2].contains("out of memory ("));
-    assert!(told[3].contains("ended too early ("));
+    assert!(told[0].contains("503: the upstream is down (the server or its model server"));
+    assert!(told[1].contains("404: no model ("), "{told:?}");
+    assert!(told[2].contains("ended too early: out of memory ("));
+    assert!(told[3].contains("ended too early: no reason given ("));
     assert_eq!(talked.out, "Back.\n");
     assert_eq!(talked.asked[4].said(), ["user: e"]);
     assert_eq!(talked.exit, Exit::Failed, "a program must know");
@@ -181,7 +182,7 @@ async fn an_answer_that_is_torn_is_told_and_what_was_shown_stays() {
     let script = vec![torn(&["Half an"]), answer(&["Whole."], &usage(1, 0, 1), "")];
     let talked = talk(script, &[], Viewer::Pipe, &["a", "b"]).await;
     assert_eq!(talked.out, "Half an\nWhole.\n");
-    assert!(talked.err.contains("ended too early"), "{}", talked.err);
+    assert!(talked.err[0].contains("ended too early"), "{:?}", talked.err);
     assert_eq!(
         talked.asked[1].said(),
         ["user: a", "assistant: Half an", "user: b"]
@@ -189,11 +190,12 @@ async fn an_answer_that_is_torn_is_told_and_what_was_shown_stays() {
 }
 
 #[tokio::test]
-async fn where_nobody_listens_it_says_how_to_start_a_server() {
+async fn a_server_that_is_gone_is_a_failure_of_each_message() {
     let mut server = Fake::start(Vec::new()).await;
     server.ended().await;
     let talked = typed(&server, &[], Viewer::Pipe, &["a", "b"]).await;
-    assert_eq!(talked.err.matches("quipu serve --upstream URL").count(), 2);
+    assert_eq!(talked.err.len(), 2, "{:?}", talked.err);
+    assert!(talked.err[0].contains("no server answers"), "{:?}", talked.err);
     assert_eq!(talked.exit, Exit::InUse, "it does not answer");
 }
 
@@ -226,29 +228,29 @@ async fn no_answer_commands_a_terminal_and_a_pipe_gets_it_as_it_is() {
     };
     let talked = talk(script(), &[], Viewer::Terminal, &["a", "/help"]).await;
     assert_eq!(talked.out, "> Tea]52;c;bad!\n> > ");
-    assert!(talked.err.contains("/new begins"), "{}", talked.err);
+    assert!(talked.err[0].contains("/new begins"), "{:?}", talked.err);
     assert_eq!(talked.exit, Exit::Ok, "a person has read it");
     let talked = talk(script(), &[], Viewer::Pipe, &["a"]).await;
     assert_eq!(talked.out, "Tea\x1b]52;c;bad\x07!\n");
 }
 
-/// Runs `quipu` as a process would, beside a server.
+/// Runs `quipu` as a process would, beside the server that has its root.
 fn run(arguments: &[&str], script: Vec<Scripted>) -> (Exit, Vec<Asked>) {
     let runtime = super::runtime().expect("a runtime");
     let server = runtime.block_on(fake::Fake::start(script));
     let root = tempfile::tempdir().expect("a folder");
-    let toml = format!(
-        "[server]\nlisten = \"{}\"\ntokens = [{{ secret = \"s1\", app = \"a\" }}, {{ secret = \"s3\" }}]\n",
-        server.address
-    );
-    std::fs::write(root.path().join("quipu.toml"), toml).expect("written");
-    let root = root.path().to_str().expect("text");
+    let _ledger = SqliteLedger::open(&root.path().join(LEDGER)).expect("opens");
+    let _notice = Notice::put(root.path(), server.address, "s3").expect("written");
+    (quipu(root.path(), arguments), server.asked())
+}
+
+fn quipu(root: &Path, arguments: &[&str]) -> Exit {
+    let root = root.to_str().expect("text");
     let line = ["quipu", "--root", root]
         .into_iter()
         .chain(arguments.iter().copied())
         .map(Into::into);
-    let exit = crate::run(line, |_, _| panic!("no command opens the root"));
-    (exit, server.asked())
+    crate::run(line, |_, _| panic!("no command opens the root"))
 }
 
 #[test]
@@ -265,18 +267,23 @@ fn the_command_finds_the_server_and_ends_with_what_it_was_told_to_say() {
         vec![down()],
     );
     assert_eq!((exit, asked.len()), (Exit::Failed, 1));
-    let nobody = ["chat", "--url", "http://127.0.0.1:9", "--message", "a"];
-    assert_eq!(run(&nobody, vec![]).0, Exit::InUse);
     let (exit, asked) = run(&["chat", "--conversation", "a b", "--message", "a"], vec![]);
     assert_eq!((exit, asked.len()), (Exit::Usage, 0));
-    for url in [
-        "https://127.0.0.1:1",
-        "http://127.0.0.1",
-        "127.0.0.1:1",
-        "http://127.0.0.1:1/v1",
-    ] {
-        let (exit, _) = run(&["chat", "--url", url, "--message", "a"], vec![]);
-        assert_eq!(exit, Exit::Usage, "{url}");
+}
+
+#[test]
+fn without_a_server_the_commands_say_how_to_start_one() {
+    let root = tempfile::tempdir().expect("a folder");
+    let desk = desk(root.path(), &[]);
+    let failure = Api::of_server(&desk).expect_err("there is none");
+    assert!(
+        failure
+            .hint
+            .expect("a hint")
+            .contains("quipu serve --upstream URL")
+    );
+    for command in [&["chat", "--message", "a"][..], &["cache"]] {
+        assert_eq!(quipu(root.path(), command), Exit::InUse);
     }
 }
 
@@ -288,5 +295,5 @@ fn the_command_cache_asks_the_same_server() {
         vec![body(200, &data)],
     );
     assert_eq!(exit, Exit::Ok);
-    assert_eq!(asked[0].what, "GET /api/v1/cache?conversation=c%201");
+    assert_eq!(asked[0].what, "GET /api/v2/cache?conversation=c%201");
 }

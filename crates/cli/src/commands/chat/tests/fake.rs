@@ -4,10 +4,15 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
+use gateway::Client;
+use model::Zone;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
+
+use crate::api::Api;
+use crate::clock::SystemClock;
 
 /// How many bytes a chunk has: so few that lines and characters are cut.
 const CHUNK_BYTES: usize = 7;
@@ -127,6 +132,12 @@ impl Fake {
             asked,
             tasks,
         }
+    }
+
+    /// A client of it.
+    pub(crate) fn api(&self) -> Api {
+        let client = Client::there(self.address, None);
+        Api::of(client, Arc::new(SystemClock::new()), Zone::utc())
     }
 
     /// Waits for the end of the script, after which nobody listens.
