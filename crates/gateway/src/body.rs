@@ -218,3 +218,17 @@ impl<S: Send + Sync> FromRequestParts<S> for PathId {
         }
     }
 }
+
+/// The id in a path, and the query behind it.
+#[derive(Debug)]
+pub(crate) struct IdQuery<T>(pub(crate) String, pub(crate) T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for IdQuery<T> {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        let PathId(id) = PathId::from_request_parts(parts, state).await?;
+        let UrlQuery(query) = UrlQuery::from_request_parts(parts, state).await?;
+        Ok(Self(id, query))
+    }
+}

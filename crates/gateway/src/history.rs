@@ -11,12 +11,12 @@ use wire::history::{
     PastFileItem, PastQuery, TenantQuery, UndoData, UndoRequest,
 };
 use wire::search::When;
-use wire::{ApiId, Envelope, Invalid, scope};
+use wire::{ApiId, Invalid, scope};
 
-use crate::body::{JsonBody, PathId, UrlQuery};
+use crate::body::{IdQuery, JsonBody, UrlQuery};
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
-use crate::openapi::{Errors, described};
+use crate::openapi::described;
 
 /// Changes of the memory files
 ///
@@ -40,13 +40,11 @@ pub(crate) async fn history(visit: Visit, UrlQuery(query): UrlQuery<HistoryQuery
 /// One change as a diff
 ///
 /// Each entry that changed, with the lines that differ.
-#[utoipa::path(
-    get,
-    path = "/history/{change_id}",
-    params(("change_id" = String, Path, description = "Id of a change from `history`"), TenantQuery),
-    responses((status = 200, description = "The diff", body = Envelope<DiffData>), Errors),
-)]
-pub(crate) async fn diff(visit: Visit, PathId(id): PathId, UrlQuery(query): UrlQuery<TenantQuery>) -> Answer {
+#[apply(described!)]
+#[route(get "/history/{change_id}" [
+    params(("change_id" = String, Path, description = "Id of a change from `history`"), TenantQuery)
+] => "The diff" DiffData)]
+pub(crate) async fn diff(visit: Visit, IdQuery(id, query): IdQuery<TenantQuery>) -> Answer {
     let tenant = Tenant::of(&visit, query.app_id.as_deref(), query.project_id.as_deref())?;
     let diff = visit.gateway.engine.diff(tenant.within(), &id).await?;
     Ok(visit.answer(DiffData { diff }))

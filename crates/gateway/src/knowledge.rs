@@ -16,7 +16,7 @@ use wire::knowledge::{
 use wire::tasks::ScopeQuery;
 use wire::{Envelope, SortOrder};
 
-use crate::body::{JsonBody, PathId, UrlQuery};
+use crate::body::{IdQuery, JsonBody, PathId, UrlQuery};
 use crate::budget::Hold;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
@@ -46,13 +46,11 @@ pub(crate) async fn create_document(visit: Visit, uploaded: Uploaded) -> Answer 
 /// Replace a document
 ///
 /// With another file, under the same id. Until this is done, and if it fails, searches find the old one.
-#[utoipa::path(
-    put,
-    path = "/knowledge/documents/{doc_id}",
+#[apply(described!)]
+#[route(put "/knowledge/documents/{doc_id}" [
     params(("doc_id" = String, Path, pattern = "^d_[a-f0-9]{12,32}$")),
-    request_body(content = DocumentForm, content_type = "multipart/form-data"),
-    responses((status = 200, description = "Stored", body = Envelope<DocumentCreateData>), Errors),
-)]
+    request_body(content = DocumentForm, content_type = "multipart/form-data")
+] => "Stored" DocumentCreateData)]
 pub(crate) async fn replace_document(visit: Visit, PathId(id): PathId, uploaded: Uploaded) -> Answer {
     let id = document_id(&id)?.to_owned();
     let (library, (upload, hold)) = (library(&visit.gateway)?, upload(&visit, uploaded)?);
@@ -64,13 +62,11 @@ pub(crate) async fn replace_document(visit: Visit, PathId(id): PathId, uploaded:
 }
 
 /// Change a document's title or category
-#[utoipa::path(
-    patch,
-    path = "/knowledge/documents/{doc_id}",
+#[apply(described!)]
+#[route(patch "/knowledge/documents/{doc_id}" [
     params(("doc_id" = String, Path, pattern = "^d_[a-f0-9]{12,32}$")),
-    request_body = DocumentPatchRequest,
-    responses((status = 200, description = "Changed", body = Envelope<DocumentPatchData>), Errors),
-)]
+    request_body = DocumentPatchRequest
+] => "Changed" DocumentPatchData)]
 pub(crate) async fn patch_document(
     visit: Visit,
     PathId(id): PathId,
@@ -107,11 +103,7 @@ pub(crate) async fn patch_document(
         Errors,
     ),
 )]
-pub(crate) async fn delete_document(
-    visit: Visit,
-    PathId(id): PathId,
-    UrlQuery(query): UrlQuery<ScopeQuery>,
-) -> Answer {
+pub(crate) async fn delete_document(visit: Visit, IdQuery(id, query): IdQuery<ScopeQuery>) -> Answer {
     let id = document_id(&id)?.to_owned();
     let scope = visit.entered(&query)?;
     let library = library(&visit.gateway)?;
@@ -197,17 +189,11 @@ pub(crate) async fn list_documents(visit: Visit, UrlQuery(query): UrlQuery<Docum
 }
 
 /// One document with its topics
-#[utoipa::path(
-    get,
-    path = "/knowledge/documents/{doc_id}",
-    params(("doc_id" = String, Path, pattern = "^d_[a-f0-9]{12,32}$"), ScopeQuery),
-    responses((status = 200, description = "The document", body = Envelope<DocumentData>), Errors),
-)]
-pub(crate) async fn one_document(
-    visit: Visit,
-    PathId(id): PathId,
-    UrlQuery(query): UrlQuery<ScopeQuery>,
-) -> Answer {
+#[apply(described!)]
+#[route(get "/knowledge/documents/{doc_id}" [
+    params(("doc_id" = String, Path, pattern = "^d_[a-f0-9]{12,32}$"), ScopeQuery)
+] => "The document" DocumentData)]
+pub(crate) async fn one_document(visit: Visit, IdQuery(id, query): IdQuery<ScopeQuery>) -> Answer {
     let scope = visit.entered(&query)?;
     let document = library(&visit.gateway)?
         .document(&scope, document_id(&id)?)
@@ -216,17 +202,11 @@ pub(crate) async fn one_document(
 }
 
 /// One topic with its text
-#[utoipa::path(
-    get,
-    path = "/knowledge/topics/{topic_id}",
-    params(("topic_id" = String, Path, description = "`topic_id` from a document or a search"), ScopeQuery),
-    responses((status = 200, description = "The topic", body = Envelope<TopicData>), Errors),
-)]
-pub(crate) async fn one_topic(
-    visit: Visit,
-    PathId(id): PathId,
-    UrlQuery(query): UrlQuery<ScopeQuery>,
-) -> Answer {
+#[apply(described!)]
+#[route(get "/knowledge/topics/{topic_id}" [
+    params(("topic_id" = String, Path, description = "`topic_id` from a document or a search"), ScopeQuery)
+] => "The topic" TopicData)]
+pub(crate) async fn one_topic(visit: Visit, IdQuery(id, query): IdQuery<ScopeQuery>) -> Answer {
     let scope = visit.entered(&query)?;
     let TopicAt { topic, document } = library(&visit.gateway)?.topic(&scope, topic_id(&id)?).await?;
     Ok(visit.answer(TopicData {

@@ -81,24 +81,20 @@ impl IntoResponses for Errors {
     }
 }
 
-/// Describes a route that takes one body or one query and answers with data in the envelope.
+/// Describes a route that answers with data in the envelope, by its body, its query, or in brackets all that it takes.
 macro_rules! described {
-    ($(#[doc $($doc:tt)*])* #[post($path:tt, $body:ident => $meaning:tt $data:ident)] $($handler:tt)+) => {
-        $(#[doc $($doc)*])*
-        #[utoipa::path(
-            post,
-            path = $path,
-            request_body = $body,
-            responses((status = 200, description = $meaning, body = wire::Envelope<$data>), crate::openapi::Errors),
-        )]
-        $($handler)+
+    ($(#[doc $($doc:tt)*])* #[post($path:tt, $body:ident => $($answer:tt)+)] $($handler:tt)+) => {
+        described! { $(#[doc $($doc)*])* #[route(post $path [request_body = $body] => $($answer)+)] $($handler)+ }
     };
-    ($(#[doc $($doc:tt)*])* #[get($path:tt, $query:ident => $meaning:tt $data:ident)] $($handler:tt)+) => {
+    ($(#[doc $($doc:tt)*])* #[get($path:tt, $query:ident => $($answer:tt)+)] $($handler:tt)+) => {
+        described! { $(#[doc $($doc)*])* #[route(get $path [params($query)] => $($answer)+)] $($handler)+ }
+    };
+    ($(#[doc $($doc:tt)*])* #[route($method:ident $path:tt [$($($takes:tt)+)?] => $meaning:tt $data:ident)] $($handler:tt)+) => {
         $(#[doc $($doc)*])*
         #[utoipa::path(
-            get,
+            $method,
             path = $path,
-            params($query),
+            $($($takes)+,)?
             responses((status = 200, description = $meaning, body = wire::Envelope<$data>), crate::openapi::Errors),
         )]
         $($handler)+

@@ -5,18 +5,19 @@
 use axum::extract::Request;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
+use macro_rules_attribute::apply;
 use memory::{OwnedMemory, TakenIn};
 use model::{Owner, Page, Scope};
 use ports::Carried;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wire::portable::{ExportHead, ExportLine, ExportQuery, ImportedData, MemoryLine, MessageLine};
-use wire::{Envelope, ErrorCode, Invalid};
+use wire::{ErrorCode, Invalid};
 
 use crate::body::{Arrived, UrlQuery, arrive, parsed};
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
-use crate::openapi::Errors;
+use crate::openapi::{Errors, described};
 
 const JSON_LINES: &str = "application/jsonl";
 
@@ -93,12 +94,10 @@ fn line(value: &impl Serialize) -> Result<String, Failure> {
 ///
 /// Lines of an export, the first line among them; a long export can come in several requests, each with that line. Quipu adds what is
 /// missing, with its ids, and changes nothing that is there.
-#[utoipa::path(
-    post,
-    path = "/memory/import",
-    request_body(content = String, content_type = JSON_LINES),
-    responses((status = 200, description = "What was new", body = Envelope<ImportedData>), Errors),
-)]
+#[apply(described!)]
+#[route(post "/memory/import" [
+    request_body(content = String, content_type = JSON_LINES)
+] => "What was new" ImportedData)]
 pub(crate) async fn import_memory(visit: Visit, request: Request) -> Answer {
     let Arrived { bytes: body, hold } = arrive(request, &visit.gateway).await?;
     let (_, head) = numbered(&body)

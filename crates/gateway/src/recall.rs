@@ -7,15 +7,15 @@ use memory::{EngineError, Hit, List, Listed, Method, Search, SortBy, Standing};
 use model::{DocKind, EntryKind, Filter, Owner, OwnerKind, Scope};
 use proxy::ContextOf;
 use wire::{
-    ContextData, ContextRequest, Envelope, ErrorCode, GetData, GetRequest, MemoryStanding, MemoryType,
-    OneQuery, SearchData, SearchMethod, SearchRequest, SortField, SortOrder, SureItem,
+    ContextData, ContextRequest, ErrorCode, GetData, GetRequest, MemoryStanding, MemoryType, OneQuery,
+    SearchData, SearchMethod, SearchRequest, SortField, SortOrder, SureItem,
 };
 
-use crate::body::{JsonBody, PathId, UrlQuery};
+use crate::body::{IdQuery, JsonBody};
 use crate::edit;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
-use crate::openapi::{Errors, described};
+use crate::openapi::described;
 use crate::present;
 use crate::state::Gateway;
 
@@ -163,17 +163,11 @@ pub(crate) async fn named_in_path(
 /// One memory
 ///
 /// Alone on a page, as `memory/get` returns it.
-#[utoipa::path(
-    get,
-    path = "/memories/{memory_id}",
-    params(("memory_id" = String, Path, description = "`id` of a memory, from a search or listing"), OneQuery),
-    responses((status = 200, description = "The memory", body = Envelope<GetData>), Errors),
-)]
-pub(crate) async fn one_memory(
-    visit: Visit,
-    PathId(memory_id): PathId,
-    UrlQuery(query): UrlQuery<OneQuery>,
-) -> Answer {
+#[apply(described!)]
+#[route(get "/memories/{memory_id}" [
+    params(("memory_id" = String, Path, description = "`id` of a memory, from a search or listing"), OneQuery)
+] => "The memory" GetData)]
+pub(crate) async fn one_memory(visit: Visit, IdQuery(memory_id, query): IdQuery<OneQuery>) -> Answer {
     let (scope, owner, hit) = named_in_path(&visit, &memory_id, &query).await?;
     let DocKind::Entry(kind) = hit.doc.kind else {
         return Err(Failure::not_found("memory", &hit.doc.key.id));

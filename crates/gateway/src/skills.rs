@@ -2,46 +2,35 @@
 //!
 //! Owns: finding whose skill an id is. Never: making or changing one.
 
+use macro_rules_attribute::apply;
 use model::{DocKind, EntryId, EntryKind, SkillStatus};
-use wire::{Envelope, OneQuery, SkillItem};
+use wire::{OneQuery, SkillItem};
 
-use crate::body::{PathId, UrlQuery};
+use crate::body::IdQuery;
 use crate::edit;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
-use crate::openapi::Errors;
+use crate::openapi::described;
 
 /// Approve a skill
 ///
 /// From now on searches with its `agent_id` find it, and only people change it.
-#[utoipa::path(
-    post,
-    path = "/skills/{skill_id}/approve",
-    params(("skill_id" = String, Path, description = "`id` of a skill, from a listing of `agent_skill`"), OneQuery),
-    responses((status = 200, description = "The skill", body = Envelope<SkillItem>), Errors),
-)]
-pub(crate) async fn approve_skill(
-    visit: Visit,
-    PathId(skill_id): PathId,
-    UrlQuery(query): UrlQuery<OneQuery>,
-) -> Answer {
+#[apply(described!)]
+#[route(post "/skills/{skill_id}/approve" [
+    params(("skill_id" = String, Path, description = "`id` of a skill, from a listing of `agent_skill`"), OneQuery)
+] => "The skill" SkillItem)]
+pub(crate) async fn approve_skill(visit: Visit, IdQuery(skill_id, query): IdQuery<OneQuery>) -> Answer {
     judged(&visit, &skill_id, &query, SkillStatus::Approved).await
 }
 
 /// Reject a skill
 ///
 /// No search finds the skill, and Quipu does not make it again while its file exists.
-#[utoipa::path(
-    post,
-    path = "/skills/{skill_id}/reject",
-    params(("skill_id" = String, Path, description = "`id` of a skill, from a listing of `agent_skill`"), OneQuery),
-    responses((status = 200, description = "The skill", body = Envelope<SkillItem>), Errors),
-)]
-pub(crate) async fn reject_skill(
-    visit: Visit,
-    PathId(skill_id): PathId,
-    UrlQuery(query): UrlQuery<OneQuery>,
-) -> Answer {
+#[apply(described!)]
+#[route(post "/skills/{skill_id}/reject" [
+    params(("skill_id" = String, Path, description = "`id` of a skill, from a listing of `agent_skill`"), OneQuery)
+] => "The skill" SkillItem)]
+pub(crate) async fn reject_skill(visit: Visit, IdQuery(skill_id, query): IdQuery<OneQuery>) -> Answer {
     judged(&visit, &skill_id, &query, SkillStatus::Rejected).await
 }
 

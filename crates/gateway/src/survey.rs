@@ -11,16 +11,15 @@ use memory::{Doomed, Forget, List, Listed, Standing, Staying};
 use model::{Doc, DocKind, EntryId, EntryKind, Owner, Zone};
 use wire::survey::{DoomedItem, MonthItem, PREVIEWED_MAX, PreviewParts, StayingItem};
 use wire::{
-    ApiId, Envelope, FoundMessage, OneQuery, OverviewData, OverviewRequest, PreviewData, PreviewRequest,
-    SourcesData,
+    ApiId, FoundMessage, OneQuery, OverviewData, OverviewRequest, PreviewData, PreviewRequest, SourcesData,
 };
 
-use crate::body::{JsonBody, PathId, UrlQuery};
+use crate::body::{IdQuery, JsonBody};
 use crate::edit;
 use crate::failure::Failure;
 use crate::forget::target;
 use crate::frame::{Answer, Visit};
-use crate::openapi::{Errors, described};
+use crate::openapi::described;
 use crate::recall::named_in_path;
 
 /// How a month begins a date.
@@ -83,17 +82,11 @@ fn count(
 /// Show the words behind a memory
 ///
 /// The messages that a memory was made from, verbatim.
-#[utoipa::path(
-    get,
-    path = "/memories/{memory_id}/sources",
-    params(("memory_id" = String, Path, description = "`id` of a memory, from a search or listing"), OneQuery),
-    responses((status = 200, description = "The messages", body = Envelope<SourcesData>), Errors),
-)]
-pub(crate) async fn memory_sources(
-    visit: Visit,
-    PathId(memory_id): PathId,
-    UrlQuery(query): UrlQuery<OneQuery>,
-) -> Answer {
+#[apply(described!)]
+#[route(get "/memories/{memory_id}/sources" [
+    params(("memory_id" = String, Path, description = "`id` of a memory, from a search or listing"), OneQuery)
+] => "The messages" SourcesData)]
+pub(crate) async fn memory_sources(visit: Visit, IdQuery(memory_id, query): IdQuery<OneQuery>) -> Answer {
     let (scope, owner, hit) = named_in_path(&visit, &memory_id, &query).await?;
     let id = EntryId::new(hit.doc.key.id.as_ref());
     let sources = visit.gateway.engine.sources(&scope, &owner, &id).await?;

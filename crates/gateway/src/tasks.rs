@@ -5,11 +5,11 @@
 use macro_rules_attribute::apply;
 use ports::{JobId, JobKind, JobState, TaskQuery};
 use wire::tasks::{ScopeQuery, TaskCounts, TaskStatus};
-use wire::{Envelope, StatsQuery, TaskItem, TaskPageData, TaskStatsData, TasksQuery};
+use wire::{StatsQuery, TaskItem, TaskPageData, TaskStatsData, TasksQuery};
 
-use crate::body::{PathId, UrlQuery};
+use crate::body::{IdQuery, UrlQuery};
 use crate::frame::{Answer, Visit};
-use crate::openapi::{Errors, described};
+use crate::openapi::described;
 use crate::present;
 
 /// Kinds of jobs that requests queue.
@@ -106,17 +106,11 @@ pub(crate) async fn task_stats(visit: Visit, UrlQuery(query): UrlQuery<StatsQuer
 /// One task
 ///
 /// `task_id` is the `request_id` of the 202 that made it.
-#[utoipa::path(
-    get,
-    path = "/tasks/{task_id}",
-    params(("task_id" = String, Path, description = "The `request_id` of a 202"), ScopeQuery),
-    responses((status = 200, description = "The task", body = Envelope<TaskItem>), Errors),
-)]
-pub(crate) async fn get_task(
-    visit: Visit,
-    PathId(task_id): PathId,
-    UrlQuery(query): UrlQuery<ScopeQuery>,
-) -> Answer {
+#[apply(described!)]
+#[route(get "/tasks/{task_id}" [
+    params(("task_id" = String, Path, description = "The `request_id` of a 202"), ScopeQuery)
+] => "The task" TaskItem)]
+pub(crate) async fn get_task(visit: Visit, IdQuery(task_id, query): IdQuery<ScopeQuery>) -> Answer {
     let scope = visit.entered(&query)?;
     let job = visit.gateway.engine.task(&scope, &JobId(task_id)).await?;
     Ok(visit.answer(present::task(&job, visit.gateway.zone())))
@@ -125,17 +119,11 @@ pub(crate) async fn get_task(
 /// Retry a task
 ///
 /// Retries a failed task, with its attempts counted from zero; 409 if it has not failed.
-#[utoipa::path(
-    post,
-    path = "/tasks/{task_id}/retry",
-    params(("task_id" = String, Path, description = "The task"), ScopeQuery),
-    responses((status = 200, description = "The queued task", body = Envelope<TaskItem>), Errors),
-)]
-pub(crate) async fn retry_task(
-    visit: Visit,
-    PathId(task_id): PathId,
-    UrlQuery(query): UrlQuery<ScopeQuery>,
-) -> Answer {
+#[apply(described!)]
+#[route(post "/tasks/{task_id}/retry" [
+    params(("task_id" = String, Path, description = "The task"), ScopeQuery)
+] => "The queued task" TaskItem)]
+pub(crate) async fn retry_task(visit: Visit, IdQuery(task_id, query): IdQuery<ScopeQuery>) -> Answer {
     let (scope, task_id) = (visit.entered(&query)?, JobId(task_id));
     let engine = visit.gateway.engine.clone();
     let job = visit

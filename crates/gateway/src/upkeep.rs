@@ -2,22 +2,20 @@
 //!
 //! Owns: permissions for work on every tenant's files. Never: the work.
 
+use macro_rules_attribute::apply;
 use memory::{Engine, EngineError, Synced};
 use text::chain;
-use wire::{Envelope, SyncedData};
+use wire::SyncedData;
 
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
-use crate::openapi::Errors;
+use crate::openapi::described;
 
 /// Update the index with changes of the Markdown files
 ///
 /// A running server sees edits by itself; this answers when all of them are searchable. Needs a token for all tenants.
-#[utoipa::path(
-    post,
-    path = "/index/sync",
-    responses((status = 200, description = "It is", body = Envelope<SyncedData>), Errors),
-)]
+#[apply(described!)]
+#[route(post "/index/sync" [] => "It is" SyncedData)]
 pub(crate) async fn sync_index(visit: Visit) -> Answer {
     visit.caller.enter_all()?;
     let engine = visit.gateway.engine.clone();
@@ -32,11 +30,8 @@ pub(crate) async fn sync_index(visit: Visit) -> Answer {
 ///
 /// The new index is built beside the old one and replaces it when it is complete; `rebuilding` in `/health` shows the
 /// progress. Needs a token for all tenants.
-#[utoipa::path(
-    post,
-    path = "/index/rebuild",
-    responses((status = 200, description = "Built", body = Envelope<SyncedData>), Errors),
-)]
+#[apply(described!)]
+#[route(post "/index/rebuild" [] => "Built" SyncedData)]
 pub(crate) async fn rebuild_index(visit: Visit) -> Answer {
     visit.caller.enter_all()?;
     let engine = visit.gateway.engine.clone();
