@@ -34,16 +34,11 @@ enum Who {
     These(Vec<Name>),
 }
 
-/// What of one owner's memories passes.
-#[derive(Debug)]
-enum Passes {
-    Nothing,
-    Everything,
-    Rows(Filter),
-}
-
 /// An owner, and the filter for this owner's memories.
-pub(super) type WantedMemories = (Owner, Option<Filter>);
+pub(super) type WantedMemories = (Owner, Filter);
+
+/// The filter that every memory passes.
+const EVERYTHING: Filter = Filter::All(Vec::new());
 
 /// Whose memories a request concerns, by its `filters`.
 pub(super) async fn wanted(
@@ -74,10 +69,12 @@ pub(super) async fn wanted(
     let mut wanted = Vec::new();
     for owner in &named {
         let spoken = spoken(&visit.gateway, scope, owner, &agents).await?;
-        wanted.extend(condition.passes(owner, Some(&spoken)).of(owner));
+        let filter = condition.passes(owner, Some(&spoken));
+        wanted.extend(filter.map(|filter| (owner.clone(), filter)));
     }
     for owner in others.iter().filter(|owner| !named.contains(owner)) {
-        wanted.extend(condition.passes(owner, None).of(owner));
+        let filter = condition.passes(owner, None);
+        wanted.extend(filter.map(|filter| (owner.clone(), filter)));
     }
     Ok(wanted)
 }
@@ -140,80 +137,42 @@ impl Condition {
         }
     }
 
-    /// What of an owner's memories passes; `spoken` is known of an owner that it names.
-    fn passes(&self, owner: &Owner, spoken: Option<&Spoken>) -> Passes {
-        let of = |conditions: &[Self]| conditions.iter().map(|one| one.passes(owner, spoken)).collect();
+    /// The filter that an owner's memories must pass; none if none can. `spoken` is known of an owner that it names.
+    fn passes(&self, owner: &Owner, spoken: Option<&Spoken>) -> Option<Filter> {
+        let any = |filters: Vec<Filter>| (!filters.is_empty()).then_some(Filter::Any(filters));
         match self {
-            Self::All(conditions) => Passes::all(of(conditions)),
-            Self::Any(conditions) => Passes::any(of(conditions)),
-            Self::User(who) => match (agent_of(owner), who) {
-                (Some(_), _) => Passes::Nothing,
-                (None, Who::Anyone) => Passes::Everything,
-                (None, Who::These(users)) => Passes::either(users.contains(&owner.id)),
-            },
-            Self::Agent(Who::Anyone) => Passes::Everything,
-            Self::Agent(Who::These(agents)) => {
-                if let Some(agent) = agent_of(owner) {
-                    Passes::either(agents.iter().any(|one| one.as_str() == agent))
-                } else {
-                    let said = agents.iter().filter_map(|agent| spoken?.get(agent).cloned());
-                    Passes::any(said.map(Passes::Rows).collect())
-                }
+            Self::All(conditions) => {
+                let all = conditions.iter().map(|one| one.passes(owner, spoken));
+                all.collect::<Option<_>>().map(Filter::All)
             }
-            Self::SomeRun => Passes::Rows(Filter::Compare(
+            Self::Any(conditions) => {
+                let some = conditions.iter().filter_map(|one| one.passes(owner, spoken));
+                any(some.collect())
+            }
+            Self::User(who) => {
+                let is_one = match who {
+                    Who::Anyone => true,
+                    Who::These(users) => users.contains(&owner.id),
+                };
+                (is_one && agent_of(owner).is_none()).then_some(EVERYTHING)
+            }
+            Self::Agent(Who::Anyone) => Some(EVERYTHING),
+            Self::Agent(Who::These(agents)) => match agent_of(owner) {
+                Some(own) => agents
+                    .iter()
+                    .any(|agent| agent.as_str() == own)
+                    .then_some(EVERYTHING),
+                None => any(agents
+                    .iter()
+                    .filter_map(|agent| spoken?.get(agent).cloned())
+                    .collect()),
+            },
+            Self::SomeRun => Some(Filter::Compare(
                 Field::SessionId,
                 Comparison::Ne,
                 Value::Text(no_run(owner)),
             )),
-            Self::Rows(filter) => Passes::Rows(filter.clone()),
-        }
-    }
-}
-
-impl Passes {
-    fn either(is_everything: bool) -> Self {
-        if is_everything {
-            Self::Everything
-        } else {
-            Self::Nothing
-        }
-    }
-
-    fn all(parts: Vec<Self>) -> Self {
-        let mut rows = Vec::new();
-        for part in parts {
-            match part {
-                Self::Nothing => return Self::Nothing,
-                Self::Everything => {}
-                Self::Rows(filter) => rows.push(filter),
-            }
-        }
-        match rows.len() {
-            0 => Self::Everything,
-            _ => Self::Rows(Filter::All(rows)),
-        }
-    }
-
-    fn any(parts: Vec<Self>) -> Self {
-        let mut rows = Vec::new();
-        for part in parts {
-            match part {
-                Self::Nothing => {}
-                Self::Everything => return Self::Everything,
-                Self::Rows(filter) => rows.push(filter),
-            }
-        }
-        match rows.len() {
-            0 => Self::Nothing,
-            _ => Self::Rows(Filter::Any(rows)),
-        }
-    }
-
-    fn of(self, owner: &Owner) -> Option<WantedMemories> {
-        match self {
-            Self::Nothing => None,
-            Self::Everything => Some((owner.clone(), None)),
-            Self::Rows(filter) => Some((owner.clone(), Some(filter))),
+            Self::Rows(filter) => Some(filter.clone()),
         }
     }
 }

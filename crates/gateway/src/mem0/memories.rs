@@ -92,11 +92,11 @@ async fn of_owner(
     engine: &Engine,
     scope: &Scope,
     owner: &Owner,
-    filter: Option<Filter>,
+    filter: Filter,
 ) -> Result<Vec<Hit>, EngineError> {
     let list = |kind, filter| {
         engine.list(List {
-            filter,
+            filter: Some(filter),
             ..List::all(scope.clone(), owner.clone(), kind)
         })
     };
@@ -212,7 +212,7 @@ pub(super) async fn search(visit: Visit, JsonBody { value: asked, .. }: JsonBody
             // Episodes with facts are hits of the engine, and no memories here.
             memories_max: TOP_K_MAX,
             messages_max: 0,
-            filter,
+            filter: Some(filter),
             as_of: None,
             asked_at: None,
             score_min,
