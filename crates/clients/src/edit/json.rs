@@ -35,26 +35,7 @@ fn options() -> ParseOptions {
 }
 
 pub(super) fn values(text: &str) -> Result<Value, EditRefusal> {
-    Ok(parsed(text)?.value.as_ref().map_or(Value::Null, value))
-}
-
-fn value(node: &Node<'_>) -> Value {
-    match node {
-        Node::StringLit(text) => text.value.as_ref().into(),
-        // A number beyond serde's is compared as it is written.
-        Node::NumberLit(number) => serde_json::from_str(number.value).unwrap_or_else(|_| number.value.into()),
-        Node::BooleanLit(it) => it.value.into(),
-        Node::NullKeyword(_) => Value::Null,
-        Node::Array(array) => array.elements.iter().map(value).collect(),
-        Node::Object(object) => {
-            let properties = object.properties.iter();
-            Value::Object(
-                properties
-                    .map(|it| (it.name.as_str().to_owned(), value(&it.value)))
-                    .collect(),
-            )
-        }
-    }
+    Ok(parsed(text)?.value.map_or(Value::Null, Value::from))
 }
 
 /// What to put in, so that the entry stands behind its neighbours, in their form.

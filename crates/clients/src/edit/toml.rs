@@ -1,42 +1,12 @@
 //! TOML: a table at the end of the file, or a key before its first table.
 
-use serde_json::{Map, Value};
-use toml_edit::{Array, Document, Item, Key};
+use serde_json::Value;
+use toml_edit::{Array, Document, Key};
 
 use super::{ConfigEntry, EditRefusal, Insertion};
 
 pub(super) fn values(text: &str) -> Result<Value, EditRefusal> {
-    let document = Document::parse(text)
-        .map_err(|error| EditRefusal::Unreadable(error.to_string().trim().to_owned()))?;
-    Ok(value(document.as_item()))
-}
-
-fn value(item: &Item) -> Value {
-    if let Some(table) = item.as_table_like() {
-        let items = table.iter();
-        return Value::Object(
-            items
-                .map(|(key, item)| (key.to_owned(), value(item)))
-                .collect::<Map<_, _>>(),
-        );
-    }
-    if let Some(tables) = item.as_array_of_tables() {
-        return tables
-            .iter()
-            .map(|table| value(&Item::Table(table.clone())))
-            .collect();
-    }
-    let Some(it) = item.as_value() else {
-        return Value::Null;
-    };
-    match it {
-        toml_edit::Value::String(text) => text.value().as_str().into(),
-        toml_edit::Value::Integer(number) => (*number.value()).into(),
-        toml_edit::Value::Boolean(it) => (*it.value()).into(),
-        toml_edit::Value::Array(items) => items.iter().map(|it| value(&Item::Value(it.clone()))).collect(),
-        // Dates and fractions are compared as they are written.
-        other => other.to_string().trim().into(),
-    }
+    ::toml::from_str(text).map_err(|error| EditRefusal::Unreadable(error.to_string().trim().to_owned()))
 }
 
 pub(super) fn insertions(text: &str, entry: &ConfigEntry) -> Result<Vec<Insertion>, EditRefusal> {
