@@ -80,7 +80,7 @@ macro_rules! of_conversation {
             /// The conversation that the request names.
             pub fn at(&self, home: &Scope) -> Result<ConversationAt, Invalid> {
                 let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;
-                let user = self.user_id.as_deref().map(|id| scope::name("user_id", id)).transpose()?;
+                let user = scope::maybe_user(self.user_id.as_deref())?;
                 let conversation = SessionId::parse(&self.conversation_id)
                     .map_err(|error| Invalid::at("conversation_id", error))?;
                 Ok(ConversationAt { scope, user, conversation })
@@ -347,11 +347,7 @@ fn listed() -> u32 {
 impl ConversationsQuery {
     pub fn parts(&self, home: &Scope) -> Result<(Scope, Option<Name>, usize), Invalid> {
         let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;
-        let user = self
-            .user_id
-            .as_deref()
-            .map(|id| scope::name("user_id", id))
-            .transpose()?;
+        let user = scope::maybe_user(self.user_id.as_deref())?;
         if !(1..=1_000).contains(&self.limit) {
             return Err(Invalid::at("limit", "must be between 1 and 1000"));
         }

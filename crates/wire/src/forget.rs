@@ -82,10 +82,7 @@ impl DeleteRequest {
     /// Checks the request.
     pub fn parts(&self, home: &Scope) -> Result<DeleteParts, Invalid> {
         let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;
-        let owner = match (&self.user_id, &self.agent_id) {
-            (None, None) => None,
-            (user, agent) => Some(scope::owner(user.as_deref(), agent.as_deref())?),
-        };
+        let owner = scope::maybe_owner(self.user_id.as_deref(), self.agent_id.as_deref())?;
         if let Some(words) = &self.words {
             return self.words(words, scope, owner).map(DeleteParts::Words);
         }
@@ -225,7 +222,7 @@ impl DeleteByIdsRequest {
     /// Checks the request.
     pub fn parts(&self, home: &Scope) -> Result<IdsParts, Invalid> {
         let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;
-        let owner = maybe_owner(self.user_id.as_deref(), self.agent_id.as_deref())?;
+        let owner = scope::maybe_owner(self.user_id.as_deref(), self.agent_id.as_deref())?;
         if !(1..=IDS_MAX).contains(&self.ids.len()) {
             let count = self.ids.len();
             return Err(Invalid::at(
@@ -297,7 +294,7 @@ impl EditRequest {
     /// Checks it; the one id of the answer is the memory to change.
     pub fn parts(&self, home: &Scope) -> Result<IdsParts, Invalid> {
         let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;
-        let owner = maybe_owner(self.user_id.as_deref(), self.agent_id.as_deref())?;
+        let owner = scope::maybe_owner(self.user_id.as_deref(), self.agent_id.as_deref())?;
         let id = ApiId::parse("id", &self.id, name_of(owner.as_ref()))?;
         if self.changed().is_empty() {
             return Err(Invalid::whole(
@@ -345,13 +342,6 @@ pub struct EditData {
     pub id: String,
     /// The fields that were written.
     pub changed: Vec<String>,
-}
-
-fn maybe_owner(user_id: Option<&str>, agent_id: Option<&str>) -> Result<Option<Owner>, Invalid> {
-    match (user_id, agent_id) {
-        (None, None) => Ok(None),
-        (user, agent) => scope::owner(user, agent).map(Some),
-    }
 }
 
 fn name_of(owner: Option<&Owner>) -> Option<&Name> {

@@ -48,12 +48,11 @@ pub struct HistoryParts {
 impl HistoryQuery {
     /// Checks the request.
     pub fn parts(&self, scope: &Scope) -> Result<HistoryParts, Invalid> {
-        let owner = match (self.user_id.as_deref(), self.agent_id.as_deref()) {
-            (None, None) => None,
-            (user, agent) => Some((scope.clone(), scope::owner(user, agent)?)),
-        };
-        let limit = between("limit", self.limit, CHANGES_MAX)?;
-        Ok(HistoryParts { owner, limit })
+        let owner = scope::maybe_owner(self.user_id.as_deref(), self.agent_id.as_deref())?;
+        Ok(HistoryParts {
+            owner: owner.map(|owner| (scope.clone(), owner)),
+            limit: between("limit", self.limit, CHANGES_MAX)?,
+        })
     }
 }
 

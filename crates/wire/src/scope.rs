@@ -34,6 +34,19 @@ pub fn owner(user_id: Option<&str>, agent_id: Option<&str>) -> Result<Owner, Inv
     }
 }
 
+/// The owner that a request names, if it names one.
+pub(crate) fn maybe_owner(user_id: Option<&str>, agent_id: Option<&str>) -> Result<Option<Owner>, Invalid> {
+    match (user_id, agent_id) {
+        (None, None) => Ok(None),
+        (user, agent) => owner(user, agent).map(Some),
+    }
+}
+
+/// The user that a request names, if it names one.
+pub(crate) fn maybe_user(user_id: Option<&str>) -> Result<Option<Name>, Invalid> {
+    user_id.map(|id| name("user_id", id)).transpose()
+}
+
 /// The session that a request names.
 pub fn session(session_id: &str, scope: Scope) -> Result<SessionKey, Invalid> {
     let session = SessionId::parse(session_id).map_err(|error| Invalid::at("session_id", error))?;
