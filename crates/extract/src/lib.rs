@@ -33,7 +33,7 @@ pub mod words;
 pub use answer::{Answer, AnswerPart, AnswerProblem, Doubt, Dropped};
 pub use boundary::{Boundary, Limits, boundaries, boundary_possible, owners};
 pub use episode::{Episode, digested, episode};
-pub use facts::{Fact, facts, statements};
+pub use facts::{Fact, Messages, facts, statements};
 pub use interview::{Interview, Reaction};
 pub use prompt::{Prompt, Tail, memcell_request, signed};
 pub use repair::find as find_json;

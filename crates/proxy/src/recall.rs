@@ -3,6 +3,7 @@
 //! Owns: the query, its time limit, the injected part of core memory. Never: ranking and choosing (`recall`), the
 //! wrapper (`prefix`).
 
+use extract::Messages;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -268,7 +269,7 @@ fn told(
     let mut ranking = ranking(found);
     ranking.messages.retain(|hit| elsewhere(hit.doc.session.as_ref()));
     ranking.memories.retain(|hit| elsewhere(hit.doc.session.as_ref()));
-    let told = recall::told(&ranking, question, asker, &engine.settings().zone);
+    let told = recall::told(&ranking, question, asker, &engine.settings().zone, &Messages);
     let recalled = told.into_iter().map(|line| Recalled {
         id: line.id,
         text: line.text,
@@ -286,14 +287,15 @@ fn ranking(found: Found) -> recall::Ranking {
     }
 }
 
-/// What a search found and is sure enough to answer its question, best first: the id of each row, and what was said.
+/// What a search found and is sure enough to answer its question, best first: the id of each row, and what was said. A text that a
+/// person sent, perhaps somebody else's, answers nothing for sure.
 pub fn sure(found: Found, search: &Search, zone: &Zone) -> Vec<recall::Told> {
-    let told = recall::told(&ranking(found), &search.query, &search.owner, zone).into_iter();
+    let told = recall::told(&ranking(found), &search.query, &search.owner, zone, &Messages).into_iter();
     let named = |line: recall::Told| recall::Told {
         id: told_id(&line.id),
         ..line
     };
-    told.map(named).collect()
+    told.filter(|line| !line.is_material).map(named).collect()
 }
 
 /// The query: the person's text; of a long text only its questions, its first and its last sentence.

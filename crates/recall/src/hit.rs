@@ -1,5 +1,6 @@
 //! Queries of a corpus, and their results.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use model::{Doc, DocId, EntryId, Filter, Timestamp, Zone};
@@ -67,8 +68,10 @@ pub struct Hit {
     pub superseded_by: Option<EntryId>,
     /// For a message: a later message that took its place, proved by the facts made from both.
     pub later: Option<DocId>,
-    /// A message of which its person took a fact back, or that was said in a scene: found, and never given to a model unasked.
+    /// A message of which its person took a fact back, or that was said in a scene: found, and that part never given to a model unasked.
     pub is_withdrawn: bool,
+    /// The marks of the statements of such a message that its person took back; none in a scene.
+    pub taken_back: BTreeSet<String>,
     /// Of a message, the facts made from it of which their person said that they have ended.
     pub ended: Vec<Arc<Doc>>,
     /// An episode's best facts.

@@ -37,5 +37,5 @@ pub use corpus::Corpus;
 pub use cosines::{Cosines, QUESTIONS, STATEMENTS};
 pub use hit::{Hit, Method, Query, Ranking, Why, cut_to_tokens};
 pub use rerank::{RERANKED_MAX, Shortlist};
-pub use told::{Told, told};
+pub use told::{Reader, Told, told};
 pub use weights::Weights;

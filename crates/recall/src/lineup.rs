@@ -38,7 +38,8 @@ pub(crate) struct Lineup {
 /// What people took back in a review.
 #[derive(Debug, Default)]
 pub(crate) struct Withdrawn {
-    messages: BTreeSet<MessageId>,
+    /// The marks of statements that messages have.
+    messages: BTreeMap<MessageId, BTreeSet<String>>,
     scenes: BTreeSet<SessionId>,
     /// Messages of which a person confirmed a statement.
     confirmed: BTreeSet<MessageId>,
@@ -49,7 +50,10 @@ impl Withdrawn {
         let mut withdrawn = Self::default();
         for fact in facts {
             if fact.is_withdrawn() {
-                withdrawn.messages.extend(fact.sources.iter().cloned());
+                for message in &fact.sources {
+                    let marks = withdrawn.messages.entry(message.clone()).or_default();
+                    marks.extend(fact.mark().map(str::to_owned));
+                }
                 withdrawn
                     .scenes
                     .extend(fact.session.clone().filter(|_| fact.is_scene()));
@@ -62,9 +66,24 @@ impl Withdrawn {
 
     /// Whether a message says what was taken back, or a row was made in a scene.
     pub(crate) fn has(&self, doc: &Doc) -> bool {
-        let cites = |messages: &BTreeSet<MessageId>| doc.sources.iter().any(|id| messages.contains(id));
+        self.is_played(doc)
+            || doc.kind == DocKind::Turn && doc.sources.iter().any(|id| self.messages.contains_key(id))
+    }
+
+    fn is_played(&self, doc: &Doc) -> bool {
         let is_of_scene = doc.session.as_ref().is_some_and(|id| self.scenes.contains(id));
-        doc.kind == DocKind::Turn && cites(&self.messages) || is_of_scene && !cites(&self.confirmed)
+        is_of_scene && !doc.sources.iter().any(|id| self.confirmed.contains(id))
+    }
+
+    /// The marks of what was taken back of a message that is of no scene.
+    pub(crate) fn marks(&self, doc: &Doc) -> BTreeSet<String> {
+        let is_read = doc.kind == DocKind::Turn && !self.is_played(doc);
+        let sources = doc.sources.iter().filter(|_| is_read);
+        sources
+            .filter_map(|id| self.messages.get(id))
+            .flatten()
+            .cloned()
+            .collect()
     }
 }
 

@@ -214,6 +214,7 @@ impl Ranker<'_> {
                 .get(&slot)
                 .map(|newer| corpus.row(*newer).doc.key.id.clone()),
             is_withdrawn: lineup.withdrawn.has(&row.doc),
+            taken_back: lineup.withdrawn.marks(&row.doc),
             ended,
             facts: Vec::new(),
         }

@@ -646,6 +646,7 @@ fn a_cut_keeps_the_best_that_fit() {
         superseded_by: None,
         later: None,
         is_withdrawn: false,
+        taken_back: std::collections::BTreeSet::new(),
         ended: Vec::new(),
         facts: Vec::new(),
     };

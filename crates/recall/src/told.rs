@@ -40,6 +40,17 @@ pub struct Told {
     pub said_at: Timestamp,
     /// Since when it no longer holds.
     pub until: Option<Timestamp>,
+    /// It stands in a text that a person sent, perhaps somebody else's.
+    pub is_material: bool,
+}
+
+/// Reads the messages of people.
+pub trait Reader {
+    /// What of a message is its writer's own account, and the material beside it, such as a pasted letter.
+    fn parts(&self, text: &str) -> (String, String);
+
+    /// A message of a speaker without the sentences that were taken back; nothing where they are not found.
+    fn without(&self, text: &str, speaker: &str, marks: &BTreeSet<String>) -> String;
 }
 
 /// Probability that something in a ranking answers: 0 to 1.
@@ -49,13 +60,13 @@ fn sureness(ranking: &Ranking) -> f32 {
 }
 
 /// The lines for a question of somebody, best first; empty if no hit is sure enough.
-pub fn told(ranking: &Ranking, question: &str, asker: &Owner, zone: &Zone) -> Vec<Told> {
+pub fn told(ranking: &Ranking, question: &str, asker: &Owner, zone: &Zone, reader: &dyn Reader) -> Vec<Told> {
     let best = sureness(ranking);
     let is_sure = best >= TurnTraits::read(question, &names(ranking)).least_sureness();
     if !is_sure || stranger::names_a_stranger(question, ranking) {
         return Vec::new();
     }
-    let is_given = |hit: &&Hit| !hit.doc.is_version() && !hit.is_withdrawn;
+    let is_given = |hit: &&Hit| !hit.doc.is_version() && !(hit.is_withdrawn && hit.taken_back.is_empty());
     let mut hits: Vec<&Hit> = ranking
         .messages
         .iter()
@@ -74,21 +85,20 @@ pub fn told(ranking: &Ranking, question: &str, asker: &Owner, zone: &Zone) -> Ve
     let mut heard: Vec<BTreeSet<String>> = Vec::new();
     let mut told: Vec<Told> = Vec::new();
     for hit in hits {
-        let (text, until) = holding(hit, &asked);
+        let (text, until, is_material) = holding(hit, &asked, reader);
         let said = sentences_for(&text, &asked, WHOLE_CHARS_MAX);
+        let how = (said.as_str(), until, is_material);
         let own = term_set(&said);
         if own.is_empty() || !asks_something && own.is_subset(&asked) {
             continue;
         }
         match heard.iter().position(|other| share(&own, other) >= SAID_SHARE) {
             // What ended holds again, in the same words.
-            Some(at) if until.is_none() && told[at].until.is_some() => {
-                told[at] = line(hit, (&said, until), asker, zone)
-            }
+            Some(at) if until.is_none() && told[at].until.is_some() => told[at] = line(hit, how, asker, zone),
             Some(_) => {}
             None => {
                 heard.push(own);
-                told.push(line(hit, (&said, until), asker, zone));
+                told.push(line(hit, how, asker, zone));
             }
         }
     }
@@ -153,12 +163,29 @@ pub(crate) fn speaker<'a>(doc: &'a Doc, asker: &Owner) -> Option<&'a str> {
     }
 }
 
-/// What a hit says that still holds, or, where the question is rather about that, what no longer does and since when.
-fn holding<'a>(hit: &'a Hit, asked: &BTreeSet<String>) -> (Cow<'a, str>, Option<Timestamp>) {
-    let text = &*hit.doc.text;
-    let until = match hit.doc.kind {
+/// What of a hit is told: what holds or, where the question is rather about that, what has ended, and by when. Of a message with
+/// material the part that the question is rather about, and whether that is the material.
+fn holding<'a>(
+    hit: &'a Hit,
+    asked: &BTreeSet<String>,
+    reader: &dyn Reader,
+) -> (Cow<'a, str>, Option<Timestamp>, bool) {
+    let doc = &hit.doc;
+    let worth = |text: &str| term_set(text).intersection(asked).count();
+    let mut text = Cow::Borrowed(&*doc.text);
+    if !hit.taken_back.is_empty() {
+        let speaker = doc.speaker.as_deref().unwrap_or_default();
+        text = Cow::Owned(reader.without(&text, speaker, &hit.taken_back));
+    }
+    let mut is_material = false;
+    if doc.role == Some(Role::User) && text.contains('\n') {
+        let (own, material) = reader.parts(&text);
+        is_material = own.is_empty() || worth(&material) > worth(&own);
+        text = Cow::Owned(if is_material { material } else { own });
+    }
+    let until = match doc.kind {
         DocKind::Turn => hit.ended.iter().filter_map(|fact| fact.valid_until).max(),
-        DocKind::Entry(_) => hit.doc.valid_until,
+        DocKind::Entry(_) => doc.valid_until,
     };
     let spaced = |text: &str| format!(" {}", said(text));
     let own = |fact: &Doc| spaced(fact.text.split_once(": \"").map_or(&*fact.text, |(_, own)| own));
@@ -166,17 +193,20 @@ fn holding<'a>(hit: &'a Hit, asked: &BTreeSet<String>) -> (Cow<'a, str>, Option<
     let is_over = |sentence: &&str| over.iter().any(|over| spaced(sentence).contains(over.as_str()));
     let (over, left): (String, String) = text.split_sentence_bounds().partition(is_over);
     if over.is_empty() || left.trim().is_empty() {
-        return (Cow::Borrowed(text), until);
-    }
-    let worth = |text: &str| term_set(text).intersection(asked).count();
-    if worth(&over) > worth(&left) {
-        (Cow::Owned(over), until)
+        (text, until, is_material)
+    } else if worth(&over) > worth(&left) {
+        (Cow::Owned(over), until, is_material)
     } else {
-        (Cow::Owned(left), None)
+        (Cow::Owned(left), None, is_material)
     }
 }
 
-fn line(hit: &Hit, (said, until): (&str, Option<Timestamp>), asker: &Owner, zone: &Zone) -> Told {
+fn line(
+    hit: &Hit,
+    (said, until, is_material): (&str, Option<Timestamp>, bool),
+    asker: &Owner,
+    zone: &Zone,
+) -> Told {
     let doc = &hit.doc;
     let date = zone.date(doc.time);
     let (mark, state) = if hit.later.is_some() {
@@ -189,15 +219,18 @@ fn line(hit: &Hit, (said, until): (&str, Option<Timestamp>), asker: &Owner, zone
         None => date.to_string(),
     };
     let state = if until.is_some() { "+ended" } else { state };
-    let who = speaker(doc, asker)
-        .map(|name| format!(", {name}{mark}"))
-        .unwrap_or_default();
+    let who = match speaker(doc, asker) {
+        Some(name) if is_material => format!(", in a text that {name} sent{mark}"),
+        Some(name) => format!(", {name}{mark}"),
+        None => String::new(),
+    };
     Told {
         said_at: doc.time,
         id: format!("{}{state}", doc.key.id),
         text: format!("{date}{who}: {said}"),
         said: said.to_owned(),
         until,
+        is_material,
     }
 }
 

@@ -18,7 +18,7 @@ use model::{Cell, Message, MessageId, Role, SenderId, Timestamp, Zone};
 use recall::time::expressions;
 
 use crate::sentence::sentences;
-use crate::succession::is_duplicate;
+use crate::succession::{is_duplicate, mark};
 use crate::visible;
 use crate::visible::FIRST_PERSON;
 use crate::words::{WordList, word_list, words};
@@ -147,6 +147,34 @@ pub fn statements(text: &str, speaker: &str) -> Vec<String> {
     let lines = text.lines().flat_map(sentences);
     let said = lines.flat_map(told_of).filter(|said| !said.is_plan);
     said.map(|said| stated(&name, said.said)).collect()
+}
+
+/// Reads the messages of people as the rules do.
+#[derive(Debug, Clone, Copy)]
+pub struct Messages;
+
+impl recall::Reader for Messages {
+    fn parts(&self, text: &str) -> (String, String) {
+        let readable = visible::readable(text);
+        let own = material::account(&readable);
+        let material = own
+            .iter()
+            .fold(text.to_owned(), |rest, line| rest.replacen(line, "", 1));
+        (own.join("\n"), material.trim().to_owned())
+    }
+
+    fn without(&self, text: &str, speaker: &str, marks: &BTreeSet<String>) -> String {
+        let is_taken_back = |sentence: &&str| {
+            let mut said = statements(sentence, speaker).into_iter();
+            said.any(|said| marks.contains(&mark(&said)))
+        };
+        let mut left = text.to_owned();
+        for sentence in sentences(text).into_iter().filter(is_taken_back) {
+            left = left.replacen(sentence, "", 1);
+        }
+        // A statement that goes over several sentences is not found: nothing of the message is sure.
+        if left == text { String::new() } else { left }
+    }
 }
 
 fn of_message(

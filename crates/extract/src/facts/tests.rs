@@ -8,6 +8,7 @@
 use expect_test::{Expect, expect};
 use model::Zone;
 use proptest::prelude::*;
+use recall::Reader as _;
 
 use super::facts;
 use crate::tests::{at, cell, message, talk};
@@ -144,13 +145,40 @@ fn a_quotation_is_nobodys_statement() {
         assert_eq!(told(text), [""; 0], "{text}");
     }
     for text in [
-        "My old professor Lutz always said: \"never mix\".",
-        "My old professor Lutz always said \"never mix\".",
+        "My wife says \"you snore\", and laughs",
+        "My wife says: you snore",
     ] {
         assert_eq!(super::statements(text, "me"), [""; 0], "{text}");
     }
     let boat = "My boat is called \"The Green Dragon\"";
     assert_eq!(super::statements(boat, "me"), [format!("{boat}.")]);
+}
+
+#[test]
+fn a_message_is_parted_into_its_writers_account_and_material() {
+    let read = |text: &str| super::Messages.parts(text);
+    let pasted = "Can you check this?\n\nDear Ms Quill,\nI live in Hull.";
+    let (own, material) = read(pasted);
+    assert_eq!(
+        (&*own, &*material),
+        ("Can you check this?", "Dear Ms Quill,\nI live in Hull.")
+    );
+    assert_eq!(read("I live in Hull.").1, "");
+}
+
+#[test]
+fn of_a_message_only_the_sentences_that_were_taken_back_are_left_out() {
+    let without = |text: &str, taken: &[&str]| {
+        let marks = taken.iter().map(|text| crate::mark(text)).collect();
+        super::Messages.without(text, "me", &marks)
+    };
+    let text = "I live in Hull. I play the cello.";
+    assert_eq!(without(text, &["I live in Hull."]).trim(), "I play the cello.");
+    assert_eq!(without(text, &["I live in Leeds."]), "", "it is not found");
+    assert_eq!(
+        without(text, &["I live in Hull.", "I play the cello."]).trim(),
+        ""
+    );
 }
 
 #[test]

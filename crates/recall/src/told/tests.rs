@@ -3,14 +3,33 @@
 use expect_test::expect;
 use model::{Doc, EntryId, MessageId, Role, Zone};
 
+use std::collections::BTreeSet;
+
+use super::Reader;
 use super::stranger::names_a_stranger;
 use crate::tests::{Ask, ann, ask, corpus, day, fact, turn};
 use crate::{Corpus, told};
 
+/// The first paragraph is its writer's account; of what was taken back, the mark is the sentence.
+struct Paragraphs;
+
+impl Reader for Paragraphs {
+    fn parts(&self, text: &str) -> (String, String) {
+        let (own, material) = text.split_once("\n\n").unwrap_or((text, ""));
+        (own.to_owned(), material.to_owned())
+    }
+
+    fn without(&self, text: &str, _: &str, marks: &BTreeSet<String>) -> String {
+        marks
+            .iter()
+            .fold(text.to_owned(), |left, mark| left.replace(mark.as_str(), ""))
+    }
+}
+
 /// The lines for a question, without their ids.
 fn lines(corpus: &Corpus, question: &str) -> String {
     let ranking = Ask { ..ask(question) }.of(corpus);
-    let told = told(&ranking, question, &ann(), &Zone::utc());
+    let told = told(&ranking, question, &ann(), &Zone::utc(), &Paragraphs);
     told.into_iter()
         .flat_map(|line| [line.text, "\n".to_owned()])
         .collect()
@@ -45,6 +64,7 @@ fn memory_of_somebody_else_names_them() {
             "When do we paint the boat, and where does it lie?",
             asker,
             &Zone::utc(),
+            &Paragraphs,
         );
         let mut lines: Vec<String> = told.into_iter().map(|line| line.text).collect();
         lines.sort();
@@ -113,31 +133,60 @@ fn a_fact_is_told_where_its_message_is_not() {
 }
 
 #[test]
-fn of_a_message_with_a_statement_that_was_taken_back_the_other_facts_are_told() {
+fn of_a_message_with_a_statement_that_was_taken_back_the_rest_is_told() {
+    let wasps = "I keep wasps in Oulu.";
     let of_message = |id, text: &str, labels: &[&str]| Doc {
         sources: vec![MessageId::new("m1")],
+        session: Some(model::SessionId::new("a")),
         labels: labels.iter().map(|label| (*label).to_owned()).collect(),
         ..fact(id, day(3), text)
     };
-    let corpus = corpus([
-        of_message("f1", "I keep bees in Turku.", &[]),
-        of_message("f2", "You said that this is wrong.", &[model::WRONG, "0"]),
-        Doc {
-            sources: vec![MessageId::new("m1")],
-            ..turn(
-                "m1",
-                "a",
-                day(3),
-                "ann",
-                "I keep bees in Turku. I keep wasps in Oulu.",
-            )
-        },
-    ]);
-    let told = lines(&corpus, "Where do my bees live?");
+    let told = |label: &str| {
+        let corpus = corpus([
+            of_message("f1", "I keep bees in Turku.", &[]),
+            of_message("f2", "You said that this is wrong.", &[label, wasps]),
+            Doc {
+                sources: vec![MessageId::new("m1")],
+                ..turn(
+                    "m1",
+                    "a",
+                    day(3),
+                    "ann",
+                    &format!("{wasps} The bees are in Turku."),
+                )
+            },
+        ]);
+        lines(&corpus, "Where do my bees live?")
+    };
+    let wrong = told(model::WRONG);
     assert!(
-        told.contains("I keep bees in Turku.") && !told.contains("Oulu"),
-        "{told}"
+        wrong.contains("user: The bees are in Turku.") && !wrong.contains("Oulu"),
+        "{wrong}"
     );
+    let scene = told(model::SCENE);
+    assert!(!scene.contains("user:"), "nothing of a scene: {scene}");
+}
+
+#[test]
+fn a_text_that_a_person_sent_is_told_as_such() {
+    let letter =
+        "The landlord wrote, can you help?\n\nDear Ms Quill,\n\nI have lived in Cardiff since January.";
+    let corpus = corpus([turn("m1", "a", day(3), "ann", letter)]);
+    let of = |question: &str| {
+        let ranking = ask(question).of(&corpus);
+        told(&ranking, question, &ann(), &Zone::utc(), &Paragraphs)
+    };
+    let living = &of("Where have I lived since January?")[0];
+    assert!(living.is_material);
+    assert!(
+        living
+            .text
+            .starts_with("2023-01-04, in a text that user sent: Dear Ms Quill,"),
+        "{living:?}"
+    );
+    let own = &of("What did my landlord do?")[0];
+    assert_eq!(own.text, "2023-01-04, user: The landlord wrote, can you help?");
+    assert!(!own.is_material);
 }
 
 #[test]

@@ -49,7 +49,13 @@ pub(super) async fn run(files: &[PathBuf], weights: &Weights) -> anyhow::Result<
                 };
                 let ranking = corpus.search_weighted(&query, weights);
                 let facts = ranking.memories.iter().flat_map(|memory| &memory.facts);
-                let lines = recall::told(&ranking, &question.text, &case.owner, &Zone::utc());
+                let lines = recall::told(
+                    &ranking,
+                    &question.text,
+                    &case.owner,
+                    &Zone::utc(),
+                    &extract::Messages,
+                );
                 let told: Vec<String> = lines.into_iter().map(|line| line.text).collect();
                 let out = json!({
                     "id": question.id, "who": asked.person.user, "text": question.text, "parts": question.parts,
