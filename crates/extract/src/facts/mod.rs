@@ -84,22 +84,36 @@ fn of_people(messages: &[Message]) -> impl Iterator<Item = &Message> {
     said.filter(|message| message.role == Role::User)
 }
 
+/// Where so many answers have what somebody says, the model tells a story.
+const STORY_ANSWERS_MIN: usize = 2;
+
 /// The place of the message from which on people play a scene; their number, if none does. Where a person and a model both write
-/// what somebody says, all of it is a story.
+/// what somebody says, all of it is a story; where the model alone does, all from what it first answered so.
 pub(crate) fn scene(messages: &[Message]) -> usize {
-    let speech = |role: Role| {
-        let of = messages.iter().filter(move |message| message.role == role);
-        of.filter(|message| material::has_speech(&visible::shown(message)))
-            .count()
+    let speech = |role: Role| -> Vec<usize> {
+        let of = messages
+            .iter()
+            .enumerate()
+            .filter(|(_, message)| message.role == role);
+        of.filter(|(_, message)| material::has_speech(&visible::shown(message)))
+            .map(|(at, _)| at)
+            .collect()
     };
-    if speech(Role::Assistant) > 0 && speech(Role::User) > 1 {
+    let (answers, people) = (speech(Role::Assistant), speech(Role::User));
+    if !answers.is_empty() && people.len() > 1 {
         return 0;
     }
+    let is_story = answers.len() >= STORY_ANSWERS_MIN;
+    let story = answers
+        .first()
+        .filter(|_| is_story)
+        .map(|at| at.saturating_sub(1));
     let sets = |message: &Message| {
         let text = visible::own_words(message);
         material::is_played(&text.to_lowercase()) || sentences(&text).into_iter().any(statement::casts)
     };
-    messages.iter().position(sets).unwrap_or(messages.len())
+    let set = messages.iter().position(sets);
+    story.into_iter().chain(set).min().unwrap_or(messages.len())
 }
 
 /// The sentences of a message that are its writer's own: no quotation, no draft, no task's text.

@@ -258,6 +258,13 @@ fn a_story_that_both_write_and_roles_that_are_given_make_a_scene() {
         ));
         assert_eq!(facts(&cell(said), &Zone::utc()).len(), 1, "{roles}");
     }
+    let told = "bob: I live in Oslo.\nbot: Nice.\nbob: back to the airship. I keep forty goats.\nbot: A bell. \"Who goes there?\"\n\
+        bob: I have one wooden leg.\nbot: The mate laughs. \"You have two, Captain.\"\nbob: I fear no man in Cartagena.";
+    assert_eq!(
+        facts(&cell(talk(told)), &Zone::utc()).len(),
+        1,
+        "the model alone writes what they say"
+    );
     // One quotation makes none.
     let said = talk(
         "bob: My boss wrote \"See me on Monday.\"\nbot: \"I will.\" That will do.\nbob: I live in Oslo.",
