@@ -18,6 +18,10 @@ use tokio::sync::oneshot;
 use transcript::spoken;
 use unicode_segmentation::UnicodeSegmentation;
 
+/// What is less sure is for a model to read, beside other lines. On the talks of three people, of 84 hard questions 63 got a line
+/// without this limit, and 34 with it; the right ones among them stayed 11.
+const SURE_SCORE_MIN: f32 = 0.3;
+
 /// How long a turn waits for memory; later it goes without.
 pub(crate) const WAIT: Duration = Duration::from_millis(50);
 /// The same in a conversation's first turn, when the owner's memory may have to be read from the disk first.
@@ -295,7 +299,9 @@ pub fn sure(found: Found, search: &Search, zone: &Zone) -> Vec<recall::Told> {
         id: told_id(&line.id),
         ..line
     };
-    told.filter(|line| !line.is_material).map(named).collect()
+    told.filter(|line| !line.is_material && line.score >= SURE_SCORE_MIN)
+        .map(named)
+        .collect()
 }
 
 /// The query: the person's text; of a long text only its questions, its first and its last sentence.

@@ -30,7 +30,7 @@ const SAID_SHARE: f32 = 0.8;
 const BESIDE_SHARE: f32 = 0.1;
 
 /// A line for a model.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Told {
     /// Id of the row; a message marked as earlier has a suffix.
     pub id: String,
@@ -42,6 +42,8 @@ pub struct Told {
     pub until: Option<Timestamp>,
     /// It stands in a text that a person sent, perhaps somebody else's.
     pub is_material: bool,
+    /// How sure it is that it answers: 0 to 1.
+    pub score: f32,
 }
 
 /// Reads the messages of people.
@@ -231,6 +233,7 @@ fn line(
         said: said.to_owned(),
         until,
         is_material,
+        score: hit.score,
     }
 }
 
