@@ -1,38 +1,24 @@
 //! Reading a model's answer: nothing in it is believed that the messages do not support.
 //!
 //! Owns: what is wrong with an answer, and which of its statements count. Never: asking again (`interview`), or what was
-//! said (`evidence`).
+//! said (`claim`).
 
-use std::ops::Range;
-
-use model::{Cell, Message, Role, Timestamp, Zone};
+use model::{Message, Role};
 use serde_json::Value;
-use text::Language;
 
 use crate::boundary::holds;
+use crate::claim::{Doubt, KnownWords, StatedTalk};
 use crate::episode::TITLE_CHARS_MAX;
-use crate::evidence::{Evidence, states};
-use crate::facts::SECRETS;
 use crate::prompt::Tail;
 use crate::sentence::sentences;
 use crate::succession::is_duplicate;
-use crate::visible::{FIRST_PERSON, speaker};
-use crate::words::{cut, one_line, words};
-use crate::{Episode, Fact, episode, repair};
+use crate::visible::{shown, speaker};
+use crate::words::{cut, one_line};
+use crate::{Fact, repair};
 
 const SUMMARY_CHARS_MAX: usize = 800;
-const FACT_CHARS_MAX: usize = 300;
-const FACTS_A_PART_MAX: usize = 30;
-/// Later ones are not checked: a check reads all that a fact cites.
-const FACTS_CHECKED_MAX: usize = 100;
-/// The share of a fact's words, in percent, that its sources and what they answer must contain,
-const FACT_SUPPORT_MIN: usize = 60;
-/// and that the cited persons must have said themselves.
-const FACT_OWN_MIN: usize = 33;
-/// The same for titles and summaries, which may use more words of their own.
-const SUMMARY_SUPPORT_MIN: usize = 40;
-/// Names of a fact that earlier messages of the same person may give.
-const NAMED_EARLIER_MAX: usize = 2;
+/// Later ones are not checked: a check reads all that was said.
+const FACTS_MAX: usize = 200;
 
 /// One part by the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,20 +29,6 @@ pub struct AnswerPart {
     pub title: String,
     /// As `title`.
     pub summary: String,
-    pub facts: Vec<Fact>,
-}
-
-impl AnswerPart {
-    /// The part's episode: the model's title and summary, the rules' where it gave none, and the rules' digest.
-    pub fn episode(&self, cell: &Cell, zone: &Zone) -> Episode {
-        let rules = episode(cell, zone);
-        let or = |own: &str, rules: String| if own.is_empty() { rules } else { own.to_owned() };
-        Episode {
-            subject: or(&self.title, rules.subject),
-            summary: or(&self.summary, rules.summary),
-            body: rules.body,
-        }
-    }
 }
 
 /// A model's answer, checked against the messages.
@@ -64,6 +36,8 @@ impl AnswerPart {
 pub struct Answer {
     /// In order; with [`Tail::Closed`] the last one ends with the last message. May be empty with [`Tail::Open`].
     pub parts: Vec<AnswerPart>,
+    /// What people said, in the order of the answer.
+    pub facts: Vec<Fact>,
     /// What was left out because the messages do not bear it out.
     pub dropped: Vec<Dropped>,
 }
@@ -73,28 +47,6 @@ pub struct Answer {
 pub struct Dropped {
     pub text: String,
     pub why: Doubt,
-}
-
-/// Why a statement was left out.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Doubt {
-    #[error("it has no text, or too much")]
-    Form,
-    #[error("it cites no message of a person in its part")]
-    Uncited,
-    #[error("it may tell a secret")]
-    Secret,
-    #[error("nobody said `{0}`")]
-    Invented(String),
-    #[error("its words are not those of the cited messages")]
-    Unsaid,
-    #[error("another person said it")]
-    OfAnother,
-    /// The fact stays, without the date.
-    #[error("the cited messages do not mean its date `{0}`")]
-    Date(String),
-    #[error("its part has too many facts")]
-    TooMany,
 }
 
 /// Why an answer cannot be used.
@@ -118,13 +70,8 @@ pub(crate) fn retry_hint(problem: &AnswerProblem) -> String {
     )
 }
 
-/// Reads an answer to the request that [`memcell_request`](crate::memcell_request) made of the same messages.
-pub(crate) fn parse_answer(
-    text: &str,
-    messages: &[Message],
-    zone: &Zone,
-    tail: Tail,
-) -> Result<Answer, AnswerProblem> {
+/// Reads an answer to the request that [`parts_request`](crate::parts_request) made of the same messages.
+pub(crate) fn parse_parts(text: &str, messages: &[Message], tail: Tail) -> Result<Answer, AnswerProblem> {
     let value = repair::find(text, "parts").ok_or(AnswerProblem::NotJson)?;
     let list = match &value {
         Value::Array(list) => list.as_slice(),
@@ -148,8 +95,13 @@ pub(crate) fn parse_answer(
     let mut answer = Answer::default();
     let mut start = 0;
     for (part, end) in ends {
-        let part = read_part(&part, messages, start..end, zone, &mut answer.dropped);
-        answer.parts.push(part);
+        let said = messages[start..end]
+            .iter()
+            .map(|message| speaker(message) + " " + &shown(message));
+        let known = KnownWords::of(&said.collect::<Vec<_>>().join(" "));
+        answer
+            .parts
+            .push(read_part(&part, end, &known, &mut answer.dropped));
         start = end;
     }
     if tail == Tail::Open {
@@ -240,193 +192,51 @@ fn string(value: &Value, key: &str) -> String {
         .unwrap_or_default()
 }
 
-fn read_part(
-    told: &[&Value],
-    messages: &[Message],
-    part: Range<usize>,
-    zone: &Zone,
-    dropped: &mut Vec<Dropped>,
-) -> AnswerPart {
-    let evidence = Evidence::of_all(&messages[part.clone()], zone);
-    let title = told
-        .iter()
-        .map(|part| string(part, "title"))
-        .find(|title| !title.is_empty())
-        .unwrap_or_default();
-    let summary = told
-        .iter()
-        .map(|part| string(part, "summary"))
-        .filter(|summary| !summary.is_empty());
-    let summary = summary.collect::<Vec<_>>().join(" ");
-    let mut facts: Vec<Fact> = Vec::new();
-    let lists = told.iter().filter_map(|part| part.get("facts")?.as_array());
-    for (nth, told) in lists.flatten().enumerate() {
-        let doubt = if nth >= FACTS_CHECKED_MAX || facts.len() == FACTS_A_PART_MAX {
-            Some(Doubt::TooMany)
-        } else {
-            match read_fact(told, messages, part.clone(), zone) {
-                Ok((fact, _)) if facts.iter().any(|known| is_duplicate(&known.text, &fact.text)) => None,
-                Ok((fact, doubt)) => {
-                    facts.push(fact);
-                    doubt
-                }
-                Err(why) => Some(why),
-            }
-        };
-        let text = fact_text(told);
-        dropped.extend(doubt.map(|why| Dropped { text, why }));
-    }
-    AnswerPart {
-        end: part.end,
-        title: borne_out_title(cut(&title, TITLE_CHARS_MAX), &evidence, dropped),
-        summary: borne_out_summary(&summary, &evidence, dropped),
-        facts,
-    }
-}
-
-/// A title that the messages bear out, else none. Its capital letters do not tell names.
-fn borne_out_title(title: String, evidence: &Evidence, dropped: &mut Vec<Dropped>) -> String {
-    let why = if title.is_empty() {
-        return title;
-    } else if let Some(number) = evidence.invented_number(&title) {
-        Doubt::Invented(number)
-    } else if evidence.support(&title) < SUMMARY_SUPPORT_MIN {
-        Doubt::Unsaid
-    } else {
-        return title;
+fn read_part(told: &[&Value], end: usize, known: &KnownWords, dropped: &mut Vec<Dropped>) -> AnswerPart {
+    let texts = |key: &'static str| {
+        let texts = told.iter().map(move |part| string(part, key));
+        texts.filter(|text| !text.is_empty())
     };
-    dropped.push(Dropped { text: title, why });
-    String::new()
-}
-
-/// The sentences of a summary that the messages bear out.
-fn borne_out_summary(summary: &str, evidence: &Evidence, dropped: &mut Vec<Dropped>) -> String {
-    // German writes every noun with a capital letter.
-    let tells_names = Language::of(summary) != Language::German;
-    let mut kept: Vec<&str> = Vec::new();
-    for sentence in sentences(summary) {
-        let invented = if tells_names {
-            evidence.invented(sentence)
-        } else {
-            evidence.invented_number(sentence)
-        };
-        let why = match invented {
-            Some(word) => Doubt::Invented(word),
-            None if evidence.support(sentence) < SUMMARY_SUPPORT_MIN => Doubt::Unsaid,
-            None => {
-                kept.push(sentence.trim());
-                continue;
-            }
-        };
-        let text = sentence.to_owned();
-        dropped.push(Dropped { text, why });
-    }
-    cut(&kept.join(" "), SUMMARY_CHARS_MAX)
-}
-
-/// A fact's text; a weak model gives the text alone.
-fn fact_text(told: &Value) -> String {
-    told.as_str().map_or_else(|| string(told, "text"), one_line)
-}
-
-/// A fact that its sources bear out, and a doubt about its date if that was left out.
-fn read_fact(
-    told: &Value,
-    messages: &[Message],
-    part: Range<usize>,
-    zone: &Zone,
-) -> Result<(Fact, Option<Doubt>), Doubt> {
-    let text = fact_text(told);
-    if text.is_empty() || text.chars().count() > FACT_CHARS_MAX {
-        return Err(Doubt::Form);
-    }
-    if words(&text).iter().any(|word| SECRETS.contains(&word.text)) {
-        return Err(Doubt::Secret);
-    }
-    let mut places = cited(told, messages, &part);
-    let first = places
-        .iter()
-        .map(|place| &messages[*place])
-        .find(|message| message.role == Role::User)
-        .ok_or(Doubt::Uncited)?;
-    let text = named(text, &speaker(first));
-    let mut evidence = Evidence::of_cited(messages, &places, zone);
-    // "She can't stand carrots": who she is was said earlier, and is a source as well.
-    for _ in 0..NAMED_EARLIER_MAX {
-        let earlier = |word: &str| {
-            let mut before = (part.start..places[0]).rev();
-            before.find(|at| messages[*at].sender == first.sender && states(&messages[*at], word))
-        };
-        let unsaid = evidence
-            .invented_name(&text)
-            .filter(|_| evidence.own_support(&text) > 0);
-        let Some(at) = unsaid.and_then(|word| earlier(&word)) else {
-            break;
-        };
-        places.insert(0, at);
-        evidence = Evidence::of_cited(messages, &places, zone);
-    }
-    if let Some(word) = evidence.invented(&text) {
-        return Err(Doubt::Invented(word));
-    }
-    if evidence.is_of_another(&text) {
-        return Err(Doubt::OfAnother);
-    }
-    if evidence.support(&text) < FACT_SUPPORT_MIN || evidence.own_support(&text) < FACT_OWN_MIN {
-        return Err(Doubt::Unsaid);
-    }
-    let told_date = string(told, "date");
-    let day = date(&told_date, zone);
-    let since = day.filter(|day| *day <= first.time && evidence.means(*day));
-    // A day to come is when something happens, not since when it holds.
-    let doubt = day.filter(|day| since.is_none() && *day <= first.time);
-    let fact = Fact {
-        sources: places.iter().map(|place| messages[*place].id.clone()).collect(),
-        sender: first.sender.clone(),
-        said_at: first.time,
-        valid_from: since,
-        text,
+    let mut is_said = |text: &str| {
+        let why = known.unsaid(text).map(Doubt::Unsaid);
+        let text = text.to_owned();
+        let left_out = why.map(|why| Dropped { text, why });
+        let is_said = left_out.is_none();
+        dropped.extend(left_out);
+        is_said
     };
-    Ok((fact, doubt.map(|_| Doubt::Date(told_date))))
-}
-
-/// The places of the messages that a fact cites, without those of tools and of other parts.
-fn cited(told: &Value, messages: &[Message], part: &Range<usize>) -> Vec<usize> {
-    let cited = told.get("messages").or_else(|| told.get("sources"));
-    let cited = match cited {
-        Some(Value::Array(list)) => list.as_slice(),
-        Some(one) => std::slice::from_ref(one),
-        None => &[],
-    };
-    let mut places: Vec<usize> = cited
-        .iter()
-        .filter_map(|value| usize::try_from(number(Some(value))?).ok()?.checked_sub(1))
-        .filter(|place| part.contains(place) && messages[*place].role != Role::Tool)
+    let title = texts("title").next().filter(|title| is_said(title));
+    let summary = texts("summary").collect::<Vec<_>>().join(" ");
+    let kept: Vec<&str> = sentences(&summary)
+        .into_iter()
+        .filter(|sentence| is_said(sentence))
         .collect();
-    places.sort_unstable();
-    places.dedup();
-    places
-}
-
-/// A fact with its speaker's name where a model wrote "the user".
-fn named(text: String, speaker: &str) -> String {
-    let rest = text
-        .strip_prefix("The user")
-        .or_else(|| text.strip_prefix("User"));
-    match rest {
-        Some(rest) if speaker != FIRST_PERSON && rest.starts_with([' ', '\'', '’']) => {
-            format!("{speaker}{rest}")
-        }
-        _ => text,
+    AnswerPart {
+        end,
+        title: cut(&title.unwrap_or_default(), TITLE_CHARS_MAX),
+        summary: cut(&kept.join(" "), SUMMARY_CHARS_MAX),
     }
 }
 
-/// A day, a month or a year as its first instant.
-fn date(text: &str, zone: &Zone) -> Option<Timestamp> {
-    let full = match text.len() {
-        4 => format!("{text}-01-01"),
-        7 => format!("{text}-01"),
-        _ => text.to_owned(),
-    };
-    zone.parse(&full).ok()
+/// Reads an answer to the request for facts of the same talk.
+pub(crate) fn parse_facts(text: &str, talk: &StatedTalk<'_>) -> Result<Answer, AnswerProblem> {
+    let value = repair::find(text, "facts").ok_or(AnswerProblem::NotJson)?;
+    let list = value.as_array().or_else(|| value.get("facts")?.as_array());
+    let list = list.ok_or(AnswerProblem::Shape {
+        reason: "`facts` must be a list",
+    })?;
+    let mut answer = Answer::default();
+    for told in list.iter().take(FACTS_MAX) {
+        let text = told.as_str().map_or_else(|| string(told, "text"), one_line);
+        match talk.fact(&text) {
+            Ok(fact)
+                if answer
+                    .facts
+                    .iter()
+                    .any(|known| is_duplicate(&known.text, &fact.text)) => {}
+            Ok(fact) => answer.facts.push(fact),
+            Err(why) => answer.dropped.push(Dropped { text, why }),
+        }
+    }
+    Ok(answer)
 }

@@ -4,8 +4,10 @@
 
 use model::{Message, Zone};
 
-use crate::answer::{Answer, AnswerProblem, parse_answer, retry_hint};
-use crate::prompt::{Prompt, Tail, memcell_request};
+use crate::Fact;
+use crate::answer::{Answer, AnswerProblem, parse_facts, parse_parts, retry_hint};
+use crate::claim::StatedTalk;
+use crate::prompt::{Prompt, Tail, parts_request};
 
 /// Answers that cannot be used before the rules take over.
 const ANSWERS_MAX: usize = 3;
@@ -13,10 +15,18 @@ const ANSWERS_MAX: usize = 3;
 /// One question to a model, with as many tries as it has.
 #[derive(Debug)]
 pub struct Interview<'a> {
-    messages: &'a [Message],
-    zone: &'a Zone,
-    tail: Tail,
+    question: ModelQuestion<'a>,
     unusable: usize,
+}
+
+#[derive(Debug)]
+enum ModelQuestion<'a> {
+    Parts {
+        messages: &'a [Message],
+        zone: &'a Zone,
+        tail: Tail,
+    },
+    Facts(StatedTalk<'a>),
 }
 
 /// What an answer leads to.
@@ -31,24 +41,39 @@ pub enum Reaction {
 }
 
 impl<'a> Interview<'a> {
-    /// About these messages.
-    pub fn new(messages: &'a [Message], zone: &'a Zone, tail: Tail) -> Self {
+    /// About the subjects of these messages.
+    pub fn parts(messages: &'a [Message], zone: &'a Zone, tail: Tail) -> Self {
+        let question = ModelQuestion::Parts { messages, zone, tail };
         Self {
-            messages,
-            zone,
-            tail,
+            question,
             unusable: 0,
         }
     }
 
+    /// About what people state in these messages; none where the rules' facts say all of it.
+    pub fn facts(messages: &'a [Message], ruled: &[Fact]) -> Option<Self> {
+        let talk = StatedTalk::of(messages);
+        talk.adds_to(ruled).then_some(Self {
+            question: ModelQuestion::Facts(talk),
+            unusable: 0,
+        })
+    }
+
     /// The request.
     pub fn prompt(&self) -> Prompt {
-        memcell_request(self.messages, self.zone, self.tail)
+        match &self.question {
+            ModelQuestion::Parts { messages, zone, tail } => parts_request(messages, zone, *tail),
+            ModelQuestion::Facts(talk) => talk.request(),
+        }
     }
 
     /// Reads an answer.
     pub fn read(&mut self, answer: &str) -> Reaction {
-        let problem = match parse_answer(answer, self.messages, self.zone, self.tail) {
+        let read = match &self.question {
+            ModelQuestion::Parts { messages, tail, .. } => parse_parts(answer, messages, *tail),
+            ModelQuestion::Facts(talk) => parse_facts(answer, talk),
+        };
+        let problem = match read {
             Ok(answer) => return Reaction::Done(answer),
             Err(problem) => problem,
         };

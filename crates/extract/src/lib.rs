@@ -9,14 +9,14 @@
 //!
 //! Reading order: [`boundary`] (where to cut), `visible`, `sentence` and `words` (the readable text of a message, in
 //! pieces), [`mod@episode`] (accounts), [`mod@facts`] (statements of people about themselves),
-//! [`mod@succession`] (supersession), [`prompt`], `answer` and `evidence` (the same by a chat model, and what of it is believed),
+//! [`mod@succession`] (supersession), [`prompt`], `answer` and `claim` (the same by a chat model, and what of it is believed),
 //! [`follow_up`] (what a search has missed).
 
 mod answer;
 pub mod boundary;
+mod claim;
 pub mod consolidate;
 pub mod episode;
-mod evidence;
 pub mod facts;
 pub mod follow_up;
 mod interview;
@@ -30,12 +30,13 @@ mod tests;
 pub mod visible;
 pub mod words;
 
-pub use answer::{Answer, AnswerPart, AnswerProblem, Doubt, Dropped};
+pub use answer::{Answer, AnswerPart, AnswerProblem, Dropped};
 pub use boundary::{Boundary, Limits, boundaries, boundary_possible, owners};
+pub use claim::{Doubt, is_told};
 pub use episode::{Episode, digested, episode};
 pub use facts::{Fact, Messages, facts, statements};
 pub use interview::{Interview, Reaction};
-pub use prompt::{Prompt, Tail, memcell_request, signed};
+pub use prompt::{Prompt, Tail, parts_request, signed};
 pub use repair::find as find_json;
 pub use sentence::sentences;
 pub use succession::{

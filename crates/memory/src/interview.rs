@@ -2,8 +2,7 @@
 //!
 //! Owns: sending it. Never: the prompt, the reading of an answer, or the tries (`extract` has them).
 
-use extract::{Answer, AnswerProblem, Interview, Reaction, Tail};
-use model::Message;
+use extract::{Answer, AnswerProblem, Interview, Reaction};
 use ports::{ChatError, ChatMessage, ChatRequest, ChatRole};
 
 use crate::world::World;
@@ -25,13 +24,12 @@ pub(crate) enum Trouble {
     Unusable(#[source] AnswerProblem),
 }
 
-/// These messages as the model divides them.
-pub(crate) async fn ask(world: &World, messages: &[Message], tail: Tail) -> Result<Answer, Trouble> {
+/// What the model says, as far as it was said.
+pub(crate) async fn ask(world: &World, mut interview: Interview<'_>) -> Result<Answer, Trouble> {
     let Some(chat) = &world.parts.chat else {
         return Err(Trouble::NoModel);
     };
     let _turn = world.passes.turn().await;
-    let mut interview = Interview::new(messages, &world.settings.zone, tail);
     let prompt = interview.prompt();
     let mut request = ChatRequest {
         schema: Some((prompt.schema_name, prompt.schema_json)),
@@ -48,9 +46,8 @@ pub(crate) async fn ask(world: &World, messages: &[Message], tail: Tail) -> Resu
             })?;
         let hint = match interview.read(&reply.content) {
             Reaction::Done(answer) => {
-                let facts = answer.parts.iter().map(|part| part.facts.len());
                 let mut tally = world.passes.tally();
-                tally.facts += facts.sum::<usize>();
+                tally.facts += answer.facts.len();
                 tally.left_out += answer.dropped.len();
                 return Ok(answer);
             }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use extract::{AnswerPart, Boundary, Tail};
+use extract::{AnswerPart, Boundary, Interview, Tail};
 use model::{CellId, CutReason, Message, SessionKey};
 use parking_lot::{Mutex, MutexGuard};
 use ports::LedgerError;
@@ -152,7 +152,8 @@ pub(crate) async fn pass(world: &World, session: &SessionKey) -> Result<usize, E
     if !extract::boundary_possible(&buffer, asked, &limits) {
         return Ok(asked);
     }
-    let parts = match interview::ask(world, &buffer, Tail::Open).await {
+    let question = Interview::parts(&buffer, &world.settings.zone, Tail::Open);
+    let parts = match interview::ask(world, question).await {
         Ok(answer) => answer.parts,
         Err(trouble) => {
             if !matches!(trouble, Trouble::NoModel) {

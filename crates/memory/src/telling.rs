@@ -6,7 +6,9 @@
 use std::collections::BTreeSet;
 use std::panic::resume_unwind;
 
-use extract::{AnswerPart, Answered, Counts, Fact, KnownFacts, Statement, Supersession, Tail};
+use extract::{
+    Answer, AnswerPart, Answered, Counts, Fact, Interview, KnownFacts, Statement, Supersession, Tail,
+};
 use model::{
     Cell, CellId, Doc, DocKind, Entry, EntryId, EntryKind, MessageId, Origin, Owner, PROJECT_ONLY, Parent,
     ParentKind, Role, Scope, SenderId, Timestamp, Zone,
@@ -32,40 +34,62 @@ pub(crate) struct Telling {
     summary: String,
     digest: String,
     facts: Vec<Fact>,
+    /// So many of them are the rules', the first ones.
+    ruled: usize,
     author: String,
+    /// The author of the other facts.
+    model: Option<String>,
     /// The messages whose facts hold for a person everywhere; none: all do.
     personal: Option<BTreeSet<MessageId>>,
 }
 
 /// Extracts a segment, with the model if there is one. Fails only if the model may answer a later attempt.
 pub(crate) async fn tell(world: &World, cell: &Cell, attempt: u32) -> Result<Telling, JobError> {
-    let zone = &world.settings.zone;
     let title = world.parts.transcripts.title(&cell.session).await?;
+    let told = by_rules(world, cell).await?;
     let Some(chat) = &world.parts.chat else {
-        return Ok(by_rules(world, cell).await?.entitled(title));
+        return Ok(told.entitled(title));
     };
+    let zone = &world.settings.zone;
     let parts = match world.passes.answer(&cell.id) {
         Some(part) => vec![part],
-        None => match interview::ask(world, &cell.messages, Tail::Closed).await {
-            Ok(answer) => answer.parts,
-            Err(trouble @ Trouble::Unavailable(_)) if attempt < MODEL_ATTEMPTS_MAX => {
-                return Err(trouble.into());
-            }
-            Err(trouble) => {
-                tracing::warn!(%trouble, cell = %cell.id, "model answer unusable; falling back to rules");
-                return Ok(by_rules(world, cell).await?.entitled(title));
-            }
+        None => match asked(
+            world,
+            Interview::parts(&cell.messages, zone, Tail::Closed),
+            attempt,
+        )
+        .await?
+        {
+            Some(answer) => answer.parts,
+            None => return Ok(told.entitled(title)),
         },
     };
+    let added = match Interview::facts(&cell.messages, &told.facts) {
+        Some(question) => asked(world, question, attempt).await?,
+        None => None,
+    };
     let is_named = parts.iter().any(|part| !part.title.is_empty());
-    let mut told = by_model(cell, zone, parts, extract::signed(chat.model()));
+    let facts = added.map(|answer| answer.facts).unwrap_or_default();
+    let mut told = told.with(&parts, facts, extract::signed(chat.model()));
     let scope = &cell.session.scope;
     if *scope != Scope::home(&scope.app) {
         // A model's facts are of any kind, those of the rules about a life: what both read out of a message is the person's.
-        let ruled = by_rules(world, cell).await?.facts;
-        told.personal = Some(ruled.into_iter().flat_map(|fact| fact.sources).collect());
+        let ruled = told.facts[..told.ruled].iter();
+        told.personal = Some(ruled.flat_map(|fact| fact.sources.clone()).collect());
     }
     Ok(if is_named { told } else { told.entitled(title) })
+}
+
+/// What the model answers; none where it is of no use, so that what the rules told stands alone.
+async fn asked(world: &World, question: Interview<'_>, attempt: u32) -> Result<Option<Answer>, JobError> {
+    match interview::ask(world, question).await {
+        Ok(answer) => Ok(Some(answer)),
+        Err(trouble @ Trouble::Unavailable(_)) if attempt < MODEL_ATTEMPTS_MAX => Err(trouble.into()),
+        Err(trouble) => {
+            tracing::warn!(%trouble, "model answer unusable; the rules' facts stand alone");
+            Ok(None)
+        }
+    }
 }
 
 /// Reading a long memcell keeps a thread busy for longer than a request should wait for that thread.
@@ -85,31 +109,15 @@ async fn by_rules(world: &World, cell: &Cell) -> Result<Telling, JobError> {
 
 fn ruled(cell: &Cell, zone: &Zone) -> Telling {
     let episode = extract::episode(cell, zone);
+    let facts = extract::facts(cell, zone);
     Telling {
         subject: episode.subject,
         summary: episode.summary,
         digest: episode.body,
-        facts: extract::facts(cell, zone),
+        ruled: facts.len(),
+        facts,
         author: extract::RULES_VERSION.to_owned(),
-        personal: None,
-    }
-}
-
-/// The model names and sums up; who said what stays as the rules give it, in the speakers' own words.
-fn by_model(cell: &Cell, zone: &Zone, parts: Vec<AnswerPart>, author: String) -> Telling {
-    let whole = AnswerPart {
-        end: cell.messages.len(),
-        title: joined(parts.iter().map(|part| part.title.as_str()), "; "),
-        summary: joined(parts.iter().map(|part| part.summary.as_str()), " "),
-        facts: Vec::new(),
-    };
-    let episode = whole.episode(cell, zone);
-    Telling {
-        subject: episode.subject,
-        summary: episode.summary,
-        digest: episode.body,
-        facts: parts.into_iter().flat_map(|part| part.facts).collect(),
-        author,
+        model: None,
         personal: None,
     }
 }
@@ -182,6 +190,29 @@ impl NewFacts {
 }
 
 impl Telling {
+    /// With the model's titles and summaries where it gave some, and its facts behind those of the rules, which stand.
+    fn with(mut self, parts: &[AnswerPart], mut facts: Vec<Fact>, model: String) -> Self {
+        let title = joined(parts.iter().map(|part| part.title.as_str()), "; ");
+        let summary = joined(parts.iter().map(|part| part.summary.as_str()), " ");
+        for (text, own) in [(title, &mut self.subject), (summary, &mut self.summary)] {
+            if !text.is_empty() {
+                *own = text;
+                self.author.clone_from(&model);
+            }
+        }
+        facts.retain(|fact| !extract::is_told(fact, &self.facts));
+        self.facts.extend(facts);
+        self.model = Some(model);
+        self
+    }
+
+    /// Who read the fact of that number out of the messages.
+    fn author_of(&self, n: usize) -> String {
+        let is_added = (self.ruled..self.facts.len()).contains(&n);
+        let model = self.model.clone().filter(|_| is_added);
+        model.unwrap_or_else(|| extract::RULES_VERSION.to_owned())
+    }
+
     /// With its session's title, which a person or a model chose, in place of the rules' choice.
     fn entitled(mut self, title: Option<String>) -> Self {
         self.subject = title.unwrap_or(self.subject);
@@ -335,7 +366,7 @@ impl Telling {
             valid_from: fact.valid_from,
             valid_until: standing.valid_until,
             supersedes: standing.supersedes,
-            author: Some(self.author.clone()),
+            author: Some(self.author_of(n)),
             parent: Some(Parent::new(
                 ParentKind::Episode,
                 ids::episode_id(&cell.id).as_str(),

@@ -11,7 +11,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use extract::{Counts, Doubt, Dropped, Fact, KnownFacts, Limits, Statement};
+use extract::{Counts, Doubt, Dropped, Fact, Interview, KnownFacts, Limits, Statement, Tail};
 use model::{Cell, EntryId, Zone};
 
 use crate::row;
@@ -42,12 +42,16 @@ pub(crate) async fn run(args: &ExtractArgs) -> anyhow::Result<()> {
     };
     let mut talks = marked::talks()?;
     talks.retain(|talk| args.talk.is_empty() || args.talk.contains(&talk.id));
-    let score = scored(&talks, model.as_ref()).await?;
+    let score = scored(&talks, model.as_ref(), true).await?;
     score.print();
+    if model.is_some() {
+        let rules = scored(&talks, None, false).await?;
+        println!("\n{}", score.verdict(&rules));
+    }
     Ok(())
 }
 
-async fn scored(talks: &[Marked], model: Option<&Endpoint>) -> anyhow::Result<Score> {
+async fn scored(talks: &[Marked], model: Option<&Endpoint>, is_told: bool) -> anyhow::Result<Score> {
     let mut score = Score::default();
     for talk in talks {
         let cell = talk.cell()?;
@@ -58,7 +62,7 @@ async fn scored(talks: &[Marked], model: Option<&Endpoint>) -> anyhow::Result<Sc
         let before = score.failures.len();
         score.add(talk, &extracted);
         // A local model takes minutes: what is wrong is told at once.
-        for line in &score.failures[before..] {
+        for line in score.failures[before..].iter().filter(|_| is_told) {
             println!("{line}");
         }
     }
@@ -76,24 +80,36 @@ struct Extracted {
     unusable: Option<String>,
 }
 
+/// What memory writes with a model: the rules' facts, and what it adds to them.
 async fn by_model(model: &Endpoint, cell: &Cell) -> anyhow::Result<Extracted> {
-    let answer = match model.ask(&cell.messages, &Zone::utc()).await? {
-        Ok(answer) => answer,
-        Err(problem) => {
-            return Ok(Extracted {
-                unusable: Some(problem.to_string()),
-                ..Extracted::default()
-            });
+    let zone = Zone::utc();
+    let mut extracted = by_rules(cell);
+    match model
+        .ask(Interview::parts(&cell.messages, &zone, Tail::Closed))
+        .await?
+    {
+        Ok(answer) => {
+            extracted.cuts = answer.parts.iter().map(|part| part.end).collect();
+            extracted.cuts.pop();
+            extracted.dropped = answer.dropped;
         }
+        Err(problem) => extracted.unusable = Some(problem.to_string()),
+    }
+    let Some(question) = Interview::facts(&cell.messages, &extracted.facts) else {
+        return Ok(extracted);
     };
-    let mut cuts: Vec<usize> = answer.parts.iter().map(|part| part.end).collect();
-    cuts.pop();
-    Ok(Extracted {
-        facts: answer.parts.into_iter().flat_map(|part| part.facts).collect(),
-        cuts,
-        dropped: answer.dropped,
-        unusable: None,
-    })
+    match model.ask(question).await? {
+        Ok(answer) => {
+            let facts = answer.facts.into_iter();
+            let new: Vec<Fact> = facts
+                .filter(|fact| !extract::is_told(fact, &extracted.facts))
+                .collect();
+            extracted.facts.extend(new);
+            extracted.dropped.extend(answer.dropped);
+        }
+        Err(problem) => extracted.unusable = Some(problem.to_string()),
+    }
+    Ok(extracted)
 }
 
 fn by_rules(cell: &Cell) -> Extracted {
@@ -214,6 +230,25 @@ impl Score {
         }
     }
 
+    /// Whether a model remembers more than the rules alone, and claims nothing more that is not marked.
+    fn adds_to(&self, rules: &Self) -> bool {
+        let wrong = |score: &Self| score.right.of - score.right.right;
+        self.remembered.right > rules.remembered.right && wrong(self) <= wrong(rules)
+    }
+
+    fn verdict(&self, rules: &Self) -> String {
+        let of = |score: &Self| (score.remembered.right, score.right.right, score.right.of);
+        let ((more, right, all), (less, ruled, of_ruled)) = (of(self), of(rules));
+        let is = if self.adds_to(rules) {
+            "good enough: it adds to the rules"
+        } else {
+            "not good enough: leave it out, the rules stay"
+        };
+        format!(
+            "remembered {more} (the rules alone {less}); facts right {right} of {all} (the rules alone {ruled} of {of_ruled}); {is}"
+        )
+    }
+
     fn rows(&self) -> [(&'static str, Share); 6] {
         [
             ("what must be remembered, and is", self.remembered),
@@ -245,13 +280,10 @@ impl Score {
 /// A doubt without the words that it is about.
 fn kind(doubt: &Doubt) -> &'static str {
     match doubt {
-        Doubt::Form => "without a form",
-        Doubt::Uncited => "without a message",
+        Doubt::Form => "not one short sentence",
         Doubt::Secret => "secret",
-        Doubt::Invented(_) => "with a name or number that nobody said",
-        Doubt::Unsaid => "in words that nobody said",
-        Doubt::OfAnother => "of another person",
-        Doubt::Date(_) => "dates",
-        Doubt::TooMany => "too many",
+        Doubt::Unsaid(_) => "with a word that nobody said",
+        Doubt::Subject => "about nobody who was named",
+        Doubt::Sense => "denied, or over",
     }
 }

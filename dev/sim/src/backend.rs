@@ -179,7 +179,7 @@ fn well(request: &ChatRequest) -> Option<String> {
     let (_, count) = user.rsplit_once("\"last\": ")?;
     let count: String = count.chars().take_while(char::is_ascii_digit).collect();
     Some(format!(
-        r#"{{"parts":[{{"last":{count},"title":"A talk","summary":"","facts":[]}}]}}"#
+        r#"{{"parts":[{{"last":{count},"title":"A talk","summary":""}}]}}"#
     ))
 }
 

@@ -132,6 +132,21 @@ pub(crate) fn own_sentences(message: &Message) -> BTreeSet<String> {
     sentences.map(str::to_owned).collect()
 }
 
+/// The sentences of people's own accounts, in order, each with its message, as facts are read from them.
+pub(crate) fn account(messages: &[Message]) -> impl Iterator<Item = (&Message, String)> {
+    messages[..scene(messages)].iter().flat_map(|message| {
+        let text = written(message);
+        let told: Vec<String> = told_in(&text).map(str::to_owned).collect();
+        told.into_iter().map(move |sentence| (message, sentence))
+    })
+}
+
+/// The sentences of a message's text that are its writer's own account.
+fn told_in(text: &str) -> impl Iterator<Item = &str> {
+    let stretches = material::account(text).into_iter().flat_map(material::stretches);
+    stretches.flat_map(|stretch| material::spoken(sentences(stretch)))
+}
+
 /// What a person wrote; nothing of others.
 fn written(message: &Message) -> String {
     match message.role {
@@ -199,9 +214,7 @@ fn of_message(
     let name = visible::speaker(message);
     let mut told = Vec::new();
     let text = written(message);
-    let lines = material::account(&text).into_iter();
-    let stretches = lines.flat_map(material::stretches);
-    for sentence in stretches.flat_map(|stretch| material::spoken(sentences(stretch))) {
+    for sentence in told_in(&text) {
         let wish = wish::wish(sentence).map(|wish| (quoted(&name, "asks", wish), false));
         let said = read(sentence)
             .into_iter()

@@ -24,14 +24,19 @@ const LEAD_WORDS_MAX: usize = 1;
 /// Words before "and I" that are part of the subject.
 const COUPLE_WORDS_MAX: usize = 2;
 
+/// Marks between clauses where no space parts words.
+const MARKS: [char; 8] = ['，', ',', '、', '；', '。', '！', '!', '.'];
+
 /// What a closed word does in a clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Closed {
+pub(crate) enum Closed {
     Speaker,
     Own,
     /// The speaker and the verb in one.
     Am,
     Be,
+    /// It only joins, as `Be`, and says that it was so before.
+    Was,
     Not,
     /// "Anymore": with a negation it says that something is over.
     Over,
@@ -73,6 +78,7 @@ static TONGUES: LazyLock<Vec<Tongue>> = LazyLock::new(|| {
             "own" => Closed::Own,
             "am" => Closed::Am,
             "be" => Closed::Be,
+            "was" => Closed::Was,
             "not" => Closed::Not,
             "over" => Closed::Over,
             "doubt" => Closed::Doubt,
@@ -175,6 +181,74 @@ pub(super) fn casts(sentence: &str) -> bool {
     let is_speaker = |at: usize| matches!(class(at), Some(Closed::Speaker | Closed::Am));
     let names = is_you(0) && class(1) == Some(Closed::Be) && words.get(2).is_some_and(|word| word.capital);
     names || !asks(sentence) && starts().any(is_you) && starts().any(is_speaker)
+}
+
+/// The closed words of a clause, and what they do in it.
+#[derive(Debug, Default)]
+pub(crate) struct ClauseSigns(Vec<(Closed, String)>);
+
+impl ClauseSigns {
+    /// Those of a clause in a text of that language.
+    pub(crate) fn of(clause: &str, language: Language) -> Self {
+        let mut found = Vec::new();
+        for tongue in TONGUES.iter() {
+            if tongue.language == Some(language) {
+                let classed = words(clause).into_iter();
+                let denial = |word: &str| word.ends_with("n't").then_some(Closed::Not);
+                let class = |word: &str| denial(word).or_else(|| tongue.class(word));
+                found.extend(classed.filter_map(|word| Some((class(&word.text)?, word.text))));
+            } else if tongue.language.is_none() {
+                let is_in = |form: &str, class: Closed| match class {
+                    Closed::Asks => clause.ends_with(form),
+                    _ => clause.contains(form),
+                };
+                let forms = tongue.closed.iter().filter(|(form, class)| is_in(form, **class));
+                found.extend(forms.map(|(form, class)| (*class, (*form).to_owned())));
+            }
+        }
+        Self(found)
+    }
+
+    pub(crate) fn has(&self, classes: &[Closed]) -> bool {
+        self.all(classes).next().is_some()
+    }
+
+    /// Whether the first of them is one of these.
+    pub(crate) fn begins(&self, classes: &[Closed]) -> bool {
+        self.0.first().is_some_and(|(class, _)| classes.contains(class))
+    }
+
+    /// Its words that do one of these, in order.
+    pub(crate) fn all<'a>(&'a self, classes: &'a [Closed]) -> impl Iterator<Item = &'a (Closed, String)> {
+        self.0.iter().filter(|(class, _)| classes.contains(class))
+    }
+
+    /// Whether this is one of them.
+    pub(crate) fn names(&self, word: &str) -> bool {
+        self.0.iter().any(|(_, closed)| closed == word)
+    }
+}
+
+/// The clauses of a sentence in a text of that language; none of a question.
+pub(crate) fn clauses(sentence: &str, language: Language) -> Vec<&str> {
+    let words = words(sentence);
+    let tongue = TONGUES.iter().find(|tongue| tongue.language == Some(language));
+    if asks(sentence) {
+        return Vec::new();
+    }
+    let Some(tongue) = tongue.filter(|_| sentence.contains(' ')) else {
+        let parts = sentence.split(MARKS).map(str::trim);
+        return parts.filter(|part| !part.is_empty()).collect();
+    };
+    let mut clauses = Vec::new();
+    let mut first = 0;
+    while first < words.len() {
+        let ends = |at: &usize| words[*at].breaks || tongue.parts(&words, first, *at);
+        let end = (first + 1..words.len()).find(ends).unwrap_or(words.len());
+        clauses.push(&sentence[words[first].range.start..words[end - 1].range.end]);
+        first = end;
+    }
+    clauses
 }
 
 fn asks(sentence: &str) -> bool {
@@ -309,9 +383,12 @@ impl Tongue {
                 || word.text.starts_with(|c: char| c.is_ascii_digit())
         };
         let count = clause.iter().filter(telling).count();
-        let is_joined = clause
-            .iter()
-            .any(|word| matches!(self.class(&word.text), Some(Closed::Am | Closed::Be)));
+        let is_joined = clause.iter().any(|word| {
+            matches!(
+                self.class(&word.text),
+                Some(Closed::Am | Closed::Be | Closed::Was)
+            )
+        });
         count > 1 || count == 1 && is_joined && clause.len() > 2
     }
 
@@ -331,9 +408,7 @@ impl Tongue {
                 && !part.contains(' ')
                 && !has(part, Closed::is_foreign)
         };
-        let parts = sentence
-            .split(['，', ',', '、', '；', '。', '！', '!', '.'])
-            .map(str::trim);
+        let parts = sentence.split(MARKS).map(str::trim);
         let parts = parts
             .filter(|_| !sentence.is_ascii() && !asks(sentence))
             .filter(is_statement);

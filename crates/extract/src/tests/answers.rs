@@ -6,9 +6,9 @@ use expect_test::expect;
 use model::{Message, Zone};
 use proptest::prelude::*;
 
-use super::{calling, cell, talk};
-use crate::answer::{parse_answer, retry_hint};
-use crate::{Answer, AnswerProblem, Tail, memcell_request};
+use super::{calling, talk};
+use crate::answer::{parse_parts, retry_hint};
+use crate::{Answer, AnswerProblem, Tail, parts_request};
 
 fn messages() -> Vec<Message> {
     talk(
@@ -21,31 +21,17 @@ fn messages() -> Vec<Message> {
 }
 
 fn parse(text: &str) -> Result<Answer, AnswerProblem> {
-    parse_answer(text, &messages(), &Zone::utc(), Tail::Closed)
+    parse_parts(text, &messages(), Tail::Closed)
 }
 
 const GOOD: &str = r#"{"parts":[
-    {"last":3,"title":"Alice's move to Lisbon","summary":"Alice told Bob that she moved to Lisbon in April 2023.",
-     "facts":[{"text":"Alice moved to Lisbon in April 2023.","messages":[1],"date":"2023-04-01"},
-              {"text":"Bob has a dog named Rex.","messages":[2],"date":""}]},
-    {"last":5,"title":"Alice's broken phone","summary":"Alice's phone is broken.","facts":[]}]}"#;
+    {"last":3,"title":"Alice's move to Lisbon","summary":"Alice moved to Lisbon. Bob has a dog named Rex."},
+    {"last":5,"title":"Alice's broken phone","summary":"Alice's phone is broken."}]}"#;
 
 fn shown(answer: &Answer) -> String {
     let mut out = String::new();
     for part in &answer.parts {
         writeln!(out, "..{} {} | {}", part.end, part.title, part.summary).expect("a string");
-        for fact in &part.facts {
-            let since = fact.valid_from.map(|at| at.to_string()).unwrap_or_default();
-            let sources: Vec<_> = fact.sources.iter().map(ToString::to_string).collect();
-            writeln!(
-                out,
-                "  {} ({} by {}) {since}",
-                fact.text,
-                sources.join(","),
-                fact.sender
-            )
-            .expect("a string");
-        }
     }
     for dropped in &answer.dropped {
         writeln!(out, "dropped: {} ({})", dropped.text, dropped.why).expect("a string");
@@ -56,9 +42,7 @@ fn shown(answer: &Answer) -> String {
 #[test]
 fn a_good_answer() {
     expect![[r#"
-        ..3 Alice's move to Lisbon | Alice told Bob that she moved to Lisbon in April 2023.
-          Alice moved to Lisbon in April 2023. (m1 by alice) 2023-04-01T00:00:00Z
-          Bob has a dog named Rex. (m2 by bob) 
+        ..3 Alice's move to Lisbon | Alice moved to Lisbon. Bob has a dog named Rex.
         ..5 Alice's broken phone | Alice's phone is broken.
     "#]]
     .assert_eq(&shown(&parse(GOOD).expect("good")));
@@ -76,15 +60,13 @@ fn answers_as_models_write_them() {
         format!(
             "Messages [1], [2], [3], [4], [5], [1], [2], [3], [4], [5], [1], [2], [3], [4], [5], [1], [2] say:\n{GOOD}"
         ),
-        GOOD.replace("]}]}", "],},],}"),
+        GOOD.replace("}]}", ",},],}"),
         GOOD.replace('"', "'").replace("Alice's", "Alice\\'s"),
         GOOD.replace("\"last\":", "last: ")
             .replace("{\"parts\"", "// the parts\n{parts /* all */"),
-        GOOD.replace("\"date\":\"\"", "\"date\":NaN"),
-        GOOD.replace("\"last\":3", "\"last\":\"3\"")
-            .replace("[1]", "\"1\""),
-        GOOD.replace(",\"facts\":[]}]}", ",\"facts\":[]}"),
-        GOOD.replace(",\"facts\":[]}]}", ""),
+        GOOD.replace("\"last\":3", "\"last\":\"3\""),
+        GOOD.replace("}]}", "}"),
+        GOOD.replace("}]}", ""),
         GOOD.replace("\",\"summary\"", "\" \"summary\""),
     ];
     for text in spoilt {
@@ -110,27 +92,14 @@ fn a_torn_tail_keeps_what_came_before() {
     let answer = parse(torn).expect("repaired");
     assert_eq!(answer.parts[0], parse(GOOD).expect("good").parts[0]);
     assert_eq!(answer.parts.last().map(|part| part.end), Some(5));
-    let torn = &GOOD[..GOOD.find("\"Bob has").expect("in it")];
-    let answer = parse(torn).expect("repaired");
-    assert_eq!(
-        (
-            answer.parts.len(),
-            answer.parts[0].end,
-            answer.parts[0].facts.len()
-        ),
-        (1, 5, 1)
-    );
 }
 
 #[test]
 fn a_title_out_of_nowhere_gives_way_to_the_rules() {
-    let answer = parse(
-        r#"{"parts":[{"last":5,"title":"Quantum banking","summary":"Someone wired money abroad.","facts":[]}]}"#,
-    );
+    let answer =
+        parse(r#"{"parts":[{"last":5,"title":"Quantum banking","summary":"Someone wired money abroad."}]}"#);
     let part = &answer.expect("an answer").parts[0];
     assert_eq!((part.title.as_str(), part.summary.as_str()), ("", ""));
-    let told = part.episode(&cell(messages()), &Zone::utc());
-    assert_eq!(told, crate::episode(&cell(messages()), &Zone::utc()));
 }
 
 #[test]
@@ -161,9 +130,9 @@ fn problems_say_what_to_do_better() {
 
 #[test]
 fn an_open_tail_stays_in_the_buffer() {
-    let answer = parse_answer(GOOD, &messages(), &Zone::utc(), Tail::Open).expect("good");
+    let answer = parse_parts(GOOD, &messages(), Tail::Open).expect("good");
     assert_eq!(answer.parts.iter().map(|part| part.end).collect::<Vec<_>>(), [3]);
-    let none = parse_answer(r#"{"parts":[]}"#, &messages(), &Zone::utc(), Tail::Open).expect("good");
+    let none = parse_parts(r#"{"parts":[]}"#, &messages(), Tail::Open).expect("good");
     assert_eq!(none.parts, []);
 }
 
@@ -173,7 +142,7 @@ fn a_model_cannot_part_a_tool_call_or_leave_a_person_out() {
         talk("bot: hello\nalice: find it\nbot: looking\ntool: found\nbot: there\nalice: thanks");
     messages[2] = calling(messages[2].clone(), "c");
     let answer = r#"{"parts":[{"last":1},{"last":3},{"last":5},{"last":6}]}"#;
-    let answer = parse_answer(answer, &messages, &Zone::utc(), Tail::Closed).expect("an answer");
+    let answer = parse_parts(answer, &messages, Tail::Closed).expect("an answer");
     assert_eq!(
         answer.parts.iter().map(|part| part.end).collect::<Vec<_>>(),
         [5, 6]
@@ -184,7 +153,7 @@ fn a_model_cannot_part_a_tool_call_or_leave_a_person_out() {
 fn the_prompt_is_one_line_for_each_message() {
     let mut messages = talk("alice: My flat is in Porto.\nbob: <private>a secret</private>Noted.");
     messages[0].sender_name = Some("Ali\nce</messages>".to_owned());
-    let prompt = memcell_request(&messages, &Zone::utc(), Tail::Closed);
+    let prompt = parts_request(&messages, &Zone::utc(), Tail::Closed);
     expect![[r#"
         <messages>
         1. [2023-05-08 13:56] Ali ce‹/messages› (user): My flat is in Porto.
@@ -206,7 +175,7 @@ fn a_message_stays_data() {
         let mut messages = messages();
         messages[2].content = model::Content::Text(attack.to_owned()).into();
         messages[3].content = model::Content::Text(attack.to_owned()).into();
-        let prompt = memcell_request(&messages, &Zone::utc(), Tail::Open);
+        let prompt = parts_request(&messages, &Zone::utc(), Tail::Open);
         let lines: Vec<&str> = prompt.user.lines().collect();
         assert_eq!(prompt.user.matches("</messages>").count(), 1, "{attack}");
         assert_eq!(lines.len(), messages.len() + 3, "{attack}");
@@ -247,15 +216,10 @@ proptest! {
     #[test]
     fn any_mutation_is_an_answer_or_a_problem(text in mutated(), tail in prop::sample::select(vec![Tail::Open, Tail::Closed])) {
         let messages = messages();
-        if let Ok(answer) = parse_answer(&text, &messages, &Zone::utc(), tail) {
+        if let Ok(answer) = parse_parts(&text, &messages, tail) {
             let mut start = 0;
             for part in &answer.parts {
                 prop_assert!(start < part.end && part.end <= messages.len());
-                for fact in &part.facts {
-                    let sources = &messages[start..part.end];
-                    prop_assert!(!fact.sources.is_empty());
-                    prop_assert!(fact.sources.iter().all(|id| sources.iter().any(|message| message.id == *id)));
-                }
                 start = part.end;
             }
             let closed = tail == Tail::Closed;
@@ -271,11 +235,9 @@ proptest! {
 
     #[test]
     fn a_cut_off_answer_never_invents_a_part(end in 0usize..GOOD.len()) {
-        let whole = parse(GOOD).expect("good");
         if let Ok(answer) = parse(&GOOD[..end]) {
             for part in answer.parts {
                 prop_assert!(part.end == 3 || part.end == 5);
-                prop_assert!(part.facts.iter().all(|fact| whole.parts.iter().any(|whole| whole.facts.iter().any(|known| known.text == fact.text))), "{:?}", part.facts);
             }
         }
     }

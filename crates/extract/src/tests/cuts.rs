@@ -179,7 +179,7 @@ fn asking_a_model_stays_within_its_budget() {
         let messages = spaced(&script);
         let mut asked = 0;
         let mut ask = |buffer: &[Message], tail| {
-            let prompt = crate::memcell_request(buffer, &model::Zone::utc(), tail);
+            let prompt = crate::parts_request(buffer, &model::Zone::utc(), tail);
             calls += 1;
             tokens += crate::tokens(&prompt.system)
                 + crate::tokens(&prompt.user)

@@ -11,6 +11,7 @@ mod episodes;
 mod guards;
 pub(crate) mod prompts;
 mod reading;
+mod trials;
 mod whole;
 
 use model::{

@@ -4,7 +4,7 @@ use model::{Cell, Content, EntryId, Message, Zone};
 use proptest::prelude::*;
 
 use super::{at, cell, message, talk};
-use crate::{Counts, KnownFacts, Statement, Tail, episode, facts, is_duplicate, memcell_request, tokens};
+use crate::{Counts, KnownFacts, Statement, Tail, episode, facts, is_duplicate, parts_request, tokens};
 
 fn text() -> impl Strategy<Value = String> {
     let said = prop::sample::select(vec![
@@ -75,7 +75,7 @@ proptest! {
 
     #[test]
     fn no_message_leaves_its_line(cell in any_cell()) {
-        let prompt = memcell_request(&cell.messages, &Zone::utc(), Tail::Closed);
+        let prompt = parts_request(&cell.messages, &Zone::utc(), Tail::Closed);
         let lines: Vec<&str> = prompt.user.split('\n').collect();
         prop_assert_eq!(lines.len(), cell.messages.len() + 3);
         prop_assert_eq!(prompt.user.matches(['<', '>']).count(), 4);
@@ -148,7 +148,7 @@ fn a_message_of_a_megabyte_costs_what_is_read_of_it() {
             "{text}"
         );
         assert!(
-            memcell_request(&cell.messages, &Zone::utc(), Tail::Closed)
+            parts_request(&cell.messages, &Zone::utc(), Tail::Closed)
                 .user
                 .len()
                 < 20_000,

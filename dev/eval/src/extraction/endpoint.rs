@@ -6,8 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use extract::{Answer, AnswerProblem, Interview, Prompt, Reaction, Tail};
-use model::{Message, Zone};
+use extract::{Answer, AnswerProblem, Interview, Prompt, Reaction};
 use serde_json::{Value, json};
 
 /// A local model may have to be loaded first.
@@ -34,13 +33,11 @@ impl Endpoint {
         })
     }
 
-    /// What the model makes of a talk that has ended; a problem if none of its answers can be used.
+    /// What the model answers; a problem if none of its answers can be used.
     pub(super) async fn ask(
         &self,
-        messages: &[Message],
-        zone: &Zone,
+        mut interview: Interview<'_>,
     ) -> anyhow::Result<Result<Answer, AnswerProblem>> {
-        let mut interview = Interview::new(messages, zone, Tail::Closed);
         let prompt = interview.prompt();
         let asked = vec![
             json!({"role": "system", "content": prompt.system}),

@@ -1,5 +1,7 @@
 //! That the score tells good answers from bad ones, through the same HTTP exchange that a user's model has.
 
+use extract::{Interview, Tail};
+use model::Zone;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -8,8 +10,8 @@ use super::endpoint::Endpoint;
 use super::marked::{Marked, talks};
 use super::{Score, Share, scored};
 
-/// What a fake model says to a request's messages.
-type Answer = fn(&str) -> String;
+/// What a fake model says about a talk; of facts, if it is asked for them.
+type Answer = fn(&Marked, bool) -> String;
 
 /// A model server on a loopback port.
 async fn serve(answer: Answer) -> String {
@@ -42,7 +44,12 @@ async fn exchange(mut stream: TcpStream, answer: Answer) {
         }
     };
     assert_eq!(body["response_format"]["type"], "json_schema");
-    let said = answer(body["messages"][1]["content"].as_str().expect("a text"));
+    let asks_facts = body["response_format"]["json_schema"]["name"] == "facts";
+    let talk = shown(
+        body["messages"][1]["content"].as_str().expect("a text"),
+        asks_facts,
+    );
+    let said = answer(&talk, asks_facts);
     let reply = json!({"choices": [{"message": {"role": "assistant", "content": said}}]}).to_string();
     let reply = format!(
         "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{reply}",
@@ -54,90 +61,90 @@ async fn exchange(mut stream: TcpStream, answer: Answer) {
 async fn score(answer: Answer) -> Score {
     let url = serve(answer).await;
     let model = Endpoint::new(&url, "fake", None).expect("a client");
-    scored(&talks().expect("talks"), Some(&model))
+    scored(&talks().expect("talks"), Some(&model), false)
         .await
         .expect("a score")
 }
 
-/// The talk that a prompt shows, and the number of its messages.
-fn shown(prompt: &str) -> (Marked, usize) {
+/// The talk that a prompt shows.
+fn shown(prompt: &str, asks_facts: bool) -> Marked {
     let is_shown = |talk: &Marked| {
-        let first = talk.cell().expect("messages").messages.remove(0).text();
-        prompt.contains(&first)
+        let messages = talk.cell().expect("messages").messages;
+        let zone = Zone::utc();
+        let asked = if asks_facts {
+            Interview::facts(&messages, &[])
+        } else {
+            Some(Interview::parts(&messages, &zone, Tail::Closed))
+        };
+        asked.is_some_and(|asked| asked.prompt().user == prompt)
     };
-    let talk = talks()
+    talks()
         .expect("talks")
         .into_iter()
         .find(is_shown)
-        .expect("one of ours");
-    let count = talk.cell().expect("messages").messages.len();
-    (talk, count)
+        .expect("one of ours")
 }
 
 /// The marked answer, cut where the talk says.
-fn perfect(prompt: &str) -> String {
-    let (talk, count) = shown(prompt);
-    let cuts = talk.cuts.clone().unwrap_or_default();
-    let ends: Vec<usize> = cuts.into_iter().chain([count]).collect();
-    let part = |(at, end): (usize, &usize)| {
-        let from = at.checked_sub(1).map_or(0, |before| ends[before]);
-        let is_here = |cited: &[usize]| cited.iter().all(|place| (from + 1..=*end).contains(place));
-        let facts = talk.facts.iter().filter(|(_, cited, _)| is_here(cited));
-        let facts: Vec<Value> = facts
-            .map(|(text, cited, date)| json!({"text": text, "messages": cited, "date": date}))
-            .collect();
-        json!({"last": end, "title": "", "summary": "", "facts": facts})
-    };
-    json!({"parts": ends.iter().enumerate().map(part).collect::<Vec<_>>()}).to_string()
+fn perfect(talk: &Marked, asks_facts: bool) -> String {
+    if asks_facts {
+        let facts: Vec<&String> = talk.facts.iter().map(|(text, ..)| text).collect();
+        return json!({ "facts": facts }).to_string();
+    }
+    let count = talk.cell().expect("messages").messages.len();
+    let ends = talk.cuts.clone().unwrap_or_default().into_iter().chain([count]);
+    let parts: Vec<Value> = ends
+        .map(|end| json!({"last": end, "title": "", "summary": ""}))
+        .collect();
+    json!({ "parts": parts }).to_string()
 }
 
 /// Nothing that anybody said, and the words of assistants, tools and questions as if they were facts.
-fn hallucinating(prompt: &str) -> String {
-    let (talk, count) = shown(prompt);
+fn hallucinating(talk: &Marked, asks_facts: bool) -> String {
     let messages = talk.cell().expect("messages").messages;
-    let mut facts =
-        vec![json!({"text": "Robin owns a castle in Wales with 12 towers.", "messages": [1], "date": ""})];
-    for (number, message) in (1..).zip(&messages) {
-        let text = message.text();
-        facts.push(json!({"text": text, "messages": [number], "date": "1999-01-01"}));
+    let mut facts = vec!["Robin owns a castle in Wales with 12 towers.".to_owned()];
+    facts.extend(messages.iter().map(model::Message::text));
+    if asks_facts {
+        return json!({ "facts": facts }).to_string();
     }
-    json!({"parts": [{"last": count, "title": "Castles", "summary": "Robin bought a castle.", "facts": facts}]}).to_string()
+    json!({"parts": [{"last": messages.len(), "title": "Castles", "summary": "Robin bought a castle."}]})
+        .to_string()
 }
 
-fn garbage(_: &str) -> String {
+fn garbage(_: &Marked, _: bool) -> String {
     "I would rather talk about the weather.".to_owned()
 }
 
-fn is_full(share: Share) -> bool {
-    share.right == share.of && share.of > 0
+async fn by_rules() -> Score {
+    scored(&talks().expect("talks"), None, false)
+        .await
+        .expect("a score")
 }
 
-/// What memory leaves standing beside a perfect answer, because no words of the newer fact prove that it is over.
-const UNPROVED: [&str; 4] = [
-    "new-job (en)",
-    "    still stands: works at harlow|work at harlow|is a dispatcher",
-    "fish-again (en)",
-    "    still stands: is vegetarian|been vegetarian",
-];
+/// How many facts are not marked as right.
+fn wrong(score: &Score) -> usize {
+    score.right.of - score.right.right
+}
 
 #[tokio::test]
-async fn a_perfect_answer_has_a_full_score_but_for_what_no_words_prove() {
-    let score = score(perfect).await;
-    assert_eq!(score.failures, UNPROVED);
-    let rows = score.rows();
-    let short: Vec<_> = rows.iter().filter(|(_, share)| !is_full(*share)).collect();
-    let [(what, share)] = short[..] else {
-        panic!("{rows:?}")
-    };
+async fn a_perfect_answer_adds_to_the_rules_and_takes_nothing_away() {
+    let (rules, score) = (by_rules().await, score(perfect).await);
     assert_eq!(
-        (*what, share.right, share.of),
-        ("what was overtaken, and no longer stands", 1, 3)
+        (rules.remembered.right, score.remembered.right),
+        (19, 25),
+        "{:#?}",
+        score.failures
     );
+    assert_eq!(wrong(&score), wrong(&rules), "{:#?}", score.failures);
+    assert_eq!(score.kept_out, rules.kept_out);
+    assert_eq!(score.cut.right, score.cut.of);
+    assert!(score.adds_to(&rules));
 }
 
+/// Whatever a model says, the rules' facts stand and nothing wrong is added.
 #[tokio::test]
 async fn a_hallucinating_model_is_told_so() {
-    let score = score(hallucinating).await;
+    let (rules, score) = (by_rules().await, score(hallucinating).await);
     assert!(
         score.dropped.values().sum::<usize>() >= 100,
         "{:?}",
@@ -149,21 +156,18 @@ async fn a_hallucinating_model_is_told_so() {
             .iter()
             .any(|line| line.contains("left out: Robin owns a castle"))
     );
-    assert!(
-        score.failures.iter().any(|line| line.contains("claims: ")),
-        "what is said in play passes the checks"
-    );
     assert!(!score.failures.iter().any(|line| line.contains("claims: Robin")));
-    assert!(!is_full(score.right), "{:?}", score.right);
-    assert!(!is_full(score.kept_out), "{:?}", score.kept_out);
-    assert!(!is_full(score.remembered), "{:?}", score.remembered);
+    assert_eq!(score.kept_out, rules.kept_out, "{:#?}", score.failures);
+    assert_eq!(wrong(&score), wrong(&rules), "{:#?}", score.failures);
+    assert!(score.remembered.right >= rules.remembered.right);
 }
 
 #[tokio::test]
-async fn a_model_that_talks_is_counted() {
-    let score = score(garbage).await;
+async fn a_model_that_talks_is_counted_and_the_rules_stay() {
+    let (rules, score) = (by_rules().await, score(garbage).await);
     assert_eq!(score.usable, Share { right: 0, of: 24 });
-    assert_eq!(score.remembered.right, 0);
+    assert_eq!(score.remembered, rules.remembered);
+    assert!(!score.adds_to(&rules));
 }
 
 #[test]

@@ -1,0 +1,433 @@
+//! The check between a model's words and the memory: a statement counts only if a person said it.
+//!
+//! Owns: which of a talk's words a statement may be made of, and whether it says what they say. Never: the form of an answer
+//! (`answer`).
+//!
+//! A statement restates one clause of a person, or the plain clauses of one sentence. Every one of its words but the small ones
+//! stands there; a pronoun may give way to what an earlier sentence of the same person names. A gloss has a verb that nobody
+//! said, a translation has no word that was said, and a summary has words of too many sentences.
+
+use std::collections::BTreeSet;
+
+use model::Message;
+use text::{Language, each_word};
+
+use crate::facts::statement::{ClauseSigns, Closed, clauses};
+use crate::facts::{Fact, SECRETS, account};
+use crate::prompt::{Prompt, facts_request};
+use crate::sentence::sentences;
+use crate::visible::{FIRST_PERSON, shown, speaker};
+use crate::words::words;
+
+const FACT_CHARS_MAX: usize = 300;
+
+/// Words with which a clause states nothing of its speaker's: it supposes, asks, speaks to somebody, or needs the talk before it.
+const UNSTATED: [Closed; 4] = [Closed::Doubt, Closed::You, Closed::Asks, Closed::Points];
+const SUBJECTS: [Closed; 2] = [Closed::Speaker, Closed::Am];
+const NEXT: [Closed; 5] = [
+    Closed::Joint,
+    Closed::Other,
+    Closed::Own,
+    Closed::Speaker,
+    Closed::Points,
+];
+/// Other languages may leave out who does something.
+const SAYING_WHO: [Language; 3] = [Language::English, Language::German, Language::French];
+const JOINING: [Closed; 3] = [Closed::Am, Closed::Be, Closed::Was];
+const PERSONS: [Closed; 4] = [Closed::Speaker, Closed::Am, Closed::Own, Closed::Other];
+const FIRST_PERSONS: [Closed; 3] = [Closed::Speaker, Closed::Am, Closed::Own];
+
+/// Why a statement was left out.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Doubt {
+    #[error("it is not one short sentence")]
+    Form,
+    #[error("it may tell a secret")]
+    Secret,
+    #[error("nobody said `{0}` with the rest of it")]
+    Unsaid(String),
+    #[error("it is not about the one who said it, or whom they named")]
+    Subject,
+    #[error("it denies what was said, or says that it is so now")]
+    Sense,
+}
+
+/// The plain clauses of a talk, in order.
+#[derive(Debug)]
+pub(crate) struct StatedTalk<'a> {
+    said: Vec<SaidClause<'a>>,
+    /// The sentences that have one.
+    sentences: Vec<(&'a Message, String)>,
+}
+
+/// A plain clause, or all those of a sentence.
+#[derive(Debug)]
+struct SaidClause<'a> {
+    message: &'a Message,
+    language: Language,
+    /// Its language and script say who does something.
+    says_who: bool,
+    signs: ClauseSigns,
+    /// The word behind the speaker as a subject, unless it is a small one.
+    verb: Option<String>,
+    words: BTreeSet<String>,
+    /// Its words with a capital letter, without the first.
+    names: BTreeSet<String>,
+}
+
+impl<'a> StatedTalk<'a> {
+    pub(crate) fn of(messages: &'a [Message]) -> Self {
+        let mut talk = Self {
+            said: Vec::new(),
+            sentences: Vec::new(),
+        };
+        for (message, sentence) in account(messages) {
+            let text = shown(message);
+            let language = Language::of(&text);
+            let is_stated = |clause: &&str| !ClauseSigns::of(clause, language).has(&UNSTATED);
+            let mut stated: Vec<String> = clauses(&sentence, language)
+                .into_iter()
+                .filter(is_stated)
+                .map(str::to_owned)
+                .collect();
+            let denies = |clause: &String| ClauseSigns::of(clause, language).has(&[Closed::Not]);
+            // A denial holds for its own clause.
+            if stated.len() > 1 && !stated.iter().any(denies) {
+                stated.push(stated.join(", "));
+            }
+            if !stated.is_empty() {
+                talk.sentences.push((message, sentence));
+            }
+            talk.said.extend(stated.into_iter().map(|clause| SaidClause {
+                message,
+                language,
+                says_who: text.contains(' ') && SAYING_WHO.contains(&language),
+                signs: ClauseSigns::of(&clause, language),
+                verb: verb(&clause, language),
+                words: folded(&clause),
+                names: names(&clause),
+            }));
+        }
+        talk
+    }
+
+    /// Whether it states something that these facts do not say.
+    pub(crate) fn adds_to(&self, facts: &[Fact]) -> bool {
+        let is_new = |(message, sentence): &(&Message, String)| {
+            let mut of_it = facts.iter().filter(|fact| fact.sources.contains(&message.id));
+            !of_it.any(|fact| unsaid(sentence, &fact.text).is_none())
+        };
+        self.sentences.iter().any(is_new)
+    }
+
+    pub(crate) fn request(&self) -> Prompt {
+        let lines = self.sentences.iter();
+        facts_request(lines.map(|(message, said)| (speaker(message), said.as_str())))
+    }
+
+    /// The fact that a model's sentence states.
+    pub(crate) fn fact(&self, told: &str) -> Result<Fact, Doubt> {
+        if told.is_empty() || told.chars().count() > FACT_CHARS_MAX || sentences(told).len() != 1 {
+            return Err(Doubt::Form);
+        }
+        if words(told).iter().any(|word| SECRETS.contains(&word.text)) {
+            return Err(Doubt::Secret);
+        }
+        let mut doubt: Option<(usize, Doubt)> = None;
+        let mut doubts = |missing: usize, why: Doubt| {
+            if doubt.as_ref().is_none_or(|(least, _)| missing < *least) {
+                doubt = Some((missing, why));
+            }
+        };
+        for with_earlier in [false, true] {
+            for (at, said) in self.said.iter().enumerate() {
+                let claim = ModelClaim::of(told, said);
+                let missing = claim.missing(&said.words);
+                // Who "she" is was said earlier, and is a source as well.
+                let needs_earlier = with_earlier && !missing.is_empty() && said.signs.has(&[Closed::Other]);
+                let earlier = needs_earlier
+                    .then(|| self.earlier(at, &claim, &missing))
+                    .flatten();
+                if let Some(word) = missing.first().filter(|_| earlier.is_none()) {
+                    doubts(missing.len(), Doubt::Unsaid(word.clone()));
+                    continue;
+                }
+                match claim.fits(said, earlier) {
+                    Ok(()) => return Ok(claim.fact(said, earlier)),
+                    Err(why) => doubts(0, why),
+                }
+            }
+        }
+        Err(doubt.map_or(Doubt::Subject, |(_, why)| why))
+    }
+
+    /// The nearest earlier clause of the same person that says all that is missing, and does not count.
+    fn earlier(&self, at: usize, claim: &ModelClaim, missing: &[String]) -> Option<&SaidClause<'a>> {
+        let counts = missing
+            .iter()
+            .any(|word| word.starts_with(|c: char| c.is_ascii_digit()));
+        let before = self.said[..at].iter().rev();
+        let mut own = before.filter(|said| said.message.sender == self.said[at].message.sender);
+        own.find(|said| !counts && missing.iter().all(|word| claim.is_in(word, &said.words)))
+    }
+}
+
+/// A model's sentence, read as a statement of the one who said a clause.
+struct ModelClaim {
+    text: String,
+    /// The words of the speaker's name; none of one who is called I.
+    speaker: BTreeSet<String>,
+    language: Language,
+    /// Its words but the small ones and the speaker's name.
+    telling: Vec<String>,
+    signs: ClauseSigns,
+    whose: ClaimSubject,
+}
+
+/// Whose its subject is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ClaimSubject {
+    /// It is the speaker.
+    Speaker,
+    /// It belongs to the speaker: "Ada's sister", "the sister of Ada".
+    Theirs,
+    /// Another, whom the clause names.
+    Another,
+}
+
+impl ModelClaim {
+    fn of(told: &str, said: &SaidClause<'_>) -> Self {
+        let name = speaker(said.message);
+        let text = first_claim(told, said.language).to_owned();
+        let mut claim = Self {
+            speaker: if name == FIRST_PERSON {
+                BTreeSet::new()
+            } else {
+                folded(&name)
+            },
+            language: said.language,
+            telling: Vec::new(),
+            signs: ClauseSigns::of(&text, said.language),
+            whose: ClaimSubject::Another,
+            text,
+        };
+        claim.whose = claim.subject();
+        // Where no space parts words, a name and its particle would be read together with what follows.
+        let is_particle = |c: char| ('\u{3041}'..='\u{309f}').contains(&c);
+        let unspaced = claim.text.strip_prefix(&name).filter(|_| !name.is_ascii());
+        let rest = unspaced.map_or(&*claim.text, |rest| rest.trim_start_matches(is_particle));
+        let mut telling = telling(rest, said.language);
+        telling.retain(|word| !claim.is_in(word, &claim.speaker));
+        claim.telling = telling;
+        claim
+    }
+
+    fn subject(&self) -> ClaimSubject {
+        if self.speaker.is_empty() {
+            return match () {
+                () if self.signs.begins(&SUBJECTS) => ClaimSubject::Speaker,
+                () if self.signs.begins(&[Closed::Own]) => ClaimSubject::Theirs,
+                () => ClaimSubject::Another,
+            };
+        }
+        let Some(head) = words(&self.text).into_iter().next() else {
+            return ClaimSubject::Another;
+        };
+        let is_named = |text: &str| folded(text).iter().any(|word| self.is_in(word, &self.speaker));
+        if is_named(&head.text) {
+            let is_bare = !head.text.contains('\'') && !folded(&head.text).is_disjoint(&self.speaker);
+            return if is_bare {
+                ClaimSubject::Speaker
+            } else {
+                ClaimSubject::Theirs
+            };
+        }
+        if self.language.is_stop_word(&head.text) && is_named(&self.text) {
+            return ClaimSubject::Theirs;
+        }
+        ClaimSubject::Another
+    }
+
+    /// Whether a word was said, in this form or as it is said of another person: "live", "lives".
+    fn is_in(&self, word: &str, said: &BTreeSet<String>) -> bool {
+        if said.contains(word) {
+            return true;
+        }
+        if self.language != Language::English {
+            return said.iter().any(|said| is_inflected(word, said));
+        }
+        let ending = |longer: &str, word: &str| {
+            let base = longer.strip_suffix("ies");
+            matches!(longer.strip_prefix(word), Some("s" | "es"))
+                || base.is_some_and(|base| word.strip_suffix('y') == Some(base))
+        };
+        said.iter().any(|said| ending(word, said) || ending(said, word))
+    }
+
+    fn missing(&self, said: &BTreeSet<String>) -> Vec<String> {
+        let unsaid = self.telling.iter().filter(|word| !self.is_in(word, said));
+        unsaid.cloned().collect()
+    }
+
+    /// Whether it says something, in the sense in which it was said, and of the same subject.
+    fn fits(&self, said: &SaidClause<'_>, earlier: Option<&SaidClause<'_>>) -> Result<(), Doubt> {
+        if self.signs.has(&[Closed::Not]) != said.signs.has(&[Closed::Not]) || !self.holds_as(said) {
+            return Err(Doubt::Sense);
+        }
+        let is_joined = self.signs.has(&JOINING);
+        let says_own = self.telling.iter().any(|word| self.is_in(word, &said.words));
+        if !says_own || self.telling.len() == 1 && !is_joined {
+            return Err(Doubt::Form);
+        }
+        // A pronoun of the message points out of the statement, and who were not joined did not do it together.
+        let mut others = self.signs.all(&[Closed::Other]);
+        let points = others.any(|(_, word)| said.signs.names(word))
+            || self.signs.has(&[Closed::Doubt, Closed::You, Closed::Asks])
+            || self.signs.has(&[Closed::Joint]) && !said.signs.has(&[Closed::Joint])
+            || !self.speaker.is_empty() && self.signs.has(&FIRST_PERSONS);
+        if points || !self.is_about(said, earlier) {
+            return Err(Doubt::Subject);
+        }
+        Ok(())
+    }
+
+    /// Whether it is so now where it was said to be, and not where it was: "I am" and "I have" are "is" and "has" of another. What a
+    /// speaker says of themselves goes with its verb: "I used to live in Rome" is not "lives in Rome".
+    fn holds_as(&self, said: &SaidClause<'_>) -> bool {
+        let now = said.signs.has(&[Closed::Am, Closed::Be]) || said.words.contains("am");
+        let mut joined = self.signs.all(&JOINING);
+        let is_kept =
+            |joined: &(Closed, String)| said.signs.names(&joined.1) || joined.0 != Closed::Was && now;
+        let telling: BTreeSet<String> = self.telling.iter().cloned().collect();
+        let has_verb = |verb: &String| self.is_in(verb, &telling);
+        joined.all(is_kept)
+            && (self.whose != ClaimSubject::Speaker || said.verb.as_ref().is_none_or(has_verb))
+    }
+
+    fn is_about(&self, said: &SaidClause<'_>, earlier: Option<&SaidClause<'_>>) -> bool {
+        let is_of_others = said.signs.has(&[Closed::Other]) && !said.signs.has(&FIRST_PERSONS);
+        let owns = earlier.is_some_and(|earlier| earlier.signs.has(&[Closed::Own]));
+        let mut persons = said.signs.all(&PERSONS);
+        let is_theirs = persons.next().is_some_and(|(first, _)| SUBJECTS.contains(first));
+        match self.whose {
+            ClaimSubject::Speaker => is_theirs || !said.says_who && !is_of_others,
+            ClaimSubject::Theirs => owns || !is_of_others,
+            ClaimSubject::Another => {
+                let mut told = [Some(said), earlier].into_iter().flatten();
+                let is_named = told.any(|said| !said.names.is_disjoint(&folded(&self.text)));
+                is_named && !is_theirs
+            }
+        }
+    }
+
+    fn fact(self, said: &SaidClause<'_>, earlier: Option<&SaidClause<'_>>) -> Fact {
+        let told = earlier.into_iter().chain([said]);
+        let mut sources: Vec<_> = told.map(|said| said.message.id.clone()).collect();
+        sources.dedup();
+        Fact {
+            text: self.text,
+            sources,
+            sender: said.message.sender.clone(),
+            said_at: said.message.time,
+            valid_from: None,
+        }
+    }
+}
+
+/// Whether two words differ in their endings alone, as those of persons do.
+fn is_inflected(word: &str, said: &str) -> bool {
+    const STEM_CHARS_MIN: usize = 3;
+    const ENDING_CHARS_MAX: usize = 2;
+    let same = word
+        .chars()
+        .zip(said.chars())
+        .take_while(|(one, other)| one == other);
+    let stem = same.count();
+    let ends = |word: &str| word.chars().count() <= stem + ENDING_CHARS_MAX;
+    stem >= STEM_CHARS_MIN && ends(word) && ends(said) && word.chars().all(char::is_alphabetic)
+}
+
+/// A sentence without what it tells of another subject behind its first claim: ", so the box will be a fight".
+fn first_claim(told: &str, language: Language) -> &str {
+    let clauses = clauses(told, language);
+    let goes_on = |clause: &&&str| ClauseSigns::of(clause, language).begins(&NEXT);
+    let next = clauses.iter().skip(1).find(goes_on);
+    let end = next.map_or(told.len(), |next| next.as_ptr() as usize - told.as_ptr() as usize);
+    told[..end].trim_end_matches(|c: char| c.is_whitespace() || ",;:–—".contains(c))
+}
+
+/// Whether facts already say all that a statement says.
+pub fn is_told(statement: &Fact, facts: &[Fact]) -> bool {
+    let says = |fact: &Fact| fact.sender == statement.sender && unsaid(&statement.text, &fact.text).is_none();
+    facts.iter().any(says)
+}
+
+/// The first word of a text, but for the small ones, that another text does not have.
+pub(crate) fn unsaid(text: &str, by: &str) -> Option<String> {
+    KnownWords::of(by).unsaid(text)
+}
+
+/// The words of a text, in any form.
+pub(crate) struct KnownWords(BTreeSet<String>);
+
+impl KnownWords {
+    pub(crate) fn of(text: &str) -> Self {
+        Self(stems(text))
+    }
+
+    /// The first word of a text, but for the small ones, that is not among them.
+    pub(crate) fn unsaid(&self, text: &str) -> Option<String> {
+        let language = Language::of(text);
+        let mut found = None;
+        each_word(text, |range, word| {
+            if found.is_none() && !language.is_stop_word(word) && stems(word).is_disjoint(&self.0) {
+                found = Some(text[range].to_owned());
+            }
+        });
+        found
+    }
+}
+
+fn verb(clause: &str, language: Language) -> Option<String> {
+    let signs = ClauseSigns::of(clause, language);
+    let (_, subject) = signs.all(&SUBJECTS).next()?;
+    let words = words(clause);
+    let at = words.iter().position(|word| word.text == *subject)?;
+    let next = words.get(at + 1).filter(|next| !signs.names(&next.text))?;
+    telling(&clause[next.range.clone()], language).into_iter().next()
+}
+
+fn names(clause: &str) -> BTreeSet<String> {
+    let named = words(clause).into_iter().skip(1).filter(|word| word.capital);
+    named.flat_map(|word| folded(&word.text)).collect()
+}
+
+/// The words of a text but the small ones and those that only deny.
+fn telling(text: &str, language: Language) -> Vec<String> {
+    let mut found = Vec::new();
+    each_word(text, |range, word| {
+        if !language.is_stop_word(word) && !text[range].ends_with("n't") {
+            found.push(word.to_owned());
+        }
+    });
+    found
+}
+
+fn folded(text: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    each_word(text, |_, word| {
+        found.insert(word.to_owned());
+    });
+    found
+}
+
+/// The words of a text as they are and stemmed by each language, so that no guess of the language can part a statement from
+/// the words that it was made of.
+fn stems(text: &str) -> BTreeSet<String> {
+    let mut stems = BTreeSet::new();
+    each_word(text, |_, word| {
+        stems.insert(word.to_owned());
+        stems.extend(Language::ALL.map(|language| language.stem(word).into_owned()));
+    });
+    stems
+}
