@@ -111,11 +111,6 @@ fn entry(item: &ProfileStatement, scope: &Scope, owner: &Owner, author: &str) ->
         author: Some(author.to_owned()),
         sources: item.sources.clone(),
         senders: vec![owner.id.clone()],
-        labels: if item.is_trait {
-            vec![TRAIT.to_owned()]
-        } else {
-            Vec::new()
-        },
         subject: item.subject.clone(),
         summary: item.evidence.clone(),
         body: item.body.clone(),

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use crate::Prompt;
 use model::{MessageId, SenderId, Timestamp, Zone};
 
-use crate::consolidate::answer::{DATA_RULE, SUPPORT_MIN, invents, numbered, overlap, text};
+use crate::consolidate::answer::{DATA_RULE, is_borne_out, numbered, text};
 use crate::consolidate::cluster;
 use crate::consolidate::text::{hash, plain};
 use crate::sentence::sentences;
@@ -25,8 +25,6 @@ const SUMMARY_LINES_MAX: usize = 3;
 const BODY_LINES_MAX: usize = 60;
 const BODY_CHARS_MAX: usize = 8_000;
 const TOKENS_MAX: u32 = 1_200;
-/// The share of a title's words that the talks must have.
-const TITLE_SUPPORT_MIN: f64 = 0.4;
 
 /// An episode as reflection sees it.
 #[derive(Debug, Clone, PartialEq)]
@@ -206,11 +204,14 @@ pub fn parse_answer(answer: &str, members: &[&KnownEpisode<'_>], zone: &Zone) ->
     let value = crate::find_json(answer, "content")?;
     let by_rules = merged(members, zone)?;
     let told = plain(text(&value, &["content"])?, BODY_CHARS_MAX);
-    let known = format!("{} {}", by_rules.subject, by_rules.body);
-    let is_told = |sentence: &&str| overlap(sentence, &known) >= SUPPORT_MIN && !invents(sentence, &known);
+    let known: Vec<String> = members
+        .iter()
+        .map(|told| format!("{}. {}", told.subject, line(told, zone)))
+        .collect();
+    let is_told = |said: &&str| known.iter().any(|known| is_borne_out(said, &[known]));
     let (kept, dropped): (Vec<&str>, Vec<&str>) = sentences(&told).into_iter().partition(is_told);
     let kept: Vec<&str> = kept.into_iter().map(str::trim).collect();
-    let title = text(&value, &["title"]).filter(|title| overlap(title, &known) >= TITLE_SUPPORT_MIN);
+    let title = text(&value, &["title"]).filter(is_told);
     let subject = title.map_or(by_rules.subject, |title| plain(title, SUBJECT_CHARS_MAX));
     let body = kept.join(" ");
     (!body.is_empty()).then(|| {

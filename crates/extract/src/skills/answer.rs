@@ -2,18 +2,15 @@
 //!
 //! Owns: which commands and addresses an answer may name, and how much of it must be known. Never: JSON's repairing (`extract`).
 
-use std::collections::BTreeSet;
-
 use serde_json::Value;
-use text::term_set;
 
+use crate::claim::KnownWords;
+use crate::sentence::sentences;
 use crate::skills::cluster::KnownCase;
 use crate::skills::trajectory::Trajectory;
 
-/// The share of an answer's words, in percent, that its evidence must hold.
-const SUPPORT_MIN: usize = 40;
-/// Shorter answers have too few words for a share.
-const TERMS_MIN: usize = 4;
+/// How a step ended, which every telling may say.
+const OUTCOMES: &str = "failed worked";
 
 /// Why an answer cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -35,14 +32,14 @@ pub enum SkillAnswerProblem {
 /// Allowed contents of an answer.
 pub(crate) struct Evidence {
     text: String,
-    terms: BTreeSet<String>,
+    known: KnownWords,
 }
 
 impl Evidence {
     fn new<'a>(texts: impl Iterator<Item = &'a str>) -> Self {
         let text = texts.collect::<Vec<_>>().join("\n");
         Self {
-            terms: term_set(&text),
+            known: KnownWords::of(&text),
             text,
         }
     }
@@ -54,7 +51,7 @@ impl Evidence {
             .flat_map(|call| [call.tool.as_str(), call.target.as_str()]);
         Self::new(
             calls
-                .chain([work.request.as_str()])
+                .chain([work.request.as_str(), OUTCOMES])
                 .chain(work.said.iter().map(String::as_str)),
         )
     }
@@ -68,14 +65,15 @@ impl Evidence {
                 let tools = case.tools.iter().cloned();
                 steps
                     .chain(tools)
-                    .chain([case.intent.clone(), case.insight.clone()])
+                    .chain([case.intent.clone(), case.insight.clone(), OUTCOMES.to_owned()])
             })
             .collect();
         Self::new(texts.iter().map(String::as_str))
     }
 
-    /// Refuses commands and addresses from elsewhere, and text that is about something else.
-    pub(crate) fn check(&self, told: &str) -> Result<(), SkillAnswerProblem> {
+    /// The lines of a text, of one line the sentences, that say nothing but what was done and said, and its headings. Refuses commands and addresses from
+    /// elsewhere, and text of which nothing is left.
+    pub(crate) fn kept(&self, told: &str) -> Result<String, SkillAnswerProblem> {
         for quoted in told.split('`').skip(1).step_by(2) {
             if !self.text.contains(quoted.trim()) {
                 return Err(SkillAnswerProblem::Foreign {
@@ -96,12 +94,21 @@ impl Evidence {
         {
             return Err(SkillAnswerProblem::Foreign { what });
         }
-        let words = term_set(told);
-        let known = words.iter().filter(|word| self.terms.contains(*word)).count();
-        if words.len() >= TERMS_MIN && known * 100 < words.len() * SUPPORT_MIN {
-            return Err(SkillAnswerProblem::Unsupported);
-        }
-        Ok(())
+        let is_mark = |c: char| c.is_ascii_digit() || ". -*".contains(c);
+        let says = |line: &&str| self.known.unsaid(line.trim_start_matches(is_mark)).is_none();
+        let lines: Vec<&str> = told.lines().collect();
+        let (pieces, joint) = match lines.len() {
+            1 => (sentences(told), " "),
+            _ => (lines, "\n"),
+        };
+        let kept = pieces
+            .into_iter()
+            .filter(|line| line.starts_with('#') || says(line));
+        let kept: Vec<&str> = kept.collect();
+        let is_told = kept.iter().any(|line| !line.starts_with('#') && !line.is_empty());
+        is_told
+            .then(|| kept.join(joint))
+            .ok_or(SkillAnswerProblem::Unsupported)
     }
 }
 

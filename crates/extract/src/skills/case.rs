@@ -189,11 +189,15 @@ pub fn parse_case(answer: &str, work: &Trajectory) -> Result<Option<Case>, Skill
     }
     let Some(rules) = case(work) else { return Ok(None) };
     let evidence = Evidence::of_work(work);
+    let kept = |key: &str| evidence.kept(&text(&value, key)?);
     let told = Case {
-        task_intent: plain(&text(&value, "task_intent")?, INTENT_CHARS_MAX),
-        approach: paragraphs(&text(&value, "approach")?, APPROACH_CHARS_MAX),
+        task_intent: plain(
+            &kept("task_intent").unwrap_or(rules.task_intent),
+            INTENT_CHARS_MAX,
+        ),
+        approach: paragraphs(&kept("approach")?, APPROACH_CHARS_MAX),
         key_insight: paragraphs(
-            &text(&value, "key_insight").unwrap_or_default(),
+            &kept("key_insight").unwrap_or(rules.key_insight),
             INSIGHT_CHARS_MAX,
         ),
         // A model may think less of the work than the signals say, and never more by much.
@@ -202,8 +206,5 @@ pub fn parse_case(answer: &str, work: &Trajectory) -> Result<Option<Case>, Skill
         }),
         ..rules
     };
-    for told in [&told.task_intent, &told.approach, &told.key_insight] {
-        evidence.check(told)?;
-    }
     Ok(Some(told))
 }

@@ -209,17 +209,16 @@ pub fn parse_skill(
         Some(there) => (there.id.clone(), there.skill.name.clone()),
         None => (cluster.skill_id(), free_name(&name, skills)),
     };
+    let evidence = Evidence::of_cases(&cases);
+    let kept = |key: &str| evidence.kept(&text(data, key)?);
     let skill = Skill {
         name,
-        description: plain(&text(data, "description")?, DESCRIPTION_CHARS_MAX),
-        content: paragraphs(&text(data, "content")?, CONTENT_CHARS_MAX),
+        description: plain(&kept("description")?, DESCRIPTION_CHARS_MAX),
+        content: paragraphs(&kept("content")?, CONTENT_CHARS_MAX),
         confidence_percent: percent(data, "confidence").unwrap_or(50).min(95),
         cases: cases.iter().map(|case| case.id.clone()).collect(),
     };
     check_content(&skill.content)?;
-    let evidence = Evidence::of_cases(&cases);
-    evidence.check(&skill.description)?;
-    evidence.check(&skill.content)?;
     Ok(Some((id, skill)))
 }
 

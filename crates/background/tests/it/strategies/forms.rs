@@ -401,7 +401,7 @@ async fn the_pages_follow_what_is_known_and_forgotten() {
 #[tokio::test]
 async fn a_model_is_asked_and_the_rules_serve_where_it_fails() {
     let answer = r#"{"statements":[
-        {"heading":"Home","text":"Ann lives by the river in Lisbon.","facts":[1],"replaces":0},
+        {"heading":"Home","text":"Ann lives in Lisbon.","facts":[1],"replaces":0},
         {"heading":"Work","text":"Ann runs a bank in Zurich.","facts":[1],"replaces":0}],"remove":[]}"#;
     let stage = Stage::asking(ScriptedChat::answering(move |_| Ok(answer.to_owned())));
     let process = stage.open().await;
@@ -414,7 +414,7 @@ async fn a_model_is_asked_and_the_rules_serve_where_it_fails() {
     );
     assert_eq!(
         texts(&process.engine, "ann", EntryKind::Profile).await,
-        ["Ann lives by the river in Lisbon."]
+        ["Ann lives in Lisbon."]
     );
     let stage = Stage::asking(ScriptedChat::unreachable());
     let process = stage.open().await;

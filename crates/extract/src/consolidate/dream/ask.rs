@@ -126,7 +126,5 @@ fn own<'a>(
 ) -> Option<Own> {
     let text = text(said, &["text", "content"])?;
     let by: Vec<&str> = by.collect();
-    is_borne_out(text, &by.join(" "))
-        .then(|| Own::new(text, cites))
-        .flatten()
+    is_borne_out(text, &by).then(|| Own::new(text, cites)).flatten()
 }

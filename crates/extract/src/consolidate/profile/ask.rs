@@ -8,17 +8,13 @@ use crate::Prompt;
 use serde_json::Value;
 
 use super::{ProfileCategory, ProfileEntry, ProfileStatement, category};
-use crate::consolidate::answer::{
-    DATA_RULE, invents, is_borne_out, number, numbered, numbers, objects, text,
-};
+use crate::consolidate::answer::{DATA_RULE, is_borne_out, number, numbered, numbers, objects, text};
 use crate::consolidate::known::KnownFact;
 
 /// Maximum number of the newest facts in a request.
 const FACTS_MAX: usize = 60;
 const FACT_CHARS_MAX: usize = 240;
 const TOKENS_MAX: u32 = 1_500;
-/// Facts that a trait rests on.
-const TRAIT_FACTS_MIN: usize = 3;
 
 const SYSTEM: &str = "\
 You keep the profile of one person for an assistant. You get numbered facts about the person between <facts> and </facts>, \
@@ -26,7 +22,7 @@ the oldest first, and the profile's numbered statements between <statements> and
 
 Give what the facts add or change, the most lasting first, and nothing that a statement says already:
 - heading: one of Name, How to answer, Home, Work, Family and pets, Diet and health, Languages, Education, Likes and dislikes, \
-Interests, Possessions, Plans, Life; or a trait in one or two words that at least three facts show
+Interests, Possessions, Plans, Life
 - text: one short sentence with the person's name (or I, if the facts say I)
 - facts: the numbers of the facts that say so; where two disagree, the later one counts
 - replaces: the number of the statement that this one corrects, else 0
@@ -35,7 +31,7 @@ No event of a single day, no mood, no judgement of the person. Empty lists are a
 
 Example, with \"1. Home: Ada lives in Porto.\" as the one statement and \"2. Ada moved to Braga.\" among the facts:
 {\"statements\":[{\"heading\":\"Home\",\"text\":\"Ada moved to Braga.\",\"facts\":[2],\"replaces\":1}],\"remove\":[]}
-Wrong: \"Ada loves Braga.\" (no fact says so) \"She moved.\" (who, where) heading \"Brave\" with one fact";
+Wrong: \"Ada loves Braga.\" (no fact says so) \"She moved.\" (who, where) \"Ada is brave.\" (nobody said so)";
 
 const SCHEMA: &str = r#"{"type":"object","additionalProperties":false,"required":["statements","remove"],"properties":{"statements":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["heading","text","facts","replaces"],"properties":{"heading":{"type":"string"},"text":{"type":"string"},"facts":{"type":"array","items":{"type":"integer"}},"replaces":{"type":"integer"}}}},"remove":{"type":"array","items":{"type":"integer"}}}}"#;
 
@@ -134,24 +130,18 @@ fn item(data: &Value, facts: &[&KnownFact<'_>]) -> Option<ProfileStatement> {
         .iter()
         .filter_map(|number| facts.get(number.checked_sub(1)?).copied())
         .collect();
-    let said = |known: &[&KnownFact<'_>]| known.iter().map(|fact| fact.text).collect::<Vec<_>>().join(" ");
-    let category = ProfileCategory::of_title(heading);
-    let is_trait = category.is_none() && known.len() >= TRAIT_FACTS_MIN;
-    if is_trait {
-        let item = ProfileStatement::new(heading, body, &quoted(&known), &known)?;
-        return (!invents(body, &said(&known))).then_some(ProfileStatement { is_trait, ..item });
-    }
-    if !is_borne_out(body, &said(&known)) {
+    let said: Vec<&str> = known.iter().map(|fact| fact.text).collect();
+    if !is_borne_out(body, &said) {
         // Small models cite the wrong number: the fact that bears it out is looked for.
         known = facts
             .iter()
             .copied()
-            .filter(|fact| is_borne_out(body, fact.text))
+            .filter(|fact| is_borne_out(body, &[fact.text]))
             .take(1)
             .collect();
     }
     // A heading of the model's own, such as "Pets", is replaced by the rules'.
-    let category = category
+    let category = ProfileCategory::of_title(heading)
         .or_else(|| category::category(body))
         .unwrap_or(ProfileCategory::Life);
     ProfileStatement::new(category.as_str(), body, &quoted(&known), &known)

@@ -1,4 +1,4 @@
-//! A person's profile: statements under headings; and traits, which only a model or a person writes.
+//! A person's profile: statements under headings; and traits, which only a person writes.
 //!
 //! Owns: the content of a profile, and the changes of a run. Never: a statement without a message that supports it, one
 //! that a person changed, or one that a person removed.
@@ -42,7 +42,6 @@ pub struct ProfileStatement {
     pub body: String,
     /// Its evidence.
     pub evidence: String,
-    pub is_trait: bool,
     pub sources: Vec<MessageId>,
     /// Time of its newest evidence.
     pub time: Timestamp,
@@ -83,7 +82,6 @@ impl ProfileStatement {
             subject: plain(subject, SUBJECT_CHARS_MAX),
             body: plain(body, BODY_CHARS_MAX),
             evidence: plain(evidence, EVIDENCE_CHARS_MAX),
-            is_trait: false,
             sources,
             time: known.iter().map(|known| known.time).max()?,
         };
@@ -97,7 +95,7 @@ impl ProfileStatement {
     }
 
     fn worth(&self) -> (u32, Timestamp) {
-        worth(&self.subject, self.is_trait, self.time)
+        worth(&self.subject, false, self.time)
     }
 }
 

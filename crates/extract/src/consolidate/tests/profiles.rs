@@ -65,7 +65,7 @@ impl Shelf {
                 id,
                 subject: &item.subject,
                 body: &item.body,
-                is_trait: item.is_trait,
+                is_trait: false,
                 sources: &item.sources,
                 time: item.time,
             })
@@ -198,11 +198,7 @@ fn too_many_statements_are_compacted_to_those_worth_most() {
     let mut shelf = Shelf::default();
     shelf.learn(&facts[..40]);
     assert_eq!(shelf.standing.len(), 40);
-    let one = shelf
-        .standing
-        .iter_mut()
-        .find(|(_, item)| !item.is_trait)
-        .expect("there are forty");
+    let one = shelf.standing.iter_mut().next().expect("there are forty");
     one.1.body = "Ann sold the boat.".to_owned();
     let theirs = one.clone();
     shelf.learn(&facts);
@@ -232,8 +228,8 @@ fn only_people_teach() {
 #[test]
 fn a_model_begins_and_changes_a_profile() {
     let facts = [
-        fact(1, "Ann lives in Porto."),
-        fact(2, "Ann is a nurse."),
+        fact(1, "Ann lives in Porto now."),
+        fact(2, "Ann is a nurse now."),
         fact(3, "Ann bought a tent."),
         fact(4, "Ann sleeps in the woods."),
     ];
@@ -246,30 +242,27 @@ fn a_model_begins_and_changes_a_profile() {
         {"heading":"Welsh","text":"Ann longs for Wales.","facts":[1,3,4],"replaces":0},
         {"heading":"Brave","text":"Ann is brave.","facts":[4,3,4],"replaces":0}],"remove":[]}"#;
     let said = parse_answer(begun, &known(&facts), &[]).expect("an answer");
-    assert_eq!(said.dropped, 5);
+    assert_eq!(said.dropped, 6);
     let bodies: Vec<&str> = said.items.iter().map(|item| item.body.as_str()).collect();
     assert_eq!(
         bodies,
-        [
-            "Ann lives in Porto.",
-            "Ann is a nurse.",
-            "Ann likes being outside."
-        ]
+        ["Ann lives in Porto.", "Ann is a nurse."],
+        "no trait of a model's own words"
     );
     let work = &said.items[1];
     assert_eq!(work.sources, facts[1].sources, "the wrong number was cited");
     assert_eq!(work.subject, "Work", "a heading of its own");
-    assert!(said.items[2].is_trait);
     let entries: Vec<(String, ProfileStatement)> =
         said.items.iter().map(|item| (item.id(), item.clone())).collect();
     let standing: Vec<ProfileEntry<'_>> = entries
         .iter()
         .chain(&entries)
+        .chain(&entries)
         .map(|(id, item)| ProfileEntry {
             id,
             subject: &item.subject,
             body: &item.body,
-            is_trait: item.is_trait,
+            is_trait: false,
             sources: &item.sources,
             time: item.time,
         })
@@ -303,10 +296,10 @@ fn a_model_begins_and_changes_a_profile() {
 fn the_request_has_the_form() {
     let facts = [fact(1, "Ann lives in Porto.")];
     let prompt = request(&known(&facts), &[]);
-    check_form(&prompt, &expect!["profile@prompt-2 fa19f71c26cc2ee9"]);
+    check_form(&prompt, &expect!["profile@prompt-3 ec359fd97402cff6"]);
     check_example(&prompt);
     let headings = prompt.system.split_once("heading: one of ").expect("headings").1;
-    let headings = headings.split_once("; or a trait").expect("an end").0;
+    let headings = headings.split_once('\n').expect("an end").0;
     for heading in headings.split(", ") {
         assert!(ProfileCategory::of_title(heading).is_some(), "{heading}");
     }

@@ -112,16 +112,13 @@ fn a_model_tells_it_and_what_it_leaves_out_the_rules_add() {
     let episodes = [episode(0), episode(3)];
     let told: Vec<KnownEpisode<'_>> = episodes.iter().map(told).collect();
     let members: Vec<&KnownEpisode<'_>> = told.iter().collect();
-    let answer = "{'content': 'The boat leaks.\n<b>It leaks</b> at plank 0. It sank on 9 May 2024. Carol leaks. Sails tore.'}";
+    let answer = "{'content': 'The boat leaks.\n<It leaks> at plank 0. It sank on 9 May 2024. Carol leaks. Sails tore.'}";
     let (said, dropped) = parse_answer(answer, &members, &Zone::utc()).expect("an answer");
     assert_eq!(
         (said.body.as_str(), said.subject.as_str()),
-        (
-            "The boat leaks. ‹b›It leaks‹/b› at plank 0. Carol leaks.",
-            "Talk 3 (and 1 before)"
-        )
+        ("The boat leaks. ‹It leaks› at plank 0.", "Talk 3 (and 1 before)")
     );
-    assert_eq!(dropped, 2);
+    assert_eq!(dropped, 3);
     assert_eq!(said.members, ["ep_0", "ep_3"]);
     let called = |title: &str| {
         let answer = format!("{{\"content\":\"The boat leaks.\",\"title\":\"{title}\"}}");
@@ -141,7 +138,7 @@ fn the_request_has_the_form() {
     let episodes = [episode(0), episode(3)];
     let told: Vec<KnownEpisode<'_>> = episodes.iter().map(told).collect();
     let prompt = request(&told.iter().collect::<Vec<_>>(), &Zone::utc());
-    check_form(&prompt, &expect!["merged_episode@prompt-2 658c92005d11ec1c"]);
+    check_form(&prompt, &expect!["merged_episode@prompt-3 658c92005d11ec1c"]);
     check_example(&prompt);
 }
 
