@@ -134,7 +134,7 @@ pub(crate) fn own_sentences(message: &Message) -> BTreeSet<String> {
 
 /// The sentences of people's own accounts, in order, each with its message, as facts are read from them.
 pub(crate) fn account(messages: &[Message]) -> impl Iterator<Item = (&Message, String)> {
-    messages[..scene(messages)].iter().flat_map(|message| {
+    of_people(messages).flat_map(|message| {
         let text = written(message);
         let told: Vec<String> = told_in(&text).map(str::to_owned).collect();
         told.into_iter().map(move |sentence| (message, sentence))
