@@ -68,25 +68,12 @@ pub fn told(ranking: &Ranking, question: &str, asker: &Owner, zone: &Zone, reade
     if !is_sure || stranger::names_a_stranger(question, ranking) {
         return Vec::new();
     }
-    let is_given = |hit: &&Hit| !hit.doc.is_version() && !(hit.is_withdrawn && hit.taken_back.is_empty());
-    let mut hits: Vec<&Hit> = ranking
-        .messages
-        .iter()
-        .filter(|hit| says(hit))
-        .filter(is_given)
-        .collect();
-    let sources: BTreeSet<&str> = hits.iter().map(|hit| &*hit.doc.key.id).collect();
-    // A fact is left out if its message is included, or matched but is left out.
-    let is_new = |fact: &&Hit| fact.doc.sources.iter().all(|id| !sources.contains(id.as_str()));
-    hits.extend(facts(ranking).filter(is_given).filter(is_new));
-    hits.retain(|hit| weight(hit) >= best * BESIDE_SHARE);
-    hits.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
     let asked = term_set(question);
     // A turn that only repeats a statement needs no memory of it.
     let asks_something = question.split_sentence_bounds().any(asks);
     let mut heard: Vec<BTreeSet<String>> = Vec::new();
     let mut told: Vec<Told> = Vec::new();
-    for hit in hits {
+    for hit in given(ranking, best) {
         let (text, until, is_material) = holding(hit, &asked, reader);
         let said = sentences_for(&text, &asked, WHOLE_CHARS_MAX);
         let how = (said.as_str(), until, is_material);
@@ -105,6 +92,24 @@ pub fn told(ranking: &Ranking, question: &str, asker: &Owner, zone: &Zone, reade
         }
     }
     told
+}
+
+/// The hits that may be told, the best first.
+fn given(ranking: &Ranking, best: f32) -> Vec<&Hit> {
+    let is_given = |hit: &&Hit| !hit.doc.is_version() && !(hit.is_withdrawn && hit.taken_back.is_empty());
+    let mut hits: Vec<&Hit> = ranking
+        .messages
+        .iter()
+        .filter(|hit| says(hit))
+        .filter(is_given)
+        .collect();
+    let sources: BTreeSet<&str> = hits.iter().map(|hit| &*hit.doc.key.id).collect();
+    // A fact is left out if its message is included, or matched but is left out.
+    let is_new = |fact: &&Hit| fact.doc.sources.iter().all(|id| !sources.contains(id.as_str()));
+    hits.extend(facts(ranking).filter(is_given).filter(is_new));
+    hits.retain(|hit| weight(hit) >= best * BESIDE_SHARE);
+    hits.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
+    hits
 }
 
 /// Speakers and persons in the hits, in comparable form.

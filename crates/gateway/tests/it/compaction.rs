@@ -352,7 +352,7 @@ async fn a_threshold_in_tokens_holds_in_a_wide_window_and_memory_takes_room_only
                 .expect("tokens"),
         );
     }
-    assert_eq!(limits[1] - limits[0], 640);
+    assert_eq!(limits[1] - limits[0], 507);
 }
 
 #[tokio::test]

@@ -235,6 +235,30 @@ async fn a_scene_takes_all_of_its_session_and_the_same_words_elsewhere() {
     let found = ask(&engine, "ann", "What is my sword called?").await;
     let sword = found.messages.iter().find(|hit| hit.doc.text.contains("sword"));
     assert!(sword.is_some_and(|hit| hit.is_withdrawn));
+}
+
+#[tokio::test]
+async fn what_is_said_later_in_a_scene_is_taken_back_and_can_be_kept() {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    tell(
+        &stage,
+        &engine,
+        &session("play"),
+        0,
+        &["I have a wolf called Fang."],
+    )
+    .await;
+    answer(&engine, "wolf", Verdict::Scene).await;
+    tell(
+        &stage,
+        &engine,
+        &session("play"),
+        4_000,
+        &["I have three cannons."],
+    )
+    .await;
+    let left = believed(&engine).await;
     let cannons = |all: &[Believed]| {
         let one = all.iter().find(|one| one.text.contains("cannons"));
         one.map(|one| one.belief)
