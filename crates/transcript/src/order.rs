@@ -4,7 +4,6 @@
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::ops::RangeInclusive;
 
 use crate::{Block, Item, Role, dialect};
@@ -15,50 +14,32 @@ pub struct Breach {
     /// Index of the item.
     pub item: usize,
     pub rule: Rule,
-    /// The call that it is about; empty where it is about none.
-    pub call_id: String,
 }
 
-text::worded! {
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum Rule {
-        /// None but the assistant calls.
-        CallIsTheAssistants = "a call is not the assistant's",
-        /// A call has an id.
-        CallHasId = "a call has no id",
-        /// The calls of one turn have different ids.
-        CallIdsDiffer = "two calls of a turn have one id",
-        /// Each call has a result, directly behind its turn.
-        CallIsAnswered = "a call has no result directly behind it",
-        /// A result answers a call of the turn directly before it, and none does so twice.
-        ResultHasCall = "a result answers no call directly before it",
-        /// Results come before all other content of the user's turn.
-        ResultsComeFirst = "results come behind something else that the user says",
-        /// The first message is the user's.
-        UserIsFirst = "the first message is not the user's",
-        /// No message and no text is empty.
-        NothingIsEmpty = "a message is empty",
-    }
+/// A rule of a dialect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    /// None but the assistant calls.
+    CallIsTheAssistants,
+    /// A call has an id.
+    CallHasId,
+    /// The calls of one turn have different ids.
+    CallIdsDiffer,
+    /// Each call has a result, directly behind its turn.
+    CallIsAnswered,
+    /// A result answers a call of the turn directly before it, and none does so twice.
+    ResultHasCall,
+    /// Results come before all other content of the user's turn.
+    ResultsComeFirst,
+    /// The first message is the user's.
+    UserIsFirst,
+    /// No message and no text is empty.
+    NothingIsEmpty,
 }
 
-impl fmt::Display for Breach {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "item {}: {}", self.item, self.rule.as_str())?;
-        if self.call_id.is_empty() {
-            Ok(())
-        } else {
-            write!(f, " (`{}`)", self.call_id)
-        }
-    }
-}
-
-impl std::error::Error for Breach {}
-
-impl Breach {
-    fn new(item: usize, rule: Rule, call_id: impl Into<String>) -> Self {
-        let call_id = call_id.into();
-        Self { item, rule, call_id }
-    }
+/// The rule that the item breaks.
+fn breach<T>(item: usize, rule: Rule) -> Result<T, Breach> {
+    Err(Breach { item, rule })
 }
 
 /// OpenAI's rules: the results of a turn come directly after it, one for each call, with nothing between.
@@ -81,8 +62,8 @@ pub fn openai<I: Borrow<Item>>(items: &[I]) -> Result<(), Breach> {
                 break;
             }
         }
-        if let Some((item, call_id)) = open.into_iter().map(|(id, item)| (item, id)).min() {
-            return Err(Breach::new(item, Rule::CallIsAnswered, call_id));
+        if let Some(item) = open.into_values().min() {
+            return breach(item, Rule::CallIsAnswered);
         }
     }
     Ok(())
@@ -100,10 +81,10 @@ pub fn anthropic<I: Borrow<Item>>(items: &[I]) -> Result<(), Breach> {
         .first()
         .is_some_and(|first| first.role == Role::Assistant)
     {
-        return Err(Breach::new(places[0], Rule::UserIsFirst, ""));
+        return breach(places[0], Rule::UserIsFirst);
     }
     if let Some(at) = messages.iter().position(|item| is_empty(item)) {
-        return Err(Breach::new(places[at], Rule::NothingIsEmpty, ""));
+        return breach(places[at], Rule::NothingIsEmpty);
     }
     openai(&messages).map_err(|breach| Breach {
         item: places[breach.item],
@@ -142,18 +123,18 @@ fn calls<I: Borrow<Item>>(items: &[I], turn: RangeInclusive<usize>) -> Result<BT
     let mut open = BTreeMap::new();
     for at in turn {
         let item: &Item = items[at].borrow();
-        if let Some(stray) = item.outcomes().next() {
-            return Err(Breach::new(at, Rule::ResultHasCall, stray.call_id.as_str()));
+        if item.outcomes().next().is_some() {
+            return breach(at, Rule::ResultHasCall);
         }
         for call in item.calls() {
             if item.role != Role::Assistant {
-                return Err(Breach::new(at, Rule::CallIsTheAssistants, call.id.as_str()));
+                return breach(at, Rule::CallIsTheAssistants);
             }
             if call.id.is_empty() {
-                return Err(Breach::new(at, Rule::CallHasId, ""));
+                return breach(at, Rule::CallHasId);
             }
             if open.insert(call.id.as_str(), at).is_some() {
-                return Err(Breach::new(at, Rule::CallIdsDiffer, call.id.as_str()));
+                return breach(at, Rule::CallIdsDiffer);
             }
         }
     }
@@ -164,13 +145,16 @@ fn calls<I: Borrow<Item>>(items: &[I], turn: RangeInclusive<usize>) -> Result<BT
 fn answer(item: &Item, at: usize, open: &mut BTreeMap<&str, usize>) -> Result<(), Breach> {
     for outcome in item.outcomes() {
         if open.remove(outcome.call_id.as_str()).is_none() {
-            return Err(Breach::new(at, Rule::ResultHasCall, outcome.call_id.as_str()));
+            return breach(at, Rule::ResultHasCall);
         }
     }
-    match item.calls().next() {
-        Some(call) => Err(Breach::new(at, Rule::CallIsTheAssistants, call.id.as_str())),
-        None if results_lead(item) => Ok(()),
-        None => Err(Breach::new(at, Rule::ResultsComeFirst, "")),
+    if item.calls().next().is_some() {
+        return breach(at, Rule::CallIsTheAssistants);
+    }
+    if results_lead(item) {
+        Ok(())
+    } else {
+        breach(at, Rule::ResultsComeFirst)
     }
 }
 
