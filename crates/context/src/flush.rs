@@ -1,6 +1,6 @@
 //! Asking a model, or rules, for the facts of a leaving span that have to outlive it.
 //!
-//! Owns: the prompt, the meaning of the answer, the written section, and a truthful report. Never: the call of the
+//! Owns: the prompt, the meaning of the answer, the written section, and a truthful result. Never: the call of the
 //! model, the date, the file; a host provides these, and a failing host never delays a compaction.
 //!
 //! Reading order: [`FlushWork::of`] before the span leaves; the host asks a model, or [`by_rules`]; [`finish`] with the answer. The host
@@ -11,7 +11,7 @@ mod rules;
 mod section;
 mod sentinel;
 
-pub use reply::{FlushReply, parse_reply};
+pub use reply::parse_reply;
 pub use rules::by_rules;
 pub use section::render_section;
 
@@ -168,8 +168,7 @@ fn key(span: &[(ItemId, &Item)]) -> String {
 pub trait Destination {
     /// The text that is there; empty where there is no file yet.
     fn read(&self) -> Result<String, Unwritable>;
-    /// Appends, and returns the place.
-    fn append(&mut self, section: &str) -> Result<String, Unwritable>;
+    fn append(&mut self, section: &str) -> Result<(), Unwritable>;
     /// A path for people to read.
     fn place(&self) -> String;
 }
@@ -179,73 +178,36 @@ pub trait Destination {
 #[error("cannot store the memories of a flush")]
 pub struct Unwritable;
 
-/// Result of a flush. It is never an error: the compaction continues.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FlushReport {
-    /// Facts were written. Never true when writing failed.
-    pub flushed: bool,
-    /// The facts that were written.
-    pub facts: usize,
-    pub written_to: Option<String>,
-    /// The model answered that there is nothing to keep.
-    pub suppressed: bool,
-    /// Why nothing was written, where nothing was.
-    pub reason: Option<Unflushed>,
-}
-
-/// Why nothing was written.
+/// Why a flush wrote nothing. The compaction continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unflushed {
+    /// The model answered that there is nothing to keep.
     Suppressed,
+    /// Not one bullet.
     Blank,
+    /// The answer ends within its own thinking.
     CutOff,
+    /// The call failed.
     Failed,
     /// The file already contains all of it, or is full.
     NothingNew,
     Unwritable,
 }
 
-impl FlushReport {
-    /// Nothing was written, for that reason.
-    pub fn nothing(reason: Unflushed) -> Self {
-        Self {
-            suppressed: reason == Unflushed::Suppressed,
-            reason: Some(reason),
-            ..Self::default()
-        }
-    }
-}
-
-/// Writes the facts in the answer to a [`FlushWork`], if any; a call that failed has no answer. `date` is the day in UTC,
-/// `YYYY-MM-DD`.
-pub fn finish(answer: Option<&str>, date: &str, policy: &Policy, place: &mut dyn Destination) -> FlushReport {
-    let Some(answer) = answer else {
-        return FlushReport::nothing(Unflushed::Failed);
-    };
-    let facts = match parse_reply(answer, policy) {
-        FlushReply::Facts(facts) => facts,
-        FlushReply::Suppressed => return FlushReport::nothing(Unflushed::Suppressed),
-        FlushReply::Blank => return FlushReport::nothing(Unflushed::Blank),
-        FlushReply::Truncated => return FlushReport::nothing(Unflushed::CutOff),
-    };
-    let Ok(existing) = place.read() else {
-        return FlushReport::nothing(Unflushed::Unwritable);
-    };
-    let Some(section) = render_section(date, &facts, &existing, policy) else {
-        return FlushReport::nothing(Unflushed::NothingNew);
-    };
-    match place.append(&section) {
-        Ok(written_to) => {
-            let facts = section.lines().filter(|line| line.starts_with("- ")).count();
-            FlushReport {
-                flushed: true,
-                facts,
-                written_to: Some(written_to),
-                ..FlushReport::default()
-            }
-        }
-        Err(Unwritable) => FlushReport::nothing(Unflushed::Unwritable),
-    }
+/// Writes the facts in the answer to a [`FlushWork`], if any, and returns their number; a call that failed has no answer. `date` is
+/// the day in UTC, `YYYY-MM-DD`.
+pub fn finish(
+    answer: Option<&str>,
+    date: &str,
+    policy: &Policy,
+    place: &mut dyn Destination,
+) -> Result<usize, Unflushed> {
+    let facts = parse_reply(answer.ok_or(Unflushed::Failed)?, policy)?;
+    let existing = place.read().map_err(|Unwritable| Unflushed::Unwritable)?;
+    let section = render_section(date, &facts, &existing, policy).ok_or(Unflushed::NothingNew)?;
+    let appended = place.append(&section);
+    appended.map_err(|Unwritable| Unflushed::Unwritable)?;
+    Ok(section.lines().filter(|line| line.starts_with("- ")).count())
 }
 
 #[cfg(test)]

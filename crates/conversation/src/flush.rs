@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use context::flush::{Destination, FlushReport, FlushWork, Policy, finish};
+use context::flush::{Destination, FlushWork, Policy, Unflushed, finish};
 use model::{Timestamp, Zone};
 use parking_lot::Mutex;
 use ports::{Chat, ChatRequest};
@@ -35,8 +35,13 @@ impl std::fmt::Debug for Keeping {
 }
 
 impl Keeping {
-    /// Writes an answer down.
-    pub(crate) async fn keep(&self, answer: Option<String>, whose: &Whose, now: Timestamp) -> FlushReport {
+    /// Writes an answer down, and returns the number of its facts.
+    pub(crate) async fn keep(
+        &self,
+        answer: Option<String>,
+        whose: &Whose,
+        now: Timestamp,
+    ) -> Result<usize, Unflushed> {
         let date = Zone::utc().date(now).to_string();
         let (keeping, whose) = (self.clone(), whose.clone());
         let write = move || {
@@ -46,7 +51,7 @@ impl Keeping {
         };
         tokio::task::spawn_blocking(write).await.unwrap_or_else(|error| {
             tracing::error!(%error, "a flush panicked");
-            FlushReport::nothing(context::flush::Unflushed::Failed)
+            Err(Unflushed::Failed)
         })
     }
 }

@@ -66,9 +66,8 @@ impl Destination for MemoryFile {
         }
     }
 
-    fn append(&mut self, section: &str) -> Result<String, Unwritable> {
-        self.append_whole(section).map_err(|_| Unwritable)?;
-        Ok(self.place())
+    fn append(&mut self, section: &str) -> Result<(), Unwritable> {
+        self.append_whole(section).map_err(|_| Unwritable)
     }
 
     fn place(&self) -> String {

@@ -3,33 +3,18 @@
 //! Owns: refusal, facts, and what is neither. Never: trust in the format; a weak model quotes, fences, numbers and thinks
 //! aloud.
 
-use super::Policy;
 use super::sentinel::strip_sentinel;
+use super::{Policy, Unflushed};
 use model::redact::redact;
 
-/// The meaning of an answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FlushReply {
-    /// There is nothing to keep.
-    Suppressed,
-    /// At least one; each is one line without its bullet and without secrets, none is there twice.
-    Facts(Vec<String>),
-    /// Not one bullet.
-    Blank,
-    /// It ends within its own thinking.
-    Truncated,
-}
-
 /// Reads an answer. A refusal with a short remark, in any case and any quotes, is a refusal; with a long text it is not.
-/// Lines that are not bullets are not facts.
-pub fn parse_reply(text: &str, policy: &Policy) -> FlushReply {
-    let Some(text) = without_thinking(text) else {
-        return FlushReply::Truncated;
-    };
-    let text = text.trim();
+/// Lines that are not bullets are not facts. At least one comes back; each is one line without its bullet and without secrets, none
+/// is there twice.
+pub fn parse_reply(text: &str, policy: &Policy) -> Result<Vec<String>, Unflushed> {
+    let text = without_thinking(text).ok_or(Unflushed::CutOff)?.trim();
     let rest = match strip_sentinel(text) {
         Some(rest) if rest.trim().chars().count() <= policy.refusal_chars_max => {
-            return FlushReply::Suppressed;
+            return Err(Unflushed::Suppressed);
         }
         Some(rest) => rest,
         None => text,
@@ -44,9 +29,9 @@ pub fn parse_reply(text: &str, policy: &Policy) -> FlushReply {
         }
     }
     if facts.is_empty() {
-        FlushReply::Blank
+        Err(Unflushed::Blank)
     } else {
-        FlushReply::Facts(facts)
+        Ok(facts)
     }
 }
 

@@ -92,9 +92,9 @@ impl Destination for Memory {
     fn read(&self) -> Result<String, Unwritable> {
         Ok(self.0.clone())
     }
-    fn append(&mut self, section: &str) -> Result<String, Unwritable> {
+    fn append(&mut self, section: &str) -> Result<(), Unwritable> {
         self.0.push_str(section);
-        Ok(self.place())
+        Ok(())
     }
     fn place(&self) -> String {
         "memory".to_owned()
@@ -106,22 +106,18 @@ fn facts_are_written_once_without_secrets_within_the_bound() {
     let key = ["gh", "p_16C7e42F292c6912E7710c838347Ae178B4a"].concat();
     let mut place = Memory("# Mine".to_owned());
     let reply = format!("Sure!\n- Uses Rust.\n* uses  rust\n1. Key {key}\n---\nno bullet");
-    let report = finish(Some(&reply), "2026-01-02", &Policy::default(), &mut place);
-    assert_eq!((report.flushed, report.facts), (true, 2));
+    let written = finish(Some(&reply), "2026-01-02", &Policy::default(), &mut place);
+    assert_eq!(written, Ok(2));
     let written = "# Mine\n\n## Facts extracted 2026-01-02 (pre-compaction flush)\n\n- Uses Rust.\n- Key [redacted:github-token]\n";
     assert_eq!(place.0, written);
     let again = finish(Some(&reply), "2026-01-03", &Policy::default(), &mut place);
-    assert_eq!(again.reason, Some(Unflushed::NothingNew));
+    assert_eq!(again, Err(Unflushed::NothingNew));
     let small = Policy {
         file_bytes_max: written.len() + 70,
         ..Policy::default()
     };
-    finish(
-        Some("- short\n- a long one that has no room left in the file"),
-        "2026-01-03",
-        &small,
-        &mut place,
-    );
+    let reply = "- short\n- a long one that has no room left in the file";
+    assert_eq!(finish(Some(reply), "2026-01-03", &small, &mut place), Ok(1));
     assert!(
         place.0.len() <= small.file_bytes_max && place.0.ends_with("- short\n"),
         "{}",
@@ -144,17 +140,14 @@ fn refusals_in_any_dress() {
         assert!(
             matches!(
                 parse_reply(text, &policy),
-                FlushReply::Suppressed | FlushReply::Blank
+                Err(Unflushed::Suppressed | Unflushed::Blank)
             ),
             "{text}"
         );
     }
-    assert_eq!(
-        parse_reply("- a\n- NO_REPLY", &policy),
-        FlushReply::Facts(vec!["a".to_owned()])
-    );
-    assert_eq!(parse_reply("<think>- a", &policy), FlushReply::Truncated);
-    assert_eq!(parse_reply("some prose", &policy), FlushReply::Blank);
+    assert_eq!(parse_reply("- a\n- NO_REPLY", &policy), Ok(vec!["a".to_owned()]));
+    assert_eq!(parse_reply("<think>- a", &policy), Err(Unflushed::CutOff));
+    assert_eq!(parse_reply("some prose", &policy), Err(Unflushed::Blank));
 }
 
 proptest! {
@@ -166,7 +159,7 @@ proptest! {
         let items = vec![Item::text(Role::User, text.clone()); 4];
         ask(&items, &policy);
         found(&[(Role::Assistant, &text), (Role::User, &text)]);
-        if let FlushReply::Facts(facts) = parse_reply(&text, &policy) {
+        if let Ok(facts) = parse_reply(&text, &policy) {
             prop_assert!(facts.iter().all(|fact| fact.chars().count() <= 9 && !fact.contains('\n')));
         }
     }

@@ -227,20 +227,16 @@ impl Contexts {
         if self.existing(&whose).await.is_err() {
             return;
         }
-        let report = keeping.keep(answer, &whose, self.now()).await;
-        match report.reason {
-            Some(Unflushed::Unwritable) => {
+        let facts = match keeping.keep(answer, &whose, self.now()).await {
+            Err(Unflushed::Unwritable) => {
                 return tracing::warn!(owner = %whose.owner.id, "cannot write to context.flush_folder; compacted messages yield no facts");
             }
-            Some(Unflushed::Failed) => return,
-            _ => {}
-        }
+            Err(Unflushed::Failed) => return,
+            kept => kept.unwrap_or(0),
+        };
         let mut conversation = shared.lock().await;
         let at = conversation.records;
-        let flushed = ViewEvent::Flush {
-            key: work.key,
-            facts: report.facts,
-        };
+        let flushed = ViewEvent::Flush { key: work.key, facts };
         let record = conversation.apply(&Logged::View(flushed));
         if let Err(error) = self.write(&conversation, at, vec![record]).await {
             tracing::warn!(%error, "cannot record a flush; it can run again");

@@ -1,6 +1,6 @@
 //! Conformance with code-buddy's `PrecompactionFlusher` (PC-1 to PC-6, PC-9).
 
-use context::flush::{Destination, FlushReport, FlushWork, Policy, Unwritable, finish};
+use context::flush::{Destination, FlushWork, Policy, Unflushed, Unwritable, finish};
 use transcript::{Item, ItemId, Role};
 
 fn ask(items: &[Item]) -> Option<FlushWork> {
@@ -22,25 +22,26 @@ impl Destination for Profile {
     fn read(&self) -> Result<String, Unwritable> {
         Ok(self.text.clone())
     }
-    fn append(&mut self, section: &str) -> Result<String, Unwritable> {
+    fn append(&mut self, section: &str) -> Result<(), Unwritable> {
         if self.broken {
             return Err(Unwritable);
         }
         self.text.push_str(section);
-        Ok(self.place())
+        Ok(())
     }
     fn place(&self) -> String {
         "profile/MEMORY.md".to_owned()
     }
 }
 
-fn flush(answer: Option<&str>) -> (FlushReport, String) {
+/// Facts written, or why none were, and the file.
+fn flush(answer: Option<&str>) -> (Result<usize, Unflushed>, String) {
     let mut profile = Profile {
         text: "old\n".to_owned(),
         broken: false,
     };
-    let report = finish(answer, "2026-02-03", &Policy::default(), &mut profile);
-    (report, profile.text)
+    let written = finish(answer, "2026-02-03", &Policy::default(), &mut profile);
+    (written, profile.text)
 }
 
 #[test]
@@ -63,37 +64,27 @@ fn pc_1_2_3_the_question() {
 #[test]
 fn pc_4_5_6_the_answer() {
     for text in ["NO_REPLY", "NO_REPLY - nothing of note"] {
-        let (report, file) = flush(Some(text));
         assert_eq!(
-            (report.flushed, report.suppressed, report.facts, file.as_str()),
-            (false, true, 0, "old\n")
+            flush(Some(text)),
+            (Err(Unflushed::Suppressed), "old\n".to_owned())
         );
     }
     let bullets = (0..50)
         .map(|n| format!("- fact number {n}"))
         .collect::<Vec<_>>()
         .join("\n");
-    assert_eq!(flush(Some(&format!("NO_REPLY\n{bullets}"))).0.facts, 50);
-    let (report, file) = flush(Some("Intro\n- a\n- b\nmore\n- c"));
+    assert_eq!(flush(Some(&format!("NO_REPLY\n{bullets}"))).0, Ok(50));
+    let file = "old\n\n## Facts extracted 2026-02-03 (pre-compaction flush)\n\n- a\n- b\n- c\n";
     assert_eq!(
-        (report.flushed, report.facts, report.written_to.as_deref()),
-        (true, 3, Some("profile/MEMORY.md"))
+        flush(Some("Intro\n- a\n- b\nmore\n- c")),
+        (Ok(3), file.to_owned())
     );
-    assert_eq!(
-        file,
-        "old\n\n## Facts extracted 2026-02-03 (pre-compaction flush)\n\n- a\n- b\n- c\n"
-    );
-    for answer in [Some("  "), None, Some("<think>- a fact that was cut")] {
-        let (report, file) = flush(answer);
-        assert_eq!(
-            (
-                report.flushed,
-                report.suppressed,
-                report.written_to,
-                file.as_str()
-            ),
-            (false, false, None, "old\n")
-        );
+    for (answer, why) in [
+        (Some("  "), Unflushed::Blank),
+        (None, Unflushed::Failed),
+        (Some("<think>- a fact that was cut"), Unflushed::CutOff),
+    ] {
+        assert_eq!(flush(answer), (Err(why), "old\n".to_owned()));
     }
 }
 
@@ -103,9 +94,6 @@ fn pc_9_a_place_that_fails_is_no_success() {
         broken: true,
         ..Profile::default()
     };
-    let report = finish(Some("- a"), "2026-02-03", &Policy::default(), &mut profile);
-    assert_eq!(
-        (report.flushed, report.facts, report.written_to),
-        (false, 0, None)
-    );
+    let written = finish(Some("- a"), "2026-02-03", &Policy::default(), &mut profile);
+    assert_eq!(written, Err(Unflushed::Unwritable));
 }
