@@ -173,7 +173,7 @@ impl Conversation {
         }
         if made.is_none() {
             let assembled = chosen.run(plugin.assemble(source.clone(), turn)).await;
-            made = self.health.note(assembled).map(|assembled| assembled.items);
+            made = self.health.note(assembled);
         }
         let view = made.map_or(Ok(None), |made| self.verified(&source, made, budget))?;
         let Some(view) = view else {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
-use ports::context_engine::{Assembled, ContextEngine, EngineFault, EngineInfo, TurnMeta};
+use ports::context_engine::{ContextEngine, EngineFault, EngineInfo, TurnMeta};
 use transcript::{Block, Item};
 
 /// Calls that may wait for their results, over all conversations; the oldest goes first, and its result is of "tool".
@@ -76,19 +76,6 @@ impl ContextEngine for Variator {
         Ok(worded.map(Arc::new).collect())
     }
 
-    async fn assemble(&self, items: Vec<Arc<Item>>, _turn: &TurnMeta) -> Result<Assembled, EngineFault> {
-        Ok(Assembled { items, tokens: 0 })
-    }
-
-    async fn compact(
-        &self,
-        items: Vec<Arc<Item>>,
-        _target_tokens: usize,
-        _turn: &TurnMeta,
-    ) -> Result<Vec<Arc<Item>>, EngineFault> {
-        Ok(items)
-    }
-
     async fn after_turn(
         &self,
         _items: &[Arc<Item>],
@@ -97,15 +84,6 @@ impl ContextEngine for Variator {
     ) -> Result<(), EngineFault> {
         self.note(reply, turn);
         Ok(())
-    }
-
-    async fn prepare_subagent_spawn(
-        &self,
-        items: Vec<Arc<Item>>,
-        _role: &str,
-        _turn: &TurnMeta,
-    ) -> Result<Vec<Arc<Item>>, EngineFault> {
-        Ok(items)
     }
 }
 

@@ -30,13 +30,6 @@ pub struct TurnMeta {
     pub turn: usize,
 }
 
-/// A view, with the tokens that the engine claims for it. Quipu counts for itself.
-#[derive(Debug, Clone)]
-pub struct Assembled {
-    pub items: Vec<Arc<Item>>,
-    pub tokens: usize,
-}
-
 /// Errors of a hook.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EngineFault {
@@ -64,16 +57,20 @@ pub trait ContextEngine: Send + Sync + std::fmt::Debug {
         Ok(items)
     }
 
-    /// Before each request: the view, of at most `limit_tokens`.
-    async fn assemble(&self, items: Vec<Arc<Item>>, turn: &TurnMeta) -> Result<Assembled, EngineFault>;
+    /// Before each request: the view, of at most `limit_tokens`. Quipu counts for itself.
+    async fn assemble(&self, items: Vec<Arc<Item>>, _turn: &TurnMeta) -> Result<Vec<Arc<Item>>, EngineFault> {
+        Ok(items)
+    }
 
     /// A smaller list for the same conversation, of about `target_tokens`.
     async fn compact(
         &self,
         items: Vec<Arc<Item>>,
-        target_tokens: usize,
-        turn: &TurnMeta,
-    ) -> Result<Vec<Arc<Item>>, EngineFault>;
+        _target_tokens: usize,
+        _turn: &TurnMeta,
+    ) -> Result<Vec<Arc<Item>>, EngineFault> {
+        Ok(items)
+    }
 
     /// After the model's reply was recorded.
     async fn after_turn(
@@ -89,9 +86,11 @@ pub trait ContextEngine: Send + Sync + std::fmt::Debug {
     async fn prepare_subagent_spawn(
         &self,
         items: Vec<Arc<Item>>,
-        role: &str,
-        turn: &TurnMeta,
-    ) -> Result<Vec<Arc<Item>>, EngineFault>;
+        _role: &str,
+        _turn: &TurnMeta,
+    ) -> Result<Vec<Arc<Item>>, EngineFault> {
+        Ok(items)
+    }
 
     /// After a sub-agent ended.
     async fn on_subagent_ended(

@@ -17,7 +17,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use ports::Clock;
-use ports::context_engine::{Assembled, ContextEngine, EngineFault, EngineInfo, TurnMeta};
+use ports::context_engine::{ContextEngine, EngineFault, EngineInfo, TurnMeta};
 use serde_json::{Map, Value, json};
 use transcript::{Item, subagent};
 
@@ -113,13 +113,10 @@ impl CommandEngine {
         turn: &TurnMeta,
         sent: &SentMessages<'_>,
         members: Value,
-    ) -> Result<ListAnswer, EngineFault> {
+    ) -> Result<Option<Vec<messages::Restored>>, EngineFault> {
         let answer = self.ask(hook, turn, sent.messages(), members).await?;
         let items = answer.messages.map(|messages| sent.restored(messages));
-        Ok(ListAnswer {
-            items: items.transpose()?,
-            tokens: answer.tokens,
-        })
+        items.transpose()
     }
 
     /// An answer overrides the settings; omitted values stay as configured.
@@ -134,21 +131,14 @@ impl CommandEngine {
     }
 }
 
-/// An answer with a list.
-struct ListAnswer {
-    items: Option<Vec<messages::Restored>>,
-    tokens: usize,
-}
-
-impl ListAnswer {
-    fn demanded(self, hook: Hook) -> Result<Vec<Arc<Item>>, EngineFault> {
-        let items = self.items.ok_or_else(|| {
-            EngineFault::Failed(format!(
-                "its answer to `{hook}` has no `messages`; answer with a list of messages"
-            ))
-        })?;
-        Ok(items.into_iter().map(|restored| restored.item).collect())
-    }
+/// The list that an answer must have.
+fn demanded(listed: Option<Vec<messages::Restored>>, hook: Hook) -> Result<Vec<Arc<Item>>, EngineFault> {
+    let items = listed.ok_or_else(|| {
+        EngineFault::Failed(format!(
+            "its answer to `{hook}` has no `messages`; answer with a list of messages"
+        ))
+    })?;
+    Ok(items.into_iter().map(|restored| restored.item).collect())
 }
 
 #[async_trait]
@@ -167,18 +157,16 @@ impl ContextEngine for CommandEngine {
     async fn ingest(&self, items: Vec<Arc<Item>>, turn: &TurnMeta) -> Result<Vec<Arc<Item>>, EngineFault> {
         let sent = SentMessages::new(&items);
         let listed = self.list(Hook::Ingest, turn, &sent, Value::Null).await?;
-        match listed.items {
+        match listed {
             Some(restored) => messages::one_for_each(restored, items.len()),
             None => Ok(items),
         }
     }
 
-    async fn assemble(&self, items: Vec<Arc<Item>>, turn: &TurnMeta) -> Result<Assembled, EngineFault> {
+    async fn assemble(&self, items: Vec<Arc<Item>>, turn: &TurnMeta) -> Result<Vec<Arc<Item>>, EngineFault> {
         let sent = SentMessages::new(&items);
         let listed = self.list(Hook::Assemble, turn, &sent, Value::Null).await?;
-        let tokens = listed.tokens;
-        let items = listed.demanded(Hook::Assemble)?;
-        Ok(Assembled { items, tokens })
+        demanded(listed, Hook::Assemble)
     }
 
     async fn compact(
@@ -190,7 +178,7 @@ impl ContextEngine for CommandEngine {
         let sent = SentMessages::new(&items);
         let members = json!({ "target_tokens": target_tokens });
         let listed = self.list(Hook::Compact, turn, &sent, members).await?;
-        listed.demanded(Hook::Compact)
+        demanded(listed, Hook::Compact)
     }
 
     async fn after_turn(
@@ -215,11 +203,11 @@ impl ContextEngine for CommandEngine {
         let members = json!({ "role": role });
         let hook = Hook::PrepareSubagentSpawn;
         let listed = self.list(hook, turn, &sent, members).await?;
-        if listed.items.is_none() {
+        if listed.is_none() {
             // A fault would count against an engine that only leaves the choice to Quipu.
             return Ok(subagent::starts_with(items, role));
         }
-        listed.demanded(hook)
+        demanded(listed, hook)
     }
 
     async fn on_subagent_ended(

@@ -75,8 +75,6 @@ impl HookCall<'_> {
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct EngineAnswer {
     pub(super) messages: Option<Vec<Value>>,
-    /// The engine's own count of tokens; 0 without one.
-    pub(super) tokens: usize,
     pub(super) engine_id: Option<String>,
     pub(super) owns_compaction: Option<bool>,
 }
@@ -92,12 +90,10 @@ impl EngineAnswer {
             Value::Array(messages) => Some(messages),
             _ => return Err(failed("`messages` of its answer is not a list")),
         };
-        let tokens = take("tokens").as_u64().unwrap_or(0);
         let engine = take("engine");
         let engine_id = engine["id"].as_str().filter(|id| !id.is_empty());
         Ok(Self {
             messages,
-            tokens: usize::try_from(tokens).unwrap_or(usize::MAX),
             engine_id: engine_id.map(str::to_owned),
             owns_compaction: engine["owns_compaction"].as_bool(),
         })

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ports::context_engine::{Assembled, ContextEngine, EngineFault, TurnMeta};
+use ports::context_engine::{ContextEngine, EngineFault, TurnMeta};
 use providers::{CommandEngine, EngineSettings};
 use serde_json::{Value, json};
 use testkit::clock::ManualClock;
@@ -94,7 +94,7 @@ fn same(one: &[Arc<Item>], other: &[Arc<Item>]) -> bool {
     one.len() == other.len() && one.iter().zip(other).all(|(one, other)| Arc::ptr_eq(one, other))
 }
 
-async fn assemble(engine: &dyn ContextEngine, items: &[Arc<Item>]) -> Result<Assembled, EngineFault> {
+async fn assemble(engine: &dyn ContextEngine, items: &[Arc<Item>]) -> Result<Vec<Arc<Item>>, EngineFault> {
     engine.assemble(items.to_vec(), &turn("ann/chat")).await
 }
 

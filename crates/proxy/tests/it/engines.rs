@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use conversation::Whose;
 use model::{Name, Owner, Scope, SessionId};
-use ports::context_engine::{Assembled, ContextEngine, EngineFault, EngineInfo, TurnMeta};
+use ports::context_engine::{ContextEngine, EngineFault, EngineInfo, TurnMeta};
 use prefix::shadow::Reason;
 use serde_json::{Value, json};
 use testkit::backend::Config;
@@ -84,7 +84,7 @@ impl ContextEngine for Engine {
         }
     }
 
-    async fn assemble(&self, items: Vec<Arc<Item>>, _: &TurnMeta) -> Result<Assembled, EngineFault> {
+    async fn assemble(&self, items: Vec<Arc<Item>>, _: &TurnMeta) -> Result<Vec<Arc<Item>>, EngineFault> {
         self.note("assemble");
         let items = match self.way {
             Way::Fails => return Err(EngineFault::Failed("no\nreason".to_owned())),
@@ -102,7 +102,7 @@ impl ContextEngine for Engine {
             Way::DropsTheRequest => items[..items.len() - 1].to_vec(),
             Way::Plain | Way::Capitals | Way::Swallows | Way::FailsAfterCompaction => items,
         };
-        Ok(Assembled { items, tokens: 1 })
+        Ok(items)
     }
 
     async fn compact(

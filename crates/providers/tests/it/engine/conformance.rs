@@ -64,12 +64,8 @@ async fn fewer(engine: &dyn ContextEngine) {
     let assembled = engine.assemble(items.clone(), &turn).await;
     let assembled = assembled.expect("CE-10: it answers");
     assert!(
-        same(&assembled.items, &items[2..]),
+        same(&assembled, &items[2..]),
         "CE-10: the last two, with the client's bytes"
-    );
-    assert!(
-        assembled.tokens > 0 && assembled.tokens <= 300,
-        "CE-10: the engine's own count"
     );
     let compacted = engine.compact(items.clone(), 150, &turn).await;
     assert!(
@@ -86,7 +82,7 @@ async fn verifiable(engine: &dyn ContextEngine) {
     }
     items.push(user("and now?"));
     items.extend(pair("newest", &"y".repeat(400)));
-    let view = assemble(engine, &items).await.expect("CE-12: it answers").items;
+    let view = assemble(engine, &items).await.expect("CE-12: it answers");
     assert!(view.len() < items.len());
     assert!(
         view.iter()

@@ -112,9 +112,9 @@ async fn an_answer_that_comes_too_late_is_nobodys() {
     given_up(&engine, &clock).await;
     let items = [user("the second")];
     let assembled = assemble(&engine, &items).await.expect("it answers");
-    assert!(same(&assembled.items, &items));
+    assert!(same(&assembled, &items));
     let assembled = assemble(&engine, &items).await.expect("it still answers");
-    assert!(same(&assembled.items, &items));
+    assert!(same(&assembled, &items));
 }
 
 #[tokio::test]
