@@ -70,17 +70,16 @@ async fn measure(owners: &[usize]) {
     reads(&index, &mut data).await;
     writes(&index, &mut data).await;
     reads(&index, &mut data).await;
-    let (time, round) = timed(index.maintain()).await;
+    let before = index.stats().await.expect("has stats");
+    let (time, done) = timed(index.maintain()).await;
     report("maintain", &mut [time]);
-    let round = round.expect("maintains");
-    println!(
-        "  fragments {} -> {}",
-        round.fragments_before, round.fragments_after
-    );
+    done.expect("maintains");
+    let after = index.stats().await.expect("has stats");
+    println!("  fragments {} -> {}", before.fragments, after.fragments);
     println!(
         "  MiB {:.1} -> {:.1}",
-        mib(round.bytes_before),
-        mib(round.bytes_after)
+        mib(before.bytes_on_disk),
+        mib(after.bytes_on_disk)
     );
     reads(&index, &mut data).await;
 }

@@ -15,7 +15,7 @@ use lancedb::index::scalar::FullTextSearchQuery;
 use lancedb::query::{ExecutableQuery, QueryBase, Select};
 use lancedb::table::{CompactionOptions, Duration, OptimizeAction, OptimizeOptions};
 use model::{Doc, DocKey, Owner, Scope};
-use ports::{CandidateQuery, IndexError, IndexStats, Maintenance};
+use ports::{CandidateQuery, IndexError, IndexStats};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{OwnedRwLockReadGuard, RwLock};
 use tokio::task::block_in_place;
@@ -146,7 +146,7 @@ impl Generation {
     }
 
     /// Compacts, covers new rows by the indexes, drops what no reader needs any more.
-    pub(crate) async fn maintain(&self) -> Result<Maintenance, IndexError> {
+    pub(crate) async fn maintain(&self) -> Result<(), IndexError> {
         self.met(self.tidy()).await
     }
 
@@ -161,17 +161,9 @@ impl Generation {
         .await
     }
 
-    async fn tidy(&self) -> Result<Maintenance, IndexError> {
-        let before = self.read_stats().await?;
+    async fn tidy(&self) -> Result<(), IndexError> {
         self.optimize(REMOVED_MAX).await.map_err(judge)?;
-        self.drop_older().await?;
-        let after = self.read_stats().await?;
-        Ok(Maintenance {
-            fragments_before: before.fragments,
-            fragments_after: after.fragments,
-            bytes_before: before.bytes_on_disk,
-            bytes_after: after.bytes_on_disk,
-        })
+        self.drop_older().await
     }
 
     /// Drops what no reader needs any more.

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use model::{Doc, DocKey, EmbedderId, Owner, Scope};
-use ports::{CandidateQuery, Index, IndexError, IndexHealth, IndexStage, IndexStats, Maintenance};
+use ports::{CandidateQuery, Index, IndexError, IndexHealth, IndexStage, IndexStats};
 use tokio::sync::{Mutex, RwLock};
 
 use crate::current::{self, Current, CurrentFile};
@@ -313,11 +313,11 @@ impl Index for LanceIndex {
         }
     }
 
-    async fn maintain(&self) -> Result<Maintenance, IndexError> {
+    async fn maintain(&self) -> Result<(), IndexError> {
         let _writing = self.shared.writing.lock().await;
         match self.shared.generation().await? {
             Some(generation) => generation.maintain().await,
-            None => Ok(Maintenance::default()),
+            None => Ok(()),
         }
     }
 

@@ -275,7 +275,7 @@ impl Writing {
     async fn maintain(&mut self) {
         self.writes = 0;
         match self.index.maintain().await {
-            Ok(done) => tracing::debug!(?done, "compacted the index"),
+            Ok(()) => tracing::debug!("compacted the index"),
             Err(error) => {
                 tracing::warn!(error = chain(&error), "cannot compact the index; retrying later");
             }

@@ -76,15 +76,6 @@ pub enum IndexHealth {
     NeedsRebuild { reason: String },
 }
 
-/// Result of one round of maintenance.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Maintenance {
-    pub fragments_before: u64,
-    pub fragments_after: u64,
-    pub bytes_before: u64,
-    pub bytes_after: u64,
-}
-
 /// The index. One writer at a time is the caller's duty (the engine has one writer task); readers never wait for it.
 #[async_trait]
 pub trait Index: Send + Sync + std::fmt::Debug {
@@ -102,7 +93,7 @@ pub trait Index: Send + Sync + std::fmt::Debug {
     /// The best rows of an owner by BM25 and by cosine, each once, unindexed rows included.
     async fn candidates(&self, query: &CandidateQuery) -> Result<Vec<Doc>, IndexError>;
     /// Compacts files, updates the full-text and scalar indexes, drops old versions.
-    async fn maintain(&self) -> Result<Maintenance, IndexError>;
+    async fn maintain(&self) -> Result<(), IndexError>;
     /// Purges removed rows from every file: `Ok` means that no file contains a word of them.
     async fn erase(&self) -> Result<(), IndexError>;
     /// Records whether a purge is owed; the record survives the process. Call it before text is removed.

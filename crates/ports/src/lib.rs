@@ -25,8 +25,8 @@ pub use history::{
     Touching, Version, VersionId, VersionKey, VersionQuery, VersionText,
 };
 pub use index::{
-    CandidateQuery, Index, IndexError, IndexHealth, IndexStage, IndexStats, Maintenance, kept_vector,
-    vector_bytes, vector_of,
+    CandidateQuery, Index, IndexError, IndexHealth, IndexStage, IndexStats, kept_vector, vector_bytes,
+    vector_of,
 };
 pub use ledger::{
     Accepted, AppendOutcome, BrokenFile, Buffered, COPIES_MAX, Carried, Cut, CutWithAppend, FileAppend,

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use model::{Doc, DocKey, EmbedderId, Owner, Scope};
-use ports::{CandidateQuery, Index, IndexError, IndexHealth, IndexStage, IndexStats, Maintenance};
+use ports::{CandidateQuery, Index, IndexError, IndexHealth, IndexStage, IndexStats};
 use tokio::sync::Semaphore;
 
 /// Where a call waits.
@@ -104,7 +104,7 @@ impl Index for Slow {
     async fn candidates(&self, query: &CandidateQuery) -> Result<Vec<Doc>, IndexError> {
         self.inner.candidates(query).await
     }
-    async fn maintain(&self) -> Result<Maintenance, IndexError> {
+    async fn maintain(&self) -> Result<(), IndexError> {
         self.inner.maintain().await
     }
     async fn erase(&self) -> Result<(), IndexError> {

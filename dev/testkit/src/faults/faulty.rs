@@ -12,8 +12,8 @@ use model::{Doc, DocKey, EmbedderId, Entry, Owner, Page, Scope, Vector};
 
 use ports::{
     CandidateQuery, Edit, EmbedError, EmbedPurpose, Embedder, FileStat, ForeignFile, HasText, Index,
-    IndexError, IndexHealth, IndexStage, IndexStats, LedgerError, Maintenance, OtherFile, Pages, ParsedFile,
-    Room, Vault, VaultChange, VaultError, VaultPath, VersionText, Written,
+    IndexError, IndexHealth, IndexStage, IndexStats, LedgerError, OtherFile, Pages, ParsedFile, Room, Vault,
+    VaultChange, VaultError, VaultPath, VersionText, Written,
 };
 
 use super::Faults;
@@ -201,7 +201,7 @@ impl Index for Faulty<dyn Index> {
             .call("candidates", self.inner.candidates(query), no_index)
             .await
     }
-    async fn maintain(&self) -> Result<Maintenance, IndexError> {
+    async fn maintain(&self) -> Result<(), IndexError> {
         self.faults
             .call("maintain", self.inner.maintain(), no_index)
             .await

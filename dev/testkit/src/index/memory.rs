@@ -7,9 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
 use model::{Doc, DocKey, EmbedderId, Owner, Scope, dot};
-use ports::{
-    CandidateQuery, Index, IndexError, IndexHealth, IndexStage, IndexStats, Maintenance, kept_vector,
-};
+use ports::{CandidateQuery, Index, IndexError, IndexHealth, IndexStage, IndexStats, kept_vector};
 use text::{query_terms, term_set};
 
 /// An index in memory. Clones share their rows, so that a test keeps a handle on what it gave away.
@@ -252,9 +250,9 @@ impl Index for MemoryIndex {
         Ok(each.filter(|doc| seen.insert(&doc.key)).cloned().collect())
     }
 
-    async fn maintain(&self) -> Result<Maintenance, IndexError> {
+    async fn maintain(&self) -> Result<(), IndexError> {
         drop(self.serving()?);
-        Ok(Maintenance::default())
+        Ok(())
     }
 
     async fn erase(&self) -> Result<(), IndexError> {
