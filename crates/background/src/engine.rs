@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use parking_lot::{Mutex, RwLock};
-use ports::runs::{Cost, Events, MemoryEvent, Power, Run, RunPage, RunQuery, RunState, RunStats, Runs, Work};
+use ports::runs::{Events, MemoryEvent, Power, Run, RunPage, RunQuery, RunState, RunStats, Runs, Work};
 use ports::{Chat, Clock, Ids, LedgerError, RunId};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
@@ -342,12 +342,6 @@ impl Offline {
     /// Number of runs by state.
     pub async fn stats(&self) -> Result<RunStats, LedgerError> {
         self.core.parts.runs.stats().await
-    }
-
-    /// Cost of the models today.
-    pub async fn spent_today(&self) -> Result<Cost, LedgerError> {
-        let today = self.core.time.today(&self.settings().zone);
-        self.core.parts.runs.spent(today).await
     }
 }
 

@@ -55,7 +55,13 @@ impl Auth {
         if self.tokens.is_empty() && issued.is_none() {
             return None;
         }
-        let own = self.own_key.clone().map(Token::for_everything);
+        let own = self.own_key.clone().map(|secret| Token {
+            secret,
+            role: TokenRole::Admin,
+            scope: None,
+            user: None,
+            person: false,
+        });
         let issued = issued.iter().flat_map(|issued| issued.iter());
         Some(self.tokens.iter().chain(issued).cloned().chain(own).collect())
     }
@@ -73,19 +79,6 @@ pub struct Token {
     pub user: Option<Name>,
     /// With a tenant: also to what its users said outside of any project, and to what holds for them in all their projects.
     pub person: bool,
-}
-
-impl Token {
-    /// A token that opens everything.
-    pub fn for_everything(secret: Secret) -> Self {
-        Self {
-            secret,
-            role: TokenRole::Admin,
-            scope: None,
-            user: None,
-            person: false,
-        }
-    }
 }
 
 text::worded! {

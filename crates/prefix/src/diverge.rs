@@ -68,16 +68,6 @@ impl Outline {
         outline
     }
 
-    /// The outline of a request that was not composed here, from the JSON texts of its body.
-    pub fn of_body(model: &str, tools: &[&str], system: Option<&str>, messages: &[&str]) -> Self {
-        let tools: Vec<String> = tools.iter().map(|tool| (*tool).to_owned()).collect();
-        let mut outline = Self::head(model, &tools, system);
-        for message in messages {
-            outline.message(message);
-        }
-        outline
-    }
-
     /// The same with the backend's reply after it: the next request should begin with it.
     #[must_use]
     pub fn with_reply(mut self, reply: &str) -> Self {

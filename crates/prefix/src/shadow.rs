@@ -233,15 +233,6 @@ impl Shadow {
 
     /// The events of a conversation that leaves this one after `kept` messages.
     pub fn fork(&self, kept: usize) -> Vec<ShadowEvent> {
-        self.events(kept, vec![Reason::Branched])
-    }
-
-    /// The shortest list of events that gives this shadow, its past left out.
-    pub fn snapshot(&self) -> Vec<ShadowEvent> {
-        self.events(self.entries.len(), self.reasons.clone())
-    }
-
-    fn events(&self, kept: usize, reasons: Vec<Reason>) -> Vec<ShadowEvent> {
         let edits = self
             .edits
             .iter()
@@ -252,7 +243,7 @@ impl Shadow {
         let (number, fragments) = (self.epoch, self.fragments_ever);
         let mut events = vec![ShadowEvent::Epoch {
             number,
-            reasons,
+            reasons: vec![Reason::Branched],
             front: 0,
             kept: 0,
             fragments,

@@ -7,7 +7,6 @@ mod breaker;
 mod ollama;
 mod probe;
 
-use std::fmt;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,15 +51,8 @@ pub struct HttpUpstream {
     windows: ollama::Windows,
 }
 
-/// Without the base URL's query, where some put a key.
-impl fmt::Debug for HttpUpstream {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HttpUpstream")
-            .field("name", &self.name)
-            .field("base_url", &self.shown)
-            .finish_non_exhaustive()
-    }
-}
+// Without the base URL's query, where some put a key.
+text::shown!(HttpUpstream { name, shown });
 
 impl HttpUpstream {
     /// The server at a base URL such as `http://127.0.0.1:8080/v1`, which is not asked yet; or what is wrong with the URL.

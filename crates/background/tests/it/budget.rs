@@ -8,8 +8,8 @@ use background::{
     About, BackgroundParts, BackgroundSettings, Failure, Offline, RunContext, RunOutcome, Strategy,
     StrategySettings, Triggers,
 };
-use ports::runs::MemoryEvent;
-use ports::{Chat, ChatError, ChatMessage, ChatRequest, ChatRole};
+use ports::runs::{MemoryEvent, Runs as _};
+use ports::{Chat, ChatError, ChatMessage, ChatRequest, ChatRole, Clock as _};
 use testkit::models::ScriptedChat;
 
 use crate::stage::{Stage, outcome, user};
@@ -91,7 +91,8 @@ async fn a_day_has_so_many_tokens_over_restarts_too() {
     let offline = open().await;
     stage.emit(&offline, "ann", "mc").await;
     assert_eq!(stage.runs().await[0].change, "by rules");
-    let spent = offline.spent_today().await.expect("reads");
+    let today = stage.settings.zone.date(stage.clock.now());
+    let spent = stage.ledger.spent(today).await.expect("reads");
     assert_eq!((spent.calls, spent.tokens(), chat.calls()), (2, 10, 2));
     stage.pass(Duration::from_hours(24)).await;
     stage.emit(&offline, "ann", "mc").await;

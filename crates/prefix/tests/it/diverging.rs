@@ -2,9 +2,11 @@
 
 use expect_test::expect;
 use prefix::backend::CacheModel;
+use prefix::compose::{Composed, Sent};
 use prefix::diverge::{Class, Observed, Outline, classify};
+use prefix::shadow::Shadow;
 
-use crate::bench::{Host, assistant, outcome, refs, system, user};
+use crate::bench::{Host, assistant, outcome, system, user};
 
 const REWINDABLE: Observed = Observed {
     last_tokens: 1_000,
@@ -18,8 +20,27 @@ fn list() -> Vec<String> {
     vec![system("s"), user("one"), assistant("1"), user("two")]
 }
 
+/// Of a request to which nothing was added.
+fn bare(model: &str, tools: &[&str], messages: &[String]) -> Outline {
+    let sent = |(index, bytes): (usize, &String)| Sent {
+        bytes: bytes.clone(),
+        role: None,
+        index: Some(index),
+        injected: None,
+    };
+    Outline::of(&Composed {
+        model: model.to_owned(),
+        system: None,
+        tools: tools.iter().map(|tool| (*tool).to_owned()).collect(),
+        messages: messages.iter().enumerate().map(sent).collect(),
+        events: Vec::new(),
+        shadow: Shadow::default(),
+        injected: None,
+    })
+}
+
 fn outline(messages: &[String]) -> Outline {
-    Outline::of_body("m", &[r#"{"name":"t"}"#], None, &refs(messages))
+    bare("m", &[r#"{"name":"t"}"#], messages)
 }
 
 fn next() -> Vec<String> {
@@ -46,8 +67,8 @@ fn the_part_that_changed() {
         with(1, user("1!")),
         with(2, outcome("a", "x")),
         with(4, assistant("2 ")),
-        Outline::of_body("n", &[], None, &refs(&all)),
-        Outline::of_body("m", &[], None, &refs(&all)),
+        bare("n", &[], &all),
+        bare("m", &[], &all),
     ];
     let sentences = news.map(|new| classify(Some(&last), &new, &seen).to_string());
     expect![[r"
@@ -153,7 +174,7 @@ fn what_was_injected_and_did_not_stay() {
     let messages = [user("one"), assistant("1"), user("two")];
     let first = host.turn(&messages[..1], &[("a", "A")], None);
     let last = Outline::of(&first).with_reply(&messages[1]);
-    let unfrozen = Outline::of_body("m", &[], None, &refs(&messages));
+    let unfrozen = bare("m", &[], &messages);
     assert_eq!(
         classify(Some(&last), &unfrozen, &REWINDABLE).class,
         Class::TailInjection { index: 0 }
