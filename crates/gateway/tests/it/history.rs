@@ -311,6 +311,22 @@ async fn a_document_that_is_deleted_is_in_no_file_of_the_folder() {
 }
 
 #[tokio::test]
+async fn what_is_marked_as_private_is_in_no_file_and_no_search() {
+    let real = Real::open().await;
+    let said = "I keep bees. <private>The samovar is my secret.</private>";
+    let added = real.remember("s", said).await;
+    assert_eq!(added["redacted"], 1);
+    assert!(!real.has("samovar") && real.has("bees"));
+    let search = json!({"user_id": "ada", "query": "samovar secret bees", "include_messages": 9});
+    let found = real.ask(post("/api/v1/memory/search", &search)).await.data();
+    let found = found.to_string();
+    assert!(
+        found.contains("I keep bees. [redacted:private]") && !found.contains("samovar"),
+        "{found}"
+    );
+}
+
+#[tokio::test]
 async fn an_audit_says_what_is_wrong_and_an_add_what_was_taken_out() {
     let real = Real::open().await;
     let added = real.remember("s", "The password=hunter22 opens the shed.").await;

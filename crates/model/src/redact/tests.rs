@@ -115,6 +115,27 @@ fn what_only_looks_so_stays() {
 }
 
 #[test]
+fn what_a_person_marks_as_private_goes_whole() {
+    for (text, left) in [
+        (
+            "I like tea. <private>I am ill.</private> Bye.",
+            "I like tea. [redacted:private] Bye.",
+        ),
+        ("<PRIVATE>\npassword=hunter22\n</Private>", "[redacted:private]"),
+        (
+            "<private>a</private>b<private>c</private>",
+            "[redacted:private]b[redacted:private]",
+        ),
+        (
+            "a <private> part without an end",
+            "a <private> part without an end",
+        ),
+    ] {
+        assert_eq!(redact(text), left);
+    }
+}
+
+#[test]
 fn marks_are_told_by_their_kind() {
     let out = redact("password=hunter22 and 4242 4242 4242 4242; [redacted:] is none");
     assert_eq!(marks(&out), ["password", "card"]);
@@ -162,6 +183,7 @@ fn a_long_text_of_near_misses_is_quick() {
         "[redacted:",
         "A=\"",
         "bearer ",
+        "<private>",
     ] {
         let text = piece.repeat(200_000 / piece.len());
         assert!(redact(&text).len() <= text.len() * 4);
