@@ -29,10 +29,31 @@ async fn report(api: &Api, args: &CacheArgs, as_json: bool, out: &mut dyn Write)
     let text = if as_json {
         serde_json::to_string_pretty(&data).map_err(anyhow::Error::from)? + "\n"
     } else {
-        upstreams(&data)? + &conversations(&data)?
+        shown(&part(&data, "upstreams")?, &part(&data, "conversations")?)
     };
     written(out.write_all(text.as_bytes()))?;
     Ok(Exit::Ok)
+}
+
+/// A line for each share of a server below which something is wrong.
+fn alerts<'a>(it: &UpstreamItem, requests: impl Iterator<Item = &'a RequestItem>) -> String {
+    let pairs = requests.filter_map(|it| it.expected_tokens.zip(it.cached_tokens));
+    let (expected, reused) = pairs.fold((0, 0), |(all, reused), (expected, cached)| {
+        (all + expected, reused + cached.min(expected))
+    });
+    let reused = (expected > 0).then(|| reused as f64 / expected as f64);
+    let bounds = [
+        (it.extension_ratio, 0.95, "requests extend the last one"),
+        (reused, 0.98, "tokens that the server could reuse were reused"),
+    ];
+    let below = |(ratio, least, what): (Option<f64>, f64, &str)| {
+        let ratio = percent(Some(ratio.filter(|ratio| *ratio < least)?));
+        Some(format!(
+            "  alert: {ratio} of the {what}, less than {}\n",
+            percent(Some(least))
+        ))
+    };
+    bounds.into_iter().filter_map(below).collect()
 }
 
 fn upstream(it: &UpstreamItem) -> String {
@@ -52,7 +73,7 @@ fn upstream(it: &UpstreamItem) -> String {
     for (class, count) in &it.classes {
         text.extend([format!("  {count:>7}  {}\n", reason_in_words(class))]);
     }
-    text + "\n"
+    text
 }
 
 fn conversation(it: &ConversationItem) -> String {
@@ -90,19 +111,19 @@ fn request(it: &RequestItem) -> String {
     )
 }
 
-/// A block for each model's server.
-fn upstreams(data: &Value) -> Result<String, Failure> {
-    let upstreams: Vec<UpstreamItem> = part(data, "upstreams")?;
-    Ok(upstreams.iter().map(upstream).collect())
-}
-
-/// A table for each conversation, a line for each request.
-fn conversations(data: &Value) -> Result<String, Failure> {
-    let conversations: Vec<ConversationItem> = part(data, "conversations")?;
-    if conversations.is_empty() {
-        return Ok("no measured conversations yet\n".to_owned());
+/// A block for each model's server, and a table for each conversation, a line for each request.
+fn shown(upstreams: &[UpstreamItem], conversations: &[ConversationItem]) -> String {
+    let mut text = String::new();
+    for it in upstreams {
+        let here = conversations.iter().filter(|one| one.upstream == it.upstream);
+        let alerts = alerts(it, here.flat_map(|one| &one.requests));
+        text.extend([upstream(it), alerts, "\n".to_owned()]);
     }
-    Ok(conversations.iter().map(conversation).collect())
+    if conversations.is_empty() {
+        text.push_str("no measured conversations yet\n");
+    }
+    text.extend(conversations.iter().map(conversation));
+    text
 }
 
 fn part<T: DeserializeOwned>(data: &Value, key: &str) -> Result<Vec<T>, Failure> {

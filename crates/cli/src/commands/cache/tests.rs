@@ -95,6 +95,7 @@ async fn people_get_a_line_for_each_request_with_its_reason_in_words() {
                 1  extends the last request
                 1  the first request
                 1  the injected text of the last turn is gone or changed
+          alert: 50 % of the requests extend the last one, less than 95 %
 
         conversation c1 at http://127.0.0.1:8080
           at                     prompt    cached  evaluated  expected  injected  first token  why
@@ -103,6 +104,16 @@ async fn people_get_a_line_for_each_request_with_its_reason_in_words() {
           ?                           5         -          -         -         0            -  yet_unheard_of
           2026-11-21T10:33:00      3000         -          -         -         0            -  -
     "]].assert_eq(&shown(&measured(), false).await);
+    let mut data = measured();
+    data["upstreams"][0]["extension_ratio"] = json!(0.95);
+    assert!(
+        !shown(&data, false).await.contains("alert"),
+        "at its bound nothing is wrong"
+    );
+    data["conversations"][0]["requests"][1]["expected_tokens"] = json!(3_600);
+    let alert =
+        "  alert: 94 % of the tokens that the server could reuse were reused, less than 98 %\n\nconversation";
+    assert!(shown(&data, false).await.contains(alert));
     let nothing = shown(&json!({"upstreams": [], "conversations": []}), false).await;
     assert_eq!(nothing, "no measured conversations yet\n");
 }
