@@ -28,7 +28,7 @@ use crate::log::Logged;
 /// Text that a request carries besides the client's own.
 #[async_trait]
 pub trait Additions: Send + Sync {
-    /// Instructions behind the client's system text. Asked for when an epoch begins only.
+    /// Instructions behind the client's system text. Asked for when an epoch begins or could begin for nothing.
     async fn instructions(&self) -> String;
     /// Adds memory and the date to the user's message.
     async fn draft(&self, conversation: &Conversation, message: &str, visible: &Visible) -> Option<Draft>;
@@ -62,6 +62,8 @@ pub struct Asked<'a> {
     pub tools: &'a str,
     /// The server holds the conversation: it is the server's to shorten.
     pub is_held: bool,
+    /// The server's cache of the conversation has expired: changes of the prefix cost nothing.
+    pub is_cold: bool,
     pub overflow: Option<Overflow>,
     /// Memory learns from this turn.
     pub learns: bool,
@@ -149,7 +151,7 @@ impl Conversation {
                 self.compacted(shaped.attempts, asked.now);
                 if shaped.reason.is_some() || shaped.edits != wanted.edits {
                     wanted.edits = shaped.edits;
-                    wanted.reasons = shaped.reason.into_iter().collect();
+                    wanted.reasons.extend(shaped.reason);
                     plan = compose::plan(&self.shadow, asked.request, &wanted);
                 }
                 compacted = shaped.events;
@@ -235,10 +237,14 @@ impl Conversation {
         let plan = compose::plan(&self.shadow, asked.request, wanted);
         let must_compact = asked.overflow.is_some();
         let is_full = !asked.is_held && (must_compact || self.may_exceed(&budget, plan.events()));
-        if !plan.renews_head() && !is_full {
+        if !plan.renews_head() && !is_full && !asked.is_cold {
             return (plan, head_tokens, budget);
         }
-        wanted.head.text = additions.instructions().await;
+        let own = additions.instructions().await;
+        if asked.is_cold && own != wanted.head.text {
+            wanted.reasons.push(Reason::SystemChanged);
+        }
+        wanted.head.text = own;
         let head_tokens = asked.head_tokens(self, &wanted.head.text);
         let plan = compose::plan(&self.shadow, asked.request, wanted);
         (

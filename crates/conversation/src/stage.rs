@@ -74,6 +74,7 @@ pub(crate) async fn assembled(contexts: &Contexts, whose: &Whose, window: usize)
         injected: 0,
         tools: "",
         is_held: false,
+        is_cold: false,
         overflow: None,
         learns: false,
         now: Timestamp::from_millis(0),

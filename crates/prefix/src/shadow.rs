@@ -21,7 +21,7 @@ text::worded! {
         Branched = "branched",
         /// The client asks another model.
         ModelChanged = "model_changed",
-        /// The client changed its system text.
+        /// The client changed its system text, or the operator the instructions while the server had dropped its cache.
         SystemChanged = "system_changed",
         /// The client changed its tools.
         ToolsChanged = "tools_changed",

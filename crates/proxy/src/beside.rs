@@ -3,6 +3,7 @@
 //! Owns: these two, in memory, of the newest conversations. Never: the messages (`conversation`).
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use conversation::Conversation;
 use parking_lot::Mutex;
@@ -65,6 +66,11 @@ impl Beside {
 
     pub(crate) fn set_frame(&self, id: &ConversationId, frame: Frame) {
         self.with(id, |side| side.frame = Some(frame));
+    }
+
+    /// When the last turn of a conversation ended, by the clock that never goes back; none if that is not known.
+    pub(crate) fn ended(&self, conversation: &Conversation) -> Option<Duration> {
+        self.with(&conversation.identity(), |side| Some(side.frame.as_ref()?.ended))
     }
 
     /// Whether the frame of its last request is known.

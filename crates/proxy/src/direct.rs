@@ -156,6 +156,7 @@ impl Direct {
             injected: room::additions(window, assembly.memory.recalls()),
             tools: if tools.is_empty() { "" } else { &tools_text },
             is_held: false,
+            is_cold: false,
             overflow: None,
             learns: assembly.memory.learns(),
             now: self.parts.clock.now(),

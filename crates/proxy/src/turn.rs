@@ -82,6 +82,7 @@ impl Proxy {
             messages: &messages,
             held: held.as_ref().map(Vec::len),
             front: found.front,
+            is_cold: self.is_cold(&found.conversation, kind).await,
             speech,
             probed: &probed,
             kind,
@@ -92,11 +93,7 @@ impl Proxy {
         let mut decided = self.take(&turn, &found.conversation, None).await?;
         let injected = injected(&decided.composed, &turn.meter);
         let reached = self.reach(&mut turn, &found, &targets, &mut decided).await?;
-        let Reached {
-            target,
-            lease,
-            answer,
-        } = reached;
+        let (target, lease, answer) = (reached.target, reached.lease, reached.answer);
         let conversation = decided.conversation;
         let closing = Closing {
             proxy: self.clone(),
@@ -199,6 +196,17 @@ impl Proxy {
         Ok(known)
     }
 
+    /// Whether a server has dropped its cache of a conversation since the last turn, by itself.
+    async fn is_cold(&self, conversation: &Shared, kind: backend::Kind) -> bool {
+        let ended = self.beside.ended(&*conversation.lock().await);
+        let kept = kind
+            .profile()
+            .idle_seconds
+            .map(|kept| Duration::from_secs(kept.into()));
+        kept.zip(ended)
+            .is_some_and(|(kept, ended)| self.clock.elapsed() >= ended + kept)
+    }
+
     /// The window of a request's agent, or of its model.
     async fn window_of(&self, target: &Target, model: &str, request: &Request) -> ModelWindow {
         let agent = self.contexts.agent_window(request.agent.as_ref());
@@ -243,6 +251,7 @@ pub(crate) struct Turn<'a> {
     /// So many of the messages are the server's, where it holds the conversation.
     held: Option<usize>,
     front: usize,
+    is_cold: bool,
     pub(crate) speech: Speech,
     probed: &'a Probed,
     kind: backend::Kind,
@@ -319,6 +328,7 @@ impl Turn<'_> {
             injected: room::additions(window, self.request.memory.recalls()),
             tools: self.body.get("tools").unwrap_or_default(),
             is_held: self.held.is_some(),
+            is_cold: self.is_cold,
             overflow,
             learns: self.request.memory.learns(),
             now,

@@ -3,7 +3,9 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use prefix::backend::Kind;
 use serde_json::json;
+use testkit::backend::Config;
 
 use super::{of_role, strict};
 use crate::stage::{Client, Stage, extends, messages};
@@ -127,6 +129,47 @@ async fn the_operators_instructions_stand_behind_the_clients_and_change_with_an_
     assert_eq!(reads(), 2);
     let expected = "The project is about goats.\n\nAnswer in prose.";
     assert_eq!(of_role(&stage.last(), "system"), ["Be long.", expected]);
+}
+
+#[tokio::test]
+async fn new_instructions_of_the_operator_are_sent_where_the_servers_cache_has_expired() {
+    for (kind, minutes, is_sent) in [
+        (Kind::OpenAi, 4, false),
+        (Kind::OpenAi, 6, true),
+        (Kind::LlamaCpp, 60, false),
+    ] {
+        let stage = Stage::new(Config {
+            kind,
+            ..Config::default()
+        })
+        .await;
+        let set = |text: &str| text.clone_into(&mut stage.sheet.0.lock().expect("unpoisoned"));
+        set("Answer in verse.");
+        let mut client = Client::new();
+        client.turn(&stage, "Hello").await;
+        let idle = Duration::from_mins(minutes);
+        stage.clock.advance(idle);
+        client.turn(&stage, "Hello again").await;
+        assert_eq!(
+            of_role(&stage.last(), "system"),
+            ["Be brief.\n\nAnswer in verse."],
+            "nothing has changed"
+        );
+        let before = messages(&stage.last());
+        set("Answer in prose.");
+        stage.clock.advance(idle);
+        client.turn(&stage, "And now?").await;
+        let sent = messages(&stage.last());
+        let text = if is_sent {
+            "Be brief.\n\nAnswer in prose."
+        } else {
+            "Be brief.\n\nAnswer in verse."
+        };
+        assert_eq!(of_role(&stage.last(), "system"), [text], "{kind:?} {minutes}");
+        assert!(extends(&before[1..], &sent[1..]), "the messages stay");
+        client.turn(&stage, "Still?").await;
+        assert!(extends(&sent, &messages(&stage.last())));
+    }
 }
 
 #[tokio::test]
