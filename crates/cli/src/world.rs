@@ -282,6 +282,7 @@ fn settings(config: &Config, asks_only: bool) -> Result<MemorySettings, Failure>
         idle_after: Duration::from_secs(config.consolidation.idle_seconds.into()),
         rerank_wait: models::seconds(config.rerank.timeout_seconds),
         task_retention_hours: config.tasks.retention_hours,
+        keep_days: config.memory.keep_days,
         redacts: config.memory.redact,
         records_history: config.history.enabled,
         shared: shared(config)?,

@@ -6,7 +6,7 @@
 //! claimed: its time to run while it is queued, the end of its lease while somebody has it.
 
 use async_trait::async_trait;
-use model::{Date, Scope, Timestamp};
+use model::{Date, Scope, SessionKey, Timestamp};
 use ports::{
     Job, JobFailure, JobId, JobKind, JobState, JobStats, Jobs, LedgerError, NewJob, Retention, TaskPage,
     TaskQuery,
@@ -16,6 +16,7 @@ use rusqlite::{Connection, Row};
 use crate::SqliteLedger;
 use crate::failure::{Failure, LedgerResult};
 use crate::late::blocking;
+use crate::open;
 use crate::row::{count, counted, place_of, scope_row, session_key, session_row};
 use crate::statement::Statements as _;
 
@@ -359,6 +360,10 @@ impl Jobs for SqliteLedger {
 impl Retention for SqliteLedger {
     async fn drop_finished(&self, before: Timestamp) -> Result<usize, LedgerError> {
         self.writer.write(move |c| drop_finished(c, before)).await
+    }
+
+    async fn quiet_sessions(&self, before: Timestamp) -> Result<Vec<SessionKey>, LedgerError> {
+        self.readers.read(move |c| open::quiet(c, before)).await
     }
 
     async fn copies(&self) -> Result<Vec<Date>, LedgerError> {

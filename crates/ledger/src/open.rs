@@ -30,6 +30,10 @@ pub(crate) const OPEN: &str = "SELECT app, project, name, touched
     FROM sessions JOIN scopes ON scopes.id = sessions.scope
     WHERE buffered > 0 ORDER BY touched LIMIT ?1";
 
+const QUIET: &str = "SELECT app, project, name
+    FROM sessions JOIN scopes ON scopes.id = sessions.scope
+    WHERE touched > 0 AND touched < ?1 ORDER BY touched";
+
 pub(crate) fn waiting(connection: &Connection) -> LedgerResult<BTreeMap<(Scope, Owner), usize>> {
     let waiting = connection.all(WAITING, [USER], |row| {
         let text = |at| row.get::<_, String>(at);
@@ -54,4 +58,9 @@ pub(crate) fn sessions(connection: &Connection, limit: usize) -> LedgerResult<Ve
     connection.all(OPEN, [count(limit)], |row| {
         Ok((session_key(row, 0)?, Timestamp::from_millis(row.get(3)?)))
     })
+}
+
+/// Those whose last append was before then.
+pub(crate) fn quiet(connection: &Connection, before: Timestamp) -> LedgerResult<Vec<SessionKey>> {
+    connection.all(QUIET, [before.millis()], |row| session_key(row, 0))
 }

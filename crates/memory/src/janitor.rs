@@ -1,6 +1,6 @@
 //! Retention: removes data that is kept only for a time, even if nobody asks for the status.
 //!
-//! Owns: when. Never: messages or the content of files; deletion on request is not retention.
+//! Owns: when. Never: how a session is deleted (`forget`).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,10 +8,11 @@ use std::time::Duration;
 use ports::NoRoom;
 use text::chain;
 
-use crate::copies;
+use crate::api::{EngineError, Forget};
 use crate::world::World;
+use crate::{copies, forget};
 
-/// Interval between removals of finished tasks and background runs.
+/// Interval between removals of finished tasks and background runs, and of old sessions.
 const EVERY: Duration = Duration::from_hours(1);
 
 /// Removes what is older than the settings keep, and makes daily copies, until the engine stops.
@@ -21,16 +22,30 @@ pub(crate) async fn keep(world: Arc<World>) {
 
 async fn drop_finished(world: &World) {
     while !world.work.is_stopping() {
-        let hours = i64::from(world.settings.task_retention_hours);
-        let before = world.now().plus_millis(-hours * 3_600_000);
-        match world.parts.retention.drop_finished(before).await {
-            Ok(dropped) => tracing::debug!(dropped, "finished tasks were removed"),
+        match drop_old(world).await {
+            Ok(dropped) => tracing::debug!(dropped, "finished tasks and old sessions were removed"),
             Err(error) if NoRoom::of(&error).is_some() => tracing::debug!("the disk takes no removals now"),
             Err(error) => tracing::warn!(
                 error = chain(&error),
-                "finished tasks could not be removed; retrying in an hour"
+                "finished tasks and old sessions could not be removed; retrying in an hour"
             ),
         }
         world.work.unless_stopping(world.parts.clock.sleep(EVERY)).await;
     }
+}
+
+async fn drop_old(world: &World) -> Result<usize, EngineError> {
+    let before = |hours| world.now().plus_millis(-i64::from(hours) * 3_600_000);
+    let retention = &world.parts.retention;
+    let dropped = retention
+        .drop_finished(before(world.settings.task_retention_hours))
+        .await?;
+    let quiet = match world.settings.keep_days.saturating_mul(24) {
+        0 => Vec::new(),
+        hours => retention.quiet_sessions(before(hours)).await?,
+    };
+    for session in &quiet {
+        Box::pin(forget::forget(world, Forget::Session(session.clone()))).await?;
+    }
+    Ok(dropped + quiet.len())
 }

@@ -32,6 +32,8 @@ text::defaults! {
         pub rerank_wait: Duration = Duration::from_secs(5),
         /// How long finished tasks can be asked for.
         pub task_retention_hours: u32 = 168,
+        /// A session without a new message for so many days is forgotten; 0: never.
+        pub keep_days: u32,
         /// Secrets are removed from messages before anything is written.
         pub redacts: bool = true,
         /// Changes of the vault are recorded in its history, if it has one. Deleted memories leave the history in any case.

@@ -371,6 +371,8 @@ pub const COPIES_MAX: usize = 7;
 pub trait Retention: Send + Sync + std::fmt::Debug {
     /// Removes the jobs and the background runs that succeeded before then; returns their number.
     async fn drop_finished(&self, before: Timestamp) -> Result<usize, LedgerError>;
+    /// The sessions of all tenants whose last append was before then.
+    async fn quiet_sessions(&self, before: Timestamp) -> Result<Vec<SessionKey>, LedgerError>;
     /// The days of the copies, the oldest first.
     async fn copies(&self) -> Result<Vec<Date>, LedgerError>;
     /// Makes the copy of a day, whole or not at all, in place of an earlier one of that day, and removes all but the

@@ -52,6 +52,8 @@ sections! {
         tokens_max: usize = engine().tokens_max,
         /// Secrets are removed from messages before anything is written.
         redact: bool = engine().redacts,
+        /// A session without a new message for so many days is forgotten; 0: never.
+        keep_days: u32,
         /// Projects, as `app/project` or `project`, whose users search each other's memory too.
         shared_projects: Vec<String>,
     }

@@ -1,4 +1,4 @@
-//! The daily copy of the ledger: when it is made, what a deletion does to it, and a disk that takes none.
+//! The daily copy of the ledger: when it is made, what a deletion does to it, and a disk that takes none. Sessions that are kept for a time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use memory::{Engine, Forget, Parts};
-use model::{Date, Timestamp};
+use model::{Date, SessionKey, Timestamp};
 use ports::{Clock as _, JobId, JobKind, Jobs as _, LedgerError, NewJob, NoRoom, Retention};
 use testkit::ledger::MemoryLedger;
 use tokio::task::yield_now;
 
-use crate::stage::{Stage, say, session};
+use crate::stage::{Stage, finds, say, session};
 
 const LOOK: Duration = Duration::from_mins(5);
 
@@ -26,6 +26,10 @@ struct FullDisk {
 impl Retention for FullDisk {
     async fn drop_finished(&self, before: Timestamp) -> Result<usize, LedgerError> {
         self.ledger.drop_finished(before).await
+    }
+
+    async fn quiet_sessions(&self, before: Timestamp) -> Result<Vec<SessionKey>, LedgerError> {
+        self.ledger.quiet_sessions(before).await
     }
 
     async fn copies(&self) -> Result<Vec<Date>, LedgerError> {
@@ -107,6 +111,39 @@ async fn a_deletion_removes_the_copies_and_says_how_many() {
     pass(&stage, LOOK).await;
     assert!(newest(&engine).await.is_some(), "the next one has nothing of it");
     stage.drive(engine.shutdown()).await;
+}
+
+#[tokio::test]
+async fn a_session_without_a_new_message_for_so_many_days_is_forgotten() {
+    for keep_days in [0, 30] {
+        let mut stage = Stage::default();
+        stage.settings.keep_days = keep_days;
+        let engine = stage.open().await;
+        for name in ["old", "kept"] {
+            say(
+                &engine,
+                &session(name),
+                "ann",
+                0,
+                &format!("The {name} boat lies in Lisbon."),
+            )
+            .await;
+        }
+        stage.rest(&engine).await;
+        pass(&stage, Duration::from_hours(29 * 24)).await;
+        assert!(finds(&engine, "ann", "boat", "old boat").await, "it is not time");
+        say(&engine, &session("kept"), "ann", 1, "The kept boat has a sail.").await;
+        for _ in 0..25 {
+            pass(&stage, Duration::from_hours(1)).await;
+        }
+        stage.rest(&engine).await;
+        let is_kept = keep_days == 0;
+        assert_eq!(finds(&engine, "ann", "boat", "old boat").await, is_kept);
+        let texts = format!("{:?}{:?}", stage.ledger.everything(), stage.vault.entries());
+        assert_eq!(texts.contains("old boat"), is_kept, "{texts}");
+        assert!(finds(&engine, "ann", "boat", "kept boat").await);
+        stage.drive(engine.shutdown()).await;
+    }
 }
 
 #[tokio::test]

@@ -70,8 +70,7 @@ pub async fn check_all<L: Ledger + Conversations + History + Runs>(fresh: impl F
     jobs::a_page_shows_one_scope_newest_first(&fresh()).await;
     jobs::a_page_shows_a_stretch_of_time(&fresh()).await;
     jobs::old_successes_go_and_failures_stay(&fresh()).await;
-    copies::the_newest_are_kept(&fresh()).await;
-    copies::a_deletion_takes_them_along(&fresh()).await;
+    copies::check_all(&fresh).await;
     changes::a_record_comes_back(&fresh()).await;
     changes::files_that_share_are_named(&fresh()).await;
     changes::an_append_extends_a_record(&fresh()).await;

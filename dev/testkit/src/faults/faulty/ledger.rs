@@ -192,6 +192,11 @@ impl Retention for Faulty<dyn Retention> {
             .call("drop finished", self.inner.drop_finished(before), no_ledger)
             .await
     }
+    async fn quiet_sessions(&self, before: Timestamp) -> Result<Vec<SessionKey>, LedgerError> {
+        self.faults
+            .call("quiet sessions", self.inner.quiet_sessions(before), no_ledger)
+            .await
+    }
     async fn copies(&self) -> Result<Vec<Date>, LedgerError> {
         self.faults.call("copies", self.inner.copies(), no_ledger).await
     }

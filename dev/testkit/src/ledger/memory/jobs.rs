@@ -274,6 +274,15 @@ impl Retention for MemoryLedger {
         self.call(|state| Ok(state.drop_finished(before)))
     }
 
+    async fn quiet_sessions(&self, before: Timestamp) -> Result<Vec<SessionKey>, LedgerError> {
+        self.call(|state| {
+            let is_quiet = |session: &&SessionKey| state.touched.get(*session).is_some_and(|at| *at < before);
+            let mut quiet: Vec<_> = state.sessions.iter().filter(is_quiet).cloned().collect();
+            quiet.sort_by_key(|session| state.touched[session]);
+            Ok(quiet)
+        })
+    }
+
     async fn copies(&self) -> Result<Vec<Date>, LedgerError> {
         self.call(|state| Ok(state.copies.iter().copied().collect()))
     }
