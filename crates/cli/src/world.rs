@@ -283,6 +283,7 @@ fn settings(config: &Config, asks_only: bool) -> Result<MemorySettings, Failure>
         rerank_wait: models::seconds(config.rerank.timeout_seconds),
         task_retention_hours: config.tasks.retention_hours,
         keep_days: config.memory.keep_days,
+        describes_media: config.chat.media,
         redacts: config.memory.redact,
         records_history: config.history.enabled,
         shared: shared(config)?,

@@ -5,19 +5,27 @@
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use documents::Unreadable;
 use model::{Content, Part, PartKind};
-use ports::{BEGINNING_MAX_BYTES, DocumentReader, FileBytes, NewMessage, ReadError};
+use ports::{BEGINNING_MAX_BYTES, ChatRequest, DocumentReader, FileBytes, NewMessage, ReadError};
 use sha2::{Digest as _, Sha256};
 
 use crate::api::EngineError;
+use crate::rounds::patient;
 use crate::tasks::aside;
 use crate::world::World;
 
 /// The longest text of an attachment, in bytes. It stands in the file of its message, and a person reads that file.
 const TEXT_MAX_BYTES: usize = BEGINNING_MAX_BYTES;
+/// Prompt of the model that sees a picture or hears a sound.
+const DESCRIBE: &str = "Describe the attachment in at most three sentences. Write down each text that it shows, and what is said in it, word for \
+word and in its language. Answer with this alone.";
+const DESCRIPTION_TOKENS_MAX: u32 = 400;
+/// Time that an add waits for a description.
+const PATIENCE: Duration = Duration::from_secs(20);
 /// Digits of the SHA-256 by which a person finds a file again.
 const DIGEST_BYTES: usize = 8;
 
@@ -60,8 +68,8 @@ async fn take_in(world: &World, part: &mut Part, place: &str) -> Result<(), Engi
         // A page and a mail are what they are as text, too.
         (Some(text), _) if !media_type.is_empty() => named.file(reader, text.into(), media_type).await?,
         (Some(text), _) => named.quoted(&text),
-        (None, Some(bytes)) if is_picture_or_sound => Ok(named.unread(&bytes, "")),
-        (None, Some(bytes)) => named.file(reader, bytes, media_type).await?,
+        (None, Some(bytes)) if is_picture_or_sound => described(world, &named, part.kind, bytes).await,
+        (None, Some((bytes, _))) => named.file(reader, bytes, media_type).await?,
         // A name or an address alone: nothing is fetched.
         (None, None) => return Ok(()),
     };
@@ -69,8 +77,51 @@ async fn take_in(world: &World, part: &mut Part, place: &str) -> Result<(), Engi
     Ok(())
 }
 
-/// The bytes that the client sent, by themselves or as a `data:` address, which is no address then.
-async fn bytes_of(world: &World, part: &mut Part, place: &str) -> Result<Option<Bytes>, EngineError> {
+/// A picture or a sound in the words of the chat model, if it is to describe them; else the line about it.
+async fn described(
+    world: &World,
+    named: &AttachmentName,
+    kind: PartKind,
+    (bytes, letters): (Bytes, String),
+) -> Result<String, String> {
+    let Some(chat) = world
+        .parts
+        .chat
+        .as_deref()
+        .filter(|_| world.settings.describes_media)
+    else {
+        return Ok(named.unread(&bytes, ""));
+    };
+    let format = match *bytes {
+        [0xff, 0xd8, ..] => "jpeg",
+        [b'G', b'I', b'F', ..] => "gif",
+        [b'R', b'I', b'F', b'F', ..] if kind == PartKind::Audio => "wav",
+        [b'R', b'I', b'F', b'F', ..] => "webp",
+        _ if kind == PartKind::Audio => "mp3",
+        _ => "png",
+    };
+    let request = ChatRequest {
+        is_awaited: true,
+        attached: Some(if kind == PartKind::Audio {
+            format!(r#"{{"type":"input_audio","input_audio":{{"data":"{letters}","format":"{format}"}}}}"#)
+        } else {
+            format!(r#"{{"type":"image_url","image_url":{{"url":"data:image/{format};base64,{letters}"}}}}"#)
+        }),
+        ..ChatRequest::new(DESCRIBE, &named.shown, DESCRIPTION_TOKENS_MAX)
+    };
+    let answer = patient(&*world.parts.clock, chat, request, PATIENCE).await;
+    match answer.inspect_err(|error| tracing::warn!(%error, "no description of an attachment")) {
+        Ok(reply) => named.quoted(reply.content.trim()),
+        Err(_) => Ok(named.unread(&bytes, "the chat model did not describe it")),
+    }
+}
+
+/// The bytes that the client sent, by themselves or as a `data:` address, which is no address then; and their base64.
+async fn bytes_of(
+    world: &World,
+    part: &mut Part,
+    place: &str,
+) -> Result<Option<(Bytes, String)>, EngineError> {
     let is_data = |uri: &mut String| uri.get(..5).is_some_and(|it| it.eq_ignore_ascii_case("data:"));
     let (field, letters) = match (part.base64.take(), part.uri.take_if(is_data)) {
         (Some(letters), _) => ("base64", Some(letters)),
@@ -81,7 +132,11 @@ async fn bytes_of(world: &World, part: &mut Part, place: &str) -> Result<Option<
         (None, None) => return Ok(None),
     };
     let _turn = world.busy().await;
-    let decoding = aside(move || letters.and_then(|letters| documents::base64(letters.as_bytes())));
+    let decode = |mut letters: String| {
+        letters.retain(|letter| !letter.is_ascii_whitespace());
+        Some((documents::base64(letters.as_bytes())?.into(), letters))
+    };
+    let decoding = aside(move || letters.and_then(decode));
     let bytes = decoding.await.map_err(|ended| match ended.try_into_panic() {
         Ok(panic) => resume_unwind(panic),
         Err(_) => EngineError::Stopping,
@@ -91,7 +146,7 @@ async fn bytes_of(world: &World, part: &mut Part, place: &str) -> Result<Option<
             "{place}.{field}: is not base64: send the file's bytes in base64"
         ))
     };
-    bytes.ok_or_else(problem).map(|bytes| Some(bytes.into()))
+    bytes.ok_or_else(problem).map(Some)
 }
 
 fn too_long(bytes: usize) -> String {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use extract::follow_up;
 use futures::future::try_join_all;
-use ports::{Chat, ChatError, ChatRequest};
+use ports::{Chat, ChatError, ChatReply, ChatRequest, Clock};
 use recall::{Hit, Ranking, Shortlist, cut_to_tokens};
 use text::chain;
 
@@ -63,6 +63,22 @@ pub(crate) async fn search(world: &World, search: Search) -> Result<Option<Found
     Ok(Some(found))
 }
 
+/// The answer of a chat model, which can be busy with a conversation for longer than somebody waits.
+pub(crate) async fn patient(
+    clock: &dyn Clock,
+    chat: &dyn Chat,
+    request: ChatRequest,
+    patience: Duration,
+) -> Result<ChatReply, ChatError> {
+    tokio::select! {
+        biased;
+        reply = chat.complete(request) => reply,
+        () = clock.sleep(patience) => Err(ChatError::Unavailable {
+            reason: "the chat model was busy for too long".to_owned(),
+        }),
+    }
+}
+
 /// The queries that the chat model adds.
 async fn further(
     world: &World,
@@ -77,13 +93,7 @@ async fn further(
         schema: Some((prompt.schema_name, prompt.schema_json)),
         ..ChatRequest::new(prompt.system, prompt.user, prompt.tokens_max)
     };
-    let reply = tokio::select! {
-        biased;
-        reply = chat.complete(request) => reply?,
-        () = world.parts.clock.sleep(PATIENCE) => return Err(ChatError::Unavailable {
-            reason: "the chat model was busy for too long".to_owned(),
-        }),
-    };
+    let reply = patient(&*world.parts.clock, chat, request, PATIENCE).await?;
     follow_up::queries(&reply.content, &search.query).ok_or_else(|| ChatError::Refused {
         reason: "the chat model's answer has no queries".to_owned(),
     })

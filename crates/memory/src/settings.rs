@@ -34,6 +34,8 @@ text::defaults! {
         pub task_retention_hours: u32 = 168,
         /// A session without a new message for so many days is forgotten; 0: never.
         pub keep_days: u32,
+        /// The chat model describes pictures and sounds in messages.
+        pub describes_media: bool,
         /// Secrets are removed from messages before anything is written.
         pub redacts: bool = true,
         /// Changes of the vault are recorded in its history, if it has one. Deleted memories leave the history in any case.

@@ -84,6 +84,8 @@ pub struct ChatRequest {
     pub is_awaited: bool,
     /// The slot of a server with several that is to answer; none: the server chooses.
     pub slot: Option<u32>,
+    /// A picture or a sound in the last message: a part of its content in the chat dialect, as JSON text.
+    pub attached: Option<String>,
 }
 
 impl ChatRequest {
@@ -99,6 +101,7 @@ impl ChatRequest {
             tokens_max,
             is_awaited: false,
             slot: None,
+            attached: None,
         }
     }
 }

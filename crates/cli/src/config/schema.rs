@@ -169,6 +169,8 @@ sections! {
         base_url: String,
         api_key: String,
         timeout_seconds: u32 = 60,
+        /// The model also describes pictures and sounds in messages.
+        media: bool,
     }
 
     /// Part of the index that stays in memory.

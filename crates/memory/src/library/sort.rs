@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use documents::taxonomy::{self, Category, OTHERS};
 use model::{Scope, dot};
-use ports::{ChatError, ChatRequest, EmbedError, EmbedPurpose, ReadDocument, TAXONOMY};
+use ports::{ChatRequest, EmbedError, EmbedPurpose, ReadDocument, TAXONOMY};
 
 use crate::library::api::KnowledgeError;
 use crate::library::knowledge::Knowledge;
+use crate::rounds::patient;
 
 /// How alike a document and a category's description must be, as a cosine.
 const LIKENESS_MIN: f32 = 0.15;
@@ -66,14 +67,7 @@ impl Knowledge {
             schema: Some(("category".to_owned(), prompt.schema)),
             ..ChatRequest::new(prompt.system, prompt.user, prompt.tokens_max)
         };
-        let answer = tokio::select! {
-            biased;
-            answer = chat.complete(request) => answer,
-            () = self.parts.clock.sleep(PATIENCE) => Err(ChatError::Unavailable {
-                reason: "the chat model was busy for too long".to_owned(),
-            }),
-        };
-        match answer {
+        match patient(&*self.parts.clock, &**chat, request, PATIENCE).await {
             Ok(reply) => taxonomy::answer(&reply.content, categories),
             Err(error) => {
                 tracing::warn!(%error, "chat model unavailable; the embedder chooses the document's category");

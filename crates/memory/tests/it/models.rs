@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use memory::{Add, Engine, MemorizeStatus};
-use model::EntryKind;
-use ports::ChatError;
+use model::{Content, EntryKind, Part, PartKind};
+use ports::{ChatError, NewMessage};
 use testkit::models::ScriptedChat;
 
 use crate::stage::{Stage, add, finds, flush, said, say, session, turns};
@@ -308,4 +308,71 @@ async fn a_model_that_always_waits_does_not_fill_the_buffer() {
         buffered <= 20,
         "{buffered} messages wait for the model to change its mind"
     );
+}
+
+/// A message with an attachment of that kind.
+fn attached(kind: PartKind, base64: &str) -> NewMessage {
+    let mut new = said(&session("s"), "ann", 0, "");
+    let part = Part {
+        kind,
+        text: None,
+        uri: None,
+        base64: Some(base64.to_owned()),
+        ext: None,
+        name: Some("boat".to_owned()),
+        extras_json: None,
+    };
+    new.message.content = Content::Parts(vec![part]).into();
+    new.client_id = Some(format!("{kind:?} {base64}"));
+    new
+}
+
+#[tokio::test]
+async fn a_model_describes_pictures_and_sounds_if_it_is_to() {
+    for (describes_media, answers) in [(true, true), (true, false), (false, true)] {
+        let mut stage = with(ScriptedChat::answering(move |request| match &request.attached {
+            Some(part) if answers && part.contains("input_audio") => {
+                Ok("A man says: leave at noon.".to_owned())
+            }
+            Some(part) if answers && part.contains("data:image/jpeg;base64,/9j/4AAQ") => {
+                Ok("A red boat on a slip.\n".to_owned())
+            }
+            _ => Err(ChatError::Refused {
+                reason: "planted".to_owned(),
+            }),
+        }));
+        stage.settings.describes_media = describes_media;
+        let engine = stage.open().await;
+        let messages = vec![
+            attached(PartKind::Image, "/9j/4A\nAQ"),
+            attached(PartKind::Audio, "AAEC"),
+        ];
+        let added = stage.drive(engine.add(add(&session("s"), messages))).await;
+        added.expect("it is accepted, whatever the model does");
+        let texts: Vec<String> = stage
+            .ledger
+            .everything()
+            .iter()
+            .map(|(message, _)| message.text())
+            .collect();
+        let [picture, sound] = &texts[..] else {
+            panic!("{texts:?}")
+        };
+        if describes_media && answers {
+            assert_eq!(picture, "[image: boat]\n> A red boat on a slip.");
+            assert_eq!(sound, "[audio: boat]\n> A man says: leave at noon.");
+            assert_eq!(turns(&engine, "ann", "red boat").await[0], *picture);
+        } else {
+            let why = if describes_media {
+                "not read: the chat model did not describe it]"
+            } else {
+                "not read]"
+            };
+            assert!(
+                picture.starts_with("[image: boat, 6 bytes, sha256 ") && picture.ends_with(why),
+                "{picture}"
+            );
+        }
+        stage.drive(engine.shutdown()).await;
+    }
 }

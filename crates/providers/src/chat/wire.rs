@@ -48,11 +48,16 @@ pub(super) fn request(model: &str, request: &ChatRequest, form: Form) -> Result<
         ChatRole::User => "user",
         ChatRole::Assistant => "assistant",
     };
-    let messages: Vec<Value> = request
+    let mut messages: Vec<Value> = request
         .messages
         .iter()
         .map(|m| json!({ "role": role(m.role), "content": m.content }))
         .collect();
+    if let (Some(part), Some(last)) = (&request.attached, messages.last_mut()) {
+        let part: Value =
+            serde_json::from_str(part).map_err(|error| format!("the attachment is not JSON: {error}"))?;
+        last["content"] = json!([{ "type": "text", "text": last["content"] }, part]);
+    }
     let limit = if form.newer_limit {
         "max_completion_tokens"
     } else {

@@ -62,6 +62,15 @@ async fn a_request_is_sent_as_written_and_its_answer_read() {
     assert_eq!(sent.json(), expected);
     chat(&server).complete(request(None)).await.expect("it answers");
     assert_eq!(form(&server.requests()[1]), None);
+    let picture = json!({ "type": "image_url", "image_url": { "url": "data:image/png;base64,AAEC" } });
+    let with_picture = ChatRequest {
+        attached: Some(picture.to_string()),
+        ..request(None)
+    };
+    chat(&server).complete(with_picture).await.expect("it answers");
+    let content = json!([{ "type": "text", "text": "hello" }, picture]);
+    assert_eq!(server.requests()[2].json()["messages"][1]["content"], content);
+    assert_eq!(server.requests()[2].json()["messages"][0]["content"], "be brief");
 }
 
 #[tokio::test]
