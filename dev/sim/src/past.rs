@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use memory::RecordedChange;
 use model::Entry;
-use ports::By;
+use ports::{By, VaultPath};
 
 use crate::book::{Fate, Place, words};
 use crate::steps::Run;
@@ -72,7 +72,10 @@ impl Run {
         let is_told = matches!(&change.by, By::Run { undoes: Some(of), .. } if *of == run.id);
         let entries = self.entries().await?;
         let is_its = |entry: &Entry| names(&added, entry) && !names(&removed, entry);
-        let stands = entries.iter().find(|(_, entry)| is_its(entry));
+        // Another owner's copy, which another run wrote, has the same id in another file.
+        let is_touched = |path: &VaultPath| touched.contains(&format!("a/{path}\n"));
+        let mut standing = entries.iter().filter(|(path, _)| is_touched(path));
+        let stands = standing.find(|(_, entry)| is_its(entry));
         match stands {
             _ if !is_told => Err(format!("{change:?} does not say that it takes back {run:?}")),
             Some((path, entry)) => Err(format!(

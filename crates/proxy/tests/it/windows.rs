@@ -125,7 +125,7 @@ async fn what_quipu_adds_to_a_turn_is_in_no_summary_and_is_not_found() {
         family: None,
     };
     let contexts = stage.proxy.contexts();
-    for turn in 0..40 {
+    for turn in 0..60 {
         client.says(&format!("Which station comes after number {turn}?"));
         let mut request = client.request();
         request.conversation.clone_from(&whose.conversation);
@@ -134,10 +134,9 @@ async fn what_quipu_adds_to_a_turn_is_in_no_summary_and_is_not_found() {
         // Each turn is told the time.
         stage.clock.advance(Duration::from_hours(1));
         let archives = contexts.archives(&whose).await.expect("summaries");
-        if !archives.is_empty() {
-            let texts: Vec<&str> = archives.iter().map(|archive| archive.text.as_str()).collect();
-            let texts = texts.concat();
-            assert!(texts.contains("Which station comes after number 0?"), "{texts}");
+        let texts: Vec<&str> = archives.iter().map(|archive| archive.text.as_str()).collect();
+        let texts = texts.concat();
+        if texts.contains("Which station comes after number") {
             assert!(
                 !texts.contains("quipu-time") && !texts.contains("Current date"),
                 "{texts}"

@@ -1,9 +1,6 @@
 //! Headings of a profile's statements.
 //!
-//! Owns: the headings, their worth, and the words that lead to them. Never: whether a statement is true.
-
-use std::collections::HashMap;
-use std::sync::LazyLock;
+//! Owns: the headings, and their worth. Never: whether a statement is true, or a guess from a word of it.
 
 text::worded! {
     /// A heading of a profile.
@@ -59,67 +56,18 @@ impl ProfileCategory {
     }
 }
 
-/// Words that lead to a heading; the first heading of which a word is there.
-const WORDS: [(ProfileCategory, &str); 5] = [
-    (Wishes, "answers reply replies respond addressed"),
-    (
-        Family,
-        "wife husband spouse fiancé fiancée fiance fiancee partner girlfriend boyfriend son sons daughter daughters \
-         sister sisters brother brothers mother father mum mom dad parents child children kid kids baby twins cousin \
-         aunt uncle niece nephew grandmother grandfather grandma grandpa grandchildren married engaged divorced dog \
-         dogs cat cats puppy kitten pet pets rabbit parrot horse",
-    ),
-    (
-        Health,
-        "allergic allergy allergies vegan vegetarian gluten lactose diabetes diabetic asthma migraine migraines diet \
-         medication insulin therapy pregnant anxiety depression arthritis celiac coeliac eat eats meat sober",
-    ),
-    (
-        Work,
-        "works working job company startup office employer colleague colleagues boss promoted career freelances \
-         freelancer nurse engineer developer teacher doctor lawyer baker designer manager accountant retired profession",
-    ),
-    (
-        Home,
-        "lives living moved home flat house apartment neighbourhood born hometown grew",
-    ),
-];
-
-/// By stem, the first heading that a word leads to.
-static HEADINGS: LazyLock<HashMap<String, usize>> = LazyLock::new(|| {
-    let mut headings = HashMap::new();
-    for (at, (_, list)) in WORDS.iter().enumerate() {
-        for stem in stems(list) {
-            headings.entry(stem).or_insert(at);
-        }
-    }
-    headings
-});
-
-fn stems(text: &str) -> impl Iterator<Item = String> {
-    let words = text.split(|c: char| !(c.is_alphanumeric() || c == '\''));
-    words
-        .filter(|word| !word.is_empty())
-        .map(|word| text::stem(word).into_owned())
-}
-
-fn by_words(text: &str) -> Option<ProfileCategory> {
-    let first = stems(text).filter_map(|stem| HEADINGS.get(&stem)).min();
-    first.map(|at| WORDS[*at].0)
-}
-
-/// The heading of a statement about a person; none if it is not lasting.
+/// The heading of a statement about a person; none if it is not lasting. What somebody's life is about, rules do not guess.
 pub(super) fn category(text: &str) -> Option<ProfileCategory> {
     let lower = text.to_lowercase();
-    if let Some((whose, _)) = lower.split_once(" name is") {
-        return by_words(whose).or(Some(Name));
+    if lower
+        .split_once(": \"")
+        .is_some_and(|(who, _)| who == "i ask" || who.ends_with(" asks"))
+    {
+        return Some(Wishes);
     }
     let of_a_day = ["yesterday", "today", "tomorrow", "ago", "weekend", "week"];
     let is_of_a_day = lower
         .split(|c: char| !c.is_alphanumeric())
         .any(|word| of_a_day.contains(&word));
-    if is_of_a_day && !lower.contains(" every ") {
-        return None;
-    }
-    by_words(&lower).or(Some(Life))
+    (!is_of_a_day || lower.contains(" every ")).then_some(Life)
 }

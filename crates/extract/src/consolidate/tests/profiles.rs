@@ -90,22 +90,12 @@ impl Shelf {
 #[test]
 fn statements_stand_under_their_headings() {
     for (text, category) in [
-        ("Ann lives in Porto.", ProfileCategory::Home),
-        ("Ann is a nurse.", ProfileCategory::Work),
-        ("Ann's sister is called Mia.", ProfileCategory::Family),
-        ("Ann is allergic to nuts.", ProfileCategory::Health),
-        ("Ann doesn't eat meat.", ProfileCategory::Health),
-        ("Ann speaks French and Spanish.", ProfileCategory::Life),
-        ("Ann loves old films.", ProfileCategory::Life),
-        ("Ann owns a red bike.", ProfileCategory::Life),
-        ("Ann plays the cello.", ProfileCategory::Life),
-        ("Ann prefers short answers.", ProfileCategory::Wishes),
-        ("Ann's dog is called Rex.", ProfileCategory::Family),
-        ("Ann's goldfish is called Bob.", ProfileCategory::Life),
-        ("Ann's boat is called Marula.", ProfileCategory::Life),
-        ("Ann's company is called Tilework.", ProfileCategory::Work),
-        ("Ann's gazebo is called Utopia.", ProfileCategory::Life),
-        ("Ann wants to sail round the world.", ProfileCategory::Life),
+        ("Ann asks: \"always answer in metric\".", ProfileCategory::Wishes),
+        ("I ask: \"keep your answers short\".", ProfileCategory::Wishes),
+        // No word decides what a life is about.
+        ("Ann lives in Porto.", ProfileCategory::Life),
+        ("Ann prefers short answers.", ProfileCategory::Life),
+        ("Ann's dog is called Rex.", ProfileCategory::Life),
     ] {
         let items = by_rules(&[fact(1, text)]);
         assert_eq!(items[0].subject, category.as_str(), "{text}");
@@ -178,7 +168,7 @@ fn what_a_person_took_out_is_not_made_again_from_the_same_facts() {
     let mut facts = vec![fact(1, "Ann lives in Porto."), fact(2, "Ann is a nurse.")];
     let mut shelf = Shelf::default();
     shelf.learn(&facts);
-    shelf.standing.retain(|(_, item)| item.subject != "Work");
+    shelf.standing.retain(|(_, item)| item.body != "Ann is a nurse.");
     facts.push(fact(3, "Ann plays the cello."));
     for _ in 0..2 {
         shelf.learn(&facts);
@@ -194,7 +184,8 @@ fn too_many_statements_are_compacted_to_those_worth_most() {
     let mut facts: Vec<Fact> = (0..60)
         .map(|n| fact(n, &format!("Ann owns a boat number {n} of oak{n}.")))
         .collect();
-    facts.push(fact(0, "Ann lives in Porto."));
+    let wish = "Ann asks: \"keep your answers short\".";
+    facts.push(fact(0, wish));
     let mut shelf = Shelf::default();
     shelf.learn(&facts[..40]);
     assert_eq!(shelf.standing.len(), 40);
@@ -203,7 +194,7 @@ fn too_many_statements_are_compacted_to_those_worth_most() {
     let theirs = one.clone();
     shelf.learn(&facts);
     assert_eq!(shelf.standing.len(), ITEMS_LEFT);
-    assert!(shelf.says("Ann lives in Porto.") && shelf.standing.contains(&theirs));
+    assert!(shelf.says(wish) && shelf.standing.contains(&theirs));
     assert!(
         shelf.says("Ann owns a boat number 59 of oak59."),
         "of equals the newest"
@@ -251,7 +242,7 @@ fn a_model_begins_and_changes_a_profile() {
     );
     let work = &said.items[1];
     assert_eq!(work.sources, facts[1].sources, "the wrong number was cited");
-    assert_eq!(work.subject, "Work", "a heading of its own");
+    assert_eq!(work.subject, "Life", "a heading of the model's own");
     let entries: Vec<(String, ProfileStatement)> =
         said.items.iter().map(|item| (item.id(), item.clone())).collect();
     let standing: Vec<ProfileEntry<'_>> = entries

@@ -42,11 +42,14 @@ fn reply(request: &Value, _: usize) -> Reply {
             });
             return Reply::text(skill.to_string());
         }
+        if request["response_format"]["json_schema"]["name"] == "facts" {
+            return Reply::text(json!({"facts": []}).to_string());
+        }
         let asked = messages[1]["content"].as_str().unwrap_or_default();
         let last = asked.rsplit_once("\"last\": ").map_or("0", |(_, last)| last);
         let digits = last.find(|c: char| !c.is_ascii_digit()).unwrap_or(last.len());
         let last: usize = last[..digits].parse().unwrap_or_default();
-        let part = json!({"last": last, "title": "A talk", "summary": "A talk.", "facts": []});
+        let part = json!({"last": last, "title": "A talk", "summary": "A talk."});
         return Reply::text(json!({"parts": [part]}).to_string());
     }
     match messages
@@ -250,12 +253,16 @@ async fn run_post_response_tasks_does_not_fire_extraction_concurrently() {
     shared.chat("sess-Y", "hello").await;
     assert_eq!(shared.jobs().len(), 0, "not beside the chat");
     shared.flush("sess-Y").await;
-    while shared.jobs().len() < 2 || shared.gate.stats().running {
+    while shared.jobs().len() < 3 || shared.gate.stats().running {
         tokio::task::yield_now().await;
     }
     let jobs = shared.jobs();
     let names: Vec<&str> = jobs.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["memory", "skill"], "each once, one after the other");
+    assert_eq!(
+        names,
+        ["memory", "facts", "skill"],
+        "each once, one after the other"
+    );
     for (name, body) in &jobs {
         let asked = body["messages"][1]["content"].as_str().expect("text");
         assert!(asked.contains("hello"), "{name} is of this session: {asked}");
