@@ -12,7 +12,10 @@ use std::collections::BTreeSet;
 use model::Message;
 use text::{Language, each_word};
 
-use crate::facts::statement::{ClauseSigns, Closed, clauses};
+use crate::facts::statement::Closed::{
+    self, Am, Asks, Be, Joint, Not, Other, Own, Points, Speaker, Was, You,
+};
+use crate::facts::statement::{ClauseSigns, clauses};
 use crate::facts::{Fact, SECRETS, account};
 use crate::prompt::{Prompt, facts_request};
 use crate::sentence::sentences;
@@ -22,20 +25,14 @@ use crate::words::words;
 const FACT_CHARS_MAX: usize = 300;
 
 /// Words with which a clause states nothing of its speaker's: it supposes, asks, speaks to somebody, or needs the talk before it.
-const UNSTATED: [Closed; 4] = [Closed::Doubt, Closed::You, Closed::Asks, Closed::Points];
-const SUBJECTS: [Closed; 2] = [Closed::Speaker, Closed::Am];
-const NEXT: [Closed; 5] = [
-    Closed::Joint,
-    Closed::Other,
-    Closed::Own,
-    Closed::Speaker,
-    Closed::Points,
-];
+const UNSTATED: [Closed; 4] = [Closed::Doubt, You, Asks, Points];
+const SUBJECTS: [Closed; 2] = [Speaker, Am];
+const NEXT: [Closed; 5] = [Joint, Other, Own, Speaker, Points];
 /// Other languages may leave out who does something.
 const SAYING_WHO: [Language; 3] = [Language::English, Language::German, Language::French];
-const JOINING: [Closed; 3] = [Closed::Am, Closed::Be, Closed::Was];
-const PERSONS: [Closed; 4] = [Closed::Speaker, Closed::Am, Closed::Own, Closed::Other];
-const FIRST_PERSONS: [Closed; 3] = [Closed::Speaker, Closed::Am, Closed::Own];
+const JOINING: [Closed; 3] = [Am, Be, Was];
+const PERSONS: [Closed; 4] = [Speaker, Am, Own, Other];
+const FIRST_PERSONS: [Closed; 3] = [Speaker, Am, Own];
 
 /// Why a statement was left out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -90,7 +87,7 @@ impl<'a> StatedTalk<'a> {
                 .filter(is_stated)
                 .map(str::to_owned)
                 .collect();
-            let denies = |clause: &String| ClauseSigns::of(clause, language).has(&[Closed::Not]);
+            let denies = |clause: &String| ClauseSigns::of(clause, language).has(&[Not]);
             // A denial holds for its own clause.
             if stated.len() > 1 && !stated.iter().any(denies) {
                 stated.push(stated.join(", "));
@@ -144,7 +141,7 @@ impl<'a> StatedTalk<'a> {
                 let claim = ModelClaim::of(told, said);
                 let missing = claim.missing(&said.words);
                 // Who "she" is was said earlier, and is a source as well.
-                let needs_earlier = with_earlier && !missing.is_empty() && said.signs.has(&[Closed::Other]);
+                let needs_earlier = with_earlier && !missing.is_empty() && said.signs.has(&[Other]);
                 let earlier = needs_earlier
                     .then(|| self.earlier(at, &claim, &missing))
                     .flatten();
@@ -226,7 +223,7 @@ impl ModelClaim {
         if self.speaker.is_empty() {
             return match () {
                 () if self.signs.begins(&SUBJECTS) => ClaimSubject::Speaker,
-                () if self.signs.begins(&[Closed::Own]) => ClaimSubject::Theirs,
+                () if self.signs.begins(&[Own]) => ClaimSubject::Theirs,
                 () => ClaimSubject::Another,
             };
         }
@@ -271,7 +268,7 @@ impl ModelClaim {
 
     /// Whether it says something, in the sense in which it was said, and of the same subject.
     fn fits(&self, said: &SaidClause<'_>, earlier: Option<&SaidClause<'_>>) -> Result<(), Doubt> {
-        if self.signs.has(&[Closed::Not]) != said.signs.has(&[Closed::Not]) || !self.holds_as(said) {
+        if self.signs.has(&[Not]) != said.signs.has(&[Not]) || !self.holds_as(said) {
             return Err(Doubt::Sense);
         }
         let is_joined = self.signs.has(&JOINING);
@@ -280,10 +277,10 @@ impl ModelClaim {
             return Err(Doubt::Form);
         }
         // A pronoun of the message points out of the statement, and who were not joined did not do it together.
-        let mut others = self.signs.all(&[Closed::Other]);
+        let mut others = self.signs.all(&[Other]);
         let points = others.any(|(_, word)| said.signs.names(word))
-            || self.signs.has(&[Closed::Doubt, Closed::You, Closed::Asks])
-            || self.signs.has(&[Closed::Joint]) && !said.signs.has(&[Closed::Joint])
+            || self.signs.has(&[Closed::Doubt, You, Asks])
+            || self.signs.has(&[Joint]) && !said.signs.has(&[Joint])
             || !self.speaker.is_empty() && self.signs.has(&FIRST_PERSONS);
         if points || !self.is_about(said, earlier) {
             return Err(Doubt::Subject);
@@ -294,10 +291,9 @@ impl ModelClaim {
     /// Whether it is so now where it was said to be, and not where it was: "I am" and "I have" are "is" and "has" of another. What a
     /// speaker says of themselves goes with its verb: "I used to live in Rome" is not "lives in Rome".
     fn holds_as(&self, said: &SaidClause<'_>) -> bool {
-        let now = said.signs.has(&[Closed::Am, Closed::Be]) || said.words.contains("am");
+        let now = said.signs.has(&[Am, Be]) || said.words.contains("am");
         let mut joined = self.signs.all(&JOINING);
-        let is_kept =
-            |joined: &(Closed, String)| said.signs.names(&joined.1) || joined.0 != Closed::Was && now;
+        let is_kept = |joined: &(Closed, String)| said.signs.names(&joined.1) || joined.0 != Was && now;
         let telling: BTreeSet<String> = self.telling.iter().cloned().collect();
         let has_verb = |verb: &String| self.is_in(verb, &telling);
         joined.all(is_kept)
@@ -305,8 +301,8 @@ impl ModelClaim {
     }
 
     fn is_about(&self, said: &SaidClause<'_>, earlier: Option<&SaidClause<'_>>) -> bool {
-        let is_of_others = said.signs.has(&[Closed::Other]) && !said.signs.has(&FIRST_PERSONS);
-        let owns = earlier.is_some_and(|earlier| earlier.signs.has(&[Closed::Own]));
+        let is_of_others = said.signs.has(&[Other]) && !said.signs.has(&FIRST_PERSONS);
+        let owns = earlier.is_some_and(|earlier| earlier.signs.has(&[Own]));
         let mut persons = said.signs.all(&PERSONS);
         let is_theirs = persons.next().is_some_and(|(first, _)| SUBJECTS.contains(first));
         match self.whose {

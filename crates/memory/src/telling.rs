@@ -53,16 +53,13 @@ pub(crate) async fn tell(world: &World, cell: &Cell, attempt: u32) -> Result<Tel
     let zone = &world.settings.zone;
     let parts = match world.passes.answer(&cell.id) {
         Some(part) => vec![part],
-        None => match asked(
-            world,
-            Interview::parts(&cell.messages, zone, Tail::Closed),
-            attempt,
-        )
-        .await?
-        {
-            Some(answer) => answer.parts,
-            None => return Ok(told.entitled(title)),
-        },
+        None => {
+            let question = Interview::parts(&cell.messages, zone, Tail::Closed);
+            match asked(world, question, attempt).await? {
+                Some(answer) => answer.parts,
+                None => return Ok(told.entitled(title)),
+            }
+        }
     };
     let added = match Interview::facts(&cell.messages, &told.facts) {
         Some(question) => asked(world, question, attempt).await?,

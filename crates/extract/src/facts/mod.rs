@@ -103,11 +103,8 @@ pub(crate) fn scene(messages: &[Message]) -> usize {
     if !answers.is_empty() && people.len() > 1 {
         return 0;
     }
-    let is_story = answers.len() >= STORY_ANSWERS_MIN;
-    let story = answers
-        .first()
-        .filter(|_| is_story)
-        .map(|at| at.saturating_sub(1));
+    let is_story = |_: &&usize| answers.len() >= STORY_ANSWERS_MIN;
+    let story = answers.first().filter(is_story).map(|at| at.saturating_sub(1));
     let sets = |message: &Message| {
         let text = visible::own_words(message);
         material::is_played(&text.to_lowercase()) || sentences(&text).into_iter().any(statement::casts)
