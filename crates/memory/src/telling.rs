@@ -51,14 +51,13 @@ pub(crate) async fn tell(world: &World, cell: &Cell, attempt: u32) -> Result<Tel
         return Ok(told.entitled(title));
     };
     let zone = &world.settings.zone;
-    let parts = match world.passes.answer(&cell.id) {
-        Some(part) => vec![part],
-        None => {
-            let question = Interview::parts(&cell.messages, zone, Tail::Closed);
-            match asked(world, question, attempt).await? {
-                Some(answer) => answer.parts,
-                None => return Ok(told.entitled(title)),
-            }
+    let parts = if let Some(part) = world.passes.answer(&cell.id) {
+        vec![part]
+    } else {
+        let question = Interview::parts(&cell.messages, zone, Tail::Closed);
+        match asked(world, question, attempt).await? {
+            Some(answer) => answer.parts,
+            None => return Ok(told.entitled(title)),
         }
     };
     let added = match Interview::facts(&cell.messages, &told.facts) {

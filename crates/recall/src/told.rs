@@ -96,17 +96,16 @@ pub fn told(ranking: &Ranking, question: &str, asker: &Owner, zone: &Zone, reade
 
 /// The hits that may be told, the best first.
 fn given(ranking: &Ranking, best: f32) -> Vec<&Hit> {
-    let is_given = |hit: &&Hit| !hit.doc.is_version() && !(hit.is_withdrawn && hit.taken_back.is_empty());
+    let is_kept_back = |hit: &Hit| hit.doc.is_version() || hit.is_withdrawn && hit.taken_back.is_empty();
     let mut hits: Vec<&Hit> = ranking
         .messages
         .iter()
-        .filter(|hit| says(hit))
-        .filter(is_given)
+        .filter(|hit| says(hit) && !is_kept_back(hit))
         .collect();
     let sources: BTreeSet<&str> = hits.iter().map(|hit| &*hit.doc.key.id).collect();
     // A fact is left out if its message is included, or matched but is left out.
     let is_new = |fact: &&Hit| fact.doc.sources.iter().all(|id| !sources.contains(id.as_str()));
-    hits.extend(facts(ranking).filter(is_given).filter(is_new));
+    hits.extend(facts(ranking).filter(|fact| !is_kept_back(fact) && is_new(fact)));
     hits.retain(|hit| weight(hit) >= best * BESIDE_SHARE);
     hits.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
     hits
