@@ -75,7 +75,7 @@ impl fmt::Display for Reply {
         }
         write!(f, "{}, {}", date(&self.timestamp), self.id)?;
         if let Some(until) = &self.until {
-            write!(f, "; no longer, since {}", date(until))?;
+            write!(f, "; ended by {}", date(until))?;
         }
         if let Some(older) = &self.replaced {
             let (text, day) = (model::one_line(&older.text), date(&older.timestamp));
@@ -134,7 +134,7 @@ mod tests {
         let fact = json!([{"id": "f3", "text": "I like tea."}]);
         assert_eq!(line(&fact).as_deref(), Some("I like tea. (1 February 2025, f3)"));
         let ended = json!([{"id": "f3", "text": "I like tea.", "until": "2025-03-02T18:00:00Z"}]);
-        let expected = "I like tea. (1 February 2025, f3; no longer, since 2 March 2025)";
+        let expected = "I like tea. (1 February 2025, f3; ended by 2 March 2025)";
         assert_eq!(line(&ended).as_deref(), Some(expected));
     }
 
