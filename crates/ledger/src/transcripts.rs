@@ -74,10 +74,13 @@ fn append(
     for ((new, is_again), original) in messages.into_iter().zip(again).zip(copied) {
         let client_id = new.client_id.as_deref();
         let content = words::content(connection, &new)?;
-        let seen = match (client_id, &content) {
-            (Some(client_id), _) => first_of(connection, place, client_id)?,
-            (None, Some(content)) => words::equal(connection, (place, first_ordinal), content)?,
-            (None, None) => None,
+        let named = match client_id {
+            Some(client_id) => first_of(connection, place, client_id)?,
+            None => None,
+        };
+        let seen = match named {
+            None => words::equal(connection, (place, first_ordinal), &content)?,
+            named => named,
         };
         let seen = seen.or(original);
         let was_forgotten =
@@ -163,11 +166,12 @@ pub(crate) fn insert(
     place: SessionRows,
     ordinal: i64,
     new: NewMessage,
-    content: Option<Vec<u8>>,
+    content: Vec<u8>,
 ) -> LedgerResult<()> {
     let NewMessage {
         message, client_id, ..
     } = new;
+    let content = client_id.is_none().then_some(content);
     let (id, time) = (message.id.clone(), message.time.millis());
     let (kind, speaker) = speaker_of(&message);
     let payload = payload_of(message)?;

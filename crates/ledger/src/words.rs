@@ -133,18 +133,15 @@ pub(crate) fn equal(
     Ok(id.map(MessageId::new))
 }
 
-/// Stands for all that a client sent of a message without an id of its own.
-pub(crate) fn content(connection: &Connection, new: &NewMessage) -> LedgerResult<Option<Vec<u8>>> {
-    if new.client_id.is_some() {
-        return Ok(None);
-    }
+/// Stands for all that a client sent of a message but the id that it gave it.
+pub(crate) fn content(connection: &Connection, new: &NewMessage) -> LedgerResult<Vec<u8>> {
     let stands_for = match &new.repeat_key {
         Some(key) => key.clone(),
         None => payload_of(new.message.without_names())?,
     };
     let mut digest = HiddenWords::with_key(connection)?.digest(stands_for.as_bytes());
     digest.truncate(CONTENT_BYTES);
-    Ok(Some(digest))
+    Ok(digest)
 }
 
 fn message(

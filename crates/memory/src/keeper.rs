@@ -12,6 +12,7 @@ use crate::api::EngineError;
 use crate::erase;
 use crate::gate::Everywhere;
 use crate::going;
+use crate::portable;
 use crate::rebuild;
 use crate::serving::Serving;
 use crate::sync;
@@ -31,6 +32,9 @@ pub(crate) async fn keep(world: Arc<World>, gate: Option<Everywhere>) {
         None => world.gate.alone().await,
     };
     let must_build = look(&world).await;
+    if must_build {
+        adopt(&world).await;
+    }
     drop(gate);
     if world.gauge.now() != Serving::Building {
         follow_the_vault(&world).await;
@@ -74,6 +78,22 @@ async fn look(world: &World) -> bool {
             });
             true
         }
+    }
+}
+
+/// A ledger without a record of a file is a new one, or has been lost.
+async fn adopt(world: &World) {
+    let adopted = async {
+        match world.records.count().await? {
+            0 => portable::adopt_files(world).await,
+            _ => Ok(()),
+        }
+    };
+    if let Err(error) = adopted.await {
+        tracing::warn!(
+            error = chain(&error),
+            "cannot read the messages of the vault's files into the ledger"
+        );
     }
 }
 

@@ -146,16 +146,30 @@ async fn adopt(world: &World, scope: &Scope, fresh: &[Entry], carried: &Carried)
     Ok(transcripts.adopt(scope, cells.collect(), forgotten).await?)
 }
 
-/// The segment of an episode, if clients can send its messages again.
+/// Lets a ledger that begins anew know the messages in the files, so that none of them is stored again.
+pub(crate) async fn adopt_files(world: &World) -> Result<(), EngineError> {
+    for stat in world.parts.vault.scan().await? {
+        let Some(file) = world.parts.vault.read(&stat.path).await? else {
+            continue;
+        };
+        let entries: Vec<Entry> = file.entries.into_iter().map(|read| read.entry).collect();
+        let episodes = entries.iter().filter(|entry| entry.kind == EntryKind::Episode);
+        if let Some(scope) = episodes.map(|entry| &entry.scope).next() {
+            adopt(world, scope, &entries, &Carried::default()).await?;
+        }
+    }
+    Ok(())
+}
+
+/// The segment of an episode.
 fn written_cell(entry: &Entry, carried: &Carried) -> Option<WrittenCell> {
     let session = SessionKey::new(entry.scope.clone(), entry.session.clone()?);
     let turns = entry.turns.iter().filter(|turn| turn.session == session);
     let messages: Vec<NewMessage> = turns
         .map(|turn| NewMessage::new(turn.clone(), carried.client_ids.get(&turn.id).cloned()))
         .collect();
-    let is_sent = messages.iter().any(|new| new.client_id.is_some());
     Some(WrittenCell {
-        id: words::cell_of(entry.parent.as_ref()).filter(|_| is_sent)?,
+        id: words::cell_of(entry.parent.as_ref())?,
         session,
         owner: entry.owner.clone(),
         messages,

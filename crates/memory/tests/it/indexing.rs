@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use memory::{Engine, EngineError, Found, Method, Parts, Progress};
 use model::EntryKind;
-use ports::{Embedder, IndexError, IndexHealth};
+use ports::{Embedder, IndexError, IndexHealth, Vault as _};
 use testkit::index::MemoryIndex;
 use testkit::models::HashEmbedder;
 
@@ -114,6 +114,25 @@ async fn a_lost_ledger_of_files_is_made_good() {
     stage.ledger = Arc::default();
     let engine = stage.open().await;
     stage.rest(&engine).await;
+    stage.check().await;
+}
+
+#[tokio::test]
+async fn after_a_lost_ledger_the_same_messages_are_stored_once() {
+    let mut stage = Stage::default();
+    let engine = stage.open().await;
+    remember(&stage, &engine).await;
+    engine.shutdown().await;
+    let files = stage.vault.entries().len();
+    stage.ledger = Arc::default();
+    let engine = stage.open().await;
+    stage.rest(&engine).await;
+    remember(&stage, &engine).await;
+    assert_eq!(stage.vault.entries().len(), files);
+    assert!(
+        stage.vault.name().is_none(),
+        "the ledger is the only one that writes"
+    );
     stage.check().await;
 }
 

@@ -56,6 +56,7 @@ pub async fn check_all<L: Ledger + Conversations + History + Runs>(fresh: impl F
     words::a_repeat_key_stands_for_time_and_content(&fresh()).await;
     words::a_log_adds_what_it_did_not_copy(&fresh()).await;
     carried::what_was_carried_is_known_elsewhere(&fresh()).await;
+    carried::what_comes_without_its_client_id_is_known(&fresh()).await;
     carried::what_is_adopted_is_there_once(&fresh()).await;
     carried::everybody_who_waits_is_counted(&fresh()).await;
     jobs::a_job_is_queued_once(&fresh()).await;

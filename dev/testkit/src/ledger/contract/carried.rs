@@ -87,6 +87,30 @@ pub async fn what_was_carried_is_known_elsewhere(ledger: &impl Ledger) {
     assert_eq!(ledger.buffered().await.expect("reads").sessions, 1);
 }
 
+/// A message that files brought without the id that its client gave is known by what it says.
+pub async fn what_comes_without_its_client_id_is_known(ledger: &impl Ledger) {
+    let s = session("b", "s");
+    adopt(
+        ledger,
+        written("t1", &s, "ann", &[("m1", None), ("m2", None)]),
+        &BTreeSet::new(),
+    )
+    .await;
+    let again = async |id: &str, second: i64| {
+        let mut said = says(&s, "ann", "m1", second);
+        said.id = MessageId::new(id);
+        let new = vec![with_client_id(said, &format!("client-{id}"))];
+        let outcome = ledger.append(&s, new, at(9)).await.expect("answered");
+        (outcome.accepted[0].id.to_string(), outcome.accepted[0].duplicate)
+    };
+    assert_eq!(again("anew", 0).await, ("m1".to_owned(), true));
+    assert_eq!(
+        again("later", 7).await,
+        ("later".to_owned(), false),
+        "said at another time"
+    );
+}
+
 /// What is there stays as it is; another owner of a segment joins.
 pub async fn what_is_adopted_is_there_once(ledger: &impl Ledger) {
     let (s, other) = (session("b", "s"), session("b", "other"));

@@ -29,12 +29,12 @@ impl State {
 
     /// The message that was accepted before, among the first `known`.
     fn seen(&self, known: usize, session: &SessionKey, new: &NewMessage) -> Option<MessageId> {
-        let Some(client_id) = &new.client_id else {
-            return self.equal(known, new);
-        };
         let of_session = self.messages.iter().filter(|m| &m.message.session == session);
-        let mut seen = of_session.filter(|m| m.client_id.as_ref() == Some(client_id));
-        seen.next().map(|m| m.message.id.clone())
+        let mut named = of_session.filter(|m| m.client_id.is_some() && m.client_id == new.client_id);
+        named
+            .next()
+            .map(|m| m.message.id.clone())
+            .or_else(|| self.equal(known, new))
     }
 
     fn accept(
