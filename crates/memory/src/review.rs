@@ -126,7 +126,7 @@ async fn answer(
     let _alone = world.alone_in(scope).await;
     let rows = list::kept(world, scope, owner, |_| true).await?;
     let now = world.parts.clock.now();
-    let asked = asked(&rows, owner, id, now)?;
+    let (asked, others) = asked(&rows, owner, id, now)?;
     if (asked.belief, verdict) == (Belief::Withdrawn, Verdict::Wrong) {
         return Ok(Reviewed::default());
     }
@@ -165,6 +165,14 @@ async fn answer(
         paths.extend(make_fact(world, &asked, (scope, owner), &rows, &judged).await?);
         reviewed.facts += 1;
     }
+    // What else was said in the scene is known for it wherever it is said again.
+    let is_beside = |one: &&Believed| verdict == Verdict::Scene && one.session == asked.session;
+    for one in others.iter().filter(is_beside) {
+        if matches!(one.belief, Belief::Doubt | Belief::Again) {
+            paths.extend(make_fact(world, one, (scope, owner), &rows, &judged).await?);
+            reviewed.facts += 1;
+        }
+    }
     if verdict != Verdict::Keep {
         let rows: Vec<&Doc> = rows.iter().map(|doc| &**doc).collect();
         let mut gone: BTreeSet<&str> = meant.iter().map(|doc| &*doc.key.id).collect();
@@ -202,16 +210,23 @@ async fn make_fact(
     Ok(paths)
 }
 
-/// The statement with an id of the review. What was taken back has the id of its fact, too.
-fn asked(rows: &[Arc<Doc>], owner: &Owner, id: &EntryId, now: Timestamp) -> Result<Believed, EngineError> {
+/// The statement with an id of the review, and all others. What was taken back has the id of its fact, too.
+fn asked(
+    rows: &[Arc<Doc>],
+    owner: &Owner,
+    id: &EntryId,
+    now: Timestamp,
+) -> Result<(Believed, Vec<Believed>), EngineError> {
     let row = rows.iter().find(|doc| *doc.key.id == *id.as_str());
     let marked = row.and_then(|doc| doc.mark()).map(id_of);
     let id = marked.unwrap_or_else(|| id.clone());
-    let mut all = believed(rows, owner, now).into_iter();
-    all.find(|one| one.id == id).ok_or_else(|| EngineError::NotFound {
+    let mut all = believed(rows, owner, now);
+    let at = all.iter().position(|one| one.id == id);
+    let at = at.ok_or_else(|| EngineError::NotFound {
         what: "statement to review",
         id: id.to_string(),
-    })
+    })?;
+    Ok((all.swap_remove(at), all))
 }
 
 /// What was made of facts that are gone: what cites them, and what repeats words that nobody holds to any more, whichever message

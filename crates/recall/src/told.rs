@@ -57,8 +57,19 @@ pub trait Reader {
 
 /// Probability that something in a ranking answers: 0 to 1.
 fn sureness(ranking: &Ranking) -> f32 {
-    let messages = ranking.messages.iter().filter(|hit| says(hit));
-    messages.chain(facts(ranking)).map(weight).fold(0.0, f32::max)
+    let hits = ranking
+        .messages
+        .iter()
+        .filter(|hit| says(hit))
+        .chain(facts(ranking));
+    hits.filter(|hit| !is_kept_back(hit))
+        .map(weight)
+        .fold(0.0, f32::max)
+}
+
+/// Whether it stands in no line: another text of a memory, or what was said in a scene.
+fn is_kept_back(hit: &Hit) -> bool {
+    hit.doc.is_version() || hit.is_withdrawn && hit.taken_back.is_empty()
 }
 
 /// The lines for a question of somebody, best first; empty if no hit is sure enough.
@@ -74,7 +85,9 @@ pub fn told(ranking: &Ranking, question: &str, asker: &Owner, zone: &Zone, reade
     let mut heard: Vec<BTreeSet<String>> = Vec::new();
     let mut told: Vec<Told> = Vec::new();
     for hit in given(ranking, best) {
-        let (text, until, is_material) = holding(hit, &asked, reader);
+        let Some((text, until, is_material)) = holding(hit, &asked, reader) else {
+            continue;
+        };
         let said = sentences_for(&text, &asked, WHOLE_CHARS_MAX);
         let how = (said.as_str(), until, is_material);
         let own = term_set(&said);
@@ -96,7 +109,6 @@ pub fn told(ranking: &Ranking, question: &str, asker: &Owner, zone: &Zone, reade
 
 /// The hits that may be told, the best first.
 fn given(ranking: &Ranking, best: f32) -> Vec<&Hit> {
-    let is_kept_back = |hit: &Hit| hit.doc.is_version() || hit.is_withdrawn && hit.taken_back.is_empty();
     let mut hits: Vec<&Hit> = ranking
         .messages
         .iter()
@@ -170,18 +182,23 @@ pub(crate) fn speaker<'a>(doc: &'a Doc, asker: &Owner) -> Option<&'a str> {
 }
 
 /// What of a hit is told: what holds or, where the question is rather about that, what has ended, and by when. Of a message with
-/// material the part that the question is rather about, and whether that is the material.
+/// material the part that the question is rather about, and whether that is the material. Nothing where the question is about what
+/// was taken back.
 fn holding<'a>(
     hit: &'a Hit,
     asked: &BTreeSet<String>,
     reader: &dyn Reader,
-) -> (Cow<'a, str>, Option<Timestamp>, bool) {
+) -> Option<(Cow<'a, str>, Option<Timestamp>, bool)> {
     let doc = &hit.doc;
     let worth = |text: &str| term_set(text).intersection(asked).count();
     let mut text = Cow::Borrowed(&*doc.text);
     if !hit.taken_back.is_empty() {
         let speaker = doc.speaker.as_deref().unwrap_or_default();
-        text = Cow::Owned(reader.without(&text, speaker, &hit.taken_back));
+        let left = reader.without(&text, speaker, &hit.taken_back);
+        if worth(&left) < worth(&text) {
+            return None;
+        }
+        text = Cow::Owned(left);
     }
     let mut is_material = false;
     if doc.role == Some(Role::User) && text.contains('\n') {
@@ -198,13 +215,13 @@ fn holding<'a>(
     let over: Vec<String> = hit.ended.iter().map(|fact| own(fact)).collect();
     let is_over = |sentence: &&str| over.iter().any(|over| spaced(sentence).contains(over.as_str()));
     let (over, left): (String, String) = text.split_sentence_bounds().partition(is_over);
-    if over.is_empty() || left.trim().is_empty() {
+    Some(if over.is_empty() || left.trim().is_empty() {
         (text, until, is_material)
     } else if worth(&over) > worth(&left) {
         (Cow::Owned(over), until, is_material)
     } else {
         (Cow::Owned(left), None, is_material)
-    }
+    })
 }
 
 fn line(

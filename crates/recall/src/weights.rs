@@ -68,7 +68,7 @@ weights! {
     /// Evidence of a memory for the messages it was made from.
     memory = 0.25,
     /// The share of its strength that a message loses of which its person took a statement back.
-    withdrawn = 0.85,
+    withdrawn = 0.5,
     /// Deducted from rows about a person who is not the question's subject.
     other = 0.2,
     /// How sure it must be that a later statement overtakes an earlier one.

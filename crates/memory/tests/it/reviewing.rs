@@ -273,6 +273,31 @@ async fn what_is_said_later_in_a_scene_is_taken_back_and_can_be_kept() {
 }
 
 #[tokio::test]
+async fn what_else_was_said_in_a_scene_is_asked_about_where_it_is_said_again() {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    let played = [
+        "I have a wolf called Fang.",
+        "It says:\n\nMy ship is called Dread.\n\nEnd.",
+    ];
+    tell(&stage, &engine, &session("play"), 0, &played).await;
+    answer(&engine, "wolf", Verdict::Scene).await;
+    let again = ["My ship is called Dread.", "My boat is called Olive."];
+    tell(&stage, &engine, &session("later"), LATER, &again).await;
+    let all = believed(&engine).await;
+    let of = |word: &str| {
+        all.iter()
+            .find(|one| one.text.contains(word))
+            .map(|one| one.belief)
+    };
+    assert_eq!(
+        (of("ship"), of("boat")),
+        (Some(Belief::Again), Some(Belief::Fact))
+    );
+    assert!(!facts(&stage).iter().any(|fact| fact.body.contains("ship")));
+}
+
+#[tokio::test]
 async fn one_true_statement_of_a_scene_comes_back_alone() {
     let stage = Stage::default();
     let engine = stage.open().await;

@@ -156,7 +156,10 @@ fn of_a_message_with_a_statement_that_was_taken_back_the_rest_is_told() {
                 )
             },
         ]);
-        lines(&corpus, "Where do my bees live?")
+        let about = |question| lines(&corpus, question);
+        let gone = about("Do I keep wasps?");
+        assert!(!gone.contains("user:"), "the rest does not answer: {gone}");
+        about("Where do my bees live?")
     };
     let wrong = told(model::WRONG);
     assert!(
