@@ -49,9 +49,11 @@ pub fn foresights(messages: &[Message], zone: &Zone) -> Vec<Foresight> {
         let Some(foresight) = of_fact(told, zone) else {
             continue;
         };
+        let is_same =
+            |known: &Foresight| known.evidence == foresight.evidence && known.from == foresight.from;
         let known = found
             .iter()
-            .any(|known| crate::is_duplicate(&known.content, &foresight.content));
+            .any(|known| is_same(known) || crate::is_duplicate(&known.content, &foresight.content));
         if !known {
             found.push(foresight);
         }
@@ -95,12 +97,13 @@ fn within(span: Span, sentence: &str) -> (Timestamp, Timestamp) {
     let is_day = span.to.millis() - span.from.millis() <= DAY_MILLIS;
     let words = sentence.split(|c: char| c.is_whitespace() || matches!(c, '-' | '–' | ',' | '(' | ')'));
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
-    let hours = (0..words.len()).filter_map(|at| {
-        Some(
-            span.from
-                .plus_millis(minutes(&words[at..], at > 0 && words[at - 1] == "at")? * 60_000),
-        )
-    });
+    let led_by = |word: Option<&&str>| word.is_some_and(|word| HOUR_LEADS.contains(word));
+    let is_led = |at: usize| {
+        let before = words[..at].iter().rev();
+        led_by(before.clone().find(|word| **word != "a"))
+    };
+    let hours = (0..words.len())
+        .filter_map(|at| Some(span.from.plus_millis(minutes(&words[at..], is_led(at))? * 60_000)));
     match hours.collect::<Vec<_>>()[..] {
         [from] if is_day => (from, span.to),
         [from, until] if is_day && from < until => (from, until),
@@ -108,21 +111,68 @@ fn within(span: Span, sentence: &str) -> (Timestamp, Timestamp) {
     }
 }
 
-/// The time of day that words begin with, in minutes: "9:40", "3 pm", "7.30pm", "at 8.15". An hour before seven may be
-/// one of the afternoon, unless the words say so.
-fn minutes(words: &[&str], is_led: bool) -> Option<i64> {
-    const EARLY_HOURS: i64 = 7;
-    let word = |at: usize| {
-        words.get(at).map_or_else(String::new, |word| {
-            word.trim_end_matches(['.', '!']).to_lowercase()
-        })
+/// An hour before seven may be one of the afternoon, unless the words say so.
+const EARLY_HOURS: i64 = 7;
+/// Words before an hour, in English, German, Italian, Portuguese and Spanish.
+const HOUR_LEADS: [&str; 8] = ["at", "for", "by", "um", "alle", "às", "à", "las"];
+const HOURS: [&str; 12] = [
+    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+];
+
+/// A word of a sentence in small letters, without the mark that ends it.
+fn word(words: &[&str], at: usize) -> String {
+    let word = words.get(at).map(|word| word.trim_end_matches(['.', '!']));
+    word.map_or_else(String::new, str::to_lowercase)
+}
+
+/// The half of the day that words name, as the hours before it.
+fn half_of_day(words: &[&str]) -> Option<i64> {
+    let word = |at: usize| word(words, at);
+    match (&*word(0), &*word(1), &*word(2)) {
+        ("am" | "a.m", ..) | ("in", "the", "morning") => Some(0),
+        ("pm" | "p.m", ..) | ("in", "the", "afternoon" | "evening") | ("at", "night", _) => Some(12),
+        _ => None,
+    }
+}
+
+/// The time of day in words that words begin with, in minutes: "half past nine", "quarter to eight", "ten".
+fn minutes_in_words(words: &[&str]) -> Option<i64> {
+    let number = |at: usize| -> Option<i64> {
+        let word = word(words, at);
+        let named = HOURS.iter().position(|hour| *hour == word);
+        let named = named.and_then(|at| i64::try_from(at + 1).ok());
+        named.or_else(|| word.parse().ok().filter(|hour| (1..24).contains(hour)))
     };
-    let first = word(0);
+    let is = |at: usize, any: &[&str]| any.contains(&&*word(words, at));
+    let (hour, minute, next) = if is(0, &["half"]) {
+        let hour = 1 + usize::from(is(1, &["past"]));
+        (number(hour)?, 30, hour + 1)
+    } else if is(1, &["past", "to"]) {
+        let minute = if is(0, &["quarter"]) { Some(15) } else { number(0) };
+        let sign = if is(1, &["past"]) { 1 } else { -1 };
+        (number(2)?, sign * minute?, 3)
+    } else {
+        let is_alone = words
+            .get(1)
+            .is_none_or(|next| text::is_stop_word(&next.to_lowercase()));
+        (number(0).filter(|_| is_alone)?, 0, 1)
+    };
+    let half = half_of_day(&words[next..]);
+    let is_sure = half.is_some() || hour >= EARLY_HOURS;
+    is_sure.then(|| half.map_or(hour, |half| hour % 12 + half) * 60 + minute)
+}
+
+/// The time of day that words begin with, in minutes: "9:40", "3 pm", "7.30pm", "at 8.15", "at nine".
+fn minutes(words: &[&str], is_led: bool) -> Option<i64> {
+    if let Some(minutes) = minutes_in_words(words).filter(|_| is_led) {
+        return Some(minutes);
+    }
+    let first = word(words, 0);
     let (digits, joined) = first.split_at(first.find(char::is_alphabetic).unwrap_or(first.len()));
-    let half = match (joined, &*word(1), &*word(2), &*word(3)) {
-        ("am", ..) | ("", "am" | "a.m", ..) | ("", "in", "the", "morning") => Some(0),
-        ("pm", ..) | ("", "pm" | "p.m", ..) | ("", "in", "the", "afternoon" | "evening") => Some(12),
-        ("", ..) => None,
+    let half = match joined {
+        "am" => Some(0),
+        "pm" => Some(12),
+        "" => half_of_day(&words[1..]),
         _ => return None,
     };
     let marks: &[char] = if is_led || half.is_some() {
@@ -131,8 +181,9 @@ fn minutes(words: &[&str], is_led: bool) -> Option<i64> {
         &[':']
     };
     let (hour, minute) = digits.split_once(marks).unwrap_or((digits, ""));
+    let is_whole = half.is_some() || is_led && word(words, 1) == "uhr";
     let (hour, minute): (i64, i64) = match minute {
-        "" => (half.and_then(|_| hour.parse().ok())?, 0),
+        "" => (Some(hour).filter(|_| is_whole)?.parse().ok()?, 0),
         minute => (hour.parse().ok()?, minute.parse().ok()?),
     };
     let hour = match half {

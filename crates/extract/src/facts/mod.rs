@@ -16,6 +16,7 @@ use std::collections::BTreeSet;
 
 use model::{Cell, Message, MessageId, Role, SenderId, Timestamp, Zone};
 use recall::time::expressions;
+use text::Language;
 
 use crate::sentence::sentences;
 use crate::succession::{is_duplicate, mark};
@@ -67,16 +68,18 @@ pub(crate) fn told<'a>(messages: &'a [Message], zone: &'a Zone) -> impl Iterator
     of_people(messages).flat_map(move |message| of_message(message, zone, told_of))
 }
 
-/// The same, and sentences of their own account about others: "the plumber comes on Friday".
+/// The same, and sentences and clauses of their own account about others: "the plumber comes on Friday".
 pub(crate) fn announced<'a>(messages: &'a [Message], zone: &'a Zone) -> impl Iterator<Item = Told> + 'a {
     of_people(messages).flat_map(move |message| of_message(message, zone, announced_of))
 }
 
 fn announced_of(sentence: &str) -> Vec<statement::Statement<'_>> {
-    match told_of(sentence) {
-        told if told.is_empty() => statement::of_others(sentence).into_iter().collect(),
-        told => told,
-    }
+    let clauses = statement::clauses(sentence, Language::of(sentence));
+    let others = [sentence]
+        .into_iter()
+        .chain(clauses)
+        .filter_map(statement::of_others);
+    told_of(sentence).into_iter().chain(others).collect()
 }
 
 fn of_people(messages: &[Message]) -> impl Iterator<Item = &Message> {

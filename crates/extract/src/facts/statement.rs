@@ -21,6 +21,9 @@ const UNSPACED_CHARS_MIN: usize = 5;
 /// Words before "I": "yesterday I …". More are often the thing itself: "the prettiest thing I made".
 const LEAD_WORDS_MAX: usize = 1;
 
+/// A sentence that begins with a pronoun and has no more words than these does not say what it is about: "it will be ready tomorrow".
+const PRONOUN_WORDS_MAX: usize = 2;
+
 /// Words before "and I" that are part of the subject.
 const COUPLE_WORDS_MAX: usize = 2;
 
@@ -143,7 +146,7 @@ pub(super) fn statements(sentence: &str) -> Vec<Statement<'_>> {
         .unwrap_or_default()
 }
 
-/// A whole sentence about others, by their names: it speaks to nobody, asks and supposes nothing.
+/// A whole sentence or clause about others: it speaks to nobody, asks and supposes nothing.
 pub(super) fn of_others(sentence: &str) -> Option<Statement<'_>> {
     let words = words(sentence);
     let language = Language::of(sentence);
@@ -152,9 +155,10 @@ pub(super) fn of_others(sentence: &str) -> Option<Statement<'_>> {
         tongue.class(&words.first()?.text),
         Some(Closed::Other | Closed::Points)
     );
+    let says_what = tongue.telling(&words) > if is_pronoun { PRONOUN_WORDS_MAX } else { 1 };
     let is_of_talk = tongue.is_of_talk(&words) || asks(sentence);
     let said = sentence.trim();
-    let is_plain = !is_pronoun && !is_of_talk && said.chars().count() <= CHARS_MAX;
+    let is_plain = says_what && !is_of_talk && said.chars().count() <= CHARS_MAX;
     is_plain.then_some(Statement { said, is_plan: true })
 }
 
@@ -262,6 +266,7 @@ impl Tongue {
             "de" => Some(Language::German),
             "es" => Some(Language::Spanish),
             "fr" => Some(Language::French),
+            "it" => Some(Language::Italian),
             "pt" => Some(Language::Portuguese),
             _ => None,
         };
@@ -351,8 +356,26 @@ impl Tongue {
         first + if has_subject { joints } else { 0 }
     }
 
+    /// Whether a clause begins with a verb of the speaker's, in a language that leaves out who does something: "non guido di notte".
+    fn has_own_verb(&self, clause: &[Word]) -> bool {
+        use Language::{Italian, Portuguese, Spanish};
+        let Some(language @ (Italian | Portuguese | Spanish)) = self.language else {
+            return false;
+        };
+        let is_small = |word: &Word| language.is_stop_word(&word.text);
+        let is_before = |word: &&Word| matches!(self.class(&word.text), Some(Closed::Joint | Closed::Not));
+        let is_verb =
+            |word: &Word| word.text.ends_with('o') && self.class(&word.text).is_none() && !is_small(word);
+        let is_led = |word: &Word| is_small(word) || word.text.starts_with(|c: char| c.is_ascii_digit());
+        let mut words = clause.iter().skip_while(is_before);
+        words.next().is_some_and(is_verb) && words.next().is_some_and(is_led)
+    }
+
     /// The subject of a clause that is the speaker or theirs.
     fn opens(&self, clause: &[Word]) -> Option<Closed> {
+        if self.has_own_verb(clause) {
+            return Some(Closed::Am);
+        }
         let mut known = clause
             .iter()
             .take(LEAD_WORDS_MAX + 1)
@@ -376,13 +399,18 @@ impl Tongue {
         classes.any(|class| matches!(class, Closed::Doubt | Closed::You | Closed::Asks))
     }
 
-    /// Whether a clause says more than that its speaker is there: "I'm a nurse" does, "I see" and "I'm tired" do not.
-    fn tells(&self, clause: &[Word]) -> bool {
-        let telling = |word: &&Word| {
+    /// How many words of a clause are neither closed nor small.
+    fn telling(&self, clause: &[Word]) -> usize {
+        let is_telling = |word: &&Word| {
             self.class(&word.text).is_none() && !is_stop_word(&word.text) && word.text.chars().count() > 1
                 || word.text.starts_with(|c: char| c.is_ascii_digit())
         };
-        let count = clause.iter().filter(telling).count();
+        clause.iter().filter(is_telling).count()
+    }
+
+    /// Whether a clause says more than that its speaker is there: "I'm a nurse" does, "I see" and "I'm tired" do not.
+    fn tells(&self, clause: &[Word]) -> bool {
+        let count = self.telling(clause);
         let is_joined = clause.iter().any(|word| {
             matches!(
                 self.class(&word.text),

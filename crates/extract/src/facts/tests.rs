@@ -191,6 +191,9 @@ fn a_statement_has_what_stands_before_it_in_its_sentence() {
         ),
         ("But I'm allergic to penicillin.", "I'm allergic to penicillin."),
         ("soy alérgico a la penicilina", "Soy alérgico a la penicilina."),
+        ("non guido di notte", "Non guido di notte."),
+        ("Vivo con mis padres en Madrid.", "Vivo con mis padres en Madrid."),
+        ("Adesso ho un Berlingo blu", "Adesso ho un Berlingo blu."),
     ] {
         assert_eq!(super::statements(text, "me"), [said], "{text}");
     }

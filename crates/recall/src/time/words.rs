@@ -39,16 +39,52 @@ impl Word {
     }
 }
 
-/// Cuts a text; only ASCII words matter to the grammar, other letters separate.
+/// The months in French, German, Italian, Dutch, Portuguese and Spanish.
+const MONTHS_ABROAD: [&str; 6] = [
+    "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+    "januar februar märz april mai juni juli august september oktober november dezember",
+    "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
+    "januari februari maart april mei juni juli augustus september oktober november december",
+    "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
+    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+];
+
+/// The month that a word means behind a day, in another language than English.
+fn month_abroad(word: &str) -> Option<i8> {
+    let at = |names: &str| names.split(' ').position(|name| name == word);
+    let at = MONTHS_ABROAD.into_iter().find_map(at)?;
+    i8::try_from(at + 1).ok()
+}
+
+/// Letters of other scripts separate.
+fn is_read(c: char) -> bool {
+    c.is_alphanumeric() && c <= '\u{24f}'
+}
+
+/// Whether a text goes on with a month: behind "18." of "18. April".
+fn goes_on_with_a_month(text: &str) -> bool {
+    let next: String = text.trim_start().chars().take_while(|c| is_read(*c)).collect();
+    month_abroad(&next.to_lowercase()).is_some()
+}
+
+/// Cuts a text into the words that the grammar reads.
 pub(super) fn words(text: &str) -> Vec<Word> {
     let bytes = text.as_bytes();
     let mut words: Vec<Word> = Vec::new();
     let (mut at, mut gap) = (0, Gap::Full);
     while at < bytes.len() {
-        let byte = bytes[at];
-        if !byte.is_ascii_alphanumeric() {
-            let c = text[at..].chars().next().unwrap_or(' ');
-            gap = gap.max(gap_of(c, &text[at + c.len_utf8()..]));
+        let c = text[at..].chars().next().unwrap_or(' ');
+        if !is_read(c) {
+            let rest = &text[at + c.len_utf8()..];
+            let ends_day = || {
+                c == '.'
+                    && words
+                        .last()
+                        .is_some_and(|word| word.range.end == at && word.day().is_some())
+            };
+            if !(ends_day() && goes_on_with_a_month(rest)) {
+                gap = gap.max(gap_of(c, rest));
+            }
             at += c.len_utf8();
             continue;
         }
@@ -56,14 +92,12 @@ pub(super) fn words(text: &str) -> Vec<Word> {
         let end = match digits {
             Some((_, len)) => at + len,
             None => {
-                at + bytes[at..]
-                    .iter()
-                    .take_while(|b| b.is_ascii_alphanumeric())
-                    .count()
+                let rest = &text[at..];
+                at + rest.find(|c| !is_read(c)).unwrap_or(rest.len())
             }
         };
         words.push(Word {
-            text: text[at..end].to_ascii_lowercase(),
+            text: text[at..end].to_lowercase(),
             range: at..end,
             gap,
             date: digits.map(|(date, _)| date),
@@ -168,6 +202,13 @@ impl Word {
         let month = i8::try_from(whole.or_else(short)? + 1).expect("at most 12");
         let sure = whole.is_some() && !matches!(text, "march" | "may");
         Some((month, sure))
+    }
+
+    /// The month that it names behind a day, in any of the languages.
+    pub(super) fn month_behind_a_day(&self) -> Option<i8> {
+        self.month()
+            .map(|(month, _)| month)
+            .or_else(|| month_abroad(&self.text))
     }
 
     /// A weekday's name.

@@ -36,6 +36,23 @@ fn an_announcement_has_a_time() {
         ("My flight leaves on 20 May.", "2024-05-20", "2024-05-21"),
         ("The internet man comes on Thursday.", "2024-05-09", "2024-05-10"),
         (
+            "I have the dentist on Thursday the 16th.",
+            "2024-05-16",
+            "2024-05-17",
+        ),
+        (
+            "I've a hearing test on the 20th of May, my right ear had a hearing aid.",
+            "2024-05-20",
+            "2024-05-21",
+        ),
+        (
+            "It's Ana's birthday dinner on Friday 7 June.",
+            "2024-06-07",
+            "2024-06-08",
+        ),
+        ("Die Liesl kommt am 3. August zu mir.", "2024-08-03", "2024-08-04"),
+        ("Il matrimonio è sabato 14 settembre.", "2024-09-14", "2024-09-15"),
+        (
             "Deadline for the grant is 15 January.",
             "2025-01-15",
             "2025-01-16",
@@ -74,6 +91,31 @@ fn an_hour_that_was_named_is_its_begin() {
             "My exam is tomorrow, 14:00-15:30.",
             "2024-05-09T14:00",
             "2024-05-09T15:30",
+        ),
+        (
+            "The removal van comes tomorrow at a quarter to nine.",
+            "2024-05-09T08:45",
+            "2024-05-10T00:00",
+        ),
+        (
+            "My exam is tomorrow at half six in the evening.",
+            "2024-05-09T18:30",
+            "2024-05-10T00:00",
+        ),
+        (
+            "My exam is tomorrow at nine.",
+            "2024-05-09T09:00",
+            "2024-05-10T00:00",
+        ),
+        (
+            "Die Liesl kommt am 3. August um 15 Uhr zu mir.",
+            "2024-08-03T15:00",
+            "2024-08-04T00:00",
+        ),
+        (
+            "My exam is tomorrow at half two.",
+            "2024-05-09T00:00",
+            "2024-05-10T00:00",
         ),
         // An afternoon, or a night: nobody knows.
         (

@@ -31,13 +31,52 @@ impl TimeReader<'_> {
             return Some((Days::one(date), at + 1));
         }
         if word.weekday().is_some() {
-            return self
-                .of_month(self.skip(at + 1, &["the"]))
-                .or_else(|| self.on_weekday(at));
+            let next = self.skip(at + 1, &["the"]);
+            let of_month = self
+                .of_month(next)
+                .map(|(days, end)| (self.on_its_weekday(at, days), end));
+            return of_month.or_else(|| match self.numbered_day(next) {
+                Some(day) => self.weekday_of_month(at, (day, next)),
+                None => self.on_weekday(at),
+            });
         }
         self.of_month(at)
             .or_else(|| self.last_of_month(at))
             .or_else(|| self.in_some_month(at))
+    }
+
+    /// "Sunday 20 December": of the years next to the one that was read, the one in which it is that day.
+    fn on_its_weekday(&self, at: usize, days: Days) -> Days {
+        let weekday = self.words[at].weekday();
+        let years = [0, 12, -12].into_iter();
+        let dates = years.map(|by| calendar::plus_months(days.from, by));
+        let mut same = dates.filter(|date| Some(date.weekday()) == weekday);
+        same.next().map_or(days, Days::one)
+    }
+
+    /// "16th", where no month follows.
+    fn numbered_day(&self, at: usize) -> Option<i8> {
+        let word = self.word(at)?;
+        word.day().filter(|_| word.text.ends_with(char::is_alphabetic))
+    }
+
+    /// "Thursday the 16th": of the nearest month whose 16th is a Thursday.
+    fn weekday_of_month(&self, at: usize, (day, place): (i8, usize)) -> Reading {
+        let weekday = self.words[at].weekday()?;
+        let is_past = self.lean(at, place + 1) == Lean::Past;
+        let months = (0..12).map(|by: i64| if is_past { -by } else { by });
+        let is_meant = |date: &Date| {
+            date.weekday() == weekday
+                && if is_past {
+                    *date <= self.today
+                } else {
+                    *date >= self.today
+                }
+        };
+        let found = months
+            .filter_map(|by| self.day_of_month(day, by))
+            .find(is_meant)?;
+        Some((Days::one(found), place + 1))
     }
 
     /// "on Friday", "Friday week".
@@ -89,13 +128,13 @@ impl TimeReader<'_> {
     /// "7 May", "the 7th of May", "the third of August"; not "the third August".
     fn day_first(&self, at: usize) -> Option<(i8, i8, usize)> {
         let (day, next) = match self.words.get(at)?.day() {
-            Some(day) => (day, self.skip(at + 1, &["of"])),
+            Some(day) => (day, self.skip(at + 1, &["of", "de", "di"])),
             None => self
                 .ordinal(at)
                 .filter(|(_, next)| self.is(*next, &["of"]))
                 .map(|(day, next)| (day, next + 1))?,
         };
-        Some((day, self.word(next)?.month()?.0, next + 1))
+        Some((day, self.word(next)?.month_behind_a_day()?, next + 1))
     }
 
     /// "May 7th", "August the third"; not "August third parties".
