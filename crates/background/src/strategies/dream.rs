@@ -173,8 +173,8 @@ impl Dream {
     }
 }
 
-/// How one wants to be answered, and statements that have earned their place: the facts in their words, or, where a model
-/// wrote them, a message of theirs.
+/// How one wants to be answered, and statements that have earned their place, the newest first: the facts in their words, or, where a
+/// model wrote them, a message of theirs.
 fn of_profile(
     profile: &[Hit],
     page: Page,
@@ -191,8 +191,16 @@ fn of_profile(
                 sources.any(|source| earned.contains(source.as_str()))
             }
     };
+    let newest = |hit: &&Hit| {
+        known
+            .iter()
+            .position(|fact| fact.text == hit.doc.text)
+            .unwrap_or(known.len())
+    };
     let own = profile.iter().filter(|hit| page_of(&hit.doc.subject) == page);
-    own.filter(lasts)
+    let mut own: Vec<&Hit> = own.filter(lasts).collect();
+    own.sort_by_key(newest);
+    own.into_iter()
         .map(|hit| Candidate {
             id: hit.doc.key.id.to_string(),
             text: hit.doc.text.clone(),

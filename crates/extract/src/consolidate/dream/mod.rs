@@ -75,7 +75,7 @@ pub enum Operation {
     Merge(Vec<usize>, Own),
 }
 
-/// The page after a run by rules: new candidates are added, those with the most worth first, as long as there is room;
+/// The page after a run by rules: new candidates are added, those with the most worth first, equal ones in their order, as long as there is room;
 /// lines that cite an existing memory that is no candidate any more can be dropped.
 pub fn curated(
     page: &str,
@@ -113,7 +113,7 @@ pub fn curated(
         .iter()
         .filter(|candidate| !told.contains(candidate.id.as_str()) && !says(&candidate.text))
         .collect();
-    new.sort_by_key(|candidate| (Reverse(candidate.worth), candidate.id.as_str()));
+    new.sort_by_key(|candidate| Reverse(candidate.worth));
     let mut added: Vec<(i64, Own)> = Vec::new();
     for candidate in new {
         let own = Own::new(&candidate.text, [candidate.id.as_str()]);
