@@ -334,6 +334,13 @@ fn chat_with(
     clock: &Arc<dyn Clock>,
     gates: &Gates,
 ) -> Result<Arc<dyn Chat>, Failure> {
+    let chat = chat_client(model, config, clock)?;
+    let gate = gates.of(&upstreams::under_v1(&config.chat.base_url));
+    Ok(Arc::new(GatedChat::new(Arc::new(chat), gate)))
+}
+
+/// The client of a model at the chat model's server, which waits for nobody.
+pub(crate) fn chat_client(model: &str, config: &Config, clock: &Arc<dyn Clock>) -> Result<HttpChat, Failure> {
     let keys = &config.chat;
     required(
         "chat.base_url",
@@ -343,9 +350,7 @@ fn chat_with(
     let mut settings = ChatSettings::new(&keys.base_url, model);
     settings.api_key = secret("chat.api_key", &keys.api_key)?.map(ApiKey::new);
     settings.timeout = Duration::from_secs(u64::from(keys.timeout_seconds));
-    let chat = HttpChat::new(settings, clock.clone()).map_err(Failure::usage)?;
-    let gate = gates.of(&upstreams::under_v1(&keys.base_url));
-    Ok(Arc::new(GatedChat::new(Arc::new(chat), gate)))
+    HttpChat::new(settings, clock.clone()).map_err(Failure::usage)
 }
 
 pub(crate) fn required(key: &str, text: &str, what: &str) -> Result<(), Failure> {

@@ -10,7 +10,7 @@
 //! Reading order: [`boundary`] (where to cut), `visible`, `sentence` and `words` (the readable text of a message, in
 //! pieces), [`mod@episode`] (accounts), [`mod@facts`] (statements of people about themselves),
 //! [`mod@succession`] (supersession), [`prompt`], `answer` and `claim` (the same by a chat model, and what of it is believed),
-//! [`follow_up`] (what a search has missed).
+//! [`follow_up`] (what a search has missed), `sample` (a talk on which a model is tried).
 
 mod answer;
 pub mod boundary;
@@ -22,6 +22,7 @@ pub mod follow_up;
 mod interview;
 pub mod prompt;
 pub mod repair;
+mod sample;
 pub mod sentence;
 pub mod skills;
 pub mod succession;
@@ -38,6 +39,7 @@ pub use facts::{Fact, Messages, facts, statements};
 pub use interview::{Interview, Reaction};
 pub use prompt::{Prompt, Tail, parts_request, signed};
 pub use repair::find as find_json;
+pub use sample::sample_talk;
 pub use sentence::sentences;
 pub use succession::{
     Answered, Counts, KnownFacts, Statement, Supersession, is_another_day, is_duplicate, mark,

@@ -31,7 +31,7 @@ pub fn own_words(message: &Message) -> String {
 }
 
 /// The id of a person without a name, who is written as "I".
-const NAMELESS: &str = "me";
+pub(crate) const NAMELESS: &str = "me";
 pub(crate) const FIRST_PERSON: &str = "I";
 
 /// The speaker's name for a sentence; "I" without a name.

@@ -78,6 +78,7 @@ pub use api::{
 pub use due::Due;
 pub use engine::{Engine, Parts};
 pub use history::{HistoryError, Moment, PastFile};
+pub use interview::{ModelTrial, Trouble, try_model};
 pub use left::Leftover;
 pub use recall::{Hit, Method, Why};
 pub use review::{Belief, Believed, Reviewed, Verdict};

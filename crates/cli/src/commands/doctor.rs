@@ -21,14 +21,16 @@ use super::init::InitPlace;
 use super::{Desk, runtime};
 use crate::api::{Api, NOTHING};
 use crate::clock::SystemClock;
-use crate::config::{LoadedConfig, Upstream};
+use crate::config::{Config, LoadedConfig, Upstream};
 use crate::error::{Exit, Failure, what_to_do};
 use crate::output::{self, say};
 use crate::serving;
-use crate::upstreams;
+use crate::{upstreams, world};
 
 /// How long a model server may take to answer.
 const UPSTREAM_WAIT: Duration = Duration::from_secs(5);
+/// How long a chat model may take for a short talk.
+const TALK_WAIT: Duration = Duration::from_mins(1);
 /// Below this, writes may soon fail.
 const FREE_BYTES_MIN: u64 = 500 << 20;
 
@@ -137,6 +139,7 @@ pub(super) async fn report(desk: &Desk, place: &InitPlace) -> CheckReport {
             ..Upstream::default()
         };
         model_server(&mut report, ("chat model", "chat"), &keys, &clock, file).await;
+        chat_model(&mut report, config, &clock).await;
     }
     connected(&mut report, place);
     report
@@ -323,6 +326,36 @@ async fn model_server(
                 format_args!("{name}: {}", described(kind, window, &probed)),
             );
         }
+    }
+}
+
+/// Whether the chat model finds in a short talk what was said there.
+async fn chat_model(report: &mut CheckReport, config: &Config, clock: &Arc<dyn Clock>) {
+    const CHECK: &str = "chat model";
+    let model = &config.chat.model;
+    let chat = match world::chat_client(model, config, clock) {
+        Ok(chat) => chat,
+        Err(failure) => return report.failure(CHECK, &failure),
+    };
+    let tried = tokio::select! {
+        tried = memory::try_model(&chat) => tried.map_err(|trouble| format!("{:#}", anyhow::Error::new(trouble))),
+        () = clock.sleep(TALK_WAIT) => Err(format!("no answer about a short talk within {} s", TALK_WAIT.as_secs())),
+    };
+    let (is_good_enough, text) = match tried {
+        Ok(trial) => (
+            trial.is_good_enough(),
+            format!(
+                "{model} found {} of {} statements of a short talk, and made {} that were not said there",
+                trial.said, trial.stated, trial.left_out
+            ),
+        ),
+        Err(reason) => (false, format!("{model}: {reason}")),
+    };
+    if is_good_enough {
+        report.well(CHECK, text);
+    } else {
+        let remedy = "choose another chat.model; until then nearly all memory is made by the rules, as without a model";
+        report.problem(CHECK, text, remedy);
     }
 }
 

@@ -376,3 +376,28 @@ async fn a_model_describes_pictures_and_sounds_if_it_is_to() {
         stage.drive(engine.shutdown()).await;
     }
 }
+
+#[tokio::test]
+async fn a_trial_counts_what_a_model_found_and_what_nobody_said() {
+    let trial = |facts: &'static [&'static str]| async move {
+        let chat = telling(String::new(), facts);
+        memory::try_model(&chat).await.expect("it is answered")
+    };
+    let good = trial(&[
+        "I moved from Leeds to Porto in March.",
+        "My sister Lena teaches chemistry at a school in Braga.",
+        "I am allergic to walnuts.",
+    ])
+    .await;
+    assert_eq!((good.stated, good.said, good.left_out), (6, 3, 0));
+    assert!(good.is_good_enough());
+    let glosses = trial(&[
+        "The person talks about moving, family and food.",
+        "I am allergic to walnuts.",
+    ])
+    .await;
+    assert_eq!((glosses.said, glosses.left_out), (1, 1));
+    assert!(!glosses.is_good_enough());
+    let unread = memory::try_model(&ScriptedChat::answering(|_| Ok("Sure!".to_owned()))).await;
+    assert!(matches!(unread, Err(memory::Trouble::Unusable(_))), "{unread:?}");
+}
