@@ -11,6 +11,7 @@ use rusqlite::{Connection, Row};
 
 use crate::SqliteLedger;
 use crate::failure::{Failure, LedgerResult};
+use crate::port::port;
 use crate::row::{counted, kind_number, name_of, owner_of};
 use crate::statement::Statements as _;
 
@@ -198,76 +199,41 @@ fn stat(connection: &Connection, path: &str) -> LedgerResult<Option<FileStat>> {
     connection.one(STAT, [path], stat_of)
 }
 
-#[async_trait]
-impl FileChanges for SqliteLedger {
-    async fn stats(&self) -> Result<Vec<FileStat>, LedgerError> {
-        let work = |c: &Connection| c.all(STATS, [], |row| Ok(stat_of(row)?));
-        self.readers.read(work).await
-    }
+fn count(connection: &Connection) -> LedgerResult<usize> {
+    let mut statement = connection.prepare_cached(COUNT)?;
+    Ok(statement.query_row([], |row| Ok(counted(row.get(0)?)))?)
+}
 
-    async fn stat(&self, path: &VaultPath) -> Result<Option<FileStat>, LedgerError> {
-        let path = Arc::clone(path);
-        self.readers.read(move |c| stat(c, &path)).await
+fn drop_paths(connection: &Connection, paths: &[VaultPath]) -> LedgerResult<()> {
+    for path in paths {
+        connection.run("DELETE FROM files WHERE path = ?1", [&**path])?;
     }
+    Ok(())
+}
 
-    async fn record(&self, path: &VaultPath) -> Result<Option<FileRecord>, LedgerError> {
-        let path = Arc::clone(path);
-        self.readers.read(move |c| record(c, &path)).await
-    }
+fn broken(connection: &Connection) -> LedgerResult<Vec<BrokenFile>> {
+    connection.all(BROKEN, [], |row| {
+        Ok(BrokenFile {
+            path: row.get::<_, String>(0)?.into(),
+            problem: row.get(1)?,
+        })
+    })
+}
 
-    async fn put(&self, record: FileRecord) -> Result<(), LedgerError> {
-        self.writer.write(move |c| put(c, &record)).await
-    }
-
-    async fn extend(&self, appends: Vec<FileAppend>) -> Result<(), LedgerError> {
-        let work = move |c: &Connection| appends.iter().try_for_each(|append| extend(c, append));
-        self.writer.write(work).await
-    }
-
-    async fn count(&self) -> Result<usize, LedgerError> {
-        let work = |c: &Connection| {
-            let mut statement = c.prepare_cached(COUNT)?;
-            Ok(statement.query_row([], |row| Ok(counted(row.get(0)?)))?)
-        };
-        self.readers.read(work).await
-    }
-
-    async fn facts(&self, app: &Name, owner: &Owner) -> Result<Vec<DocKey>, LedgerError> {
-        let (app, owner) = (app.clone(), owner.clone());
-        self.readers.read(move |c| facts(c, &app, &owner)).await
-    }
-
+port! { FileChanges {
+    read stats[]() -> Vec<FileStat> = |c| c.all(STATS, [], |row| Ok(stat_of(row)?));
+    read stat[path: VaultPath]() -> Option<FileStat> = |c| stat(c, &path);
+    read record[path: VaultPath]() -> Option<FileRecord> = |c| record(c, &path);
+    write put[](record: FileRecord) -> () = |c| put(c, &record);
+    write extend[](appends: Vec<FileAppend>) -> () = |c| appends.iter().try_for_each(|append| extend(c, append));
+    read count[]() -> usize = |c| count(c);
+    read facts[app: Name, owner: Owner]() -> Vec<DocKey> = |c| facts(c, &app, &owner);
+    read users[scope: Scope]() -> Vec<Owner> = |c| users(c, &scope);
+    write drop_paths[paths: [VaultPath]]() -> () = |c| drop_paths(c, &paths);
+    read broken[]() -> Vec<BrokenFile> = |c| broken(c);
+}
     async fn sharing(&self, of: Option<(&Scope, &Owner)>) -> Result<Vec<VaultPath>, LedgerError> {
         let of = of.map(|(scope, owner)| (scope.clone(), owner.clone()));
-        self.readers.read(move |c| sharing(c, of.as_ref())).await
-    }
-
-    async fn users(&self, scope: &Scope) -> Result<Vec<Owner>, LedgerError> {
-        let scope = scope.clone();
-        self.readers.read(move |c| users(c, &scope)).await
-    }
-
-    async fn drop_paths(&self, paths: &[VaultPath]) -> Result<(), LedgerError> {
-        let paths = paths.to_vec();
-        let work = move |c: &Connection| {
-            let mut delete = c.prepare_cached("DELETE FROM files WHERE path = ?1")?;
-            for path in &paths {
-                delete.execute([&**path])?;
-            }
-            Ok(())
-        };
-        self.writer.write(work).await
-    }
-
-    async fn broken(&self) -> Result<Vec<BrokenFile>, LedgerError> {
-        let work = |c: &Connection| {
-            c.all(BROKEN, [], |row| {
-                Ok(BrokenFile {
-                    path: row.get::<_, String>(0)?.into(),
-                    problem: row.get(1)?,
-                })
-            })
-        };
-        self.readers.read(work).await
+        self.database.read(move |c| sharing(c, of.as_ref())).await
     }
 }

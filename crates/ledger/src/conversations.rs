@@ -15,6 +15,7 @@ use rusqlite::{Connection, Params};
 use crate::SqliteLedger;
 use crate::failure::{Failure, LedgerResult};
 use crate::packing::{Packer, Unpacker, fold};
+use crate::port::port;
 use crate::row::{count, counted, kind_number, make_scope, owner_of, session_key};
 use crate::statement::Statements as _;
 use crate::{objects, sweep};
@@ -294,8 +295,28 @@ fn find(connection: &Connection, key: &SessionKey, words: &str, limit: usize) ->
     Ok(found)
 }
 
-#[async_trait]
-impl Conversations for SqliteLedger {
+fn read(connection: &Connection, key: &SessionKey, from: u64, limit: usize) -> LedgerResult<Vec<Record>> {
+    match conversation(connection, key)? {
+        Some(found) => records(connection, READ, (found.id, number(from), count(limit))),
+        None => Ok(Vec::new()),
+    }
+}
+
+port! { Conversations {
+    read read[key: SessionKey](from: u64, limit: usize) -> Vec<Record> = |c| read(c, &key, from, limit);
+    read item[key: SessionKey](item: u64) -> Option<Record>
+        = |c| Ok(items(c, &key, item..item.saturating_add(1))?.pop());
+    read items[key: SessionKey](wanted: Range<u64>) -> Vec<Record> = |c| items(c, &key, wanted);
+    read named[scope: Scope, beginning: str](limit: usize) -> Vec<(SessionId, Owner)>
+        = |c| named(c, &scope, &beginning, limit);
+    read find[key: SessionKey, words: str](limit: usize) -> Vec<u64> = |c| find(c, &key, &words, limit);
+    read newest[](limit: usize) -> Vec<(SessionKey, Owner)> = |c| newest(c, limit);
+    erase delete[key: SessionKey]() -> bool = |c| delete(c, &key);
+    write record_objects[scope: Scope, owner: Owner](ids: Vec<String>) -> ()
+        = |c| objects::record(c, &scope, &owner, &ids);
+    read owned_objects[scope: Scope, owner: Owner](ids: Vec<String>) -> Vec<String>
+        = |c| objects::owned(c, &scope, &owner, ids);
+}
     async fn append(
         &self,
         conversation: &SessionKey,
@@ -308,59 +329,7 @@ impl Conversations for SqliteLedger {
         let key = key.map(str::to_owned);
         let records = packed(records).await?;
         let work = move |c: &Connection| append(c, &conversation, &owner, (at, key.as_deref()), &records);
-        self.writer.write(work).await
-    }
-
-    async fn read(
-        &self,
-        conversation: &SessionKey,
-        from: u64,
-        limit: usize,
-    ) -> Result<Vec<Record>, LedgerError> {
-        let key = conversation.clone();
-        let work = move |c: &Connection| match self::conversation(c, &key)? {
-            Some(found) => records(c, READ, (found.id, number(from), count(limit))),
-            None => Ok(Vec::new()),
-        };
-        self.readers.read(work).await
-    }
-
-    async fn item(&self, conversation: &SessionKey, item: u64) -> Result<Option<Record>, LedgerError> {
-        let key = conversation.clone();
-        let end = item.saturating_add(1);
-        let mut found = self.readers.read(move |c| items(c, &key, item..end)).await?;
-        Ok(found.pop())
-    }
-
-    async fn items(&self, conversation: &SessionKey, items: Range<u64>) -> Result<Vec<Record>, LedgerError> {
-        let key = conversation.clone();
-        self.readers.read(move |c| self::items(c, &key, items)).await
-    }
-
-    async fn find(
-        &self,
-        conversation: &SessionKey,
-        words: &str,
-        limit: usize,
-    ) -> Result<Vec<u64>, LedgerError> {
-        let (key, words) = (conversation.clone(), words.to_owned());
-        self.readers.read(move |c| find(c, &key, &words, limit)).await
-    }
-
-    async fn named(
-        &self,
-        scope: &Scope,
-        beginning: &str,
-        limit: usize,
-    ) -> Result<Vec<(SessionId, Owner)>, LedgerError> {
-        let (scope, beginning) = (scope.clone(), beginning.to_owned());
-        self.readers
-            .read(move |c| named(c, &scope, &beginning, limit))
-            .await
-    }
-
-    async fn newest(&self, limit: usize) -> Result<Vec<(SessionKey, Owner)>, LedgerError> {
-        self.readers.read(move |c| newest(c, limit)).await
+        self.database.write(work).await
     }
 
     async fn replace(
@@ -378,40 +347,13 @@ impl Conversations for SqliteLedger {
             .collect::<Vec<_>>();
         let appended = packed(appended).await?;
         let work = move |c: &Connection| replace(c, &key, at, &replaced, &appended);
-        self.writer.erase(work).await
+        self.database.erase(work).await
     }
 
     async fn fork(&self, from: &SessionKey, records: u64, to: &SessionId) -> Result<(), LedgerError> {
         let (from, to) = (from.clone(), to.clone());
         let to = SessionKey::new(from.scope.clone(), to);
         let work = move |c: &Connection| fork(c, &from, records, &to);
-        self.writer.write(work).await
-    }
-
-    async fn delete(&self, conversation: &SessionKey) -> Result<bool, LedgerError> {
-        let key = conversation.clone();
-        self.writer.erase(move |c| delete(c, &key)).await
-    }
-
-    async fn record_objects(
-        &self,
-        scope: &Scope,
-        owner: &Owner,
-        ids: Vec<String>,
-    ) -> Result<(), LedgerError> {
-        let (scope, owner) = (scope.clone(), owner.clone());
-        let work = move |c: &Connection| objects::record(c, &scope, &owner, &ids);
-        self.writer.write(work).await
-    }
-
-    async fn owned_objects(
-        &self,
-        scope: &Scope,
-        owner: &Owner,
-        ids: Vec<String>,
-    ) -> Result<Vec<String>, LedgerError> {
-        let (scope, owner) = (scope.clone(), owner.clone());
-        let work = move |c: &Connection| objects::owned(c, &scope, &owner, ids);
-        self.readers.read(work).await
+        self.database.write(work).await
     }
 }

@@ -18,9 +18,12 @@ use crate::SqliteLedger;
 use crate::changes::{stat_of, time_of};
 use crate::failure::LedgerResult;
 use crate::packing::Packer;
+use crate::port::port;
 use crate::row::kind_number;
 use crate::statement::Statements as _;
 use crate::sweep::erase_bytes;
+
+const OTHERS: &str = "SELECT path, bytes, modified_s, modified_ns FROM other_files ORDER BY path";
 
 pub(crate) const LAST: &str = "SELECT id, before, after, is_unsettled FROM versions WHERE file = ?1 AND entry = ?2 ORDER BY id DESC LIMIT 1";
 
@@ -307,78 +310,31 @@ fn put_others(connection: &Connection, stats: &[FileStat]) -> LedgerResult<()> {
     Ok(())
 }
 
-#[async_trait]
-impl History for SqliteLedger {
-    async fn announce(
-        &self,
-        target: ChangeTarget,
-        versions: Vec<NewVersion>,
-        settled: Vec<VersionId>,
-    ) -> Result<Announced, LedgerError> {
-        let work = move |c: &Connection| announce(c, &target, &versions, &settled);
-        self.writer.write(work).await
-    }
-
-    async fn settle(&self, versions: Vec<VersionId>) -> Result<(), LedgerError> {
-        let work = move |c: &Connection| versions.iter().try_for_each(|id| settle(c, id.cast_signed()));
-        self.writer.write(work).await
-    }
-
-    async fn find(&self, found: Vec<NewVersion>, at: Timestamp) -> Result<Option<ChangeId>, LedgerError> {
-        self.writer.write(move |c| find(c, &found, at)).await
-    }
-
-    async fn begin_undo(&self, by: By, at: Timestamp) -> Result<ChangeId, LedgerError> {
-        let work = move |c: &Connection| Ok(insert_change(c, &by, at, true)?.cast_unsigned());
-        self.writer.write(work).await
-    }
-
-    async fn close(&self, change: ChangeId) -> Result<(), LedgerError> {
-        let work = move |c: &Connection| {
-            let sql = "UPDATE changes SET is_open = 0 WHERE id = ?1";
-            c.run(sql, [change.cast_signed()])?;
-            drop_if_empty(c, Some(change.cast_signed()))
-        };
-        self.writer.write(work).await
-    }
-
-    async fn changes(&self, query: &ChangeQuery) -> Result<Vec<HistoryChange>, LedgerError> {
-        let query = query.clone();
-        self.readers.read(move |c| reading::changes(c, &query)).await
-    }
-
-    async fn versions(&self, query: &VersionQuery) -> Result<Vec<Version>, LedgerError> {
-        let query = query.clone();
-        self.readers.read(move |c| reading::versions(c, &query)).await
-    }
-
-    async fn delete(&self, versions: Vec<VersionId>) -> Result<(), LedgerError> {
-        self.writer.write(move |c| delete(c, &versions)).await
-    }
-
-    async fn erased(&self) -> Result<(), LedgerError> {
-        self.writer.erase(|_| Ok(())).await
-    }
-
-    async fn others(&self) -> Result<Vec<FileStat>, LedgerError> {
-        let work = |c: &Connection| {
-            let sql = "SELECT path, bytes, modified_s, modified_ns FROM other_files ORDER BY path";
-            c.all(sql, [], |row| Ok(stat_of(row)?))
-        };
-        self.readers.read(work).await
-    }
-
-    async fn put_others(&self, stats: Vec<FileStat>) -> Result<(), LedgerError> {
-        self.writer.write(move |c| put_others(c, &stats)).await
-    }
-
-    async fn drop_others(&self, paths: Vec<VaultPath>) -> Result<(), LedgerError> {
-        let work = move |c: &Connection| {
-            for path in &paths {
-                c.run("DELETE FROM other_files WHERE path = ?1", [&**path])?;
-            }
-            erase_bytes(c)
-        };
-        self.writer.write(work).await
-    }
+fn close(connection: &Connection, change: i64) -> LedgerResult<()> {
+    connection.run("UPDATE changes SET is_open = 0 WHERE id = ?1", [change])?;
+    drop_if_empty(connection, Some(change))
 }
+
+fn drop_others(connection: &Connection, paths: &[VaultPath]) -> LedgerResult<()> {
+    for path in paths {
+        connection.run("DELETE FROM other_files WHERE path = ?1", [&**path])?;
+    }
+    erase_bytes(connection)
+}
+
+port! { History {
+    write announce[](target: ChangeTarget, versions: Vec<NewVersion>, settled: Vec<VersionId>) -> Announced
+        = |c| announce(c, &target, &versions, &settled);
+    write settle[](versions: Vec<VersionId>) -> ()
+        = |c| versions.iter().try_for_each(|id| settle(c, id.cast_signed()));
+    write find[](found: Vec<NewVersion>, at: Timestamp) -> Option<ChangeId> = |c| find(c, &found, at);
+    write begin_undo[](by: By, at: Timestamp) -> ChangeId = |c| Ok(insert_change(c, &by, at, true)?.cast_unsigned());
+    write close[](change: ChangeId) -> () = |c| close(c, change.cast_signed());
+    read changes[query: ChangeQuery]() -> Vec<HistoryChange> = |c| reading::changes(c, &query);
+    read versions[query: VersionQuery]() -> Vec<Version> = |c| reading::versions(c, &query);
+    write delete[](versions: Vec<VersionId>) -> () = |c| delete(c, &versions);
+    erase erased[]() -> () = |_c| Ok(());
+    read others[]() -> Vec<FileStat> = |c| c.all(OTHERS, [], |row| Ok(stat_of(row)?));
+    write put_others[](stats: Vec<FileStat>) -> () = |c| put_others(c, &stats);
+    write drop_others[](paths: Vec<VaultPath>) -> () = |c| drop_others(c, &paths);
+} }

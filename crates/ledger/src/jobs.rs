@@ -17,6 +17,7 @@ use crate::SqliteLedger;
 use crate::failure::{Failure, LedgerResult};
 use crate::late::blocking;
 use crate::open;
+use crate::port::port;
 use crate::row::{count, counted, place_of, scope_row, session_key, session_row};
 use crate::statement::Statements as _;
 
@@ -298,74 +299,25 @@ fn stats(connection: &Connection) -> LedgerResult<JobStats> {
     })
 }
 
-#[async_trait]
-impl Jobs for SqliteLedger {
-    async fn enqueue(&self, jobs: Vec<NewJob>, now: Timestamp) -> Result<(), LedgerError> {
-        let work = move |c: &Connection| jobs.into_iter().try_for_each(|job| insert(c, job, now));
-        self.writer.write(work).await
-    }
+port! { Jobs {
+    write enqueue[](jobs: Vec<NewJob>, now: Timestamp) -> ()
+        = |c| jobs.into_iter().try_for_each(|job| insert(c, job, now));
+    write claim[](limit: usize, behind: usize, now: Timestamp, lease_until: Timestamp) -> Vec<Job>
+        = |c| claim(c, limit, behind, now, lease_until);
+    write hand_back[ids: [JobId]](now: Timestamp) -> () = |c| hand_back(c, &ids, now);
+    write complete[ids: [JobId]](now: Timestamp) -> () = |c| complete(c, &ids, now);
+    write fail[id: JobId](failure: JobFailure, now: Timestamp) -> () = |c| fail(c, &id, failure, now);
+    write retry[scope: Scope, id: JobId](now: Timestamp) -> bool = |c| retry(c, &scope, &id, now);
+    write release_all[](latest: Timestamp) -> usize = |c| release_all(c, latest);
+    read page[query: TaskQuery]() -> TaskPage = |c| page(c, &query);
+    read job[scope: Scope, id: JobId]() -> Option<Job> = |c| job(c, &scope, &id);
+    read stats[]() -> JobStats = |c| stats(c);
+} }
 
-    async fn claim(
-        &self,
-        limit: usize,
-        behind: usize,
-        now: Timestamp,
-        lease_until: Timestamp,
-    ) -> Result<Vec<Job>, LedgerError> {
-        self.writer
-            .write(move |c| claim(c, limit, behind, now, lease_until))
-            .await
-    }
-
-    async fn hand_back(&self, ids: &[JobId], now: Timestamp) -> Result<(), LedgerError> {
-        let ids = ids.to_vec();
-        self.writer.write(move |c| hand_back(c, &ids, now)).await
-    }
-
-    async fn complete(&self, ids: &[JobId], now: Timestamp) -> Result<(), LedgerError> {
-        let ids = ids.to_vec();
-        self.writer.write(move |c| complete(c, &ids, now)).await
-    }
-
-    async fn fail(&self, id: &JobId, failure: JobFailure, now: Timestamp) -> Result<(), LedgerError> {
-        let id = id.clone();
-        self.writer.write(move |c| fail(c, &id, failure, now)).await
-    }
-
-    async fn retry(&self, scope: &Scope, id: &JobId, now: Timestamp) -> Result<bool, LedgerError> {
-        let (scope, id) = (scope.clone(), id.clone());
-        self.writer.write(move |c| retry(c, &scope, &id, now)).await
-    }
-
-    async fn release_all(&self, latest: Timestamp) -> Result<usize, LedgerError> {
-        self.writer.write(move |c| release_all(c, latest)).await
-    }
-
-    async fn page(&self, query: &TaskQuery) -> Result<TaskPage, LedgerError> {
-        let query = query.clone();
-        self.readers.read(move |c| page(c, &query)).await
-    }
-
-    async fn job(&self, scope: &Scope, id: &JobId) -> Result<Option<Job>, LedgerError> {
-        let (scope, id) = (scope.clone(), id.clone());
-        self.readers.read(move |c| job(c, &scope, &id)).await
-    }
-
-    async fn stats(&self) -> Result<JobStats, LedgerError> {
-        self.readers.read(stats).await
-    }
+port! { Retention {
+    write drop_finished[](before: Timestamp) -> usize = |c| drop_finished(c, before);
+    read quiet_sessions[](before: Timestamp) -> Vec<SessionKey> = |c| open::quiet(c, before);
 }
-
-#[async_trait]
-impl Retention for SqliteLedger {
-    async fn drop_finished(&self, before: Timestamp) -> Result<usize, LedgerError> {
-        self.writer.write(move |c| drop_finished(c, before)).await
-    }
-
-    async fn quiet_sessions(&self, before: Timestamp) -> Result<Vec<SessionKey>, LedgerError> {
-        self.readers.read(move |c| open::quiet(c, before)).await
-    }
-
     async fn copies(&self) -> Result<Vec<Date>, LedgerError> {
         let copies = self.copies.clone();
         Ok(blocking(move || copies.days()).await?.map_err(Failure::Io)?)

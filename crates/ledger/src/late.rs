@@ -67,8 +67,12 @@ impl LateWriter {
         })
     }
 
-    pub(crate) fn readers(&self) -> Arc<Readers> {
-        self.readers.clone()
+    /// As [`Readers::read`].
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> LedgerResult<T> + Send + 'static,
+    ) -> Result<T, LedgerError> {
+        self.readers.read(work).await
     }
 
     /// As [`Writer::write`].

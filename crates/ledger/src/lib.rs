@@ -5,7 +5,7 @@
 //! conversation is cut or what a job does. `docs/internals/ledger.md` describes the tables and the invariants they carry.
 //!
 //! Reading order: [`writer`] (one thread, one commit for all who wait), [`readers`], [`late`] (a full or read-only disk), [`schema`], [`row`] (values and
-//! rows), [`transcripts`], [`open`] and [`titles`], [`sweep`] and [`scrub`] (forgetting, in rows and in bytes), [`forgotten`] and [`words`] (what stays forgotten), [`carried`] (exports), [`jobs`], [`changes`], [`history`],
+//! rows), [`port`] (a method of a port), [`transcripts`], [`open`] and [`titles`], [`sweep`] and [`scrub`] (forgetting, in rows and in bytes), [`forgotten`] and [`words`] (what stays forgotten), [`carried`] (exports), [`jobs`], [`changes`], [`history`],
 //! [`conversations`] and [`packing`], [`objects`], [`runs`]; [`backup`] copies the file, [`copies`] each day, [`everos`] reads another system's.
 
 mod backup;
@@ -23,6 +23,7 @@ mod late;
 mod objects;
 mod open;
 mod packing;
+mod port;
 mod readers;
 mod row;
 mod runs;
@@ -50,7 +51,6 @@ use ports::LedgerError;
 
 use copies::Copies;
 use late::LateWriter;
-use readers::Readers;
 
 /// Nobody else writes; this is for a tool that a person points at the file, and for a moment of recovery.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -58,9 +58,8 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// The ledger ports on one database file. Dropping it finishes what is queued and frees the file.
 #[derive(Debug)]
 pub struct SqliteLedger {
-    readers: Arc<Readers>,
     copies: Arc<Copies>,
-    writer: LateWriter,
+    database: LateWriter,
 }
 
 impl SqliteLedger {
@@ -82,12 +81,8 @@ impl SqliteLedger {
     /// until the disk takes it.
     pub fn open(path: &Path) -> Result<Self, LedgerError> {
         let copies = Arc::new(Copies::of(path));
-        let writer = LateWriter::open(path, copies.clone())?;
-        Ok(Self {
-            readers: writer.readers(),
-            copies,
-            writer,
-        })
+        let database = LateWriter::open(path, copies.clone())?;
+        Ok(Self { copies, database })
     }
 }
 

@@ -19,6 +19,7 @@ use rusqlite::{Connection, OptionalExtension, Row, ToSql};
 
 use crate::SqliteLedger;
 use crate::failure::{Failure, LedgerResult};
+use crate::port::port;
 use crate::row::{count, counted, make_scope, name_of, owner_of, scope_row};
 use crate::statement::Statements as _;
 
@@ -396,49 +397,15 @@ fn stats(connection: &Connection) -> LedgerResult<RunStats> {
     })
 }
 
-#[async_trait]
-impl Runs for SqliteLedger {
-    async fn enqueue(&self, runs: Vec<NewRun>, now: Timestamp) -> Result<Vec<Option<RunId>>, LedgerError> {
-        let work = move |c: &Connection| runs.iter().map(|run| enqueue(c, run, now)).collect();
-        self.writer.write(work).await
-    }
-
-    async fn claim(&self, wanted: Claim) -> Result<Claimed, LedgerError> {
-        self.writer.write(move |c| claim(c, &wanted)).await
-    }
-
-    async fn finish(
-        &self,
-        id: &RunId,
-        verdict: Verdict,
-        millis: u64,
-        now: Timestamp,
-    ) -> Result<(), LedgerError> {
-        let id = id.clone();
-        self.writer
-            .write(move |c| finish(c, &id, &verdict, millis, now))
-            .await
-    }
-
-    async fn charge(&self, id: &RunId, day: Date, cost: Cost) -> Result<(), LedgerError> {
-        let id = id.clone();
-        self.writer.write(move |c| charge(c, &id, day, cost)).await
-    }
-
-    async fn spent(&self, day: Date) -> Result<Cost, LedgerError> {
-        self.readers.read(move |c| spent(c, day)).await
-    }
-
-    async fn release_all(&self, now: Timestamp, latest: Timestamp) -> Result<usize, LedgerError> {
-        self.writer.write(move |c| release_all(c, now, latest)).await
-    }
-
-    async fn page(&self, query: &RunQuery) -> Result<RunPage, LedgerError> {
-        let query = query.clone();
-        self.readers.read(move |c| page(c, &query)).await
-    }
-
-    async fn stats(&self) -> Result<RunStats, LedgerError> {
-        self.readers.read(stats).await
-    }
-}
+port! { Runs {
+    write enqueue[](runs: Vec<NewRun>, now: Timestamp) -> Vec<Option<RunId>>
+        = |c| runs.iter().map(|run| enqueue(c, run, now)).collect();
+    write claim[](wanted: Claim) -> Claimed = |c| claim(c, &wanted);
+    write finish[id: RunId](verdict: Verdict, millis: u64, now: Timestamp) -> ()
+        = |c| finish(c, &id, &verdict, millis, now);
+    write charge[id: RunId](day: Date, cost: Cost) -> () = |c| charge(c, &id, day, cost);
+    read spent[](day: Date) -> Cost = |c| spent(c, day);
+    write release_all[](now: Timestamp, latest: Timestamp) -> usize = |c| release_all(c, now, latest);
+    read page[query: RunQuery]() -> RunPage = |c| page(c, &query);
+    read stats[]() -> RunStats = |c| stats(c);
+} }

@@ -15,6 +15,7 @@ use ports::{
 use rusqlite::{Connection, Params};
 
 use crate::failure::{Failure, LedgerResult};
+use crate::port::port;
 use crate::row::{
     MESSAGE, SessionRows, USER, count, counted, kind_number, message_of, owner_of, payload_of, place_of,
     scope_row, session_key, session_row, speaker_of,
@@ -332,8 +333,32 @@ fn messages(connection: &Connection, scope: &Scope, ids: &[MessageId]) -> Ledger
     Ok(found.into_iter().map(|(_, _, message)| message).collect())
 }
 
-#[async_trait]
-impl Transcripts for SqliteLedger {
+fn buffer(connection: &Connection, session: &SessionKey) -> LedgerResult<Vec<Message>> {
+    match session_row(connection, session)? {
+        Some(row) => messages_of(connection, BUFFER, [row], session),
+        None => Ok(Vec::new()),
+    }
+}
+
+port! { Transcripts {
+    write append_and_cut[](messages: Vec<NewMessage>, cut: CutWithAppend, now: Timestamp) -> AppendOutcome
+        = |c| append_and_cut(c, messages, cut, now);
+    read title[session: SessionKey]() -> Option<String> = |c| titles::title(c, &session);
+    read buffer[session: SessionKey]() -> Vec<Message> = |c| buffer(c, &session);
+    write cut[](wanted: Cut) -> () = |c| cut(c, wanted);
+    read cell[id: CellId]() -> Option<Cell> = |c| cell(c, &id);
+    read cells[ids: [CellId]]() -> Vec<Cell> = |c| ids.iter().filter_map(|id| cell(c, id).transpose()).collect();
+    read unwritten_after[id: CellId]() -> Vec<CellId> = |c| unwritten_after(c, &id);
+    read tail[scope: Scope, owner: Owner]() -> Vec<Message> = |c| tail(c, &scope, &owner);
+    read messages[scope: Scope, ids: [MessageId]]() -> Vec<Message> = |c| messages(c, &scope, &ids);
+    read waiting[]() -> BTreeMap<(Scope, Owner), usize> = |c| open::waiting(c);
+    read carried[scope: Scope, ids: [MessageId]]() -> Carried = |c| carried::carried(c, &scope, &ids);
+    write adopt[scope: Scope](cells: Vec<WrittenCell>, forgotten: BTreeSet<String>) -> ()
+        = |c| carried::adopt(c, &scope, cells, &forgotten);
+    read buffered[]() -> Buffered = |c| open::buffered(c);
+    read open_sessions[](limit: usize) -> Vec<(SessionKey, Timestamp)> = |c| open::sessions(c, limit);
+    erase sweep[](wanted: Sweep) -> Forgotten = |c| sweep::sweep(c, &wanted);
+}
     async fn append(
         &self,
         session: &SessionKey,
@@ -343,17 +368,7 @@ impl Transcripts for SqliteLedger {
         let session = session.clone();
         let bytes: usize = messages.iter().map(|new| new.message.bytes()).sum();
         let work = move |c: &Connection| Ok(append(c, &session, messages, now)?.0);
-        self.writer.write(move |c| writer::of_bytes(c, bytes, work)).await
-    }
-
-    async fn append_and_cut(
-        &self,
-        messages: Vec<NewMessage>,
-        cut: CutWithAppend,
-        now: Timestamp,
-    ) -> Result<AppendOutcome, LedgerError> {
-        let work = move |c: &Connection| append_and_cut(c, messages, cut, now);
-        self.writer.write(work).await
+        self.database.write(move |c| writer::of_bytes(c, bytes, work)).await
     }
 
     async fn entitle(
@@ -366,86 +381,8 @@ impl Transcripts for SqliteLedger {
         let erases = title.is_empty();
         let work = move |c: &Connection| titles::entitle(c, &session, &title, accept_forgotten);
         if erases {
-            return self.writer.erase(work).await;
+            return self.database.erase(work).await;
         }
-        self.writer.write(work).await
-    }
-
-    async fn title(&self, session: &SessionKey) -> Result<Option<String>, LedgerError> {
-        let session = session.clone();
-        self.readers.read(move |c| titles::title(c, &session)).await
-    }
-
-    async fn buffer(&self, session: &SessionKey) -> Result<Vec<Message>, LedgerError> {
-        let session = session.clone();
-        let work = move |c: &Connection| match session_row(c, &session)? {
-            Some(row) => messages_of(c, BUFFER, [row], &session),
-            None => Ok(Vec::new()),
-        };
-        self.readers.read(work).await
-    }
-
-    async fn cut(&self, wanted: Cut) -> Result<(), LedgerError> {
-        self.writer.write(move |c| cut(c, wanted)).await
-    }
-
-    async fn cell(&self, id: &CellId) -> Result<Option<Cell>, LedgerError> {
-        let id = id.clone();
-        self.readers.read(move |c| cell(c, &id)).await
-    }
-
-    async fn cells(&self, ids: &[CellId]) -> Result<Vec<Cell>, LedgerError> {
-        let ids = ids.to_vec();
-        let work = move |c: &Connection| ids.iter().filter_map(|id| cell(c, id).transpose()).collect();
-        self.readers.read(work).await
-    }
-
-    async fn unwritten_after(&self, id: &CellId) -> Result<Vec<CellId>, LedgerError> {
-        let id = id.clone();
-        self.readers.read(move |c| unwritten_after(c, &id)).await
-    }
-
-    async fn tail(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Message>, LedgerError> {
-        let (scope, owner) = (scope.clone(), owner.clone());
-        self.readers.read(move |c| tail(c, &scope, &owner)).await
-    }
-
-    async fn messages(&self, scope: &Scope, ids: &[MessageId]) -> Result<Vec<Message>, LedgerError> {
-        let (scope, ids) = (scope.clone(), ids.to_vec());
-        self.readers.read(move |c| messages(c, &scope, &ids)).await
-    }
-
-    async fn waiting(&self) -> Result<BTreeMap<(Scope, Owner), usize>, LedgerError> {
-        self.readers.read(open::waiting).await
-    }
-
-    async fn carried(&self, scope: &Scope, ids: &[MessageId]) -> Result<Carried, LedgerError> {
-        let (scope, ids) = (scope.clone(), ids.to_vec());
-        self.readers
-            .read(move |c| carried::carried(c, &scope, &ids))
-            .await
-    }
-
-    async fn adopt(
-        &self,
-        scope: &Scope,
-        cells: Vec<WrittenCell>,
-        forgotten: BTreeSet<String>,
-    ) -> Result<(), LedgerError> {
-        let scope = scope.clone();
-        let work = move |c: &Connection| carried::adopt(c, &scope, cells, &forgotten);
-        self.writer.write(work).await
-    }
-
-    async fn buffered(&self) -> Result<Buffered, LedgerError> {
-        self.readers.read(open::buffered).await
-    }
-
-    async fn open_sessions(&self, limit: usize) -> Result<Vec<(SessionKey, Timestamp)>, LedgerError> {
-        self.readers.read(move |c| open::sessions(c, limit)).await
-    }
-
-    async fn sweep(&self, wanted: Sweep) -> Result<Forgotten, LedgerError> {
-        self.writer.erase(move |c| sweep::sweep(c, &wanted)).await
+        self.database.write(work).await
     }
 }
