@@ -33,4 +33,7 @@ pub use id::{
 pub use line::{beginning, excerpt, head, hex, one_line, percent_encoded, unhex};
 pub use message::{Content, Message, Part, PartKind, Role, ToolCall};
 pub use page::Page;
-pub use time::{Date, InvalidTime, MONTHS, Timestamp, Weekday, Zone, date_in_words, read_date_in_words};
+pub use time::{
+    Date, InvalidTime, MONTHS, Timestamp, Weekday, Zone, date_in_words, date_of, moment_of,
+    read_date_in_words,
+};

@@ -141,6 +141,20 @@ pub fn date_in_words(date: Date) -> String {
     date.strftime("%-d %B %Y").to_string()
 }
 
+/// The day of an instant as the API writes it: `4 March 2024`.
+pub fn date_of(instant: &str) -> String {
+    let day = instant.get(..10).unwrap_or(instant);
+    day.parse().map_or_else(|_| day.to_owned(), date_in_words)
+}
+
+/// The same to the minute: `4 March 2024, 09:00`. Midnight to the second is a day without a time.
+pub fn moment_of(instant: &str) -> String {
+    match instant.get(11..16) {
+        Some(clock) if instant.get(11..19) != Some("00:00:00") => format!("{}, {clock}", date_of(instant)),
+        _ => date_of(instant),
+    }
+}
+
 /// The date that [`date_in_words`] wrote.
 pub fn read_date_in_words(text: &str) -> Option<Date> {
     Date::strptime("%d %B %Y", text).ok()

@@ -2,27 +2,7 @@
 //!
 //! Owns: how they look. Never: their meaning.
 
-pub(crate) use model::percent_encoded as encoded;
-
-/// The date of an instant as the API writes it: `2026-03-01T…` reads "1 March 2026".
-pub(crate) fn date(instant: &str) -> String {
-    let parts = (instant.get(..4), instant.get(5..7), instant.get(8..10));
-    match parts {
-        (Some(year), Some(month), Some(day)) => {
-            let day = day.trim_start_matches('0');
-            format!("{day} {} {year}", month_name(month))
-        }
-        _ => instant.to_owned(),
-    }
-}
-
-/// With the time of day, unless that is midnight to the second: a date alone is stored so.
-pub(crate) fn moment(instant: &str) -> String {
-    match instant.get(11..16) {
-        Some(time) if instant.get(11..19) != Some("00:00:00") => format!("{}, {time}", date(instant)),
-        _ => date(instant),
-    }
-}
+pub(crate) use model::{date_of as date, moment_of as moment, percent_encoded as encoded};
 
 /// The time of day, to the second.
 pub(crate) fn time(instant: &str) -> String {

@@ -4,23 +4,12 @@
 
 use std::collections::BTreeSet;
 
+pub(crate) use model::date_of as date;
+pub(super) use model::moment_of as moment;
+
 const COLUMNS: usize = 80;
 /// Words are the same if this number of their first letters is the same.
 const STEM_CHARS: usize = 4;
-
-/// The day of an instant as the API writes it: `4 March 2024`.
-pub(crate) fn date(instant: &str) -> String {
-    let day = instant.get(..10).unwrap_or(instant);
-    day.parse().map_or_else(|_| day.to_owned(), model::date_in_words)
-}
-
-/// The same to the minute: `4 March 2024, 09:00`. Midnight to the second is a day without a time.
-pub(super) fn moment(instant: &str) -> String {
-    match instant.get(11..16) {
-        Some(clock) if instant.get(11..19) != Some("00:00:00") => format!("{}, {clock}", date(instant)),
-        _ => date(instant),
-    }
-}
 
 /// A heading and its text as one; without the heading if the text repeats it.
 pub(super) fn sentence(subject: &str, text: &str) -> String {
