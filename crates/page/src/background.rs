@@ -63,17 +63,11 @@ pub(crate) async fn page(guest: Guest, Query(paged): Query<Paged>) -> Result<Res
 }
 
 async fn view(guest: &Guest, page: usize, notice: Option<String>) -> Result<BackgroundView, Refused> {
-    let tenant = guest.whose.tenant();
     let data = runs(guest, &format!("page={page}&page_size={PAGE_SIZE}")).await?;
     let mut planned = runs(guest, "status=queued&page_size=100").await?.items;
     planned.retain(is_planned);
     planned.sort_by(|a, b| a.run_at.cmp(&b.run_at));
-    let route = format!("/history?limit={CHANGES_LOOKED_AT}");
-    let route = if guest.visitor.sees_all {
-        route
-    } else {
-        format!("{route}&{tenant}")
-    };
+    let route = of_tenant(guest, format!("/history?limit={CHANGES_LOOKED_AT}"));
     let history: HistoryData = match guest.api.get(&route).await {
         Err(refused) if matches!(refused.status, 403 | 409) => HistoryData::default(),
         answer => answer?,
@@ -81,7 +75,7 @@ async fn view(guest: &Guest, page: usize, notice: Option<String>) -> Result<Back
     let come = data.items.into_iter().filter(|run| !is_planned(run));
     let rows = come.map(|run| RunRow::of(run, &history));
     let around = Around::new(guest, Nav::Background, "Background");
-    let at = |page: usize| format!("/page/background?{}&page={page}", guest.whose.query());
+    let at = |page: usize| guest.whose.link("background", &[("page", &page)]);
     Ok(BackgroundView {
         around: match notice {
             Some(notice) => around.with_notice(notice),
@@ -99,6 +93,15 @@ async fn view(guest: &Guest, page: usize, notice: Option<String>) -> Result<Back
         next: (page * PAGE_SIZE < data.total).then(|| at(page + 1)),
         previous: (page > 1).then(|| at(page - 1)),
     })
+}
+
+/// A route for the visitor's tenant, unless the visitor sees all of them.
+fn of_tenant(guest: &Guest, route: String) -> String {
+    if guest.visitor.sees_all {
+        return route;
+    }
+    let sign = if route.contains('?') { '&' } else { '?' };
+    format!("{route}{sign}{}", guest.whose.tenant())
 }
 
 /// A page of runs; none where the server has no background strategies.
@@ -212,14 +215,14 @@ struct ChangeView {
 /// Lines of a diff that are shown.
 const LINES_MAX: usize = 1_500;
 
+/// A change, line by line.
+pub(crate) async fn diff(guest: &Guest, id: &str) -> Result<DiffData, Refused> {
+    let route = of_tenant(guest, format!("/history/{}", words::encoded(id)));
+    guest.api.get(&route).await
+}
+
 pub(crate) async fn change(guest: Guest, Path(IdPath { id }): Path<IdPath>) -> Result<Response, Problem> {
-    let id = words::encoded(&id);
-    let route = if guest.visitor.sees_all {
-        format!("/history/{id}")
-    } else {
-        format!("/history/{id}?{}", guest.whose.tenant())
-    };
-    let data: DiffData = guest.api.get(&route).await?;
+    let data = diff(&guest, &id).await?;
     let is_noise = |line: &&str| {
         ["index ", "--- ", "new file", "deleted file"]
             .iter()

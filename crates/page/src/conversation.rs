@@ -53,10 +53,9 @@ struct TalkRow {
 
 /// The names of a user's conversations; none where the server keeps none.
 pub(crate) async fn names(guest: &Guest) -> Result<Vec<String>, Refused> {
-    let route = format!(
-        "/context/conversations?{}&limit={LISTED_MAX}",
-        guest.whose.of_api()
-    );
+    let route = guest
+        .whose
+        .route("/context/conversations", &[("limit", &LISTED_MAX)]);
     match guest.api.get::<ConversationsData>(&route).await {
         Ok(data) => Ok(data.conversations),
         Err(refused) if refused.status == 503 => Ok(Vec::new()),
@@ -65,11 +64,7 @@ pub(crate) async fn names(guest: &Guest) -> Result<Vec<String>, Refused> {
 }
 
 pub(crate) fn address(name: &str, guest: &Guest) -> String {
-    format!(
-        "/page/conversation?{}&id={}",
-        guest.whose.query(),
-        words::encoded(name)
-    )
+    guest.whose.link("conversation", &[("id", &name)])
 }
 
 /// Everything that was said, however it came here: what has become memory, and above it what has not yet.
@@ -97,7 +92,7 @@ pub(crate) async fn list(guest: Guest, Query(paged): Query<Paged>) -> Result<Res
         }
     }
     let next = (page * PAGE_SIZE < stored.total_count)
-        .then(|| format!("/page/conversations?{}&page={}", guest.whose.query(), page + 1));
+        .then(|| guest.whose.link("conversations", &[("page", &(page + 1))]));
     Ok(html(&ListView {
         around: Around::new(&guest, Nav::Conversations, "Conversations"),
         talks,
@@ -137,8 +132,7 @@ impl TalkRow {
     async fn without_memory(name: &str, guest: &Guest, is_read: bool) -> Result<Self, Refused> {
         let mut first = None;
         if is_read {
-            let of = guest.whose.of_api();
-            let route = format!("/context/view?{of}&conversation_id={}", words::encoded(name));
+            let route = guest.whose.route("/context/view", &[("conversation_id", &name)]);
             let view: ViewData = guest.api.get(&route).await?;
             first = view.messages.into_iter().find(|message| message.role == "user");
         }
@@ -193,12 +187,11 @@ pub(crate) async fn page(
     guest: Guest,
     Query(TalkQuery { id }): Query<TalkQuery>,
 ) -> Result<Response, Problem> {
-    let named = format!("{}&conversation_id={}", guest.whose.of_api(), words::encoded(&id));
-    let look = async |what: &str| format!("/context/{what}?{named}");
-    let stats: ContextStatsData = guest.api.get(&look("stats").await).await?;
-    let view: ViewData = guest.api.get(&look("view").await).await?;
-    let archives: ArchivesData = guest.api.get(&look("archives").await).await?;
-    let given: GivenData = guest.api.get(&look("given").await).await?;
+    let route = |route| guest.whose.route(route, &[("conversation_id", &id)]);
+    let stats: ContextStatsData = guest.api.get(&route("/context/stats")).await?;
+    let view: ViewData = guest.api.get(&route("/context/view")).await?;
+    let archives: ArchivesData = guest.api.get(&route("/context/archives")).await?;
+    let given: GivenData = guest.api.get(&route("/context/given")).await?;
     let window = draw::window(&stats, &view.messages);
     let messages = view.messages.into_iter().map(|item| ShownMessage {
         class: draw::class(&item),
@@ -221,12 +214,9 @@ pub(crate) async fn page(
                     words::number(archive.tokens_before)
                 )
             }),
-        original: format!(
-            "/page/conversation/original?{}&id={}&item={}",
-            guest.whose.query(),
-            words::encoded(&id),
-            words::encoded(&item.id)
-        ),
+        original: guest
+            .whose
+            .link("conversation/original", &[("id", &id), ("item", &item.id)]),
         role: item.role,
         // The person's own words; what memory added stands below them.
         text: match given.turns.iter().find(|turn| turn.id == item.id) {
@@ -286,11 +276,9 @@ struct OriginalsPart {
 }
 
 pub(crate) async fn original(guest: Guest, Query(of): Query<OriginalOf>) -> Result<Response, Problem> {
-    let route = format!(
-        "/context/recover?{}&conversation_id={}&id={}",
-        guest.whose.of_api(),
-        words::encoded(&of.id),
-        words::encoded(&of.item)
+    let route = guest.whose.route(
+        "/context/recover",
+        &[("conversation_id", &of.id), ("id", &of.item)],
     );
     let data: OriginalsData = guest.api.get(&route).await?;
     let originals = data.messages.iter().map(|original| OriginalText {

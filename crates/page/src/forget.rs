@@ -266,13 +266,7 @@ impl StaysRow {
             count: words::count(staying.messages, "message", "messages"),
             session: staying.session_id.clone(),
             example: words::beginning(&staying.example, 160),
-            address: session.map(|session| {
-                format!(
-                    "/page/forget?{}&session={}",
-                    whose.query(),
-                    words::encoded(session)
-                )
-            }),
+            address: session.map(|session| whose.link("forget", &[("session", &session)])),
         }
     }
 }

@@ -9,7 +9,6 @@ use wire::ContextData;
 
 use crate::around::{Around, Nav, Problem, html};
 use crate::guest::Guest;
-use crate::words;
 
 #[derive(Template)]
 #[template(path = "given.html")]
@@ -31,12 +30,9 @@ pub(crate) async fn page(guest: Guest) -> Result<Response, Problem> {
         .collect();
     // The subjects of episodes come last, each with its id.
     let core = lines.len().saturating_sub(data.memory_ids.len());
-    let address = |at: usize, line: &str| {
-        let what = match at.checked_sub(core).and_then(|at| data.memory_ids.get(at)) {
-            Some(id) => format!("id={}_{}", words::encoded(&whose.user), words::encoded(id)),
-            None => format!("words={}", words::encoded(line)),
-        };
-        format!("/page/forget?{}&{what}", whose.query())
+    let address = |at: usize, line: &str| match at.checked_sub(core).and_then(|at| data.memory_ids.get(at)) {
+        Some(id) => whose.link("forget", &[("id", &format!("{}_{id}", whose.user))]),
+        None => whose.link("forget", &[("words", &line)]),
     };
     let lines = lines.iter().enumerate();
     Ok(html(&GivenView {

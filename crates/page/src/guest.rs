@@ -2,6 +2,8 @@
 //!
 //! Owns: reading both from a request. Never: permission (the API refuses what the token does not open).
 
+use std::fmt::Display;
+
 use axum::Extension;
 use axum::extract::{FromRequestParts, Query};
 use axum::http::header::HOST;
@@ -84,6 +86,16 @@ impl WhoseMemory {
         format!("who={}", words::encoded(&self.text()))
     }
 
+    /// The address of a view: `/page/forget?who=…&id=…`.
+    pub(crate) fn link(&self, view: &str, query: &[(&str, &dyn Display)]) -> String {
+        words::with_query(format!("/page/{view}?{}", self.query()), query)
+    }
+
+    /// A route of the API for this user, with a query of its own.
+    pub(crate) fn route(&self, route: &str, query: &[(&str, &dyn Display)]) -> String {
+        words::with_query(format!("{route}?{}", self.of_api()), query)
+    }
+
     /// Whether it is the memory of the default user, whom the page calls "you".
     pub(crate) fn is_you(&self) -> bool {
         self.user == NOBODY
@@ -114,7 +126,7 @@ impl WhoseMemory {
     }
 
     /// Tenant and user for the query of a GET route of the API.
-    pub(crate) fn of_api(&self) -> String {
+    fn of_api(&self) -> String {
         format!("user_id={}&{}", words::encoded(&self.user), self.tenant())
     }
 

@@ -2,6 +2,8 @@
 //!
 //! Owns: what the view is asked for, and its lists. Never: ranking.
 
+use std::fmt::Display;
+
 use askama::Template;
 use axum::extract::Query;
 use axum::response::Response;
@@ -118,10 +120,9 @@ pub(crate) async fn page(guest: Guest, Query(wanted): Query<ListQuery>) -> Resul
     let overview = overview(&guest).await?;
     results.is_new = overview.months.is_empty() && overview.statements == 0;
     let cords = draw::cords(&overview.months, &wanted.month, |month| {
-        format!(
-            "/page/memories?{}&month={month}&standing=all",
-            guest.whose.query()
-        )
+        guest
+            .whose
+            .link("memories", &[("month", &month), ("standing", &"all")])
     });
     Ok(html(&MemoriesView {
         around: Around::new(&guest, Nav::Memories, "Memories"),
@@ -186,15 +187,14 @@ async fn list(guest: &Guest, wanted: &ListQuery) -> Result<ResultsPart, Refused>
         cards.extend(some);
     }
     let next = has_more.then(|| {
-        format!(
-            "/page/memories?{}&kind={}&standing={}&as_of={}&month={}&page={}",
-            guest.whose.query(),
-            words::encoded(&wanted.kind),
-            words::encoded(&wanted.standing),
-            words::encoded(&wanted.as_of),
-            words::encoded(&wanted.month),
-            page + 1
-        )
+        let query: [(&str, &dyn Display); 5] = [
+            ("kind", &wanted.kind),
+            ("standing", &wanted.standing),
+            ("as_of", &wanted.as_of),
+            ("month", &wanted.month),
+            ("page", &(page + 1)),
+        ];
+        guest.whose.link("memories", &query)
     });
     Ok(ResultsPart {
         summary: (page == 1).then(|| wanted.summary(&totals)),

@@ -18,7 +18,7 @@ use crate::cards::{Before, CardMode, MemoryCard, MessageQuote, address, cards};
 use crate::guest::{Guest, IdPath};
 use crate::memories;
 use crate::past::{self, PastChange};
-use crate::{twin, words};
+use crate::{background, twin, words};
 
 /// Changes of the user's files that are looked through for those of one memory.
 const CHANGES_LOOKED_AT: usize = 200;
@@ -142,7 +142,9 @@ pub(crate) async fn save(
 }
 
 async fn found(guest: &Guest, id: &str) -> Result<ReadMemory, Refused> {
-    let route = format!("/memories/{}?{}", words::encoded(id), guest.whose.of_api());
+    let route = guest
+        .whose
+        .route(&format!("/memories/{}", words::encoded(id)), &[]);
     let data: GetData = guest.api.get(&route).await?;
     let whose = &guest.whose;
     let episode = data.episodes.first();
@@ -174,8 +176,8 @@ async fn found(guest: &Guest, id: &str) -> Result<ReadMemory, Refused> {
 async fn view(guest: &Guest, mut found: ReadMemory) -> Result<MemoryView, Problem> {
     let whose = &guest.whose;
     let id = found.card.id.clone();
-    let sources = format!("/memories/{}/sources?{}", words::encoded(&id), whose.of_api());
-    let sources: SourcesData = guest.api.get(&sources).await?;
+    let sources = format!("/memories/{}/sources", words::encoded(&id));
+    let sources: SourcesData = guest.api.get(&whose.route(&sources, &[])).await?;
     let facts = if found.is_episode {
         let request = GetRequest {
             filters: Some(json!({"parent_id": entry(&id, &whose.user)})),
@@ -199,16 +201,11 @@ async fn view(guest: &Guest, mut found: ReadMemory) -> Result<MemoryView, Proble
         },
         60,
     );
-    let session_address = found.session.as_deref().map(|session| {
-        format!(
-            "/page/forget?{}&session={}",
-            whose.query(),
-            words::encoded(session)
-        )
-    });
+    let session = found.session.as_deref();
+    let session_address = session.map(|session| whose.link("forget", &[("session", &session)]));
     Ok(MemoryView {
         around: Around::new(guest, Nav::Memories, title),
-        forget: format!("/page/forget?{}&id={}", whose.query(), words::encoded(&id)),
+        forget: whose.link("forget", &[("id", &id)]),
         session_address: session_address.unwrap_or_default(),
         text: found.text,
         session: found.session,
@@ -243,7 +240,7 @@ async fn past(guest: &Guest, id: &str, found: &ReadMemory) -> Result<Vec<PastCha
         },
         is_one_person: !guest.visitor.needs_token,
     };
-    let route = format!("/history?{}&limit={CHANGES_LOOKED_AT}", guest.whose.of_api());
+    let route = guest.whose.route("/history", &[("limit", &CHANGES_LOOKED_AT)]);
     let data: HistoryData = match guest.api.get(&route).await {
         Err(refused) if refused.status == 403 => return Ok(Vec::new()),
         answer => answer?,
@@ -255,13 +252,7 @@ async fn past(guest: &Guest, id: &str, found: &ReadMemory) -> Result<Vec<PastCha
         .iter()
         .filter(|change| change.files.iter().any(|file| file.ends_with(path)));
     for change in touching.take(CHANGES_SHOWN) {
-        let route = format!("/history/{}?{}", change.id, guest.whose.tenant());
-        let route = if guest.visitor.sees_all {
-            format!("/history/{}", change.id)
-        } else {
-            route
-        };
-        let diff: Option<DiffData> = if_open(guest.api.get(&route).await.map(Some))?;
+        let diff: Option<DiffData> = if_open(background::diff(guest, &change.id).await.map(Some))?;
         let diff = diff.map(|data| data.diff).unwrap_or_default();
         past.extend(reader.read(&diff, change));
     }

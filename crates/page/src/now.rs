@@ -178,11 +178,7 @@ impl TalkCard {
             whose.user.clone_from(user);
         }
         Self {
-            address: format!(
-                "/page/conversation?{}&id={}",
-                whose.query(),
-                words::encoded(&name)
-            ),
+            address: whose.link("conversation", &[("id", &name)]),
             user: user.filter(|user| *user != guest.whose.user),
             name,
             upstream: talk.upstream.clone(),

@@ -70,11 +70,7 @@ pub(crate) async fn results(guest: &Guest, wanted: &ListQuery) -> Result<Results
         less_quotes,
         warnings: data.warnings,
         is_search: true,
-        forget: Some(format!(
-            "/page/forget?{}&words={}",
-            guest.whose.query(),
-            words::encoded(wanted.question())
-        )),
+        forget: Some(guest.whose.link("forget", &[("words", &wanted.question())])),
         ..ResultsPart::empty(guest)
     })
 }

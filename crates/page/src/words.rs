@@ -2,7 +2,17 @@
 //!
 //! Owns: how they look. Never: their meaning.
 
+use std::fmt::Display;
+
 pub(crate) use model::{date_of as date, moment_of as moment, percent_encoded as encoded};
+
+/// An address with more in its query.
+pub(crate) fn with_query(mut address: String, query: &[(&str, &dyn Display)]) -> String {
+    for (key, value) in query {
+        address.extend(["&", key, "=", &encoded(&value.to_string())]);
+    }
+    address
+}
 
 /// The time of day, to the second.
 pub(crate) fn time(instant: &str) -> String {
@@ -27,32 +37,9 @@ pub(crate) fn month_name(number: &str) -> &str {
         .unwrap_or(number)
 }
 
-/// A whole number that a template gives by value or by reference.
-pub(crate) trait WholeNumber {
-    fn whole(&self) -> u64;
-}
-
-impl WholeNumber for u64 {
-    fn whole(&self) -> u64 {
-        *self
-    }
-}
-
-impl WholeNumber for usize {
-    fn whole(&self) -> u64 {
-        *self as u64
-    }
-}
-
-impl<T: WholeNumber> WholeNumber for &T {
-    fn whole(&self) -> u64 {
-        (*self).whole()
-    }
-}
-
 /// Thousands apart: `12 345` with a narrow space that does not break.
-pub(crate) fn number(number: impl WholeNumber) -> String {
-    let digits = number.whole().to_string();
+pub(crate) fn number(number: impl Display) -> String {
+    let digits = number.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
         if at > 0 && (digits.len() - at).is_multiple_of(3) {
@@ -64,13 +51,13 @@ pub(crate) fn number(number: impl WholeNumber) -> String {
 }
 
 /// "1 fact", "2 facts".
-pub(crate) fn count(count: impl WholeNumber, one: &str, more: &str) -> String {
+pub(crate) fn count(count: impl Display, one: &str, more: &str) -> String {
     format!("{} {}", number(&count), noun(&count, one, more))
 }
 
 /// The noun alone, where the number stands elsewhere.
-pub(crate) fn noun<'a>(count: impl WholeNumber, one: &'a str, more: &'a str) -> &'a str {
-    if count.whole() == 1 { one } else { more }
+pub(crate) fn noun<'a>(count: impl Display, one: &'a str, more: &'a str) -> &'a str {
+    if count.to_string() == "1" { one } else { more }
 }
 
 /// A size in the largest unit that leaves a number.
