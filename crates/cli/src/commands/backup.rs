@@ -27,7 +27,7 @@ use crate::belonging;
 use crate::clock::SystemClock;
 use crate::config::portable;
 use crate::error::{Exit, Failure};
-use crate::output;
+use crate::output::{self, say};
 use crate::private;
 use crate::root::{CONFIGURATION, MEMORY};
 use crate::serving::LEDGER;
@@ -191,22 +191,22 @@ fn told(desk: &Desk, folder: &Path, archive: &Archive) -> Result<Exit, Failure> 
         }))?;
         return Ok(Exit::Ok);
     }
-    output::line(format_args!(
+    say!(
         "backed up {} to {}: {}, {:.1} MB, verified",
         desk.root.display(),
         folder.display(),
         counted(files, "file", "files"),
         bytes as f64 / 1e6
-    ))?;
-    output::line(format_args!(
+    )?;
+    say!(
         "it has everything that was acknowledged until {}; `quipu restore` rebuilds the index",
         archive.taken
-    ))?;
+    )?;
     if !archive.secrets_left_out.is_empty() {
-        output::line(format_args!(
+        say!(
             "left out the secrets of quipu.toml: {}",
             archive.secrets_left_out.join(", ")
-        ))?;
+        )?;
     }
     Ok(Exit::Ok)
 }

@@ -17,7 +17,7 @@ use crate::archive::{check_empty, copy};
 use crate::args::ExportArgs;
 use crate::error::{Exit, Failure};
 use crate::import::is_everos;
-use crate::output;
+use crate::output::{self, say};
 use crate::portable::{PortableMemory, is_export, is_markdown, read_markdown};
 use crate::private;
 
@@ -37,7 +37,7 @@ pub(super) async fn export(desk: &Desk, api: &Api, args: ExportArgs) -> Result<E
         return Err(none.hint("`quipu users` lists the users; --app and --project name another tenant"));
     }
     if args.to.as_os_str() == "-" {
-        output::line(format_args!("{}", String::from_utf8_lossy(&text).trim_end()))?;
+        say!("{}", String::from_utf8_lossy(&text).trim_end())?;
         return Ok(Exit::Ok);
     }
     let is_lines = args.to.extension().is_some_and(|extension| extension == "jsonl");
@@ -68,18 +68,18 @@ fn told(desk: &Desk, args: &ExportArgs, memory: &PortableMemory, open: usize) ->
         }))?;
         return Ok(Exit::Ok);
     }
-    output::line(format_args!(
+    say!(
         "exported {} of {}, and {} not yet in an episode, to {}",
         counted(memories, "memory", "memories"),
         memory.head.user_id,
         counted(messages, "message", "messages"),
         args.to.display()
-    ))?;
+    )?;
     if open > 0 {
-        output::line(format_args!(
+        say!(
             "left out {} not yet in an episode: a file `*.jsonl` has all",
             counted(open, "message", "messages")
-        ))?;
+        )?;
     }
     Ok(Exit::Ok)
 }
@@ -119,16 +119,16 @@ pub(super) async fn import(desk: &Desk, api: &Api, paths: &[PathBuf]) -> Result<
         output::json(&sum)?;
         return Ok(Exit::Ok);
     }
-    output::line(format_args!(
+    say!(
         "{} read, {new_memories} of them new; {} not yet in an episode, {new_messages} of them new",
         counted(memories, "memory", "memories"),
         counted(messages, "message", "messages")
-    ))?;
+    )?;
     if kept_memories > 0 {
-        output::line(format_args!(
+        say!(
             "{} different here: what is here stays",
             counted(kept_memories, "memory is", "memories are")
-        ))?;
+        )?;
     }
     Ok(Exit::Ok)
 }

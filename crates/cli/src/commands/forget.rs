@@ -19,7 +19,7 @@ use super::{Desk, owner, scope};
 use crate::api::Api;
 use crate::args::ForgetArgs;
 use crate::error::{Exit, Failure};
-use crate::output::{self, around, harmless, line};
+use crate::output::{self, around, harmless, say};
 
 /// Messages and memories that a preview lists.
 const LISTED_MAX: usize = 20;
@@ -85,10 +85,10 @@ pub(super) async fn forget(desk: &Desk, api: &Api, args: ForgetArgs) -> Result<E
             ForgetTarget::Words(_) => format!("`{}` with these words", owner.id),
             _ => format!("`{}`", owner.id),
         };
-        line(format_args!(
+        say!(
             "found no memories and no messages of {of} in project `{}`; `quipu users` lists who has memory where",
             scope.project
-        ))?;
+        )?;
     } else {
         report(&data, &missing)?;
         if let Some(seen) = seen.filter(|_| args.yes) {
@@ -119,39 +119,39 @@ fn described(target: &ForgetTarget, owner: &Owner, ids: usize) -> String {
 }
 
 fn report(data: &DeleteData, missing: &[String]) -> Result<(), Failure> {
-    line(format_args!(
+    say!(
         "deleted {} and {}",
         counted(data.count, "memory", "memories"),
         counted(data.message_count, "message", "messages")
-    ))?;
+    )?;
     if data.conversation_count > 0 {
-        line(format_args!(
+        say!(
             "deleted {}",
             counted(
                 data.conversation_count,
                 "live conversation's context",
                 "live conversations' contexts"
             )
-        ))?;
+        )?;
     }
     if data.rewritten_count > 0 {
-        line(format_args!(
+        say!(
             "{}",
             counted(
                 data.rewritten_count,
                 "memory lost some of its messages and stays",
                 "memories lost some of their messages and stay"
             )
-        ))?;
+        )?;
     }
     if data.ledger_copies > 0 {
-        line(format_args!(
+        say!(
             "deleted {} of the ledger that had them; the next is made today",
             counted(data.ledger_copies, "daily copy", "daily copies")
-        ))?;
+        )?;
     }
     for id in missing {
-        line(format_args!("not found: {id}"))?;
+        say!("not found: {id}")?;
     }
     Ok(())
 }
@@ -161,9 +161,9 @@ fn left(desk: &Desk, data: &DeleteData) -> Result<(), Failure> {
     if desk.json || data.left.is_empty() {
         return Ok(());
     }
-    line(format_args!("left, and may have deleted text:"))?;
+    say!("left, and may have deleted text:")?;
     for LeftItem { what, why } in &data.left {
-        line(format_args!("  {}: {}", harmless(what), harmless(why)))?;
+        say!("  {}: {}", harmless(what), harmless(why))?;
     }
     Ok(())
 }
@@ -221,10 +221,7 @@ fn show(data: &PreviewData, words: &str) -> Result<(), Failure> {
     beside(data)?;
     for staying in &data.stays {
         let count = counted(staying.messages, "message", "messages");
-        line(format_args!(
-            "{count} with these words stay with {}",
-            staying.user_id
-        ))?;
+        say!("{count} with these words stay with {}", staying.user_id)?;
     }
     Ok(())
 }
@@ -233,12 +230,12 @@ fn list(count: usize, [one, many]: [&str; 2], items: &[String]) -> Result<(), Fa
     if count == 0 {
         return Ok(());
     }
-    line(format_args!("{}:", counted(count, one, many)))?;
+    say!("{}:", counted(count, one, many))?;
     for item in items.iter().take(LISTED_MAX) {
-        line(format_args!("  {}", harmless(item)))?;
+        say!("  {}", harmless(item))?;
     }
     if count > LISTED_MAX {
-        line(format_args!("  and {} more", count - LISTED_MAX))?;
+        say!("  and {} more", count - LISTED_MAX)?;
     }
     Ok(())
 }

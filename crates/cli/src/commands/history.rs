@@ -12,7 +12,7 @@ use super::{Desk, name};
 use crate::api::{Api, Path};
 use crate::args::{AuditArgs, DiffArgs, LogArgs, ShowArgs, TenantArgs, UndoArgs};
 use crate::error::{Exit, Failure};
-use crate::output::{self, line};
+use crate::output::{self, say};
 
 /// Author of what is no run's.
 const PERSON: &str = "a person, or another program";
@@ -38,12 +38,10 @@ pub(super) async fn log(desk: &Desk, api: &Api, args: LogArgs) -> Result<Exit, F
     }
     if log.changes.is_empty() {
         match (&args.user, &args.agent) {
-            (None, None) => line(format_args!("no changes recorded yet"))?,
+            (None, None) => say!("no changes recorded yet")?,
             (user, agent) => {
                 let whose = user.as_deref().or(agent.as_deref()).unwrap_or_default();
-                line(format_args!(
-                    "no changes of `{whose}`: `quipu users` lists everybody"
-                ))?;
+                say!("no changes of `{whose}`: `quipu users` lists everybody")?;
             }
         }
     }
@@ -53,8 +51,8 @@ pub(super) async fn log(desk: &Desk, api: &Api, args: LogArgs) -> Result<Exit, F
 fn show(change: &ChangeItem) -> Result<(), Failure> {
     let id = &change.id;
     let at = change.at.get(..16).unwrap_or(&change.at).replace('T', " ");
-    line(format_args!("{id:>6}  {at}  {}", change.subject))?;
-    line(format_args!("        {}", who(change)))
+    say!("{id:>6}  {at}  {}", change.subject)?;
+    say!("        {}", who(change))
 }
 
 fn who(change: &ChangeItem) -> String {
@@ -80,7 +78,7 @@ pub(super) async fn show_then(desk: &Desk, api: &Api, args: ShowArgs) -> Result<
         for PastFileItem { path, text } in &then.files {
             let text = text.as_deref().unwrap_or("(its text is not kept)");
             let told = args.path.as_ref().map_or(&**path, |_| text.trim_end());
-            line(format_args!("{told}"))?;
+            say!("{told}")?;
         }
         Ok(())
     })
@@ -93,14 +91,14 @@ pub(super) async fn diff(desk: &Desk, api: &Api, args: DiffArgs) -> Result<Exit,
         let newest = tenant(Path::new("/history", ""), &args.tenant)?.with("limit", 1);
         let log: HistoryData = api.get(newest.text()).await?;
         let Some(newest) = log.changes.into_iter().next() else {
-            line(format_args!("no changes recorded yet"))?;
+            say!("no changes recorded yet")?;
             return Ok(Exit::Ok);
         };
         newest.id
     };
     let path = tenant(Path::new("/history/", &id), &args.tenant)?;
     let data: DiffData = api.get(path.text()).await?;
-    desk.tell(&data, || line(format_args!("{}", data.diff.trim_end())))
+    desk.tell(&data, || say!("{}", data.diff.trim_end()))
 }
 
 pub(super) async fn undo(desk: &Desk, api: &Api, args: UndoArgs) -> Result<Exit, Failure> {
@@ -113,7 +111,7 @@ pub(super) async fn undo(desk: &Desk, api: &Api, args: UndoArgs) -> Result<Exit,
     desk.tell(&data, || {
         match &data.change {
             Some(change) => show(change)?,
-            None => line(format_args!("nothing left to undo"))?,
+            None => say!("nothing left to undo")?,
         }
         Ok(())
     })
@@ -132,17 +130,17 @@ pub(super) async fn audit(desk: &Desk, api: &Api, args: AuditArgs) -> Result<Exi
             ..
         } in &data.findings
         {
-            line(format_args!("{fault:<11} {id}: {why}"))?;
+            say!("{fault:<11} {id}: {why}")?;
             let run = run_id
                 .as_ref()
                 .map_or_else(String::new, |run| format!("  written by {run}"));
-            line(format_args!("            {path}{run}"))?;
+            say!("            {path}{run}")?;
         }
         let advice = match data.findings.len() {
             0 => "no problems found",
             _ => "`quipu undo RUN` undoes a run, `quipu forget` deletes a memory; or edit the file",
         };
-        line(format_args!("{advice}"))
+        say!("{advice}")
     })
 }
 

@@ -20,7 +20,8 @@ use crate::api::Api;
 use crate::args::{DEFAULT_USER, ImportArgs};
 use crate::error::{Exit, Failure};
 use crate::import::{Defaults, ImportFile, ImportItem, ImportedConversation, Skipped, read, sources};
-use crate::{output, progress};
+use crate::output::{self, say};
+use crate::progress;
 
 pub(super) use upload::Uploads;
 
@@ -351,12 +352,12 @@ fn report(desk: &Desk, args: &ImportArgs, imported: &Imported) -> Result<(), Fai
             "forgotten_messages": forgotten, "restored_messages": restored, "empty_conversations": empty, "skipped": skipped, "notes": notes, "left_out_files": left_out, "redacted": redacted, "failed_tasks": failed_tasks,
         }));
     }
-    output::line(format_args!(
+    say!(
         "{} of {} read, {new} of them new; stored in {}",
         counted(*messages, "message", "messages"),
         counted(*conversations, "conversation", "conversations"),
         desk.root.display()
-    ))?;
+    )?;
     let message = ["message", "messages"];
     let left_out = "forgotten before, left out; `--forgotten` stores them again";
     let blocked = "blocked: see `quipu status --tasks`";
@@ -373,7 +374,7 @@ fn report(desk: &Desk, args: &ImportArgs, imported: &Imported) -> Result<(), Fai
         ),
     ] {
         if count > 0 {
-            output::line(format_args!("{} {what}", counted(count, one, many)))?;
+            say!("{} {what}", counted(count, one, many))?;
         }
     }
     name_the_rest(imported)?;
@@ -385,10 +386,10 @@ fn report(desk: &Desk, args: &ImportArgs, imported: &Imported) -> Result<(), Fai
             .filter(|_| !imported.people.contains_key(&imported.user));
         let whose = options(args, somebody.unwrap_or(&imported.user));
         let memory = desk.root.join("memory");
-        output::line(format_args!(
+        say!(
             "next: `quipu search{whose} \"…\"`, `quipu review{whose}` to say what of it is true, or read the files in {}",
             memory.display()
-        ))?;
+        )?;
     }
     Ok(())
 }
@@ -396,20 +397,17 @@ fn report(desk: &Desk, args: &ImportArgs, imported: &Imported) -> Result<(), Fai
 /// What was not stored as it is, and what was skipped.
 fn name_the_rest(imported: &Imported) -> Result<(), Failure> {
     for line in imported.rest() {
-        output::line(format_args!("{line}"))?;
+        say!("{line}")?;
     }
     let skipped = &imported.skipped;
     if !skipped.is_empty() {
-        output::line(format_args!("{} skipped:", skipped.len()))?;
+        say!("{} skipped:", skipped.len())?;
     }
     for Skipped { what, why } in skipped.iter().take(NAMED_MAX) {
-        output::line(format_args!("  {what}: {why}"))?;
+        say!("  {what}: {why}")?;
     }
     if skipped.len() > NAMED_MAX {
-        output::line(format_args!(
-            "  and {} more: `--json` lists all",
-            skipped.len() - NAMED_MAX
-        ))?;
+        say!("  and {} more: `--json` lists all", skipped.len() - NAMED_MAX)?;
     }
     Ok(())
 }

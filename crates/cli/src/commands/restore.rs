@@ -23,7 +23,7 @@ use crate::args::RestoreArgs;
 use crate::config::load;
 use crate::environment;
 use crate::error::{Exit, Failure};
-use crate::output;
+use crate::output::{self, say};
 use crate::private;
 use crate::root::unfinished;
 
@@ -180,28 +180,28 @@ fn told(
             "problems": health.problems,
         }))?;
     } else {
-        output::line(format_args!(
+        say!(
             "restored {} into {}: {}, {:.1} MB, as of {}",
             folder.display(),
             desk.root.display(),
             counted(files, "file", "files"),
             bytes as f64 / 1e6,
             archive.taken
-        ))?;
-        output::line(format_args!(
+        )?;
+        say!(
             "found {} and {} not yet in an episode; rebuilt the index with {}",
             counted(synced.files, "Markdown file", "Markdown files"),
             counted(health.buffered_messages, "message", "messages"),
             counted(health.index.rows, "row", "rows")
-        ))?;
+        )?;
         if !archive.secrets_left_out.is_empty() {
-            output::line(format_args!(
+            say!(
                 "a backup has no secrets: write {} into quipu.toml again",
                 archive.secrets_left_out.join(", ")
-            ))?;
+            )?;
         }
         for problem in &health.problems {
-            output::line(format_args!("problem: {problem}"))?;
+            say!("problem: {problem}")?;
         }
     }
     Ok(Exit::done(health.problems.is_empty()))

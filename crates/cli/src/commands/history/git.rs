@@ -8,7 +8,7 @@ use super::{PERSON, tenant, who};
 use crate::api::{Api, Path};
 use crate::args::TenantArgs;
 use crate::error::{Exit, Failure};
-use crate::output::line;
+use crate::output::say;
 
 /// As many as one answer has.
 const CHANGES: usize = 1_000;
@@ -39,7 +39,7 @@ pub(super) async fn stream(api: &Api, args: &TenantArgs) -> Result<Exit, Failure
             ..first.clone()
         });
     }
-    line(format_args!("feature date-format=rfc2822"))?;
+    say!("feature date-format=rfc2822")?;
     for change in changes.iter().rev() {
         commit(api, args, change).await?;
     }
@@ -54,10 +54,10 @@ async fn commit(api: &Api, args: &TenantArgs, change: &ChangeItem) -> Result<(),
         ChangedBy::Person => PERSON,
     };
     let told = format!("{subject}\n\n{}\nchange {id}\n", who(change));
-    line(format_args!(
+    say!(
         "commit HEAD\nauthor {author} <> {at}\ncommitter {QUIPU} <> {at}\ndata {}\n{told}",
         told.len()
-    ))?;
+    )?;
     for path in &change.files {
         let query = tenant(Path::new("/history/files", ""), args)?;
         let query = query.with("change", id).with("path", path);
@@ -69,9 +69,9 @@ async fn commit(api: &Api, args: &TenantArgs, change: &ChangeItem) -> Result<(),
         match &then.files[..] {
             [PastFileItem { text: Some(text), .. }] => {
                 let bytes = text.len();
-                line(format_args!("M 100644 inline \"{name}\"\ndata {bytes}\n{text}"))?;
+                say!("M 100644 inline \"{name}\"\ndata {bytes}\n{text}")?;
             }
-            _ => line(format_args!("D \"{name}\""))?,
+            _ => say!("D \"{name}\"")?,
         }
     }
     Ok(())
