@@ -175,7 +175,7 @@ impl Api {
     /// Has background runs done while this process lives; a server does them anyway.
     pub(crate) async fn run_background(&self) -> Result<(), Failure> {
         if let Some(world) = &self.world {
-            world.offline.start().await.map_err(memory::EngineError::from)?;
+            world.offline.start().await?;
         }
         Ok(())
     }

@@ -30,7 +30,7 @@ pub(crate) async fn checked(
     if known.is_some() && known == there {
         return Ok(known);
     }
-    let recorded = ledger.stats().await.map_err(memory::EngineError::from)?;
+    let recorded = ledger.stats().await?;
     let memory = root.join(MEMORY);
     let belongs = match (&known, &there) {
         (Some(_), Some(_)) => false,

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use memory::EngineError;
-use ports::{LedgerError, NoRoom};
+use ports::{LedgerError, NoRoom, VaultError};
 
 /// The exit codes; scripts rely on them. The help and `docs/commands.md` show the same table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,6 +136,18 @@ impl From<EngineError> for Failure {
 }
 
 /// The remedy for a ledger that cannot be read.
+impl From<LedgerError> for Failure {
+    fn from(error: LedgerError) -> Self {
+        EngineError::from(error).into()
+    }
+}
+
+impl From<VaultError> for Failure {
+    fn from(error: VaultError) -> Self {
+        EngineError::from(error).into()
+    }
+}
+
 const DAMAGED_LEDGER: &str = "if it is damaged, move `ledger.sqlite*` out of the root and put the newest file of \
     `ledger.daily`, if there is one, in its place as `ledger.sqlite`; the memory files stay as they are";
 

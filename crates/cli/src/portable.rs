@@ -80,25 +80,18 @@ impl PortableMemory {
                 }
                 ExportLine::Page { name, text } => {
                     if let Some(page) = Page::parse(name) {
-                        let written = vault.replace(&scope, &owner, page, None, text).await;
-                        written.map_err(memory::EngineError::from)?;
+                        vault.replace(&scope, &owner, page, None, text).await?;
                     }
                 }
                 ExportLine::Made { ids } => {
                     let ids = ids.iter().cloned().collect();
-                    vault
-                        .set_made(&scope, &owner, &ids)
-                        .await
-                        .map_err(memory::EngineError::from)?;
+                    vault.set_made(&scope, &owner, &ids).await?;
                 }
                 ExportLine::Message(_) => open += 1,
                 ExportLine::Forgotten { .. } => {}
             }
         }
-        vault
-            .append(&entries, true)
-            .await
-            .map_err(memory::EngineError::from)?;
+        vault.append(&entries, true).await?;
         Ok(open)
     }
 }
@@ -112,8 +105,8 @@ pub(crate) async fn read_markdown(
     let _locks = VaultLocks::of(folder);
     let vault = opened(folder, zone, clock)?;
     let mut users: BTreeMap<(Scope, Owner), Vec<Entry>> = BTreeMap::new();
-    for stat in vault.scan().await.map_err(memory::EngineError::from)? {
-        let Some(file) = vault.read(&stat.path).await.map_err(memory::EngineError::from)? else {
+    for stat in vault.scan().await? {
+        let Some(file) = vault.read(&stat.path).await? else {
             continue;
         };
         let problem = file
@@ -140,19 +133,12 @@ pub(crate) async fn read_markdown(
             lines.push(ExportLine::Memory(Box::new(line)));
         }
         for page in Page::ALL {
-            if let Some(text) = vault
-                .page(&scope, &owner, page)
-                .await
-                .map_err(memory::EngineError::from)?
-            {
+            if let Some(text) = vault.page(&scope, &owner, page).await? {
                 let name = page.as_str().to_owned();
                 lines.push(ExportLine::Page { name, text });
             }
         }
-        let made = vault
-            .made(&scope, &owner)
-            .await
-            .map_err(memory::EngineError::from)?;
+        let made = vault.made(&scope, &owner).await?;
         if !made.is_empty() {
             let ids = made.into_iter().collect();
             lines.push(ExportLine::Made { ids });

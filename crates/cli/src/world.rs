@@ -85,7 +85,7 @@ impl World {
         }
         let vault = MarkdownVault::open(root.join(MEMORY), zone.clone(), clock.clone())
             .and_then(|vault| vault.named_in(root.join(belonging::NAME)));
-        let vault = Arc::new(vault.map_err(memory::EngineError::from)?.known_as(id));
+        let vault = Arc::new(vault?.known_as(id));
         let embedder = models::embedder(root, config, &clock).await?;
         let reranker = models::reranker(root, config, &clock).await?;
         private::own_folder(&root.join("index")).context("cannot close `index` to others")?;
@@ -222,7 +222,7 @@ fn locked(root: &Path) -> Result<Arc<SqliteLedger>, Failure> {
     private::folder(root)
         .with_context(|| format!("cannot create `{}`", root.display()))
         .map_err(|error| Failure::from(error).hint("choose another folder with --root DIR"))?;
-    let ledger = SqliteLedger::open(&root.join(serving::LEDGER)).map_err(memory::EngineError::from)?;
+    let ledger = SqliteLedger::open(&root.join(serving::LEDGER))?;
     serving::clear(root);
     Ok(Arc::new(ledger))
 }

@@ -54,7 +54,7 @@ pub(super) fn backup(desk: &Desk, args: &BackupArgs) -> Result<Exit, Failure> {
     }
     private::folder(folder).with_context(|| format!("cannot create `{}`", folder.display()))?;
     let archive = taken(desk, folder)?;
-    SqliteLedger::check(&folder.join(LEDGER)).map_err(memory::EngineError::from)?;
+    SqliteLedger::check(&folder.join(LEDGER))?;
     archive.verify(folder)?;
     archive.write(folder)?;
     told(desk, folder, &archive)
@@ -73,9 +73,9 @@ fn taken(desk: &Desk, folder: &Path) -> Result<Archive, Failure> {
     copies.follow()?;
     let taken = zone(&desk.loaded.config)?.render(clock.now());
     let ledger = folder.join(LEDGER);
-    SqliteLedger::copy(&root.join(LEDGER), &ledger).map_err(memory::EngineError::from)?;
+    SqliteLedger::copy(&root.join(LEDGER), &ledger)?;
     copies.follow()?;
-    SqliteLedger::copy_newer_history(&root.join(LEDGER), &ledger).map_err(memory::EngineError::from)?;
+    SqliteLedger::copy_newer_history(&root.join(LEDGER), &ledger)?;
     let copied = synced(&ledger)?;
     let mut files = copies.files();
     files.push(ArchivedFile::new(LEDGER, Path::new(LEDGER), copied));

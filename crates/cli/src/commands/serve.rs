@@ -171,7 +171,7 @@ impl LateStart {
             match world.offline.start().await {
                 Ok(()) => self.runs = true,
                 Err(error) if NoRoom::of(&error).is_some() => self.wait("background runs wait", &error),
-                Err(error) => return Err(memory::EngineError::from(error).into()),
+                Err(error) => return Err(error.into()),
             }
         }
         if let (None, Some((address, key))) = (&self.notice, listening) {
