@@ -1,10 +1,8 @@
 //! OpenAI messages: an array of them, an object with `messages`, or one such object a line.
 
-use model::Role;
 use serde_json::Value;
 
-use super::shape::{self, ImportedMessage};
-use super::{Defaults, ImportItem, ImportedConversation, Sink, Skipped, message, table};
+use super::{Defaults, ImportItem, ImportedConversation, Sink, Skipped, message, shape, table};
 use crate::error::Failure;
 
 /// Hands over the conversation of a value, the number of which the file's order gives.
@@ -30,18 +28,25 @@ pub(super) fn read(
         None if number == 1 => defaults.session(&defaults.name),
         None => defaults.session(&format!("{}-{number}", defaults.name)),
     };
-    let is_local = |told: &&Value| matches!(moment(told, defaults), shape::ReadTime::Local(_));
-    shape::note_local(messages.iter().filter(is_local).count(), defaults, sink)?;
-    let mut said = Vec::new();
+    let (mut said, mut local) = (Vec::new(), 0);
     for (at, told) in (0i64..).zip(messages) {
-        match self::said(at, told, defaults) {
-            Ok(one) => said.extend(one.and_then(message)),
+        match shape::said(
+            ("message", at, "name"),
+            told,
+            table::string(&told["id"]),
+            defaults,
+        ) {
+            Ok(one) => {
+                local += usize::from(one.as_ref().is_some_and(|(_, is_local)| *is_local));
+                said.extend(one.and_then(|(one, _)| message(one)));
+            }
             Err(why) => sink(ImportItem::Skipped(Skipped {
                 what: format!("message {}", at + 1),
                 why,
             }))?,
         }
     }
+    shape::note_local(local, defaults, sink)?;
     let conversation = ImportedConversation {
         is_log: false,
         session,
@@ -49,45 +54,4 @@ pub(super) fn read(
         messages: said,
     };
     sink(ImportItem::Conversation(conversation)).map(Ok)
-}
-
-fn moment(message: &Value, defaults: &Defaults) -> shape::ReadTime {
-    ["timestamp", "created_at", "create_time"]
-        .iter()
-        .find_map(|key| Some(shape::moment(message.get(key)?, &defaults.zone)))
-        .unwrap_or(shape::ReadTime::Missing)
-}
-
-/// Content of a message; none for system and developer prompts.
-fn said(at: i64, message: &Value, defaults: &Defaults) -> Result<Option<ImportedMessage>, String> {
-    let role = match message["role"].as_str() {
-        Some("function") => Some(Role::Tool),
-        other => other.and_then(Role::parse),
-    };
-    let Some(role) = role else { return Ok(None) };
-    let name = message["name"].as_str();
-    let time = moment(message, defaults);
-    if let Some(why) = time.problem() {
-        return Err(why);
-    }
-    let tool_call_id = match role {
-        Role::Tool => Some(
-            message["tool_call_id"]
-                .as_str()
-                .map_or_else(|| format!("call-{at}"), str::to_owned),
-        ),
-        _ => None,
-    };
-    Ok(Some(ImportedMessage {
-        client_id: table::string(&message["id"]).unwrap_or_else(|| format!("message-{at}")),
-        role,
-        sender: name
-            .and_then(shape::name)
-            .unwrap_or_else(|| defaults.sender(role)),
-        sender_name: name.map(str::to_owned),
-        time: time.time().unwrap_or_else(|| defaults.now.plus_millis(at)),
-        content: shape::content(&message["content"]),
-        tool_calls: shape::tool_calls(&message["tool_calls"]),
-        tool_call_id,
-    }))
 }

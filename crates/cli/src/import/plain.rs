@@ -4,57 +4,22 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::BufRead;
 
-use model::{Role, Timestamp};
-use serde::Deserialize;
 use serde_json::Value;
 use transcript::mended;
 
-use super::shape::{self, ImportedMessage};
-use super::{Defaults, ImportItem, ImportedConversation, Sink, Skipped, message, table};
+use super::table::word;
+use super::{Defaults, ImportItem, ImportedConversation, Sink, Skipped, message, shape};
 use crate::error::Failure;
 
 /// Maximum number of messages in one batch.
 const BATCH_MESSAGES_MAX: usize = 500;
 
-#[derive(Debug, Deserialize)]
-struct PlainLine {
-    role: String,
-    #[serde(default)]
-    content: Value,
-    #[serde(default, alias = "time", alias = "created_at", alias = "date")]
-    timestamp: Value,
-    #[serde(
-        default,
-        deserialize_with = "word",
-        alias = "sender",
-        alias = "user_id",
-        alias = "speaker"
-    )]
-    sender_id: Option<String>,
-    #[serde(default, alias = "name")]
-    sender_name: Option<String>,
-    #[serde(
-        default,
-        deserialize_with = "word",
-        alias = "session",
-        alias = "conversation_id"
-    )]
-    session_id: Option<String>,
-    #[serde(default, deserialize_with = "word", alias = "id")]
-    message_id: Option<String>,
-    #[serde(default)]
-    tool_calls: Value,
-    tool_call_id: Option<String>,
-}
-
-/// A text, or a number as one.
-fn word<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<String>, D::Error> {
-    Ok(table::string(&Value::deserialize(value)?))
-}
+const SESSIONS: &str = "session_id|session|conversation_id";
+const SENDERS: &str = "sender_id|sender|user_id|speaker";
 
 /// Reads line by line. A broken line ends the import with its number; the lines before it are imported.
 pub(super) fn read(stream: &mut dyn BufRead, defaults: &Defaults, sink: Sink<'_>) -> Result<(), Failure> {
-    let mut waiting: BTreeMap<String, Vec<(i64, PlainLine)>> = BTreeMap::new();
+    let mut waiting: BTreeMap<String, Vec<(i64, Option<String>, Value)>> = BTreeMap::new();
     let mut ids = Ids::default();
     let mut count = 0;
     let mut broken = None;
@@ -70,17 +35,18 @@ pub(super) fn read(stream: &mut dyn BufRead, defaults: &Defaults, sink: Sink<'_>
         if text.is_empty() {
             continue;
         }
-        match mended::parse::<PlainLine>(text) {
-            Ok(mut line) => {
-                let session = line.session_id.clone().unwrap_or_else(|| defaults.name.clone());
-                line.message_id = line.message_id.map(|id| ids.own(&session, id, &line.content));
-                waiting.entry(session).or_default().push((number, line));
+        match mended::parse::<Value>(text) {
+            Ok(line) if line["role"].is_string() => {
+                let session = word(&line, SESSIONS).unwrap_or_else(|| defaults.name.clone());
+                let id = word(&line, "message_id|id").map(|id| ids.own(&session, id, &line["content"]));
+                waiting.entry(session).or_default().push((number, id, line));
                 count += 1;
             }
-            Err(error) => {
-                broken = Some(format!("line {number}: {error}"));
-                break;
-            }
+            Ok(_) => broken = Some(format!("line {number}: it has no `role`")),
+            Err(error) => broken = Some(format!("line {number}: {error}")),
+        }
+        if broken.is_some() {
+            break;
         }
         if count == BATCH_MESSAGES_MAX {
             hand_on(std::mem::take(&mut waiting), defaults, sink)?;
@@ -127,23 +93,24 @@ impl Ids {
 }
 
 fn hand_on(
-    waiting: BTreeMap<String, Vec<(i64, PlainLine)>>,
+    waiting: BTreeMap<String, Vec<(i64, Option<String>, Value)>>,
     defaults: &Defaults,
     sink: Sink<'_>,
 ) -> Result<(), Failure> {
     for (session, lines) in waiting {
         let session = defaults.session(&session);
-        let mut messages = Vec::new();
-        let mut local = 0;
-        for (number, line) in lines {
-            let moment = shape::moment(&line.timestamp, &defaults.zone);
-            if let Some(why) = moment.problem() {
-                let what = format!("line {number}");
-                sink(ImportItem::Skipped(Skipped { what, why }))?;
-                continue;
+        let (mut messages, mut local) = (Vec::new(), 0);
+        for (number, id, line) in lines {
+            match shape::said(("line", number, SENDERS), &line, id, defaults) {
+                Ok(said) => {
+                    local += usize::from(said.as_ref().is_some_and(|(_, is_local)| *is_local));
+                    messages.extend(said.and_then(|(said, _)| message(said)));
+                }
+                Err(why) => {
+                    let what = format!("line {number}");
+                    sink(ImportItem::Skipped(Skipped { what, why }))?;
+                }
             }
-            local += usize::from(matches!(moment, shape::ReadTime::Local(_)));
-            messages.extend(said(number, line, moment.time(), defaults).and_then(message));
         }
         shape::note_local(local, defaults, sink)?;
         sink(ImportItem::Conversation(ImportedConversation {
@@ -154,38 +121,4 @@ fn hand_on(
         }))?;
     }
     Ok(())
-}
-
-/// Content of a line; none for system prompts.
-fn said(
-    number: i64,
-    line: PlainLine,
-    time: Option<Timestamp>,
-    defaults: &Defaults,
-) -> Option<ImportedMessage> {
-    let role = match line.role.as_str() {
-        "human" => Role::User,
-        "ai" | "model" => Role::Assistant,
-        "function" => Role::Tool,
-        other => Role::parse(other)?,
-    };
-    let undated = || defaults.now.plus_millis(number);
-    let tool_call_id = match role {
-        Role::Tool => Some(line.tool_call_id.unwrap_or_else(|| format!("line-{number}"))),
-        _ => None,
-    };
-    Some(ImportedMessage {
-        client_id: line.message_id.unwrap_or_else(|| format!("line-{number}")),
-        role,
-        sender: line
-            .sender_id
-            .as_deref()
-            .and_then(shape::name)
-            .unwrap_or_else(|| defaults.sender(role)),
-        sender_name: line.sender_name.or(line.sender_id),
-        time: time.unwrap_or_else(undated),
-        content: shape::content(&line.content),
-        tool_calls: shape::tool_calls(&line.tool_calls),
-        tool_call_id,
-    })
 }

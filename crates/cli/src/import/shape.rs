@@ -4,6 +4,7 @@ use model::{Name, Role, Timestamp, ToolCall, Zone};
 use serde_json::Value;
 use text::Fnv;
 
+use super::table::{first, word};
 use super::{Defaults, ImportItem, Sink};
 use crate::error::Failure;
 
@@ -167,6 +168,46 @@ fn of_text(text: &str, zone: &Zone) -> ReadTime {
         (Ok(time), ..) => ReadTime::Local(time),
         (Err(_), ..) => ReadTime::Unread(format!("\"{text}\"")),
     }
+}
+
+/// A message of a list or of a line, and whether its time has no zone; none for a system prompt. Its place, the `number`th `kind`, names
+/// it where it has no id, and orders it where it has no time; `senders` are the keys of the speaker's id.
+pub(super) fn said(
+    (kind, number, senders): (&str, i64, &str),
+    message: &Value,
+    id: Option<String>,
+    defaults: &Defaults,
+) -> Result<Option<(ImportedMessage, bool)>, String> {
+    let role = match message["role"].as_str() {
+        Some("human") => Some(Role::User),
+        Some("ai" | "model") => Some(Role::Assistant),
+        Some("function") => Some(Role::Tool),
+        other => other.and_then(Role::parse),
+    };
+    let Some(role) = role else { return Ok(None) };
+    let times = first(message, "timestamp|time|created_at|create_time|date");
+    let time = times
+        .first()
+        .map_or(ReadTime::Missing, |time| moment(time, &defaults.zone));
+    if let Some(why) = time.problem() {
+        return Err(why);
+    }
+    let place = || format!("{kind}-{number}");
+    let sender = word(message, senders);
+    let said = ImportedMessage {
+        client_id: id.unwrap_or_else(place),
+        role,
+        sender: sender
+            .as_deref()
+            .and_then(name)
+            .unwrap_or_else(|| defaults.sender(role)),
+        sender_name: word(message, "sender_name|name").or(sender),
+        time: time.time().unwrap_or_else(|| defaults.now.plus_millis(number)),
+        content: content(&message["content"]),
+        tool_calls: tool_calls(&message["tool_calls"]),
+        tool_call_id: (role == Role::Tool).then(|| word(message, "tool_call_id").unwrap_or_else(place)),
+    };
+    Ok(Some((said, matches!(time, ReadTime::Local(_)))))
 }
 
 /// Text, or the text of one typed part or a list of them; other content is named.
