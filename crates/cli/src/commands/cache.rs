@@ -2,36 +2,29 @@
 //!
 //! Owns: the tables. Never: a measure; the server has them.
 
-use std::io::Write;
-
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
-use serde_json::Value;
-use wire::cache::{ConversationItem, RequestItem, UpstreamItem, reason_in_words};
+use wire::cache::{CacheData, ConversationItem, RequestItem, UpstreamItem, reason_in_words};
 
 use super::{Desk, runtime};
 use crate::api::{Api, Path};
 use crate::args::CacheArgs;
 use crate::error::{Exit, Failure};
-use crate::output::written;
+use crate::output::{self, say};
 
 pub(super) fn cache(desk: &Desk, args: &CacheArgs) -> Result<Exit, Failure> {
-    runtime()?
-        .block_on(async { report(&Api::of_server(desk)?, args, desk.json, &mut std::io::stdout()).await })
+    runtime()?.block_on(async { report(&Api::of_server(desk)?, args, desk.json).await })
 }
 
-async fn report(api: &Api, args: &CacheArgs, as_json: bool, out: &mut dyn Write) -> Result<Exit, Failure> {
+async fn report(api: &Api, args: &CacheArgs, as_json: bool) -> Result<Exit, Failure> {
     let mut path = Path::new("/cache", "");
     if let Some(id) = &args.conversation {
         path = path.with("conversation", id);
     }
-    let data = api.get(path.text()).await?;
-    let text = if as_json {
-        serde_json::to_string_pretty(&data).map_err(anyhow::Error::from)? + "\n"
+    let data: CacheData = api.get(path.text()).await?;
+    if as_json {
+        output::json(&data)?;
     } else {
-        shown(&part(&data, "upstreams")?, &part(&data, "conversations")?)
-    };
-    written(out.write_all(text.as_bytes()))?;
+        say!("{}", shown(&data.upstreams, &data.conversations).trim_end())?;
+    }
     Ok(Exit::Ok)
 }
 
@@ -124,13 +117,6 @@ fn shown(upstreams: &[UpstreamItem], conversations: &[ConversationItem]) -> Stri
     }
     text.extend(conversations.iter().map(conversation));
     text
-}
-
-fn part<T: DeserializeOwned>(data: &Value, key: &str) -> Result<Vec<T>, Failure> {
-    Vec::deserialize(&data[key]).map_err(|error| {
-        Failure::from(anyhow::Error::from(error).context(format!("cannot read the server's {key}")))
-            .hint("the server may have another version: restart it")
-    })
 }
 
 fn percent(ratio: Option<f64>) -> String {

@@ -8,6 +8,7 @@ use wire::cache::{ConversationItem, RequestItem, UpstreamItem};
 use super::report;
 use crate::args::CacheArgs;
 use crate::commands::chat::tests::fake::{Fake, body};
+use crate::output::tests::SAID;
 
 fn request(at: &str, prompt_tokens: u64, class: Option<&str>) -> RequestItem {
     RequestItem {
@@ -72,12 +73,10 @@ fn measured() -> Value {
 async fn shown(data: &Value, as_json: bool) -> String {
     let server = Fake::start(vec![body(200, &json!({"request_id": "r", "data": data}))]).await;
     let args = CacheArgs { conversation: None };
-    let mut out = Vec::new();
-    report(&server.api(), &args, as_json, &mut out)
-        .await
-        .expect("shown");
+    SAID.take();
+    report(&server.api(), &args, as_json).await.expect("shown");
     assert_eq!(server.asked()[0].what, "GET /api/v2/cache");
-    String::from_utf8(out).expect("text")
+    SAID.take()
 }
 
 #[tokio::test]
