@@ -8,7 +8,7 @@ use std::fmt::Display;
 use crate::{About, Failure, RunContext};
 use extract::Prompt;
 use extract::consolidate::known::{KnownFact, of_row};
-use memory::{Engine, EngineError, Hit, List};
+use memory::{Curate, Engine, EngineError, Hit, List};
 use model::{EntryKind, Owner, OwnerKind, Scope, Timestamp};
 use ports::runs::MemoryEvent;
 use ports::{ChatError, ChatRequest};
@@ -61,6 +61,16 @@ pub(crate) async fn recorded<T>(engine: &Engine, context: &RunContext, write: im
         reason: context.run.reason.clone(),
     };
     Box::pin(engine.recorded(run, Box::pin(write))).await.0
+}
+
+/// Changes memory as the run's own; nothing where nothing changes.
+pub(crate) async fn curated(engine: &Engine, context: &RunContext, curate: Curate) -> Result<(), Failure> {
+    if curate.put.is_empty() && curate.remove.is_empty() {
+        return Ok(());
+    }
+    recorded(engine, context, engine.curate(curate))
+        .await
+        .map_err(failed)
 }
 
 /// A run's change in words, with the number of a model's statements that nothing bore out.

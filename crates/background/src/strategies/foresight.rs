@@ -16,7 +16,7 @@ use model::{
 };
 use ports::runs::MemoryEvent;
 
-use crate::strategies::desk::{all, by_rules, failed, recorded};
+use crate::strategies::desk::{all, by_rules, curated, failed};
 
 /// The strategy.
 #[derive(Debug)]
@@ -72,11 +72,7 @@ impl Strategy for ExtractForesight {
             .collect();
         let count = put.len();
         let curate = Curate::new(&work.scope, owner, put, Vec::new());
-        if count > 0 {
-            recorded(&self.engine, context, self.engine.curate(curate))
-                .await
-                .map_err(failed)?;
-        }
+        curated(&self.engine, context, curate).await?;
         Ok(outcome(count))
     }
 }

@@ -15,7 +15,7 @@ use model::{Entry, EntryId, EntryKind, Origin, Owner, Scope};
 use ports::runs::MemoryEvent;
 
 use crate::strategies::desk::{
-    NO_ANSWER, all, ask, by_rules, failed, known, memory_of_user, recorded, with_dropped,
+    NO_ANSWER, all, ask, by_rules, curated, failed, known, memory_of_user, with_dropped,
 };
 
 /// Quiet time before the strategy updates a profile.
@@ -79,11 +79,7 @@ impl Strategy for ExtractUserProfile {
         let put = update.put.iter().map(|item| entry(item, scope, owner, &author));
         let remove = remove.into_iter().map(EntryId::new);
         let curate = Curate::new(scope, owner, put.collect(), remove.collect());
-        if !curate.put.is_empty() || !curate.remove.is_empty() {
-            recorded(engine, context, engine.curate(curate))
-                .await
-                .map_err(failed)?;
-        }
+        curated(engine, context, curate).await?;
         if update.made != made {
             engine
                 .set_made(scope, owner, &update.made)

@@ -12,7 +12,7 @@ use extract::consolidate::reflect::{
 use memory::{Curate, Engine};
 use model::{Doc, DocKind, Entry, EntryId, EntryKind, Origin, Owner, Parent, ParentKind, Scope};
 
-use crate::strategies::desk::{NO_ANSWER, ask, by_rules, failed, owners, recorded, with_dropped};
+use crate::strategies::desk::{NO_ANSWER, ask, by_rules, curated, failed, owners, with_dropped};
 
 /// The strategy's name.
 pub(super) const NAME: &str = "reflect_episodes";
@@ -82,9 +82,7 @@ impl ReflectEpisodes {
             let put = vec![entry(one, scope, owner, author)];
             let remove = plan.replaces.iter().map(|id| EntryId::new(id.as_str()));
             let curate = Curate::new(scope, owner, put, remove.collect());
-            recorded(&self.engine, context, self.engine.curate(curate))
-                .await
-                .map_err(failed)?;
+            curated(&self.engine, context, curate).await?;
         }
         Ok((planned.len(), dropped))
     }

@@ -18,7 +18,7 @@ use model::{
 use ports::ChatError;
 use ports::runs::MemoryEvent;
 
-use crate::strategies::desk::{all, answer, failed, recorded};
+use crate::strategies::desk::{all, answer, curated};
 
 /// Quiet time after an agent's last case, because the agent may still be working.
 const QUIET: Duration = Duration::from_mins(5);
@@ -45,8 +45,8 @@ impl ExtractAgentSkill {
         let remove = unsupported(&cases, &standing);
         let mut changes = remove.len();
         standing.retain(|standing| !remove.contains(&standing.id));
-        let removed = self.curate(scope, owner, Vec::new(), remove);
-        recorded(&self.engine, context, removed).await?;
+        let removed = Curate::new(scope, owner, Vec::new(), remove);
+        curated(&self.engine, context, removed).await?;
         for cluster in clusters(&cases) {
             if context.superseded() {
                 // A run that knows of more waits already.
@@ -68,25 +68,11 @@ impl ExtractAgentSkill {
             let entry = entry(scope, owner, &cluster, id, (skill, author), times);
             standing.retain(|standing| standing.id != entry.id);
             standing.push(standing_of(&entry));
-            let put = self.curate(scope, owner, vec![entry], Vec::new());
-            recorded(&self.engine, context, put).await?;
+            let put = Curate::new(scope, owner, vec![entry], Vec::new());
+            curated(&self.engine, context, put).await?;
             changes += 1;
         }
         Ok(changes)
-    }
-
-    async fn curate(
-        &self,
-        scope: &Scope,
-        owner: &Owner,
-        put: Vec<Entry>,
-        remove: Vec<EntryId>,
-    ) -> Result<(), Failure> {
-        if put.is_empty() && remove.is_empty() {
-            return Ok(());
-        }
-        let curate = Curate::new(scope, owner, put, remove);
-        self.engine.curate(curate).await.map_err(failed)
     }
 }
 
