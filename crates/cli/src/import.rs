@@ -93,6 +93,23 @@ pub(crate) type Logs = Arc<Mutex<BTreeMap<String, Vec<(u64, Timestamp)>>>>;
 /// Takes what was found; an error ends the reading.
 pub(crate) type Sink<'a> = &'a mut dyn FnMut(ImportItem) -> Result<(), Failure>;
 
+/// A file that is being read, with what it lacks and where its content goes.
+pub(crate) struct Reading<'a> {
+    source: &'a ImportFile,
+    defaults: Defaults,
+    sink: Sink<'a>,
+}
+
+impl Reading<'_> {
+    fn skip(&mut self, what: String, why: String) -> Result<(), Failure> {
+        (self.sink)(ImportItem::Skipped(Skipped { what, why }))
+    }
+
+    fn note(&mut self, what: impl Into<String>, count: usize) -> Result<(), Failure> {
+        (self.sink)(ImportItem::Noted(what.into(), count))
+    }
+}
+
 /// Reads one file to its end, or to where it breaks; `read_bytes` grows with what was read.
 pub(crate) fn read(
     source: &ImportFile,
@@ -100,19 +117,24 @@ pub(crate) fn read(
     read_bytes: &Arc<AtomicU64>,
     sink: Sink<'_>,
 ) -> Result<(), Failure> {
+    let mut reading = Reading {
+        source,
+        defaults: defaults.clone(),
+        sink,
+    };
     let before = read_bytes.load(Ordering::Relaxed);
     let outcome = source.open(read_bytes, &mut |stream| {
         let begins = stream.fill_buf().map_err(|error| unreadable(source, &error))?;
         if !begins.starts_with(ZSTD) {
-            return read_stream(stream, source, defaults, sink);
+            return read_stream(stream, &mut reading);
         }
         let inner = zstd::Decoder::with_buffer(stream).map_err(|error| unreadable(source, &error))?;
-        read_stream(&mut BufReader::new(inner), source, defaults, sink)
+        read_stream(&mut BufReader::new(inner), &mut reading)
     });
     read_bytes.store(before + source.bytes, Ordering::Relaxed);
     match outcome {
         Err(failure) if !source.is_named => match failure.error.downcast_ref() {
-            Some(document::NoFormat { text, is_known }) => sink(ImportItem::LeftOut(
+            Some(document::NoFormat { text, is_known }) => (reading.sink)(ImportItem::LeftOut(
                 source.file_name(),
                 is_known.then(|| text.clone()),
             )),
@@ -126,16 +148,12 @@ fn unreadable(source: &ImportFile, error: &std::io::Error) -> Failure {
     Failure::usage(format!("cannot read {source}: {error}"))
 }
 
-fn read_stream(
-    stream: &mut dyn BufRead,
-    source: &ImportFile,
-    defaults: &Defaults,
-    sink: Sink<'_>,
-) -> Result<(), Failure> {
+fn read_stream(stream: &mut dyn BufRead, reading: &mut Reading<'_>) -> Result<(), Failure> {
+    let source = reading.source;
     let failed = |error: std::io::Error| unreadable(source, &error);
     let begins = stream.fill_buf().map_err(failed)?;
     if begins.starts_with(DATABASE) {
-        return document::database(source, defaults, sink);
+        return document::database(reading);
     }
     let first = document::first_byte(stream).map_err(failed)?;
     let line = stream
@@ -145,8 +163,8 @@ fn read_stream(
         .next();
     let is_chat = line.is_some_and(|line| whatsapp::is_head(&String::from_utf8_lossy(line)));
     match first {
-        Some(b'[' | b'{' | b'"') if !is_chat => document::read(stream, source, defaults, sink),
-        _ => document::text(stream, source, defaults, sink),
+        Some(b'[' | b'{' | b'"') if !is_chat => document::read(stream, reading),
+        _ => document::text(stream, reading),
     }
 }
 

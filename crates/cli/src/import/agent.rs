@@ -13,7 +13,7 @@ use transcript::dialect::{self, Dialect};
 use transcript::{Block, Item, mended, spoken};
 
 use super::shape::{self, ImportedMessage};
-use super::{Defaults, ImportItem, ImportedConversation, Logs, Sink, Skipped, message};
+use super::{Defaults, ImportItem, ImportedConversation, Logs, Reading, Skipped, message};
 use crate::error::Failure;
 
 /// Maximum characters of a tool's call or result: files that an agent read are not memory of a conversation.
@@ -42,8 +42,7 @@ struct Session {
 pub(super) fn read(
     stream: &mut dyn BufRead,
     dialect: Dialect,
-    defaults: &Defaults,
-    sink: Sink<'_>,
+    reading: &mut Reading<'_>,
 ) -> Result<(), Failure> {
     let mut session = Session {
         is_dated: true,
@@ -53,12 +52,12 @@ pub(super) fn read(
     for (number, line) in (1..).zip(stream.split(b'\n')) {
         let line = line.map_err(anyhow::Error::from)?;
         if let Some(skipped) = broken.take() {
-            sink(ImportItem::Skipped(skipped))?;
+            (reading.sink)(ImportItem::Skipped(skipped))?;
         }
         match mended::parse::<Value>(&String::from_utf8_lossy(&line)) {
             _ if line.trim_ascii().is_empty() => {}
-            Ok(record) if dialect == Dialect::Codex => session.codex(number, &record, defaults),
-            Ok(record) => session.claude_code(&record, defaults),
+            Ok(record) if dialect == Dialect::Codex => session.codex(number, &record, &reading.defaults),
+            Ok(record) => session.claude_code(&record, &reading.defaults),
             Err(error) => {
                 let what = format!("line {number}");
                 let why = error.to_string();
@@ -67,12 +66,12 @@ pub(super) fn read(
         }
     }
     if session.is_sub_agents || session.has_side_chain && session.messages.is_empty() {
-        let what = "conversations of sub-agents and services, left out".to_owned();
-        return sink(ImportItem::Noted(what, 1));
+        return reading.note("conversations of sub-agents and services, left out", 1);
     }
+    let defaults = &reading.defaults;
     session.date_by_parent(&defaults.logs);
     let title = session.title();
-    sink(ImportItem::Conversation(ImportedConversation {
+    (reading.sink)(ImportItem::Conversation(ImportedConversation {
         session: defaults.session(session.id.as_deref().unwrap_or(&defaults.name)),
         title,
         is_log: session.is_dated,
@@ -109,7 +108,7 @@ impl Session {
     }
 
     fn codex(&mut self, number: usize, record: &Value, defaults: &Defaults) {
-        let payload = &record["payload"];
+        let (payload, id) = (&record["payload"], format!("line-{number}"));
         match (record["type"].as_str(), payload.is_object()) {
             (Some("session_meta"), true) => {
                 if self.id.is_none() {
@@ -118,25 +117,9 @@ impl Session {
                 }
                 self.is_sub_agents |= payload["source"]["subagent"] != Value::Null;
             }
-            (Some("response_item"), true) => {
-                self.say(
-                    Dialect::Codex,
-                    payload,
-                    &format!("line-{number}"),
-                    record,
-                    defaults,
-                );
-            }
+            (Some("response_item"), true) => self.say(Dialect::Codex, payload, &id, record, defaults),
             // Older versions wrote the items bare, after a line about the session.
-            (Some(_), false) if payload.is_null() => {
-                self.say(
-                    Dialect::Codex,
-                    record,
-                    &format!("line-{number}"),
-                    record,
-                    defaults,
-                );
-            }
+            (Some(_), false) if payload.is_null() => self.say(Dialect::Codex, record, &id, record, defaults),
             (None, _) => {
                 self.id = self.id.take().or_else(|| text(&record["id"]));
                 self.time = shape::time(&record["timestamp"], &defaults.zone).or(self.time);

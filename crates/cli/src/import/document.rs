@@ -13,25 +13,16 @@ use transcript::dialect::Dialect;
 use transcript::mended;
 
 use super::table::{self, FormatRow};
-use super::{
-    Defaults, ImportFile, ImportItem, Sink, Skipped, agent, everos, notes, openai, plain, reshape, shape,
-    talk, whatsapp,
-};
+use super::{ImportFile, Reading, agent, everos, notes, openai, plain, reshape, shape, talk, whatsapp};
 use crate::error::Failure;
 
 /// Values that may stand before the one that tells the format.
 const LOOK_VALUES: usize = 20;
 
 /// Reads a stream that begins with `[` or `{`.
-pub(super) fn read(
-    stream: &mut dyn BufRead,
-    source: &ImportFile,
-    defaults: &Defaults,
-    sink: Sink<'_>,
-) -> Result<(), Failure> {
-    let file = source.file_name();
+pub(super) fn read(stream: &mut dyn BufRead, reading: &mut Reading<'_>) -> Result<(), Failure> {
     if first_byte(stream).map_err(anyhow::Error::from)? == Some(b'[') {
-        return array(stream, &file, source, defaults, sink);
+        return array(stream, reading);
     }
     let mut head = Vec::new();
     for _ in 0..LOOK_VALUES {
@@ -47,12 +38,12 @@ pub(super) fn read(
         let Ok(value) = mended::parse::<Value>(line.trim()) else {
             break;
         };
-        if let Some(row) = table::of(&value, &file, true) {
-            return lines(row, &mut Cursor::new(head).chain(stream), source, defaults, sink);
+        if let Some(row) = table::of(&value, &reading.source.file_name(), true) {
+            return lines(row, &mut Cursor::new(head).chain(stream), reading);
         }
     }
     stream.read_to_end(&mut head).map_err(anyhow::Error::from)?;
-    whole(&head, &file, source, defaults, sink)
+    whole(&head, reading)
 }
 
 /// A file that holds no conversations, or the same ones as another.
@@ -99,12 +90,8 @@ fn refused(row: &FormatRow, source: &ImportFile) -> Option<Failure> {
 const LOOK_BYTES: u64 = 64 * 1024;
 
 /// Reads a text that is no JSON.
-pub(super) fn text(
-    stream: &mut dyn BufRead,
-    source: &ImportFile,
-    defaults: &Defaults,
-    sink: Sink<'_>,
-) -> Result<(), Failure> {
+pub(super) fn text(stream: &mut dyn BufRead, reading: &mut Reading<'_>) -> Result<(), Failure> {
+    let source = reading.source;
     let mut bytes = Vec::new();
     let mut look = (&mut *stream).take(LOOK_BYTES);
     look.read_to_end(&mut bytes).map_err(anyhow::Error::from)?;
@@ -119,18 +106,19 @@ pub(super) fn text(
     }
     stream.read_to_end(&mut bytes).map_err(anyhow::Error::from)?;
     let text = String::from_utf8_lossy(&bytes);
-    let chat = whatsapp::chat(&text, source, defaults.dates)?;
+    let chat = whatsapp::chat(&text, source, reading.defaults.dates)?;
     let value = chat.or_else(|| notes::notes(&text, source)).unwrap_or_default();
     let row = table::of(&value, &source.file_name(), false).or_else(|| table::of_text(&look));
     let row = row.ok_or_else(|| unknown(source))?;
     match refused(row, source) {
         Some(failure) => Err(failure),
-        None => place(row, 1, &value, source, defaults, sink),
+        None => place(row, 1, &value, reading),
     }
 }
 
 /// Reads a database, by queries on the tables that tell the format.
-pub(super) fn database(source: &ImportFile, defaults: &Defaults, sink: Sink<'_>) -> Result<(), Failure> {
+pub(super) fn database(reading: &mut Reading<'_>) -> Result<(), Failure> {
+    let source = reading.source;
     if !source.is_file() {
         return Err(unknown(source)); // `SQLite` opens no entry of an archive
     }
@@ -149,19 +137,16 @@ pub(super) fn database(source: &ImportFile, defaults: &Defaults, sink: Sink<'_>)
         return Err(failure);
     }
     if !row.has("query") {
-        return everos::read(&source.path, defaults, sink);
+        return everos::read(reading);
     }
-    let defaults = &Defaults {
-        is_shared: all(row.key("owners"))?.len() > 1,
-        ..defaults.clone()
-    };
+    reading.defaults.is_shared = all(row.key("owners"))?.len() > 1;
     let mut number = 0;
     for query in row.all("query") {
         let mut taken = Ok(());
         let read = ledger::everos::values(&source.path, query, &mut |text| {
             number += 1;
             let value = mended::parse(&text).unwrap_or_default();
-            taken = place(row, number, &value, source, defaults, &mut *sink);
+            taken = place(row, number, &value, reading);
             taken.is_ok()
         });
         read.map_err(unread)?;
@@ -173,17 +158,15 @@ pub(super) fn database(source: &ImportFile, defaults: &Defaults, sink: Sink<'_>)
 fn lines(
     row: &'static FormatRow,
     stream: &mut dyn BufRead,
-    source: &ImportFile,
-    defaults: &Defaults,
-    sink: Sink<'_>,
+    reading: &mut Reading<'_>,
 ) -> Result<(), Failure> {
     match row.name {
-        "jsonl" => return plain::read(stream, defaults, sink),
-        "codex" => return agent::read(stream, Dialect::Codex, defaults, sink),
-        "claude-code" => return agent::read(stream, Dialect::ClaudeCode, defaults, sink),
+        "jsonl" => return plain::read(stream, reading),
+        "codex" => return agent::read(stream, Dialect::Codex, reading),
+        "claude-code" => return agent::read(stream, Dialect::ClaudeCode, reading),
         _ => {}
     }
-    if let Some(failure) = refused(row, source) {
+    if let Some(failure) = refused(row, reading.source) {
         return Err(failure);
     }
     let mut values = Vec::new();
@@ -192,13 +175,10 @@ fn lines(
         match mended::parse(&String::from_utf8_lossy(&line)) {
             Ok(value) => values.push(value),
             Err(_) if line.trim_ascii().is_empty() => {}
-            Err(error) => sink(ImportItem::Skipped(Skipped {
-                what: format!("line {number}"),
-                why: error.to_string(),
-            }))?,
+            Err(error) => reading.skip(format!("line {number}"), error.to_string())?,
         }
     }
-    place(row, 1, &Value::Array(values), source, defaults, sink)
+    place(row, 1, &Value::Array(values), reading)
 }
 
 /// Hands over what a value holds, or skips it by its number.
@@ -206,26 +186,20 @@ fn place(
     row: &'static FormatRow,
     number: usize,
     value: &Value,
-    source: &ImportFile,
-    defaults: &Defaults,
-    sink: Sink<'_>,
+    reading: &mut Reading<'_>,
 ) -> Result<(), Failure> {
-    match convert(row, number, value, source, defaults, sink)? {
+    let outcome = match row.name {
+        "openai" => openai::read(number, value, reading)?,
+        _ => talk::read(row, &reshape::plain(row, value, reading.source), reading)?,
+    };
+    match outcome {
         Ok(()) => Ok(()),
-        Err(why) => sink(ImportItem::Skipped(Skipped {
-            what: named(number, value),
-            why,
-        })),
+        Err(why) => reading.skip(named(number, value), why),
     }
 }
 
-fn whole(
-    bytes: &[u8],
-    file: &str,
-    source: &ImportFile,
-    defaults: &Defaults,
-    sink: Sink<'_>,
-) -> Result<(), Failure> {
+fn whole(bytes: &[u8], reading: &mut Reading<'_>) -> Result<(), Failure> {
+    let (source, file) = (reading.source, reading.source.file_name());
     let mended = mended::mended(bytes);
     let is_broken = serde_json::from_slice::<&RawValue>(&mended).is_err();
     let bytes = if is_broken {
@@ -240,17 +214,17 @@ fn whole(
             // Some programs write a text that holds the JSON.
             value = mended::parse(text).unwrap_or_default();
         }
-        let row = table::of(&value, file, false);
+        let row = table::of(&value, &file, false);
         let row = row.or_else(|| {
             // A conversation alone is an array of one.
-            let row = table::of(&Value::Array(vec![value.clone()]), file, false);
+            let row = table::of(&Value::Array(vec![value.clone()]), &file, false);
             row.filter(|row| row.key("each") == "*")
         });
         let row = row.ok_or_else(|| unknown(source))?;
         if let Some(failure) = refused(row, source) {
             return Err(failure);
         }
-        place(row, number, &value, source, defaults, sink)?;
+        place(row, number, &value, reading)?;
     }
     Ok(())
 }
@@ -279,55 +253,27 @@ fn without_hex(json: &[u8]) -> Vec<u8> {
     clean
 }
 
-/// Hands over the conversations of a value; the inner error says why it has none.
-fn convert(
-    row: &'static FormatRow,
-    number: usize,
-    value: &Value,
-    source: &ImportFile,
-    defaults: &Defaults,
-    sink: Sink<'_>,
-) -> Result<Result<(), String>, Failure> {
-    if row.name == "openai" {
-        return openai::read(number, value, defaults, sink);
-    }
-    talk::read(row, &reshape::plain(row, value, source), defaults, sink)
-}
-
 /// What an array gives, element by element.
-struct Elements<'a> {
+struct Elements<'v, 'a> {
     row: Option<&'static FormatRow>,
     /// Those before the format is known, or all of a format that is read as a whole.
     waiting: Vec<Value>,
     number: usize,
-    file: &'a str,
-    source: &'a ImportFile,
-    defaults: Defaults,
-    sink: Sink<'a>,
+    reading: &'v mut Reading<'a>,
+    stopped: Option<Failure>,
 }
 
-fn array(
-    stream: &mut dyn BufRead,
-    file: &str,
-    source: &ImportFile,
-    defaults: &Defaults,
-    sink: Sink<'_>,
-) -> Result<(), Failure> {
+fn array(stream: &mut dyn BufRead, reading: &mut Reading<'_>) -> Result<(), Failure> {
+    let source = reading.source;
     let mut elements = Elements {
         row: None,
         waiting: Vec::new(),
         number: 0,
-        file,
-        source,
-        defaults: defaults.clone(),
-        sink,
+        reading,
+        stopped: None,
     };
-    let mut stopped = None;
-    let read = Deserializer::from_reader(stream).deserialize_seq(ElementVisitor {
-        elements: &mut elements,
-        stopped: &mut stopped,
-    });
-    let ended = match stopped {
+    let read = Deserializer::from_reader(stream).deserialize_seq(&mut elements);
+    let ended = match elements.stopped.take() {
         Some(failure) => Err(failure),
         None => elements.end(),
     };
@@ -337,33 +283,33 @@ fn array(
     }
 }
 
-impl Elements<'_> {
+impl Elements<'_, '_> {
     fn take(&mut self, element: &RawValue) -> Result<(), Failure> {
         self.number += 1;
         let value = match mended::parse(element.get()) {
             Ok(value) => value,
             Err(error) => {
-                let (what, why) = (named(self.number, &Value::Null), error.to_string());
-                return (self.sink)(ImportItem::Skipped(Skipped { what, why }));
+                let what = named(self.number, &Value::Null);
+                return self.reading.skip(what, error.to_string());
             }
         };
         self.waiting.push(value);
         if self.row.is_none() && self.waiting.len() <= LOOK_VALUES {
             let sample = Value::Array(std::mem::take(&mut self.waiting));
-            self.row = table::of(&sample, self.file, false);
+            self.row = table::of(&sample, &self.reading.source.file_name(), false);
             if let Value::Array(waiting) = sample {
                 self.waiting = waiting;
             }
-            if let Some(failure) = self.row.and_then(|row| refused(row, self.source)) {
+            if let Some(failure) = self.row.and_then(|row| refused(row, self.reading.source)) {
                 return Err(failure);
             }
             if self.row.is_some_and(|row| row.has("owner")) {
-                self.defaults.is_shared = is_shared(self.source)?;
+                self.reading.defaults.is_shared = is_shared(self.reading.source)?;
             }
         }
         match self.row {
             Some(row) if row.key("each") == "*" => self.convert(row),
-            None if self.waiting.len() > LOOK_VALUES => Err(unknown(self.source)),
+            None if self.waiting.len() > LOOK_VALUES => Err(unknown(self.reading.source)),
             _ => Ok(()),
         }
     }
@@ -374,18 +320,18 @@ impl Elements<'_> {
         let before = self.number - waiting.len();
         for (at, value) in waiting.into_iter().enumerate() {
             let number = before + at + 1;
-            place(row, number, &value, self.source, &self.defaults, &mut *self.sink)?;
+            place(row, number, &value, self.reading)?;
         }
         Ok(())
     }
 
     fn end(&mut self) -> Result<(), Failure> {
-        let row = self.row.ok_or_else(|| unknown(self.source))?;
+        let row = self.row.ok_or_else(|| unknown(self.reading.source))?;
         if row.key("each") == "*" {
             return Ok(());
         }
         let all = Value::Array(std::mem::take(&mut self.waiting));
-        place(row, 1, &all, self.source, &self.defaults, &mut *self.sink)
+        place(row, 1, &all, self.reading)
     }
 }
 
@@ -464,12 +410,7 @@ fn named(number: usize, fields: &Value) -> String {
     }
 }
 
-struct ElementVisitor<'v, 'a> {
-    elements: &'v mut Elements<'a>,
-    stopped: &'v mut Option<Failure>,
-}
-
-impl<'de> Visitor<'de> for ElementVisitor<'_, '_> {
+impl<'de> Visitor<'de> for &mut Elements<'_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -478,8 +419,8 @@ impl<'de> Visitor<'de> for ElementVisitor<'_, '_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
         while let Some(element) = list.next_element::<Box<RawValue>>()? {
-            if let Err(failure) = self.elements.take(&element) {
-                *self.stopped = Some(failure);
+            if let Err(failure) = self.take(&element) {
+                self.stopped = Some(failure);
                 return Err(serde::de::Error::custom("stopped"));
             }
         }

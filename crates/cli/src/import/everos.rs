@@ -7,7 +7,7 @@ use model::{Role, Scope};
 use serde_json::Value;
 
 use super::shape::{self, ImportedMessage};
-use super::{Defaults, ImportItem, ImportedConversation, Sink, Skipped, message};
+use super::{Defaults, ImportItem, ImportedConversation, Reading, Skipped, message};
 use crate::error::Failure;
 
 /// Where a root has the file.
@@ -19,10 +19,11 @@ pub(crate) fn is_everos(folder: &Path) -> bool {
 }
 
 /// Hands over the messages of each memcell and of those in none. Where no scope is asked for, each keeps its own.
-pub(super) fn read(path: &Path, defaults: &Defaults, sink: Sink<'_>) -> Result<(), Failure> {
+pub(super) fn read(reading: &mut Reading<'_>) -> Result<(), Failure> {
+    let path = &reading.source.path;
     let mut taken = Ok(());
     let mut take = |kept: Kept| {
-        taken = sink(found(&kept, defaults));
+        taken = (reading.sink)(found(&kept, &reading.defaults));
         taken.is_ok()
     };
     everos::read(path, &mut take).map_err(|error| {

@@ -2,16 +2,23 @@
 
 use serde_json::Value;
 
-use super::{Defaults, ImportItem, ImportedConversation, Sink, Skipped, message, shape, table};
+use super::shape::{self, ListShape};
+use super::{Reading, table};
 use crate::error::Failure;
+
+const SHAPE: ListShape = ListShape {
+    kind: "message",
+    first: 0,
+    senders: "name",
+};
 
 /// Hands over the conversation of a value, the number of which the file's order gives.
 pub(super) fn read(
     number: usize,
     value: &Value,
-    defaults: &Defaults,
-    sink: Sink<'_>,
+    reading: &mut Reading<'_>,
 ) -> Result<Result<(), String>, Failure> {
+    let defaults = &reading.defaults;
     let messages = match value {
         Value::Array(messages) => Some(messages),
         Value::Object(fields) => fields.get("messages").and_then(Value::as_array),
@@ -28,30 +35,7 @@ pub(super) fn read(
         None if number == 1 => defaults.session(&defaults.name),
         None => defaults.session(&format!("{}-{number}", defaults.name)),
     };
-    let (mut said, mut local) = (Vec::new(), 0);
-    for (at, told) in (0i64..).zip(messages) {
-        match shape::said(
-            ("message", at, "name"),
-            told,
-            table::string(&told["id"]),
-            defaults,
-        ) {
-            Ok(one) => {
-                local += usize::from(one.as_ref().is_some_and(|(_, is_local)| *is_local));
-                said.extend(one.and_then(|(one, _)| message(one)));
-            }
-            Err(why) => sink(ImportItem::Skipped(Skipped {
-                what: format!("message {}", at + 1),
-                why,
-            }))?,
-        }
-    }
-    shape::note_local(local, defaults, sink)?;
-    let conversation = ImportedConversation {
-        is_log: false,
-        session,
-        title: shape::title(&value["title"]),
-        messages: said,
-    };
-    sink(ImportItem::Conversation(conversation)).map(Ok)
+    let messages = (0..).zip(messages);
+    let messages = messages.map(|(at, told)| (at, table::string(&told["id"]), told));
+    shape::list(&SHAPE, session, shape::title(&value["title"]), messages, reading).map(Ok)
 }

@@ -7,18 +7,23 @@ use std::io::BufRead;
 use serde_json::Value;
 use transcript::mended;
 
+use super::Reading;
+use super::shape::{self, ListShape};
 use super::table::word;
-use super::{Defaults, ImportItem, ImportedConversation, Sink, Skipped, message, shape};
 use crate::error::Failure;
 
 /// Maximum number of messages in one batch.
 const BATCH_MESSAGES_MAX: usize = 500;
 
 const SESSIONS: &str = "session_id|session|conversation_id";
-const SENDERS: &str = "sender_id|sender|user_id|speaker";
+const SHAPE: ListShape = ListShape {
+    kind: "line",
+    first: 1,
+    senders: "sender_id|sender|user_id|speaker",
+};
 
 /// Reads line by line. A broken line ends the import with its number; the lines before it are imported.
-pub(super) fn read(stream: &mut dyn BufRead, defaults: &Defaults, sink: Sink<'_>) -> Result<(), Failure> {
+pub(super) fn read(stream: &mut dyn BufRead, reading: &mut Reading<'_>) -> Result<(), Failure> {
     let mut waiting: BTreeMap<String, Vec<(i64, Option<String>, Value)>> = BTreeMap::new();
     let mut ids = Ids::default();
     let mut count = 0;
@@ -37,7 +42,7 @@ pub(super) fn read(stream: &mut dyn BufRead, defaults: &Defaults, sink: Sink<'_>
         }
         match mended::parse::<Value>(text) {
             Ok(line) if line["role"].is_string() => {
-                let session = word(&line, SESSIONS).unwrap_or_else(|| defaults.name.clone());
+                let session = word(&line, SESSIONS).unwrap_or_else(|| reading.defaults.name.clone());
                 let id = word(&line, "message_id|id").map(|id| ids.own(&session, id, &line["content"]));
                 waiting.entry(session).or_default().push((number, id, line));
                 count += 1;
@@ -49,11 +54,11 @@ pub(super) fn read(stream: &mut dyn BufRead, defaults: &Defaults, sink: Sink<'_>
             break;
         }
         if count == BATCH_MESSAGES_MAX {
-            hand_on(std::mem::take(&mut waiting), defaults, sink)?;
+            hand_on(std::mem::take(&mut waiting), reading)?;
             count = 0;
         }
     }
-    hand_on(waiting, defaults, sink)?;
+    hand_on(waiting, reading)?;
     match broken {
         None => Ok(()),
         Some(reason) => Err(Failure::usage(reason).hint(
@@ -94,31 +99,12 @@ impl Ids {
 
 fn hand_on(
     waiting: BTreeMap<String, Vec<(i64, Option<String>, Value)>>,
-    defaults: &Defaults,
-    sink: Sink<'_>,
+    reading: &mut Reading<'_>,
 ) -> Result<(), Failure> {
     for (session, lines) in waiting {
-        let session = defaults.session(&session);
-        let (mut messages, mut local) = (Vec::new(), 0);
-        for (number, id, line) in lines {
-            match shape::said(("line", number, SENDERS), &line, id, defaults) {
-                Ok(said) => {
-                    local += usize::from(said.as_ref().is_some_and(|(_, is_local)| *is_local));
-                    messages.extend(said.and_then(|(said, _)| message(said)));
-                }
-                Err(why) => {
-                    let what = format!("line {number}");
-                    sink(ImportItem::Skipped(Skipped { what, why }))?;
-                }
-            }
-        }
-        shape::note_local(local, defaults, sink)?;
-        sink(ImportItem::Conversation(ImportedConversation {
-            is_log: false,
-            session,
-            title: None,
-            messages,
-        }))?;
+        let session = reading.defaults.session(&session);
+        let lines = lines.iter().map(|(number, id, line)| (*number, id.clone(), line));
+        shape::list(&SHAPE, session, None, lines, reading)?;
     }
     Ok(())
 }

@@ -1,11 +1,11 @@
 //! The common form of all formats, and conversions that several formats need.
 
-use model::{Name, Role, Timestamp, ToolCall, Zone};
+use model::{Name, Role, SessionKey, Timestamp, ToolCall, Zone};
 use serde_json::Value;
 use text::Fnv;
 
 use super::table::{first, word};
-use super::{Defaults, ImportItem, Sink};
+use super::{Defaults, ImportItem, ImportedConversation, Reading, message};
 use crate::error::Failure;
 
 /// One message.
@@ -118,16 +118,6 @@ pub(super) fn time(value: &Value, zone: &Zone) -> Option<Timestamp> {
     moment(value, zone).time()
 }
 
-/// Says how many times had no zone, and which one was taken.
-pub(super) fn note_local(count: usize, defaults: &Defaults, sink: Sink<'_>) -> Result<(), Failure> {
-    let why = format!("times without a zone, read in {}", defaults.zone.name());
-    if count == 0 {
-        Ok(())
-    } else {
-        sink(ImportItem::Noted(why, count))
-    }
-}
-
 /// A number above one of these is of that unit: so many of it are a millisecond.
 const UNITS: [(f64, f64); 3] = [(1e17, 1e6), (1e14, 1e3), (1e10, 1.0)];
 
@@ -170,10 +160,52 @@ fn of_text(text: &str, zone: &Zone) -> ReadTime {
     }
 }
 
-/// A message of a list or of a line, and whether its time has no zone; none for a system prompt. Its place, the `number`th `kind`, names
-/// it where it has no id, and orders it where it has no time; `senders` are the keys of the speaker's id.
-pub(super) fn said(
-    (kind, number, senders): (&str, i64, &str),
+/// How a format lists its messages.
+pub(super) struct ListShape {
+    /// What each is, as in `line`.
+    pub(super) kind: &'static str,
+    /// Number of the first; people count from 1.
+    pub(super) first: i64,
+    /// The keys of the speaker's id.
+    pub(super) senders: &'static str,
+}
+
+/// Hands over a conversation of messages, each with its number and its id; says how many times had no zone, and which was taken.
+pub(super) fn list<'a>(
+    shape: &ListShape,
+    session: SessionKey,
+    title: Option<String>,
+    list: impl Iterator<Item = (i64, Option<String>, &'a Value)>,
+    reading: &mut Reading<'_>,
+) -> Result<(), Failure> {
+    let (mut messages, mut local) = (Vec::new(), 0);
+    for (number, id, told) in list {
+        match said(shape, number, told, id, &reading.defaults) {
+            Ok(None) => {}
+            Ok(Some((said, is_local))) => {
+                local += usize::from(is_local);
+                messages.extend(message(said));
+            }
+            Err(why) => reading.skip(format!("{} {}", shape.kind, number + 1 - shape.first), why)?,
+        }
+    }
+    if local > 0 {
+        let zone = reading.defaults.zone.name();
+        reading.note(format!("times without a zone, read in {zone}"), local)?;
+    }
+    (reading.sink)(ImportItem::Conversation(ImportedConversation {
+        is_log: false,
+        session,
+        title,
+        messages,
+    }))
+}
+
+/// A message of a list, and whether its time has no zone; none for a system prompt. Its place names it where it has no id, and orders
+/// it where it has no time.
+fn said(
+    shape: &ListShape,
+    number: i64,
     message: &Value,
     id: Option<String>,
     defaults: &Defaults,
@@ -192,8 +224,8 @@ pub(super) fn said(
     if let Some(why) = time.problem() {
         return Err(why);
     }
-    let place = || format!("{kind}-{number}");
-    let sender = word(message, senders);
+    let place = || format!("{}-{number}", shape.kind);
+    let sender = word(message, shape.senders);
     let said = ImportedMessage {
         client_id: id.unwrap_or_else(place),
         role,

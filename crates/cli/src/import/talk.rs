@@ -13,7 +13,7 @@ use transcript::spoken;
 
 use super::shape::{self, ImportedMessage, ReadTime};
 use super::table::{self, FormatRow, first, word};
-use super::{Defaults, ImportItem, ImportedConversation, Sink, Skipped, message};
+use super::{Defaults, ImportItem, ImportedConversation, Reading, Skipped, message};
 use crate::error::Failure;
 
 /// Kinds of parts that are speech; the others are reasoning, tools and marks.
@@ -46,15 +46,14 @@ struct ImportedTalk<'a> {
 pub(super) fn read(
     row: &'static FormatRow,
     value: &Value,
-    defaults: &Defaults,
-    sink: Sink<'_>,
+    reading: &mut Reading<'_>,
 ) -> Result<Result<(), String>, Failure> {
     let whole = vec![value];
     let found = match row.key("each") {
         "" | "*" => whole,
         each => first(value, each),
     };
-    let mut outcome = Ok(());
+    let (defaults, mut outcome) = (&reading.defaults, Ok(()));
     for found in found {
         let mut talk = ImportedTalk {
             row,
@@ -72,12 +71,12 @@ pub(super) fn read(
             Vec::new()
         });
         for (why, count) in talk.notes {
-            sink(ImportItem::Noted(why, count))?;
+            (reading.sink)(ImportItem::Noted(why, count))?;
         }
         let skipped = talk.skipped.into_iter().map(ImportItem::Skipped);
         let conversations = conversations.into_iter().chain(memories);
         let conversations = conversations.map(ImportItem::Conversation);
-        skipped.chain(conversations).try_for_each(&mut *sink)?;
+        skipped.chain(conversations).try_for_each(&mut *reading.sink)?;
     }
     Ok(outcome)
 }
