@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use context::budget::{Budget, OverBudget};
+use context::budget::{Budget, FixedPart, OverBudget};
 use context::event::{NodeId, ViewEvent};
 use context::guard::{Claims, ModelWindow};
 use context::ladder::Attempt;
@@ -100,6 +100,13 @@ fn raw(texts: impl IntoIterator<Item = String>) -> Result<Vec<Box<RawValue>>, Fa
     Ok(raw.map_err(anyhow::Error::from)?)
 }
 
+fn by_name(parts: &[(FixedPart, usize)]) -> BTreeMap<&'static str, usize> {
+    parts
+        .iter()
+        .map(|(part, tokens)| (part.as_str(), *tokens))
+        .collect()
+}
+
 impl Trial {
     fn of(transcript: Transcript, args: &ContextArgs) -> Result<Self, Failure> {
         let policy = Policy::preset(&args.policy).ok_or_else(|| {
@@ -146,12 +153,7 @@ impl Trial {
 
     fn report(&self) -> Value {
         let inputs = self.session.inputs(&self.budget);
-        let parts: BTreeMap<&str, usize> = self
-            .session
-            .parts(&self.budget)
-            .into_iter()
-            .map(|(part, tokens)| (part.as_str(), tokens))
-            .collect();
+        let parts = by_name(&self.session.parts(&self.budget));
         let attempts: Vec<Value> = self.attempts.iter().map(attempt).collect();
         let weights: Vec<usize> = self
             .transcript
@@ -226,17 +228,12 @@ impl Trial {
     /// The typed error, on standard output with `--json`, so that a script finds it where the view would be.
     fn impossible(error: &OverBudget, as_json: bool) -> Result<Exit, Failure> {
         if as_json {
-            let parts: BTreeMap<&str, usize> = error
-                .parts
-                .iter()
-                .map(|(part, tokens)| (part.as_str(), *tokens))
-                .collect();
             output::json(&json!({"error": {
                 "code": error.code.as_str(),
                 "message": error.to_string(),
                 "limit": error.limit,
                 "tokens": error.tokens,
-                "parts": parts,
+                "parts": by_name(&error.parts),
             }}))?;
         }
         Err(Failure::usage(error))
