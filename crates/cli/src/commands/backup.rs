@@ -27,7 +27,7 @@ use crate::belonging;
 use crate::clock::SystemClock;
 use crate::config::portable;
 use crate::error::{Exit, Failure};
-use crate::output::{self, say};
+use crate::output::say;
 use crate::private;
 use crate::root::{CONFIGURATION, MEMORY};
 use crate::serving::LEDGER;
@@ -184,31 +184,32 @@ impl Copies<'_> {
 
 fn told(desk: &Desk, folder: &Path, archive: &Archive) -> Result<Exit, Failure> {
     let (files, bytes) = (archive.files.len(), archive.bytes());
-    if desk.json {
-        output::json(&json!({
+    desk.tell(
+        &json!({
             "folder": folder, "files": files, "bytes": bytes, "taken": archive.taken,
             "secrets_left_out": archive.secrets_left_out,
-        }))?;
-        return Ok(Exit::Ok);
-    }
-    say!(
-        "backed up {} to {}: {}, {:.1} MB, verified",
-        desk.root.display(),
-        folder.display(),
-        counted(files, "file", "files"),
-        bytes as f64 / 1e6
-    )?;
-    say!(
-        "it has everything that was acknowledged until {}; `quipu restore` rebuilds the index",
-        archive.taken
-    )?;
-    if !archive.secrets_left_out.is_empty() {
-        say!(
-            "left out the secrets of quipu.toml: {}",
-            archive.secrets_left_out.join(", ")
-        )?;
-    }
-    Ok(Exit::Ok)
+        }),
+        || {
+            say!(
+                "backed up {} to {}: {}, {:.1} MB, verified",
+                desk.root.display(),
+                folder.display(),
+                counted(files, "file", "files"),
+                bytes as f64 / 1e6
+            )?;
+            say!(
+                "it has everything that was acknowledged until {}; `quipu restore` rebuilds the index",
+                archive.taken
+            )?;
+            if !archive.secrets_left_out.is_empty() {
+                say!(
+                    "left out the secrets of quipu.toml: {}",
+                    archive.secrets_left_out.join(", ")
+                )?;
+            }
+            Ok(())
+        },
+    )
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use crate::archive::{check_empty, copy};
 use crate::args::ExportArgs;
 use crate::error::{Exit, Failure};
 use crate::import::is_everos;
-use crate::output::{self, say};
+use crate::output::say;
 use crate::portable::{PortableMemory, is_export, is_markdown, read_markdown};
 use crate::private;
 
@@ -62,12 +62,9 @@ fn told(desk: &Desk, args: &ExportArgs, memory: &PortableMemory, open: usize) ->
     let is_message = |line: &&ExportLine| matches!(line, ExportLine::Message(_));
     let memories = memory.lines.iter().filter(is_memory).count();
     let messages = memory.lines.iter().filter(is_message).count() - open;
-    if desk.json {
-        output::json(&json!({
+    desk.tell(&json!({
             "to": args.to, "user": memory.head.user_id, "memories": memories, "messages": messages, "left_out": open,
-        }))?;
-        return Ok(Exit::Ok);
-    }
+        }), || {
     say!(
         "exported {} of {}, and {} not yet in an episode, to {}",
         counted(memories, "memory", "memories"),
@@ -81,7 +78,8 @@ fn told(desk: &Desk, args: &ExportArgs, memory: &PortableMemory, open: usize) ->
             counted(open, "message", "messages")
         )?;
     }
-    Ok(Exit::Ok)
+    Ok(())
+    })
 }
 
 /// Whether a path is something that `quipu export` wrote.
@@ -115,22 +113,20 @@ pub(super) async fn import(desk: &Desk, api: &Api, paths: &[PathBuf]) -> Result<
         messages,
         new_messages,
     } = sum;
-    if desk.json {
-        output::json(&sum)?;
-        return Ok(Exit::Ok);
-    }
-    say!(
-        "{} read, {new_memories} of them new; {} not yet in an episode, {new_messages} of them new",
-        counted(memories, "memory", "memories"),
-        counted(messages, "message", "messages")
-    )?;
-    if kept_memories > 0 {
+    desk.tell(&sum, || {
         say!(
-            "{} different here: what is here stays",
-            counted(kept_memories, "memory is", "memories are")
+            "{} read, {new_memories} of them new; {} not yet in an episode, {new_messages} of them new",
+            counted(memories, "memory", "memories"),
+            counted(messages, "message", "messages")
         )?;
-    }
-    Ok(Exit::Ok)
+        if kept_memories > 0 {
+            say!(
+                "{} different here: what is here stays",
+                counted(kept_memories, "memory is", "memories are")
+            )?;
+        }
+        Ok(())
+    })
 }
 
 /// Sends a user's memory in as many requests as it needs.

@@ -16,7 +16,7 @@ use crate::args::{ModelArgs, ModelCommand};
 use crate::clock::SystemClock;
 use crate::error::{Exit, Failure};
 use crate::models;
-use crate::output::{self, say};
+use crate::output::say;
 use crate::private;
 use crate::progress;
 
@@ -149,13 +149,10 @@ fn show(desk: &Desk, model: &Checked<'_>) -> Result<Exit, Failure> {
     } else {
         model.id.to_owned()
     };
-    if desk.json {
-        output::json(&json!({
+    desk.tell(&json!({
             "model": name, "folder": model.folder, "downloaded": model.is_new, "bytes": model.size, "use": section,
             "milliseconds": took,
-        }))?;
-        return Ok(Exit::Ok);
-    }
+        }), || {
     let source = if model.is_new {
         "downloaded, size and checksum verified"
     } else {
@@ -167,7 +164,8 @@ fn show(desk: &Desk, model: &Checked<'_>) -> Result<Exit, Failure> {
     say!("\nTo use it, write into {}:\n", desk.loaded.file.display())?;
     let model = toml::Value::String(name);
     say!("[{section}]\nprovider = \"local\"\nmodel = {model}")?;
-    Ok(Exit::Ok)
+    Ok(())
+    })
 }
 
 #[cfg(test)]

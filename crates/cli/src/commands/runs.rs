@@ -17,14 +17,10 @@ pub(super) async fn list(desk: &Desk, api: &Api, args: RunsArgs) -> Result<Exit,
         path = path.with("strategy", strategy);
     }
     let page: RunPageData = api.get(path.text()).await?;
-    if desk.json {
-        output::json(&page)?;
-    } else if page.items.is_empty() {
-        say!("no background runs yet")?;
-    } else {
-        page.items.iter().try_for_each(show)?;
-    }
-    Ok(Exit::Ok)
+    desk.tell(&page, || match &page.items[..] {
+        [] => say!("no background runs yet"),
+        items => items.iter().try_for_each(show),
+    })
 }
 
 fn show(run: &RunItem) -> Result<(), Failure> {

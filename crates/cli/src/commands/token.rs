@@ -59,27 +59,25 @@ fn create(desk: &Desk, args: &TokenCreateArgs) -> Result<Exit, Failure> {
 fn list(desk: &Desk) -> Result<Exit, Failure> {
     let tokens = tokens::issued(&desk.root)?;
     let configured = desk.loaded.config.server.tokens.len();
-    if desk.json {
-        let tokens: Vec<_> = tokens.iter().map(shown).collect();
-        output::json(&json!({"tokens": tokens, "configured": configured}))?;
-        return Ok(Exit::Ok);
-    }
-    for token in &tokens {
-        say!(
-            "{}  {:<5}  {}  created {}",
-            token.id,
-            token.role.as_str(),
-            opens(token),
-            token.created
-        )?;
-    }
-    if tokens.is_empty() {
-        say!("no tokens: create one with `quipu token create`")?;
-    }
-    if configured > 0 {
-        say!("and {configured} in {}", desk.loaded.file.display())?;
-    }
-    Ok(Exit::Ok)
+    let told = json!({"tokens": tokens.iter().map(shown).collect::<Vec<_>>(), "configured": configured});
+    desk.tell(&told, || {
+        for token in &tokens {
+            let role = token.role.as_str();
+            say!(
+                "{}  {role:<5}  {}  created {}",
+                token.id,
+                opens(token),
+                token.created
+            )?;
+        }
+        if tokens.is_empty() {
+            say!("no tokens: create one with `quipu token create`")?;
+        }
+        if configured > 0 {
+            say!("and {configured} in {}", desk.loaded.file.display())?;
+        }
+        Ok(())
+    })
 }
 
 fn revoke(desk: &Desk, id: &str) -> Result<Exit, Failure> {
