@@ -161,14 +161,13 @@ async fn answer(
         derived: 0,
     };
     let is_fact = meant.iter().any(|doc| *doc.key.id == *asked.id.as_str());
-    if !is_fact && matches!(asked.belief, Belief::Doubt | Belief::Again | Belief::Withdrawn) {
-        paths.extend(make_fact(world, &asked, (scope, owner), &rows, &judged).await?);
-        reviewed.facts += 1;
-    }
     // What else was said in the scene is known for it wherever it is said again.
-    let is_beside = |one: &&Believed| verdict == Verdict::Scene && one.session == asked.session;
-    for one in others.iter().filter(is_beside) {
-        if matches!(one.belief, Belief::Doubt | Belief::Again) {
+    let is_beside = |one: &&Believed| {
+        verdict == Verdict::Scene && one.session == asked.session && one.belief != Belief::Withdrawn
+    };
+    let statements = Some(&asked).filter(|_| !is_fact);
+    for one in statements.into_iter().chain(others.iter().filter(is_beside)) {
+        if matches!(one.belief, Belief::Doubt | Belief::Again | Belief::Withdrawn) {
             paths.extend(make_fact(world, one, (scope, owner), &rows, &judged).await?);
             reviewed.facts += 1;
         }
