@@ -214,8 +214,8 @@ fn search(whose: ContextOf<'_>, message: &str) -> Option<Search> {
     })
 }
 
-/// Core memory as one memory of at most so many tokens, cut at the end: the person's first, then the project's. None if
-/// reading takes too long.
+/// Core memory as one memory of at most so many tokens, with the first lines of each page: the person's first, then the project's.
+/// None if reading takes too long.
 pub(crate) async fn pages(
     engine: &Engine,
     clock: &dyn Clock,
@@ -226,37 +226,59 @@ pub(crate) async fn pages(
     let ContextOf { scope, owner, .. } = whose;
     let home = Some(Scope::home(&scope.app)).filter(|home| whose.with_person && home != scope);
     let places = home.iter().chain([scope]);
-    // How to answer counts in every turn; what does not fit of the others is found when it is asked for.
+    // What does not fit is found when it is asked for.
     let order = [Page::Soul, Page::User, Page::Memory];
     let read = join_all(places.flat_map(|place| order.map(|page| engine.page(place, owner, page))));
     let read = tokio::select! {
         read = read => read,
         () = clock.sleep(WAIT) => return None,
     };
-    let mut text = String::new();
-    for page in read {
-        let page = page.unwrap_or_else(|error| {
-            tracing::warn!(%error, "cannot read a page of core memory");
-            None
-        });
-        let page = page::read_aloud(&page.unwrap_or_default());
-        for line in page.lines().filter(|line| !line.trim().is_empty()) {
-            let before = text.len();
-            if before > 0 {
-                text.push('\n');
-            }
-            text.push_str(line.trim_end());
-            if count(&text) > tokens_max {
-                text.truncate(before);
-                break;
-            }
-        }
-    }
+    let aloud: Vec<String> = read
+        .into_iter()
+        .map(|page| {
+            let page = page.unwrap_or_else(|error| {
+                tracing::warn!(%error, "cannot read a page of core memory");
+                None
+            });
+            page::read_aloud(&page.unwrap_or_default())
+        })
+        .collect();
+    let text = first_lines(&aloud, |text| count(text) <= tokens_max);
     (!text.is_empty()).then(|| Recalled {
         id: format!("{PAGES}{}", owner.id),
         text,
         said_at: None,
     })
+}
+
+/// The first lines of each page, page by page, of each page one more in turn while they fit.
+fn first_lines(pages: &[String], fits: impl Fn(&str) -> bool) -> String {
+    let lines = |page: &String| -> Vec<String> {
+        let lines = page.lines().filter(|line| !line.trim().is_empty());
+        lines.map(|line| line.trim_end().to_owned()).collect()
+    };
+    let pages: Vec<Vec<String>> = pages.iter().map(lines).collect();
+    let mut taken = vec![0; pages.len()];
+    let text = |taken: &[usize]| {
+        let lines = pages
+            .iter()
+            .zip(taken)
+            .flat_map(|(lines, taken)| &lines[..*taken]);
+        lines.cloned().collect::<Vec<_>>().join("\n")
+    };
+    let longest = pages.iter().map(Vec::len).max().unwrap_or_default();
+    for round in 0..longest {
+        for page in 0..pages.len() {
+            // A line that does not fit ends its page.
+            if taken[page] == round && round < pages[page].len() {
+                taken[page] += 1;
+                if !fits(&text(&taken)) {
+                    taken[page] -= 1;
+                }
+            }
+        }
+    }
+    text(&taken)
 }
 
 fn told(
