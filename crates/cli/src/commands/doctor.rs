@@ -138,8 +138,9 @@ pub(super) async fn report(desk: &Desk, place: &InitPlace) -> CheckReport {
             api_key: chat.api_key.clone(),
             ..Upstream::default()
         };
-        model_server(&mut report, ("chat model", "chat"), &keys, &clock, file).await;
-        chat_model(&mut report, config, &clock).await;
+        if model_server(&mut report, ("chat model", "chat"), &keys, &clock, file).await {
+            chat_model(&mut report, config, &clock).await;
+        }
     }
     connected(&mut report, place);
     report
@@ -280,17 +281,20 @@ fn command_in(text: &str) -> Option<&str> {
     quoted.filter(|quoted| quoted.starts_with("quipu ")).last()
 }
 
-/// Asks a model server; its settings stand in `section` of the configuration.
+/// Asks a model server, whose settings stand in `section` of the configuration, and whether it answers.
 async fn model_server(
     report: &mut CheckReport,
     (check, section): (&'static str, &str),
     keys: &Upstream,
     clock: &Arc<dyn Clock>,
     file: &Path,
-) {
+) -> bool {
     let route = match upstreams::route(keys, clock) {
         Ok(route) => route,
-        Err(failure) => return report.failure(check, &failure),
+        Err(failure) => {
+            report.failure(check, &failure);
+            return false;
+        }
     };
     let (upstream, file) = (route.upstream, file.display());
     let name = upstream.base_url().to_owned();
@@ -304,6 +308,7 @@ async fn model_server(
         answer = upstream.send(request) => answer.map_err(|error| error.to_string()),
         () = clock.sleep(UPSTREAM_WAIT) => Err(format!("no answer within {} s", UPSTREAM_WAIT.as_secs())),
     };
+    let is_answered = matches!(&answer, Ok(answer) if !matches!(answer.status, 401 | 403));
     match answer {
         Err(reason) => {
             let remedy = format!("start the model server, or correct {section} in {file}");
@@ -327,6 +332,7 @@ async fn model_server(
             );
         }
     }
+    is_answered
 }
 
 /// Whether the chat model finds in a short talk what was said there.
