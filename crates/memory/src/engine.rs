@@ -151,9 +151,10 @@ impl Engine {
         });
         history::recover(&world).await;
         going::begin(&world).await?;
-        let mut gate = Some(world.gate.alone().await);
+        let gate = world.gate.alone().await;
+        let mut begun = Some((gate, keeper::adopt(&world).await));
         service.spawn(writing.run());
-        world.supervise("keeper", move |world| keeper::keep(world, gate.take()));
+        world.supervise("keeper", move |world| keeper::keep(world, begun.take()));
         world.supervise("sync", sync::keep);
         if !world.settings.asks_only {
             world.supervise("watch", sync::watch);

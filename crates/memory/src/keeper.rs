@@ -25,16 +25,13 @@ const BETWEEN: Duration = Duration::from_secs(2);
 const BETWEEN_LATER: Duration = Duration::from_mins(1);
 
 /// Keeps the index until the engine stops. The gate is held until the state of the index is known; a restart of this
-/// loop must take the gate itself.
-pub(crate) async fn keep(world: Arc<World>, gate: Option<Everywhere>) {
-    let gate = match gate {
-        Some(gate) => gate,
-        None => world.gate.alone().await,
+/// loop must take the gate itself, and ask whether the ledger is a new one.
+pub(crate) async fn keep(world: Arc<World>, begun: Option<(Everywhere, bool)>) {
+    let (gate, is_new) = match begun {
+        Some(begun) => begun,
+        None => (world.gate.alone().await, is_new(&world).await),
     };
-    let must_build = look(&world).await;
-    if must_build {
-        adopt(&world).await;
-    }
+    let must_build = look(&world, is_new).await;
     drop(gate);
     if world.gauge.now() != Serving::Building {
         follow_the_vault(&world).await;
@@ -57,12 +54,12 @@ pub(crate) async fn keep(world: Arc<World>, gate: Option<Everywhere>) {
 }
 
 /// Sets the state of the index; returns whether it must be built.
-async fn look(world: &World) -> bool {
+async fn look(world: &World, is_new: bool) -> bool {
     match world.parts.index.health(world.parts.embedder.id()).await {
         IndexHealth::Ready => {
             world.gauge.set(Serving::Ready);
             // Without records, nothing shows which of its rows are still in the vault.
-            has_lost_its_records(world).await.unwrap_or(false)
+            is_new && world.parts.index.stats().await.is_ok_and(|stats| stats.rows > 0)
         }
         IndexHealth::Fresh => {
             world.gauge.set(Serving::Building);
@@ -81,24 +78,21 @@ async fn look(world: &World) -> bool {
     }
 }
 
-/// A ledger without a record of a file is a new one, or has been lost.
-async fn adopt(world: &World) {
-    let adopted = async {
-        match world.records.count().await? {
-            0 => portable::adopt_files(world).await,
-            _ => Ok(()),
-        }
-    };
-    if let Err(error) = adopted.await {
+/// Before the first message: a new ledger gets the messages of all files. Whether it is one.
+pub(crate) async fn adopt(world: &World) -> bool {
+    let is_new = is_new(world).await;
+    if is_new && let Err(error) = portable::adopt_files(world).await {
         tracing::warn!(
             error = chain(&error),
             "cannot read the messages of the vault's files into the ledger"
         );
     }
+    is_new
 }
 
-async fn has_lost_its_records(world: &World) -> Result<bool, EngineError> {
-    Ok(world.records.count().await? == 0 && world.parts.index.stats().await?.rows > 0)
+/// Without a record of a file a ledger is a new one, or has been lost.
+async fn is_new(world: &World) -> bool {
+    world.records.count().await.is_ok_and(|count| count == 0)
 }
 
 /// Looks at what changed in the vault while no engine ran.

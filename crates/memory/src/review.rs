@@ -130,21 +130,8 @@ async fn answer(
     if (asked.belief, verdict) == (Belief::Withdrawn, Verdict::Wrong) {
         return Ok(Reviewed::default());
     }
-    let is_of_scene =
-        |doc: &Doc| verdict == Verdict::Scene && doc.session.is_some() && doc.session == asked.session;
-    let played = rows.iter().filter(|doc| is_open(doc) && is_of_scene(doc));
-    let mut words: BTreeSet<String> = played.map(|doc| said(&doc.text)).collect();
-    words.insert(said(&asked.text));
-    let is_meant = |doc: &&Arc<Doc>| {
-        let is_same = || words.contains(&said(&doc.text));
-        is_open(doc)
-            && match (verdict, asked.belief) {
-                (Verdict::Keep, Belief::Ended) => doc.valid_until.is_some() && is_same(),
-                (Verdict::Keep, _) => *doc.key.id == *id.as_str(),
-                _ => is_of_scene(doc) || is_same(),
-            }
-    };
-    let meant: Vec<&Doc> = rows.iter().filter(is_meant).map(|doc| &**doc).collect();
+    let is_of_scene = |doc: &Doc| asked.is_of_scene(doc, verdict);
+    let meant = meant(&rows, &asked, id, verdict);
     let judged = Judged {
         verdict,
         now,
@@ -186,6 +173,31 @@ async fn answer(
     let answered = vec![MemoryEvent::Reviewed { scope, owner }];
     world.parts.events.emit(answered).await?;
     Ok(reviewed)
+}
+
+impl Believed {
+    /// Whether an answer about it holds for a row, because both are of the same scene.
+    fn is_of_scene(&self, doc: &Doc, verdict: Verdict) -> bool {
+        verdict == Verdict::Scene && doc.session.is_some() && doc.session == self.session
+    }
+}
+
+/// The facts that an answer is about: the one with the id, those in the same words, and those of a scene.
+fn meant<'a>(rows: &'a [Arc<Doc>], asked: &Believed, id: &EntryId, verdict: Verdict) -> Vec<&'a Doc> {
+    let is_of_scene = |doc: &Doc| asked.is_of_scene(doc, verdict);
+    let played = rows.iter().filter(|doc| is_open(doc) && is_of_scene(doc));
+    let mut words: BTreeSet<String> = played.map(|doc| said(&doc.text)).collect();
+    words.insert(said(&asked.text));
+    let is_meant = |doc: &&Arc<Doc>| {
+        let is_same = || words.contains(&said(&doc.text));
+        is_open(doc)
+            && match (verdict, asked.belief) {
+                (Verdict::Keep, Belief::Ended) => doc.valid_until.is_some() && is_same(),
+                (Verdict::Keep, _) => *doc.key.id == *id.as_str(),
+                _ => is_of_scene(doc) || is_same(),
+            }
+    };
+    rows.iter().filter(is_meant).map(|doc| &**doc).collect()
 }
 
 /// Writes a statement that was no fact as the answer has it. The marks of one that is true after all go.
