@@ -1,4 +1,4 @@
-//! Requests, results and errors of the engine. No behaviour.
+//! Requests and results of the engine. No behaviour.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,14 +8,12 @@ use model::{
     Timestamp,
 };
 use ports::{
-    Accepted, BrokenFile, By, Carried, ChangeId, EmbedError, IndexError, IndexHealth, IndexStats, JobId,
-    JobStats, LedgerError, NewMessage, NoRoom, ReadError, RunId, VaultError, VaultPath,
+    Accepted, BrokenFile, By, Carried, ChangeId, IndexHealth, IndexStats, JobId, JobStats, NewMessage, RunId,
+    VaultPath,
 };
 use recall::{Hit, Method};
 use text::counted;
 
-use crate::history::HistoryError;
-use crate::left::Leftover;
 use crate::room::DiskState;
 
 /// Messages of one session to add.
@@ -240,6 +238,21 @@ pub struct Forgot {
     pub left: Vec<Leftover>,
 }
 
+/// Something that a deletion left, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Leftover {
+    pub what: String,
+    pub why: String,
+}
+
+impl Leftover {
+    /// A thing, and the reason.
+    pub fn new(what: impl Into<String>, why: impl Into<String>) -> Self {
+        let (what, why) = (what.into(), why.into());
+        Self { what, why }
+    }
+}
+
 /// What a deletion would remove and what it would leave, as things are now.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Doomed {
@@ -453,48 +466,3 @@ pub struct Progress {
 
 /// Receiver of progress reports.
 pub type OnProgress = Arc<dyn Fn(Progress) + Send + Sync>;
-
-/// Errors of the use cases.
-#[derive(Debug, thiserror::Error)]
-pub enum EngineError {
-    /// The thing does not exist.
-    #[error("{what} `{id}` does not exist")]
-    NotFound { what: &'static str, id: String },
-    /// The request cannot be served as it is.
-    #[error("{0}")]
-    Invalid(String),
-    /// The request has more text than memory keeps of one thing.
-    #[error("{0}")]
-    TooLarge(String),
-    /// The state of the thing does not allow the request.
-    #[error("{0}")]
-    Unfit(String),
-    /// The session or the system has too much unfinished work; try again later.
-    #[error("too many unfinished tasks ({pending}): try again in a moment")]
-    Saturated { pending: usize },
-    /// The engine is shutting down.
-    #[error("quipu is shutting down")]
-    Stopping,
-    /// A fault of the program, which continues; the log gets the panic's message.
-    #[error("the task panicked: {0}")]
-    Panicked(String),
-    #[error("ledger operation failed")]
-    Ledger(#[from] LedgerError),
-    #[error("vault operation failed")]
-    Vault(#[from] VaultError),
-    #[error(transparent)]
-    History(#[from] HistoryError),
-    #[error("index operation failed")]
-    Index(#[from] IndexError),
-    #[error("embedding failed")]
-    Embed(#[from] EmbedError),
-    #[error(transparent)]
-    Read(#[from] ReadError),
-}
-
-impl EngineError {
-    /// Why the disk took no write, if that is the cause.
-    pub fn no_room(&self) -> Option<NoRoom> {
-        NoRoom::of(self)
-    }
-}

@@ -13,9 +13,9 @@ use model::{Content, Part, PartKind};
 use ports::{BEGINNING_MAX_BYTES, ChatRequest, DocumentReader, FileBytes, NewMessage, ReadError};
 use sha2::{Digest as _, Sha256};
 
-use crate::api::EngineError;
-use crate::rounds::patient;
-use crate::tasks::aside;
+use crate::error::EngineError;
+use crate::interview::patient;
+use crate::runtime::tasks::aside;
 use crate::world::World;
 
 /// The longest text of an attachment, in bytes. It stands in the file of its message, and a person reads that file.

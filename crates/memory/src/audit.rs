@@ -4,14 +4,14 @@
 
 use std::collections::BTreeSet;
 
+use crate::api::Audited;
+use crate::error::EngineError;
 use crate::findings::{FiledEntry, Finding};
+use crate::history;
+use crate::runtime::tasks::aside;
+use crate::world::World;
 use model::Scope;
 use ports::RunId;
-
-use crate::api::{Audited, EngineError};
-use crate::history;
-use crate::tasks::aside;
-use crate::world::World;
 
 /// Judges every memory, or those of one scope.
 pub(crate) async fn audit(world: &World, within: Option<&Scope>) -> Result<Vec<Audited>, EngineError> {

@@ -14,9 +14,10 @@ use parking_lot::Mutex;
 use text::chain;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
-use crate::api::{Add, EngineError};
+use crate::api::Add;
+use crate::error::EngineError;
 use crate::memorize;
-use crate::tasks::words_of;
+use crate::runtime::tasks::words_of;
 use crate::world::World;
 
 /// Room of the queued adds of all sessions; `take_on` blocks while there are more.

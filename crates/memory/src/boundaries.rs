@@ -8,12 +8,11 @@ use extract::{Boundary, Limits};
 use model::{Cell, CellId, CutReason, Message, SessionKey};
 use ports::{Cut, JobKind, LedgerError, NewJob};
 
-use crate::api::{EngineError, MemorizeStatus};
-use crate::ids;
-use crate::model_pass;
-use crate::tasks::on_text;
-use crate::world::World;
-use crate::write_cell::LONG_BYTES;
+use crate::api::MemorizeStatus;
+use crate::error::EngineError;
+use crate::runtime::tasks::on_text;
+use crate::world::{LONG_BYTES, World};
+use crate::{ids, model_pass};
 
 /// How often a buffer that changes under us is read again; only forgetting can change it.
 const CONFLICTS_MAX: usize = 8;

@@ -9,7 +9,8 @@ use parking_lot::Mutex;
 use ports::LedgerError;
 use text::chain;
 
-use crate::api::{EngineError, Forgot};
+use crate::api::Forgot;
+use crate::error::EngineError;
 use crate::world::World;
 
 /// Interval between looks whether a copy is due.

@@ -1,58 +1,45 @@
-//! The rows of recently used owners, cached and always up to date.
+//! The rows of owners: those of recently used ones are cached and always up to date.
 //!
-//! Owns: which owners are cached, loading them once, dropping the least recently used. Never: ranking (`recall`).
+//! Owns: reading an owner's rows, once for all who want them. Never: ranking (`recall`).
 //!
 //! No change is lost while an owner loads. The owner is registered before its rows are read. From then on it receives
 //! every change; changes during the load are kept and applied on top. A change is sent after it is durable, so a load
 //! that begins later reads it. A change sent earlier is given to the load. For other events (a deletion, a new index)
 //! owners are dropped, together with their unfinished loads.
 
+mod cache;
 mod hot;
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use model::{AppId, Doc, DocId, DocKey, Message, Owner, Scope, SessionId, SessionKey};
-use parking_lot::Mutex;
+use model::{Doc, DocKey, DocKind, Message, Owner, Scope, Vector};
+use ports::{FileChanges, Index, Transcripts};
+use text::chain;
 
-use hot::RowsChange;
-pub(crate) use hot::{AcceptedMessages, Hot, buffered_rows, corpus_of};
+pub(crate) use cache::{CorpusCache, OnTheirWay, Ticket};
+pub(crate) use hot::{AcceptedMessages, Hot, corpus_of};
 
-use crate::api::EngineError;
-use crate::world::World;
+use crate::error::EngineError;
+use crate::parts::Parts;
+use crate::rows::Rows;
+use crate::serving::Gauge;
+use crate::settings::MemorySettings;
 
 /// Maximum number of repeated loads, if changes invalidate them; then the rows are used anyway.
 const LOADS_MAX: usize = 16;
 
-/// The cached owners.
+/// Reads the rows of owners.
 #[derive(Debug)]
 pub(crate) struct Corpora {
-    slots: Mutex<Slots>,
-    bytes_max: usize,
+    pub(crate) cache: CorpusCache,
+    transcripts: Arc<dyn Transcripts>,
+    file_changes: Arc<dyn FileChanges>,
+    index: Arc<dyn Index>,
+    pub(crate) rows: Arc<Rows>,
+    pub(crate) gauge: Arc<Gauge>,
+    /// An owner with more rows is not cached.
+    rows_max: usize,
 }
-
-#[derive(Debug, Default)]
-struct Slots {
-    scopes: BTreeMap<Scope, BTreeMap<Owner, Slot>>,
-    on_their_way: BTreeMap<(Scope, Owner), Vec<OnTheirWay>>,
-    /// Counts uses; the slot with the lowest count is the least recently used.
-    uses: u64,
-    /// Number of times that owners were dropped because their rows were outdated.
-    letting_go: u64,
-}
-
-#[derive(Debug)]
-struct Slot {
-    hot: Arc<Hot>,
-    used: u64,
-}
-
-/// A point in time, to detect whether owners were dropped since.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Ticket(u64);
-
-/// Rows of one owner between the vault and the index.
-pub(crate) type OnTheirWay = Arc<[Doc]>;
 
 /// An owner's rows, or that they are too many for the cache.
 #[derive(Debug)]
@@ -62,132 +49,99 @@ pub(crate) enum CorpusView {
 }
 
 impl Corpora {
-    pub(crate) fn new(bytes_max: usize) -> Self {
+    pub(crate) fn new(parts: &Parts, settings: &MemorySettings) -> Self {
         Self {
-            slots: Mutex::default(),
-            bytes_max,
+            cache: CorpusCache::new(settings.hot_bytes_max),
+            transcripts: parts.transcripts.clone(),
+            file_changes: parts.file_changes.clone(),
+            index: parts.index.clone(),
+            rows: Arc::new(Rows::new(parts.embedder.clone())),
+            gauge: Arc::new(Gauge::new()),
+            rows_max: settings.hot_rows_max,
         }
     }
 
     /// An owner's rows, loaded if they are not cached.
-    pub(crate) async fn view(
-        &self,
-        world: &World,
-        scope: &Scope,
-        owner: &Owner,
-    ) -> Result<CorpusView, EngineError> {
+    pub(crate) async fn view(&self, scope: &Scope, owner: &Owner) -> Result<CorpusView, EngineError> {
         // The facts of all projects have no rows of their own.
-        if !self.is_hot(scope, owner) && *scope != Scope::all_projects(&scope.app) {
-            let rows = world.parts.index.count(scope, owner).await?;
-            if rows > world.settings.hot_rows_max {
+        if !self.cache.is_hot(scope, owner) && *scope != Scope::all_projects(&scope.app) {
+            let rows = self.index.count(scope, owner).await?;
+            if rows > self.rows_max {
                 return Ok(CorpusView::Large);
             }
         }
         let mut loads = 0;
         loop {
-            let hot = self.slot(scope, owner);
-            hot.loaded(world, scope).await?;
+            let hot = self.cache.slot(scope, owner);
+            // Boxed: nearly always the rows are there, and the futures of all use cases stay small.
+            hot.loaded(Box::pin(self.load(scope, &hot))).await?;
             loads += 1;
-            if self.is_current(scope, &hot) || loads == LOADS_MAX {
-                self.shrink(&hot);
+            if self.cache.is_current(scope, &hot) || loads == LOADS_MAX {
+                self.cache.shrink(&hot);
                 return Ok(CorpusView::Hot(hot));
             }
         }
     }
 
-    /// The present position; taken before a message is accepted, and passed on with the message.
-    pub(crate) fn ticket(&self) -> Ticket {
-        Ticket(self.slots.lock().letting_go)
+    /// An owner's rows that are entries.
+    pub(crate) async fn entries(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Arc<Doc>>, EngineError> {
+        self.kept(scope, owner, |doc| doc.kind != DocKind::Turn).await
     }
 
-    /// Whether a cached owner needs the messages of a session.
-    pub(crate) fn concerns(&self, session: &SessionKey, speakers: &BTreeSet<Owner>) -> bool {
-        let mut hots = self.of_scope(&session.scope).into_iter();
-        hots.any(|hot| speakers.contains(hot.owner()) || hot.knows(&session.session))
-    }
-
-    /// Adds accepted messages to the cached owners.
-    pub(crate) fn said(&self, ticket: Ticket, said: &Arc<AcceptedMessages>) {
-        let scope = &said.session.scope;
-        if self.ticket() != ticket {
-            // Only the ledger knows whether the messages were deleted meanwhile: it is read again.
-            self.slots.lock().scopes.remove(scope);
-            return;
-        }
-        for hot in self.of_scope(scope) {
-            if !hot.change(RowsChange::Said(said.clone())) {
-                self.drop_slot(scope, &hot);
+    /// Some of an owner's rows.
+    pub(crate) async fn kept(
+        &self,
+        scope: &Scope,
+        owner: &Owner,
+        keep: impl Fn(&Doc) -> bool,
+    ) -> Result<Vec<Arc<Doc>>, EngineError> {
+        match self.view(scope, owner).await? {
+            CorpusView::Hot(hot) => {
+                Ok(hot.read(|corpus| corpus.iter().filter(|doc| keep(doc)).cloned().collect()))
+            }
+            CorpusView::Large => {
+                let docs = self.index.load(scope, owner).await?;
+                Ok(docs.into_iter().filter(|doc| keep(doc)).map(Arc::new).collect())
             }
         }
     }
 
-    /// Removes the buffered messages of a written segment from the cached owners.
-    pub(crate) fn told(&self, session: &SessionKey, messages: &[Message]) {
-        let ids: Arc<[DocId]> = messages
-            .iter()
-            .map(|message| message.id.as_str().into())
-            .collect();
-        for hot in self.of_scope(&session.scope) {
-            hot.change(RowsChange::Unsaid(ids.clone()));
-        }
-    }
-
-    /// Applies an owner's new and removed rows of the index.
-    pub(crate) fn rows(&self, scope: &Scope, owner: &Owner, add: Vec<Doc>, remove: Vec<DocId>) {
-        // First the project's: a load of the facts of all projects that begins meanwhile takes them from there.
-        if let Some(hot) = self.at_hand(scope, owner) {
-            let (add, remove) = (add.clone(), remove.clone());
-            hot.change(RowsChange::Rows { add, remove });
-        }
-        if let Some(hot) = self.at_hand(&Scope::all_projects(&scope.app), owner) {
-            let changed = add.iter().map(|doc| doc.key.id.clone());
-            hot.change(RowsChange::Rows {
-                remove: remove.into_iter().chain(changed).collect(),
-                add: add.into_iter().filter(Doc::holds_everywhere).collect(),
-            });
-        }
-    }
-
-    /// Shows rows to their owner before they are in the index, also to an owner that loads in the meantime.
-    pub(crate) fn show(&self, scope: &Scope, owner: &Owner, rows: &OnTheirWay) {
-        let key = (scope.clone(), owner.clone());
-        self.slots
-            .lock()
-            .on_their_way
-            .entry(key)
-            .or_default()
-            .push(rows.clone());
-        self.rows(scope, owner, rows.to_vec(), Vec::new());
-    }
-
-    /// The rows are in the index now, or will never be.
-    pub(crate) fn arrived(&self, scope: &Scope, owner: &Owner, rows: &OnTheirWay) {
-        let key = (scope.clone(), owner.clone());
-        let mut slots = self.slots.lock();
-        if let Some(waiting) = slots.on_their_way.get_mut(&key) {
-            waiting.retain(|other| !Arc::ptr_eq(other, rows));
-            if waiting.is_empty() {
-                slots.on_their_way.remove(&key);
+    /// Reads the buffered messages and the rows on their way before the index: rows that leave these are in the index
+    /// already.
+    async fn load(&self, scope: &Scope, hot: &Hot) -> Result<(), EngineError> {
+        loop {
+            let on_their_way = self.cache.on_their_way(scope, hot.owner());
+            let tail = self.transcripts.tail(scope, hot.owner()).await?;
+            let is_everywhere = *scope == Scope::all_projects(&scope.app);
+            let mut docs = if is_everywhere {
+                let facts = self.file_changes.facts(&scope.app, hot.owner()).await?;
+                self.get(facts).await?
+            } else {
+                self.index.load(scope, hot.owner()).await?
+            };
+            tracing::debug!(rows = docs.len(), "read an owner's rows");
+            docs.extend(on_their_way.iter().flat_map(|rows| rows.to_vec()));
+            if is_everywhere {
+                docs.retain(Doc::holds_everywhere);
+            }
+            if !self.gauge.takes_vectors() {
+                for doc in &mut docs {
+                    doc.vector = None;
+                }
+            }
+            let buffered = self.buffered_rows(hot.owner(), &tail).await;
+            if hot.fill(docs, buffered).await? {
+                return Ok(());
             }
         }
     }
 
-    /// What of a scope, or of all projects, is not in the index yet.
-    fn on_their_way(&self, scope: &Scope, owner: &Owner) -> Vec<OnTheirWay> {
-        let everywhere = Scope::all_projects(&scope.app);
-        let concerns = |of: &Scope| of == scope || (*scope == everywhere && of.app == scope.app);
-        let slots = self.slots.lock();
-        let waiting = slots.on_their_way.iter();
-        let theirs = waiting.filter(|((of, whose), _)| concerns(of) && whose == owner);
-        theirs.flat_map(|(_, rows)| rows.iter().cloned()).collect()
-    }
-
-    /// The rows of these keys, from the projects whose rows are at hand, and from the index.
-    async fn of_projects(&self, world: &World, keys: Vec<DocKey>) -> Result<Vec<Doc>, EngineError> {
+    /// The rows of these keys, from the owners whose rows are at hand, and from the index.
+    pub(crate) async fn get(&self, keys: Vec<DocKey>) -> Result<Vec<Doc>, EngineError> {
         let mut docs = Vec::new();
         let mut elsewhere = Vec::new();
         for keys in keys.chunk_by(|key, next| (&key.scope, &key.owner) == (&next.scope, &next.owner)) {
-            let hot = self.at_hand(&keys[0].scope, &keys[0].owner);
+            let hot = self.cache.at_hand(&keys[0].scope, &keys[0].owner);
             for key in keys {
                 let doc = hot
                     .as_ref()
@@ -199,114 +153,38 @@ impl Corpora {
             }
         }
         if !elsewhere.is_empty() {
-            docs.extend(world.parts.index.get(&elsewhere).await?);
+            docs.extend(self.index.get(&elsewhere).await?);
         }
         Ok(docs)
     }
 
-    fn at_hand(&self, scope: &Scope, owner: &Owner) -> Option<Arc<Hot>> {
-        let slots = self.slots.lock();
-        let slot = slots.scopes.get(scope)?.get(owner)?;
-        Some(slot.hot.clone())
-    }
-
-    /// Whether an owner is cached or loading.
-    pub(crate) fn is_hot(&self, scope: &Scope, owner: &Owner) -> bool {
-        self.at_hand(scope, owner).is_some()
-    }
-
-    /// Drops all owners of a scope: their rows are outdated.
-    pub(crate) fn let_go(&self, scope: &Scope) {
-        let mut slots = self.slots.lock();
-        slots.letting_go += 1;
-        slots.scopes.remove(scope);
-        slots.scopes.remove(&Scope::all_projects(&scope.app));
-    }
-
-    /// Drops the facts of all projects of an app: a load before the record of a file was written missed its facts.
-    pub(crate) fn let_all_projects_go(&self, app: &AppId) {
-        self.slots.lock().scopes.remove(&Scope::all_projects(app));
-    }
-
-    /// Lets everyone go.
-    pub(crate) fn let_all_go(&self) {
-        let mut slots = self.slots.lock();
-        slots.letting_go += 1;
-        slots.scopes.clear();
-    }
-
-    fn slot(&self, scope: &Scope, owner: &Owner) -> Arc<Hot> {
-        let mut slots = self.slots.lock();
-        slots.uses += 1;
-        let used = slots.uses;
-        let owners = slots.scopes.entry(scope.clone()).or_default();
-        let slot = owners.entry(owner.clone()).or_insert_with(|| Slot {
-            hot: Arc::new(Hot::new(owner.clone())),
-            used,
-        });
-        slot.used = used;
-        slot.hot.clone()
-    }
-
-    fn is_current(&self, scope: &Scope, hot: &Arc<Hot>) -> bool {
-        let slots = self.slots.lock();
-        let slot = slots.scopes.get(scope).and_then(|owners| owners.get(hot.owner()));
-        slot.is_some_and(|slot| Arc::ptr_eq(&slot.hot, hot))
-    }
-
-    fn drop_slot(&self, scope: &Scope, hot: &Arc<Hot>) {
-        if self.is_current(scope, hot)
-            && let Some(owners) = self.slots.lock().scopes.get_mut(scope)
+    /// The rows of messages that are not in an episode yet.
+    pub(crate) async fn buffered_rows(&self, owner: &Owner, tail: &[Message]) -> Vec<Doc> {
+        let mut docs: Vec<Doc> = tail
+            .iter()
+            .map(|message| Doc::of_message(message, owner))
+            .collect();
+        if self.may_embed_now()
+            && let Err(error) = self.rows.embed_with(&mut docs, tail).await
         {
-            owners.remove(hot.owner());
+            tracing::warn!(
+                error = chain(&error),
+                "embedder unavailable; keyword search only for buffered messages"
+            );
         }
+        docs
     }
 
-    /// Lets the least recently used go until the rest fits; never the one in use.
-    fn shrink(&self, in_use: &Arc<Hot>) {
-        let mut slots = self.slots.lock();
-        let mut bytes: usize = slots
-            .scopes
-            .values()
-            .flat_map(BTreeMap::values)
-            .map(|slot| slot.hot.bytes())
-            .sum();
-        while bytes > self.bytes_max {
-            let all = slots
-                .scopes
-                .iter()
-                .flat_map(|(scope, owners)| owners.iter().map(move |one| (scope, one)));
-            // A slot without a size is being loaded by someone who waits for it.
-            let idle = all.filter(|(_, (_, slot))| slot.hot.bytes() > 0 && !Arc::ptr_eq(&slot.hot, in_use));
-            let oldest = idle.min_by_key(|(_, (_, slot))| slot.used);
-            let Some((scope, owner)) = oldest.map(|(scope, (owner, _))| (scope.clone(), owner.clone()))
-            else {
-                return;
-            };
-            if let Some(slot) = slots
-                .scopes
-                .get_mut(&scope)
-                .and_then(|owners| owners.remove(&owner))
-            {
-                bytes -= slot.hot.bytes().min(bytes);
-            }
+    /// The vectors of messages, if a request may wait for them.
+    pub(crate) async fn vectors_now(&self, messages: &[Message]) -> Option<Vec<Vector>> {
+        if !self.may_embed_now() {
+            return None;
         }
+        self.rows.of_messages(messages).await.ok()
     }
 
-    fn of_scope(&self, scope: &Scope) -> Vec<Arc<Hot>> {
-        let slots = self.slots.lock();
-        let owners = slots.scopes.get(scope).into_iter().flatten();
-        owners.map(|(_, slot)| slot.hot.clone()).collect()
+    /// Whether a request may wait for an embedding, and the index may see it.
+    fn may_embed_now(&self) -> bool {
+        self.rows.is_instant() && self.gauge.takes_vectors()
     }
 }
-
-/// The sessions in which an owner speaks, as its rows show it.
-fn speaks_in(owner: &Owner, doc: &Doc) -> Option<SessionId> {
-    let is_own = owner.kind == model::OwnerKind::User
-        && doc.role == Some(model::Role::User)
-        && doc.senders.contains(&owner.id);
-    doc.session.clone().filter(|_| is_own)
-}
-
-#[cfg(test)]
-mod tests;

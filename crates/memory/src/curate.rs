@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 use model::{Entry, EntryId, Owner, Scope};
 use ports::{Edit, VaultPath, VersionKey};
 
-use crate::api::{Curate, EngineError};
+use crate::api::Curate;
+use crate::error::EngineError;
 use crate::world::World;
-use crate::{derived, edit, history, list};
+use crate::{derived, edit, history};
 
 impl Curate {
     /// A change of these entries of an owner.
@@ -43,7 +44,7 @@ pub(crate) async fn curate(world: &World, curate: Curate) -> Result<(), EngineEr
     }
     world.gauge.answering(&*world.parts.clock).await?;
     let _alone = world.alone_in(&scope).await;
-    let rows = list::entries(world, &scope, &owner).await?;
+    let rows = world.corpora.entries(&scope, &owner).await?;
     let path_of = |id: &EntryId| {
         let row = rows.iter().find(|row| *row.key.id == *id.as_str());
         row.map(|row| row.path.clone())

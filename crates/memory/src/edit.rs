@@ -5,9 +5,10 @@
 use model::{Entry, EntryId, EntryKind, Origin, Owner, PROJECT_ONLY, Scope, SkillStatus};
 use ports::{Edit, VaultError, VaultPath};
 
-use crate::api::{EditEntry, EngineError};
+use crate::api::EditEntry;
+use crate::error::EngineError;
 use crate::world::World;
-use crate::{list, sync};
+use crate::{ids, sync};
 
 /// Changes one entry's text.
 pub(crate) async fn edit(world: &World, edit: EditEntry) -> Result<(), EngineError> {
@@ -99,7 +100,7 @@ async fn changed(
     let standing = file.entries.into_iter().map(|read| read.entry);
     let mut entry = standing
         .into_iter()
-        .find(|entry| entry.id == *id || *sync::version_id(&path, entry.id.as_str()) == *id.as_str())
+        .find(|entry| entry.id == *id || *ids::version_id(&path, entry.id.as_str()) == *id.as_str())
         .ok_or_else(not_found)?;
     change(&mut entry)?;
     let edits = [Edit::Replace(Box::new(entry))];
@@ -122,7 +123,7 @@ async fn path_of(
     owner: &Owner,
     id: &EntryId,
 ) -> Result<Option<VaultPath>, EngineError> {
-    let rows = list::entries(world, scope, owner).await?;
+    let rows = world.corpora.entries(scope, owner).await?;
     Ok(rows
         .iter()
         .find(|doc| *doc.key.id == *id.as_str())

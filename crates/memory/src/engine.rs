@@ -1,4 +1,4 @@
-//! The engine: the parts it is built of, and the doors' one handle to every use case.
+//! The engine: the doors' one handle to every use case.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -6,73 +6,46 @@ use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::time::Duration;
 
 use model::{Cell, CellId, Doc, EntryId, Owner, Page, Scope, SessionKey, SkillStatus};
-use ports::runs::Events;
 use ports::{
-    ChangeId, Chat, Clock, DocumentReader, Embedder, FileChanges, History, Ids, Index, Job, JobId, Jobs,
-    NoRoom, Pages, Reranker, Retention, Run, TaskPage, TaskQuery, Touching, Transcripts, Vault, VersionKey,
+    ChangeId, DocumentReader, Job, JobId, NoRoom, Run, TaskPage, TaskQuery, Touching, VersionKey,
     VersionQuery,
 };
 use recall::Hit;
 
 use crate::api::{
-    Add, Added, Audited, Curate, Doomed, EditEntry, EngineError, Flush, Forget, Forgot, Found, Holding, List,
-    Listed, OnProgress, OwnedMemory, RecordedChange, ReplacePage, Search, Status, Synced, TakenIn,
+    Add, Added, Audited, Curate, Doomed, EditEntry, Flush, Forget, Forgot, Found, Holding, List, Listed,
+    OnProgress, OwnedMemory, RecordedChange, ReplacePage, Search, Status, Synced, TakenIn,
 };
-use crate::behind::{self, Behind};
+use crate::behind::Behind;
 use crate::bell::Bell;
 use crate::buffers::Buffers;
 use crate::copies::CopyTrouble;
 use crate::corpora::Corpora;
 use crate::dirty::Dirty;
 use crate::erase::Erasing;
-use crate::gate::TenantGate;
+use crate::error::EngineError;
 use crate::going::UnfinishedDeletions;
 use crate::history::Chronicle;
-use crate::idle::{self, IdleSessions};
-use crate::locks::KeyedLocks;
+use crate::idle::IdleSessions;
 use crate::model_pass::ModelPasses;
-use crate::panics::Panics;
+use crate::parts::Parts;
 use crate::records::Records;
 use crate::room::RoomGauge;
-use crate::rows::Rows;
-use crate::serving::Gauge;
+use crate::runtime::gate::TenantGate;
+use crate::runtime::locks::KeyedLocks;
+use crate::runtime::panics::Panics;
+use crate::runtime::tasks::Tasks;
 use crate::settings::MemorySettings;
-use crate::tasks::Tasks;
 use crate::workers::Unrecorded;
-use crate::world::{self, World};
+use crate::world::World;
 use crate::writer::IndexWriter;
 use crate::{
-    audit, curate, edit, erase, forget, going, history, janitor, keeper, list, memorize, pages, portable,
-    preview, rebuild, rounds, search, settle, status, sync, workers,
+    audit, behind, curate, edit, erase, forget, going, history, idle, janitor, keeper, list, memorize, pages,
+    portable, preview, rebuild, rounds, search, settle, status, sync, workers, world,
 };
 
 /// Time that running work has to reach a safe point when the engine stops.
 const SHUTDOWN: Duration = Duration::from_secs(10);
-
-/// The ports and settings of the engine.
-#[derive(Debug, Clone)]
-pub struct Parts {
-    pub transcripts: Arc<dyn Transcripts>,
-    pub jobs: Arc<dyn Jobs>,
-    pub file_changes: Arc<dyn FileChanges>,
-    pub retention: Arc<dyn Retention>,
-    pub vault: Arc<dyn Vault>,
-    /// The vault's history; [`MemorySettings::records_history`] decides whether the engine writes it.
-    pub history: Arc<dyn History>,
-    pub pages: Arc<dyn Pages>,
-    pub index: Arc<dyn Index>,
-    pub embedder: Arc<dyn Embedder>,
-    /// A second look at the best hits of a search.
-    pub reranker: Option<Arc<dyn Reranker>>,
-    /// Extraction by a model; the rules alone when none.
-    pub chat: Option<Arc<dyn Chat>>,
-    /// Receiver of events about written memories.
-    pub events: Arc<dyn Events>,
-    /// Reads documents and attachments.
-    pub documents: Arc<dyn DocumentReader>,
-    pub clock: Arc<dyn Clock>,
-    pub ids: Arc<dyn Ids>,
-}
 
 /// The doors' handle. Cheap to clone; `shutdown` ends every task, and so does dropping the last handle.
 #[derive(Debug, Clone)]
@@ -116,6 +89,7 @@ impl Engine {
             panics.clone(),
             service.token(),
         );
+        let corpora = Corpora::new(&parts, &settings);
         let chronicle = Arc::new(Chronicle::new(parts.history.clone(), settings.records_history));
         chronicle.begin(&mut parts).await?;
         let world = Arc::new(World {
@@ -127,12 +101,12 @@ impl Engine {
             gate: TenantGate::default(),
             rebuilding: tokio::sync::Mutex::default(),
             writer,
-            corpora: Corpora::new(settings.hot_bytes_max),
             erasing: Erasing::new(),
             going: UnfinishedDeletions::default(),
             records: Records::new(parts.file_changes.clone()),
-            rows: Rows::new(parts.embedder.clone()),
-            gauge: Gauge::new(),
+            rows: corpora.rows.clone(),
+            gauge: corpora.gauge.clone(),
+            corpora,
             dirty: Dirty::default(),
             bell: Bell::new(),
             passes: ModelPasses::new(),

@@ -8,9 +8,9 @@ use parking_lot::Mutex;
 use ports::IndexError;
 use text::chain;
 
-use crate::api::EngineError;
+use crate::error::EngineError;
 use crate::history;
-use crate::signal::Signal;
+use crate::runtime::signal::Signal;
 use crate::world::World;
 
 /// How long a removal waits for others that are under way: one pass over the files does for all, and while it runs no other can

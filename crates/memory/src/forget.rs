@@ -15,11 +15,13 @@ use model::{
 };
 use ports::{Edit, Forgotten, JobState, Sweep, Touching, VaultError, VaultPath, VersionQuery};
 
-use crate::api::{EngineError, Forget, Forgot, WordsTarget};
+use crate::api::{Forget, Forgot, WordsTarget};
+use crate::by_words::{Owned, WordsPlan};
+use crate::error::EngineError;
 use crate::history::Named;
-use crate::words::{Owned, Words, WordsPlan};
+use crate::words::Words;
 use crate::world::World;
-use crate::{copies, derived, edit, erase, going, history, ids, left, list, pages, sync, words};
+use crate::{by_words, copies, derived, edit, erase, going, history, ids, left, list, pages, sync};
 
 /// The result, and whether anything was deleted at all.
 type Taken = Result<(Forgot, bool), EngineError>;
@@ -47,7 +49,7 @@ pub(crate) async fn once(world: &World, forget: Forget) -> Result<Forgot, Engine
             Forget::Words(target) => forget_words(world, &target).await,
         };
         // Also after a failure: no search may find swept messages.
-        world.corpora.let_go(&scope);
+        world.corpora.cache.let_go(&scope);
         world.bell.forget_stuck();
         taken
     };
@@ -106,7 +108,7 @@ async fn forget_cases(
     let owners = owners_of(world, scope).await?.into_iter();
     let mut count = 0;
     for agent in owners.filter(|owner| owner.kind == OwnerKind::Agent) {
-        let rows = list::entries(world, scope, &agent).await?;
+        let rows = world.corpora.entries(scope, &agent).await?;
         let rows: Vec<&Doc> = rows.iter().map(|doc| &**doc).collect();
         let mut told = Vec::new();
         for doc in rows
@@ -195,7 +197,7 @@ async fn forget_entries(world: &World, scope: &Scope, owner: &Owner, ids: Vec<En
         finished_writing(world, scope, &doc).await?;
     }
     let _alone = world.alone_in(scope).await;
-    let all = list::entries(world, scope, owner).await?;
+    let all = world.corpora.entries(scope, owner).await?;
     let all: Vec<&Doc> = all.iter().map(|doc| &**doc).collect();
     let asked: BTreeSet<&str> = ids.iter().map(EntryId::as_str).collect();
     let rows: Vec<&Doc> = all
@@ -212,12 +214,13 @@ async fn forget_entries(world: &World, scope: &Scope, owner: &Owner, ids: Vec<En
         if is_alone_with(world, scope, owner, doc).await? {
             let swept = sweep(world, Sweep::Messages(scope.clone(), doc.sources.clone())).await?;
             forgot.messages += swept.messages;
-            swept_cells.extend(words::cell_of(doc.parent.as_ref()));
+            swept_cells.extend(ids::cell_of_parent(doc.parent.as_ref()));
         }
     }
     if !swept_cells.is_empty() {
-        let is_of_cell =
-            |doc: &Doc| words::cell_of(doc.parent.as_ref()).is_some_and(|cell| swept_cells.contains(&cell));
+        let is_of_cell = |doc: &Doc| {
+            ids::cell_of_parent(doc.parent.as_ref()).is_some_and(|cell| swept_cells.contains(&cell))
+        };
         forgot.entries = forget_cases(world, scope, is_of_cell).await?;
     }
     let (entries, paths) = forget_told(world, (scope, owner), &all, &rows).await?;
@@ -234,11 +237,11 @@ async fn forget_entries(world: &World, scope: &Scope, owner: &Owner, ids: Vec<En
 async fn forget_words(world: &World, target: &WordsTarget) -> Taken {
     let WordsTarget { scope, owner, .. } = target;
     let words = Words::parse(&target.words)?;
-    let mut messages = words::write_shared(world, target, &words).await?;
+    let mut messages = by_words::write_shared(world, target, &words).await?;
     let _alone = world.alone_in(scope).await;
     sync::tenant_alone(world, scope).await?;
-    let owned = words::owned(world, target, &words).await?;
-    let plan = words::plan(&owned, &words, target, &world.settings.zone);
+    let owned = by_words::owned(world, target, &words).await?;
+    let plan = by_words::plan(&owned, &words, target, &world.settings.zone);
     let swept = erasable(world, target, &owned, &plan).await?;
     let mut is_any = !plan.rewritten.is_empty();
     is_any |= untitle(world, &owned, &words).await?;
@@ -291,13 +294,13 @@ async fn erasable(
 ) -> Result<BTreeSet<MessageId>, EngineError> {
     let is_told = |message: &&Message| plan.told.contains(message.id.as_str());
     let is_own = |message: &&Message| {
-        message.sender == target.owner.id || !words::is_shared(owned, &message.session, &target.owner)
+        message.sender == target.owner.id || !by_words::is_shared(owned, &message.session, &target.owner)
     };
     let tail = owned.tail.iter().filter(is_told).filter(is_own);
     let mut erasable: BTreeSet<MessageId> = tail.map(|message| message.id.clone()).collect();
     for (path, entry) in &owned.entries {
         let told: Vec<&Message> = entry.turns.iter().filter(is_told).collect();
-        if told.is_empty() || words::cell_of(entry.parent.as_ref()).is_none() {
+        if told.is_empty() || ids::cell_of_parent(entry.parent.as_ref()).is_none() {
             continue;
         }
         if let Some(doc) = Doc::of_entry(entry, path).first()
@@ -329,7 +332,7 @@ pub(crate) async fn titles(
     words: &Words,
 ) -> Result<Vec<(SessionKey, String)>, EngineError> {
     let mut titled = Vec::new();
-    for session in words::sessions(owned) {
+    for session in by_words::sessions(owned) {
         let title = world.parts.transcripts.title(&session).await?;
         if let Some(title) = title.filter(|title| words.are_in([&**title])) {
             titled.push((session, title));
@@ -384,14 +387,14 @@ async fn asked_for(
     ids: &[EntryId],
 ) -> Result<Vec<Arc<Doc>>, EngineError> {
     let ids: BTreeSet<&str> = ids.iter().map(EntryId::as_str).collect();
-    let mut rows = list::entries(world, scope, owner).await?;
+    let mut rows = world.corpora.entries(scope, owner).await?;
     rows.retain(|doc| ids.contains(&*doc.key.id));
     Ok(rows)
 }
 
 /// Waits until the job that wrote an entry is over: one that runs again would write it again.
 async fn finished_writing(world: &World, scope: &Scope, doc: &Doc) -> Result<(), EngineError> {
-    let Some(cell) = words::cell_of(doc.parent.as_ref()) else {
+    let Some(cell) = ids::cell_of_parent(doc.parent.as_ref()) else {
         return Ok(());
     };
     let mut finished = world.bell.watch();
@@ -417,14 +420,14 @@ async fn finished_writing(world: &World, scope: &Scope, doc: &Doc) -> Result<(),
 
 /// Whether no other owner has a memory of an episode's messages.
 async fn is_alone_with(world: &World, scope: &Scope, owner: &Owner, doc: &Doc) -> Result<bool, EngineError> {
-    let Some(cell) = words::cell_of(doc.parent.as_ref()) else {
+    let Some(cell) = ids::cell_of_parent(doc.parent.as_ref()) else {
         return Ok(false);
     };
     let Some(cell) = world.parts.transcripts.cell(&cell).await? else {
         return Ok(true);
     };
     for other in cell.owners.iter().filter(|other| *other != owner) {
-        let rows = list::entries(world, scope, other).await?;
+        let rows = world.corpora.entries(scope, other).await?;
         if rows.iter().any(|row| row.key.id == doc.key.id) {
             return Ok(false);
         }
@@ -455,9 +458,7 @@ pub(crate) async fn take_out<'a>(
             };
             let standing = file.entries.into_iter().map(|read| read.entry.id);
             let edits: Vec<Edit> = standing
-                .filter(|id| {
-                    ids.contains(id.as_str()) || ids.contains(&*sync::version_id(&path, id.as_str()))
-                })
+                .filter(|id| ids.contains(id.as_str()) || ids.contains(&*ids::version_id(&path, id.as_str())))
                 .map(Edit::Remove)
                 .collect();
             if !edits.is_empty() {

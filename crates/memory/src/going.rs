@@ -12,7 +12,8 @@ use parking_lot::Mutex;
 use text::chain;
 use tokio::sync::Notify;
 
-use crate::api::{Add, EngineError, Forget, Forgot, WordsTarget};
+use crate::api::{Add, Forget, Forgot, WordsTarget};
+use crate::error::EngineError;
 use crate::forget;
 use crate::words::Words;
 use crate::world::World;

@@ -21,7 +21,7 @@ use model::{Doc, EntryId, Owner, Scope, Timestamp};
 use parking_lot::Mutex;
 use ports::{
     By, ChangeId, ChangeTarget, FileMark, FileRecord, History, HistoryChange, LedgerError, NewVersion,
-    ParsedFile, Run, RunId, Touching, VaultPath, Version, VersionId, VersionKey, VersionQuery, VersionText,
+    ParsedFile, Run, Touching, VaultPath, Version, VersionId, VersionKey, VersionQuery, VersionText,
 };
 use tokio::sync::Notify;
 
@@ -33,30 +33,11 @@ pub use then::{Moment, PastFile};
 use undone::finish_open;
 pub(crate) use undone::undo;
 
-use crate::api::{EngineError, RecordedChange};
-use crate::engine::Parts;
+use crate::api::RecordedChange;
+use crate::error::EngineError;
 use crate::ids;
+use crate::parts::Parts;
 use crate::world::World;
-
-/// Errors of the history. Nothing changed.
-#[derive(Debug, thiserror::Error)]
-pub enum HistoryError {
-    /// There is no such change.
-    #[error("the history has no change `{id}`")]
-    NoChange { id: String },
-    /// No change was made by such a run.
-    #[error("the history has no run `{run}`")]
-    NoRun { run: RunId },
-    /// The run is already undone; an undo of that undo restores it.
-    #[error("`{by}` already undid `{run}`")]
-    Undone { run: RunId, by: RunId },
-    /// Later changes touch the same entries: undo them first, or edit these files by hand.
-    #[error("cannot undo `{run}`: later changes touch the same entries of {}", paths.join(", "))]
-    Conflict { run: RunId, paths: Vec<VaultPath> },
-    /// The text before the run is not kept.
-    #[error("cannot undo `{run}`: the history does not have the text that `{path}` had before")]
-    Unkept { run: RunId, path: VaultPath },
-}
 
 tokio::task_local! {
     /// What the work that is polled writes for.

@@ -14,7 +14,7 @@ use text::chain;
 use tokio::sync::Notify;
 
 use crate::boundaries;
-use crate::due::Due;
+use crate::runtime::due::Due;
 use crate::world::World;
 
 /// After a start, at most this many open sessions are known again, the longest idle first; the others with their next

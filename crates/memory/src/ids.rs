@@ -4,8 +4,8 @@
 //!
 //! A segment's id names its job and its entries, so that work which runs again writes under the same names.
 
-use model::{CellId, EntryId, EntryKind, MessageId, Timestamp, Zone};
-use ports::{Ids, JobId, RunId};
+use model::{CellId, DocId, EntryId, EntryKind, MessageId, Parent, ParentKind, Timestamp, Zone};
+use ports::{Ids, JobId, RunId, VaultPath};
 use text::Fnv;
 
 /// Digits and letters without `i`, `l`, `o` and `u`, in the order of their bytes: ids sort as their numbers do.
@@ -69,6 +69,21 @@ pub(crate) fn fact_id(cell: &CellId, n: usize) -> EntryId {
 /// Prefix of the ids of all facts of a segment.
 pub(crate) fn fact_prefix(cell: &CellId) -> String {
     format!("{}_{}_", EntryKind::Fact.prefix(), suffix(cell))
+}
+
+/// The segment of an episode, of which this is the parent.
+pub(crate) fn cell_of_parent(parent: Option<&Parent>) -> Option<CellId> {
+    let parent = parent.filter(|parent| parent.kind == ParentKind::Memcell)?;
+    Some(CellId::new(parent.id.as_str()))
+}
+
+/// The id of the row for another text of an id in a file.
+pub(crate) fn version_id(path: &VaultPath, id: &str) -> DocId {
+    let mut hash = Fnv::default();
+    hash.text(path);
+    hash.text(id);
+    let kind = id.split('_').next().unwrap_or_default();
+    format!("{kind}_hand_{:016x}", hash.value()).into()
 }
 
 fn suffix(cell: &CellId) -> &str {

@@ -2,27 +2,12 @@
 //!
 //! Owns: sending it. Never: the prompt, the reading of an answer, or the tries (`extract` has them).
 
-use extract::{Answer, AnswerProblem, Interview, Reaction};
-use ports::{Chat, ChatError, ChatMessage, ChatRequest, ChatRole};
+use extract::{Answer, Interview, Reaction};
+use ports::{Chat, ChatError, ChatMessage, ChatReply, ChatRequest, ChatRole, Clock};
+use std::time::Duration;
 
+use crate::error::Trouble;
 use crate::world::World;
-
-/// Why there is nothing from the model.
-#[derive(Debug, thiserror::Error)]
-pub enum Trouble {
-    /// None is configured.
-    #[error("there is no chat model")]
-    NoModel,
-    /// It may answer later.
-    #[error("the chat model did not answer")]
-    Unavailable(#[source] ChatError),
-    /// It never will.
-    #[error("the chat model refused")]
-    Refused(#[source] ChatError),
-    /// It answered, again and again, with something that cannot be used.
-    #[error("the chat model's answers are unusable")]
-    Unusable(#[source] AnswerProblem),
-}
 
 /// What the model says, as far as it was said.
 pub(crate) async fn ask(world: &World, interview: Interview<'_>) -> Result<Answer, Trouble> {
@@ -102,4 +87,20 @@ pub async fn try_model(chat: &dyn Chat) -> Result<ModelTrial, Trouble> {
         said: answer.facts.len(),
         left_out: answer.dropped.len(),
     })
+}
+
+/// The answer of a chat model, which can be busy with a conversation for longer than somebody waits.
+pub(crate) async fn patient(
+    clock: &dyn Clock,
+    chat: &dyn Chat,
+    request: ChatRequest,
+    patience: Duration,
+) -> Result<ChatReply, ChatError> {
+    tokio::select! {
+        biased;
+        reply = chat.complete(request) => reply,
+        () = clock.sleep(patience) => Err(ChatError::Unavailable {
+            reason: "the chat model was busy for too long".to_owned(),
+        }),
+    }
 }

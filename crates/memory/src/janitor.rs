@@ -8,7 +8,8 @@ use std::time::Duration;
 use ports::NoRoom;
 use text::chain;
 
-use crate::api::{EngineError, Forget};
+use crate::api::Forget;
+use crate::error::EngineError;
 use crate::world::World;
 use crate::{copies, forget};
 

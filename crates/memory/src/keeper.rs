@@ -8,15 +8,11 @@ use std::time::Duration;
 use ports::{IndexHealth, VaultChange};
 use text::chain;
 
-use crate::api::EngineError;
-use crate::erase;
-use crate::gate::Everywhere;
-use crate::going;
-use crate::portable;
-use crate::rebuild;
+use crate::error::EngineError;
+use crate::runtime::gate::Everywhere;
 use crate::serving::Serving;
-use crate::sync;
 use crate::world::World;
+use crate::{erase, going, portable, rebuild, sync};
 
 /// Attempts after which no caller waits for an index that must be built.
 const TRIES_MAX: u32 = 3;

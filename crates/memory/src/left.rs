@@ -5,12 +5,14 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use model::{Doc, Owner, Page, Scope};
+use model::{Doc, Owner};
 use parking_lot::Mutex;
 use ports::HasText;
 use text::chain;
 
-use crate::api::{EngineError, Forget, Forgot};
+use crate::api::{Forget, Forgot, Leftover};
+use crate::error::EngineError;
+use crate::owned;
 use crate::words::Words;
 use crate::world::World;
 
@@ -22,21 +24,6 @@ const NAMED_MAX: usize = 100;
 /// Why the history that an earlier version kept stays.
 const OLD_HISTORY_KEPT: &str = "this deletion found nothing to delete, so the history of an earlier version stays; \
     it can have what was deleted before: delete the folder yourself";
-
-/// Something that a deletion left, and why.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Leftover {
-    pub what: String,
-    pub why: String,
-}
-
-impl Leftover {
-    /// A thing, and the reason.
-    pub fn new(what: impl Into<String>, why: impl Into<String>) -> Self {
-        let (what, why) = (what.into(), why.into());
-        Self { what, why }
-    }
-}
 
 tokio::task_local! {
     /// The lines of what the deletion that is polled takes out, and of whom.
@@ -100,7 +87,7 @@ fn owner_of(forget: &Forget) -> Option<&Owner> {
 /// The files in the place of the deletion's target that may repeat what was deleted.
 async fn files(world: &World, forget: &Forget, lines: BTreeSet<String>) -> Vec<Leftover> {
     let scope = forget.scope();
-    let folder = owner_of(forget).map(|owner| folder_of(world, scope, owner));
+    let folder = owner_of(forget).map(|owner| owned::folder_of(&world.parts, scope, owner));
     let folder = folder.unwrap_or_else(|| world.parts.vault.folder_of(scope));
     let is_whole = matches!(forget, Forget::Owner(..));
     let has: HasText = match forget {
@@ -136,12 +123,6 @@ async fn files(world: &World, forget: &Forget, lines: BTreeSet<String>) -> Vec<L
         ));
     }
     left
-}
-
-fn folder_of(world: &World, scope: &Scope, owner: &Owner) -> String {
-    let page = world.parts.pages.path_of(scope, owner, Page::Memory);
-    let folder = page.strip_suffix(Page::Memory.as_str()).unwrap_or(&page);
-    folder.trim_end_matches('/').to_owned()
 }
 
 /// Whether a text has one of these lines.

@@ -2,7 +2,7 @@
 //!
 //! Owns: the order of things, locks, background tasks. Never: a foreign crate, a wire format, a file of its own.
 //!
-//! Reading order: [`api`] (the requests), [`engine`] (the parts, start and end), [`world`] (shared by all use cases,
+//! Reading order: [`api`] (the requests), [`error`], [`engine`] (the parts, start and end), [`world`] (shared by all use cases,
 //! the locks and their order). Then the way of a message: [`behind`], [`memorize`] with [`attachments`], [`boundaries`] with [`model_pass`]
 //! and [`interview`], [`workers`], [`write_cell`] with [`telling`]. Its way back: [`search`] with [`rerank`] and [`rounds`],
 //! [`list`], over [`corpora`]. Work without a request: [`idle`], [`history`]. Changes from outside: [`sync`], [`edit`], [`curate`],
@@ -17,18 +17,19 @@ mod behind;
 mod bell;
 mod boundaries;
 mod buffers;
+mod by_words;
 mod copies;
 mod corpora;
 mod curate;
 mod derived;
 mod dirty;
-mod due;
 mod edit;
 mod engine;
 mod erase;
+mod error;
+mod facts;
 pub mod findings;
 mod forget;
-mod gate;
 mod going;
 mod history;
 mod idle;
@@ -39,11 +40,11 @@ mod keeper;
 mod left;
 pub mod library;
 mod list;
-mod locks;
 mod memorize;
 mod model_pass;
+mod owned;
 mod pages;
-mod panics;
+mod parts;
 mod portable;
 mod preview;
 mod rebuild;
@@ -53,15 +54,14 @@ mod review;
 mod room;
 mod rounds;
 mod rows;
+mod runtime;
 mod search;
 mod secrets;
 mod serving;
 mod settings;
 mod settle;
-mod signal;
 mod status;
 mod sync;
-mod tasks;
 mod telling;
 mod words;
 mod workers;
@@ -71,16 +71,18 @@ mod writer;
 
 pub use crate::findings::{Fault, Finding};
 pub use api::{
-    Add, Added, Audited, Curate, Doomed, EditEntry, EngineError, Flush, Forget, Forgot, Found, Holding, List,
+    Add, Added, Audited, Curate, Doomed, EditEntry, Flush, Forget, Forgot, Found, Holding, Leftover, List,
     Listed, MemorizeStatus, ModelAnswers, OnProgress, OwnedMemory, Progress, RecordedChange, ReplacePage,
     Search, SortBy, Standing, Status, Staying, Synced, TakenIn, WordsTarget,
 };
-pub use due::Due;
-pub use engine::{Engine, Parts};
-pub use history::{HistoryError, Moment, PastFile};
-pub use interview::{ModelTrial, Trouble, try_model};
-pub use left::Leftover;
+
+pub use engine::Engine;
+pub use error::{EngineError, HistoryError, Trouble};
+pub use history::{Moment, PastFile};
+pub use interview::{ModelTrial, try_model};
+pub use parts::Parts;
 pub use recall::{Hit, Method, Why};
 pub use review::{Belief, Believed, Reviewed, Verdict};
 pub use room::DiskState;
+pub use runtime::due::Due;
 pub use settings::MemorySettings;

@@ -10,8 +10,8 @@ use futures::future::try_join_all;
 use model::{Doc, DocKind, EntryId, EntryKind, MessageId, Owner, Scope, SessionId, Timestamp};
 use recall::{Hit, Why};
 
-use crate::api::{EngineError, Holding, List, Listed, SortBy, Standing};
-use crate::corpora::CorpusView;
+use crate::api::{Holding, List, Listed, SortBy, Standing};
+use crate::error::EngineError;
 use crate::world::World;
 
 /// Records read at a time.
@@ -26,7 +26,7 @@ pub(crate) async fn list(world: &World, list: List) -> Result<Listed, EngineErro
         ));
     }
     world.gauge.answering(&*world.parts.clock).await?;
-    let mut rows = entries(world, &list.scope, &list.owner).await?;
+    let mut rows = world.corpora.entries(&list.scope, &list.owner).await?;
     if let Some(then) = list.as_of {
         rows.retain(|doc| doc.time <= then);
     }
@@ -83,7 +83,7 @@ pub(crate) async fn entry(
 ) -> Result<Hit, EngineError> {
     world.accepting()?;
     world.gauge.answering(&*world.parts.clock).await?;
-    let rows = entries(world, scope, owner).await?;
+    let rows = world.corpora.entries(scope, owner).await?;
     let superseded_by = superseders(&rows).remove(id.as_str());
     let doc = rows.into_iter().find(|doc| &*doc.key.id == id.as_str());
     let doc = doc.ok_or_else(|| EngineError::NotFound {
@@ -146,38 +146,11 @@ pub(crate) async fn sources(
         let is_it = |source: &MessageId| source.as_str() == &*doc.key.id;
         doc.kind == DocKind::Turn && cited.sources.iter().any(is_it)
     };
-    let mut messages = kept(world, scope, owner, is_cited).await?;
+    let mut messages = world.corpora.kept(scope, owner, is_cited).await?;
     messages.sort_by_key(order);
     // A merged episode repeats the messages of its parts.
     messages.dedup_by(|a, b| a.key.id == b.key.id);
     Ok(messages)
-}
-
-/// An owner's rows that are entries.
-pub(crate) async fn entries(
-    world: &World,
-    scope: &Scope,
-    owner: &Owner,
-) -> Result<Vec<Arc<Doc>>, EngineError> {
-    kept(world, scope, owner, |doc| doc.kind != DocKind::Turn).await
-}
-
-/// Some of an owner's rows.
-pub(crate) async fn kept(
-    world: &World,
-    scope: &Scope,
-    owner: &Owner,
-    keep: impl Fn(&Doc) -> bool,
-) -> Result<Vec<Arc<Doc>>, EngineError> {
-    match world.corpora.view(world, scope, owner).await? {
-        CorpusView::Hot(hot) => {
-            Ok(hot.read(|corpus| corpus.iter().filter(|doc| keep(doc)).cloned().collect()))
-        }
-        CorpusView::Large => {
-            let docs = world.parts.index.load(scope, owner).await?;
-            Ok(docs.into_iter().filter(|doc| keep(doc)).map(Arc::new).collect())
-        }
-    }
 }
 
 fn order(doc: &Arc<Doc>) -> (Timestamp, Arc<str>) {

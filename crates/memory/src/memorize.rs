@@ -7,21 +7,15 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use model::{Content, Message, Owner, Role, SessionKey, TURN_BYTES_MAX};
-use ports::{
-    AppendOutcome, CutWithAppend, JobId, JobKind, JobState, LedgerError, NewJob, NewMessage, TaskQuery,
-};
+use ports::{AppendOutcome, CutWithAppend, JobId, JobKind, LedgerError, NewJob, NewMessage};
 
-use crate::api::{Add, Added, EngineError, Flush, MemorizeStatus};
-use crate::attachments;
-use crate::boundaries;
+use crate::api::{Add, Added, Flush, MemorizeStatus};
 use crate::corpora::{AcceptedMessages, Ticket};
-use crate::going;
-use crate::ids;
-use crate::secrets;
-use crate::settle;
-use crate::tasks::on_text;
-use crate::world::World;
-use crate::write_cell::LONG_BYTES;
+use crate::error::EngineError;
+use crate::runtime::tasks::on_text;
+use crate::settle::unfinished;
+use crate::world::{LONG_BYTES, World};
+use crate::{attachments, boundaries, going, ids, secrets, settle};
 
 /// The kinds of jobs that clients ask for.
 const ASKED_FOR: [JobKind; 2] = [JobKind::MemoryAdd, JobKind::MemoryFlush];
@@ -239,7 +233,7 @@ async fn accept(
     cut: Option<CutWithAppend>,
 ) -> Result<AppendOutcome, EngineError> {
     let copies: Vec<Message> = messages.iter().map(|new| beginning(&new.message)).collect();
-    let ticket = world.corpora.ticket();
+    let ticket = world.corpora.cache.ticket();
     let transcripts = &world.parts.transcripts;
     let outcome = match cut {
         Some(cut) => transcripts.append_and_cut(messages, cut, world.now()).await,
@@ -247,7 +241,7 @@ async fn accept(
     };
     let outcome = outcome.inspect_err(|_| {
         // It may have happened all the same, and a retry will be told that it is nothing new.
-        world.corpora.let_go(&session.scope);
+        world.corpora.cache.let_go(&session.scope);
     })?;
     let pairs = copies.into_iter().zip(&outcome.accepted);
     let fresh: Vec<Message> = pairs
@@ -282,22 +276,17 @@ async fn show(world: &World, session: &SessionKey, ticket: Ticket, fresh: Vec<Me
         .filter(|m| m.role == Role::User)
         .map(|m| Owner::user(m.sender.clone()))
         .collect();
-    if !world.corpora.concerns(session, &speakers) {
+    if !world.corpora.cache.concerns(session, &speakers) {
         return;
     }
-    let vectors = if world.may_embed_now() {
-        world.rows.of_messages(&fresh).await.ok()
-    } else {
-        None
-    };
     let said = AcceptedMessages {
         session: session.clone(),
         speakers,
         has_backlog: buffered > fresh.len(),
+        vectors: world.corpora.vectors_now(&fresh).await,
         messages: fresh,
-        vectors,
     };
-    world.corpora.said(ticket, &Arc::new(said));
+    world.corpora.cache.said(ticket, &Arc::new(said));
 }
 
 fn named(world: &World, session: &SessionKey, new: NewMessage) -> NewMessage {
@@ -342,27 +331,4 @@ async fn refuse_if_saturated(
         return Err(EngineError::Saturated { pending });
     }
     Ok(())
-}
-
-/// How many jobs of some kinds (of all, when none are named) a session has waiting or running.
-pub(crate) async fn unfinished(
-    world: &World,
-    session: &SessionKey,
-    kinds: &[JobKind],
-) -> Result<usize, LedgerError> {
-    let mut count = 0;
-    for state in [JobState::Queued, JobState::Processing] {
-        let query = TaskQuery {
-            scope: session.scope.clone(),
-            session: Some(session.session.clone()),
-            state: Some(state),
-            kinds: kinds.to_vec(),
-            made_from: None,
-            made_before: None,
-            page: 1,
-            page_size: 1,
-        };
-        count += world.parts.jobs.page(&query).await?.total;
-    }
-    Ok(count)
 }

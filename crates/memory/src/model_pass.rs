@@ -13,10 +13,10 @@ use ports::LedgerError;
 use text::chain;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use crate::api::{EngineError, ModelAnswers};
-use crate::boundaries;
-use crate::interview::{self, Trouble};
+use crate::api::ModelAnswers;
+use crate::error::{EngineError, Trouble};
 use crate::world::World;
+use crate::{boundaries, interview};
 
 /// Sessions remembered for what the model was asked about them; beyond that some are asked once more.
 const SESSIONS_MAX: usize = 4_096;

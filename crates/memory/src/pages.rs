@@ -8,10 +8,11 @@ use extract::consolidate::page::{self, PageLine};
 use model::{Doc, Owner, Page, Scope};
 use ports::VersionKey;
 
-use crate::api::{EngineError, ReplacePage};
+use crate::api::ReplacePage;
+use crate::error::EngineError;
+use crate::history;
 use crate::words::Words;
 use crate::world::World;
-use crate::{history, list};
 
 /// How often a page is read again that a person saved meanwhile.
 const TRIES: usize = 5;
@@ -35,7 +36,7 @@ pub(crate) async fn replace(world: &World, replace: ReplacePage) -> Result<bool,
     world.gauge.answering(&*world.parts.clock).await?;
     // No deletion runs between the check and the write.
     let _alone = world.alone_in(&scope).await;
-    let rows = list::entries(world, &scope, &owner).await?;
+    let rows = world.corpora.entries(&scope, &owner).await?;
     let there: BTreeSet<&str> = rows.iter().map(|row| &*row.key.id).collect();
     let lines = page::lines(&text);
     let mut cited = lines

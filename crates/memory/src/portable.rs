@@ -9,16 +9,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use model::{Entry, EntryId, EntryKind, Message, MessageId, Owner, Page, Scope, SessionKey};
-use ports::{Carried, NewMessage, VaultPath, WrittenCell};
+use ports::{Carried, NewMessage, WrittenCell};
 
-use crate::api::{EngineError, OwnedMemory, TakenIn};
+use crate::api::{OwnedMemory, TakenIn};
+use crate::error::EngineError;
 use crate::world::World;
-use crate::{edit, going, memorize, words};
+use crate::{edit, going, ids, memorize, owned};
 
 /// Everything that memory has of an owner, in the same order each time.
 pub(crate) async fn export(world: &World, scope: &Scope, owner: &Owner) -> Result<OwnedMemory, EngineError> {
     world.accepting()?;
-    let (entries, broken) = entries(world, scope, owner).await?;
+    let (entries, broken) = owned::entries(&world.parts, scope, owner).await?;
     let mut entries: Vec<Entry> = entries.into_iter().map(|(_, entry)| entry).collect();
     entries.sort_by(|a, b| (a.kind.as_str(), a.time, &a.id).cmp(&(b.kind.as_str(), b.time, &b.id)));
     let mut pages = Vec::new();
@@ -69,7 +70,7 @@ pub(crate) async fn import(
     };
     let told = {
         let _alone = world.alone_in(scope).await;
-        let (standing, _) = entries(world, scope, owner).await?;
+        let (standing, _) = owned::entries(&world.parts, scope, owner).await?;
         let standing: Vec<Entry> = standing.into_iter().map(|(_, entry)| entry).collect();
         let told: BTreeSet<MessageId> = told(&standing).chain(told(&given.entries)).collect();
         let standing: BTreeMap<EntryId, Entry> = standing
@@ -169,36 +170,11 @@ fn written_cell(entry: &Entry, carried: &Carried) -> Option<WrittenCell> {
         .map(|turn| NewMessage::new(turn.clone(), carried.client_ids.get(&turn.id).cloned()))
         .collect();
     Some(WrittenCell {
-        id: words::cell_of(entry.parent.as_ref())?,
+        id: ids::cell_of_parent(entry.parent.as_ref())?,
         session,
         owner: entry.owner.clone(),
         messages,
     })
-}
-
-/// The entries of all files of an owner, each with its file, and the files that cannot be read.
-pub(crate) async fn entries(
-    world: &World,
-    scope: &Scope,
-    owner: &Owner,
-) -> Result<(Vec<(VaultPath, Entry)>, Vec<VaultPath>), EngineError> {
-    let page = world.parts.pages.path_of(scope, owner, Page::Memory);
-    let folder = page.strip_suffix(Page::Memory.as_str()).unwrap_or(&page);
-    let (mut entries, mut broken) = (Vec::new(), Vec::new());
-    for stat in world.parts.vault.scan().await? {
-        if !stat.path.starts_with(folder) {
-            continue;
-        }
-        let Some(file) = world.parts.vault.read(&stat.path).await? else {
-            continue;
-        };
-        if file.broken.is_some() || !file.problems.is_empty() {
-            broken.push(stat.path.clone());
-        }
-        let read = file.entries.into_iter().map(|read| read.entry);
-        entries.extend(read.map(|entry| (stat.path.clone(), entry)));
-    }
-    Ok((entries, broken))
 }
 
 /// The messages that episodes have.

@@ -8,10 +8,11 @@ use std::sync::Arc;
 
 use model::{Doc, DocKind, EntryKind, Message, MessageId, Owner, OwnerKind, SessionId};
 
-use crate::api::{Doomed, EngineError, Forget, Staying, WordsTarget};
+use crate::api::{Doomed, Forget, Staying, WordsTarget};
+use crate::error::EngineError;
 use crate::words::Words;
 use crate::world::World;
-use crate::{derived, forget, list, pages, words};
+use crate::{by_words, derived, forget, pages};
 
 /// Looks at every owner of the tenant: those whose memory the deletion concerns, then all others.
 pub(crate) async fn preview(world: &World, forget: &Forget) -> Result<Doomed, EngineError> {
@@ -22,7 +23,7 @@ pub(crate) async fn preview(world: &World, forget: &Forget) -> Result<Doomed, En
     }
     let mut others = Vec::new();
     for owner in forget::owners_of(world, forget.scope()).await? {
-        let rows = list::kept(world, forget.scope(), &owner, |_| true).await?;
+        let rows = world.corpora.kept(forget.scope(), &owner, |_| true).await?;
         if !concerns(forget, &owner) {
             others.push((owner, rows));
         } else if !matches!(forget, Forget::Words(_)) {
@@ -86,8 +87,8 @@ fn look_at_others(forget: &Forget, others: &[(Owner, Vec<Arc<Doc>>)], doomed: &m
 /// What a deletion by words would do in the memory of its owner.
 async fn by_words(world: &World, target: &WordsTarget) -> Result<Doomed, EngineError> {
     let words = Words::parse(&target.words)?;
-    let owned = words::owned(world, target, &words).await?;
-    let plan = words::plan(&owned, &words, target, &world.settings.zone);
+    let owned = by_words::owned(world, target, &words).await?;
+    let plan = by_words::plan(&owned, &words, target, &world.settings.zone);
     let rows: Vec<&Doc> = plan.rows.iter().collect();
     let mut gone: BTreeSet<&str> = plan.told.iter().map(String::as_str).collect();
     let mut following = derived::going_with(&rows, &gone);
@@ -99,7 +100,7 @@ async fn by_words(world: &World, target: &WordsTarget) -> Result<Doomed, EngineE
     let whose = (&target.scope, &target.owner);
     let arc = |doc: &Doc| Arc::new(doc.clone());
     let turn = |message: &Message| Arc::new(Doc::of_message(message, &target.owner));
-    let beside = words::beside(&owned, &plan, &words, &target.owner);
+    let beside = by_words::beside(&owned, &plan, &words, &target.owner);
     let rewritten = plan.rewritten.iter();
     let mut lines = pages::going(world, whose, &rows, &gone, Some(&words)).await?;
     let titles = forget::titles(world, &owned, &words).await?;

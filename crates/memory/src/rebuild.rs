@@ -19,11 +19,12 @@ use model::{Doc, DocKey};
 use ports::{EmbedError, FileRecord, FileStat, IndexStage, ParsedFile, VaultPath};
 use text::chain;
 
-use crate::api::{EngineError, OnProgress, Progress, Synced};
-use crate::records::{self, mark};
+use crate::api::{OnProgress, Progress, Synced};
+use crate::error::EngineError;
+use crate::records::mark;
 use crate::serving::Serving;
-use crate::sync;
 use crate::world::World;
+use crate::{records, sync};
 
 /// Rows that are embedded and added together.
 const ROWS: usize = 1_024;

@@ -19,8 +19,9 @@ use ports::runs::MemoryEvent;
 use ports::{Edit, VaultPath};
 use text::said;
 
-use crate::api::EngineError;
 use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::facts::{IS_WRONG, answered_at, end, withdraw};
 use crate::world::World;
 use crate::{derived, edit, forget, list, pages};
 
@@ -110,7 +111,7 @@ pub(crate) async fn review(
 ) -> Result<Vec<Believed>, EngineError> {
     world.accepting()?;
     world.gauge.answering(&*world.parts.clock).await?;
-    let rows = list::kept(world, scope, owner, |_| true).await?;
+    let rows = world.corpora.kept(scope, owner, |_| true).await?;
     Ok(believed(&rows, owner, world.parts.clock.now()))
 }
 
@@ -124,7 +125,7 @@ async fn answer(
     world.accepting()?;
     world.gauge.answering(&*world.parts.clock).await?;
     let _alone = world.alone_in(scope).await;
-    let rows = list::kept(world, scope, owner, |_| true).await?;
+    let rows = world.corpora.kept(scope, owner, |_| true).await?;
     let now = world.parts.clock.now();
     let (asked, others) = asked(&rows, owner, id, now)?;
     if (asked.belief, verdict) == (Belief::Withdrawn, Verdict::Wrong) {
@@ -323,29 +324,6 @@ impl Judged {
         };
         withdraw(entry, is, self.now);
     }
-}
-
-/// A label of what was taken back, and the text that stands in its place.
-pub(crate) const IS_WRONG: (&str, &str) = (WRONG, "You said that this is wrong.");
-
-/// Puts the mark of a statement that was taken back in the place of its words. It held until the answer.
-pub(crate) fn withdraw(entry: &mut Entry, (label, left): (&str, &str), answered_at: Timestamp) {
-    entry.labels = vec![label.to_owned(), mark(&entry.body)];
-    left.clone_into(&mut entry.body);
-    // What it took the place of holds again.
-    entry.supersedes.clear();
-    (entry.valid_from, entry.valid_until) = (None, Some(answered_at));
-}
-
-/// Ends a fact, by its person's word.
-pub(crate) fn end(entry: &mut Entry, answered_at: Timestamp) {
-    entry.labels.push(ENDED.to_owned());
-    entry.valid_until = Some(answered_at);
-}
-
-/// When its person answered about a statement that was taken back or has ended.
-pub(crate) fn answered_at(fact: &Doc) -> Timestamp {
-    fact.valid_until.unwrap_or(fact.time)
 }
 
 /// The person's messages that say a statement in the same words.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use ports::{Clock, NoRoom, Room, Vault};
 
-use crate::api::EngineError;
+use crate::error::EngineError;
 
 /// With less than this, or a twentieth of a smaller disk, there is a warning.
 const LOW_BYTES: u64 = 64 << 20;

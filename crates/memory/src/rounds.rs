@@ -7,11 +7,13 @@ use std::time::Duration;
 
 use extract::follow_up;
 use futures::future::try_join_all;
-use ports::{Chat, ChatError, ChatReply, ChatRequest, Clock};
+use ports::{Chat, ChatError, ChatRequest};
 use recall::{Hit, Ranking, Shortlist, cut_to_tokens};
 use text::chain;
 
-use crate::api::{EngineError, Found, Search};
+use crate::api::{Found, Search};
+use crate::error::EngineError;
+use crate::interview::patient;
 use crate::search;
 use crate::world::World;
 
@@ -61,22 +63,6 @@ pub(crate) async fn search(world: &World, search: Search) -> Result<Option<Found
     }
     (found.memories, found.messages) = (ranking.memories, ranking.messages);
     Ok(Some(found))
-}
-
-/// The answer of a chat model, which can be busy with a conversation for longer than somebody waits.
-pub(crate) async fn patient(
-    clock: &dyn Clock,
-    chat: &dyn Chat,
-    request: ChatRequest,
-    patience: Duration,
-) -> Result<ChatReply, ChatError> {
-    tokio::select! {
-        biased;
-        reply = chat.complete(request) => reply,
-        () = clock.sleep(patience) => Err(ChatError::Unavailable {
-            reason: "the chat model was busy for too long".to_owned(),
-        }),
-    }
 }
 
 /// The queries that the chat model adds.

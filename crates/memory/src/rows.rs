@@ -50,10 +50,15 @@ impl Rows {
         }
     }
 
+    /// Whether the model answers at once.
+    pub(crate) fn is_instant(&self) -> bool {
+        self.embedder.is_instant()
+    }
+
     /// How the model's cosines lie: measured once, by the first who asks. The instant model is the built-in table, whose
     /// cosines are the usual ones.
     pub(crate) async fn cosines(&self) -> Cosines {
-        if self.embedder.is_instant() {
+        if self.is_instant() {
             return Cosines::default();
         }
         let measured = self.cosines.get_or_try_init(|| async {

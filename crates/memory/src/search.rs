@@ -9,10 +9,12 @@ use ports::{CandidateQuery, EmbedPurpose};
 use recall::{Corpus, Cosines, Hit, Method, Query, RERANKED_MAX, Ranking, cut_to_tokens};
 use text::chain;
 
-use crate::api::{EngineError, Found, Search};
-use crate::corpora::{self, CorpusView, Hot};
+use crate::api::{Found, Search};
+use crate::corpora;
+use crate::corpora::{CorpusView, Hot};
+use crate::error::EngineError;
 use crate::rerank::{rerank, reranker};
-use crate::tasks::{aside, words_of};
+use crate::runtime::tasks::{aside, words_of};
 use crate::world::World;
 
 /// Rows from which on ranking leaves the thread that serves requests.
@@ -42,7 +44,7 @@ pub(crate) async fn search(world: &World, search: Search) -> Result<Found, Engin
     if !world.gauge.is_synced() {
         // Reads the rows while the vault is scanned: changes found there reach the rows, or the rows are read again
         // below.
-        let early = world.corpora.view(world, &search.scope, &search.owner);
+        let early = world.corpora.view(&search.scope, &search.owner);
         drop(tokio::join!(early, world.gauge.synced(clock)));
     }
     let vector = embed(world, &search).await;
@@ -162,7 +164,7 @@ async fn rank_at(
     scope: &Scope,
     owner: &Owner,
 ) -> Result<Ranking, EngineError> {
-    match world.corpora.view(world, scope, owner).await? {
+    match world.corpora.view(scope, owner).await? {
         CorpusView::Hot(hot) => rank(&hot, question).await,
         CorpusView::Large => rank_candidates(world, question, scope, owner).await,
     }
@@ -201,7 +203,7 @@ async fn rank_candidates(
     // Reads the buffer first: messages that leave it are in the index already.
     let tail = world.parts.transcripts.tail(scope, owner).await?;
     let docs = world.parts.index.candidates(&best).await?;
-    let buffered = corpora::buffered_rows(world, owner, &tail).await;
+    let buffered = world.corpora.buffered_rows(owner, &tail).await;
     Ok(question.rank(&corpora::corpus_of(owner, docs, buffered)))
 }
 

@@ -9,8 +9,9 @@ use parking_lot::Mutex;
 use ports::{Clock, IndexError, VaultPath};
 use text::counted;
 
-use crate::api::{EngineError, Progress};
-use crate::signal::Signal;
+use crate::api::Progress;
+use crate::error::EngineError;
+use crate::runtime::signal::Signal;
 
 /// How long a search waits for an index that is being built from nothing.
 const WAIT: Duration = Duration::from_secs(30);

@@ -5,9 +5,10 @@
 use std::time::Duration;
 
 use model::SessionKey;
+use ports::{JobKind, JobState, LedgerError, TaskQuery};
 
-use crate::api::{EngineError, OnProgress, Progress};
-use crate::memorize::unfinished;
+use crate::api::{OnProgress, Progress};
+use crate::error::EngineError;
 use crate::world::World;
 
 /// Interval of a recount without a wake-up.
@@ -62,4 +63,27 @@ async fn next(world: &World, finished: &mut tokio::sync::watch::Receiver<u64>) -
         _ = finished.changed() => Ok(()),
         () = world.parts.clock.sleep(LOOK) => Ok(()),
     }
+}
+
+/// How many jobs of some kinds (of all, when none are named) a session has waiting or running.
+pub(crate) async fn unfinished(
+    world: &World,
+    session: &SessionKey,
+    kinds: &[JobKind],
+) -> Result<usize, LedgerError> {
+    let mut count = 0;
+    for state in [JobState::Queued, JobState::Processing] {
+        let query = TaskQuery {
+            scope: session.scope.clone(),
+            session: Some(session.session.clone()),
+            state: Some(state),
+            kinds: kinds.to_vec(),
+            made_from: None,
+            made_before: None,
+            page: 1,
+            page_size: 1,
+        };
+        count += world.parts.jobs.page(&query).await?.total;
+    }
+    Ok(count)
 }

@@ -7,7 +7,8 @@ use std::sync::atomic::Ordering;
 use model::Scope;
 use ports::{BrokenFile, IndexError, IndexHealth, IndexStats, Job, JobId, TaskPage, TaskQuery, VaultError};
 
-use crate::api::{EngineError, Status};
+use crate::api::Status;
+use crate::error::EngineError;
 use crate::serving::Serving;
 use crate::world::World;
 

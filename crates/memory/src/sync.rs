@@ -19,10 +19,10 @@ use model::Scope;
 use ports::{FileStat, VaultChange, VaultError, VaultPath};
 use text::chain;
 
-pub(crate) use holders::version_id;
 pub(crate) use look::rows_of;
 
-use crate::api::{EngineError, Synced};
+use crate::api::Synced;
+use crate::error::EngineError;
 use crate::world::World;
 
 /// Files, and their bytes, that are carried over together.

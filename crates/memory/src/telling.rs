@@ -10,16 +10,14 @@ use extract::{
     Answer, AnswerPart, Answered, Counts, Fact, Interview, KnownFacts, Statement, Supersession, Tail,
 };
 use model::{
-    Cell, CellId, Doc, DocKind, Entry, EntryId, EntryKind, MessageId, Origin, Owner, PROJECT_ONLY, Parent,
-    ParentKind, Role, Scope, SenderId, Timestamp, Zone,
+    Cell, CellId, Entry, EntryId, EntryKind, MessageId, Origin, Owner, PROJECT_ONLY, Parent, ParentKind,
+    Role, Scope, SenderId, Timestamp, Zone,
 };
 
-use crate::api::EngineError;
-use crate::interview::{self, Trouble};
-use crate::tasks::{QUICK_BYTES_MAX, aside};
+use crate::error::{EngineError, JobError, Trouble};
+use crate::runtime::tasks::{QUICK_BYTES_MAX, aside};
 use crate::world::World;
-use crate::write_cell::JobError;
-use crate::{ids, review};
+use crate::{facts, ids, interview};
 
 /// Attempts of a job that wait for a silent model; after that the rules extract.
 const MODEL_ATTEMPTS_MAX: u32 = 3;
@@ -120,37 +118,6 @@ fn ruled(cell: &Cell, zone: &Zone) -> Telling {
 
 fn joined<'a>(texts: impl Iterator<Item = &'a str>, by: &str) -> String {
     texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(by)
-}
-
-/// The facts among an owner's rows.
-pub(crate) fn known_facts<'a>(docs: impl IntoIterator<Item = &'a Doc>) -> KnownFacts {
-    let mut known = KnownFacts::default();
-    for doc in docs {
-        learn(&mut known, doc);
-    }
-    known
-}
-
-/// Adds a row to the known facts, if it is one.
-pub(crate) fn learn(known: &mut KnownFacts, doc: &Doc) {
-    if doc.kind != DocKind::Entry(EntryKind::Fact) {
-        return;
-    }
-    let id = EntryId::new(doc.key.id.clone());
-    if let Some(mark) = doc.mark() {
-        known.answer(id, mark.to_owned(), review::answered_at(doc), Answered::Withdrawn);
-        return;
-    }
-    let statement = Statement::new(&doc.text, doc.time, doc.valid_from);
-    known.insert(id.clone(), statement, doc.supersedes.clone());
-    if doc.is_ended() {
-        known.answer(
-            id,
-            extract::mark(&doc.text),
-            review::answered_at(doc),
-            Answered::Ended,
-        );
-    }
 }
 
 /// The person's answer that a statement has, imported or said once more. What ended may begin again; what was taken back stays so
@@ -312,8 +279,8 @@ impl Telling {
     ) -> Entry {
         let mut entry = self.fact_entry(cell, owner, n, fact, Supersession::default());
         match answered {
-            Answered::Withdrawn => review::withdraw(&mut entry, review::IS_WRONG, at),
-            Answered::Ended => review::end(&mut entry, at),
+            Answered::Withdrawn => facts::withdraw(&mut entry, facts::IS_WRONG, at),
+            Answered::Ended => facts::end(&mut entry, at),
         }
         entry
     }

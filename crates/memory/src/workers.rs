@@ -15,11 +15,10 @@ use ports::{IndexError, Job, JobFailure, JobId, JobKind, LedgerError, VaultError
 use text::chain;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::api::EngineError;
-use crate::tasks::words_of;
+use crate::error::{EngineError, JobError};
+use crate::runtime::tasks::words_of;
 use crate::world::World;
-use crate::write_cell::{self, JobError};
-use crate::{boundaries, model_pass};
+use crate::{boundaries, model_pass, write_cell};
 
 /// A job that takes longer is taken for dead by the next process; in this one it stays its worker's.
 const LEASE: Duration = Duration::from_mins(10);

@@ -18,29 +18,31 @@ use ports::IndexError;
 use text::chain;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use crate::api::EngineError;
 use crate::behind::Behind;
 use crate::bell::Bell;
 use crate::buffers::Buffers;
 use crate::copies::CopyTrouble;
 use crate::corpora::Corpora;
 use crate::dirty::{Dirty, Writing};
-use crate::engine::Parts;
 use crate::erase::Erasing;
-use crate::gate::{Inside, TenantGate};
+use crate::error::EngineError;
 use crate::going::UnfinishedDeletions;
 use crate::history::Chronicle;
 use crate::idle::IdleSessions;
-use crate::locks::KeyedLocks;
 use crate::model_pass::ModelPasses;
-use crate::panics::{self, Panics};
+use crate::parts::Parts;
 use crate::records::Records;
 use crate::room::RoomGauge;
 use crate::rows::Rows;
+use crate::runtime::gate::{Inside, TenantGate};
+use crate::runtime::locks::KeyedLocks;
+use crate::runtime::panics;
+use crate::runtime::panics::Panics;
+use crate::runtime::tasks::Tasks;
 use crate::serving::Gauge;
 use crate::settings::MemorySettings;
-use crate::tasks::Tasks;
-use crate::workers::{self, Unrecorded};
+use crate::workers;
+use crate::workers::Unrecorded;
 use crate::writer::IndexWriter;
 
 /// Everything the use cases work with.
@@ -64,8 +66,8 @@ pub(crate) struct World {
     pub(crate) erasing: Erasing,
     pub(crate) going: UnfinishedDeletions,
     pub(crate) records: Records,
-    pub(crate) rows: Rows,
-    pub(crate) gauge: Gauge,
+    pub(crate) rows: Arc<Rows>,
+    pub(crate) gauge: Arc<Gauge>,
     pub(crate) dirty: Dirty,
     pub(crate) bell: Bell,
     pub(crate) passes: ModelPasses,
@@ -96,6 +98,8 @@ pub(crate) struct Turns {
     pub(crate) room: OnceLock<(Arc<Semaphore>, u32)>,
 }
 
+/// Segments with more bytes are not written together, and one that has more alone is long.
+pub(crate) const LONG_BYTES: usize = 1 << 20;
 /// A long segment waits no longer for room: who has it may wait for the segment.
 const ROOM_WAIT: Duration = Duration::from_mins(1);
 
@@ -199,10 +203,5 @@ impl World {
             () = self.work.stopping() => None,
             () = self.parts.clock.sleep(ROOM_WAIT) => None,
         }
-    }
-
-    /// Whether a request may wait for an embedding, and the index may see it.
-    pub(crate) fn may_embed_now(&self) -> bool {
-        self.parts.embedder.is_instant() && self.gauge.takes_vectors()
     }
 }

@@ -17,49 +17,19 @@ use extract::KnownFacts;
 use futures::future::join_all;
 use model::{Cell, CellId, Doc, DocKey, Entry, EntryId, EntryKind, Message, Owner, Scope};
 use ports::runs::MemoryEvent;
-use ports::{CandidateQuery, FileAppend, FileMark, FileRecord, LedgerError, VaultError, VaultPath, Written};
+use ports::{CandidateQuery, FileAppend, FileMark, FileRecord, VaultPath, Written};
 use text::chain;
 
-use crate::api::EngineError;
 use crate::corpora::{CorpusView, Hot, OnTheirWay};
-use crate::engine::Parts;
-use crate::interview::Trouble;
-use crate::sync;
-use crate::telling::{self, NewFacts, Telling};
-use crate::world::World;
+use crate::error::{EngineError, JobError};
+use crate::parts::Parts;
+use crate::telling::{NewFacts, Telling};
+use crate::world::{LONG_BYTES, World};
 use crate::writer::Pending;
-use crate::{history, ids};
+use crate::{facts, history, ids, sync, telling};
 
 /// Facts that a large owner's index may bring for each new fact.
 const CANDIDATES: usize = 50;
-/// Segments with more bytes are not written together, and one that has more alone is long.
-pub(crate) const LONG_BYTES: usize = 1 << 20;
-
-/// Why an attempt failed.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum JobError {
-    #[error(transparent)]
-    Engine(#[from] EngineError),
-    #[error(transparent)]
-    Model(#[from] Trouble),
-    /// A part of the segment was forgotten during extraction.
-    #[error("the segment changed while it was written; it is written again")]
-    Changed,
-    #[error("the job panicked: {0}")]
-    Panic(String),
-}
-
-impl From<LedgerError> for JobError {
-    fn from(error: LedgerError) -> Self {
-        Self::Engine(error.into())
-    }
-}
-
-impl From<VaultError> for JobError {
-    fn from(error: VaultError) -> Self {
-        Self::Engine(error.into())
-    }
-}
 
 /// Writes a segment; a forgotten one needs no write.
 pub(crate) async fn write(world: &World, id: &CellId, attempt: u32) -> Result<(), JobError> {
@@ -136,7 +106,7 @@ async fn write_told(
     // The job is not done before they are on disk; one that runs again tells them again.
     world.parts.events.emit(events.concat()).await?;
     for one in &told {
-        world.corpora.told(&one.cell.session, &one.cell.messages);
+        world.corpora.cache.told(&one.cell.session, &one.cell.messages);
         world.passes.forget_answer(&one.cell.id);
     }
     Ok(())
@@ -360,7 +330,7 @@ impl<'a> Writing<'a> {
         {
             return Ok(OwnerFacts::NotAsked);
         }
-        if let CorpusView::Hot(hot) = self.world.corpora.view(self.world, scope, self.owner).await? {
+        if let CorpusView::Hot(hot) = self.world.corpora.view(scope, self.owner).await? {
             return Ok(OwnerFacts::AtHand(hot));
         }
         let mut near: BTreeMap<_, Doc> = BTreeMap::new();
@@ -375,7 +345,7 @@ impl<'a> Writing<'a> {
             let docs = self.world.parts.index.candidates(&query).await?;
             near.extend(docs.into_iter().map(|doc| (doc.key.id.clone(), doc)));
         }
-        Ok(OwnerFacts::Near(Box::new(telling::known_facts(near.values()))))
+        Ok(OwnerFacts::Near(Box::new(facts::known_facts(near.values()))))
     }
 
     /// The rows of what was just appended, without reading it back, and the appends to be recorded for them.
@@ -439,7 +409,7 @@ impl<'a> Writing<'a> {
         let shown: OnTheirWay = rows.docs.clone().into();
         {
             let _turn = world.busy().await;
-            world.corpora.show(self.scope(), self.owner, &shown);
+            world.corpora.cache.show(self.scope(), self.owner, &shown);
         }
         let pending = world.writer.append(rows.docs, rows.appends).await;
         let pending = pending.inspect_err(|_| self.arrived(&shown))?;
@@ -451,7 +421,7 @@ impl<'a> Writing<'a> {
     }
 
     fn arrived(&self, rows: &OnTheirWay) {
-        self.world.corpora.arrived(self.scope(), self.owner, rows);
+        self.world.corpora.cache.arrived(self.scope(), self.owner, rows);
     }
 
     /// Waits until the rows are in the index and the files recorded.

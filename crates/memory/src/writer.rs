@@ -13,8 +13,9 @@ use text::chain;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use crate::api::EngineError;
-use crate::panics::{self, Panics};
+use crate::error::EngineError;
+use crate::runtime::panics;
+use crate::runtime::panics::Panics;
 
 /// Maximum number of waiting writes; callers with more must wait.
 const WAITING_MAX: usize = 64;

@@ -7,17 +7,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use extract::KnownFacts;
-use model::{Doc, DocId, EntryId, Message, Owner, Scope, SessionId, SessionKey, TURN_BYTES_MAX, Vector};
+use model::{
+    Doc, DocId, EntryId, Message, Owner, OwnerKind, Role, SessionId, SessionKey, TURN_BYTES_MAX, Vector,
+};
 use parking_lot::RwLock;
 use recall::Corpus;
-use text::chain;
 use tokio::sync::OnceCell;
 
-use super::speaks_in;
-use crate::api::EngineError;
-use crate::tasks::{QUICK_BYTES_MAX, aside, on_text};
-use crate::telling;
-use crate::world::World;
+use crate::error::EngineError;
+use crate::facts;
+use crate::runtime::tasks::{QUICK_BYTES_MAX, aside, on_text};
 
 /// Rows from which on building a corpus leaves the thread that serves requests.
 const ROWS_INLINE_MAX: usize = 200;
@@ -127,7 +126,7 @@ impl Hot {
     fn prepare<T>(&self, look: impl FnOnce(&KnownFacts) -> T) -> T {
         match &*self.state.read() {
             HotState::Ready(rows) => {
-                let facts = || telling::known_facts(rows.corpus.iter().map(|doc| &**doc));
+                let facts = || facts::known_facts(rows.corpus.iter().map(|doc| &**doc));
                 look(rows.facts.get_or_init(facts))
             }
             HotState::Loading(_) => look(&KnownFacts::default()),
@@ -171,44 +170,17 @@ impl Hot {
         }
     }
 
-    fn count_bytes(&self, rows: &Rows) {
-        let bytes = rows.bytes().max(1);
-        self.bytes.store(bytes, Ordering::Relaxed);
-        self.bytes_count_at.store(bytes + bytes / 8, Ordering::Relaxed);
-    }
-
-    /// Waits until the rows are loaded, and loads them if no other caller does.
-    pub(super) async fn loaded(&self, world: &World, scope: &Scope) -> Result<(), EngineError> {
-        let load = async {
-            while !self.load_once(world, scope).await? {}
-            Ok(())
-        };
+    /// Waits until the rows are loaded; `load` fills them in if no other caller does.
+    pub(super) async fn loaded(
+        &self,
+        load: impl Future<Output = Result<(), EngineError>>,
+    ) -> Result<(), EngineError> {
         self.load.get_or_try_init(|| load).await.copied()
     }
 
-    /// Reads the buffered messages and the rows on their way before the index: rows that leave these are in the index
-    /// already.
-    async fn load_once(&self, world: &World, scope: &Scope) -> Result<bool, EngineError> {
-        let on_their_way = world.corpora.on_their_way(scope, &self.owner);
-        let tail = world.parts.transcripts.tail(scope, &self.owner).await?;
-        let is_everywhere = *scope == Scope::all_projects(&scope.app);
-        let mut docs = if is_everywhere {
-            let facts = world.parts.file_changes.facts(&scope.app, &self.owner).await?;
-            world.corpora.of_projects(world, facts).await?
-        } else {
-            world.parts.index.load(scope, &self.owner).await?
-        };
-        tracing::debug!(rows = docs.len(), "read an owner's rows");
-        docs.extend(on_their_way.iter().flat_map(|rows| rows.to_vec()));
-        if is_everywhere {
-            docs.retain(Doc::holds_everywhere);
-        }
-        if !world.gauge.takes_vectors() {
-            for doc in &mut docs {
-                doc.vector = None;
-            }
-        }
-        let buffered = buffered_rows(world, &self.owner, &tail).await;
+    /// Fills in the rows of the index and the buffered messages, then the changes that came meanwhile; false if the rows cannot
+    /// follow these and must be read again.
+    pub(super) async fn fill(&self, docs: Vec<Doc>, buffered: Vec<Doc>) -> Result<bool, EngineError> {
         let owner = self.owner.clone();
         let bytes: usize = docs.iter().chain(&buffered).map(|doc| doc.text.len()).sum();
         let is_quick = docs.len() + buffered.len() <= ROWS_INLINE_MAX && bytes <= QUICK_BYTES_MAX;
@@ -232,23 +204,12 @@ impl Hot {
         }
         Ok(follows)
     }
-}
 
-/// The rows of messages that are not in an episode yet.
-pub(crate) async fn buffered_rows(world: &World, owner: &Owner, tail: &[Message]) -> Vec<Doc> {
-    let mut docs: Vec<Doc> = tail
-        .iter()
-        .map(|message| Doc::of_message(message, owner))
-        .collect();
-    if world.may_embed_now()
-        && let Err(error) = world.rows.embed_with(&mut docs, tail).await
-    {
-        tracing::warn!(
-            error = chain(&error),
-            "embedder unavailable; keyword search only for buffered messages"
-        );
+    fn count_bytes(&self, rows: &Rows) {
+        let bytes = rows.bytes().max(1);
+        self.bytes.store(bytes, Ordering::Relaxed);
+        self.bytes_count_at.store(bytes + bytes / 8, Ordering::Relaxed);
     }
-    docs
 }
 
 /// A corpus of these rows; where both have a row, that of the index holds.
@@ -275,7 +236,7 @@ impl Rows {
     fn put(&mut self, owner: &Owner, doc: Doc) {
         self.sessions.extend(speaks_in(owner, &doc));
         if let Some(facts) = self.facts.get_mut() {
-            telling::learn(facts, &doc);
+            facts::learn(facts, &doc);
         }
         self.corpus.upsert(Arc::new(doc));
     }
@@ -355,4 +316,11 @@ impl RowsChange {
             Self::Rows { add, .. } => add.iter().map(|doc| per_row + 2 * doc.text.len()).sum(),
         }
     }
+}
+
+/// The sessions in which an owner speaks, as its rows show it.
+fn speaks_in(owner: &Owner, doc: &Doc) -> Option<SessionId> {
+    let is_own =
+        owner.kind == OwnerKind::User && doc.role == Some(Role::User) && doc.senders.contains(&owner.id);
+    doc.session.clone().filter(|_| is_own)
 }

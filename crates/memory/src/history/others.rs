@@ -10,7 +10,7 @@ use ports::{FileStat, NewVersion, VaultPath, VersionKey, VersionText};
 use text::{Fnv, chain};
 
 use super::{Chronicle, finish_open};
-use crate::api::EngineError;
+use crate::error::EngineError;
 use crate::world::World;
 
 /// Files are compared when none changed for so long,

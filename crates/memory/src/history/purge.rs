@@ -9,10 +9,10 @@ use model::{Entry, EntryKind, MessageId, Owner, Page, Scope, SessionId, SessionK
 use ports::{Touching, VaultPath, Version, VersionId, VersionKey, VersionQuery};
 
 use super::note_files;
-use crate::api::EngineError;
+use crate::error::EngineError;
 use crate::words::Words;
 use crate::world::World;
-use crate::{derived, sync};
+use crate::{derived, ids};
 
 /// What a deletion names of an owner.
 #[derive(Debug, Default)]
@@ -28,7 +28,7 @@ impl Named<'_> {
     fn is_of(&self, version: &Version) -> bool {
         let VersionKey { path, entry } = &version.key;
         let is_named = entry.as_ref().is_some_and(|id| {
-            self.entries.contains(id.as_str()) || self.entries.contains(&*sync::version_id(path, id.as_str()))
+            self.entries.contains(id.as_str()) || self.entries.contains(&*ids::version_id(path, id.as_str()))
         });
         is_named || self.session.is_some() && version.session.as_ref() == self.session
     }

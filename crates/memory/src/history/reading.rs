@@ -9,8 +9,9 @@ use ports::{
     ChangeId, HistoryChange, RunId, VaultPath, Version, VersionId, VersionKey, VersionQuery, VersionText,
 };
 
-use super::{HistoryError, others, told, touching};
-use crate::api::{EngineError, RecordedChange};
+use super::{others, told, touching};
+use crate::api::RecordedChange;
+use crate::error::{EngineError, HistoryError};
 use crate::world::World;
 
 /// Lines of an entry that a diff shows around what changed.

@@ -11,8 +11,8 @@ use ports::{
 
 use super::reading::{is_seen, shown};
 use super::touching;
-use crate::api::EngineError;
 use crate::engine::Engine;
+use crate::error::EngineError;
 
 /// A moment of the history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,9 +12,10 @@ use ports::{
 };
 use text::chain;
 
+use super::as_run;
 use super::reading::{before, change, nets};
-use super::{HistoryError, as_run};
-use crate::api::{EngineError, RecordedChange};
+use crate::api::RecordedChange;
+use crate::error::{EngineError, HistoryError};
 use crate::world::World;
 use crate::{edit, forget, ids, sync};
 

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use crate::Engine;
-use crate::locks::KeyedLocks;
+use crate::runtime::locks::KeyedLocks;
 use model::{Name, Owner, Scope};
 use ports::{Chat, Clock, Embedder, Ids, Shelf, Vault};
 

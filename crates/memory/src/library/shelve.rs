@@ -5,15 +5,15 @@
 
 use std::io::{self, Read as _, Seek as _};
 
+use crate::library::api::{Document, Emptied, KnowledgeError, Patch, Stored, Upload};
+use crate::library::knowledge::Knowledge;
+use crate::library::shape;
+use crate::library::shape::{DocumentPlace, Facts, touched};
+use crate::runtime::tasks::aside;
 use crate::{Curate, EngineError, Forget};
 use model::{Entry, EntryId, Scope, Timestamp, hex};
 use ports::{FileBytes, ORIGINALS, ReadDocument, ReadError, VaultError, VaultPath, VersionKey};
 use sha2::{Digest as _, Sha256};
-
-use crate::library::api::{Document, Emptied, KnowledgeError, Patch, Stored, Upload};
-use crate::library::knowledge::Knowledge;
-use crate::library::shape::{self, DocumentPlace, Facts, touched};
-use crate::tasks::aside;
 
 /// Number of hexadecimal digits of a file's digest in the name of its version on the shelf.
 pub(crate) const VERSION_DIGITS: usize = 8;

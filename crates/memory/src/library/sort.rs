@@ -9,9 +9,9 @@ use documents::taxonomy::{self, Category, OTHERS};
 use model::{Scope, dot};
 use ports::{ChatRequest, EmbedError, EmbedPurpose, ReadDocument, TAXONOMY};
 
+use crate::interview::patient;
 use crate::library::api::KnowledgeError;
 use crate::library::knowledge::Knowledge;
-use crate::rounds::patient;
 
 /// How alike a document and a category's description must be, as a cosine.
 const LIKENESS_MIN: f32 = 0.15;

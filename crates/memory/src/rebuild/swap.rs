@@ -9,11 +9,12 @@ use ports::{FileMark, FileRecord, VaultChange, VaultPath};
 use text::chain;
 
 use super::Whole;
-use crate::api::{EngineError, Synced};
-use crate::history::{self, UNKNOWN};
+use crate::api::Synced;
+use crate::error::EngineError;
+use crate::history::UNKNOWN;
 use crate::records::unfitting;
 use crate::serving::Serving;
-use crate::sync;
+use crate::{history, sync};
 
 /// Records read at a time.
 const RECORDS: usize = 64;
@@ -56,7 +57,7 @@ impl Whole<'_> {
                 ..VaultChange::default()
             });
         }
-        world.corpora.let_all_go();
+        world.corpora.cache.let_all_go();
         world.gauge.set(Serving::Ready);
         Ok(self.synced)
     }

@@ -10,7 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::{CONFLICT, Doc, DocId, DocKey, EntryId};
 use ports::{FileMark, VaultPath};
-use text::Fnv;
+
+use crate::ids::version_id;
 
 /// A file that was read, against its record.
 #[derive(Debug, Clone, Default)]
@@ -210,15 +211,6 @@ fn key(like: &Doc, id: &DocId) -> DocKey {
 
 fn is_same_text(one: &Doc, other: &Doc) -> bool {
     (&one.subject, &one.summary, &one.text) == (&other.subject, &other.summary, &other.text)
-}
-
-/// The id of the row for another text of an id in a file.
-pub(crate) fn version_id(path: &VaultPath, id: &str) -> DocId {
-    let mut hash = Fnv::default();
-    hash.text(path);
-    hash.text(id);
-    let kind = id.split('_').next().unwrap_or_default();
-    format!("{kind}_hand_{:016x}", hash.value()).into()
 }
 
 /// A row for another text of an id: found, and superseding nothing.

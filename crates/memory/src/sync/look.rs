@@ -11,11 +11,10 @@ use text::chain;
 
 use super::Pass;
 use super::holders::{FileContents, FileEntry, Holders, RowPlan, SharedEntry};
-use crate::api::EngineError;
-use crate::history;
-use crate::ids;
-use crate::records::{self, problem, unfitting};
+use crate::error::EngineError;
+use crate::records::{problem, unfitting};
 use crate::world::World;
+use crate::{history, ids, records};
 
 /// Rows that one write of the index takes: the rows of others come in between.
 const ROWS_AT_A_TIME: usize = 512;
@@ -375,7 +374,7 @@ impl Pass<'_> {
             self.world.records.drop_paths(&gone).await?;
         }
         for app in &apps {
-            self.world.corpora.let_all_projects_go(app);
+            self.world.corpora.cache.let_all_projects_go(app);
         }
         Ok(())
     }
@@ -451,7 +450,7 @@ impl Pass<'_> {
             by_owner.entry(owner).or_default().0.push(doc);
         }
         for ((scope, owner), (add, remove)) in by_owner {
-            self.world.corpora.rows(&scope, &owner, add, remove);
+            self.world.corpora.cache.rows(&scope, &owner, add, remove);
         }
         Ok(())
     }

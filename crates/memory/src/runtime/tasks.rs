@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 use tokio::task::{JoinError, JoinSet, block_in_place, spawn_blocking};
 use tokio_util::sync::CancellationToken;
 
-use crate::api::EngineError;
+use crate::error::EngineError;
 
 /// Work on more text than this takes so long that others would notice.
 pub(crate) const QUICK_BYTES_MAX: usize = 64 << 10;

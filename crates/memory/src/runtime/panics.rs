@@ -10,8 +10,8 @@ use model::Timestamp;
 use parking_lot::Mutex;
 use ports::Clock;
 
-use crate::api::EngineError;
-use crate::tasks::{Tasks, words_of};
+use crate::error::EngineError;
+use crate::runtime::tasks::{Tasks, words_of};
 
 /// How long a loop waits before it begins again: twice as long after each panic, up to a bound.
 const WAIT_MIN: Duration = Duration::from_secs(1);

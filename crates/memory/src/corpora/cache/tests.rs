@@ -6,8 +6,8 @@ use model::{
     Content, Message, MessageId, Name, Owner, Role, Scope, SessionId, SessionKey, TURN_BYTES_MAX, Timestamp,
 };
 
-use super::hot::RowsChange;
-use super::{AcceptedMessages, Corpora};
+use super::super::hot::RowsChange;
+use super::{AcceptedMessages, CorpusCache};
 
 fn owner(n: usize) -> Owner {
     Owner::user(Name::parse(&format!("u{n}")).expect("a proper name"))
@@ -15,7 +15,7 @@ fn owner(n: usize) -> Owner {
 
 #[test]
 fn the_least_recently_used_go_first_and_never_the_one_in_use() {
-    let corpora = Corpora::new(250);
+    let corpora = CorpusCache::new(250);
     let scope = Scope::default();
     for n in 0..4 {
         corpora.slot(&scope, &owner(n)).set_bytes(100);
@@ -32,7 +32,7 @@ fn the_least_recently_used_go_first_and_never_the_one_in_use() {
 
 #[test]
 fn who_is_being_loaded_stays() {
-    let corpora = Corpora::new(1);
+    let corpora = CorpusCache::new(1);
     let scope = Scope::default();
     let loading = corpora.slot(&scope, &owner(1));
     let in_use = corpora.slot(&scope, &owner(2));
@@ -43,7 +43,7 @@ fn who_is_being_loaded_stays() {
 
 #[test]
 fn letting_go_makes_earlier_tickets_void() {
-    let corpora = Corpora::new(1);
+    let corpora = CorpusCache::new(1);
     let scope = Scope::default();
     let ticket = corpora.ticket();
     let slot = corpora.slot(&scope, &owner(1));

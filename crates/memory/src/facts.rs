@@ -1,0 +1,55 @@
+//! Facts of a person: which are known, and what the person's answer makes of one.
+//!
+//! Owns: how an answer stands in a fact. Never: a file, which answer was given.
+
+use extract::{Answered, KnownFacts, Statement, mark};
+use model::{Doc, DocKind, ENDED, Entry, EntryId, EntryKind, Timestamp, WRONG};
+
+/// The facts among an owner's rows.
+pub(crate) fn known_facts<'a>(docs: impl IntoIterator<Item = &'a Doc>) -> KnownFacts {
+    let mut known = KnownFacts::default();
+    for doc in docs {
+        learn(&mut known, doc);
+    }
+    known
+}
+
+/// Adds a row to the known facts, if it is one.
+pub(crate) fn learn(known: &mut KnownFacts, doc: &Doc) {
+    if doc.kind != DocKind::Entry(EntryKind::Fact) {
+        return;
+    }
+    let id = EntryId::new(doc.key.id.clone());
+    if let Some(mark) = doc.mark() {
+        known.answer(id, mark.to_owned(), answered_at(doc), Answered::Withdrawn);
+        return;
+    }
+    let statement = Statement::new(&doc.text, doc.time, doc.valid_from);
+    known.insert(id.clone(), statement, doc.supersedes.clone());
+    if doc.is_ended() {
+        known.answer(id, mark(&doc.text), answered_at(doc), Answered::Ended);
+    }
+}
+
+/// A label of what was taken back, and the text that stands in its place.
+pub(crate) const IS_WRONG: (&str, &str) = (WRONG, "You said that this is wrong.");
+
+/// Puts the mark of a statement that was taken back in the place of its words. It held until the answer.
+pub(crate) fn withdraw(entry: &mut Entry, (label, left): (&str, &str), answered_at: Timestamp) {
+    entry.labels = vec![label.to_owned(), mark(&entry.body)];
+    left.clone_into(&mut entry.body);
+    // What it took the place of holds again.
+    entry.supersedes.clear();
+    (entry.valid_from, entry.valid_until) = (None, Some(answered_at));
+}
+
+/// Ends a fact, by its person's word.
+pub(crate) fn end(entry: &mut Entry, answered_at: Timestamp) {
+    entry.labels.push(ENDED.to_owned());
+    entry.valid_until = Some(answered_at);
+}
+
+/// When its person answered about a statement that was taken back or has ended.
+pub(crate) fn answered_at(fact: &Doc) -> Timestamp {
+    fact.valid_until.unwrap_or(fact.time)
+}

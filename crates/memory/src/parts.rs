@@ -1,0 +1,34 @@
+//! The ports and settings that memory is built of.
+
+use std::sync::Arc;
+
+use ports::runs::Events;
+use ports::{
+    Chat, Clock, DocumentReader, Embedder, FileChanges, History, Ids, Index, Jobs, Pages, Reranker,
+    Retention, Transcripts, Vault,
+};
+
+/// The ports and settings of the engine.
+#[derive(Debug, Clone)]
+pub struct Parts {
+    pub transcripts: Arc<dyn Transcripts>,
+    pub jobs: Arc<dyn Jobs>,
+    pub file_changes: Arc<dyn FileChanges>,
+    pub retention: Arc<dyn Retention>,
+    pub vault: Arc<dyn Vault>,
+    /// The vault's history; [`crate::MemorySettings::records_history`] decides whether the engine writes it.
+    pub history: Arc<dyn History>,
+    pub pages: Arc<dyn Pages>,
+    pub index: Arc<dyn Index>,
+    pub embedder: Arc<dyn Embedder>,
+    /// A second look at the best hits of a search.
+    pub reranker: Option<Arc<dyn Reranker>>,
+    /// Extraction by a model; the rules alone when none.
+    pub chat: Option<Arc<dyn Chat>>,
+    /// Receiver of events about written memories.
+    pub events: Arc<dyn Events>,
+    /// Reads documents and attachments.
+    pub documents: Arc<dyn DocumentReader>,
+    pub clock: Arc<dyn Clock>,
+    pub ids: Arc<dyn Ids>,
+}
