@@ -14,7 +14,7 @@ use ports::{
 use recall::{Hit, Method};
 use text::counted;
 
-use crate::room::DiskState;
+use crate::base::disk::DiskState;
 
 /// Messages of one session to add.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,72 +2,35 @@
 //!
 //! Owns: the order of things, locks, background tasks. Never: a foreign crate, a wire format, a file of its own.
 //!
-//! Reading order: [`api`] (the requests), [`error`], [`engine`] (the parts, start and end), [`world`] (shared by all use cases,
-//! the locks and their order). Then the way of a message: [`behind`], [`memorize`] with [`attachments`], [`boundaries`] with [`model_pass`]
-//! and [`interview`], [`workers`], [`write_cell`] with [`telling`]. Its way back: [`search`] with [`rerank`] and [`rounds`],
-//! [`list`], over [`corpora`]. Work without a request: [`idle`], [`history`]. Changes from outside: [`sync`], [`edit`], [`curate`],
-//! [`pages`], [`forget`] with [`derived`]. Problems: [`audit`]. The index: [`keeper`], [`rebuild`], [`writer`],
-//! [`serving`]. The small ones: [`secrets`], [`tasks`], [`locks`], [`bell`], [`dirty`], [`ids`], [`records`], [`rows`],
-//! [`room`], [`settle`], [`signal`], [`status`].
+//! Reading order: [`api`] (the requests), [`error`], [`parts`] (the ports), [`engine`] (the doors' handle, start and end) with
+//! [`queue`] (adds before their answer). Then the rooms, each of which uses the ones after it alone: [`upkeep`], [`forgetting`]
+//! and [`writing`], [`intake`], [`files`] and [`searching`], [`base`] (ports, caches and locks that all rooms share),
+//! [`runtime`] (tasks and waiting). Beside them what touches no port: [`derived`], [`facts`], [`words`], [`ids`],
+//! [`findings`]. [`library`] is a use case of its own on top of the engine.
+//!
+//! The way of a message: [`intake`] stores it, shows it and cuts its segment, [`writing`] makes entries of the segment,
+//! [`files`] keeps the index beside them, [`searching`] finds them.
 
 mod api;
-mod attachments;
-mod audit;
-mod behind;
-mod bell;
-mod boundaries;
-mod buffers;
-mod by_words;
-mod copies;
-mod corpora;
-mod curate;
+mod base;
 mod derived;
-mod dirty;
-mod edit;
 mod engine;
-mod erase;
 mod error;
 mod facts;
+mod files;
 pub mod findings;
-mod forget;
-mod going;
-mod history;
-mod idle;
+mod forgetting;
 mod ids;
-mod interview;
-mod janitor;
-mod keeper;
-mod left;
+mod intake;
 pub mod library;
-mod list;
-mod memorize;
-mod model_pass;
-mod owned;
-mod pages;
 mod parts;
-mod portable;
-mod preview;
-mod rebuild;
-mod records;
-mod rerank;
-mod review;
-mod room;
-mod rounds;
-mod rows;
+mod queue;
 mod runtime;
-mod search;
-mod secrets;
-mod serving;
+mod searching;
 mod settings;
-mod settle;
-mod status;
-mod sync;
-mod telling;
+mod upkeep;
 mod words;
-mod workers;
-mod world;
-mod write_cell;
-mod writer;
+mod writing;
 
 pub use crate::findings::{Fault, Finding};
 pub use api::{
@@ -76,13 +39,13 @@ pub use api::{
     Search, SortBy, Standing, Status, Staying, Synced, TakenIn, WordsTarget,
 };
 
+pub use base::chat::{ModelTrial, try_model};
+pub use base::disk::DiskState;
 pub use engine::Engine;
 pub use error::{EngineError, HistoryError, Trouble};
-pub use history::{Moment, PastFile};
-pub use interview::{ModelTrial, try_model};
+pub use files::history::{Moment, PastFile};
+pub use files::review::{Belief, Believed, Reviewed, Verdict};
 pub use parts::Parts;
 pub use recall::{Hit, Method, Why};
-pub use review::{Belief, Believed, Reviewed, Verdict};
-pub use room::DiskState;
 pub use runtime::due::Due;
 pub use settings::MemorySettings;

@@ -9,7 +9,7 @@ use documents::taxonomy::{self, Category, OTHERS};
 use model::{Scope, dot};
 use ports::{ChatRequest, EmbedError, EmbedPurpose, ReadDocument, TAXONOMY};
 
-use crate::interview::patient;
+use crate::base::chat::patient;
 use crate::library::api::KnowledgeError;
 use crate::library::knowledge::Knowledge;
 

@@ -1,0 +1,221 @@
+//! What all rooms are built on: the ports, the caches over them, the locks.
+//!
+//! Owns: the parts and the order of the locks. Never: a use case.
+//!
+//! Locks, in the order in which they may be taken: a session's (cutting its buffer), the history's turn, the gate, an
+//! owner's. The gate is held shared while segments of a session are written for one owner, and alone by every other change of
+//! the vault (sync, edit, forget, the end of a rebuild); so those see no half-written memory and need no
+//! further lock.
+
+pub(crate) mod chat;
+pub(crate) mod chronicle;
+pub(crate) mod corpora;
+pub(crate) mod dirty;
+pub(crate) mod disk;
+pub(crate) mod job_signal;
+mod recorded;
+pub(crate) mod records;
+mod rows;
+pub(crate) mod serving;
+pub(crate) mod turns;
+pub(crate) mod writer;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use model::{Scope, Timestamp};
+use parking_lot::Mutex;
+use ports::{IndexError, LedgerError};
+use text::chain;
+use tokio::sync::SemaphorePermit;
+
+use crate::error::EngineError;
+use crate::parts::Parts;
+use crate::runtime::gate::{Inside, TenantGate};
+use crate::runtime::panics::{self, Panics};
+use crate::runtime::tasks::Tasks;
+use crate::settings::MemorySettings;
+use chat::ChatModel;
+use chronicle::Chronicle;
+use corpora::Corpora;
+use dirty::{Dirty, WriteGuard};
+use disk::RoomGauge;
+use job_signal::JobSignal;
+use records::Records;
+use rows::Rows;
+use serving::Gauge;
+use turns::Turns;
+use writer::{IndexWriter, WriterLoop};
+
+/// The parts that every room works with.
+#[derive(Debug)]
+pub(crate) struct Base {
+    pub(crate) parts: Parts,
+    pub(crate) settings: MemorySettings,
+    /// The two clocks at the start.
+    began: (Timestamp, Duration),
+    /// Jobs, passes, syncs, rebuilds: what must reach a safe point before the end.
+    pub(crate) work: Tasks,
+    pub(crate) gate: TenantGate,
+    /// One rebuild at a time.
+    pub(crate) rebuilding: tokio::sync::Mutex<()>,
+    pub(crate) writer: IndexWriter,
+    pub(crate) corpora: Corpora,
+    pub(crate) records: Records,
+    pub(crate) rows: Arc<Rows>,
+    pub(crate) gauge: Arc<Gauge>,
+    pub(crate) dirty: Dirty,
+    pub(crate) jobs: JobSignal,
+    pub(crate) model: ChatModel,
+    pub(crate) panics: Arc<Panics>,
+    pub(crate) chronicle: Arc<Chronicle>,
+    /// Why the last try to copy the ledger failed.
+    pub(crate) copy_trouble: Mutex<Option<String>>,
+    pub(crate) disk: RoomGauge,
+    /// Counts sweeps of the ledger.
+    sweeps: AtomicU64,
+    pub(crate) turns: Turns,
+}
+
+impl Base {
+    /// The parts, and the loop of the index's writer, which must run for them as long as `service` does.
+    pub(crate) async fn new(
+        mut parts: Parts,
+        settings: MemorySettings,
+        service: &Tasks,
+    ) -> Result<(Arc<Self>, WriterLoop), LedgerError> {
+        let panics = Arc::<Panics>::default();
+        let (writer, writing) = IndexWriter::new(
+            parts.index.clone(),
+            parts.file_changes.clone(),
+            parts.clock.clone(),
+            panics.clone(),
+            service.token(),
+        );
+        let corpora = Corpora::new(&parts, &settings);
+        let chronicle = Arc::new(Chronicle::new(parts.history.clone(), settings.records_history));
+        recorded::record(&chronicle, &mut parts).await?;
+        let base = Self {
+            began: (parts.clock.now(), parts.clock.elapsed()),
+            work: Tasks::default(),
+            gate: TenantGate::default(),
+            rebuilding: tokio::sync::Mutex::default(),
+            writer,
+            records: Records::new(parts.file_changes.clone()),
+            rows: corpora.rows.clone(),
+            gauge: corpora.gauge.clone(),
+            corpora,
+            dirty: Dirty::default(),
+            jobs: JobSignal::new(),
+            model: ChatModel::new(parts.chat.clone()),
+            panics,
+            chronicle,
+            copy_trouble: Mutex::default(),
+            disk: RoomGauge::default(),
+            sweeps: AtomicU64::default(),
+            turns: Turns::new(tokio::runtime::Handle::current().metrics().num_workers()),
+            parts,
+            settings,
+        };
+        Ok((Arc::new(base), writing))
+    }
+
+    /// Runs a loop in the background until it ends by itself; one that panics begins again.
+    pub(crate) fn supervise<R: Send + Sync + 'static, F>(
+        self: &Arc<Self>,
+        name: &'static str,
+        room: &Arc<R>,
+        mut run: impl FnMut(Arc<R>) -> F + Send + 'static,
+    ) where
+        F: Future<Output = ()> + Send,
+    {
+        let (base, room) = (self.clone(), room.clone());
+        self.work.spawn(async move {
+            let run = || run(room.clone());
+            panics::supervised(name, &base.panics, &*base.parts.clock, &base.work, run).await;
+        });
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.parts.clock.now()
+    }
+
+    /// The time by which jobs are due: the wall clock at the start, and what the clock that never goes back has counted
+    /// since. A machine's clock that is set delays nothing.
+    pub(crate) fn work_time(&self) -> Timestamp {
+        let (wall, elapsed) = self.began;
+        later(wall, self.parts.clock.elapsed().saturating_sub(elapsed))
+    }
+
+    /// The number of sweeps of the ledger. Text that was read before a sweep must not be used after it.
+    pub(crate) fn sweeps(&self) -> u64 {
+        self.sweeps.load(Ordering::SeqCst)
+    }
+
+    /// The ledger was swept, or may have been. Whoever looked before this and holds the gate is waited for.
+    pub(crate) fn has_swept(&self) {
+        self.sweeps.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Notes a full or read-only disk, and starts a rebuild of the index, once, if an error says that it is unusable.
+    pub(crate) fn mind(&self, error: &EngineError) {
+        self.disk.failed(error, &*self.parts.vault, &*self.parts.clock);
+        let is_index = matches!(
+            error,
+            EngineError::Index(IndexError::Unusable { .. } | IndexError::OtherEmbedder { .. })
+        );
+        if is_index && self.gauge.found_unusable() {
+            tracing::warn!(
+                error = chain(&error),
+                "the index is unusable; rebuilding it from the memory folder"
+            );
+        }
+    }
+
+    /// Refuses work once the engine is stopping.
+    pub(crate) fn accepting(&self) -> Result<(), EngineError> {
+        if self.work.is_stopping() {
+            Err(EngineError::Stopping)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Waits until the index can answer with what the vault holds; refuses once the engine is stopping.
+    pub(crate) async fn answering(&self) -> Result<(), EngineError> {
+        self.accepting()?;
+        self.gauge.answering(&*self.parts.clock).await
+    }
+
+    /// Enters a tenant when no other caller is in it. Its files are synced afterwards: a sync that waited for this caller would
+    /// stop the writers of all tenants meanwhile.
+    pub(crate) async fn alone_in(&self, scope: &Scope) -> (Inside, WriteGuard<'_>) {
+        let inside = self.gate.alone_in(scope).await;
+        let folder = format!("{}/", self.parts.vault.folder_of(scope));
+        (inside, self.dirty.writing(BTreeSet::from([folder.into()])))
+    }
+
+    /// Waits for a turn to keep a thread busy.
+    pub(crate) async fn busy(&self) -> SemaphorePermit<'_> {
+        self.turns.busy.acquire().await.expect("it is never closed")
+    }
+
+    /// Waits for room for a long text behind the requests that wait for it, unless a model is asked, whose answer takes long.
+    pub(crate) async fn room_for(&self, bytes: usize) -> Option<SemaphorePermit<'_>> {
+        let (room, all) = self.turns.room.get().filter(|_| self.parts.chat.is_none())?;
+        let kibibytes = u32::try_from(bytes >> 10).unwrap_or(u32::MAX);
+        tokio::select! {
+            biased;
+            held = room.acquire_many(kibibytes.min(*all)) => held.ok(),
+            () = self.work.stopping() => None,
+            () = self.parts.clock.sleep(turns::ROOM_WAIT) => None,
+        }
+    }
+}
+
+/// `at` + `by`.
+pub(crate) fn later(at: Timestamp, by: Duration) -> Timestamp {
+    at.plus_millis(i64::try_from(by.as_millis()).unwrap_or(i64::MAX))
+}

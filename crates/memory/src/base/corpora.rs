@@ -1,0 +1,190 @@
+//! The rows of owners: those of recently used ones are cached and always up to date.
+//!
+//! Owns: reading an owner's rows, once for all who want them. Never: ranking (`recall`).
+//!
+//! No change is lost while an owner loads. The owner is registered before its rows are read. From then on it receives
+//! every change; changes during the load are kept and applied on top. A change is sent after it is durable, so a load
+//! that begins later reads it. A change sent earlier is given to the load. For other events (a deletion, a new index)
+//! owners are dropped, together with their unfinished loads.
+
+mod cache;
+mod hot;
+
+use std::sync::Arc;
+
+use model::{Doc, DocKey, DocKind, Message, Owner, Scope, Vector};
+use ports::{FileChanges, Index, Transcripts};
+use text::chain;
+
+pub(crate) use cache::{CorpusCache, OnTheirWay, Ticket};
+pub(crate) use hot::{AcceptedMessages, Hot, corpus_of};
+
+use crate::base::rows::Rows;
+use crate::base::serving::Gauge;
+use crate::error::EngineError;
+use crate::parts::Parts;
+use crate::settings::MemorySettings;
+
+/// Maximum number of repeated loads, if changes invalidate them; then the rows are used anyway.
+const LOADS_MAX: usize = 16;
+
+/// Reads the rows of owners.
+#[derive(Debug)]
+pub(crate) struct Corpora {
+    pub(crate) cache: CorpusCache,
+    transcripts: Arc<dyn Transcripts>,
+    file_changes: Arc<dyn FileChanges>,
+    index: Arc<dyn Index>,
+    pub(crate) rows: Arc<Rows>,
+    pub(crate) gauge: Arc<Gauge>,
+    /// An owner with more rows is not cached.
+    rows_max: usize,
+}
+
+/// An owner's rows, or that they are too many for the cache.
+#[derive(Debug)]
+pub(crate) enum CorpusView {
+    Hot(Arc<Hot>),
+    Large,
+}
+
+impl Corpora {
+    pub(crate) fn new(parts: &Parts, settings: &MemorySettings) -> Self {
+        Self {
+            cache: CorpusCache::new(settings.hot_bytes_max),
+            transcripts: parts.transcripts.clone(),
+            file_changes: parts.file_changes.clone(),
+            index: parts.index.clone(),
+            rows: Arc::new(Rows::new(parts.embedder.clone())),
+            gauge: Arc::new(Gauge::new()),
+            rows_max: settings.hot_rows_max,
+        }
+    }
+
+    /// An owner's rows, loaded if they are not cached.
+    pub(crate) async fn view(&self, scope: &Scope, owner: &Owner) -> Result<CorpusView, EngineError> {
+        // The facts of all projects have no rows of their own.
+        if !self.cache.is_hot(scope, owner) && *scope != Scope::all_projects(&scope.app) {
+            let rows = self.index.count(scope, owner).await?;
+            if rows > self.rows_max {
+                return Ok(CorpusView::Large);
+            }
+        }
+        let mut loads = 0;
+        loop {
+            let hot = self.cache.slot(scope, owner);
+            // Boxed: nearly always the rows are there, and the futures of all use cases stay small.
+            hot.loaded(Box::pin(self.load(scope, &hot))).await?;
+            loads += 1;
+            if self.cache.is_current(scope, &hot) || loads == LOADS_MAX {
+                self.cache.shrink(&hot);
+                return Ok(CorpusView::Hot(hot));
+            }
+        }
+    }
+
+    /// An owner's rows that are entries.
+    pub(crate) async fn entries(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Arc<Doc>>, EngineError> {
+        self.kept(scope, owner, |doc| doc.kind != DocKind::Turn).await
+    }
+
+    /// Some of an owner's rows.
+    pub(crate) async fn kept(
+        &self,
+        scope: &Scope,
+        owner: &Owner,
+        keep: impl Fn(&Doc) -> bool,
+    ) -> Result<Vec<Arc<Doc>>, EngineError> {
+        match self.view(scope, owner).await? {
+            CorpusView::Hot(hot) => {
+                Ok(hot.read(|corpus| corpus.iter().filter(|doc| keep(doc)).cloned().collect()))
+            }
+            CorpusView::Large => {
+                let docs = self.index.load(scope, owner).await?;
+                Ok(docs.into_iter().filter(|doc| keep(doc)).map(Arc::new).collect())
+            }
+        }
+    }
+
+    /// Reads the buffered messages and the rows on their way before the index: rows that leave these are in the index
+    /// already.
+    async fn load(&self, scope: &Scope, hot: &Hot) -> Result<(), EngineError> {
+        loop {
+            let on_their_way = self.cache.on_their_way(scope, hot.owner());
+            let tail = self.transcripts.tail(scope, hot.owner()).await?;
+            let is_everywhere = *scope == Scope::all_projects(&scope.app);
+            let mut docs = if is_everywhere {
+                let facts = self.file_changes.facts(&scope.app, hot.owner()).await?;
+                self.get(facts).await?
+            } else {
+                self.index.load(scope, hot.owner()).await?
+            };
+            tracing::debug!(rows = docs.len(), "read an owner's rows");
+            docs.extend(on_their_way.iter().flat_map(|rows| rows.to_vec()));
+            if is_everywhere {
+                docs.retain(Doc::holds_everywhere);
+            }
+            if !self.gauge.takes_vectors() {
+                for doc in &mut docs {
+                    doc.vector = None;
+                }
+            }
+            let buffered = self.buffered_rows(hot.owner(), &tail).await;
+            if hot.fill(docs, buffered).await? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The rows of these keys, from the owners whose rows are at hand, and from the index.
+    pub(crate) async fn get(&self, keys: Vec<DocKey>) -> Result<Vec<Doc>, EngineError> {
+        let mut docs = Vec::new();
+        let mut elsewhere = Vec::new();
+        for keys in keys.chunk_by(|key, next| (&key.scope, &key.owner) == (&next.scope, &next.owner)) {
+            let hot = self.cache.at_hand(&keys[0].scope, &keys[0].owner);
+            for key in keys {
+                let doc = hot
+                    .as_ref()
+                    .and_then(|hot| hot.read(|corpus| corpus.get(&key.id).cloned()));
+                match doc {
+                    Some(doc) => docs.push(Doc::clone(&doc)),
+                    None => elsewhere.push(key.clone()),
+                }
+            }
+        }
+        if !elsewhere.is_empty() {
+            docs.extend(self.index.get(&elsewhere).await?);
+        }
+        Ok(docs)
+    }
+
+    /// The rows of messages that are not in an episode yet.
+    pub(crate) async fn buffered_rows(&self, owner: &Owner, tail: &[Message]) -> Vec<Doc> {
+        let mut docs: Vec<Doc> = tail
+            .iter()
+            .map(|message| Doc::of_message(message, owner))
+            .collect();
+        if self.may_embed_now()
+            && let Err(error) = self.rows.embed_with(&mut docs, tail).await
+        {
+            tracing::warn!(
+                error = chain(&error),
+                "embedder unavailable; keyword search only for buffered messages"
+            );
+        }
+        docs
+    }
+
+    /// The vectors of messages, if a request may wait for them.
+    pub(crate) async fn vectors_now(&self, messages: &[Message]) -> Option<Vec<Vector>> {
+        if !self.may_embed_now() {
+            return None;
+        }
+        self.rows.of_messages(messages).await.ok()
+    }
+
+    /// Whether a request may wait for an embedding, and the index may see it.
+    fn may_embed_now(&self) -> bool {
+        self.rows.is_instant() && self.gauge.takes_vectors()
+    }
+}

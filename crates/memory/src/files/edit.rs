@@ -1,0 +1,146 @@
+//! A change to one entry, in the file that holds it: its text, or what a person thinks of a skill.
+//!
+//! Owns: finding the file, and what an edit does to provenance. Never: writing Markdown.
+
+use model::{Entry, EntryId, EntryKind, Origin, Owner, PROJECT_ONLY, Scope, SkillStatus};
+use ports::{Edit, VaultError, VaultPath};
+
+use crate::api::EditEntry;
+use crate::base::Base;
+use crate::error::EngineError;
+use crate::files::sync;
+use crate::ids;
+
+/// Changes one entry's text.
+pub(crate) async fn edit(base: &Base, edit: EditEntry) -> Result<(), EngineError> {
+    base.accepting()?;
+    let EditEntry {
+        scope,
+        owner,
+        id,
+        subject,
+        summary,
+        body,
+        project_only,
+    } = edit;
+    let is_rewritten = subject.is_some() || summary.is_some() || body.is_some();
+    if !is_rewritten && project_only.is_none() {
+        return Err(EngineError::Invalid(
+            "an edit must change the subject, the summary, the body or where the memory holds".to_owned(),
+        ));
+    }
+    changed(base, &scope, &owner, &id, |entry| {
+        if let Some(project_only) = project_only {
+            if entry.kind != EntryKind::Fact {
+                return Err(EngineError::Invalid(format!(
+                    "`{id}` is not a fact: only a fact can hold in one project only"
+                )));
+            }
+            entry.labels.retain(|label| label != PROJECT_ONLY);
+            if project_only {
+                entry.labels.push(PROJECT_ONLY.to_owned());
+            }
+        }
+        if let Some(subject) = subject {
+            entry.subject = subject;
+        }
+        if let Some(summary) = summary {
+            entry.summary = summary;
+        }
+        if let Some(body) = body {
+            entry.body = body;
+        }
+        if is_rewritten {
+            // The new text comes neither from a message nor from an extractor.
+            entry.origin = Origin::Hand;
+            entry.author = None;
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// Notes what a person thinks of a skill.
+pub(crate) async fn judge(
+    base: &Base,
+    scope: &Scope,
+    owner: &Owner,
+    id: &EntryId,
+    status: SkillStatus,
+) -> Result<(), EngineError> {
+    base.accepting()?;
+    changed(base, scope, owner, id, |entry| {
+        if entry.kind != EntryKind::Skill {
+            return Err(EngineError::Invalid(format!("`{id}` is not a skill")));
+        }
+        // A skill that was read has a status first.
+        if let Some(first) = entry.labels.first_mut() {
+            status.as_str().clone_into(first);
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// Changes an entry in its file.
+async fn changed(
+    base: &Base,
+    scope: &Scope,
+    owner: &Owner,
+    id: &EntryId,
+    change: impl FnOnce(&mut Entry) -> Result<(), EngineError>,
+) -> Result<(), EngineError> {
+    base.gauge.answering(&*base.parts.clock).await?;
+    let not_found = || EngineError::NotFound {
+        what: "memory",
+        id: id.as_str().to_owned(),
+    };
+    let _alone = base.alone_in(scope).await;
+    let path = path_of(base, scope, owner, id).await?.ok_or_else(not_found)?;
+    let file = base.parts.vault.read(&path).await?.ok_or_else(not_found)?;
+    let standing = file.entries.into_iter().map(|read| read.entry);
+    let mut entry = standing
+        .into_iter()
+        .find(|entry| entry.id == *id || *ids::version_id(&path, entry.id.as_str()) == *id.as_str())
+        .ok_or_else(not_found)?;
+    change(&mut entry)?;
+    let edits = [Edit::Replace(Box::new(entry))];
+    base.parts
+        .vault
+        .edit(&path, &edits)
+        .await
+        .map_err(|error| match error {
+            VaultError::NoEntry { .. } => not_found(),
+            error => error.into(),
+        })?;
+    follow(base, [path]).await
+}
+
+/// The file that holds an entry.
+async fn path_of(
+    base: &Base,
+    scope: &Scope,
+    owner: &Owner,
+    id: &EntryId,
+) -> Result<Option<VaultPath>, EngineError> {
+    let rows = base.corpora.entries(scope, owner).await?;
+    Ok(rows
+        .iter()
+        .find(|doc| *doc.key.id == *id.as_str())
+        .map(|doc| doc.path.clone()))
+}
+
+/// Brings the index up to date with files that were just changed; if it cannot follow now, it will.
+pub(crate) async fn follow(
+    base: &Base,
+    paths: impl IntoIterator<Item = VaultPath>,
+) -> Result<(), EngineError> {
+    let paths: Vec<VaultPath> = paths.into_iter().collect();
+    let followed = sync::files(base, paths.iter().cloned()).await;
+    if followed.is_err() {
+        for path in paths {
+            base.dirty.add(path);
+        }
+    }
+    followed.map(drop)
+}

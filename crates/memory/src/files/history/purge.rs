@@ -1,0 +1,182 @@
+//! Purge: the versions that go when something is forgotten.
+//!
+//! Owns: which versions have, or may repeat, what is forgotten. Never: taking anything out of a file.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use extract::consolidate::page;
+use model::{Entry, EntryKind, MessageId, Owner, Page, Scope, SessionId, SessionKey};
+use ports::{Touching, VaultPath, Version, VersionId, VersionKey, VersionQuery};
+
+use crate::base::Base;
+use crate::base::chronicle::note_files;
+use crate::error::EngineError;
+use crate::words::Words;
+use crate::{derived, ids};
+
+/// What a deletion names of an owner.
+#[derive(Debug, Default)]
+pub(crate) struct Named<'a> {
+    pub(crate) entries: BTreeSet<String>,
+    pub(crate) messages: BTreeSet<MessageId>,
+    pub(crate) session: Option<&'a SessionId>,
+    pub(crate) words: Option<&'a Words>,
+}
+
+impl Named<'_> {
+    /// Whether a version is of something named.
+    fn is_of(&self, version: &Version) -> bool {
+        let VersionKey { path, entry } = &version.key;
+        let is_named = entry.as_ref().is_some_and(|id| {
+            self.entries.contains(id.as_str()) || self.entries.contains(&*ids::version_id(path, id.as_str()))
+        });
+        is_named || self.session.is_some() && version.session.as_ref() == self.session
+    }
+
+    /// Whether an entry was made from something named.
+    fn is_source_of(&self, entry: &Entry) -> bool {
+        let is_made =
+            derived::entry_is_derived(entry) || matches!(entry.kind, EntryKind::Case | EntryKind::Skill);
+        let is_named = |id: &str| self.entries.contains(id);
+        is_made
+            && (entry
+                .sources
+                .iter()
+                .any(|id| self.messages.contains(id) || is_named(id.as_str()))
+                || entry.parent.as_ref().is_some_and(|parent| is_named(&parent.id)))
+    }
+
+    fn has_words(&self, text: &str, entry: Option<&Entry>) -> bool {
+        let Some(words) = self.words else { return false };
+        words.are_in([text]) || entry.is_some_and(|entry| words.are_in_entry(entry))
+    }
+}
+
+fn text_of(version: &Version) -> Option<&str> {
+    version.after.as_ref()?.text.as_deref()
+}
+
+/// Deletes an owner's versions of what is named, of what was made from it, and of pages that repeat either.
+pub(crate) async fn purge_owner(
+    base: &Base,
+    (scope, owner): (&Scope, &Owner),
+    mut named: Named<'_>,
+) -> Result<(), EngineError> {
+    let history = base.chronicle.up_to_date().await?;
+    let all = VersionQuery::Texts(Touching::Owner(scope.clone(), owner.clone()));
+    let versions = history.versions(&all).await?;
+    let vault = &base.parts.vault;
+    let entry_of = |version: &Version| vault.entry_of(&version.key.path, text_of(version)?);
+    let entries: Vec<Option<Entry>> = versions.iter().map(entry_of).collect();
+    for (version, entry) in versions.iter().zip(&entries) {
+        if named.is_of(version) {
+            named
+                .entries
+                .extend(version.key.entry.as_ref().map(|id| id.as_str().to_owned()));
+            let messages = entry.iter().flat_map(|entry| &entry.sources);
+            named.messages.extend(messages.cloned());
+        }
+    }
+    let mut going: BTreeSet<VersionId> = BTreeSet::new();
+    // Of what was made from it, other versions stay.
+    let mut repeating = named.entries.clone();
+    for (version, entry) in versions.iter().zip(&entries) {
+        let has_words = text_of(version).is_some_and(|text| named.has_words(text, entry.as_ref()));
+        let is_made = entry.as_ref().is_some_and(|entry| named.is_source_of(entry));
+        if named.is_of(version) || has_words || is_made {
+            going.insert(version.id);
+            repeating.extend(version.key.entry.as_ref().map(|id| id.as_str().to_owned()));
+        }
+    }
+    going.extend(pages(base, (scope, owner), &versions, &named, &repeating));
+    delete(base, &versions, |version| going.contains(&version.id)).await
+}
+
+async fn delete(
+    base: &Base,
+    versions: &[Version],
+    goes: impl Fn(&Version) -> bool,
+) -> Result<(), EngineError> {
+    let going: Vec<&Version> = versions.iter().filter(|version| goes(version)).collect();
+    let files = going.iter().filter(|version| version.key.entry.is_none());
+    note_files(files.map(|version| version.key.path.clone()));
+    if !going.is_empty() {
+        let history = base.chronicle.up_to_date().await?;
+        history
+            .delete(going.iter().map(|version| version.id).collect())
+            .await?;
+    }
+    Ok(())
+}
+
+/// The versions of an owner's pages that have a line about something that goes. The newest one stays as far as its page does.
+fn pages(
+    base: &Base,
+    (scope, owner): (&Scope, &Owner),
+    versions: &[Version],
+    named: &Named<'_>,
+    repeating: &BTreeSet<String>,
+) -> Vec<VersionId> {
+    let paths = Page::ALL.map(|page| base.parts.pages.path_of(scope, owner, page));
+    let of_pages = versions
+        .iter()
+        .filter(|version| paths.contains(&version.key.path));
+    let newest: BTreeMap<&VaultPath, VersionId> = of_pages
+        .clone()
+        .map(|version| (&version.key.path, version.id))
+        .collect();
+    let gone: BTreeSet<&str> = named.entries.iter().map(String::as_str).collect();
+    let goes = |version: &&Version| {
+        let Some(text) = text_of(version) else {
+            return false;
+        };
+        if newest.get(&version.key.path) == Some(&version.id) {
+            return page::without(text, &gone, |id| !gone.contains(id)).is_some();
+        }
+        let lines = page::lines(text);
+        let mut cites = lines
+            .iter()
+            .filter_map(|line| line.own.as_ref())
+            .flat_map(|own| &own.cites);
+        cites.any(|id| repeating.contains(id.as_str()))
+    };
+    of_pages.filter(goes).map(|version| version.id).collect()
+}
+
+/// Deletes what the history has of a session, of one owner or of all in its scope.
+pub(crate) async fn purge_session(
+    base: &Base,
+    session: &SessionKey,
+    owner: Option<&Owner>,
+) -> Result<(), EngineError> {
+    let scope = &session.scope;
+    let touching = match owner {
+        Some(owner) => Touching::Owner(scope.clone(), owner.clone()),
+        None => Touching::Scope(scope.clone()),
+    };
+    let history = base.chronicle.up_to_date().await?;
+    let versions = history.versions(&VersionQuery::Touching(touching)).await?;
+    let of_session = versions
+        .into_iter()
+        .filter(|version| version.session.as_ref() == Some(&session.session));
+    let owners: BTreeSet<(Scope, Owner)> = of_session.filter_map(|version| version.owner).collect();
+    for (scope, owner) in &owners {
+        let named = Named {
+            session: Some(&session.session),
+            ..Named::default()
+        };
+        purge_owner(base, (scope, owner), named).await?;
+    }
+    Ok(())
+}
+
+/// Deletes the versions that go, among some.
+pub(crate) async fn purge(
+    base: &Base,
+    among: VersionQuery,
+    goes: impl Fn(&Version) -> bool,
+) -> Result<(), EngineError> {
+    let history = base.chronicle.up_to_date().await?;
+    let versions = history.versions(&among).await?;
+    delete(base, &versions, goes).await
+}

@@ -1,0 +1,258 @@
+//! A new index from the vault, beside the live one, swapped in when it is whole.
+//!
+//! Owns: that no record ever claims what the live index does not hold, before, during and after the swap. Never:
+//! stopping anybody for longer than the swap takes.
+//!
+//! Until the swap everything is written to the live index as usual. Right before it, with the gate held alone, every
+//! file that changed since it was read for the new index gets a record that fits no file, so that it must be looked at
+//! again, by this process or by the next one. Then the swap, then that look.
+
+mod swap;
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
+
+use futures::StreamExt;
+use futures::future::BoxFuture;
+use futures::stream::FuturesOrdered;
+use model::{Doc, DocKey};
+use ports::{EmbedError, FileRecord, FileStat, IndexStage, ParsedFile, VaultPath};
+use text::chain;
+
+use crate::api::{OnProgress, Progress, Synced};
+use crate::base::records::mark;
+use crate::base::serving::Serving;
+use crate::base::{Base, records};
+use crate::error::EngineError;
+use crate::files::sync;
+
+/// Rows that are embedded and added together.
+const ROWS: usize = 1_024;
+/// Batches that are embedded at a time.
+const BATCHES: usize = 2;
+
+/// Handling of missing vectors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum VectorMode {
+    /// The live index still answers: the new one must have vectors, or the rebuild fails.
+    Must,
+    /// Nothing answers meanwhile: better without them than not at all. They follow.
+    MayFollow,
+    /// Nothing answers meanwhile, and the model is slow: they follow.
+    Follow,
+}
+
+/// Rows on their way through the embedder.
+type EmbeddedRows = BoxFuture<'static, Result<(Vec<Doc>, Result<(), EmbedError>), EngineError>>;
+
+/// A new index under way.
+struct Build<'a> {
+    base: &'a Arc<Base>,
+    on: Option<OnProgress>,
+    stage: Box<dyn IndexStage>,
+    vectors: VectorMode,
+    embedding: FuturesOrdered<EmbeddedRows>,
+    waiting: Vec<Doc>,
+    /// Rows that are in the new index; a second entry of the same id is not added twice.
+    seen: HashSet<DocKey>,
+    /// Every file as it was read.
+    files: BTreeMap<VaultPath, FileRecord>,
+    /// Files that could not be read.
+    unread: BTreeSet<VaultPath>,
+    /// Some rows have no vectors.
+    is_bare: bool,
+    synced: Synced,
+    meter: RebuildMeter,
+}
+
+/// A new index that holds every row.
+struct Whole<'a> {
+    base: &'a Arc<Base>,
+    stage: Box<dyn IndexStage>,
+    files: BTreeMap<VaultPath, FileRecord>,
+    unread: BTreeSet<VaultPath>,
+    is_bare: bool,
+    synced: Synced,
+}
+
+/// How far it is; the rows still to come are estimated from the bytes still to come.
+#[derive(Debug, Default)]
+struct RebuildMeter {
+    bytes_total: u64,
+    bytes_read: u64,
+    rows_read: usize,
+    rows_done: usize,
+}
+
+/// Builds a new index from the vault and swaps it in.
+pub(crate) async fn rebuild(base: &Arc<Base>, on: Option<OnProgress>) -> Result<Synced, EngineError> {
+    base.accepting()?;
+    let _one = base.rebuilding.lock().await;
+    let built = build(base, on).await;
+    base.gauge.set_progress(None);
+    built
+}
+
+async fn build(base: &Arc<Base>, on: Option<OnProgress>) -> Result<Synced, EngineError> {
+    let stage = base.parts.index.stage(base.parts.embedder.id()).await?;
+    let vectors = match base.gauge.now() {
+        Serving::Ready | Serving::Words => VectorMode::Must,
+        _ if base.parts.embedder.is_instant() => VectorMode::MayFollow,
+        _ => VectorMode::Follow,
+    };
+    let stats = base.parts.vault.scan().await?;
+    base.parts.vault.is_present().await?;
+    let meter = RebuildMeter {
+        bytes_total: stats.iter().map(|stat| stat.bytes).sum(),
+        ..RebuildMeter::default()
+    };
+    let mut build = Build {
+        base,
+        on,
+        stage,
+        vectors,
+        embedding: FuturesOrdered::new(),
+        waiting: Vec::new(),
+        seen: HashSet::new(),
+        files: BTreeMap::new(),
+        unread: BTreeSet::new(),
+        is_bare: false,
+        synced: Synced::default(),
+        meter,
+    };
+    for stat in first_recorded_first(base, stats).await? {
+        base.accepting()?;
+        match base.parts.vault.read(&stat.path).await {
+            Ok(Some(file)) => build.take(file).await?,
+            Ok(None) => {}
+            Err(error) => {
+                // One unreadable file does not stop the rebuild; the sync after the swap reports it.
+                tracing::warn!(
+                    path = &*stat.path,
+                    error = chain(&error),
+                    "unreadable file; the new index leaves it out"
+                );
+                build.unread.insert(stat.path);
+            }
+        }
+    }
+    build.embed_waiting(0).await?;
+    build.whole().swap_in().await
+}
+
+/// Files that hold all their rows, in order of path, before those that share some, the first recorded one first: so that each
+/// row has the holder that it had.
+async fn first_recorded_first(base: &Base, stats: Vec<FileStat>) -> Result<Vec<FileStat>, EngineError> {
+    let sharing = base.records.sharing(None).await?;
+    let place = |stat: &FileStat| sharing.iter().position(|path| *path == stat.path);
+    let mut stats: Vec<_> = stats.into_iter().map(|stat| (place(&stat), stat)).collect();
+    stats.sort_by_key(|(place, _)| *place);
+    Ok(stats.into_iter().map(|(_, stat)| stat).collect())
+}
+
+impl<'a> Build<'a> {
+    fn whole(self) -> Whole<'a> {
+        Whole {
+            base: self.base,
+            stage: self.stage,
+            files: self.files,
+            unread: self.unread,
+            is_bare: self.is_bare,
+            synced: self.synced,
+        }
+    }
+
+    async fn take(&mut self, file: ParsedFile) -> Result<(), EngineError> {
+        self.meter.bytes_read += file.stat.bytes;
+        self.synced.files += 1;
+        self.synced.entries_added += file.entries.len();
+        let mut marks = Vec::new();
+        let mut rows = Vec::new();
+        for read in &file.entries {
+            let docs = sync::rows_of(read, &file.stat.path, &self.base.settings.zone);
+            marks.push(mark(read, &docs));
+            rows.extend(docs);
+        }
+        if rows.iter().any(|doc| self.seen.contains(&doc.key)) {
+            // Another file holds some of it: the sync after the swap decides.
+            self.unread.insert(file.stat.path.clone());
+            return Ok(());
+        }
+        let is_new = |doc: &Doc| self.seen.insert(doc.key.clone());
+        self.waiting.extend(rows.into_iter().filter(is_new));
+        let record = records::of_file(&file, marks, None);
+        self.synced.broken += usize::from(record.problem.is_some());
+        self.files.insert(record.stat.path.clone(), record);
+        self.embed_waiting(ROWS).await
+    }
+
+    /// Embeds rows if more than this number wait, and adds those that are done; with 0, all of them.
+    async fn embed_waiting(&mut self, rows_max: usize) -> Result<(), EngineError> {
+        while self.waiting.len() > rows_max {
+            let rest = self.waiting.split_off(self.waiting.len().min(ROWS));
+            let docs = std::mem::replace(&mut self.waiting, rest);
+            self.meter.rows_read += docs.len();
+            self.embedding.push_back(self.embed(docs));
+            if self.embedding.len() >= BATCHES {
+                self.add_next().await?;
+            }
+        }
+        while rows_max == 0 && !self.embedding.is_empty() {
+            self.add_next().await?;
+        }
+        Ok(())
+    }
+
+    fn embed(&self, mut docs: Vec<Doc>) -> EmbeddedRows {
+        if self.vectors == VectorMode::Follow {
+            return Box::pin(async { Ok((docs, Ok(()))) });
+        }
+        let base = self.base.clone();
+        Box::pin(async move {
+            let own = base.clone();
+            let work = async move {
+                let done = own.rows.embed_docs(&mut docs).await;
+                (docs, done)
+            };
+            base.work.run(work).await
+        })
+    }
+
+    async fn add_next(&mut self) -> Result<(), EngineError> {
+        let Some(embedded) = self.embedding.next().await else {
+            return Ok(());
+        };
+        let (docs, done) = embedded?;
+        match done {
+            Ok(()) => self.is_bare |= self.vectors == VectorMode::Follow,
+            Err(error) if self.vectors == VectorMode::Must => return Err(error.into()),
+            Err(error) => {
+                tracing::warn!(
+                    error = chain(&error),
+                    "embedder unavailable; the new index gets its vectors later"
+                );
+                self.is_bare = true;
+            }
+        }
+        self.stage.add(&docs).await?;
+        self.meter.rows_done += docs.len();
+        let progress = self.meter.progress();
+        self.base.gauge.set_progress(Some(progress));
+        if let Some(tell) = &self.on {
+            tell(progress);
+        }
+        Ok(())
+    }
+}
+
+impl RebuildMeter {
+    fn progress(&self) -> Progress {
+        let to_come = u128::from(self.bytes_total.saturating_sub(self.bytes_read));
+        let estimate = self.rows_read as u128 * to_come / u128::from(self.bytes_read.max(1));
+        let total = self.rows_read + usize::try_from(estimate).unwrap_or(0);
+        Progress {
+            done: self.rows_done,
+            total: total.max(self.rows_done),
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! The moment in which the new index takes the old one's place.
+//!
+//! Owns: the order records, swap, look again. Never: building.
+
+use std::collections::BTreeSet;
+
+use futures::future::try_join_all;
+use ports::{FileMark, FileRecord, VaultChange, VaultPath};
+use text::chain;
+
+use super::Whole;
+use crate::api::Synced;
+use crate::base::records::unfitting;
+use crate::base::serving::Serving;
+use crate::error::EngineError;
+use crate::files::history::UNKNOWN;
+use crate::files::{history, sync};
+
+/// Records read at a time.
+const RECORDS: usize = 64;
+
+impl Whole<'_> {
+    /// Swaps the new index in. No write runs in the meantime, and searches without cached rows wait.
+    pub(super) async fn swap_in(self) -> Result<Synced, EngineError> {
+        let base = self.base;
+        let _alone = base.gate.alone().await;
+        let (before_swap, after_swap, mut again) = self.records().await?;
+        let humbled: Vec<_> = before_swap
+            .iter()
+            .map(|record| record.stat.path.clone())
+            .collect();
+        base.records.put_all(before_swap).await?;
+        let before = base.gauge.now();
+        base.gauge.set(Serving::Swapping);
+        if let Err(error) = self.stage.publish().await {
+            base.gauge.set(before);
+            again.extend(humbled);
+            base.dirty.add_all(VaultChange {
+                paths: again,
+                ..VaultChange::default()
+            });
+            return Err(error.into());
+        }
+        base.records.put_all(after_swap).await?;
+        if self.is_bare {
+            base.dirty.add_all(VaultChange {
+                paths: again,
+                ..VaultChange::default()
+            });
+        } else if let Err(error) = sync::files(base, again.iter().cloned()).await {
+            tracing::warn!(
+                error = chain(&error),
+                "cannot index the changes made during the rebuild; retrying later"
+            );
+            base.dirty.add_all(VaultChange {
+                paths: again,
+                ..VaultChange::default()
+            });
+        }
+        base.corpora.cache.let_all_go();
+        base.gauge.set(Serving::Ready);
+        Ok(self.synced)
+    }
+
+    /// The records of files of which the two indexes have different rows: before the swap they claim nothing that the old
+    /// index may lack, for the process may end there, and after it what the new one has. And the files to look at then.
+    async fn records(&self) -> Result<(Vec<FileRecord>, Vec<FileRecord>, BTreeSet<VaultPath>), EngineError> {
+        let mut new: BTreeSet<&VaultPath> = self.files.keys().collect();
+        let mut changed = Vec::new();
+        for stat in self.base.records.stats().await? {
+            new.remove(&stat.path);
+            // Of a broken file the old index may hold entries that cannot be read now, and the record claims them.
+            let is_same = |file: &FileRecord| file.stat == stat && file.problem.is_none();
+            if self.is_bare || !self.files.get(&stat.path).is_some_and(is_same) {
+                changed.push(stat.path);
+            }
+        }
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        for some in changed.chunks(RECORDS) {
+            let recorded = try_join_all(some.iter().map(|path| self.base.records.record(path))).await?;
+            for record in recorded.into_iter().flatten() {
+                if self
+                    .files
+                    .get(&record.stat.path)
+                    .is_none_or(|file| file.stat != record.stat)
+                {
+                    self.find(&record.stat.path, Some(&record)).await?;
+                }
+                if !self.is_bare {
+                    after.push(self.humble(record.clone(), false));
+                }
+                before.push(self.humble(record, true));
+            }
+        }
+        let mut again = self.unread.clone();
+        again.extend(changed);
+        for path in new {
+            self.find(path, None).await?;
+            let record = self.files[path].clone();
+            if self.is_bare {
+                again.insert(path.clone());
+            } else {
+                after.push(record.clone());
+            }
+            before.push(self.humble(record, true));
+        }
+        // Files that a person saved after they were read, whose change may not be seen yet.
+        for stat in self.base.parts.vault.scan().await? {
+            if self.files.get(&stat.path).is_none_or(|file| file.stat != stat) {
+                again.insert(stat.path);
+            }
+        }
+        Ok((before, after, again))
+    }
+
+    /// Tells the history how a file differs from its record, before a new record hides it. One that cannot be read is told later.
+    async fn find(&self, path: &VaultPath, record: Option<&FileRecord>) -> Result<(), EngineError> {
+        let Ok(file) = self.base.parts.vault.read(path).await else {
+            return Ok(());
+        };
+        history::find(self.base, std::iter::once((path, file.as_ref(), record))).await
+    }
+
+    /// A record that fits no file: it claims no entry that an index may lack, but keeps those that may have to be removed.
+    fn humble(&self, recorded: FileRecord, claims_nothing: bool) -> FileRecord {
+        let read = self.files.get(&recorded.stat.path);
+        let mut marks = read.map_or_else(Vec::new, |file| file.marks.clone());
+        if claims_nothing {
+            for mark in &mut marks {
+                mark.digest = UNKNOWN;
+            }
+        }
+        let known: BTreeSet<_> = marks.iter().map(|mark| mark.entry.clone()).collect();
+        let others = recorded
+            .marks
+            .into_iter()
+            .filter(|mark| !known.contains(&mark.entry));
+        marks.extend(others.map(|mark| FileMark {
+            digest: UNKNOWN,
+            ..mark
+        }));
+        let stat = unfitting(&recorded.stat.path);
+        FileRecord {
+            stat,
+            marks,
+            ..recorded
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Purges deleted memories from the index's files, not only from its rows; a note on disk stays until this is done.
+//!
+//! Owns: when that note may go. Never: how files are rid of words (`Index::erase`).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use ports::{Clock, Index, IndexError};
+use text::chain;
+
+use crate::base::Base;
+use crate::base::writer::IndexWriter;
+use crate::error::EngineError;
+use crate::files::history;
+use crate::runtime::signal::Signal;
+
+/// How long a removal waits for others that are under way: one pass over the files does for all, and while it runs no other can
+/// remove anything.
+const OTHERS: Duration = Duration::from_secs(1);
+
+/// The deletions whose text must leave the files.
+#[derive(Debug)]
+pub(crate) struct Erasing {
+    index: Arc<dyn Index>,
+    writer: IndexWriter,
+    clock: Arc<dyn Clock>,
+    state: Mutex<ErasureState>,
+    /// How many have begun and have not yet removed what they are to remove.
+    under_way: Signal<usize>,
+    /// One at a time writes the note.
+    note: tokio::sync::Mutex<()>,
+}
+
+#[derive(Debug)]
+struct ErasureState {
+    open: usize,
+    /// The files may contain deleted text that no running deletion will purge; true until the note was read.
+    is_due: bool,
+}
+
+/// Guard of a removal; dropped unsettled, it leaves the files due.
+#[derive(Debug)]
+pub(crate) struct Removing<'a> {
+    erasing: &'a Erasing,
+    is_under_way: bool,
+    is_settled: bool,
+}
+
+impl Erasing {
+    pub(crate) fn new(base: &Base) -> Self {
+        let (open, is_due) = (0, true);
+        Self {
+            index: base.parts.index.clone(),
+            writer: base.writer.clone(),
+            clock: base.parts.clock.clone(),
+            state: Mutex::new(ErasureState { open, is_due }),
+            under_way: Signal::new(0),
+            note: tokio::sync::Mutex::default(),
+        }
+    }
+
+    /// To be called before the first row is removed.
+    async fn begin(&self) -> Removing<'_> {
+        let _note = self.note.lock().await;
+        self.state.lock().open += 1;
+        self.under_way.set_if(|count| {
+            *count += 1;
+            false
+        });
+        let removing = Removing {
+            erasing: self,
+            is_under_way: true,
+            is_settled: false,
+        };
+        warn(self.index.owe_erasing(true).await);
+        removing
+    }
+
+    /// Does what an earlier process owed.
+    pub(crate) async fn finish_earlier(&self) {
+        if !self.index.owes_erasing().await {
+            let mut state = self.state.lock();
+            state.is_due &= state.open > 0;
+        } else if self.writer.erase().await.is_ok() {
+            self.strike_out(true).await;
+        }
+    }
+
+    /// Removes the note when no deletion runs and the files contain nothing deleted.
+    async fn strike_out(&self, is_erased: bool) {
+        let _note = self.note.lock().await;
+        let is_nothing_left = {
+            let mut state = self.state.lock();
+            state.is_due &= !is_erased || state.open > 0;
+            state.open == 0 && !state.is_due
+        };
+        if is_nothing_left {
+            warn(self.index.owe_erasing(false).await);
+        }
+    }
+}
+
+impl Removing<'_> {
+    /// Takes what was removed out of the files; returns when it is done, or when it failed and stays owed.
+    async fn erase(mut self) {
+        self.has_removed();
+        let erasing = self.erasing;
+        tokio::select! {
+            biased;
+            _ = erasing.under_way.wait_for(|count| *count == 0) => {}
+            () = erasing.clock.sleep(OTHERS) => {}
+        }
+        if erasing.writer.erase().await.is_ok() {
+            self.is_settled = true;
+            drop(self);
+            erasing.strike_out(true).await;
+        }
+    }
+
+    /// Settles a removal that removed nothing. Erases what an earlier removal left due, so that a repeated request finishes it.
+    async fn forgive(mut self) {
+        self.is_settled = true;
+        let erasing = self.erasing;
+        drop(self);
+        let is_due = erasing.state.lock().is_due;
+        if !is_due {
+            erasing.strike_out(false).await;
+        } else if erasing.index.owes_erasing().await && erasing.writer.erase().await.is_ok() {
+            erasing.strike_out(true).await;
+        }
+    }
+
+    fn has_removed(&mut self) {
+        if std::mem::take(&mut self.is_under_way) {
+            self.erasing.under_way.set_if(|count| {
+                *count -= 1;
+                true
+            });
+        }
+    }
+}
+
+impl Drop for Removing<'_> {
+    fn drop(&mut self) {
+        self.has_removed();
+        let mut state = self.erasing.state.lock();
+        state.open -= 1;
+        state.is_due |= !self.is_settled;
+    }
+}
+
+/// Deletes for good: afterwards no file of the index and of the history contains the deleted text. If nothing was deleted,
+/// nothing is rewritten. Returns also whether the history that an earlier version kept is gone.
+pub(crate) async fn erased<T, E: From<EngineError>>(
+    base: &Base,
+    erasing: &Erasing,
+    work: impl Future<Output = Result<(T, bool), E>>,
+) -> Result<(T, bool), E> {
+    let removing = erasing.begin().await;
+    let (done, old_history) = match history::forgetting(base, work).await {
+        Ok((done, old_history)) => (done, old_history),
+        Err(error) => (Err(error.into()), false),
+    };
+    if let Ok((done, false)) = done {
+        let ((), erased) = tokio::join!(removing.forgive(), history::erased(base));
+        erased?;
+        return Ok((done, old_history));
+    }
+    // Of what failed midway something may be gone.
+    let ((), erased) = tokio::join!(removing.erase(), history::erased(base));
+    let (done, _) = done?;
+    erased?;
+    let deleted = base
+        .parts
+        .vault
+        .delete_old_history()
+        .await
+        .map_err(EngineError::from)?;
+    Ok((done, old_history || deleted))
+}
+
+fn warn(noted: Result<(), IndexError>) {
+    if let Err(error) = noted {
+        tracing::warn!(
+            error = chain(&error),
+            "cannot record whether deleted text must still be purged from the index files"
+        );
+    }
+}

@@ -1,0 +1,422 @@
+//! Forgetting: gone from the ledger, the vault, the index, every search and the vault's history, and never back.
+//!
+//! Owns: the order ledger, vault, index, record, history and files, in which nothing can come back. After the sweep of
+//! the ledger no job can write it again; after the gate was held alone, no write of it is running. Never: the meaning
+//! of a sweep (`ledger`).
+//!
+//! Every step can run again, so `unfinished` finishes a deletion that stopped midway. Entries removed from the vault leave the
+//! index with the next sync in any case.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use model::{
+    Doc, DocKey, DocKind, EntryId, EntryKind, Message, MessageId, Owner, OwnerKind, Scope, SessionKey,
+};
+use ports::{Edit, Forgotten, JobState, Sweep, Touching, VaultError, VersionQuery};
+
+use crate::api::{Forget, Forgot, WordsTarget};
+use crate::base::Base;
+use crate::error::EngineError;
+use crate::files::history::Named;
+use crate::files::{edit, history, pages, removal, sync};
+use crate::forgetting::by_words::{Owned, WordsPlan};
+use crate::forgetting::state::Forgetting;
+use crate::forgetting::{by_words, erasure};
+use crate::searching::list;
+use crate::words::Words;
+use crate::{derived, ids};
+
+/// The result, and whether anything was deleted at all.
+type Taken = Result<(Forgot, bool), EngineError>;
+
+/// Forgets, without a note of it.
+pub(crate) async fn once(forgetting: &Forgetting, forget: Forget) -> Result<Forgot, EngineError> {
+    let base = &forgetting.base;
+    base.accepting()?;
+    base.gauge.usable(&*base.parts.clock).await?;
+    let scope = forget.scope().clone();
+    let taken = async {
+        let taken = match forget {
+            Forget::Session(session) => forget_session(forgetting, &session).await,
+            Forget::Owner(scope, owner) => forget_owner(base, &scope, &owner).await,
+            Forget::OwnerInSession(session, owner) => forget_part(forgetting, &session, &owner).await,
+            Forget::Entries(scope, owner, ids) => forget_entries(base, &scope, &owner, ids).await,
+            Forget::Words(target) => forget_words(forgetting, &target).await,
+        };
+        // Also after a failure: no search may find swept messages.
+        base.corpora.cache.let_go(&scope);
+        base.jobs.forget_stuck();
+        taken
+    };
+    removed_copies(base, async {
+        let (forgot, old_history) = erasure::erased(base, &forgetting.erasing, Box::pin(taken)).await?;
+        Ok(Forgot {
+            old_history,
+            ..forgot
+        })
+    })
+    .await
+}
+
+/// A deletion, with the number of copies that the ledger removed for it.
+async fn removed_copies(
+    base: &Base,
+    deletion: impl Future<Output = Result<Forgot, EngineError>>,
+) -> Result<Forgot, EngineError> {
+    let count = async || base.parts.retention.copies().await.map_or(0, |days| days.len());
+    let before = count().await;
+    let mut forgot = deletion.await?;
+    forgot.copies = before.saturating_sub(count().await);
+    Ok(forgot)
+}
+
+async fn forget_session(forgetting: &Forgetting, session: &SessionKey) -> Taken {
+    let base = &forgetting.base;
+    // Nothing new of the session is cut meanwhile.
+    let _held = forgetting.intake.sessions.lock(session).await;
+    let swept = sweep(base, Sweep::Session(session.clone())).await?;
+    let _alone = base.alone_in(&session.scope).await;
+    // Entries that are in the vault but not yet in the index must be found too.
+    sync::tenant_alone(base, &session.scope).await?;
+    let owners = owners_of(base, &session.scope).await?;
+    history::purge_session(base, session, None).await?;
+    let forgot = told_of_session(base, session, owners, swept).await?;
+    Ok(any(forgot))
+}
+
+/// With whether there was anything.
+fn any(forgot: Forgot) -> (Forgot, bool) {
+    let is_any = forgot.entries + forgot.messages + forgot.conversations > 0;
+    (forgot, is_any)
+}
+
+async fn forget_part(forgetting: &Forgetting, session: &SessionKey, owner: &Owner) -> Taken {
+    let base = &forgetting.base;
+    let _held = forgetting.intake.sessions.lock(session).await;
+    let swept = sweep(base, Sweep::OwnerInSession(session.clone(), owner.clone())).await?;
+    let _alone = base.alone_in(&session.scope).await;
+    sync::tenant_alone(base, &session.scope).await?;
+    history::purge_session(base, session, Some(owner)).await?;
+    let is_of_session = |doc: &Doc| doc.session.as_ref() == Some(&session.session);
+    let cases = forget_cases(base, &session.scope, is_of_session).await?;
+    let forgot = told_of_session(base, session, [owner.clone()].into(), swept).await?;
+    Ok(any(Forgot {
+        entries: forgot.entries + cases,
+        ..forgot
+    }))
+}
+
+/// Deletes what agents learnt from deleted work: it quotes the people who asked for the work. Of the possible cases, it
+/// deletes those with a message that is no longer in the ledger: another case can come from a lost ledger. Returns the
+/// number of cases, with what follows them. The caller has the tenant alone.
+async fn forget_cases(
+    base: &Base,
+    scope: &Scope,
+    may_be_of_it: impl Fn(&Doc) -> bool,
+) -> Result<usize, EngineError> {
+    let owners = owners_of(base, scope).await?.into_iter();
+    let mut count = 0;
+    for agent in owners.filter(|owner| owner.kind == OwnerKind::Agent) {
+        let rows = base.corpora.entries(scope, &agent).await?;
+        let rows: Vec<&Doc> = rows.iter().map(|doc| &**doc).collect();
+        let mut told = Vec::new();
+        for doc in rows
+            .iter()
+            .filter(|doc| doc.kind == DocKind::Entry(EntryKind::Case) && may_be_of_it(doc))
+        {
+            let kept = base.parts.transcripts.messages(scope, &doc.sources).await?;
+            if kept.len() < doc.sources.len() {
+                told.push(*doc);
+            }
+        }
+        let (cases, paths) = removal::forget_told(base, (scope, &agent), &rows, &told).await?;
+        edit::follow(base, paths).await?;
+        count += cases;
+    }
+    Ok(count)
+}
+
+/// Deletes from the vault the memories of some owners about a swept session.
+async fn told_of_session(
+    base: &Base,
+    session: &SessionKey,
+    owners: BTreeSet<Owner>,
+    swept: Forgotten,
+) -> Result<Forgot, EngineError> {
+    let mut entries = 0;
+    let mut paths = BTreeSet::new();
+    for owner in owners {
+        let rows = base.parts.index.load(&session.scope, &owner).await?;
+        let told = rows.iter().filter(|doc| doc.kind != DocKind::Turn);
+        let mut told: Vec<&Doc> = told
+            .filter(|doc| doc.session.as_ref() == Some(&session.session))
+            .collect();
+        let rows: Vec<&Doc> = rows.iter().collect();
+        for (doc, messages) in derived::orphans(&rows) {
+            let kept = base.parts.transcripts.messages(&session.scope, &messages).await?;
+            if kept.len() < messages.len() && !told.iter().any(|one| one.key == doc.key) {
+                told.push(doc);
+            }
+        }
+        let (count, changed) = removal::forget_told(base, (&session.scope, &owner), &rows, &told).await?;
+        entries += count;
+        paths.extend(changed);
+    }
+    edit::follow(base, paths).await?;
+    Ok(Forgot {
+        entries,
+        messages: swept.messages,
+        conversations: swept.conversations,
+        ..Forgot::default()
+    })
+}
+
+async fn forget_owner(base: &Base, scope: &Scope, owner: &Owner) -> Taken {
+    let swept = sweep(base, Sweep::Owner(scope.clone(), owner.clone())).await?;
+    let _alone = base.alone_in(scope).await;
+    let is_of_theirs = |doc: &Doc| doc.senders.contains(&owner.id);
+    let cases = forget_cases(base, scope, is_of_theirs).await?;
+    let has_pages = pages::has_any(base, scope, owner).await?;
+    let all = VersionQuery::Touching(Touching::Owner(scope.clone(), owner.clone()));
+    history::purge(base, all, |_| true).await?;
+    base.parts.pages.remove_pages(scope, owner).await?;
+    let paths = base.parts.vault.remove(scope, Some(owner)).await?;
+    let rows = base.parts.index.load(scope, owner).await?;
+    let entries = cases + rows.iter().filter(|doc| doc.kind != DocKind::Turn).count();
+    history::going(base, (scope, owner), rows.iter()).await?;
+    let keys: Vec<DocKey> = rows.into_iter().map(|doc| doc.key).collect();
+    let is_any = has_pages || !paths.is_empty() || !keys.is_empty();
+    base.writer.apply(Vec::new(), keys).await?;
+    base.records.drop_paths(&paths).await?;
+    let (forgot, is_told) = any(Forgot {
+        entries,
+        messages: swept.messages,
+        conversations: swept.conversations,
+        ..Forgot::default()
+    });
+    Ok((forgot, is_any || is_told))
+}
+
+async fn forget_entries(base: &Base, scope: &Scope, owner: &Owner, ids: Vec<EntryId>) -> Taken {
+    for doc in asked_for(base, scope, owner, &ids).await? {
+        finished_writing(base, scope, &doc).await?;
+    }
+    let _alone = base.alone_in(scope).await;
+    let all = base.corpora.entries(scope, owner).await?;
+    let all: Vec<&Doc> = all.iter().map(|doc| &**doc).collect();
+    let asked: BTreeSet<&str> = ids.iter().map(EntryId::as_str).collect();
+    let rows: Vec<&Doc> = all
+        .iter()
+        .copied()
+        .filter(|doc| asked.contains(&*doc.key.id))
+        .collect();
+    let mut forgot = Forgot::default();
+    let mut swept_cells = BTreeSet::new();
+    for doc in rows
+        .iter()
+        .filter(|doc| doc.kind == DocKind::Entry(EntryKind::Episode))
+    {
+        if is_alone_with(base, scope, owner, doc).await? {
+            let swept = sweep(base, Sweep::Messages(scope.clone(), doc.sources.clone())).await?;
+            forgot.messages += swept.messages;
+            swept_cells.extend(ids::cell_of_parent(doc.parent.as_ref()));
+        }
+    }
+    if !swept_cells.is_empty() {
+        let is_of_cell = |doc: &Doc| {
+            ids::cell_of_parent(doc.parent.as_ref()).is_some_and(|cell| swept_cells.contains(&cell))
+        };
+        forgot.entries = forget_cases(base, scope, is_of_cell).await?;
+    }
+    let (entries, paths) = removal::forget_told(base, (scope, owner), &all, &rows).await?;
+    forgot.entries += entries;
+    edit::follow(base, paths).await?;
+    let found: BTreeSet<&str> = rows.iter().map(|doc| &*doc.key.id).collect();
+    forgot.missing = ids
+        .into_iter()
+        .filter(|id| !found.contains(id.as_str()))
+        .collect();
+    Ok(any(forgot))
+}
+
+async fn forget_words(forgetting: &Forgetting, target: &WordsTarget) -> Taken {
+    let base = &forgetting.base;
+    let WordsTarget { scope, owner, .. } = target;
+    let words = Words::parse(&target.words)?;
+    let mut messages = by_words::write_shared(&forgetting.intake, target, &words).await?;
+    let _alone = base.alone_in(scope).await;
+    sync::tenant_alone(base, scope).await?;
+    let owned = by_words::owned(base, target, &words).await?;
+    let plan = by_words::plan(&owned, &words, target, &base.settings.zone);
+    let swept = erasable(base, target, &owned, &plan).await?;
+    let mut is_any = !plan.rewritten.is_empty();
+    is_any |= untitle(base, &owned, &words).await?;
+    if !swept.is_empty() {
+        let ids = swept.iter().cloned().collect();
+        sweep(base, Sweep::Messages(scope.clone(), ids)).await?;
+    }
+    messages.extend(plan.messages.iter().map(|message| message.id.clone()));
+    let is_swept = |doc: &Doc| doc.sources.iter().any(|source| swept.contains(source));
+    let cases = forget_cases(base, scope, is_swept).await?;
+    is_any |= pages::forget_words(base, (scope, owner), &words).await?;
+    let rows: Vec<&Doc> = plan.rows.iter().collect();
+    let told: Vec<&Doc> = plan
+        .rows
+        .iter()
+        .filter(|row| plan.told.contains(&*row.key.id))
+        .collect();
+    let named = Named {
+        messages: plan.messages.iter().map(|message| message.id.clone()).collect(),
+        words: Some(&words),
+        ..Named::default()
+    };
+    history::purge_owner(base, (scope, owner), named).await?;
+    let (entries, mut paths) = removal::forget_told(base, (scope, owner), &rows, &told).await?;
+    // Last: until then a repetition finds in them which messages went.
+    for (path, entry) in &plan.rewritten {
+        let edit = Edit::Replace(Box::new(entry.clone()));
+        match base.parts.vault.edit(path, &[edit]).await {
+            // A person took it out meanwhile.
+            Ok(_) | Err(VaultError::NoEntry { .. }) => paths.insert(path.clone()),
+            Err(error) => return Err(error.into()),
+        };
+    }
+    edit::follow(base, paths).await?;
+    let (forgot, is_told) = any(Forgot {
+        entries: entries + cases,
+        messages: messages.len(),
+        rewritten: plan.rewritten.len(),
+        ..Forgot::default()
+    });
+    Ok((forgot, is_any || is_told))
+}
+
+/// The messages of a plan that the ledger need not keep for another owner.
+async fn erasable(
+    base: &Base,
+    target: &WordsTarget,
+    owned: &Owned,
+    plan: &WordsPlan,
+) -> Result<BTreeSet<MessageId>, EngineError> {
+    let is_told = |message: &&Message| plan.told.contains(message.id.as_str());
+    let is_own = |message: &&Message| {
+        message.sender == target.owner.id || !by_words::is_shared(owned, &message.session, &target.owner)
+    };
+    let tail = owned.tail.iter().filter(is_told).filter(is_own);
+    let mut erasable: BTreeSet<MessageId> = tail.map(|message| message.id.clone()).collect();
+    for (path, entry) in &owned.entries {
+        let told: Vec<&Message> = entry.turns.iter().filter(is_told).collect();
+        if told.is_empty() || ids::cell_of_parent(entry.parent.as_ref()).is_none() {
+            continue;
+        }
+        if let Some(doc) = Doc::of_entry(entry, path).first()
+            && is_alone_with(base, &target.scope, &target.owner, doc).await?
+        {
+            erasable.extend(told.into_iter().map(|message| message.id.clone()));
+        }
+    }
+    Ok(erasable)
+}
+
+/// Removes the titles that have some words; whether there were any.
+async fn untitle(base: &Base, owned: &Owned, words: &Words) -> Result<bool, EngineError> {
+    let titled = titles(base, owned, words).await?;
+    for (session, _) in &titled {
+        base.parts
+            .transcripts
+            .entitle(session, String::new(), false)
+            .await?;
+    }
+    Ok(!titled.is_empty())
+}
+
+/// The titles that have some words, with their sessions.
+pub(crate) async fn titles(
+    base: &Base,
+    owned: &Owned,
+    words: &Words,
+) -> Result<Vec<(SessionKey, String)>, EngineError> {
+    let mut titled = Vec::new();
+    for session in by_words::sessions(owned) {
+        let title = base.parts.transcripts.title(&session).await?;
+        if let Some(title) = title.filter(|title| words.are_in([&**title])) {
+            titled.push((session, title));
+        }
+    }
+    Ok(titled)
+}
+
+async fn sweep(base: &Base, sweep: Sweep) -> Result<Forgotten, EngineError> {
+    let swept = base.parts.transcripts.sweep(sweep).await;
+    base.has_swept();
+    let swept = swept?;
+    let mut long_cells = base.turns.long_cells();
+    long_cells.retain(|cell, _| !swept.cell_ids.contains(cell));
+    Ok(swept)
+}
+
+/// The entries among those asked for that are there.
+async fn asked_for(
+    base: &Base,
+    scope: &Scope,
+    owner: &Owner,
+    ids: &[EntryId],
+) -> Result<Vec<Arc<Doc>>, EngineError> {
+    let ids: BTreeSet<&str> = ids.iter().map(EntryId::as_str).collect();
+    let mut rows = base.corpora.entries(scope, owner).await?;
+    rows.retain(|doc| ids.contains(&*doc.key.id));
+    Ok(rows)
+}
+
+/// Waits until the job that wrote an entry is over: one that runs again would write it again.
+async fn finished_writing(base: &Base, scope: &Scope, doc: &Doc) -> Result<(), EngineError> {
+    let Some(cell) = ids::cell_of_parent(doc.parent.as_ref()) else {
+        return Ok(());
+    };
+    let mut finished = base.jobs.watch();
+    loop {
+        finished.borrow_and_update();
+        let job = base.parts.jobs.job(scope, &ids::job_of(&cell)).await?;
+        let unfinished = job.filter(|job| matches!(job.state, JobState::Queued | JobState::Processing));
+        let Some(job) = unfinished else { return Ok(()) };
+        if base.jobs.stuck_sessions().0.contains(&job.session) {
+            let reason = job.error.unwrap_or_default();
+            return Err(EngineError::Invalid(format!(
+                "`{}` is still being written: {reason}",
+                doc.key.id
+            )));
+        }
+        tokio::select! {
+            biased;
+            () = base.work.stopping() => return Err(EngineError::Stopping),
+            _ = finished.changed() => {}
+        }
+    }
+}
+
+/// Whether no other owner has a memory of an episode's messages.
+async fn is_alone_with(base: &Base, scope: &Scope, owner: &Owner, doc: &Doc) -> Result<bool, EngineError> {
+    let Some(cell) = ids::cell_of_parent(doc.parent.as_ref()) else {
+        return Ok(false);
+    };
+    let Some(cell) = base.parts.transcripts.cell(&cell).await? else {
+        return Ok(true);
+    };
+    for other in cell.owners.iter().filter(|other| *other != owner) {
+        let rows = base.corpora.entries(scope, other).await?;
+        if rows.iter().any(|row| row.key.id == doc.key.id) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Everyone in a scope of whom the vault holds a file.
+pub(crate) async fn owners_of(base: &Base, scope: &Scope) -> Result<BTreeSet<Owner>, EngineError> {
+    let all = list::holdings(base).await?.into_keys();
+    Ok(all
+        .filter(|(of, _)| of == scope)
+        .map(|(_, owner)| owner)
+        .collect())
+}

@@ -1,0 +1,70 @@
+//! Deletions from their request to their end, over errors and crashes.
+//!
+//! Owns: finishing what stopped midway. Never: what a deletion deletes.
+//!
+//! A deletion that ends late must not take what is new: until it is finished, nothing is stored that it could take.
+
+use text::chain;
+
+use super::forget::once;
+use super::leftovers;
+use super::state::Forgetting;
+use crate::api::{Forget, Forgot};
+use crate::error::EngineError;
+
+pub(crate) use super::note::could_take;
+
+/// Forgets, in the vault, the ledger and the index, and says what is left.
+pub(crate) async fn forget(forgetting: &Forgetting, forget: Forget) -> Result<Forgot, EngineError> {
+    let base = &forgetting.base;
+    base.answering().await?;
+    // Of a vault that is away nothing can be deleted: the ledger must not begin.
+    base.parts.vault.is_present().await?;
+    leftovers::told(base, &forget, whole(forgetting, forget.clone())).await
+}
+
+/// Deletes, with a note that stays until it is done or refused.
+async fn whole(forgetting: &Forgetting, forget: Forget) -> Result<Forgot, EngineError> {
+    let unfinished = &forgetting.unfinished;
+    unfinished.write(&forget).await?;
+    let done = Box::pin(once(forgetting, forget.clone())).await;
+    if matches!(done, Ok(_) | Err(EngineError::Invalid(_))) && unfinished.strike(&forget).await.is_ok() {
+        return done;
+    }
+    unfinished.stop(forget);
+    done
+}
+
+/// Finishes those of the deletions that stopped midway.
+pub(crate) async fn finish(
+    forgetting: &Forgetting,
+    concerns: impl Fn(&Forget) -> bool,
+) -> Result<(), EngineError> {
+    let unfinished = &forgetting.unfinished;
+    if unfinished.next(&concerns).is_none() {
+        return Ok(());
+    }
+    let _turn = unfinished.finishing.lock().await;
+    while let Some(forget) = unfinished.next(&concerns) {
+        match Box::pin(once(forgetting, forget.clone())).await {
+            // What the first attempt removed is no longer found: the old history goes in any case.
+            Ok(_) => drop(forgetting.base.parts.vault.delete_old_history().await?),
+            Err(EngineError::Invalid(_)) => {}
+            Err(error) => return Err(error),
+        }
+        unfinished.strike(&forget).await?;
+        unfinished.is_finished(&forget);
+        tracing::info!("finished a deletion that had stopped midway");
+    }
+    Ok(())
+}
+
+/// The same, where an error is only noted.
+pub(crate) async fn try_to_finish(forgetting: &Forgetting) {
+    if let Err(error) = finish(forgetting, |_| true).await {
+        tracing::warn!(
+            error = chain(&error),
+            "cannot finish a deletion yet; trying again in a minute"
+        );
+    }
+}

@@ -1,0 +1,354 @@
+//! Accepts messages: stores them durably, shows them to every search at once, cuts them into segments.
+//!
+//! Owns: what an add and a flush do before they answer. Never: writing memories (`writing` does, later).
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use model::{Content, Message, Owner, Role, SessionKey, TURN_BYTES_MAX};
+use ports::{AppendOutcome, CutWithAppend, JobId, JobKind, LedgerError, NewJob, NewMessage};
+
+use crate::api::{Add, Added, Flush, MemorizeStatus};
+use crate::base::corpora::{AcceptedMessages, Ticket};
+use crate::base::turns::LONG_BYTES;
+use crate::error::EngineError;
+use crate::ids;
+use crate::intake::settle::unfinished;
+use crate::intake::state::Intake;
+use crate::intake::{attachments, boundaries, model_pass, secrets, settle};
+use crate::runtime::tasks::on_text;
+
+/// The kinds of jobs that clients ask for.
+const ASKED_FOR: [JobKind; 2] = [JobKind::MemoryAdd, JobKind::MemoryFlush];
+
+/// Remembers messages.
+pub(crate) async fn add(intake: &Arc<Intake>, add: Add) -> Result<Added, EngineError> {
+    let base = &intake.base;
+    if add.messages.is_empty() {
+        return Err(EngineError::Invalid(
+            "an add needs at least one message".to_owned(),
+        ));
+    }
+    let Add {
+        session,
+        messages,
+        title,
+        defer_extraction,
+        task,
+    } = add;
+    refuse_if_saturated(intake, &session, task.as_ref()).await?;
+    let messages = attachments::read(base, messages).await?;
+    if let Some(title) = title {
+        // Before the messages: a segment can end and its episode be written as soon as they are stored.
+        let accept_forgotten = messages.iter().any(|new| new.accept_forgotten);
+        entitle(intake, &session, &title, accept_forgotten).await?;
+    }
+    // Not in the caller's own task: a caller that goes away must not leave a message on disk that nobody at hand has.
+    let next = match task {
+        Some(id) => NextStep::Task(id),
+        None if defer_extraction => NextStep::Wait,
+        None => NextStep::Look,
+    };
+    let accepting = accept_and_look(intake.clone(), session, messages, next);
+    base.work.run(accepting).await?
+}
+
+/// The next step for a session's buffer after new messages.
+enum NextStep {
+    Look,
+    Wait,
+    Task(JobId),
+}
+
+/// Accepts messages and, where that is asked, looks where the buffer that they make must be cut. One commit does both unless
+/// others are at work on the session, or a chat model says where to cut.
+async fn accept_and_look(
+    intake: Arc<Intake>,
+    session: SessionKey,
+    messages: Vec<NewMessage>,
+    next: NextStep,
+) -> Result<Added, EngineError> {
+    let base = &intake.base;
+    let (messages, redacted) = prepared(&intake, &session, messages);
+    let bytes: usize = messages.iter().map(|new| new.message.bytes()).sum();
+    // Long messages are written first and then cut: the buffer would be in memory beside the ledger's copies of them.
+    let by_rules = matches!(next, NextStep::Look) && base.parts.chat.is_none() && bytes <= LONG_BYTES;
+    let held = by_rules.then(|| intake.sessions.try_lock(&session)).flatten();
+    let Some(held) = held else {
+        let appended = accept(&intake, &session, messages, None).await?;
+        let (status, pending) = match next {
+            NextStep::Look => (look(&intake, &session).await?, 0),
+            NextStep::Wait => (MemorizeStatus::Accumulated, 0),
+            NextStep::Task(id) => (
+                MemorizeStatus::Queued,
+                queue(&intake, &session, JobKind::MemoryAdd, id).await?,
+            ),
+        };
+        return Ok(Added {
+            accepted: appended.accepted,
+            status,
+            pending,
+            redacted,
+        });
+    };
+    let mut buffer = match intake.buffers.take(&session) {
+        Some(buffer) => buffer,
+        None => base.parts.transcripts.buffer(&session).await?,
+    };
+    let buffered_before = buffer.len();
+    buffer.extend(messages.iter().map(|new| new.message.clone()));
+    // The ledger's order: by time, then of arrival.
+    buffer.sort_by_key(|message| message.time);
+    let ends = boundaries::by_rules(&intake, &buffer).await;
+    let cut =
+        boundaries::plan(&intake, &session, &buffer, &ends).map(|cut| CutWithAppend { cut, buffered_before });
+    let is_planned = cut.is_some();
+    let appended = accept(&intake, &session, messages, cut).await?;
+    let is_new = appended.accepted.iter().all(|accepted| !accepted.duplicate);
+    if is_new && appended.buffered == buffer.len() {
+        if appended.is_cut {
+            buffer.drain(..ends.last().map_or(0, |end| end.end));
+        }
+        intake.buffers.put(&session, buffer);
+    }
+    drop(held);
+    let status = match (is_planned, appended.is_cut) {
+        (_, true) => MemorizeStatus::Extracted,
+        (false, false) if is_new => MemorizeStatus::Accumulated,
+        // The ledger's buffer differed from the one at hand.
+        (_, false) => boundaries::cut_by_rules(&intake, &session).await?,
+    };
+    Ok(Added {
+        accepted: appended.accepted,
+        status,
+        pending: 0,
+        redacted,
+    })
+}
+
+/// What an add does for its session: the rules cut at once, a chat model is asked in the background.
+async fn look(intake: &Arc<Intake>, session: &SessionKey) -> Result<MemorizeStatus, EngineError> {
+    if intake.base.parts.chat.is_some() {
+        model_pass::nudge(intake, session);
+        return Ok(MemorizeStatus::Accumulated);
+    }
+    boundaries::cut_by_rules(intake, session).await
+}
+
+/// How long a title may be; it becomes the heading of an episode.
+const TITLE_CHARS_MAX: usize = 80;
+
+/// Gives a session a title, in one line and without secrets.
+async fn entitle(
+    intake: &Intake,
+    session: &SessionKey,
+    title: &str,
+    accept_forgotten: bool,
+) -> Result<(), EngineError> {
+    let base = &intake.base;
+    let mut title = model::one_line(title);
+    if base.settings.redacts {
+        intake
+            .redacted
+            .fetch_add(secrets::clean(&mut title), Ordering::Relaxed);
+    }
+    if title.chars().count() > TITLE_CHARS_MAX {
+        title = title.chars().take(TITLE_CHARS_MAX - 1).chain(['…']).collect();
+    }
+    if !title.is_empty() {
+        let transcripts = &base.parts.transcripts;
+        transcripts.entitle(session, title, accept_forgotten).await?;
+    }
+    Ok(())
+}
+
+/// Cuts what a session's buffer holds.
+pub(crate) async fn flush(intake: &Arc<Intake>, flush: Flush) -> Result<Added, EngineError> {
+    intake.base.accepting()?;
+    let Flush { session, task, wait } = flush;
+    refuse_if_saturated(intake, &session, task.as_ref()).await?;
+    let (status, pending) = match task {
+        Some(id) => (
+            MemorizeStatus::Queued,
+            queue(intake, &session, JobKind::MemoryFlush, id).await?,
+        ),
+        None => (boundaries::cut_all(intake, &session).await?, 0),
+    };
+    let added = Added {
+        accepted: Vec::new(),
+        status,
+        pending,
+        redacted: 0,
+    };
+    if wait {
+        return settled(intake, &session, added).await;
+    }
+    Ok(added)
+}
+
+/// Waits until the memories of a session are written.
+pub(crate) async fn settled(
+    intake: &Intake,
+    session: &SessionKey,
+    mut added: Added,
+) -> Result<Added, EngineError> {
+    settle::session(intake, session).await?;
+    if added.status == MemorizeStatus::Queued {
+        added.pending = unfinished(intake, session, &ASKED_FOR).await?;
+    }
+    Ok(added)
+}
+
+/// The messages with their ids and without their secrets, and how many secrets there were.
+fn prepared(intake: &Intake, session: &SessionKey, messages: Vec<NewMessage>) -> (Vec<NewMessage>, usize) {
+    let mut messages: Vec<NewMessage> = messages
+        .into_iter()
+        .map(|new| named(intake, session, new))
+        .collect();
+    let redacted = redact(intake, &mut messages);
+    (messages, redacted)
+}
+
+/// Removes secrets from messages; returns their number.
+fn redact(intake: &Intake, messages: &mut [NewMessage]) -> usize {
+    if !intake.base.settings.redacts {
+        return 0;
+    }
+    let bytes = messages.iter().map(|new| new.message.bytes()).sum();
+    let redacted = on_text(bytes, || {
+        messages
+            .iter_mut()
+            .map(|new| secrets::take_out(&mut new.message))
+            .sum()
+    });
+    intake.redacted.fetch_add(redacted, Ordering::Relaxed);
+    redacted
+}
+
+/// Accepts messages that keep their ids, and returns how many are new. They wait in the session's buffer like those of an add.
+pub(crate) async fn take_in(
+    intake: &Intake,
+    session: &SessionKey,
+    mut messages: Vec<NewMessage>,
+) -> Result<usize, EngineError> {
+    redact(intake, &mut messages);
+    let accepted = accept(intake, session, messages, None).await?.accepted;
+    Ok(accepted.iter().filter(|one| !one.duplicate).count())
+}
+
+/// Stores messages in the ledger, then shows them to searches.
+async fn accept(
+    intake: &Intake,
+    session: &SessionKey,
+    messages: Vec<NewMessage>,
+    cut: Option<CutWithAppend>,
+) -> Result<AppendOutcome, EngineError> {
+    let base = &intake.base;
+    let copies: Vec<Message> = messages.iter().map(|new| beginning(&new.message)).collect();
+    let ticket = base.corpora.cache.ticket();
+    let transcripts = &base.parts.transcripts;
+    let outcome = match cut {
+        Some(cut) => transcripts.append_and_cut(messages, cut, base.now()).await,
+        None => transcripts.append(session, messages, base.now()).await,
+    };
+    let outcome = outcome.inspect_err(|_| {
+        // It may have happened all the same, and a retry will be told that it is nothing new.
+        base.corpora.cache.let_go(&session.scope);
+    })?;
+    let pairs = copies.into_iter().zip(&outcome.accepted);
+    let fresh: Vec<Message> = pairs
+        .filter(|(_, accepted)| !accepted.duplicate)
+        .map(|(message, _)| message)
+        .collect();
+    show(intake, session, ticket, fresh, outcome.buffered).await;
+    if outcome.is_cut {
+        base.jobs.ring();
+    }
+    Ok(outcome)
+}
+
+/// A message as searches see it: of a long one no more than its row has. The ledger gives the rest back while it writes.
+fn beginning(message: &Message) -> Message {
+    let mut seen = message.clone();
+    if message.bytes() > TURN_BYTES_MAX {
+        seen.content = Content::Text(message.beginning(TURN_BYTES_MAX)).into();
+    }
+    seen
+}
+
+/// Shows accepted messages to the owners at hand whom they concern.
+async fn show(intake: &Intake, session: &SessionKey, ticket: Ticket, fresh: Vec<Message>, buffered: usize) {
+    let base = &intake.base;
+    if fresh.is_empty() {
+        return;
+    }
+    let due = base.parts.clock.elapsed() + base.settings.idle_after;
+    intake.idle.touch(session, due);
+    let speakers: BTreeSet<Owner> = fresh
+        .iter()
+        .filter(|m| m.role == Role::User)
+        .map(|m| Owner::user(m.sender.clone()))
+        .collect();
+    if !base.corpora.cache.concerns(session, &speakers) {
+        return;
+    }
+    let said = AcceptedMessages {
+        session: session.clone(),
+        speakers,
+        has_backlog: buffered > fresh.len(),
+        vectors: base.corpora.vectors_now(&fresh).await,
+        messages: fresh,
+    };
+    base.corpora.cache.said(ticket, &Arc::new(said));
+}
+
+fn named(intake: &Intake, session: &SessionKey, new: NewMessage) -> NewMessage {
+    let id = ids::message_id(&*intake.base.parts.ids, new.message.time);
+    NewMessage {
+        message: Message {
+            id,
+            session: session.clone(),
+            ..new.message
+        },
+        ..new
+    }
+}
+
+/// Queues a task; how many of its session wait with it.
+async fn queue(
+    intake: &Intake,
+    session: &SessionKey,
+    kind: JobKind,
+    id: JobId,
+) -> Result<usize, LedgerError> {
+    let base = &intake.base;
+    let now = base.work_time();
+    let job = NewJob {
+        id,
+        kind,
+        session: session.clone(),
+        subject: String::new(),
+        run_at: now,
+    };
+    base.parts.jobs.enqueue(vec![job], now).await?;
+    let pending = unfinished(intake, session, &ASKED_FOR).await?;
+    base.jobs.ring();
+    Ok(pending)
+}
+
+/// A task more than the session may have is refused before anything is accepted.
+async fn refuse_if_saturated(
+    intake: &Intake,
+    session: &SessionKey,
+    task: Option<&JobId>,
+) -> Result<(), EngineError> {
+    if task.is_none() {
+        return Ok(());
+    }
+    let pending = unfinished(intake, session, &ASKED_FOR).await?;
+    if pending >= intake.base.settings.session_pending_max {
+        return Err(EngineError::Saturated { pending });
+    }
+    Ok(())
+}

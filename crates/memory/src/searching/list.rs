@@ -1,0 +1,174 @@
+//! A page of an owner's memories.
+//!
+//! Owns: filter, order, page. Never: ranking.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use futures::future::try_join_all;
+use model::{Doc, DocKind, EntryId, EntryKind, MessageId, Owner, Scope, SessionId, Timestamp};
+use recall::{Hit, Why};
+
+use crate::api::{Holding, List, Listed, SortBy, Standing};
+use crate::base::Base;
+use crate::error::EngineError;
+
+/// Records read at a time.
+const RECORDS: usize = 64;
+
+/// Lists memories.
+pub(crate) async fn list(base: &Base, list: List) -> Result<Listed, EngineError> {
+    base.accepting()?;
+    if list.page == 0 || list.page_size == 0 {
+        return Err(EngineError::Invalid(
+            "pages and page sizes are counted from 1".to_owned(),
+        ));
+    }
+    base.gauge.answering(&*base.parts.clock).await?;
+    let mut rows = base.corpora.entries(&list.scope, &list.owner).await?;
+    if let Some(then) = list.as_of {
+        rows.retain(|doc| doc.time <= then);
+    }
+    // A scene that goes on stays one.
+    let scenes = scenes(&rows);
+    let is_played =
+        |doc: &Doc| !doc.is_confirmed() && doc.session.as_ref().is_some_and(|id| scenes.contains(id));
+    rows.retain(|doc| !doc.is_withdrawn() && (list.kind == EntryKind::Episode || !is_played(doc)));
+    let superseders = superseders(&rows);
+    let at = list.as_of.unwrap_or_else(|| base.parts.clock.now());
+    let has_ended = |doc: &Doc| {
+        superseders.contains_key(&*doc.key.id) || doc.valid_until.is_some_and(|until| until <= at)
+    };
+    rows.retain(|doc| {
+        doc.kind == DocKind::Entry(list.kind)
+            && list.filter.as_ref().is_none_or(|filter| filter.matches(doc))
+            && list
+                .standing
+                .is_none_or(|standing| (standing == Standing::Superseded) == has_ended(doc))
+    });
+    match (list.sort_by, list.descending) {
+        // A row has only one time, but an edit changes the time in the file.
+        (SortBy::Time | SortBy::UpdatedAt, false) => rows.sort_by_key(order),
+        (SortBy::Time | SortBy::UpdatedAt, true) => rows.sort_by_key(|doc| Reverse(order(doc))),
+    }
+    let total = rows.len();
+    let page = rows
+        .into_iter()
+        .skip((list.page - 1).saturating_mul(list.page_size))
+        .take(list.page_size);
+    let hits = page.map(|doc| Hit {
+        score: 0.0,
+        why: Why::default(),
+        superseded_by: superseders.get(&*doc.key.id).cloned(),
+        later: None,
+        is_withdrawn: false,
+        taken_back: BTreeSet::new(),
+        ended: Vec::new(),
+        facts: Vec::new(),
+        doc,
+    });
+    Ok(Listed {
+        total,
+        hits: hits.collect(),
+    })
+}
+
+/// One entry of an owner.
+pub(crate) async fn entry(
+    base: &Base,
+    scope: &Scope,
+    owner: &Owner,
+    id: &EntryId,
+) -> Result<Hit, EngineError> {
+    base.answering().await?;
+    let rows = base.corpora.entries(scope, owner).await?;
+    let superseded_by = superseders(&rows).remove(id.as_str());
+    let doc = rows.into_iter().find(|doc| &*doc.key.id == id.as_str());
+    let doc = doc.ok_or_else(|| EngineError::NotFound {
+        what: "memory",
+        id: id.to_string(),
+    })?;
+    Ok(Hit {
+        score: 0.0,
+        why: Why::default(),
+        superseded_by,
+        later: None,
+        is_withdrawn: false,
+        taken_back: BTreeSet::new(),
+        ended: Vec::new(),
+        facts: Vec::new(),
+        doc,
+    })
+}
+
+/// Every row of an owner with its vector.
+pub(crate) async fn rows(base: &Base, scope: &Scope, owner: &Owner) -> Result<Vec<Doc>, EngineError> {
+    base.answering().await?;
+    Ok(base.parts.index.load(scope, owner).await?)
+}
+
+/// What the vault holds of everyone of whom it has a file.
+pub(crate) async fn holdings(base: &Base) -> Result<BTreeMap<(Scope, Owner), Holding>, EngineError> {
+    let mut holdings: BTreeMap<_, Holding> = BTreeMap::new();
+    for some in base.records.stats().await?.chunks(RECORDS) {
+        let records = try_join_all(some.iter().map(|stat| base.records.record(&stat.path))).await?;
+        for record in records.into_iter().flatten() {
+            let holding = holdings.entry((record.scope, record.owner)).or_default();
+            holding.files += 1;
+            holding.entries += record.marks.len();
+            holding.bytes += record.stat.bytes;
+        }
+    }
+    Ok(holdings)
+}
+
+/// The same, with every user whose messages no file has yet.
+pub(crate) async fn everybody(base: &Base) -> Result<BTreeMap<(Scope, Owner), Holding>, EngineError> {
+    let mut holdings = holdings(base).await?;
+    for (whose, waiting) in base.parts.transcripts.waiting().await? {
+        holdings.entry(whose).or_default().waiting = waiting;
+    }
+    Ok(holdings)
+}
+
+/// The messages that an entry cites, word for word, in order of time.
+pub(crate) async fn sources(
+    base: &Base,
+    scope: &Scope,
+    owner: &Owner,
+    id: &EntryId,
+) -> Result<Vec<Arc<Doc>>, EngineError> {
+    let cited = entry(base, scope, owner, id).await?.doc;
+    let is_cited = |doc: &Doc| {
+        let is_it = |source: &MessageId| source.as_str() == &*doc.key.id;
+        doc.kind == DocKind::Turn && cited.sources.iter().any(is_it)
+    };
+    let mut messages = base.corpora.kept(scope, owner, is_cited).await?;
+    messages.sort_by_key(order);
+    // A merged episode repeats the messages of its parts.
+    messages.dedup_by(|a, b| a.key.id == b.key.id);
+    Ok(messages)
+}
+
+fn order(doc: &Arc<Doc>) -> (Timestamp, Arc<str>) {
+    (doc.time, doc.key.id.clone())
+}
+
+/// The sessions of which their person said that they were scenes.
+pub(crate) fn scenes(rows: &[Arc<Doc>]) -> BTreeSet<SessionId> {
+    let marks = rows.iter().filter(|doc| doc.is_scene());
+    marks.filter_map(|doc| doc.session.clone()).collect()
+}
+
+/// Which entry took the place of which; the latest one, if there are several.
+pub(crate) fn superseders(rows: &[Arc<Doc>]) -> BTreeMap<String, EntryId> {
+    let mut rows: Vec<&Arc<Doc>> = rows.iter().filter(|doc| !doc.supersedes.is_empty()).collect();
+    rows.sort_by_key(|doc| order(doc));
+    let pairs = rows.into_iter().flat_map(|doc| {
+        doc.supersedes
+            .iter()
+            .map(|old| (old.as_str().to_owned(), EntryId::new(doc.key.id.clone())))
+    });
+    pairs.collect()
+}

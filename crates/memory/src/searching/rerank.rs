@@ -1,0 +1,54 @@
+//! A model's second look at the best hits of a search.
+//!
+//! Owns: which searches have one, its time limit, and what an answer without it says. Never: the order (`recall`).
+
+use ports::Reranker;
+use recall::{Method, Ranking, Shortlist};
+use text::chain;
+
+use crate::api::Search;
+use crate::base::Base;
+
+/// The reranker of a search. Without a wish, a hybrid search has one: who asks for words or vectors alone means that order.
+pub(crate) fn reranker<'a>(base: &'a Base, search: &Search) -> Option<&'a dyn Reranker> {
+    let is_wanted = search.rerank.unwrap_or(search.method == Method::Hybrid);
+    base.parts.reranker.as_deref().filter(|_| is_wanted)
+}
+
+/// Reranks the best hits. Returns a warning where the order stays the first one against the search's wish.
+pub(crate) async fn rerank(base: &Base, search: &Search, ranking: &mut Ranking) -> Option<String> {
+    let Some(reranker) = reranker(base, search) else {
+        let is_missed = search.rerank == Some(true);
+        return is_missed
+            .then(|| "not reranked: the server has no reranker; set `rerank.provider`".to_owned());
+    };
+    let shortlist = Shortlist::of(ranking, &search.query, &search.owner, &base.settings.zone);
+    let passages: Vec<&str> = shortlist.passages.iter().map(String::as_str).collect();
+    if passages.is_empty() {
+        return None;
+    }
+    let wait = base.settings.rerank_wait;
+    let scores = tokio::select! {
+        scores = reranker.rerank(&search.query, &passages) => scores,
+        () = base.parts.clock.sleep(wait) => {
+            tracing::warn!(?wait, "reranker timeout; the search keeps its first order");
+            let seconds = wait.as_secs();
+            return Some(format!(
+                "not reranked: the reranker took longer than {seconds} s; use a smaller model or raise `rerank.timeout_seconds`"
+            ));
+        }
+    };
+    match scores {
+        Ok(scores) => {
+            shortlist.order(ranking, &scores);
+            None
+        }
+        Err(error) => {
+            tracing::warn!(
+                error = chain(&error),
+                "reranker unavailable; the search keeps its first order"
+            );
+            Some("not reranked: the reranker failed; the server's log has the cause".to_owned())
+        }
+    }
+}

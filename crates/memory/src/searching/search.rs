@@ -1,0 +1,236 @@
+//! A question to an owner's rows.
+//!
+//! Owns: which rows are asked, with which evidence, and where the ranking runs. Never: ranking (`recall`).
+
+use std::sync::Arc;
+
+use model::{Message, Owner, OwnerKind, Scope, Timestamp, Vector, Zone};
+use ports::{CandidateQuery, EmbedPurpose};
+use recall::{Corpus, Cosines, Hit, Method, Query, RERANKED_MAX, Ranking, cut_to_tokens};
+use text::chain;
+
+use crate::api::{Found, Search};
+use crate::base::corpora::{CorpusView, Hot};
+use crate::base::{Base, corpora};
+use crate::error::EngineError;
+use crate::runtime::tasks::{aside, words_of};
+use crate::searching::rerank::{rerank, reranker};
+
+/// Rows from which on ranking leaves the thread that serves requests.
+const ROWS_INLINE_MAX: usize = 5_000;
+/// Maximum rows for ranking from each search in a large owner's index.
+const CANDIDATES: usize = 500;
+
+/// A question with everything that ranking needs.
+#[derive(Debug)]
+struct Question {
+    search: Search,
+    vector: Option<Vector>,
+    cosines: Cosines,
+    method: Method,
+    asked_at: Timestamp,
+    zone: Zone,
+    /// Hits that are ranked where at least one is wanted: more than wanted if a reranker chooses among them.
+    hits_min: usize,
+}
+
+/// Finds memories and messages.
+pub(crate) async fn search(base: &Base, search: Search) -> Result<Found, EngineError> {
+    base.accepting()?;
+    check(&search)?;
+    let clock = &*base.parts.clock;
+    base.gauge.usable(clock).await?;
+    if !base.gauge.is_synced() {
+        // Reads the rows while the vault is scanned: changes found there reach the rows, or the rows are read again
+        // below.
+        let early = base.corpora.view(&search.scope, &search.owner);
+        drop(tokio::join!(early, base.gauge.synced(clock)));
+    }
+    let vector = embed(base, &search).await;
+    let cosines = match vector {
+        Some(_) => base.rows.cosines().await,
+        None => Cosines::default(),
+    };
+    let question = Arc::new(Question {
+        method: if vector.is_some() {
+            search.method
+        } else {
+            Method::Keyword
+        },
+        asked_at: search.asked_at.unwrap_or_else(|| base.now()),
+        zone: base.settings.zone.clone(),
+        hits_min: reranker(base, &search).map_or(0, |_| RERANKED_MAX),
+        vector,
+        cosines,
+        search,
+    });
+    let (scope, owner) = (&question.search.scope, &question.search.owner);
+    let mut ranking = rank_at(base, &question, scope, owner).await?;
+    for (scope, owner) in places_beside(base, &question.search).await? {
+        let more = rank_at(base, &question, &scope, &owner).await?;
+        unite(&mut ranking.memories, more.memories);
+        unite(&mut ranking.messages, more.messages);
+    }
+    let folder = base.parts.vault.folder_of(&question.search.scope);
+    let unread = base.gauge.unread_warning(&folder);
+    let warning = rerank(base, &question.search, &mut ranking).await;
+    ranking.memories.truncate(question.search.memories_max);
+    ranking.messages.truncate(question.search.messages_max);
+    if let Some(tokens_max) = question.search.tokens_max {
+        cut_to_tokens(&mut ranking, tokens_max);
+    }
+    Ok(Found {
+        memories: ranking.memories,
+        messages: ranking.messages,
+        unprocessed: unprocessed(base, &question.search).await?,
+        span: ranking.span,
+        method: question.method,
+        warnings: warning.into_iter().chain(unread).collect(),
+        queries: Vec::new(),
+    })
+}
+
+fn check(search: &Search) -> Result<(), EngineError> {
+    if search.query.trim().is_empty() {
+        return Err(EngineError::Invalid("a search needs a query".to_owned()));
+    }
+    if search.memories_max == 0 && search.messages_max == 0 {
+        return Err(EngineError::Invalid(
+            "a search must ask for at least one memory or message".to_owned(),
+        ));
+    }
+    Ok(())
+}
+
+/// The query's vector; none when only words are asked for, or are all there is.
+async fn embed(base: &Base, search: &Search) -> Option<Vector> {
+    if search.method == Method::Keyword || !base.gauge.takes_vectors() {
+        return None;
+    }
+    match base
+        .parts
+        .embedder
+        .embed(&[&search.query], EmbedPurpose::Query)
+        .await
+    {
+        Ok(vectors) => vectors.into_iter().next(),
+        Err(error) => {
+            tracing::warn!(error = chain(&error), "embedder unavailable; keyword search only");
+            None
+        }
+    }
+}
+
+/// Where else a search looks: at the owner's memory outside of the project, at what holds in all of the owner's projects, and
+/// at the memory of others who share the project.
+async fn places_beside(base: &Base, search: &Search) -> Result<Vec<(Scope, Owner)>, EngineError> {
+    let Search { scope, owner, .. } = search;
+    let mut places = Vec::new();
+    if owner.kind != OwnerKind::User {
+        return Ok(places);
+    }
+    if search.with_person {
+        let own = [Scope::home(&scope.app), Scope::all_projects(&scope.app)];
+        places.extend(
+            own.into_iter()
+                .filter(|own| own != scope)
+                .map(|own| (own, owner.clone())),
+        );
+    }
+    if base.settings.shared.contains(scope) {
+        let users = base.parts.file_changes.users(scope).await?;
+        let others = users.into_iter().filter(|user| user != owner);
+        places.extend(others.map(|other| (scope.clone(), other)));
+    }
+    Ok(places)
+}
+
+/// Adds hits of another place. What is known of a hit in both places holds: a fact can be superseded in another project.
+fn unite(hits: &mut Vec<Hit>, others: Vec<Hit>) {
+    for other in others {
+        match hits.iter_mut().find(|hit| hit.doc.key == other.doc.key) {
+            Some(known) if known.superseded_by.is_none() && other.superseded_by.is_some() => *known = other,
+            Some(_) => {}
+            None => hits.push(other),
+        }
+    }
+    hits.sort_by(|a, b| b.score.total_cmp(&a.score));
+}
+
+async fn rank_at(
+    base: &Base,
+    question: &Arc<Question>,
+    scope: &Scope,
+    owner: &Owner,
+) -> Result<Ranking, EngineError> {
+    match base.corpora.view(scope, owner).await? {
+        CorpusView::Hot(hot) => rank(&hot, question).await,
+        CorpusView::Large => rank_candidates(base, question, scope, owner).await,
+    }
+}
+
+async fn rank(hot: &Arc<Hot>, question: &Arc<Question>) -> Result<Ranking, EngineError> {
+    if hot.read(Corpus::len) <= ROWS_INLINE_MAX {
+        return Ok(hot.read(|corpus| question.rank(corpus)));
+    }
+    let (hot, question) = (hot.clone(), question.clone());
+    let ranked = aside(move || hot.read(|corpus| question.rank(corpus))).await;
+    ranked.map_err(|error| match error.try_into_panic() {
+        Ok(panic) => EngineError::Panicked(words_of(&*panic)),
+        Err(_) => EngineError::Stopping,
+    })
+}
+
+/// An owner whose rows are too many is asked for the best, and these are ranked together with what is buffered.
+async fn rank_candidates(
+    base: &Base,
+    question: &Question,
+    scope: &Scope,
+    owner: &Owner,
+) -> Result<Ranking, EngineError> {
+    let best = CandidateQuery {
+        scope: scope.clone(),
+        owner: owner.clone(),
+        text: if question.method == Method::Vector {
+            String::new()
+        } else {
+            question.search.query.clone()
+        },
+        vector: question.vector.clone(),
+        limit: CANDIDATES,
+    };
+    // Reads the buffer first: messages that leave it are in the index already.
+    let tail = base.parts.transcripts.tail(scope, owner).await?;
+    let docs = base.parts.index.candidates(&best).await?;
+    let buffered = base.corpora.buffered_rows(owner, &tail).await;
+    Ok(question.rank(&corpora::corpus_of(owner, docs, buffered)))
+}
+
+/// With a filter for one session: its messages that are not in an episode yet.
+async fn unprocessed(base: &Base, search: &Search) -> Result<Vec<Message>, EngineError> {
+    let Some(session) = search.filter.as_ref().and_then(|filter| filter.session()) else {
+        return Ok(Vec::new());
+    };
+    let mut tail = base.parts.transcripts.tail(&search.scope, &search.owner).await?;
+    tail.retain(|message| message.session.session.as_str() == session);
+    Ok(tail)
+}
+
+impl Question {
+    fn rank(&self, corpus: &Corpus) -> Ranking {
+        let among = |wanted: usize| if wanted == 0 { 0 } else { wanted.max(self.hits_min) };
+        corpus.search(&Query {
+            text: &self.search.query,
+            vector: self.vector.as_deref(),
+            cosines: self.cosines,
+            method: self.method,
+            filter: self.search.filter.as_ref(),
+            asked_at: self.asked_at,
+            zone: &self.zone,
+            as_of: self.search.as_of,
+            memories_max: among(self.search.memories_max),
+            messages_max: among(self.search.messages_max),
+            score_min: self.search.score_min,
+        })
+    }
+}

@@ -1,0 +1,56 @@
+//! The audit: every memory read and judged, and who wrote what is wrong.
+//!
+//! Owns: reading the memories for it. Never: the judgement (`findings`), or changing anything.
+
+use std::collections::BTreeSet;
+
+use crate::api::Audited;
+use crate::base::Base;
+use crate::error::EngineError;
+use crate::files::history;
+use crate::findings::{FiledEntry, Finding};
+use crate::runtime::tasks::aside;
+use model::Scope;
+use ports::RunId;
+
+/// Judges every memory, or those of one scope.
+pub(crate) async fn audit(base: &Base, within: Option<&Scope>) -> Result<Vec<Audited>, EngineError> {
+    base.accepting()?;
+    let memories = memories(base, within).await?;
+    let mut known = BTreeSet::new();
+    for (scope, ids) in crate::findings::sources_elsewhere(&memories) {
+        let ids: Vec<_> = ids.into_iter().collect();
+        let kept = base.parts.transcripts.messages(&scope, &ids).await?;
+        known.extend(kept.into_iter().map(|message| (scope.clone(), message.id)));
+    }
+    let now = base.now();
+    let judged = aside(move || crate::findings::judge(&memories, &known, now)).await;
+    let findings = judged.map_err(|ended| EngineError::Panicked(ended.to_string()))?;
+    let entries = findings
+        .iter()
+        .map(|found| (found.path.clone(), found.id.clone()));
+    let writers = history::writers(base, entries).await?;
+    let audited = |finding: Finding| {
+        let run: Option<RunId> = writers.get(&(finding.path.clone(), finding.id.clone())).cloned();
+        Audited { finding, run }
+    };
+    Ok(findings.into_iter().map(audited).collect())
+}
+
+/// All readable memories of the vault.
+async fn memories(base: &Base, within: Option<&Scope>) -> Result<Vec<FiledEntry>, EngineError> {
+    let mut memories = Vec::new();
+    for stat in base.parts.vault.scan().await? {
+        // A file that cannot be read, `status` reports.
+        let Ok(Some(file)) = base.parts.vault.read(&stat.path).await else {
+            continue;
+        };
+        let entries = file.entries.into_iter().map(|read| read.entry);
+        let entries = entries.filter(|entry| within.is_none_or(|scope| entry.scope == *scope));
+        memories.extend(entries.map(|entry| FiledEntry {
+            path: stat.path.clone(),
+            entry,
+        }));
+    }
+    Ok(memories)
+}

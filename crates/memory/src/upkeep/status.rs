@@ -1,0 +1,118 @@
+//! How the system is, and what it is doing.
+//!
+//! Owns: gathering. Never: judging (`Status::problems` does).
+
+use std::sync::atomic::Ordering;
+
+use model::Scope;
+use ports::{BrokenFile, IndexError, IndexHealth, IndexStats, Job, JobId, TaskPage, TaskQuery, VaultError};
+
+use crate::api::Status;
+use crate::base::Base;
+use crate::base::serving::Serving;
+use crate::error::EngineError;
+use crate::intake::Intake;
+
+/// Problem of a link or a pipe in the place of a memory file.
+const STRANGER: &str = "it is no plain file or folder but a link, a pipe or the like, which are not read: remove it, or put the \
+                        file itself there";
+
+/// How the system is. Before the first look at the vault, nothing is known of what changed while no engine ran.
+pub(crate) async fn status(intake: &Intake) -> Result<Status, EngineError> {
+    let base = &intake.base;
+    base.gauge.synced(&*base.parts.clock).await;
+    let (_, stuck) = base.jobs.stuck_sessions();
+    let buffered = base.parts.transcripts.buffered().await?;
+    let (index, index_stats) = index(base).await?;
+    let copies = base.parts.retention.copies().await;
+    let panics = base.panics.seen();
+    Ok(Status {
+        index,
+        index_stats,
+        jobs: base.parts.jobs.stats().await?,
+        stuck,
+        loop_panics: panics.count,
+        last_loop_panic: panics.last,
+        broken_files: broken_files(base).await?,
+        open_sessions: buffered.sessions,
+        buffered_messages: buffered.messages,
+        files: base.records.count().await?,
+        unread_files: base.gauge.unread.lock().len(),
+        embedder: base.parts.embedder.id().model.clone(),
+        chat_model: base.parts.chat.as_ref().map(|chat| chat.model().to_owned()),
+        model_answers: base.model.tally(),
+        redacted: intake.redacted.load(Ordering::Relaxed),
+        newest_copy: copies.ok().and_then(|mut days| days.pop()),
+        copy_trouble: base.copy_trouble.lock().clone(),
+        rebuilding: base
+            .gauge
+            .progress()
+            .map(|progress| (progress.done, progress.total)),
+        disk: base.disk.state(&*base.parts.vault, &*base.parts.clock),
+    })
+}
+
+/// Unreadable files, other things in the place of files or folders, and a vault that is away.
+async fn broken_files(base: &Base) -> Result<Vec<BrokenFile>, EngineError> {
+    let mut broken = base.records.broken().await?;
+    for path in base.parts.vault.strangers() {
+        if broken.iter().all(|file| file.path != path) {
+            let problem = STRANGER.to_owned();
+            broken.push(BrokenFile { path, problem });
+        }
+    }
+    if let Err(VaultError::Io { path, source }) = base.parts.vault.is_present().await {
+        let (path, problem) = (path.into(), source.to_string());
+        broken.push(BrokenFile { path, problem });
+    }
+    Ok(broken)
+}
+
+/// An index that cannot be read has a health, but no numbers.
+async fn index(base: &Base) -> Result<(IndexHealth, IndexStats), EngineError> {
+    let health = match base.gauge.now() {
+        Serving::Unusable(reason) => IndexHealth::NeedsRebuild { reason },
+        _ => base.parts.index.health(base.parts.embedder.id()).await,
+    };
+    match base.parts.index.stats().await {
+        Ok(stats) => Ok((health, stats)),
+        Err(IndexError::Unusable { reason }) => {
+            Ok((IndexHealth::NeedsRebuild { reason }, IndexStats::default()))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// A page of tasks.
+pub(crate) async fn tasks(base: &Base, query: TaskQuery) -> Result<TaskPage, EngineError> {
+    if query.page == 0 || query.page_size == 0 {
+        return Err(EngineError::Invalid(
+            "pages and page sizes are counted from 1".to_owned(),
+        ));
+    }
+    Ok(base.parts.jobs.page(&query).await?)
+}
+
+/// One task.
+pub(crate) async fn task(base: &Base, scope: &Scope, id: &JobId) -> Result<Job, EngineError> {
+    let job = base.parts.jobs.job(scope, id).await?;
+    job.ok_or_else(|| EngineError::NotFound {
+        what: "task",
+        id: id.0.clone(),
+    })
+}
+
+/// Tries a task again that was given up.
+pub(crate) async fn retry(base: &Base, scope: &Scope, id: &JobId) -> Result<Job, EngineError> {
+    base.accepting()?;
+    if base.parts.jobs.retry(scope, id, base.work_time()).await? {
+        base.jobs.ring();
+        return task(base, scope, id).await;
+    }
+    let standing = task(base, scope, id).await?.state;
+    Err(EngineError::Unfit(format!(
+        "task `{}` has not failed: its status is `{}`",
+        id.0,
+        standing.as_str()
+    )))
+}

@@ -1,0 +1,470 @@
+//! Writes segments of one session to Markdown and index, for each of their owners, exactly once.
+//!
+//! Owns: the order vault, index, record, and what a second attempt finds. Never: the content of a segment (`extraction`).
+//!
+//! Facts are appended before their episode, so an episode that stands says that everything of it was written. A
+//! second attempt that finds it takes the file as the truth, hand edits included; one that does not find it appends
+//! again under the same ids.
+//!
+//! The owner's lock is held until the Markdown is written, the owner at hand knows the rows and the index writer has
+//! them in its queue, in the order of the appends; then the next memcell of the owner may come, and both share one
+//! write of the index.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use extract::KnownFacts;
+use futures::future::join_all;
+use model::{Cell, CellId, Doc, DocKey, Entry, EntryId, EntryKind, Message, Owner, Scope};
+use ports::runs::MemoryEvent;
+use ports::{CandidateQuery, FileAppend, FileMark, FileRecord, VaultPath, Written};
+use text::chain;
+
+use crate::base::Base;
+use crate::base::corpora::{CorpusView, Hot, OnTheirWay};
+use crate::base::turns::LONG_BYTES;
+use crate::base::writer::Pending;
+use crate::error::{EngineError, JobError};
+use crate::files::{history, sync};
+use crate::parts::Parts;
+use crate::runtime::locks::KeyedLocks;
+use crate::writing::extraction;
+use crate::writing::extraction::{NewFacts, Telling};
+use crate::writing::state::Writing;
+use crate::{facts, ids};
+
+/// Facts that a large owner's index may bring for each new fact.
+const CANDIDATES: usize = 50;
+
+/// Writes a segment; a forgotten one needs no write.
+pub(crate) async fn write(writing: &Writing, id: &CellId, attempt: u32) -> Result<(), JobError> {
+    write_all(writing, std::slice::from_ref(id), attempt).await
+}
+
+/// Writes segments of one session for the first time, in their order.
+pub(crate) async fn write_together(writing: &Writing, ids: &[CellId]) -> Result<(), JobError> {
+    write_all(writing, ids, 1).await
+}
+
+async fn write_all(writing: &Writing, ids: &[CellId], attempt: u32) -> Result<(), JobError> {
+    let base = &writing.base;
+    let sweeps = base.sweeps();
+    // An earlier attempt at several segments may have written facts of later ones.
+    let later = match ids {
+        [id] if attempt > 1 => base.parts.transcripts.unwritten_after(id).await?,
+        _ => Vec::new(),
+    };
+    let write = |told| write_told(writing, told, &later, sweeps, attempt == 1);
+    let (mut told, mut together) = (Vec::new(), 0);
+    for id in ids {
+        let noted = base.turns.long_cells().get(id).copied();
+        let mut short = None;
+        let bytes = if let Some(bytes) = noted {
+            bytes
+        } else {
+            let Some(cell) = base.parts.transcripts.cell(id).await? else {
+                continue;
+            };
+            let bytes = cell.bytes();
+            short = (bytes <= LONG_BYTES).then_some(cell);
+            bytes
+        };
+        if together + bytes > LONG_BYTES {
+            write(std::mem::take(&mut told)).await?;
+            together = 0;
+        }
+        if let Some(cell) = short {
+            told.push(extracted(writing, cell, attempt).await?);
+            together += bytes;
+            continue;
+        }
+        let _turn = base.turns.long.lock().await;
+        let _room = base.room_for(bytes).await;
+        if let Some(cell) = base.parts.transcripts.cell(id).await? {
+            write(vec![extracted(writing, cell, attempt).await?]).await?;
+        }
+        base.turns.long_cells().remove(id);
+    }
+    write(told).await
+}
+
+async fn extracted(writing: &Writing, cell: Cell, attempt: u32) -> Result<ExtractedCell, JobError> {
+    let telling = extraction::tell(writing, &cell, attempt).await?;
+    Ok(ExtractedCell {
+        cell: Arc::new(cell),
+        telling,
+    })
+}
+
+async fn write_told(
+    writing: &Writing,
+    told: Vec<ExtractedCell>,
+    later: &[CellId],
+    sweeps: u64,
+    is_first: bool,
+) -> Result<(), JobError> {
+    let base = &writing.base;
+    if told.is_empty() {
+        return Ok(());
+    }
+    let owners: Vec<OwnerWrite<'_>> = by_owner(writing, &told, later, sweeps);
+    let written = join_all(owners.into_iter().map(|one| one.write(is_first))).await;
+    let events = written.into_iter().collect::<Result<Vec<_>, JobError>>()?;
+    // The job is not done before they are on disk; one that runs again tells them again.
+    base.parts.events.emit(events.concat()).await?;
+    for one in &told {
+        base.corpora.cache.told(&one.cell.session, &one.cell.messages);
+        writing.intake.passes.forget_answer(&one.cell.id);
+    }
+    Ok(())
+}
+
+fn by_owner<'a>(
+    writing: &'a Writing,
+    told: &'a [ExtractedCell],
+    later: &'a [CellId],
+    sweeps: u64,
+) -> Vec<OwnerWrite<'a>> {
+    let owners: BTreeSet<&Owner> = told.iter().flat_map(|one| &one.cell.owners).collect();
+    let writes = owners.into_iter().map(|owner| OwnerWrite {
+        base: &writing.base,
+        owners: &writing.owners,
+        owner,
+        told: told
+            .iter()
+            .filter(|one| one.cell.owners.contains(owner))
+            .collect(),
+        later,
+        sweeps,
+    });
+    writes.collect()
+}
+
+/// A segment and its content.
+#[derive(Debug)]
+struct ExtractedCell {
+    cell: Arc<Cell>,
+    telling: Telling,
+}
+
+/// The facts that an owner has before segments are written for it.
+#[derive(Debug)]
+enum OwnerFacts {
+    /// There is nothing to compare.
+    NotAsked,
+    AtHand(Arc<Hot>),
+    /// The facts of a large owner that are near the new ones.
+    Near(Box<KnownFacts>),
+}
+
+impl OwnerFacts {
+    /// Whether the next memcell finds this one's facts before they are in the index.
+    fn is_followed(&self) -> bool {
+        !matches!(self, Self::Near(_))
+    }
+}
+
+/// The rows of what was appended, and the appends to be recorded for them.
+#[derive(Debug, Default)]
+struct Rows {
+    docs: Vec<Doc>,
+    appends: Vec<FileAppend>,
+}
+
+/// Rows on their way into the index.
+#[derive(Debug)]
+struct HandedOver {
+    /// The files whose records are promised.
+    paths: Vec<VaultPath>,
+    rows: OnTheirWay,
+    pending: Pending,
+}
+
+/// Segments of one session for one owner.
+struct OwnerWrite<'a> {
+    base: &'a Base,
+    owners: &'a KeyedLocks<(Scope, Owner)>,
+    owner: &'a Owner,
+    /// At least one.
+    told: Vec<&'a ExtractedCell>,
+    /// Segments after these; some of their facts may be in the file already.
+    later: &'a [CellId],
+    /// The number of sweeps of the ledger before the segments were read.
+    sweeps: u64,
+}
+
+impl<'a> OwnerWrite<'a> {
+    /// Writes the segments that still belong to the owner, and returns one event for each.
+    async fn write(mut self, is_first: bool) -> Result<Vec<MemoryEvent>, JobError> {
+        // A file that another ledger wrote in meanwhile is not this one's to append to.
+        sync::changed(self.base, self.paths()).await?;
+        let _shared = self.base.gate.shared(self.scope()).await;
+        let owner = (self.scope().clone(), self.owner.clone());
+        let own = self.owners.lock(&owner).await;
+        if self.base.sweeps() != self.sweeps {
+            self.told = self.still_told().await?;
+        }
+        if self.told.is_empty() {
+            return Ok(Vec::new());
+        }
+        if !is_first && let Some(paths) = self.standing().await? {
+            self.index_files(paths).await?;
+            return Ok(self.events());
+        }
+        let known = self.known_facts().await?;
+        let (facts, episodes) = self.entries(&known).await?;
+        let vault = &self.base.parts.vault;
+        let paths = facts.iter().chain(&episodes).map(|entry| vault.path_of(entry));
+        let _writing = self.base.dirty.writing(paths.collect());
+        let told: Vec<Entry> = facts.into_iter().chain(episodes).collect();
+        let written = history::remembered(self.base, vault.append(&told, is_first)).await?;
+        if !is_first {
+            let paths = written.into_iter().map(|written| written.stat.path);
+            self.index_files(paths.collect()).await?;
+            return Ok(self.events());
+        }
+        let entries = told.into_iter().map(|entry| (entry.id.clone(), entry));
+        let entries: BTreeMap<EntryId, Entry> = entries.collect();
+        let rows = self.rows(&entries, written).await?;
+        let handed = self.hand_over(rows).await?;
+        if known.is_followed() {
+            drop(own);
+        }
+        self.indexed(handed).await?;
+        Ok(self.events())
+    }
+
+    fn events(&self) -> Vec<MemoryEvent> {
+        let written = self.told.iter().map(|one| MemoryEvent::EpisodeWritten {
+            scope: self.scope().clone(),
+            owner: self.owner.clone(),
+            session: one.cell.session.session.clone(),
+            cell: one.cell.clone(),
+            episode: ids::episode_id(&one.cell.id),
+        });
+        written.collect()
+    }
+
+    fn scope(&self) -> &Scope {
+        &self.told[0].cell.session.scope
+    }
+
+    /// The facts that are new to the owner, and the episodes.
+    async fn entries(&self, known: &OwnerFacts) -> Result<(Vec<Entry>, Vec<Entry>), EngineError> {
+        let _turn = self.base.busy().await;
+        let tell = |known: &KnownFacts| {
+            let mut news = NewFacts::before(self.later);
+            let facts = self
+                .told
+                .iter()
+                .flat_map(|one| one.telling.facts(&one.cell, self.owner, known, &mut news));
+            facts.collect()
+        };
+        let facts = match known {
+            OwnerFacts::AtHand(hot) => hot.clone().with_facts(tell).await?,
+            OwnerFacts::Near(known) => tell(known),
+            OwnerFacts::NotAsked => Vec::new(),
+        };
+        let episodes = self
+            .told
+            .iter()
+            .map(|one| one.telling.episode_entry(&one.cell, self.owner));
+        Ok((facts, episodes.collect()))
+    }
+
+    /// The segments that still belong to the owner.
+    async fn still_told(&self) -> Result<Vec<&'a ExtractedCell>, JobError> {
+        let ids: Vec<CellId> = self.told.iter().map(|one| one.cell.id.clone()).collect();
+        let now = self.base.parts.transcripts.cells(&ids).await?;
+        let mut still = Vec::new();
+        for one in &self.told {
+            match now.iter().find(|cell| cell.id == one.cell.id) {
+                Some(now) if now.messages != one.cell.messages => return Err(JobError::Changed),
+                Some(now) if now.owners.contains(self.owner) => still.push(*one),
+                Some(_) | None => {}
+            }
+        }
+        Ok(still)
+    }
+
+    /// The files that the segments belong in.
+    fn paths(&self) -> BTreeSet<VaultPath> {
+        let mut paths = BTreeSet::new();
+        for ExtractedCell { cell, telling } in &self.told {
+            let mut fact = telling.episode_entry(cell, self.owner);
+            paths.insert(self.base.parts.vault.path_of(&fact));
+            fact.kind = EntryKind::Fact;
+            for message in &cell.messages {
+                fact.time = message.time;
+                paths.insert(self.base.parts.vault.path_of(&fact));
+            }
+        }
+        paths
+    }
+
+    /// The files in which an earlier attempt may have written, if it wrote everything.
+    async fn standing(&self) -> Result<Option<BTreeSet<VaultPath>>, JobError> {
+        let Parts { vault, index, .. } = &self.base.parts;
+        let mut paths = self.paths();
+        for ExtractedCell { cell, telling } in &self.told {
+            let episode = telling.episode_entry(cell, self.owner);
+            let key = DocKey::new(self.scope(), self.owner, episode.id.as_str());
+            // The attempt may have been before the ledger had a name.
+            let row = index.get(&[key]).await.map_err(EngineError::from)?.pop();
+            let path = row.map_or_else(|| vault.path_of(&episode), |row| row.path);
+            let file = vault.read(&path).await?;
+            if !file.is_some_and(|file| file.entries.iter().any(|read| read.entry.id == episode.id)) {
+                return Ok(None);
+            }
+            paths.insert(path);
+        }
+        Ok(Some(paths))
+    }
+
+    async fn index_files(&self, paths: BTreeSet<VaultPath>) -> Result<(), JobError> {
+        sync::files(self.base, paths).await?;
+        Ok(())
+    }
+
+    /// What the owner knows. One with very many rows is asked for the facts near the new ones only.
+    async fn known_facts(&self) -> Result<OwnerFacts, EngineError> {
+        let scope = self.scope();
+        let texts = self.told.iter().flat_map(|one| one.telling.fact_texts());
+        let texts: Vec<String> = texts.map(str::to_owned).collect();
+        if texts.is_empty()
+            && self
+                .told
+                .iter()
+                .all(|one| one.telling.doubts(&one.cell, self.owner).next().is_none())
+        {
+            return Ok(OwnerFacts::NotAsked);
+        }
+        if let CorpusView::Hot(hot) = self.base.corpora.view(scope, self.owner).await? {
+            return Ok(OwnerFacts::AtHand(hot));
+        }
+        let mut near: BTreeMap<_, Doc> = BTreeMap::new();
+        for text in texts {
+            let query = CandidateQuery {
+                scope: scope.clone(),
+                owner: self.owner.clone(),
+                text,
+                vector: None,
+                limit: CANDIDATES,
+            };
+            let docs = self.base.parts.index.candidates(&query).await?;
+            near.extend(docs.into_iter().map(|doc| (doc.key.id.clone(), doc)));
+        }
+        Ok(OwnerFacts::Near(Box::new(facts::known_facts(near.values()))))
+    }
+
+    /// The rows of what was just appended, without reading it back, and the appends to be recorded for them.
+    async fn rows(
+        &self,
+        entries: &BTreeMap<EntryId, Entry>,
+        written: Vec<Written>,
+    ) -> Result<Rows, EngineError> {
+        let base = self.base;
+        let mut rows = Rows::default();
+        for Written { stat, before, ids } in written {
+            let mut marks = Vec::new();
+            for (entry, digest) in ids {
+                let mut docs = entries
+                    .get(&entry)
+                    .map_or_else(Vec::new, |entry| Doc::of_entry(entry, &stat.path));
+                let told = self
+                    .told
+                    .iter()
+                    .find(|one| ids::episode_id(&one.cell.id) == entry);
+                if let (Some(episode), Some(told)) = (docs.first_mut(), told) {
+                    told.telling.digest().clone_into(&mut episode.text);
+                }
+                marks.push(FileMark {
+                    entry,
+                    digest,
+                    docs: docs.iter().map(|doc| doc.key.id.clone()).collect(),
+                    is_shared: false,
+                });
+                rows.docs.extend(docs);
+            }
+            if base.records.stat(&stat.path).await? == before {
+                let after = FileRecord {
+                    stat,
+                    scope: self.scope().clone(),
+                    owner: self.owner.clone(),
+                    marks,
+                    problem: None,
+                };
+                rows.appends.push(FileAppend { before, after });
+            } else {
+                // Somebody edited the file, and nobody has looked yet: a record would hide it.
+                base.dirty.add(stat.path);
+            }
+        }
+        if !self.embed(&mut rows.docs).await {
+            // Without a record the file is looked at again, when the model may answer.
+            rows.appends
+                .drain(..)
+                .for_each(|append| base.dirty.add(append.after.stat.path));
+        }
+        Ok(rows)
+    }
+
+    /// Shows the rows to the owner, and has them indexed and recorded after those of earlier appends.
+    async fn hand_over(&self, rows: Rows) -> Result<HandedOver, EngineError> {
+        let base = self.base;
+        let stats = rows.appends.iter().map(|append| &append.after.stat);
+        let paths = stats.clone().map(|stat| stat.path.clone()).collect();
+        stats.for_each(|stat| base.records.promise(stat.clone()));
+        let shown: OnTheirWay = rows.docs.clone().into();
+        {
+            let _turn = base.busy().await;
+            base.corpora.cache.show(self.scope(), self.owner, &shown);
+        }
+        let pending = base.writer.append(rows.docs, rows.appends).await;
+        let pending = pending.inspect_err(|_| self.arrived(&shown))?;
+        Ok(HandedOver {
+            paths,
+            rows: shown,
+            pending,
+        })
+    }
+
+    fn arrived(&self, rows: &OnTheirWay) {
+        self.base.corpora.cache.arrived(self.scope(), self.owner, rows);
+    }
+
+    /// Waits until the rows are in the index and the files recorded.
+    async fn indexed(&self, handed: HandedOver) -> Result<(), EngineError> {
+        let base = self.base;
+        let written = handed.pending.written().await;
+        self.arrived(&handed.rows);
+        if written.is_err() {
+            for path in handed.paths {
+                base.records.break_promise(&path);
+                base.dirty.add(path);
+            }
+        }
+        written
+    }
+
+    async fn embed(&self, docs: &mut [Doc]) -> bool {
+        if !self.base.gauge.takes_vectors() {
+            return true;
+        }
+        let messages: Vec<Message> = self
+            .told
+            .iter()
+            .flat_map(|one| one.cell.messages.clone())
+            .collect();
+        match self.base.rows.embed_with(docs, &messages).await {
+            Ok(()) => true,
+            Err(error) => {
+                tracing::warn!(
+                    error = chain(&error),
+                    "embedder unavailable; new memories are found by keyword search only"
+                );
+                false
+            }
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! From a segment to entries: an episode and facts for each owner.
+//!
+//! Owns: the shape, ids and provenance of derived entries, and what a new fact does to the known ones. Never:
+//! writing them.
+
+use std::collections::BTreeSet;
+use std::panic::resume_unwind;
+
+use extract::{
+    Answer, AnswerPart, Answered, Counts, Fact, Interview, KnownFacts, Statement, Supersession, Tail,
+};
+use model::{
+    Cell, CellId, Entry, EntryId, EntryKind, MessageId, Origin, Owner, PROJECT_ONLY, Parent, ParentKind,
+    Role, Scope, SenderId, Timestamp, Zone,
+};
+
+use crate::base::Base;
+use crate::error::{EngineError, JobError, Trouble};
+use crate::runtime::tasks::{QUICK_BYTES_MAX, aside};
+use crate::writing::state::Writing;
+use crate::{facts, ids};
+
+/// Attempts of a job that wait for a silent model; after that the rules extract.
+const MODEL_ATTEMPTS_MAX: u32 = 3;
+
+/// Segments of at most so many messages, none of them long, are read on this thread.
+const MESSAGES_INLINE_MAX: usize = 8;
+
+/// The extracted content of a segment, before it belongs to an owner.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Telling {
+    subject: String,
+    summary: String,
+    digest: String,
+    facts: Vec<Fact>,
+    /// So many of them are the rules', the first ones.
+    ruled: usize,
+    author: String,
+    /// The author of the other facts.
+    model: Option<String>,
+    /// The messages whose facts hold for a person everywhere; none: all do.
+    personal: Option<BTreeSet<MessageId>>,
+}
+
+/// Extracts a segment, with the model if there is one. Fails only if the model may answer a later attempt.
+pub(crate) async fn tell(writing: &Writing, cell: &Cell, attempt: u32) -> Result<Telling, JobError> {
+    let base = &writing.base;
+    let title = base.parts.transcripts.title(&cell.session).await?;
+    let told = by_rules(base, cell).await?;
+    let Some(chat) = &base.parts.chat else {
+        return Ok(told.entitled(title));
+    };
+    let zone = &base.settings.zone;
+    let parts = if let Some(part) = writing.intake.passes.answer(&cell.id) {
+        vec![part]
+    } else {
+        let question = Interview::parts(&cell.messages, zone, Tail::Closed);
+        match asked(base, question, attempt).await? {
+            Some(answer) => answer.parts,
+            None => return Ok(told.entitled(title)),
+        }
+    };
+    let added = match Interview::facts(&cell.messages, &told.facts) {
+        Some(question) => asked(base, question, attempt).await?,
+        None => None,
+    };
+    let is_named = parts.iter().any(|part| !part.title.is_empty());
+    let facts = added.map(|answer| answer.facts).unwrap_or_default();
+    let mut told = told.with(&parts, facts, extract::signed(chat.model()));
+    let scope = &cell.session.scope;
+    if *scope != Scope::home(&scope.app) {
+        // A model's facts are of any kind, those of the rules about a life: what both read out of a message is the person's.
+        let ruled = told.facts[..told.ruled].iter();
+        told.personal = Some(ruled.flat_map(|fact| fact.sources.clone()).collect());
+    }
+    Ok(if is_named { told } else { told.entitled(title) })
+}
+
+/// What the model answers; none where it is of no use, so that what the rules told stands alone.
+async fn asked(base: &Base, question: Interview<'_>, attempt: u32) -> Result<Option<Answer>, JobError> {
+    match base.model.ask(question).await {
+        Ok(answer) => Ok(Some(answer)),
+        Err(trouble @ Trouble::Unavailable(_)) if attempt < MODEL_ATTEMPTS_MAX => Err(trouble.into()),
+        Err(trouble) => {
+            tracing::warn!(%trouble, "model answer unusable; the rules' facts stand alone");
+            Ok(None)
+        }
+    }
+}
+
+/// Reading a long memcell keeps a thread busy for longer than a request should wait for that thread.
+async fn by_rules(base: &Base, cell: &Cell) -> Result<Telling, JobError> {
+    let _turn = base.busy().await;
+    let zone = &base.settings.zone;
+    if cell.messages.len() <= MESSAGES_INLINE_MAX && cell.bytes() <= QUICK_BYTES_MAX {
+        return Ok(ruled(cell, zone));
+    }
+    let (cell, zone) = (cell.clone(), zone.clone());
+    let told = aside(move || ruled(&cell, &zone)).await;
+    told.map_err(|ended| match ended.try_into_panic() {
+        Ok(panic) => resume_unwind(panic),
+        Err(_) => EngineError::Stopping.into(),
+    })
+}
+
+fn ruled(cell: &Cell, zone: &Zone) -> Telling {
+    let episode = extract::episode(cell, zone);
+    let facts = extract::facts(cell, zone);
+    Telling {
+        subject: episode.subject,
+        summary: episode.summary,
+        digest: episode.body,
+        ruled: facts.len(),
+        facts,
+        author: extract::RULES_VERSION.to_owned(),
+        model: None,
+        personal: None,
+    }
+}
+
+fn joined<'a>(texts: impl Iterator<Item = &'a str>, by: &str) -> String {
+    texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(by)
+}
+
+/// The person's answer that a statement has, imported or said once more. What ended may begin again; what was taken back stays so
+/// until its person is asked.
+fn answer_to(fact: &Fact, known: &KnownFacts) -> Option<(Timestamp, Answered)> {
+    let holds =
+        |(at, answered): &(Timestamp, Answered)| *answered == Answered::Withdrawn || fact.said_at <= *at;
+    known.answered(&fact.text).filter(holds)
+}
+
+/// Facts of segments that are written together, and the known facts that they supersede.
+#[derive(Debug, Default)]
+pub(crate) struct NewFacts {
+    facts: KnownFacts,
+    replaced: BTreeSet<EntryId>,
+    /// Id prefixes of facts that a failed attempt wrote for later segments.
+    later: BTreeSet<String>,
+}
+
+impl NewFacts {
+    /// No facts yet, before these segments of the session.
+    pub(crate) fn before<'a>(later: impl IntoIterator<Item = &'a CellId>) -> Self {
+        Self {
+            later: later.into_iter().map(ids::fact_prefix).collect(),
+            ..Self::default()
+        }
+    }
+
+    fn is_later(&self, fact: &EntryId) -> bool {
+        let id = fact.as_str();
+        !self.later.is_empty() && id.rfind('_').is_some_and(|end| self.later.contains(&id[..=end]))
+    }
+}
+
+impl Telling {
+    /// With the model's titles and summaries where it gave some, and its facts behind those of the rules, which stand.
+    fn with(mut self, parts: &[AnswerPart], mut facts: Vec<Fact>, model: String) -> Self {
+        let title = joined(parts.iter().map(|part| part.title.as_str()), "; ");
+        let summary = joined(parts.iter().map(|part| part.summary.as_str()), " ");
+        for (text, own) in [(title, &mut self.subject), (summary, &mut self.summary)] {
+            if !text.is_empty() {
+                *own = text;
+                self.author.clone_from(&model);
+            }
+        }
+        facts.retain(|fact| !extract::is_told(fact, &self.facts));
+        self.facts.extend(facts);
+        self.model = Some(model);
+        self
+    }
+
+    /// Who read the fact of that number out of the messages.
+    fn author_of(&self, n: usize) -> String {
+        let is_added = (self.ruled..self.facts.len()).contains(&n);
+        let model = self.model.clone().filter(|_| is_added);
+        model.unwrap_or_else(|| extract::RULES_VERSION.to_owned())
+    }
+
+    /// With its session's title, which a person or a model chose, in place of the rules' choice.
+    fn entitled(mut self, title: Option<String>) -> Self {
+        self.subject = title.unwrap_or(self.subject);
+        self
+    }
+
+    /// The important statements of its messages, by which the episode is found.
+    pub(crate) fn digest(&self) -> &str {
+        &self.digest
+    }
+
+    /// The texts of its facts.
+    pub(crate) fn fact_texts(&self) -> impl Iterator<Item = &str> {
+        self.facts.iter().map(|fact| fact.text.as_str())
+    }
+
+    /// The facts of the memcell that are new to the owner. What it knows from an earlier attempt at the same memcell does not
+    /// count. `news` holds the facts of the memcells before this one that are not among the known ones yet.
+    pub(crate) fn facts(
+        &self,
+        cell: &Cell,
+        owner: &Owner,
+        known: &KnownFacts,
+        news: &mut NewFacts,
+    ) -> Vec<Entry> {
+        let prefix = ids::fact_prefix(&cell.id);
+        let mut facts = Vec::new();
+        let mut ended = Vec::new();
+        for (n, fact) in self.facts.iter().enumerate() {
+            if let Some(answer) = answer_to(fact, known) {
+                facts.push(self.answered_entry(cell, owner, (n, fact), answer));
+                continue;
+            }
+            let statement = Statement::new(&fact.text, fact.said_at, fact.valid_from);
+            let counts = |id: &EntryId| match () {
+                () if id.as_str().starts_with(&prefix) || news.is_later(id) => Counts::No,
+                () if news.replaced.contains(id) => Counts::Replaced,
+                () => Counts::Yes,
+            };
+            if known.repeats(&statement, counts) || news.facts.repeats(&statement, |_| Counts::Yes) {
+                continue;
+            }
+            let standing = known
+                .standing(&statement, counts)
+                .with(news.facts.standing(&statement, |_| Counts::Yes));
+            news.replaced.extend(standing.supersedes.iter().cloned());
+            let entry = self.fact_entry(cell, owner, n, fact, standing);
+            let learnt = (entry.id.clone(), statement, entry.supersedes.clone());
+            match entry.valid_until {
+                None => news.facts.insert(learnt.0, learnt.1, learnt.2),
+                Some(_) => ended.push(learnt),
+            }
+            facts.push(entry);
+        }
+        if known.has_answers() {
+            facts.extend(self.answered_doubts(cell, owner, known));
+        }
+        // One that had ended when it was said is no fact for the rest of its memcell, but is known to the next one.
+        for (id, statement, supersedes) in ended {
+            news.facts.insert(id, statement, supersedes);
+        }
+        facts
+    }
+
+    /// Statements of the owner's messages that are no facts.
+    pub(crate) fn doubts(&self, cell: &Cell, owner: &Owner) -> impl Iterator<Item = Fact> {
+        let own = cell
+            .messages
+            .iter()
+            .filter(|message| message.role == Role::User && message.sender == owner.id);
+        let statements = own.flat_map(|message| {
+            let said = extract::statements(&message.text(), message.speaker());
+            said.into_iter().map(|text| Fact {
+                text,
+                sources: vec![message.id.clone()],
+                sender: message.sender.clone(),
+                said_at: message.time,
+                valid_from: None,
+            })
+        });
+        statements.filter(|doubt| !self.facts.iter().any(|fact| fact.text == doubt.text))
+    }
+
+    /// The doubts of which their person has said that they are wrong or have ended, as the answer has them.
+    fn answered_doubts(&self, cell: &Cell, owner: &Owner, known: &KnownFacts) -> Vec<Entry> {
+        let doubts = (self.facts.len()..).zip(self.doubts(cell, owner));
+        let answered = doubts.filter_map(|(n, doubt)| {
+            let answer = answer_to(&doubt, known)?;
+            Some(self.answered_entry(cell, owner, (n, &doubt), answer))
+        });
+        answered.collect()
+    }
+
+    /// A statement as its person's answer has it.
+    fn answered_entry(
+        &self,
+        cell: &Cell,
+        owner: &Owner,
+        (n, fact): (usize, &Fact),
+        (at, answered): (Timestamp, Answered),
+    ) -> Entry {
+        let mut entry = self.fact_entry(cell, owner, n, fact, Supersession::default());
+        match answered {
+            Answered::Withdrawn => facts::withdraw(&mut entry, facts::IS_WRONG, at),
+            Answered::Ended => facts::end(&mut entry, at),
+        }
+        entry
+    }
+
+    /// The owner's episode.
+    pub(crate) fn episode_entry(&self, cell: &Cell, owner: &Owner) -> Entry {
+        let senders: BTreeSet<SenderId> = cell.messages.iter().map(|m| m.sender.clone()).collect();
+        let (id, whose) = (
+            ids::episode_id(&cell.id),
+            (cell.session.scope.clone(), owner.clone()),
+        );
+        // Without a body: the messages say it all, and a row of the index has their digest.
+        Entry {
+            session: Some(cell.session.session.clone()),
+            author: Some(self.author.clone()),
+            parent: Some(Parent::new(ParentKind::Memcell, cell.id.as_str())),
+            sources: cell.messages.iter().map(|m| m.id.clone()).collect(),
+            senders: senders.into_iter().collect(),
+            subject: self.subject.clone(),
+            summary: self.summary.clone(),
+            turns: cell.messages.clone(),
+            ..Entry::new(id, EntryKind::Episode, whose, cell.ended(), Origin::User)
+        }
+    }
+
+    fn fact_entry(&self, cell: &Cell, owner: &Owner, n: usize, fact: &Fact, standing: Supersession) -> Entry {
+        let said_by = cell
+            .messages
+            .iter()
+            .find(|message| fact.sources.contains(&message.id));
+        let is_personal = self
+            .personal
+            .as_ref()
+            .is_none_or(|personal| fact.sources.iter().any(|id| personal.contains(id)));
+        let origin = match said_by.map(|message| message.role) {
+            Some(Role::Assistant) => Origin::Assistant,
+            Some(Role::Tool) => Origin::Tool,
+            Some(Role::User) | None => Origin::User,
+        };
+        let (id, whose) = (
+            ids::fact_id(&cell.id, n),
+            (cell.session.scope.clone(), owner.clone()),
+        );
+        Entry {
+            session: Some(cell.session.session.clone()),
+            valid_from: fact.valid_from,
+            valid_until: standing.valid_until,
+            supersedes: standing.supersedes,
+            author: Some(self.author_of(n)),
+            parent: Some(Parent::new(
+                ParentKind::Episode,
+                ids::episode_id(&cell.id).as_str(),
+            )),
+            sources: fact.sources.clone(),
+            labels: if is_personal {
+                Vec::new()
+            } else {
+                vec![PROJECT_ONLY.to_owned()]
+            },
+            senders: vec![fact.sender.clone()],
+            body: fact.text.clone(),
+            ..Entry::new(id, EntryKind::Fact, whose, fact.said_at, origin)
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Durable jobs: claimed, done, tried again, given up.
+//!
+//! Owns: how many run at a time, which are done together, leases, backoff, and which fault may be given up on. Never: what a
+//! job does.
+
+use std::collections::BTreeSet;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use model::{CellId, Timestamp};
+use parking_lot::Mutex;
+use ports::{IndexError, Job, JobFailure, JobId, JobKind, LedgerError, VaultError};
+use text::chain;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::base::later;
+use crate::error::{EngineError, JobError};
+use crate::intake::{boundaries, model_pass};
+use crate::runtime::tasks::words_of;
+use crate::writing::cell;
+use crate::writing::state::{BACKOFF_MAX_MILLIS, Writing};
+
+/// A job that takes longer is taken for dead by the next process; in this one it stays its worker's.
+const LEASE: Duration = Duration::from_mins(10);
+/// How often to look for jobs that nobody rang for.
+const IDLE: Duration = Duration::from_secs(5);
+/// The maximum of segments of one session that are written together with the first.
+const BEHIND_MAX: usize = 31;
+const BACKOFF_MIN_MILLIS: u64 = 500;
+
+/// Claims jobs and runs them until the engine stops.
+pub(crate) async fn dispatch(writing: Arc<Writing>) {
+    let base = &writing.base;
+    let slots = Arc::new(Semaphore::new(base.settings.workers.max(1)));
+    let running: Arc<Mutex<BTreeSet<JobId>>> = Arc::default();
+    while !base.work.is_stopping() {
+        let jobs = claim(&writing, slots.available_permits()).await;
+        // Jobs of one session come behind each other.
+        for jobs in jobs.chunk_by(|job, next| job.session == next.session) {
+            let is_new = {
+                let mut running = running.lock();
+                let is_new = jobs.iter().all(|job| !running.contains(&job.id));
+                running.extend(jobs.iter().map(|job| job.id.clone()));
+                is_new
+            };
+            // A lease that ran out while its worker is still busy.
+            let permit = slots.clone().try_acquire_owned().ok().filter(|_| is_new);
+            if let Some(permit) = permit {
+                let work = work(writing.clone(), jobs.to_vec(), permit, running.clone());
+                base.work.spawn(work);
+            }
+        }
+        let now = base.work_time();
+        let due = base
+            .jobs
+            .next_retry(now)
+            .map_or(IDLE, |at| until(now, at).min(IDLE));
+        tokio::select! {
+            biased;
+            () = base.work.stopping() => {}
+            () = base.jobs.rung() => {}
+            () = base.parts.clock.sleep(due) => {}
+        }
+    }
+}
+
+async fn claim(writing: &Writing, limit: usize) -> Vec<Job> {
+    let base = &writing.base;
+    if limit == 0 {
+        return Vec::new();
+    }
+    if let Err(error) = writing.unrecorded.record(base).await {
+        let error = EngineError::from(error);
+        base.mind(&error);
+        tracing::debug!(error = chain(&error), "cannot return jobs to the queue; retrying");
+        return Vec::new();
+    }
+    let now = base.work_time();
+    // A model tells memcells one by one, and the first shall not wait for the last.
+    let behind = if base.parts.chat.is_some() { 0 } else { BEHIND_MAX };
+    let claimed = base.parts.jobs.claim(limit, behind, now, later(now, LEASE));
+    let claimed = claimed.await.map_err(EngineError::from);
+    claimed.unwrap_or_else(|error| {
+        base.mind(&error);
+        tracing::warn!(error = chain(&error), "cannot claim jobs; retrying");
+        base.jobs
+            .retry_at(later(now, Duration::from_millis(BACKOFF_MIN_MILLIS)));
+        Vec::new()
+    })
+}
+
+/// Does jobs of one session. Several jobs are segments that are written together; if that fails, one by one.
+async fn work(
+    writing: Arc<Writing>,
+    jobs: Vec<Job>,
+    permit: OwnedSemaphorePermit,
+    running: Arc<Mutex<BTreeSet<JobId>>>,
+) {
+    let base = &writing.base;
+    let done = if let [job] = jobs.as_slice() {
+        ended(&writing, perform(&writing, job), &jobs).await
+    } else {
+        let cells: Vec<CellId> = jobs.iter().map(cell_of).collect();
+        ended(&writing, cell::write_together(&writing, &cells), &jobs).await
+    };
+    match (done, jobs.as_slice()) {
+        (Ok(()), jobs) => jobs.iter().for_each(|job| base.jobs.is_loose(&job.id)),
+        (Err(error), [job]) => fail(&writing, job, &error).await,
+        (Err(error), jobs) => hand_back(&writing, jobs, &error).await,
+    }
+    {
+        let mut running = running.lock();
+        running.retain(|id| jobs.iter().all(|job| job.id != *id));
+    }
+    drop(permit);
+    base.jobs.finished();
+}
+
+/// Does the work of jobs and marks them done.
+async fn ended(
+    writing: &Writing,
+    work: impl Future<Output = Result<(), JobError>>,
+    jobs: &[Job],
+) -> Result<(), JobError> {
+    let base = &writing.base;
+    let done = AssertUnwindSafe(work).catch_unwind().await;
+    done.unwrap_or_else(|panic| Err(JobError::Panic(words_of(&*panic))))?;
+    let ids: Vec<JobId> = jobs.iter().map(|job| job.id.clone()).collect();
+    base.parts.jobs.complete(&ids, base.work_time()).await?;
+    base.disk.succeeded();
+    Ok(())
+}
+
+/// The failed one is not known yet. The attempts stay counted, so that each job runs alone next time.
+async fn hand_back(writing: &Writing, jobs: &[Job], error: &JobError) {
+    let base = &writing.base;
+    if let JobError::Engine(error) = error {
+        base.mind(error);
+    }
+    tracing::warn!(
+        jobs = jobs.len(),
+        error = chain(error),
+        "cannot write the segments together; writing each alone"
+    );
+    let ids: Vec<JobId> = jobs.iter().map(|job| job.id.clone()).collect();
+    if let Err(error) = base.parts.jobs.hand_back(&ids, base.work_time()).await {
+        tracing::warn!(error = chain(&error), "cannot return the jobs; retrying");
+        writing.unrecorded.hand_back_later(ids);
+    }
+}
+
+fn cell_of(job: &Job) -> CellId {
+    CellId::new(job.subject.as_str())
+}
+
+async fn perform(writing: &Writing, job: &Job) -> Result<(), JobError> {
+    match job.kind {
+        JobKind::WriteCell => {
+            cell::write(writing, &cell_of(job), job.attempt).await?;
+        }
+        JobKind::MemoryAdd if writing.base.parts.chat.is_some() => {
+            model_pass::pass(&writing.intake, &job.session).await?;
+        }
+        JobKind::MemoryAdd => {
+            boundaries::cut_by_rules(&writing.intake, &job.session).await?;
+        }
+        JobKind::MemoryFlush => {
+            boundaries::cut_all(&writing.intake, &job.session).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Records a failed attempt. A job whose surroundings failed (a full disk, a broken file, a store) is never given up,
+/// since it is the only way to the vault for what was acknowledged; one that is itself at fault is.
+async fn fail(writing: &Writing, job: &Job, error: &JobError) {
+    let base = &writing.base;
+    if let JobError::Engine(error) = error {
+        base.mind(error);
+    }
+    let now = base.work_time();
+    let retry_at = later(now, backoff(writing, job.attempt));
+    let is_last = job.attempt >= base.settings.attempts_max;
+    let gives_up = is_last && is_own_fault(error);
+    tracing::warn!(job = %job.id.0, kind = job.kind.as_str(), attempt = job.attempt, gives_up, "{}", chain(error));
+    let failure = JobFailure {
+        error: chain(error),
+        retry_at: (!gives_up).then_some(retry_at),
+    };
+    if let Err(error) = base.parts.jobs.fail(&job.id, failure, now).await {
+        tracing::warn!(error = chain(&error), job = %job.id.0, "cannot record the failure; the job runs again");
+        writing.unrecorded.hand_back_later(vec![job.id.clone()]);
+    }
+    if gives_up {
+        base.jobs.is_loose(&job.id);
+        return;
+    }
+    if is_last || is_for_a_person(error) {
+        base.jobs.is_stuck(&job.id, &job.session);
+    }
+    base.jobs.retry_at(retry_at);
+}
+
+/// Whether it stays so until a person mends a file: nobody waits for that.
+fn is_for_a_person(error: &JobError) -> bool {
+    matches!(
+        error,
+        JobError::Engine(EngineError::Vault(
+            VaultError::Broken { .. } | VaultError::Outside { .. }
+        ))
+    )
+}
+
+fn is_own_fault(error: &JobError) -> bool {
+    match error {
+        JobError::Panic(_) | JobError::Changed => true,
+        JobError::Model(_) => false,
+        JobError::Engine(error) => !matches!(
+            error,
+            EngineError::Vault(
+                VaultError::Io { .. } | VaultError::Broken { .. } | VaultError::Outside { .. }
+            ) | EngineError::Index(IndexError::Store(_) | IndexError::Unusable { .. })
+                | EngineError::Ledger(LedgerError::Store(_))
+                | EngineError::Stopping
+        ),
+    }
+}
+
+/// Longer each time, and not the same for all: what failed together shall not come back together.
+fn backoff(writing: &Writing, attempt: u32) -> Duration {
+    let doubled = BACKOFF_MIN_MILLIS
+        .checked_shl(attempt.saturating_sub(1).min(16))
+        .unwrap_or(BACKOFF_MAX_MILLIS);
+    let base = doubled.min(BACKOFF_MAX_MILLIS);
+    Duration::from_millis(base + writing.base.parts.ids.next() % (base / 2 + 1))
+}
+
+fn until(now: Timestamp, at: Timestamp) -> Duration {
+    Duration::from_millis(u64::try_from(at.millis() - now.millis()).unwrap_or(0))
+}
