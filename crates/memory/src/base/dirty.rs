@@ -41,6 +41,12 @@ impl Dirty {
     }
 
     /// Adds files to sync.
+    pub(crate) fn add_paths(&self, paths: impl IntoIterator<Item = VaultPath>) {
+        self.state.lock().change.paths.extend(paths);
+        self.notify.notify_one();
+    }
+
+    /// Adds files to sync, or all.
     pub(crate) fn add_all(&self, change: VaultChange) {
         self.state.lock().change.add(change);
         self.notify.notify_one();

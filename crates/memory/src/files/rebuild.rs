@@ -49,28 +49,24 @@ type EmbeddedRows = BoxFuture<'static, Result<(Vec<Doc>, Result<(), EmbedError>)
 struct Build<'a> {
     base: &'a Arc<Base>,
     on: Option<OnProgress>,
-    stage: Box<dyn IndexStage>,
     vectors: VectorMode,
     embedding: FuturesOrdered<EmbeddedRows>,
     waiting: Vec<Doc>,
     /// Rows that are in the new index; a second entry of the same id is not added twice.
     seen: HashSet<DocKey>,
+    new: NewIndex<'a>,
+    meter: RebuildMeter,
+}
+
+/// A new index, and what it was made of.
+struct NewIndex<'a> {
+    base: &'a Base,
+    stage: Box<dyn IndexStage>,
     /// Every file as it was read.
     files: BTreeMap<VaultPath, FileRecord>,
     /// Files that could not be read.
     unread: BTreeSet<VaultPath>,
     /// Some rows have no vectors.
-    is_bare: bool,
-    synced: Synced,
-    meter: RebuildMeter,
-}
-
-/// A new index that holds every row.
-struct Whole<'a> {
-    base: &'a Arc<Base>,
-    stage: Box<dyn IndexStage>,
-    files: BTreeMap<VaultPath, FileRecord>,
-    unread: BTreeSet<VaultPath>,
     is_bare: bool,
     synced: Synced,
 }
@@ -109,15 +105,18 @@ async fn build(base: &Arc<Base>, on: Option<OnProgress>) -> Result<Synced, Engin
     let mut build = Build {
         base,
         on,
-        stage,
         vectors,
         embedding: FuturesOrdered::new(),
         waiting: Vec::new(),
         seen: HashSet::new(),
-        files: BTreeMap::new(),
-        unread: BTreeSet::new(),
-        is_bare: false,
-        synced: Synced::default(),
+        new: NewIndex {
+            base,
+            stage,
+            files: BTreeMap::new(),
+            unread: BTreeSet::new(),
+            is_bare: false,
+            synced: Synced::default(),
+        },
         meter,
     };
     for stat in first_recorded_first(base, stats).await? {
@@ -132,12 +131,12 @@ async fn build(base: &Arc<Base>, on: Option<OnProgress>) -> Result<Synced, Engin
                     error = chain(&error),
                     "unreadable file; the new index leaves it out"
                 );
-                build.unread.insert(stat.path);
+                build.new.unread.insert(stat.path);
             }
         }
     }
     build.embed_waiting(0).await?;
-    build.whole().swap_in().await
+    build.new.swap_in().await
 }
 
 /// Files that hold all their rows, in order of path, before those that share some, the first recorded one first: so that each
@@ -150,22 +149,11 @@ async fn first_recorded_first(base: &Base, stats: Vec<FileStat>) -> Result<Vec<F
     Ok(stats.into_iter().map(|(_, stat)| stat).collect())
 }
 
-impl<'a> Build<'a> {
-    fn whole(self) -> Whole<'a> {
-        Whole {
-            base: self.base,
-            stage: self.stage,
-            files: self.files,
-            unread: self.unread,
-            is_bare: self.is_bare,
-            synced: self.synced,
-        }
-    }
-
+impl Build<'_> {
     async fn take(&mut self, file: ParsedFile) -> Result<(), EngineError> {
         self.meter.bytes_read += file.stat.bytes;
-        self.synced.files += 1;
-        self.synced.entries_added += file.entries.len();
+        self.new.synced.files += 1;
+        self.new.synced.entries_added += file.entries.len();
         let mut marks = Vec::new();
         let mut rows = Vec::new();
         for read in &file.entries {
@@ -175,14 +163,14 @@ impl<'a> Build<'a> {
         }
         if rows.iter().any(|doc| self.seen.contains(&doc.key)) {
             // Another file holds some of it: the sync after the swap decides.
-            self.unread.insert(file.stat.path.clone());
+            self.new.unread.insert(file.stat.path.clone());
             return Ok(());
         }
         let is_new = |doc: &Doc| self.seen.insert(doc.key.clone());
         self.waiting.extend(rows.into_iter().filter(is_new));
         let record = records::of_file(&file, marks, None);
-        self.synced.broken += usize::from(record.problem.is_some());
-        self.files.insert(record.stat.path.clone(), record);
+        self.new.synced.broken += usize::from(record.problem.is_some());
+        self.new.files.insert(record.stat.path.clone(), record);
         self.embed_waiting(ROWS).await
     }
 
@@ -224,17 +212,17 @@ impl<'a> Build<'a> {
         };
         let (docs, done) = embedded?;
         match done {
-            Ok(()) => self.is_bare |= self.vectors == VectorMode::Follow,
+            Ok(()) => self.new.is_bare |= self.vectors == VectorMode::Follow,
             Err(error) if self.vectors == VectorMode::Must => return Err(error.into()),
             Err(error) => {
                 tracing::warn!(
                     error = chain(&error),
                     "embedder unavailable; the new index gets its vectors later"
                 );
-                self.is_bare = true;
+                self.new.is_bare = true;
             }
         }
-        self.stage.add(&docs).await?;
+        self.new.stage.add(&docs).await?;
         self.meter.rows_done += docs.len();
         let progress = self.meter.progress();
         self.base.gauge.set_progress(Some(progress));

@@ -5,10 +5,10 @@
 use std::collections::BTreeSet;
 
 use futures::future::try_join_all;
-use ports::{FileMark, FileRecord, VaultChange, VaultPath};
+use ports::{FileMark, FileRecord, VaultPath};
 use text::chain;
 
-use super::Whole;
+use super::NewIndex;
 use crate::api::Synced;
 use crate::base::records::unfitting;
 use crate::base::serving::Serving;
@@ -19,7 +19,7 @@ use crate::files::{history, sync};
 /// Records read at a time.
 const RECORDS: usize = 64;
 
-impl Whole<'_> {
+impl NewIndex<'_> {
     /// Swaps the new index in. No write runs in the meantime, and searches without cached rows wait.
     pub(super) async fn swap_in(self) -> Result<Synced, EngineError> {
         let base = self.base;
@@ -35,27 +35,18 @@ impl Whole<'_> {
         if let Err(error) = self.stage.publish().await {
             base.gauge.set(before);
             again.extend(humbled);
-            base.dirty.add_all(VaultChange {
-                paths: again,
-                ..VaultChange::default()
-            });
+            base.dirty.add_paths(again);
             return Err(error.into());
         }
         base.records.put_all(after_swap).await?;
         if self.is_bare {
-            base.dirty.add_all(VaultChange {
-                paths: again,
-                ..VaultChange::default()
-            });
+            base.dirty.add_paths(again);
         } else if let Err(error) = sync::files(base, again.iter().cloned()).await {
             tracing::warn!(
                 error = chain(&error),
                 "cannot index the changes made during the rebuild; retrying later"
             );
-            base.dirty.add_all(VaultChange {
-                paths: again,
-                ..VaultChange::default()
-            });
+            base.dirty.add_paths(again);
         }
         base.corpora.cache.let_all_go();
         base.gauge.set(Serving::Ready);

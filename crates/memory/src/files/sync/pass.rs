@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use ports::{VaultChange, VaultError, VaultPath};
+use ports::{VaultError, VaultPath};
 
 use crate::api::Synced;
 use crate::base::Base;
@@ -34,10 +34,7 @@ impl<'a> Pass<'a> {
     /// The result, or the first file that failed; that file is read again.
     pub(super) fn end(self) -> Result<Synced, EngineError> {
         if !self.again.is_empty() {
-            self.base.dirty.add_all(VaultChange {
-                paths: self.again,
-                ..VaultChange::default()
-            });
+            self.base.dirty.add_paths(self.again);
         }
         match self.trouble {
             Some(error) => Err(error.into()),
