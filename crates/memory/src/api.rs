@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use model::{
-    Date, Doc, Entry, EntryId, EntryKind, Filter, Message, Owner, Page, Scope, SessionId, SessionKey,
-    Timestamp,
+    Date, Doc, Entry, EntryId, EntryKind, Filter, Message, Owner, OwnerKind, Page, Scope, SessionId,
+    SessionKey, Timestamp,
 };
 use ports::{
     Accepted, BrokenFile, By, Carried, ChangeId, IndexHealth, IndexStats, JobId, JobStats, NewMessage, RunId,
@@ -214,6 +214,35 @@ impl Forget {
             Self::Session(session) | Self::OwnerInSession(session, _) => &session.scope,
             Self::Owner(scope, _) | Self::Entries(scope, ..) => scope,
             Self::Words(target) => &target.scope,
+        }
+    }
+
+    /// The owner of the target; none if it is everyone's.
+    pub(crate) fn owner(&self) -> Option<&Owner> {
+        match self {
+            Self::Session(_) => None,
+            Self::Owner(_, owner) | Self::OwnerInSession(_, owner) | Self::Entries(_, owner, _) => {
+                Some(owner)
+            }
+            Self::Words(target) => Some(&target.owner),
+        }
+    }
+
+    /// Whether memory of this owner is the target.
+    pub(crate) fn concerns(&self, owner: &Owner) -> bool {
+        self.owner()
+            .map_or(owner.kind != OwnerKind::Library, |target| target == owner)
+    }
+
+    /// Whether it means a row of an owner that it concerns. Words mean none by themselves: they are looked for in the files.
+    pub(crate) fn names(&self, doc: &Doc) -> bool {
+        match self {
+            Self::Owner(..) => true,
+            Self::Session(session) | Self::OwnerInSession(session, _) => {
+                doc.session.as_ref() == Some(&session.session)
+            }
+            Self::Entries(_, _, ids) => ids.iter().any(|id| id.as_str() == &*doc.key.id),
+            Self::Words(_) => false,
         }
     }
 }

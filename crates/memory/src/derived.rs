@@ -44,6 +44,30 @@ fn skill_hangs(skill: &Doc, gone: &BTreeSet<&str>, rows: &[&Doc]) -> bool {
     skill.kind == DocKind::Entry(EntryKind::Skill) && is_made_of_gone && (is_draft || !cases.any(is_left))
 }
 
+/// What a deletion takes out of an owner's rows: a preview shows it, and a deletion carries it out.
+#[derive(Debug)]
+pub(crate) struct DeletionPlan<'a> {
+    /// The rows that the request means.
+    pub(crate) named: Vec<&'a Doc>,
+    /// The rows that go with them.
+    pub(crate) following: Vec<&'a Doc>,
+    /// The ids of all these.
+    pub(crate) gone: BTreeSet<&'a str>,
+}
+
+impl<'a> DeletionPlan<'a> {
+    pub(crate) fn of(rows: &[&'a Doc], named: Vec<&'a Doc>) -> Self {
+        let mut gone: BTreeSet<&str> = named.iter().map(|doc| &*doc.key.id).collect();
+        let following = going_with(rows, &gone);
+        gone.extend(following.iter().map(|doc| &*doc.key.id));
+        Self {
+            named,
+            following,
+            gone,
+        }
+    }
+}
+
 /// Rows that must go with some of an owner's rows: facts of their episodes, skills of their cases, and all memories made
 /// from any of these, because they can quote them. The next run makes the lost statements about remaining memories again.
 pub(crate) fn going_with<'a>(rows: &[&'a Doc], told: &BTreeSet<&str>) -> Vec<&'a Doc> {

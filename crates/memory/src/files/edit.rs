@@ -2,7 +2,7 @@
 //!
 //! Owns: finding the file, and what an edit does to provenance. Never: writing Markdown.
 
-use model::{Entry, EntryId, EntryKind, Origin, Owner, PROJECT_ONLY, Scope, SkillStatus};
+use model::{DocKey, Entry, EntryId, EntryKind, Origin, Owner, PROJECT_ONLY, Scope, SkillStatus};
 use ports::{Edit, VaultError, VaultPath};
 
 use crate::api::EditEntry;
@@ -96,7 +96,11 @@ async fn changed(
         id: id.as_str().to_owned(),
     };
     let _alone = base.alone_in(scope).await;
-    let path = path_of(base, scope, owner, id).await?.ok_or_else(not_found)?;
+    let row = base
+        .corpora
+        .get(vec![DocKey::new(scope, owner, id.as_str())])
+        .await?;
+    let path = row.into_iter().next().ok_or_else(not_found)?.path;
     let file = base.parts.vault.read(&path).await?.ok_or_else(not_found)?;
     let standing = file.entries.into_iter().map(|read| read.entry);
     let mut entry = standing
@@ -114,20 +118,6 @@ async fn changed(
             error => error.into(),
         })?;
     follow(base, [path]).await
-}
-
-/// The file that holds an entry.
-async fn path_of(
-    base: &Base,
-    scope: &Scope,
-    owner: &Owner,
-    id: &EntryId,
-) -> Result<Option<VaultPath>, EngineError> {
-    let rows = base.corpora.entries(scope, owner).await?;
-    Ok(rows
-        .iter()
-        .find(|doc| *doc.key.id == *id.as_str())
-        .map(|doc| doc.path.clone()))
 }
 
 /// Brings the index up to date with files that were just changed; if it cannot follow now, it will.

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use extract::consolidate::page::{self, PageLine};
-use model::{Doc, Owner, Page, Scope};
+use model::{Doc, DocKey, Owner, Page, Scope};
 use ports::VersionKey;
 
 use crate::api::ReplacePage;
@@ -36,14 +36,11 @@ pub(crate) async fn replace(base: &Base, replace: ReplacePage) -> Result<bool, E
     base.gauge.answering(&*base.parts.clock).await?;
     // No deletion runs between the check and the write.
     let _alone = base.alone_in(&scope).await;
-    let rows = base.corpora.entries(&scope, &owner).await?;
-    let there: BTreeSet<&str> = rows.iter().map(|row| &*row.key.id).collect();
     let lines = page::lines(&text);
-    let mut cited = lines
-        .iter()
-        .filter_map(|line| line.own.as_ref())
-        .flat_map(|own| &own.cites);
-    if !cited.all(|id| there.contains(id.as_str())) {
+    let cited = lines.iter().filter_map(|line| line.own.as_ref());
+    let cited: BTreeSet<&str> = cited.flat_map(|own| &own.cites).map(String::as_str).collect();
+    let keys = cited.iter().map(|id| DocKey::new(&scope, &owner, *id)).collect();
+    if base.corpora.get(keys).await?.len() < cited.len() {
         return Ok(false);
     }
     let pages = &base.parts.pages;

@@ -2,7 +2,7 @@
 //!
 //! Owns: the order in which they go, and the texts that went. Never: which entries a request means.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use model::{Doc, DocKind, Owner, Scope};
@@ -10,9 +10,10 @@ use parking_lot::Mutex;
 use ports::{Edit, VaultPath};
 
 use crate::base::Base;
+use crate::derived::DeletionPlan;
 use crate::error::EngineError;
 use crate::files::{history, pages};
-use crate::{derived, ids};
+use crate::ids::version_id;
 
 /// A shorter line is found everywhere.
 pub(crate) const LINE_BYTES_MIN: usize = 8;
@@ -51,66 +52,54 @@ fn note<'a>(docs: impl Iterator<Item = &'a Doc>) {
     }
 }
 
-/// Deletes entries of an owner from the vault, but first the memories that cite them or were made from them: after a
-/// crash, a repetition still knows these. Returns the number of all these entries and the changed files.
-pub(crate) async fn forget_told(
+/// Deletes from the vault what a plan takes out of an owner's rows, but first the memories that cite what was named or were made
+/// from it: after a crash, a repetition still knows these. Returns the number of all these entries and the changed files.
+pub(crate) async fn take_out(
     base: &Base,
     (scope, owner): (&Scope, &Owner),
     rows: &[&Doc],
-    told: &[&Doc],
+    plan: &DeletionPlan<'_>,
 ) -> Result<(usize, BTreeSet<VaultPath>), EngineError> {
-    let mut gone: BTreeSet<&str> = told.iter().map(|doc| &*doc.key.id).collect();
-    let going = derived::going_with(rows, &gone);
-    gone.extend(going.iter().map(|doc| &*doc.key.id));
+    let is_gone = |row: &&Doc| plan.gone.contains(&*row.key.id);
     let is_of_gone = |row: &&Doc| {
         let parent = row.parent.as_ref().map(|parent| parent.id.as_str());
-        gone.contains(&*row.key.id) || parent.is_some_and(|parent| gone.contains(parent))
+        is_gone(row) || parent.is_some_and(|parent| plan.gone.contains(parent))
     };
     note(rows.iter().copied().filter(is_of_gone));
-    let gone_rows = rows.iter().filter(|row| gone.contains(&*row.key.id));
-    history::going(base, (scope, owner), gone_rows.copied()).await?;
-    pages::forget(base, (scope, owner), rows, &gone).await?;
-    pages::let_be_made(base, scope, owner, &going).await?;
-    let mut paths = take_out(base, going.into_iter()).await?;
-    paths.extend(take_out(base, told.iter().copied()).await?);
-    let count = rows
-        .iter()
-        .filter(|row| row.kind != DocKind::Turn && gone.contains(&*row.key.id))
-        .count();
-    Ok((count, paths))
+    let gone = rows.iter().copied().filter(is_gone);
+    history::going(base, (scope, owner), gone.clone()).await?;
+    pages::forget(base, (scope, owner), rows, &plan.gone).await?;
+    pages::let_be_made(base, scope, owner, &plan.following).await?;
+    let mut paths = remove(base, (scope, owner), &plan.following).await?;
+    paths.extend(remove(base, (scope, owner), &plan.named).await?);
+    Ok((gone.filter(|row| row.kind != DocKind::Turn).count(), paths))
 }
 
 /// Removes entries from every file of their owner that contains them; returns the changed files.
-pub(crate) async fn take_out<'a>(
+pub(crate) async fn remove(
     base: &Base,
-    docs: impl Iterator<Item = &'a Doc>,
+    (scope, owner): (&Scope, &Owner),
+    docs: &[&Doc],
 ) -> Result<BTreeSet<VaultPath>, EngineError> {
-    let mut by_owner: BTreeMap<(&Scope, &Owner), Vec<&Doc>> = BTreeMap::new();
-    for doc in docs {
-        let of_owner = by_owner.entry((&doc.key.scope, &doc.key.owner));
-        of_owner.or_default().push(doc);
+    if docs.is_empty() {
+        return Ok(BTreeSet::new());
     }
-    let mut changed = BTreeSet::new();
-    for ((scope, owner), docs) in by_owner {
-        let ids: BTreeSet<&str> = docs.iter().map(|doc| &*doc.key.id).collect();
-        let mut paths: BTreeSet<VaultPath> = docs.iter().map(|doc| doc.path.clone()).collect();
-        // Copies too: the next one would take over.
-        paths.extend(base.records.sharing(Some((scope, owner))).await?);
-        for path in paths {
-            let Some(file) = base.parts.vault.read(&path).await? else {
-                changed.insert(path);
-                continue;
-            };
-            let standing = file.entries.into_iter().map(|read| read.entry.id);
-            let edits: Vec<Edit> = standing
-                .filter(|id| ids.contains(id.as_str()) || ids.contains(&*ids::version_id(&path, id.as_str())))
-                .map(Edit::Remove)
-                .collect();
-            if !edits.is_empty() {
-                base.parts.vault.edit(&path, &edits).await?;
-            }
-            changed.insert(path);
+    let ids: BTreeSet<&str> = docs.iter().map(|doc| &*doc.key.id).collect();
+    let mut paths: BTreeSet<VaultPath> = docs.iter().map(|doc| doc.path.clone()).collect();
+    // Copies too: the next one would take over.
+    paths.extend(base.records.sharing(Some((scope, owner))).await?);
+    for path in &paths {
+        let Some(file) = base.parts.vault.read(path).await? else {
+            continue;
+        };
+        let standing = file.entries.into_iter().map(|read| read.entry.id);
+        let edits: Vec<Edit> = standing
+            .filter(|id| ids.contains(id.as_str()) || ids.contains(&*version_id(path, id.as_str())))
+            .map(Edit::Remove)
+            .collect();
+        if !edits.is_empty() {
+            base.parts.vault.edit(path, &edits).await?;
         }
     }
-    Ok(changed)
+    Ok(paths)
 }

@@ -143,7 +143,7 @@ pub(crate) async fn answer(
         let going = made_of(&rows, &gone, is_of_scene);
         gone.extend(going.iter().map(|doc| &*doc.key.id));
         reviewed.derived = going.len();
-        paths.extend(removal::take_out(base, going.into_iter()).await?);
+        paths.extend(removal::remove(base, (scope, owner), &going).await?);
         pages::forget(base, (scope, owner), &rows, &gone).await?;
     }
     edit::follow(base, paths).await?;

@@ -16,6 +16,7 @@ use text::chain;
 use crate::api::RecordedChange;
 use crate::base::Base;
 use crate::base::chronicle::as_run;
+use crate::derived::DeletionPlan;
 use crate::error::{EngineError, HistoryError};
 use crate::files::history::log::{before, change, nets};
 use crate::files::{edit, history, removal, sync};
@@ -177,7 +178,8 @@ async fn follow(base: &Base, (scope, owner): (&Scope, &Owner), removed: &[Doc]) 
         return Ok(());
     }
     let rows: Vec<&Doc> = left.iter().chain(lost).collect();
-    let (_, paths) = removal::forget_told(base, (scope, owner), &rows, &gone).await?;
+    let plan = DeletionPlan::of(&rows, gone);
+    let (_, paths) = removal::take_out(base, (scope, owner), &rows, &plan).await?;
     edit::follow(base, paths).await
 }
 

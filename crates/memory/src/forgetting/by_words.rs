@@ -12,6 +12,7 @@ use ports::VaultPath;
 use crate::api::WordsTarget;
 use crate::base::Base;
 use crate::derived;
+use crate::derived::DeletionPlan;
 use crate::error::EngineError;
 use crate::files::owned;
 use crate::intake::{Intake, boundaries, settle};
@@ -51,6 +52,14 @@ pub(crate) struct WordsPlan {
     pub(crate) messages: Vec<Message>,
     /// Memories that lose some of their messages, as they will be.
     pub(crate) rewritten: Vec<(VaultPath, Entry)>,
+}
+
+impl WordsPlan {
+    /// What goes of these rows of the plan.
+    pub(crate) fn deletion<'a>(&self, rows: &[&'a Doc]) -> DeletionPlan<'a> {
+        let is_named = |row: &&Doc| self.told.contains(&*row.key.id);
+        DeletionPlan::of(rows, rows.iter().copied().filter(is_named).collect())
+    }
 }
 
 /// Decides it for what an owner has.

@@ -8,7 +8,6 @@
 //! index with the next sync in any case.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use model::{
     Doc, DocKey, DocKind, EntryId, EntryKind, Message, MessageId, Owner, OwnerKind, Scope, SessionKey,
@@ -17,6 +16,7 @@ use ports::{Edit, Forgotten, JobState, Sweep, Touching, VaultError, VersionQuery
 
 use crate::api::{Forget, Forgot, WordsTarget};
 use crate::base::Base;
+use crate::derived::DeletionPlan;
 use crate::error::EngineError;
 use crate::files::history::Named;
 use crate::files::{edit, history, pages, removal, sync};
@@ -37,12 +37,13 @@ pub(crate) async fn once(forgetting: &Forgetting, forget: Forget) -> Result<Forg
     base.gauge.usable(&*base.parts.clock).await?;
     let scope = forget.scope().clone();
     let taken = async {
-        let taken = match forget {
-            Forget::Session(session) => forget_session(forgetting, &session).await,
-            Forget::Owner(scope, owner) => forget_owner(base, &scope, &owner).await,
-            Forget::OwnerInSession(session, owner) => forget_part(forgetting, &session, &owner).await,
-            Forget::Entries(scope, owner, ids) => forget_entries(base, &scope, &owner, ids).await,
-            Forget::Words(target) => forget_words(forgetting, &target).await,
+        let taken = match &forget {
+            Forget::Session(session) | Forget::OwnerInSession(session, _) => {
+                forget_session(forgetting, &forget, session).await
+            }
+            Forget::Owner(scope, owner) => forget_owner(base, scope, owner).await,
+            Forget::Entries(scope, owner, ids) => forget_entries(base, scope, owner, ids).await,
+            Forget::Words(target) => forget_words(forgetting, target).await,
         };
         // Also after a failure: no search may find swept messages.
         base.corpora.cache.let_go(&scope);
@@ -71,40 +72,60 @@ async fn removed_copies(
     Ok(forgot)
 }
 
-async fn forget_session(forgetting: &Forgetting, session: &SessionKey) -> Taken {
-    let base = &forgetting.base;
+/// Forgets a session, for one owner or for all.
+async fn forget_session(forgetting: &Forgetting, forget: &Forget, session: &SessionKey) -> Taken {
+    let (base, of) = (&forgetting.base, forget.owner());
     // Nothing new of the session is cut meanwhile.
     let _held = forgetting.intake.sessions.lock(session).await;
-    let swept = sweep(base, Sweep::Session(session.clone())).await?;
+    let swept = sweep(
+        base,
+        match of {
+            Some(owner) => Sweep::OwnerInSession(session.clone(), owner.clone()),
+            None => Sweep::Session(session.clone()),
+        },
+    );
+    let swept = swept.await?;
     let _alone = base.alone_in(&session.scope).await;
     // Entries that are in the vault but not yet in the index must be found too.
     sync::tenant_alone(base, &session.scope).await?;
-    let owners = owners_of(base, &session.scope).await?;
-    history::purge_session(base, session, None).await?;
-    let forgot = told_of_session(base, session, owners, swept).await?;
-    Ok(any(forgot))
+    history::purge_session(base, session, of).await?;
+    let (owners, mut entries) = match of {
+        Some(owner) => {
+            let cases = forget_cases(base, &session.scope, |doc| forget.names(doc)).await?;
+            ([owner.clone()].into(), cases)
+        }
+        None => (owners_of(base, &session.scope).await?, 0),
+    };
+    let mut paths = BTreeSet::new();
+    for owner in owners {
+        let rows = base.parts.index.load(&session.scope, &owner).await?;
+        let rows: Vec<&Doc> = rows.iter().collect();
+        let is_named = |doc: &&Doc| doc.kind != DocKind::Turn && forget.names(doc);
+        let mut named: Vec<&Doc> = rows.iter().copied().filter(is_named).collect();
+        for (doc, messages) in derived::orphans(&rows) {
+            let kept = base.parts.transcripts.messages(&session.scope, &messages).await?;
+            if kept.len() < messages.len() && !is_named(&doc) {
+                named.push(doc);
+            }
+        }
+        let plan = DeletionPlan::of(&rows, named);
+        let (count, changed) = removal::take_out(base, (&session.scope, &owner), &rows, &plan).await?;
+        entries += count;
+        paths.extend(changed);
+    }
+    edit::follow(base, paths).await?;
+    Ok(any(Forgot {
+        entries,
+        messages: swept.messages,
+        conversations: swept.conversations,
+        ..Forgot::default()
+    }))
 }
 
 /// With whether there was anything.
 fn any(forgot: Forgot) -> (Forgot, bool) {
     let is_any = forgot.entries + forgot.messages + forgot.conversations > 0;
     (forgot, is_any)
-}
-
-async fn forget_part(forgetting: &Forgetting, session: &SessionKey, owner: &Owner) -> Taken {
-    let base = &forgetting.base;
-    let _held = forgetting.intake.sessions.lock(session).await;
-    let swept = sweep(base, Sweep::OwnerInSession(session.clone(), owner.clone())).await?;
-    let _alone = base.alone_in(&session.scope).await;
-    sync::tenant_alone(base, &session.scope).await?;
-    history::purge_session(base, session, Some(owner)).await?;
-    let is_of_session = |doc: &Doc| doc.session.as_ref() == Some(&session.session);
-    let cases = forget_cases(base, &session.scope, is_of_session).await?;
-    let forgot = told_of_session(base, session, [owner.clone()].into(), swept).await?;
-    Ok(any(Forgot {
-        entries: forgot.entries + cases,
-        ..forgot
-    }))
 }
 
 /// Deletes what agents learnt from deleted work: it quotes the people who asked for the work. Of the possible cases, it
@@ -120,56 +141,22 @@ async fn forget_cases(
     for agent in owners.filter(|owner| owner.kind == OwnerKind::Agent) {
         let rows = base.corpora.entries(scope, &agent).await?;
         let rows: Vec<&Doc> = rows.iter().map(|doc| &**doc).collect();
-        let mut told = Vec::new();
+        let mut named = Vec::new();
         for doc in rows
             .iter()
             .filter(|doc| doc.kind == DocKind::Entry(EntryKind::Case) && may_be_of_it(doc))
         {
             let kept = base.parts.transcripts.messages(scope, &doc.sources).await?;
             if kept.len() < doc.sources.len() {
-                told.push(*doc);
+                named.push(*doc);
             }
         }
-        let (cases, paths) = removal::forget_told(base, (scope, &agent), &rows, &told).await?;
+        let plan = DeletionPlan::of(&rows, named);
+        let (cases, paths) = removal::take_out(base, (scope, &agent), &rows, &plan).await?;
         edit::follow(base, paths).await?;
         count += cases;
     }
     Ok(count)
-}
-
-/// Deletes from the vault the memories of some owners about a swept session.
-async fn told_of_session(
-    base: &Base,
-    session: &SessionKey,
-    owners: BTreeSet<Owner>,
-    swept: Forgotten,
-) -> Result<Forgot, EngineError> {
-    let mut entries = 0;
-    let mut paths = BTreeSet::new();
-    for owner in owners {
-        let rows = base.parts.index.load(&session.scope, &owner).await?;
-        let told = rows.iter().filter(|doc| doc.kind != DocKind::Turn);
-        let mut told: Vec<&Doc> = told
-            .filter(|doc| doc.session.as_ref() == Some(&session.session))
-            .collect();
-        let rows: Vec<&Doc> = rows.iter().collect();
-        for (doc, messages) in derived::orphans(&rows) {
-            let kept = base.parts.transcripts.messages(&session.scope, &messages).await?;
-            if kept.len() < messages.len() && !told.iter().any(|one| one.key == doc.key) {
-                told.push(doc);
-            }
-        }
-        let (count, changed) = removal::forget_told(base, (&session.scope, &owner), &rows, &told).await?;
-        entries += count;
-        paths.extend(changed);
-    }
-    edit::follow(base, paths).await?;
-    Ok(Forgot {
-        entries,
-        messages: swept.messages,
-        conversations: swept.conversations,
-        ..Forgot::default()
-    })
 }
 
 async fn forget_owner(base: &Base, scope: &Scope, owner: &Owner) -> Taken {
@@ -198,26 +185,25 @@ async fn forget_owner(base: &Base, scope: &Scope, owner: &Owner) -> Taken {
     Ok((forgot, is_any || is_told))
 }
 
-async fn forget_entries(base: &Base, scope: &Scope, owner: &Owner, ids: Vec<EntryId>) -> Taken {
-    for doc in asked_for(base, scope, owner, &ids).await? {
+async fn forget_entries(base: &Base, scope: &Scope, owner: &Owner, ids: &[EntryId]) -> Taken {
+    let keys = ids.iter().map(|id| DocKey::new(scope, owner, id.as_str()));
+    for doc in base.corpora.get(keys.collect()).await? {
         finished_writing(base, scope, &doc).await?;
     }
     let _alone = base.alone_in(scope).await;
-    let all = base.corpora.entries(scope, owner).await?;
-    let all: Vec<&Doc> = all.iter().map(|doc| &**doc).collect();
+    let rows = base.corpora.entries(scope, owner).await?;
+    let rows: Vec<&Doc> = rows.iter().map(|doc| &**doc).collect();
     let asked: BTreeSet<&str> = ids.iter().map(EntryId::as_str).collect();
-    let rows: Vec<&Doc> = all
-        .iter()
-        .copied()
-        .filter(|doc| asked.contains(&*doc.key.id))
-        .collect();
+    let is_named = |doc: &&Doc| asked.contains(&*doc.key.id);
+    let plan = DeletionPlan::of(&rows, rows.iter().copied().filter(is_named).collect());
     let mut forgot = Forgot::default();
     let mut swept_cells = BTreeSet::new();
-    for doc in rows
+    for doc in plan
+        .named
         .iter()
         .filter(|doc| doc.kind == DocKind::Entry(EntryKind::Episode))
     {
-        if is_alone_with(base, scope, owner, doc).await? {
+        if is_alone_with(base, doc).await? {
             let swept = sweep(base, Sweep::Messages(scope.clone(), doc.sources.clone())).await?;
             forgot.messages += swept.messages;
             swept_cells.extend(ids::cell_of_parent(doc.parent.as_ref()));
@@ -229,14 +215,11 @@ async fn forget_entries(base: &Base, scope: &Scope, owner: &Owner, ids: Vec<Entr
         };
         forgot.entries = forget_cases(base, scope, is_of_cell).await?;
     }
-    let (entries, paths) = removal::forget_told(base, (scope, owner), &all, &rows).await?;
+    let (entries, paths) = removal::take_out(base, (scope, owner), &rows, &plan).await?;
     forgot.entries += entries;
     edit::follow(base, paths).await?;
-    let found: BTreeSet<&str> = rows.iter().map(|doc| &*doc.key.id).collect();
-    forgot.missing = ids
-        .into_iter()
-        .filter(|id| !found.contains(id.as_str()))
-        .collect();
+    let is_missing = |id: &&EntryId| plan.named.iter().all(|doc| *doc.key.id != *id.as_str());
+    forgot.missing = ids.iter().filter(is_missing).cloned().collect();
     Ok(any(forgot))
 }
 
@@ -261,18 +244,14 @@ async fn forget_words(forgetting: &Forgetting, target: &WordsTarget) -> Taken {
     let cases = forget_cases(base, scope, is_swept).await?;
     is_any |= pages::forget_words(base, (scope, owner), &words).await?;
     let rows: Vec<&Doc> = plan.rows.iter().collect();
-    let told: Vec<&Doc> = plan
-        .rows
-        .iter()
-        .filter(|row| plan.told.contains(&*row.key.id))
-        .collect();
+    let going = plan.deletion(&rows);
     let named = Named {
         messages: plan.messages.iter().map(|message| message.id.clone()).collect(),
         words: Some(&words),
         ..Named::default()
     };
     history::purge_owner(base, (scope, owner), named).await?;
-    let (entries, mut paths) = removal::forget_told(base, (scope, owner), &rows, &told).await?;
+    let (entries, mut paths) = removal::take_out(base, (scope, owner), &rows, &going).await?;
     // Last: until then a repetition finds in them which messages went.
     for (path, entry) in &plan.rewritten {
         let edit = Edit::Replace(Box::new(entry.clone()));
@@ -311,7 +290,7 @@ async fn erasable(
             continue;
         }
         if let Some(doc) = Doc::of_entry(entry, path).first()
-            && is_alone_with(base, &target.scope, &target.owner, doc).await?
+            && is_alone_with(base, doc).await?
         {
             erasable.extend(told.into_iter().map(|message| message.id.clone()));
         }
@@ -356,19 +335,6 @@ async fn sweep(base: &Base, sweep: Sweep) -> Result<Forgotten, EngineError> {
     Ok(swept)
 }
 
-/// The entries among those asked for that are there.
-async fn asked_for(
-    base: &Base,
-    scope: &Scope,
-    owner: &Owner,
-    ids: &[EntryId],
-) -> Result<Vec<Arc<Doc>>, EngineError> {
-    let ids: BTreeSet<&str> = ids.iter().map(EntryId::as_str).collect();
-    let mut rows = base.corpora.entries(scope, owner).await?;
-    rows.retain(|doc| ids.contains(&*doc.key.id));
-    Ok(rows)
-}
-
 /// Waits until the job that wrote an entry is over: one that runs again would write it again.
 async fn finished_writing(base: &Base, scope: &Scope, doc: &Doc) -> Result<(), EngineError> {
     let Some(cell) = ids::cell_of_parent(doc.parent.as_ref()) else {
@@ -396,20 +362,17 @@ async fn finished_writing(base: &Base, scope: &Scope, doc: &Doc) -> Result<(), E
 }
 
 /// Whether no other owner has a memory of an episode's messages.
-async fn is_alone_with(base: &Base, scope: &Scope, owner: &Owner, doc: &Doc) -> Result<bool, EngineError> {
+async fn is_alone_with(base: &Base, doc: &Doc) -> Result<bool, EngineError> {
     let Some(cell) = ids::cell_of_parent(doc.parent.as_ref()) else {
         return Ok(false);
     };
     let Some(cell) = base.parts.transcripts.cell(&cell).await? else {
         return Ok(true);
     };
-    for other in cell.owners.iter().filter(|other| *other != owner) {
-        let rows = base.corpora.entries(scope, other).await?;
-        if rows.iter().any(|row| row.key.id == doc.key.id) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
+    let DocKey { scope, owner, id } = &doc.key;
+    let others = cell.owners.iter().filter(|other| *other != owner);
+    let keys = others.map(|other| DocKey::new(scope, other, id.clone()));
+    Ok(base.corpora.get(keys.collect()).await?.is_empty())
 }
 
 /// Everyone in a scope of whom the vault holds a file.

@@ -5,7 +5,6 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use model::Owner;
 use ports::HasText;
 use text::chain;
 
@@ -41,24 +40,16 @@ pub(crate) async fn told(
             .push(Leftover::new("history.before.git", OLD_HISTORY_KEPT));
     }
     forgot.owners = owners;
-    forgot.owners.extend(owner_of(forget).cloned());
+    forgot.owners.extend(forget.owner().cloned());
     Ok(forgot)
-}
-
-fn owner_of(forget: &Forget) -> Option<&Owner> {
-    match forget {
-        Forget::Session(_) => None,
-        Forget::Owner(_, owner) | Forget::OwnerInSession(_, owner) | Forget::Entries(_, owner, _) => {
-            Some(owner)
-        }
-        Forget::Words(target) => Some(&target.owner),
-    }
 }
 
 /// The files in the place of the deletion's target that may repeat what was deleted.
 async fn files(base: &Base, forget: &Forget, lines: BTreeSet<String>) -> Vec<Leftover> {
     let scope = forget.scope();
-    let folder = owner_of(forget).map(|owner| owned::folder_of(&base.parts, scope, owner));
+    let folder = forget
+        .owner()
+        .map(|owner| owned::folder_of(&base.parts, scope, owner));
     let folder = folder.unwrap_or_else(|| base.parts.vault.folder_of(scope));
     let is_whole = matches!(forget, Forget::Owner(..));
     let has: HasText = match forget {

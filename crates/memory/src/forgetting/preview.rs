@@ -1,7 +1,7 @@
 //! What a deletion would do, before it does it.
 //!
-//! Owns: the memories that would go, and a person's words that would stay with others. Never: deleting; `forget` decides
-//! again when it does.
+//! Owns: the memories that would go, and a person's words that would stay with others. Never: deleting, or
+//! deciding what goes (`DeletionPlan` says).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use model::{Doc, DocKind, EntryKind, Message, MessageId, Owner, OwnerKind, Sessi
 
 use crate::api::{Doomed, Forget, Staying, WordsTarget};
 use crate::base::Base;
-use crate::derived;
+use crate::derived::DeletionPlan;
 use crate::error::EngineError;
 use crate::files::pages;
 use crate::forgetting::{by_words, forget};
@@ -26,10 +26,10 @@ pub(crate) async fn preview(base: &Base, forget: &Forget) -> Result<Doomed, Engi
     let mut others = Vec::new();
     for owner in forget::owners_of(base, forget.scope()).await? {
         let rows = base.corpora.kept(forget.scope(), &owner, |_| true).await?;
-        if !concerns(forget, &owner) {
+        if !forget.concerns(&owner) {
             others.push((owner, rows));
         } else if !matches!(forget, Forget::Words(_)) {
-            let (named, entries, turns) = going(&rows, |doc| is_told(forget, doc));
+            let (named, entries, turns) = going(&rows, |doc| forget.names(doc));
             if matches!(forget, Forget::Entries(..)) {
                 doomed.own_stays.extend(cited(&rows, &entries[..named], &turns));
             }
@@ -92,13 +92,14 @@ async fn by_words(base: &Base, target: &WordsTarget) -> Result<Doomed, EngineErr
     let owned = by_words::owned(base, target, &words).await?;
     let plan = by_words::plan(&owned, &words, target, &base.settings.zone);
     let rows: Vec<&Doc> = plan.rows.iter().collect();
-    let mut gone: BTreeSet<&str> = plan.told.iter().map(String::as_str).collect();
-    let mut following = derived::going_with(&rows, &gone);
-    following.retain(|doc| !gone.contains(&*doc.key.id));
-    let is_told_entry = |doc: &&Doc| doc.kind != DocKind::Turn && plan.told.contains(&*doc.key.id);
-    let mut told: Vec<&Doc> = plan.rows.iter().filter(is_told_entry).collect();
-    told.sort_by_key(|doc| doc.time);
-    gone.extend(following.iter().map(|doc| &*doc.key.id));
+    let DeletionPlan {
+        mut named,
+        mut following,
+        gone,
+    } = plan.deletion(&rows);
+    following.retain(|doc| named.iter().all(|one| one.key != doc.key));
+    named.retain(|doc| doc.kind != DocKind::Turn);
+    named.sort_by_key(|doc| doc.time);
     let whose = (&target.scope, &target.owner);
     let arc = |doc: &Doc| Arc::new(doc.clone());
     let turn = |message: &Message| Arc::new(Doc::of_message(message, &target.owner));
@@ -108,12 +109,8 @@ async fn by_words(base: &Base, target: &WordsTarget) -> Result<Doomed, EngineErr
     let titles = forget::titles(base, &owned, &words).await?;
     lines.extend(titles.into_iter().map(|(_, title)| title));
     Ok(Doomed {
-        named: told.len(),
-        entries: told
-            .into_iter()
-            .chain(following.iter().copied())
-            .map(arc)
-            .collect(),
+        named: named.len(),
+        entries: named.into_iter().chain(following).map(arc).collect(),
         lines,
         messages: plan.messages.iter().map(turn).collect(),
         beside: beside.into_iter().map(turn).collect(),
@@ -144,61 +141,23 @@ fn cited(rows: &[Arc<Doc>], entries: &[Arc<Doc>], turns: &[Arc<Doc>]) -> Vec<Arc
     cited
 }
 
-/// Whether memory of this owner is the deletion's target.
-fn concerns(forget: &Forget, owner: &Owner) -> bool {
-    match forget {
-        Forget::Session(_) => owner.kind != OwnerKind::Library,
-        Forget::Owner(_, target) | Forget::OwnerInSession(_, target) | Forget::Entries(_, target, _) => {
-            owner == target
-        }
-        Forget::Words(target) => *owner == target.owner,
-    }
-}
-
-fn is_told(forget: &Forget, doc: &Doc) -> bool {
-    match forget {
-        Forget::Owner(..) => true,
-        Forget::Session(session) | Forget::OwnerInSession(session, _) => {
-            doc.session.as_ref() == Some(&session.session)
-        }
-        Forget::Entries(_, _, ids) => ids.iter().any(|id| id.as_str() == &*doc.key.id),
-        Forget::Words(_) => false,
-    }
-}
-
-/// The number of entries that are told, then these and the entries that go with them, and the messages of the episodes
+/// The number of entries that are named, then these and the entries that go with them, and the messages of the episodes
 /// among them.
-fn going(rows: &[Arc<Doc>], is_told: impl Fn(&Doc) -> bool) -> (usize, Vec<Arc<Doc>>, Vec<Arc<Doc>>) {
-    let entries: Vec<&Doc> = rows
-        .iter()
-        .map(|doc| &**doc)
-        .filter(|doc| doc.kind != DocKind::Turn)
-        .collect();
-    let mut ids: BTreeSet<&str> = entries
-        .iter()
-        .filter(|doc| is_told(doc))
-        .map(|doc| &*doc.key.id)
-        .collect();
-    let told = ids.clone();
-    ids.extend(
-        derived::going_with(&entries, &told)
-            .iter()
-            .map(|doc| &*doc.key.id),
-    );
-    let goes = |doc: &&Arc<Doc>| match doc.kind {
-        DocKind::Entry(_) => ids.contains(&*doc.key.id),
-        DocKind::Turn => match &doc.parent {
-            Some(episode) => ids.contains(episode.id.as_str()),
-            None => is_told(doc),
-        },
+fn going(rows: &[Arc<Doc>], is_named: impl Fn(&Doc) -> bool) -> (usize, Vec<Arc<Doc>>, Vec<Arc<Doc>>) {
+    let entries = rows.iter().map(|doc| &**doc);
+    let entries: Vec<&Doc> = entries.filter(|doc| doc.kind != DocKind::Turn).collect();
+    let named = entries.iter().copied().filter(|doc| is_named(doc)).collect();
+    let DeletionPlan { named, gone, .. } = DeletionPlan::of(&entries, named);
+    let goes = |doc: &&Arc<Doc>| match (doc.kind, &doc.parent) {
+        (DocKind::Entry(_), _) => gone.contains(&*doc.key.id),
+        (DocKind::Turn, Some(episode)) => gone.contains(episode.id.as_str()),
+        (DocKind::Turn, None) => is_named(doc),
     };
-    let (turns, mut entries): (Vec<Arc<Doc>>, Vec<Arc<Doc>>) = rows
-        .iter()
-        .filter(goes)
-        .cloned()
-        .partition(|doc| doc.kind == DocKind::Turn);
-    entries.sort_by_key(|doc| (!told.contains(&*doc.key.id), doc.time));
-    (told.len(), entries, turns)
+    let going = rows.iter().filter(goes).cloned();
+    let (turns, mut entries): (Vec<Arc<Doc>>, Vec<Arc<Doc>>) =
+        going.partition(|doc| doc.kind == DocKind::Turn);
+    entries.sort_by_key(|doc| (!is_named(doc), doc.time));
+    (named.len(), entries, turns)
 }
 
 fn by_session(owner: &Owner, words: Vec<Arc<Doc>>) -> Vec<Staying> {
