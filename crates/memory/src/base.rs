@@ -7,18 +7,18 @@
 //! the vault (sync, edit, forget, the end of a rebuild); so those see no half-written memory and need no
 //! further lock.
 
-pub(crate) mod chat;
+mod chat;
 pub(crate) mod chronicle;
-pub(crate) mod corpora;
-pub(crate) mod dirty;
+mod corpora;
+mod dirty;
 pub(crate) mod disk;
-pub(crate) mod job_signal;
+mod job_signal;
 mod recorded;
 pub(crate) mod records;
 mod rows;
-pub(crate) mod serving;
-pub(crate) mod turns;
-pub(crate) mod writer;
+mod serving;
+mod turns;
+mod writer;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -33,21 +33,26 @@ use tokio::sync::SemaphorePermit;
 
 use crate::error::EngineError;
 use crate::parts::Parts;
-use crate::runtime::gate::{Inside, TenantGate};
-use crate::runtime::panics::{self, Panics};
-use crate::runtime::tasks::Tasks;
+use crate::runtime::{Inside, Panics, Tasks, TenantGate, panics};
 use crate::settings::MemorySettings;
 use chat::ChatModel;
+pub(crate) use chat::patient;
+pub use chat::{ModelTrial, try_model};
 use chronicle::Chronicle;
+pub(crate) use chronicle::{Doing, Going};
 use corpora::Corpora;
+pub(crate) use corpora::{AcceptedMessages, CorpusView, Hot, OnTheirWay, Ticket, corpus_of};
 use dirty::{Dirty, WriteGuard};
 use disk::RoomGauge;
 use job_signal::JobSignal;
 use records::Records;
 use rows::Rows;
 use serving::Gauge;
+pub(crate) use serving::Serving;
+pub(crate) use turns::LONG_BYTES;
 use turns::Turns;
-use writer::{IndexWriter, WriterLoop};
+use writer::WriterLoop;
+pub(crate) use writer::{IndexWriter, Pending};
 
 /// The parts that every room works with.
 #[derive(Debug)]
@@ -87,13 +92,7 @@ impl Base {
         service: &Tasks,
     ) -> Result<(Arc<Self>, WriterLoop), LedgerError> {
         let panics = Arc::<Panics>::default();
-        let (writer, writing) = IndexWriter::new(
-            parts.index.clone(),
-            parts.file_changes.clone(),
-            parts.clock.clone(),
-            panics.clone(),
-            service.token(),
-        );
+        let (writer, writing) = IndexWriter::new(&parts, panics.clone(), service.token());
         let corpora = Corpora::new(&parts, &settings);
         let chronicle = Arc::new(Chronicle::new(parts.history.clone(), settings.records_history));
         recorded::record(&chronicle, &mut parts).await?;
@@ -122,7 +121,7 @@ impl Base {
         Ok((Arc::new(base), writing))
     }
 
-    /// Runs a loop in the background until it ends by itself; one that panics begins again.
+    /// Runs a loop in the background until it ends by itself; one that panics begins again after a while.
     pub(crate) fn supervise<R: Send + Sync + 'static, F>(
         self: &Arc<Self>,
         name: &'static str,
@@ -133,8 +132,16 @@ impl Base {
     {
         let (base, room) = (self.clone(), room.clone());
         self.work.spawn(async move {
-            let run = || run(room.clone());
-            panics::supervised(name, &base.panics, &*base.parts.clock, &base.work, run).await;
+            for count in 1.. {
+                let whole = async {
+                    run(room.clone()).await;
+                    Ok(())
+                };
+                let done = base.panics.caught(name, &*base.parts.clock, whole).await;
+                if done.is_ok() || !base.pause(panics::wait(count)).await {
+                    return;
+                }
+            }
         });
     }
 
@@ -181,6 +188,12 @@ impl Base {
         } else {
             Ok(())
         }
+    }
+
+    /// Waits; false if the engine stops meanwhile.
+    pub(crate) async fn pause(&self, wait: Duration) -> bool {
+        let slept = self.work.unless_stopping(self.parts.clock.sleep(wait));
+        slept.await.is_some()
     }
 
     /// Waits until the index can answer with what the vault holds; refuses once the engine is stopping.

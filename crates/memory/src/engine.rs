@@ -23,7 +23,7 @@ use crate::forgetting::{Forgetting, erasure, preview, unfinished};
 use crate::intake::{Intake, idle, memorize, settle};
 use crate::parts::Parts;
 use crate::queue::AddQueue;
-use crate::runtime::tasks::Tasks;
+use crate::runtime::Tasks;
 use crate::searching::{list, rounds, search};
 use crate::settings::MemorySettings;
 use crate::upkeep::{audit, janitor, keeper, portable, status};

@@ -46,6 +46,15 @@ pub enum EngineError {
 }
 
 impl EngineError {
+    pub(crate) fn invalid(problem: &str) -> Self {
+        Self::Invalid(problem.to_owned())
+    }
+
+    pub(crate) fn not_found(what: &'static str, id: &impl ToString) -> Self {
+        let id = id.to_string();
+        Self::NotFound { what, id }
+    }
+
     /// Why the disk took no write, if that is the cause.
     pub fn no_room(&self) -> Option<NoRoom> {
         NoRoom::of(self)

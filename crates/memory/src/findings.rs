@@ -60,14 +60,10 @@ pub fn sources_elsewhere(memories: &[FiledEntry]) -> BTreeMap<Scope, BTreeSet<Me
     let told = told(memories);
     let mut elsewhere: BTreeMap<Scope, BTreeSet<MessageId>> = BTreeMap::new();
     for FiledEntry { entry, .. } in memories {
-        let missing = entry
-            .sources
-            .iter()
-            .filter(|id| !told.contains(&(&entry.scope, *id)));
-        elsewhere
-            .entry(entry.scope.clone())
-            .or_default()
-            .extend(missing.cloned());
+        let missing = entry.sources.iter();
+        let missing = missing.filter(|id| !told.contains(&(&entry.scope, *id)));
+        let of_scope = elsewhere.entry(entry.scope.clone()).or_default();
+        of_scope.extend(missing.cloned());
     }
     elsewhere.retain(|_, ids| !ids.is_empty());
     elsewhere
@@ -79,11 +75,8 @@ pub fn judge(memories: &[FiledEntry], known: &BTreeSet<(Scope, MessageId)>, now:
     let told = told(memories);
     let mut by_owner: BTreeMap<(&Scope, &Owner), Vec<&FiledEntry>> = BTreeMap::new();
     for standing in memories {
-        let entry = &standing.entry;
-        by_owner
-            .entry((&entry.scope, &entry.owner))
-            .or_default()
-            .push(standing);
+        let whose = (&standing.entry.scope, &standing.entry.owner);
+        by_owner.entry(whose).or_default().push(standing);
     }
     let mut findings = Vec::new();
     for owned in by_owner.values() {
@@ -96,13 +89,11 @@ pub fn judge(memories: &[FiledEntry], known: &BTreeSet<(Scope, MessageId)>, now:
                 EntryKind::Profile | EntryKind::Foresight => supporting.contains(id),
                 _ => told.contains(&(&entry.scope, id)) || known.contains(&(entry.scope.clone(), id.clone())),
             };
+            let stale = stale(entry, superseded.get(&entry.id).copied(), now);
             let faults = [
                 (Fault::Loop, recalled(entry)),
                 (Fault::Secret, secret(entry)),
-                (
-                    Fault::Stale,
-                    stale(entry, superseded.get(&entry.id).copied(), now),
-                ),
+                (Fault::Stale, stale),
                 (Fault::Unsupported, unsupported(entry, is_known)),
             ];
             let faults = faults.into_iter().filter_map(|(fault, why)| Some((fault, why?)));

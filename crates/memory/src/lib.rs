@@ -39,13 +39,13 @@ pub use api::{
     Search, SortBy, Standing, Status, Staying, Synced, TakenIn, WordsTarget,
 };
 
-pub use base::chat::{ModelTrial, try_model};
 pub use base::disk::DiskState;
+pub use base::{ModelTrial, try_model};
 pub use engine::Engine;
 pub use error::{EngineError, HistoryError, Trouble};
 pub use files::history::{Moment, PastFile};
 pub use files::review::{Belief, Believed, Reviewed, Verdict};
 pub use parts::Parts;
 pub use recall::{Hit, Method, Why};
-pub use runtime::due::Due;
+pub use runtime::Due;
 pub use settings::MemorySettings;

@@ -18,7 +18,7 @@ use crate::api::{Add, Added};
 use crate::error::EngineError;
 use crate::forgetting::{Forgetting, unfinished};
 use crate::intake::memorize;
-use crate::runtime::tasks::words_of;
+use crate::runtime::words_of;
 
 /// Room of the queued adds of all sessions; `take_on` blocks while there are more.
 const PLACES: u32 = 1_024;

@@ -2,9 +2,16 @@
 //!
 //! Owns: who runs, who waits, who is woken. Never: a memory, a port other than the clock, another room.
 
-pub(crate) mod due;
-pub(crate) mod gate;
-pub(crate) mod locks;
+mod due;
+mod gate;
+mod locks;
 pub(crate) mod panics;
-pub(crate) mod signal;
-pub(crate) mod tasks;
+mod signal;
+mod tasks;
+
+pub use due::Due;
+pub(crate) use gate::{Everywhere, Inside, TenantGate};
+pub(crate) use locks::KeyedLocks;
+pub(crate) use panics::Panics;
+pub(crate) use signal::Signal;
+pub(crate) use tasks::{QUICK_BYTES_MAX, Tasks, aside, on_text, words_of};

@@ -20,7 +20,7 @@ impl Words {
         });
         if words.is_empty() {
             let problem = "give at least one word to forget: letters or digits";
-            return Err(EngineError::Invalid(problem.to_owned()));
+            return Err(EngineError::invalid(problem));
         }
         Ok(Self(words))
     }

@@ -19,8 +19,8 @@ use text::chain;
 pub(crate) use cache::{CorpusCache, OnTheirWay, Ticket};
 pub(crate) use hot::{AcceptedMessages, Hot, corpus_of};
 
-use crate::base::rows::Rows;
-use crate::base::serving::Gauge;
+use super::rows::Rows;
+use super::serving::Gauge;
 use crate::error::EngineError;
 use crate::parts::Parts;
 use crate::settings::MemorySettings;
@@ -160,10 +160,8 @@ impl Corpora {
 
     /// The rows of messages that are not in an episode yet.
     pub(crate) async fn buffered_rows(&self, owner: &Owner, tail: &[Message]) -> Vec<Doc> {
-        let mut docs: Vec<Doc> = tail
-            .iter()
-            .map(|message| Doc::of_message(message, owner))
-            .collect();
+        let docs = tail.iter().map(|message| Doc::of_message(message, owner));
+        let mut docs: Vec<Doc> = docs.collect();
         if self.may_embed_now()
             && let Err(error) = self.rows.embed_with(&mut docs, tail).await
         {

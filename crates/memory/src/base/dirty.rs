@@ -34,14 +34,8 @@ pub(crate) struct WriteGuard<'a> {
 }
 
 impl Dirty {
-    /// Adds a file to sync.
-    pub(crate) fn add(&self, path: VaultPath) {
-        self.state.lock().change.paths.insert(path);
-        self.notify.notify_one();
-    }
-
     /// Adds files to sync.
-    pub(crate) fn add_paths(&self, paths: impl IntoIterator<Item = VaultPath>) {
+    pub(crate) fn add(&self, paths: impl IntoIterator<Item = VaultPath>) {
         self.state.lock().change.paths.extend(paths);
         self.notify.notify_one();
     }

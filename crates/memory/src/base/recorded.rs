@@ -123,10 +123,8 @@ impl Vault for RecordedVault {
         let ids = self.announce(&self.vault.path_of(first), versions).await?;
         let appended = self.vault.append(entries, fresh).await?;
         let written: BTreeSet<&(EntryId, u64)> = appended.iter().flat_map(|file| &file.ids).collect();
-        let settled = ids
-            .into_iter()
-            .zip(&keys)
-            .filter(|(_, key)| written.contains(key));
+        let settled = ids.into_iter().zip(&keys);
+        let settled = settled.filter(|(_, key)| written.contains(key));
         self.chronicle.are_written(settled.map(|(id, _)| id));
         Ok(appended)
     }

@@ -8,11 +8,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures::future::try_join_all;
-use model::{Doc, Name, Owner, Scope};
+use model::{Doc, EntryId, Name, Owner, Scope};
 use parking_lot::Mutex;
-use ports::{
-    BrokenFile, FileChanges, FileMark, FileRecord, FileStat, LedgerError, ParsedFile, ReadEntry, VaultPath,
-};
+use ports::{FileChanges, FileMark, FileRecord, FileStat, LedgerError, ParsedFile, VaultPath};
 
 /// Maximum number of cached stats; beyond that the ledger is read again.
 const KNOWN_MAX: usize = 4_096;
@@ -35,16 +33,6 @@ impl Records {
         }
     }
 
-    /// The recorded stats of all files.
-    pub(crate) async fn stats(&self) -> Result<Vec<FileStat>, LedgerError> {
-        self.ledger.stats().await
-    }
-
-    /// How many files are recorded.
-    pub(crate) async fn count(&self) -> Result<usize, LedgerError> {
-        self.ledger.count().await
-    }
-
     /// A file's recorded stat.
     pub(crate) async fn stat(&self, path: &VaultPath) -> Result<Option<FileStat>, LedgerError> {
         if let Some(stat) = self.known.lock().get(path) {
@@ -55,16 +43,6 @@ impl Records {
             self.know(stat.clone());
         }
         Ok(stat)
-    }
-
-    /// A file's record.
-    pub(crate) async fn record(&self, path: &VaultPath) -> Result<Option<FileRecord>, LedgerError> {
-        self.ledger.record(path).await
-    }
-
-    /// The files, of one owner or of all, that have an entry of which another file holds a row, the first recorded one first.
-    pub(crate) async fn sharing(&self, of: Option<(&Scope, &Owner)>) -> Result<Vec<VaultPath>, LedgerError> {
-        self.ledger.sharing(of).await
     }
 
     /// Records a file's whole state.
@@ -80,21 +58,13 @@ impl Records {
     pub(crate) async fn put_all(&self, records: Vec<FileRecord>) -> Result<(), LedgerError> {
         let mut records = records.into_iter();
         loop {
-            let some: Vec<_> = records
-                .by_ref()
-                .take(PUTS_MAX)
-                .map(|record| self.put(record))
-                .collect();
+            let some = records.by_ref().take(PUTS_MAX).map(|record| self.put(record));
+            let some: Vec<_> = some.collect();
             if some.is_empty() {
                 return Ok(());
             }
             try_join_all(some).await?;
         }
-    }
-
-    /// An append that fits what is recorded: its own record is on its way, after those of earlier appends.
-    pub(crate) fn promise(&self, stat: FileStat) {
-        self.know(stat);
     }
 
     /// A promised record did not come.
@@ -110,12 +80,8 @@ impl Records {
         self.ledger.drop_paths(paths).await
     }
 
-    /// Files with a problem.
-    pub(crate) async fn broken(&self) -> Result<Vec<BrokenFile>, LedgerError> {
-        self.ledger.broken().await
-    }
-
-    fn know(&self, stat: FileStat) {
+    /// Notes the stat of a file that is recorded, or of an append whose record is on its way, after those of earlier appends.
+    pub(crate) fn know(&self, stat: FileStat) {
         let mut known = self.known.lock();
         if known.len() >= KNOWN_MAX {
             known.clear();
@@ -124,11 +90,11 @@ impl Records {
     }
 }
 
-/// The record of an entry and its rows.
-pub(crate) fn mark(read: &ReadEntry, docs: &[Doc]) -> FileMark {
+/// The record of an entry that holds all its rows.
+pub(crate) fn mark(entry: EntryId, digest: u64, docs: &[Doc]) -> FileMark {
     FileMark {
-        entry: read.entry.id.clone(),
-        digest: read.digest,
+        entry,
+        digest,
         docs: docs.iter().map(|doc| doc.key.id.clone()).collect(),
         is_shared: false,
     }
@@ -188,11 +154,8 @@ pub(crate) fn problem(file: &ParsedFile) -> Option<String> {
         return Some(reason.clone());
     }
     let (first, others) = file.problems.split_first()?;
-    let lines: Vec<String> = others
-        .iter()
-        .take(OTHERS_MAX)
-        .map(|other| format!("line {}", other.line))
-        .collect();
+    let lines = others.iter().take(OTHERS_MAX);
+    let lines: Vec<String> = lines.map(|other| format!("line {}", other.line)).collect();
     let also = match others.len().saturating_sub(OTHERS_MAX) {
         _ if others.is_empty() => String::new(),
         0 => format!(" (also {})", lines.join(", ")),

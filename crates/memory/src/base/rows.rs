@@ -100,11 +100,8 @@ impl Rows {
     /// Gives vectors to rows that have none. Rows of these messages take the message's own vector.
     pub(crate) async fn embed_with(&self, docs: &mut [Doc], messages: &[Message]) -> Result<(), EmbedError> {
         let vectors = self.of_messages(messages).await?;
-        let known: BTreeMap<&str, Vector> = messages
-            .iter()
-            .map(|message| message.id.as_str())
-            .zip(vectors)
-            .collect();
+        let known = messages.iter().map(|message| message.id.as_str()).zip(vectors);
+        let known: BTreeMap<&str, Vector> = known.collect();
         for doc in docs.iter_mut().filter(|doc| doc.kind == DocKind::Turn) {
             doc.vector = known.get(&*doc.key.id).cloned();
         }
@@ -161,11 +158,8 @@ impl Rows {
 /// The text of a row that is embedded.
 fn passage(doc: &Doc) -> String {
     let parts = [doc.subject.as_str(), doc.summary.as_str(), doc.text.as_str()];
-    let mut text = parts
-        .into_iter()
-        .filter(|part| !part.is_empty())
-        .collect::<Vec<_>>()
-        .join("\n");
+    let text = parts.into_iter().filter(|part| !part.is_empty());
+    let mut text = text.collect::<Vec<_>>().join("\n");
     text.truncate(text.floor_char_boundary(TEXT_BYTES_MAX));
     text
 }

@@ -11,7 +11,7 @@ use text::counted;
 
 use crate::api::Progress;
 use crate::error::EngineError;
-use crate::runtime::signal::Signal;
+use crate::runtime::Signal;
 
 /// How long a search waits for an index that is being built from nothing.
 const WAIT: Duration = Duration::from_secs(30);

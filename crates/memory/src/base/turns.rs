@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use model::CellId;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 /// Segments with more bytes are not written together, and one that has more alone is long.
@@ -24,7 +24,7 @@ pub(crate) struct Turns {
     /// Of writing a long segment: one is in memory at a time.
     pub(crate) long: tokio::sync::Mutex<()>,
     /// The bytes of long segments that were cut and are not written. Of one that an earlier process cut, only reading it tells.
-    long_cells: Mutex<BTreeMap<CellId, usize>>,
+    pub(crate) long_cells: Mutex<BTreeMap<CellId, usize>>,
     /// The room that texts of requests have too, if there is a bound, and all of it, in KiB.
     pub(crate) room: OnceLock<(Arc<Semaphore>, u32)>,
 }
@@ -38,9 +38,5 @@ impl Turns {
             long_cells: Mutex::default(),
             room: OnceLock::new(),
         }
-    }
-
-    pub(crate) fn long_cells(&self) -> MutexGuard<'_, BTreeMap<CellId, usize>> {
-        self.long_cells.lock()
     }
 }

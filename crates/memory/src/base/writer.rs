@@ -14,8 +14,8 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::EngineError;
-use crate::runtime::panics;
-use crate::runtime::panics::Panics;
+use crate::parts::Parts;
+use crate::runtime::{Panics, panics};
 
 /// Maximum number of waiting writes; callers with more must wait.
 const WAITING_MAX: usize = 64;
@@ -71,19 +71,13 @@ pub(crate) struct WriterLoop {
 
 impl IndexWriter {
     /// A writer, and the loop that must run for it.
-    pub(crate) fn new(
-        index: Arc<dyn Index>,
-        files: Arc<dyn FileChanges>,
-        clock: Arc<dyn Clock>,
-        panics: Arc<Panics>,
-        stop: CancellationToken,
-    ) -> (Self, WriterLoop) {
+    pub(super) fn new(parts: &Parts, panics: Arc<Panics>, stop: CancellationToken) -> (Self, WriterLoop) {
         let (sender, receiver) = mpsc::channel(WAITING_MAX);
         let writing = WriterLoop {
             receiver,
-            index,
-            files,
-            clock,
+            index: parts.index.clone(),
+            files: parts.file_changes.clone(),
+            clock: parts.clock.clone(),
             panics,
             stop,
             writes: 0,
@@ -93,7 +87,10 @@ impl IndexWriter {
 
     /// Puts rows in and takes rows out, removals first; returns when every read shows it.
     pub(crate) async fn apply(&self, add: Vec<Doc>, remove: Vec<DocKey>) -> Result<(), EngineError> {
-        self.hand_over(add, remove, Vec::new()).await?.written().await
+        self.hand_over(add, remove, Vec::new(), false)
+            .await?
+            .written()
+            .await
     }
 
     /// The same for rows of appended files, whose records are extended afterwards. Writes are done in the order of
@@ -103,21 +100,13 @@ impl IndexWriter {
         add: Vec<Doc>,
         appends: Vec<FileAppend>,
     ) -> Result<Pending, EngineError> {
-        self.hand_over(add, Vec::new(), appends).await
+        self.hand_over(add, Vec::new(), appends, false).await
     }
 
     /// Purges deleted rows from the index's files; all callers that wait share one purge.
     pub(crate) async fn erase(&self) -> Result<(), EngineError> {
-        let (done, answer) = oneshot::channel();
-        let write = Write {
-            add: Vec::new(),
-            remove: Vec::new(),
-            appends: Vec::new(),
-            is_erasing: true,
-            done,
-        };
-        self.sender.send(write).await.map_err(|_| EngineError::Stopping)?;
-        Pending(Some(answer)).written().await
+        let purge = self.hand_over(Vec::new(), Vec::new(), Vec::new(), true);
+        purge.await?.written().await
     }
 
     async fn hand_over(
@@ -125,8 +114,9 @@ impl IndexWriter {
         add: Vec<Doc>,
         remove: Vec<DocKey>,
         appends: Vec<FileAppend>,
+        is_erasing: bool,
     ) -> Result<Pending, EngineError> {
-        if add.is_empty() && remove.is_empty() && appends.is_empty() {
+        if add.is_empty() && remove.is_empty() && appends.is_empty() && !is_erasing {
             return Ok(Pending(None));
         }
         let (done, answer) = oneshot::channel();
@@ -134,7 +124,7 @@ impl IndexWriter {
             add,
             remove,
             appends,
-            is_erasing: false,
+            is_erasing,
             done,
         };
         self.sender.send(write).await.map_err(|_| EngineError::Stopping)?;

@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use model::{Entry, EntryId, Owner, Scope};
 use ports::{Edit, VaultPath, VersionKey};
 
+use super::{edit, history};
 use crate::api::Curate;
 use crate::base::Base;
 use crate::derived;
 use crate::error::EngineError;
-use crate::files::{edit, history};
 
 impl Curate {
     /// A change of these entries of an owner.
@@ -39,11 +39,9 @@ pub(crate) async fn curate(base: &Base, curate: Curate) -> Result<(), EngineErro
         .iter()
         .any(|entry| entry.scope != scope || entry.owner != owner)
     {
-        return Err(EngineError::Invalid(
-            "an entry belongs to somebody else".to_owned(),
-        ));
+        return Err(EngineError::invalid("an entry belongs to somebody else"));
     }
-    base.gauge.answering(&*base.parts.clock).await?;
+    base.answering().await?;
     let _alone = base.alone_in(&scope).await;
     let rows = base.corpora.entries(&scope, &owner).await?;
     let path_of = |id: &EntryId| {
@@ -65,13 +63,10 @@ pub(crate) async fn curate(base: &Base, curate: Curate) -> Result<(), EngineErro
             continue;
         }
         if let Some(path) = path_of(&entry.id) {
-            if !may_change(base, &path, &entry.id).await? {
-                continue;
+            if may_change(base, &path, &entry.id).await? {
+                let edit = Edit::Replace(Box::new(entry));
+                edits.entry(path).or_default().push(edit);
             }
-            edits
-                .entry(path)
-                .or_default()
-                .push(Edit::Replace(Box::new(entry)));
             continue;
         }
         let path = base.parts.vault.path_of(&entry);
@@ -81,9 +76,8 @@ pub(crate) async fn curate(base: &Base, curate: Curate) -> Result<(), EngineErro
             fresh.push(entry);
         }
     }
-    let mut paths = Vec::new();
-    let written = base.parts.vault.append(&fresh, false).await?;
-    paths.extend(written.into_iter().map(|written| written.stat.path));
+    let written = base.parts.vault.append(&fresh, false).await?.into_iter();
+    let mut paths: Vec<VaultPath> = written.map(|written| written.stat.path).collect();
     for (path, edits) in edits {
         base.parts.vault.edit(&path, &edits).await?;
         paths.push(path);

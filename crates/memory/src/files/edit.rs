@@ -5,15 +5,14 @@
 use model::{DocKey, Entry, EntryId, EntryKind, Origin, Owner, PROJECT_ONLY, Scope, SkillStatus};
 use ports::{Edit, VaultError, VaultPath};
 
+use super::sync;
 use crate::api::EditEntry;
 use crate::base::Base;
 use crate::error::EngineError;
-use crate::files::sync;
 use crate::ids;
 
 /// Changes one entry's text.
 pub(crate) async fn edit(base: &Base, edit: EditEntry) -> Result<(), EngineError> {
-    base.accepting()?;
     let EditEntry {
         scope,
         owner,
@@ -25,8 +24,8 @@ pub(crate) async fn edit(base: &Base, edit: EditEntry) -> Result<(), EngineError
     } = edit;
     let is_rewritten = subject.is_some() || summary.is_some() || body.is_some();
     if !is_rewritten && project_only.is_none() {
-        return Err(EngineError::Invalid(
-            "an edit must change the subject, the summary, the body or where the memory holds".to_owned(),
+        return Err(EngineError::invalid(
+            "an edit must change the subject, the summary, the body or where the memory holds",
         ));
     }
     changed(base, &scope, &owner, &id, |entry| {
@@ -68,7 +67,6 @@ pub(crate) async fn judge(
     id: &EntryId,
     status: SkillStatus,
 ) -> Result<(), EngineError> {
-    base.accepting()?;
     changed(base, scope, owner, id, |entry| {
         if entry.kind != EntryKind::Skill {
             return Err(EngineError::Invalid(format!("`{id}` is not a skill")));
@@ -90,11 +88,8 @@ async fn changed(
     id: &EntryId,
     change: impl FnOnce(&mut Entry) -> Result<(), EngineError>,
 ) -> Result<(), EngineError> {
-    base.gauge.answering(&*base.parts.clock).await?;
-    let not_found = || EngineError::NotFound {
-        what: "memory",
-        id: id.as_str().to_owned(),
-    };
+    base.answering().await?;
+    let not_found = || EngineError::not_found("memory", id);
     let _alone = base.alone_in(scope).await;
     let row = base
         .corpora
@@ -128,9 +123,7 @@ pub(crate) async fn follow(
     let paths: Vec<VaultPath> = paths.into_iter().collect();
     let followed = sync::files(base, paths.iter().cloned()).await;
     if followed.is_err() {
-        for path in paths {
-            base.dirty.add(path);
-        }
+        base.dirty.add(paths);
     }
     followed.map(drop)
 }

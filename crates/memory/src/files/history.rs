@@ -26,8 +26,8 @@ pub use past::{Moment, PastFile};
 pub(crate) use purge::{Named, purge, purge_owner, purge_session};
 
 use crate::api::RecordedChange;
-use crate::base::Base;
-use crate::base::chronicle::{DOING, Doing, Going, as_run, text_of};
+use crate::base::chronicle::{DOING, as_run, text_of};
+use crate::base::{Base, Doing, Going};
 use crate::error::EngineError;
 use crate::ids;
 
@@ -152,11 +152,6 @@ pub(crate) async fn going<'a>(
         .or_default()
         .extend(named.entries.clone());
     purge_owner(base, (scope, owner), named).await
-}
-
-/// Waits until no file of the ledger has what was purged.
-pub(crate) async fn erased(base: &Base) -> Result<(), EngineError> {
-    Ok(base.chronicle.history.erased().await?)
 }
 
 /// Compares files that a sync read with the history.

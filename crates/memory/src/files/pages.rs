@@ -8,10 +8,10 @@ use extract::consolidate::page::{self, PageLine};
 use model::{Doc, DocKey, Owner, Page, Scope};
 use ports::VersionKey;
 
+use super::history;
 use crate::api::ReplacePage;
 use crate::base::Base;
 use crate::error::EngineError;
-use crate::files::history;
 use crate::words::Words;
 
 /// How often a page is read again that a person saved meanwhile.
@@ -33,7 +33,7 @@ pub(crate) async fn replace(base: &Base, replace: ReplacePage) -> Result<bool, E
     if before.is_some() && !history::may_change(base, key, before.as_deref()).await? {
         return Ok(false);
     }
-    base.gauge.answering(&*base.parts.clock).await?;
+    base.answering().await?;
     // No deletion runs between the check and the write.
     let _alone = base.alone_in(&scope).await;
     let lines = page::lines(&text);

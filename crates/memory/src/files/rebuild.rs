@@ -19,12 +19,11 @@ use model::{Doc, DocKey};
 use ports::{EmbedError, FileRecord, FileStat, IndexStage, ParsedFile, VaultPath};
 use text::chain;
 
+use super::sync;
 use crate::api::{OnProgress, Progress, Synced};
 use crate::base::records::mark;
-use crate::base::serving::Serving;
-use crate::base::{Base, records};
+use crate::base::{Base, Serving, records};
 use crate::error::EngineError;
-use crate::files::sync;
 
 /// Rows that are embedded and added together.
 const ROWS: usize = 1_024;
@@ -142,7 +141,7 @@ async fn build(base: &Arc<Base>, on: Option<OnProgress>) -> Result<Synced, Engin
 /// Files that hold all their rows, in order of path, before those that share some, the first recorded one first: so that each
 /// row has the holder that it had.
 async fn first_recorded_first(base: &Base, stats: Vec<FileStat>) -> Result<Vec<FileStat>, EngineError> {
-    let sharing = base.records.sharing(None).await?;
+    let sharing = base.parts.file_changes.sharing(None).await?;
     let place = |stat: &FileStat| sharing.iter().position(|path| *path == stat.path);
     let mut stats: Vec<_> = stats.into_iter().map(|stat| (place(&stat), stat)).collect();
     stats.sort_by_key(|(place, _)| *place);
@@ -158,7 +157,7 @@ impl Build<'_> {
         let mut rows = Vec::new();
         for read in &file.entries {
             let docs = sync::rows_of(read, &file.stat.path, &self.base.settings.zone);
-            marks.push(mark(read, &docs));
+            marks.push(mark(read.entry.id.clone(), read.digest, &docs));
             rows.extend(docs);
         }
         if rows.iter().any(|doc| self.seen.contains(&doc.key)) {

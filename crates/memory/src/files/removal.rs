@@ -9,10 +9,10 @@ use model::{Doc, DocKind, Owner, Scope};
 use parking_lot::Mutex;
 use ports::{Edit, VaultPath};
 
+use super::{history, pages};
 use crate::base::Base;
 use crate::derived::DeletionPlan;
 use crate::error::EngineError;
-use crate::files::{history, pages};
 use crate::ids::version_id;
 
 /// A shorter line is found everywhere.
@@ -87,7 +87,7 @@ pub(crate) async fn remove(
     let ids: BTreeSet<&str> = docs.iter().map(|doc| &*doc.key.id).collect();
     let mut paths: BTreeSet<VaultPath> = docs.iter().map(|doc| doc.path.clone()).collect();
     // Copies too: the next one would take over.
-    paths.extend(base.records.sharing(Some((scope, owner))).await?);
+    paths.extend(base.parts.file_changes.sharing(Some((scope, owner))).await?);
     for path in &paths {
         let Some(file) = base.parts.vault.read(path).await? else {
             continue;

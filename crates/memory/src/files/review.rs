@@ -19,11 +19,11 @@ use ports::runs::MemoryEvent;
 use ports::{Edit, VaultPath};
 use text::said;
 
+use super::{edit, pages, removal};
 use crate::base::Base;
 use crate::derived;
 use crate::error::EngineError;
 use crate::facts::{IS_WRONG, answered_at, end, withdraw};
-use crate::files::{edit, pages, removal};
 use crate::searching::list;
 
 /// So many of a person's newest messages are read for statements in doubt.
@@ -211,10 +211,7 @@ fn asked(
     let id = marked.unwrap_or_else(|| id.clone());
     let mut all = believed(rows, owner, now);
     let at = all.iter().position(|one| one.id == id);
-    let at = at.ok_or_else(|| EngineError::NotFound {
-        what: "statement to review",
-        id: id.to_string(),
-    })?;
+    let at = at.ok_or_else(|| EngineError::not_found("statement to review", &id))?;
     Ok((all.swap_remove(at), all))
 }
 

@@ -63,11 +63,7 @@ pub(crate) async fn files(
 
 /// Reads those files that changed since they were recorded; the caller has no tenant.
 pub(crate) async fn changed(base: &Base, paths: BTreeSet<VaultPath>) -> Result<(), EngineError> {
-    let change = VaultChange {
-        paths,
-        ..VaultChange::default()
-    };
-    carry_over(base, change).await?.end().map(drop)
+    carry_over(base, of_paths(paths)).await?.end().map(drop)
 }
 
 /// Syncs files whenever they may have changed, until the engine stops.
@@ -77,10 +73,7 @@ pub(crate) async fn keep(base: Arc<Base>) {
         let again = match base.panics.caught("sync", &*base.parts.clock, carried).await {
             Ok(pass) => {
                 tracing::debug!(synced = ?pass.synced, "synced the index with the vault");
-                VaultChange {
-                    paths: pass.again,
-                    ..VaultChange::default()
-                }
+                of_paths(pass.again)
             }
             Err(error) => {
                 tracing::warn!(
@@ -92,12 +85,7 @@ pub(crate) async fn keep(base: Arc<Base>) {
             }
         };
         if again != VaultChange::default() {
-            if base
-                .work
-                .unless_stopping(base.parts.clock.sleep(AGAIN))
-                .await
-                .is_none()
-            {
+            if !base.pause(AGAIN).await {
                 return;
             }
             base.dirty.add_all(again);
@@ -109,6 +97,13 @@ pub(crate) async fn keep(base: Arc<Base>) {
 pub(crate) async fn watch(base: Arc<Base>) {
     while let Some(change) = base.work.unless_stopping(base.parts.vault.changed()).await {
         base.dirty.add_all(change);
+    }
+}
+
+fn of_paths(paths: BTreeSet<VaultPath>) -> VaultChange {
+    VaultChange {
+        paths,
+        ..VaultChange::default()
     }
 }
 
@@ -189,7 +184,8 @@ async fn differing(base: &Base, change: VaultChange) -> Result<Vec<VaultPath>, E
     // After the scan: what a vault that is away does not show is not deleted.
     base.parts.vault.is_present().await?;
     let recorded: BTreeMap<VaultPath, FileStat> = base
-        .records
+        .parts
+        .file_changes
         .stats()
         .await?
         .into_iter()

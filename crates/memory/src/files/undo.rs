@@ -13,13 +13,13 @@ use ports::{
 };
 use text::chain;
 
+use super::history::log::{before, change, nets};
+use super::{edit, history, removal, sync};
 use crate::api::RecordedChange;
 use crate::base::Base;
 use crate::base::chronicle::as_run;
 use crate::derived::DeletionPlan;
 use crate::error::{EngineError, HistoryError};
-use crate::files::history::log::{before, change, nets};
-use crate::files::{edit, history, removal, sync};
 use crate::ids;
 
 /// How one entry or file must change to be as before a run.

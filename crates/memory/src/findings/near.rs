@@ -67,11 +67,8 @@ fn ranked(texts: &[&str]) -> Vec<Vec<usize>> {
     }
     let mut by_count: Vec<(usize, &str)> = counts.into_iter().map(|(word, count)| (count, word)).collect();
     by_count.sort_unstable();
-    let ranks: BTreeMap<&str, usize> = by_count
-        .iter()
-        .enumerate()
-        .map(|(rank, (_, word))| (*word, rank))
-        .collect();
+    let ranks = by_count.iter().enumerate().map(|(rank, (_, word))| (*word, rank));
+    let ranks: BTreeMap<&str, usize> = ranks.collect();
     let of_text = |text: &BTreeSet<String>| {
         let mut text: Vec<usize> = text.iter().map(|word| ranks[word.as_str()]).collect();
         text.sort_unstable();

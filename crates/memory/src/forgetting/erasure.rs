@@ -9,11 +9,10 @@ use parking_lot::Mutex;
 use ports::{Clock, Index, IndexError};
 use text::chain;
 
-use crate::base::Base;
-use crate::base::writer::IndexWriter;
+use crate::base::{Base, IndexWriter};
 use crate::error::EngineError;
 use crate::files::history;
-use crate::runtime::signal::Signal;
+use crate::runtime::Signal;
 
 /// How long a removal waits for others that are under way: one pass over the files does for all, and while it runs no other can
 /// remove anything.
@@ -157,20 +156,20 @@ pub(crate) async fn erased<T, E: From<EngineError>>(
     erasing: &Erasing,
     work: impl Future<Output = Result<(T, bool), E>>,
 ) -> Result<(T, bool), E> {
-    let removing = erasing.begin().await;
+    let (removing, history) = (erasing.begin().await, &base.chronicle.history);
     let (done, old_history) = match history::forgetting(base, work).await {
         Ok((done, old_history)) => (done, old_history),
         Err(error) => (Err(error.into()), false),
     };
     if let Ok((done, false)) = done {
-        let ((), erased) = tokio::join!(removing.forgive(), history::erased(base));
-        erased?;
+        let ((), erased) = tokio::join!(removing.forgive(), history.erased());
+        erased.map_err(EngineError::from)?;
         return Ok((done, old_history));
     }
     // Of what failed midway something may be gone.
-    let ((), erased) = tokio::join!(removing.erase(), history::erased(base));
+    let ((), erased) = tokio::join!(removing.erase(), history.erased());
     let (done, _) = done?;
-    erased?;
+    erased.map_err(EngineError::from)?;
     let deleted = base
         .parts
         .vault

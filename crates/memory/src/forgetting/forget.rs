@@ -14,15 +14,14 @@ use model::{
 };
 use ports::{Edit, Forgotten, JobState, Sweep, Touching, VaultError, VersionQuery};
 
+use super::by_words::{Owned, WordsPlan};
+use super::{Forgetting, by_words, erasure};
 use crate::api::{Forget, Forgot, WordsTarget};
 use crate::base::Base;
 use crate::derived::DeletionPlan;
 use crate::error::EngineError;
 use crate::files::history::Named;
 use crate::files::{edit, history, pages, removal, sync};
-use crate::forgetting::by_words::{Owned, WordsPlan};
-use crate::forgetting::state::Forgetting;
-use crate::forgetting::{by_words, erasure};
 use crate::searching::list;
 use crate::words::Words;
 use crate::{derived, ids};
@@ -330,7 +329,7 @@ async fn sweep(base: &Base, sweep: Sweep) -> Result<Forgotten, EngineError> {
     let swept = base.parts.transcripts.sweep(sweep).await;
     base.has_swept();
     let swept = swept?;
-    let mut long_cells = base.turns.long_cells();
+    let mut long_cells = base.turns.long_cells.lock();
     long_cells.retain(|cell, _| !swept.cell_ids.contains(cell));
     Ok(swept)
 }

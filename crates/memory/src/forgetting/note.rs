@@ -116,35 +116,22 @@ pub(crate) fn could_take(forget: &Forget, add: &Add) -> bool {
 
 /// A deletion as a line: its kind, then its fields, separated by tabs.
 fn line_of(forget: &Forget) -> String {
-    let scope = forget.scope();
-    let mut fields = vec![scope.app.as_str().to_owned(), scope.project.as_str().to_owned()];
-    let mut owned = |owner: &Owner| {
-        let kind = KINDS.iter().find(|(kind, _)| *kind == owner.kind);
-        let word = kind.map_or("", |(_, word)| *word);
-        fields.extend([word.to_owned(), owner.id.to_string()]);
-    };
     let (kind, rest) = match forget {
-        Forget::Session(key) => ("session", vec![key.session.as_str().to_owned()]),
-        Forget::Owner(_, owner) => {
-            owned(owner);
-            ("owner", Vec::new())
-        }
-        Forget::OwnerInSession(key, owner) => {
-            owned(owner);
-            ("part", vec![key.session.as_str().to_owned()])
-        }
-        Forget::Entries(_, owner, ids) => {
-            owned(owner);
-            ("entries", ids.iter().map(ToString::to_string).collect())
-        }
+        Forget::Session(key) => ("session", vec![key.session.to_string()]),
+        Forget::Owner(..) => ("owner", Vec::new()),
+        Forget::OwnerInSession(key, _) => ("part", vec![key.session.to_string()]),
+        Forget::Entries(_, _, ids) => ("entries", ids.iter().map(ToString::to_string).collect()),
         Forget::Words(target) => {
-            owned(&target.owner);
             let mut rest = vec![target.words.clone(), target.keep.len().to_string()];
             rest.extend(target.keep.iter().chain(&target.also).cloned());
             ("words", rest)
         }
     };
-    let fields = [kind.to_owned()].into_iter().chain(fields).chain(rest);
+    let Scope { app, project } = forget.scope();
+    let owner = forget.owner().into_iter();
+    let owner = owner.flat_map(|owner| [owner.kind.as_str(), owner.id.as_str()]);
+    let fields = [kind, app.as_str(), project.as_str()].into_iter().chain(owner);
+    let fields = fields.map(str::to_owned).chain(rest);
     let escaped = fields.map(|field| {
         ESCAPES
             .iter()
@@ -152,12 +139,6 @@ fn line_of(forget: &Forget) -> String {
     });
     escaped.collect::<Vec<_>>().join("\t")
 }
-
-const KINDS: [(OwnerKind, &str); 3] = [
-    (OwnerKind::User, "user"),
-    (OwnerKind::Agent, "agent"),
-    (OwnerKind::Library, "library"),
-];
 
 /// What a field of a line has in the place of these.
 const ESCAPES: [(&str, &str); 4] = [("%", "%25"), ("\t", "%09"), ("\n", "%0A"), ("\r", "%0D")];
@@ -179,9 +160,7 @@ fn forget_of(line: &str) -> Option<Forget> {
         return Some(Forget::Session(SessionKey { scope, session }));
     }
     let owner = Owner {
-        kind: next()
-            .and_then(|word| KINDS.iter().find(|(_, of)| *of == word))?
-            .0,
+        kind: OwnerKind::parse(&next()?)?,
         id: Name::parse(&next()?).ok()?,
     };
     Some(match &*kind {

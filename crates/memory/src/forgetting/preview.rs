@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use model::{Doc, DocKind, EntryKind, Message, MessageId, Owner, OwnerKind, SessionId};
 
+use super::{by_words, forget};
 use crate::api::{Doomed, Forget, Staying, WordsTarget};
 use crate::base::Base;
 use crate::derived::DeletionPlan;
 use crate::error::EngineError;
 use crate::files::pages;
-use crate::forgetting::{by_words, forget};
 use crate::words::Words;
 
 /// Looks at every owner of the tenant: those whose memory the deletion concerns, then all others.
@@ -126,11 +126,8 @@ async fn by_words(base: &Base, target: &WordsTarget) -> Result<Doomed, EngineErr
 /// The messages of entries that go, which do not go themselves.
 fn cited(rows: &[Arc<Doc>], entries: &[Arc<Doc>], turns: &[Arc<Doc>]) -> Vec<Arc<Doc>> {
     let going: BTreeSet<&str> = turns.iter().map(|turn| &*turn.key.id).collect();
-    let sources: BTreeSet<&str> = entries
-        .iter()
-        .flat_map(|doc| &doc.sources)
-        .map(MessageId::as_str)
-        .collect();
+    let sources = entries.iter().flat_map(|doc| &doc.sources).map(MessageId::as_str);
+    let sources: BTreeSet<&str> = sources.collect();
     let stays = |doc: &&Arc<Doc>| {
         doc.kind == DocKind::Turn && sources.contains(&*doc.key.id) && !going.contains(&*doc.key.id)
     };

@@ -3,7 +3,6 @@
 //! Owns: which parts of a message are read, the bound on their text, the line about one that is not read. Never: a file's format
 //! (`documents`), how a text quotes (`model`), fetching an address.
 
-use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,10 +12,9 @@ use model::{Content, Part, PartKind};
 use ports::{BEGINNING_MAX_BYTES, ChatRequest, DocumentReader, FileBytes, NewMessage, ReadError};
 use sha2::{Digest as _, Sha256};
 
-use crate::base::Base;
-use crate::base::chat::patient;
+use crate::base::{Base, patient};
 use crate::error::EngineError;
-use crate::runtime::tasks::aside;
+use crate::runtime::aside;
 
 /// The longest text of an attachment, in bytes. It stands in the file of its message, and a person reads that file.
 const TEXT_MAX_BYTES: usize = BEGINNING_MAX_BYTES;
@@ -129,11 +127,7 @@ async fn bytes_of(base: &Base, part: &mut Part, place: &str) -> Result<Option<(B
         letters.retain(|letter| !letter.is_ascii_whitespace());
         Some((documents::base64(letters.as_bytes())?.into(), letters))
     };
-    let decoding = aside(move || letters.and_then(decode));
-    let bytes = decoding.await.map_err(|ended| match ended.try_into_panic() {
-        Ok(panic) => resume_unwind(panic),
-        Err(_) => EngineError::Stopping,
-    })?;
+    let bytes = aside(move || letters.and_then(decode)).await?;
     let problem = || {
         EngineError::Invalid(format!(
             "{place}.{field}: is not base64: send the file's bytes in base64"

@@ -6,12 +6,12 @@ use extract::{Boundary, Limits};
 use model::{Cell, CellId, CutReason, Message, SessionKey};
 use ports::{Cut, JobKind, LedgerError, NewJob};
 
+use super::Intake;
 use crate::api::MemorizeStatus;
-use crate::base::turns::LONG_BYTES;
+use crate::base::LONG_BYTES;
 use crate::error::EngineError;
 use crate::ids;
-use crate::intake::state::Intake;
-use crate::runtime::tasks::on_text;
+use crate::runtime::on_text;
 
 /// How often a buffer that changes under us is read again; only forgetting can change it.
 const CONFLICTS_MAX: usize = 8;
@@ -125,7 +125,7 @@ pub(crate) fn plan(
             reason: end.reason,
         };
         if cell.bytes() > LONG_BYTES {
-            base.turns.long_cells().insert(cell.id.clone(), cell.bytes());
+            base.turns.long_cells.lock().insert(cell.id.clone(), cell.bytes());
         }
         cells.push(cell);
     }

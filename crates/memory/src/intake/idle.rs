@@ -11,8 +11,7 @@ use model::SessionKey;
 use ports::LedgerError;
 use text::chain;
 
-use crate::intake::boundaries;
-use crate::intake::state::Intake;
+use super::{Intake, boundaries};
 
 /// After a start, at most this many open sessions are known again, the longest idle first; the others with their next
 /// message.
@@ -27,7 +26,7 @@ pub(crate) async fn keep(intake: Arc<Intake>) {
     let clock = base.parts.clock.clone();
     while let Err(error) = remember(&intake).await {
         tracing::warn!(error = chain(&error), "cannot read the open sessions; retrying");
-        if base.work.unless_stopping(clock.sleep(AGAIN)).await.is_none() {
+        if !base.pause(AGAIN).await {
             return;
         }
     }

@@ -9,15 +9,13 @@ use std::sync::atomic::Ordering;
 use model::{Content, Message, Owner, Role, SessionKey, TURN_BYTES_MAX};
 use ports::{AppendOutcome, CutWithAppend, JobId, JobKind, LedgerError, NewJob, NewMessage};
 
+use super::settle::unfinished;
+use super::{Intake, attachments, boundaries, model_pass, secrets, settle};
 use crate::api::{Add, Added, Flush, MemorizeStatus};
-use crate::base::corpora::{AcceptedMessages, Ticket};
-use crate::base::turns::LONG_BYTES;
+use crate::base::{AcceptedMessages, LONG_BYTES, Ticket};
 use crate::error::EngineError;
 use crate::ids;
-use crate::intake::settle::unfinished;
-use crate::intake::state::Intake;
-use crate::intake::{attachments, boundaries, model_pass, secrets, settle};
-use crate::runtime::tasks::on_text;
+use crate::runtime::on_text;
 
 /// The kinds of jobs that clients ask for.
 const ASKED_FOR: [JobKind; 2] = [JobKind::MemoryAdd, JobKind::MemoryFlush];
@@ -26,9 +24,7 @@ const ASKED_FOR: [JobKind; 2] = [JobKind::MemoryAdd, JobKind::MemoryFlush];
 pub(crate) async fn add(intake: &Arc<Intake>, add: Add) -> Result<Added, EngineError> {
     let base = &intake.base;
     if add.messages.is_empty() {
-        return Err(EngineError::Invalid(
-            "an add needs at least one message".to_owned(),
-        ));
+        return Err(EngineError::invalid("an add needs at least one message"));
     }
     let Add {
         session,
@@ -202,10 +198,8 @@ pub(crate) async fn settled(
 
 /// The messages with their ids and without their secrets, and how many secrets there were.
 fn prepared(intake: &Intake, session: &SessionKey, messages: Vec<NewMessage>) -> (Vec<NewMessage>, usize) {
-    let mut messages: Vec<NewMessage> = messages
-        .into_iter()
-        .map(|new| named(intake, session, new))
-        .collect();
+    let messages = messages.into_iter().map(|new| named(intake, session, new));
+    let mut messages: Vec<NewMessage> = messages.collect();
     let redacted = redact(intake, &mut messages);
     (messages, redacted)
 }
@@ -257,10 +251,8 @@ async fn accept(
         base.corpora.cache.let_go(&session.scope);
     })?;
     let pairs = copies.into_iter().zip(&outcome.accepted);
-    let fresh: Vec<Message> = pairs
-        .filter(|(_, accepted)| !accepted.duplicate)
-        .map(|(message, _)| message)
-        .collect();
+    let fresh = pairs.filter(|(_, accepted)| !accepted.duplicate);
+    let fresh: Vec<Message> = fresh.map(|(message, _)| message).collect();
     show(intake, session, ticket, fresh, outcome.buffered).await;
     if outcome.is_cut {
         base.jobs.ring();
@@ -285,11 +277,8 @@ async fn show(intake: &Intake, session: &SessionKey, ticket: Ticket, fresh: Vec<
     }
     let due = base.parts.clock.elapsed() + base.settings.idle_after;
     intake.idle.touch(session, due);
-    let speakers: BTreeSet<Owner> = fresh
-        .iter()
-        .filter(|m| m.role == Role::User)
-        .map(|m| Owner::user(m.sender.clone()))
-        .collect();
+    let speakers = fresh.iter().filter(|m| m.role == Role::User);
+    let speakers: BTreeSet<Owner> = speakers.map(|m| Owner::user(m.sender.clone())).collect();
     if !base.corpora.cache.concerns(session, &speakers) {
         return;
     }

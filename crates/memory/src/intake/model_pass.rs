@@ -10,9 +10,8 @@ use model::{CutReason, Message, SessionKey};
 use ports::LedgerError;
 use text::chain;
 
+use super::{Intake, boundaries};
 use crate::error::{EngineError, Trouble};
-use crate::intake::boundaries;
-use crate::intake::state::Intake;
 
 /// Looks at a session in the background.
 pub(crate) fn nudge(intake: &Arc<Intake>, session: &SessionKey) {

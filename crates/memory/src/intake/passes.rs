@@ -14,7 +14,7 @@ const SESSIONS_MAX: usize = 4_096;
 const ANSWERS_MAX: usize = 256;
 
 /// Running passes of the model.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct ModelPasses {
     sessions: Mutex<BTreeMap<SessionKey, PassState>>,
     answers: Mutex<BTreeMap<CellId, AnswerPart>>,
@@ -30,13 +30,6 @@ struct PassState {
 }
 
 impl ModelPasses {
-    pub(crate) fn new() -> Self {
-        Self {
-            sessions: Mutex::default(),
-            answers: Mutex::default(),
-        }
-    }
-
     /// How many sessions the model is asked about now, this one or any.
     pub(crate) fn running(&self, session: Option<&SessionKey>) -> usize {
         let sessions = self.sessions.lock();

@@ -7,9 +7,9 @@ use std::time::Duration;
 use model::SessionKey;
 use ports::{JobKind, JobState, LedgerError, TaskQuery};
 
+use super::Intake;
 use crate::api::{OnProgress, Progress};
 use crate::error::EngineError;
-use crate::intake::state::Intake;
 
 /// Interval of a recount without a wake-up.
 const LOOK: Duration = Duration::from_secs(1);

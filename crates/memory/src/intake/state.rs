@@ -13,8 +13,7 @@ use tokio::sync::Notify;
 use super::buffers::Buffers;
 use super::passes::ModelPasses;
 use crate::base::Base;
-use crate::runtime::due::Due;
-use crate::runtime::locks::KeyedLocks;
+use crate::runtime::{Due, KeyedLocks};
 
 /// The parts of the intake.
 #[derive(Debug)]
@@ -34,7 +33,7 @@ impl Intake {
             base,
             sessions: KeyedLocks::default(),
             buffers: Buffers::default(),
-            passes: ModelPasses::new(),
+            passes: ModelPasses::default(),
             idle: IdleSessions::default(),
             redacted: AtomicUsize::default(),
         }

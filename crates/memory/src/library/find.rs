@@ -95,10 +95,8 @@ impl Knowledge {
         let categories = self.taxonomy(scope).await?;
         let documents = self.documents(scope).await?;
         let counted = categories.into_iter().map(|category| {
-            let count = documents
-                .iter()
-                .filter(|document| document.category == category.id)
-                .count();
+            let is_of = |document: &&Document| document.category == category.id;
+            let count = documents.iter().filter(is_of).count();
             (category, count)
         });
         Ok(counted.collect())

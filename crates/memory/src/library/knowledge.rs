@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use crate::Engine;
-use crate::runtime::locks::KeyedLocks;
+use crate::runtime::KeyedLocks;
 use model::{Name, Owner, Scope};
 use ports::{Chat, Clock, Embedder, Ids, Shelf, Vault};
 

@@ -9,7 +9,7 @@ use crate::library::api::{Document, Emptied, KnowledgeError, Patch, Stored, Uplo
 use crate::library::knowledge::Knowledge;
 use crate::library::shape;
 use crate::library::shape::{DocumentPlace, Facts, touched};
-use crate::runtime::tasks::aside;
+use crate::runtime::aside;
 use crate::{Curate, EngineError, Forget};
 use model::{Entry, EntryId, Scope, Timestamp, hex};
 use ports::{FileBytes, ORIGINALS, ReadDocument, ReadError, VaultError, VaultPath, VersionKey};
@@ -37,11 +37,7 @@ impl Knowledge {
         let (facing, reading) = self.read(upload).await?;
         let _alone = self.changing.lock(&facing.scope).await;
         let documents = self.documents(&facing.scope).await?;
-        let is_same = |document: &&Document| document.digest.as_deref() == Some(&reading.digest);
-        if let Some(twin) = documents.iter().find(is_same) {
-            let id = twin.id.clone();
-            return Err(KnowledgeError::Duplicate { id });
-        }
+        no_twin(&documents, None, &reading.digest)?;
         let id = std::iter::repeat_with(|| format!("d_{:012x}", self.parts.ids.next() & ID_BITS))
             .find(|id| documents.iter().all(|document| document.id != *id))
             .expect("ids do not end");
@@ -61,11 +57,7 @@ impl Knowledge {
         let _alone = self.changing.lock(&facing.scope).await;
         let before = self.document(&facing.scope, id).await?;
         let documents = self.documents(&facing.scope).await?;
-        let is_same = |other: &&Document| other.id != id && other.digest.as_deref() == Some(&reading.digest);
-        if let Some(twin) = documents.iter().find(is_same) {
-            let id = twin.id.clone();
-            return Err(KnowledgeError::Duplicate { id });
-        }
+        no_twin(&documents, Some(id), &reading.digest)?;
         let stored = self.store(id, Some(before), &facing, reading).await;
         if stored.is_err()
             && let Err(error) = self.sweep_one(&facing.scope, id).await
@@ -91,17 +83,13 @@ impl Knowledge {
         let title = patch.title.filter(|title| *title != document.title);
         let category = patch.category.filter(|category| *category != document.category);
         let changed = [("title", title.is_some()), ("category_id", category.is_some())];
-        let changed: Vec<&str> = changed
-            .into_iter()
-            .filter_map(|(field, is)| is.then_some(field))
-            .collect();
+        let changed = changed.into_iter().filter_map(|(field, is)| is.then_some(field));
+        let changed: Vec<&str> = changed.collect();
         if changed.is_empty() {
             return Ok((changed, document));
         }
-        let text = rows
-            .iter()
-            .find(|row| shape::is_head(row))
-            .map_or("", |head| &head.text);
+        let text = rows.iter().find(|row| shape::is_head(row));
+        let text = text.map_or("", |head| &head.text);
         let zone = &self.parts.engine.settings().zone;
         let place = self.place(scope, id, document.created);
         let head = place.head(
@@ -180,8 +168,7 @@ impl Knowledge {
             .await?;
         let bytes = file.clone();
         let digest = aside(move || digest(&bytes))
-            .await
-            .map_err(|error| EngineError::Panicked(error.to_string()))?
+            .await?
             .map_err(|error| ReadError::Unavailable {
                 source: Some(error.into()),
             })?;
@@ -305,6 +292,15 @@ struct Facing {
     source_type: Option<String>,
 }
 
+/// An error if a document, other than the one of that id, is of the same bytes.
+fn no_twin(documents: &[Document], but: Option<&str>, digest: &str) -> Result<(), KnowledgeError> {
+    let is_twin = |other: &&Document| but != Some(&other.id) && other.digest.as_deref() == Some(digest);
+    match documents.iter().find(is_twin).map(|twin| twin.id.clone()) {
+        Some(id) => Err(KnowledgeError::Duplicate { id }),
+        None => Ok(()),
+    }
+}
+
 /// Name of a file without the client's folders, on one line.
 fn base_name(name: &str) -> String {
     let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
@@ -318,16 +314,10 @@ fn base_name(name: &str) -> String {
 
 /// A name that every file system takes: letters, digits and `._-`, no dot first or last.
 fn safe_name(name: &str) -> String {
-    let plain = |c: char| {
-        if c.is_alphanumeric() || "._-".contains(c) {
-            c
-        } else {
-            '-'
-        }
-    };
+    let is_plain = |c: char| c.is_alphanumeric() || "._-".contains(c);
     let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
     let cut = |text: &str, max: usize| {
-        let text: String = text.chars().map(plain).collect();
+        let text = text.replace(|c| !is_plain(c), "-");
         text.get(..text.floor_char_boundary(max))
             .unwrap_or_default()
             .trim_matches('.')

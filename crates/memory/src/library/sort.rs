@@ -9,7 +9,7 @@ use documents::taxonomy::{self, Category, OTHERS};
 use model::{Scope, dot};
 use ports::{ChatRequest, EmbedError, EmbedPurpose, ReadDocument, TAXONOMY};
 
-use crate::base::chat::patient;
+use crate::base::patient;
 use crate::library::api::KnowledgeError;
 use crate::library::knowledge::Knowledge;
 
@@ -83,10 +83,8 @@ impl Knowledge {
         categories: &'a [Category],
     ) -> Result<Option<&'a Category>, EmbedError> {
         let beginning: String = document.beginning.chars().take(SHOWN_CHARS).collect();
-        let named: Vec<&Category> = categories
-            .iter()
-            .filter(|category| category.id != OTHERS)
-            .collect();
+        let named = categories.iter().filter(|category| category.id != OTHERS);
+        let named: Vec<&Category> = named.collect();
         let mut texts = vec![format!("{title}\n{}\n{beginning}", document.summary)];
         texts.extend(
             named

@@ -10,8 +10,8 @@ use model::Timestamp;
 use parking_lot::Mutex;
 use ports::Clock;
 
+use super::tasks::words_of;
 use crate::error::EngineError;
-use crate::runtime::tasks::{Tasks, words_of};
 
 /// How long a loop waits before it begins again: twice as long after each panic, up to a bound.
 const WAIT_MIN: Duration = Duration::from_secs(1);
@@ -59,26 +59,4 @@ pub(crate) fn wait(panics: u32) -> Duration {
     WAIT_MIN
         .saturating_mul(2_u32.saturating_pow(panics.saturating_sub(1)))
         .min(WAIT_MAX)
-}
-
-/// Runs a loop until it ends by itself; one that panics begins again after a while, until the stop signal.
-pub(crate) async fn supervised<F: Future<Output = ()>>(
-    name: &'static str,
-    panics: &Panics,
-    clock: &dyn Clock,
-    tasks: &Tasks,
-    mut run: impl FnMut() -> F,
-) {
-    for count in 1.. {
-        let whole = async {
-            run().await;
-            Ok(())
-        };
-        if panics.caught(name, clock, whole).await.is_ok() {
-            return;
-        }
-        if tasks.unless_stopping(clock.sleep(wait(count))).await.is_none() {
-            return;
-        }
-    }
 }

@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use ports::Clock;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::oneshot;
-use tokio::task::{JoinError, JoinSet, block_in_place, spawn_blocking};
+use tokio::task::{JoinSet, block_in_place, spawn_blocking};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::EngineError;
@@ -98,10 +98,15 @@ impl Tasks {
 /// this too, so that the result does not depend on another thread's speed.
 pub(crate) async fn aside<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, JoinError> {
+) -> Result<T, EngineError> {
     match Handle::current().runtime_flavor() {
         RuntimeFlavor::CurrentThread => Ok(work()),
-        _ => spawn_blocking(work).await,
+        _ => spawn_blocking(work)
+            .await
+            .map_err(|ended| match ended.try_into_panic() {
+                Ok(panic) => EngineError::Panicked(words_of(&*panic)),
+                Err(_) => EngineError::Stopping,
+            }),
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use futures::future::try_join_all;
-use model::{Doc, DocKind, EntryId, EntryKind, MessageId, Owner, Scope, SessionId, Timestamp};
+use model::{Doc, DocKey, DocKind, EntryId, EntryKind, Owner, Scope, SessionId, Timestamp};
 use recall::{Hit, Why};
 
 use crate::api::{Holding, List, Listed, SortBy, Standing};
@@ -21,11 +21,9 @@ const RECORDS: usize = 64;
 pub(crate) async fn list(base: &Base, list: List) -> Result<Listed, EngineError> {
     base.accepting()?;
     if list.page == 0 || list.page_size == 0 {
-        return Err(EngineError::Invalid(
-            "pages and page sizes are counted from 1".to_owned(),
-        ));
+        return Err(EngineError::invalid("pages and page sizes are counted from 1"));
     }
-    base.gauge.answering(&*base.parts.clock).await?;
+    base.answering().await?;
     let mut rows = base.corpora.entries(&list.scope, &list.owner).await?;
     if let Some(then) = list.as_of {
         rows.retain(|doc| doc.time <= then);
@@ -57,21 +55,26 @@ pub(crate) async fn list(base: &Base, list: List) -> Result<Listed, EngineError>
         .into_iter()
         .skip((list.page - 1).saturating_mul(list.page_size))
         .take(list.page_size);
-    let hits = page.map(|doc| Hit {
+    let hits = page.map(|doc| hit(superseders.get(&*doc.key.id).cloned(), doc));
+    Ok(Listed {
+        total,
+        hits: hits.collect(),
+    })
+}
+
+/// A hit without a query.
+fn hit(superseded_by: Option<EntryId>, doc: Arc<Doc>) -> Hit {
+    Hit {
         score: 0.0,
         why: Why::default(),
-        superseded_by: superseders.get(&*doc.key.id).cloned(),
+        superseded_by,
         later: None,
         is_withdrawn: false,
         taken_back: BTreeSet::new(),
         ended: Vec::new(),
         facts: Vec::new(),
         doc,
-    });
-    Ok(Listed {
-        total,
-        hits: hits.collect(),
-    })
+    }
 }
 
 /// One entry of an owner.
@@ -85,21 +88,8 @@ pub(crate) async fn entry(
     let rows = base.corpora.entries(scope, owner).await?;
     let superseded_by = superseders(&rows).remove(id.as_str());
     let doc = rows.into_iter().find(|doc| &*doc.key.id == id.as_str());
-    let doc = doc.ok_or_else(|| EngineError::NotFound {
-        what: "memory",
-        id: id.to_string(),
-    })?;
-    Ok(Hit {
-        score: 0.0,
-        why: Why::default(),
-        superseded_by,
-        later: None,
-        is_withdrawn: false,
-        taken_back: BTreeSet::new(),
-        ended: Vec::new(),
-        facts: Vec::new(),
-        doc,
-    })
+    let doc = doc.ok_or_else(|| EngineError::not_found("memory", id))?;
+    Ok(hit(superseded_by, doc))
 }
 
 /// Every row of an owner with its vector.
@@ -111,8 +101,9 @@ pub(crate) async fn rows(base: &Base, scope: &Scope, owner: &Owner) -> Result<Ve
 /// What the vault holds of everyone of whom it has a file.
 pub(crate) async fn holdings(base: &Base) -> Result<BTreeMap<(Scope, Owner), Holding>, EngineError> {
     let mut holdings: BTreeMap<_, Holding> = BTreeMap::new();
-    for some in base.records.stats().await?.chunks(RECORDS) {
-        let records = try_join_all(some.iter().map(|stat| base.records.record(&stat.path))).await?;
+    for some in base.parts.file_changes.stats().await?.chunks(RECORDS) {
+        let records =
+            try_join_all(some.iter().map(|stat| base.parts.file_changes.record(&stat.path))).await?;
         for record in records.into_iter().flatten() {
             let holding = holdings.entry((record.scope, record.owner)).or_default();
             holding.files += 1;
@@ -140,11 +131,13 @@ pub(crate) async fn sources(
     id: &EntryId,
 ) -> Result<Vec<Arc<Doc>>, EngineError> {
     let cited = entry(base, scope, owner, id).await?.doc;
-    let is_cited = |doc: &Doc| {
-        let is_it = |source: &MessageId| source.as_str() == &*doc.key.id;
-        doc.kind == DocKind::Turn && cited.sources.iter().any(is_it)
-    };
-    let mut messages = base.corpora.kept(scope, owner, is_cited).await?;
+    let keys = cited
+        .sources
+        .iter()
+        .map(|id| DocKey::new(scope, owner, id.as_str()));
+    let rows = base.corpora.get(keys.collect()).await?.into_iter();
+    let messages = rows.filter(|doc| doc.kind == DocKind::Turn).map(Arc::new);
+    let mut messages: Vec<Arc<Doc>> = messages.collect();
     messages.sort_by_key(order);
     // A merged episode repeats the messages of its parts.
     messages.dedup_by(|a, b| a.key.id == b.key.id);

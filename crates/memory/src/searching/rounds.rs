@@ -11,11 +11,11 @@ use ports::{Chat, ChatError, ChatRequest};
 use recall::{Hit, Ranking, Shortlist, cut_to_tokens};
 use text::chain;
 
+use super::search;
+use super::search::unite;
 use crate::api::{Found, Search};
-use crate::base::Base;
-use crate::base::chat::patient;
+use crate::base::{Base, patient};
 use crate::error::EngineError;
-use crate::searching::search;
 
 /// Time that a search waits for the chat model, which can be busy with a conversation.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -52,10 +52,14 @@ pub(crate) async fn search(base: &Base, search: Search) -> Result<Option<Found>,
         };
         search::search(base, next)
     });
+    // Scores of two queries compare; of two for the same hit the higher one counts.
+    let is_better = |known: &Hit, other: &Hit| known.score < other.score;
     for other in try_join_all(more).await? {
-        unite(&mut ranking.memories, other.memories, search.memories_max);
-        unite(&mut ranking.messages, other.messages, search.messages_max);
+        unite(&mut ranking.memories, other.memories, is_better);
+        unite(&mut ranking.messages, other.messages, is_better);
         found.warnings.extend(other.warnings);
+        ranking.memories.truncate(search.memories_max);
+        ranking.messages.truncate(search.messages_max);
     }
     found.warnings.dedup();
     if let Some(tokens_max) = search.tokens_max {
@@ -83,17 +87,4 @@ async fn further(
     follow_up::queries(&reply.content, &search.query).ok_or_else(|| ChatError::Refused {
         reason: "the chat model's answer has no queries".to_owned(),
     })
-}
-
-/// Adds the hits of another query. Scores of two queries compare; of two for the same hit the higher one counts.
-fn unite(hits: &mut Vec<Hit>, others: Vec<Hit>, limit: usize) {
-    for other in others {
-        match hits.iter_mut().find(|hit| hit.doc.key == other.doc.key) {
-            Some(known) if known.score < other.score => *known = other,
-            Some(_) => {}
-            None => hits.push(other),
-        }
-    }
-    hits.sort_by(|a, b| b.score.total_cmp(&a.score));
-    hits.truncate(limit);
 }

@@ -9,12 +9,11 @@ use ports::{CandidateQuery, EmbedPurpose};
 use recall::{Corpus, Cosines, Hit, Method, Query, RERANKED_MAX, Ranking, cut_to_tokens};
 use text::chain;
 
+use super::rerank::{rerank, reranker};
 use crate::api::{Found, Search};
-use crate::base::corpora::{CorpusView, Hot};
-use crate::base::{Base, corpora};
+use crate::base::{Base, CorpusView, Hot, corpus_of};
 use crate::error::EngineError;
-use crate::runtime::tasks::{aside, words_of};
-use crate::searching::rerank::{rerank, reranker};
+use crate::runtime::aside;
 
 /// Rows from which on ranking leaves the thread that serves requests.
 const ROWS_INLINE_MAX: usize = 5_000;
@@ -66,10 +65,12 @@ pub(crate) async fn search(base: &Base, search: Search) -> Result<Found, EngineE
     });
     let (scope, owner) = (&question.search.scope, &question.search.owner);
     let mut ranking = rank_at(base, &question, scope, owner).await?;
+    // What is known of a hit in both places holds: a fact can be superseded in another project.
+    let is_better = |known: &Hit, other: &Hit| known.superseded_by.is_none() && other.superseded_by.is_some();
     for (scope, owner) in places_beside(base, &question.search).await? {
         let more = rank_at(base, &question, &scope, &owner).await?;
-        unite(&mut ranking.memories, more.memories);
-        unite(&mut ranking.messages, more.messages);
+        unite(&mut ranking.memories, more.memories, is_better);
+        unite(&mut ranking.messages, more.messages, is_better);
     }
     let folder = base.parts.vault.folder_of(&question.search.scope);
     let unread = base.gauge.unread_warning(&folder);
@@ -92,11 +93,11 @@ pub(crate) async fn search(base: &Base, search: Search) -> Result<Found, EngineE
 
 fn check(search: &Search) -> Result<(), EngineError> {
     if search.query.trim().is_empty() {
-        return Err(EngineError::Invalid("a search needs a query".to_owned()));
+        return Err(EngineError::invalid("a search needs a query"));
     }
     if search.memories_max == 0 && search.messages_max == 0 {
-        return Err(EngineError::Invalid(
-            "a search must ask for at least one memory or message".to_owned(),
+        return Err(EngineError::invalid(
+            "a search must ask for at least one memory or message",
         ));
     }
     Ok(())
@@ -145,11 +146,11 @@ async fn places_beside(base: &Base, search: &Search) -> Result<Vec<(Scope, Owner
     Ok(places)
 }
 
-/// Adds hits of another place. What is known of a hit in both places holds: a fact can be superseded in another project.
-fn unite(hits: &mut Vec<Hit>, others: Vec<Hit>) {
+/// Adds hits of another search; `is_better` says of one for a known hit whether it takes its place.
+pub(super) fn unite(hits: &mut Vec<Hit>, others: Vec<Hit>, is_better: impl Fn(&Hit, &Hit) -> bool) {
     for other in others {
         match hits.iter_mut().find(|hit| hit.doc.key == other.doc.key) {
-            Some(known) if known.superseded_by.is_none() && other.superseded_by.is_some() => *known = other,
+            Some(known) if is_better(known, &other) => *known = other,
             Some(_) => {}
             None => hits.push(other),
         }
@@ -174,11 +175,7 @@ async fn rank(hot: &Arc<Hot>, question: &Arc<Question>) -> Result<Ranking, Engin
         return Ok(hot.read(|corpus| question.rank(corpus)));
     }
     let (hot, question) = (hot.clone(), question.clone());
-    let ranked = aside(move || hot.read(|corpus| question.rank(corpus))).await;
-    ranked.map_err(|error| match error.try_into_panic() {
-        Ok(panic) => EngineError::Panicked(words_of(&*panic)),
-        Err(_) => EngineError::Stopping,
-    })
+    aside(move || hot.read(|corpus| question.rank(corpus))).await
 }
 
 /// An owner whose rows are too many is asked for the best, and these are ranked together with what is buffered.
@@ -203,7 +200,7 @@ async fn rank_candidates(
     let tail = base.parts.transcripts.tail(scope, owner).await?;
     let docs = base.parts.index.candidates(&best).await?;
     let buffered = base.corpora.buffered_rows(owner, &tail).await;
-    Ok(question.rank(&corpora::corpus_of(owner, docs, buffered)))
+    Ok(question.rank(&corpus_of(owner, docs, buffered)))
 }
 
 /// With a filter for one session: its messages that are not in an episode yet.

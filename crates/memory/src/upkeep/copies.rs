@@ -18,12 +18,7 @@ const BUSY_LOOKS_MAX: u32 = 12;
 /// Makes the copies until the engine stops.
 pub(crate) async fn keep(base: &Base) {
     let mut busy_looks = 0;
-    while base
-        .work
-        .unless_stopping(base.parts.clock.sleep(LOOK))
-        .await
-        .is_some()
-    {
+    while base.pause(LOOK).await {
         let today = base.settings.zone.date(base.now());
         match look(base, today, busy_looks >= BUSY_LOOKS_MAX).await {
             Ok(is_busy) => {

@@ -8,10 +8,10 @@ use std::time::Duration;
 use ports::NoRoom;
 use text::chain;
 
+use super::copies;
 use crate::api::Forget;
 use crate::error::EngineError;
 use crate::forgetting::{Forgetting, unfinished};
-use crate::upkeep::copies;
 
 /// Interval between removals of finished tasks and background runs, and of old sessions.
 const EVERY: Duration = Duration::from_hours(1);
@@ -32,7 +32,7 @@ async fn drop_finished(forgetting: &Forgetting) {
                 "finished tasks and old sessions could not be removed; retrying in an hour"
             ),
         }
-        base.work.unless_stopping(base.parts.clock.sleep(EVERY)).await;
+        base.pause(EVERY).await;
     }
 }
 

@@ -8,13 +8,12 @@ use std::time::Duration;
 use ports::{IndexHealth, VaultChange};
 use text::chain;
 
-use crate::base::Base;
-use crate::base::serving::Serving;
+use super::portable;
+use crate::base::{Base, Serving};
 use crate::error::EngineError;
 use crate::files::{rebuild, sync};
 use crate::forgetting::{Forgetting, unfinished};
-use crate::runtime::gate::Everywhere;
-use crate::upkeep::portable;
+use crate::runtime::Everywhere;
 
 /// Attempts after which no caller waits for an index that must be built.
 const TRIES_MAX: u32 = 3;
@@ -91,7 +90,7 @@ pub(crate) async fn adopt(base: &Base) -> bool {
 
 /// Without a record of a file a ledger is a new one, or has been lost.
 async fn is_new(base: &Base) -> bool {
-    base.records.count().await.is_ok_and(|count| count == 0)
+    base.parts.file_changes.count().await.is_ok_and(|count| count == 0)
 }
 
 /// Looks at what changed in the vault while no engine ran.
@@ -122,10 +121,8 @@ async fn build(base: &Arc<Base>) {
         if is_late {
             base.gauge.give_up(&chain(&error));
         }
-        tokio::select! {
-            biased;
-            () = base.work.stopping() => return,
-            () = base.parts.clock.sleep(if is_late { BETWEEN_LATER } else { BETWEEN }) => {}
+        if !base.pause(if is_late { BETWEEN_LATER } else { BETWEEN }).await {
+            return;
         }
     }
 }

@@ -60,11 +60,9 @@ pub(crate) async fn import(
     base.accepting()?;
     let is_theirs = |entry: &Entry| entry.scope == *scope && entry.owner == *owner;
     if !given.entries.iter().all(is_theirs) || given.messages.iter().any(|m| m.session.scope != *scope) {
-        return Err(EngineError::Invalid(
-            "a memory belongs to somebody else".to_owned(),
-        ));
+        return Err(EngineError::invalid("a memory belongs to somebody else"));
     }
-    base.gauge.answering(&*base.parts.clock).await?;
+    base.answering().await?;
     unfinished::finish(forgetting, |forget| forget.scope() == scope).await?;
     let mut taken = TakenIn {
         memories: given.entries.len() + given.pages.len(),
@@ -76,10 +74,8 @@ pub(crate) async fn import(
         let (standing, _) = owned::entries(&base.parts, scope, owner).await?;
         let standing: Vec<Entry> = standing.into_iter().map(|(_, entry)| entry).collect();
         let told: BTreeSet<MessageId> = told(&standing).chain(told(&given.entries)).collect();
-        let standing: BTreeMap<EntryId, Entry> = standing
-            .into_iter()
-            .map(|entry| (entry.id.clone(), entry))
-            .collect();
+        let standing = standing.into_iter().map(|entry| (entry.id.clone(), entry));
+        let standing: BTreeMap<EntryId, Entry> = standing.collect();
         let mut fresh = Vec::new();
         for entry in given.entries {
             match standing.get(&entry.id) {

@@ -8,8 +8,7 @@ use model::Scope;
 use ports::{BrokenFile, IndexError, IndexHealth, IndexStats, Job, JobId, TaskPage, TaskQuery, VaultError};
 
 use crate::api::Status;
-use crate::base::Base;
-use crate::base::serving::Serving;
+use crate::base::{Base, Serving};
 use crate::error::EngineError;
 use crate::intake::Intake;
 
@@ -36,7 +35,7 @@ pub(crate) async fn status(intake: &Intake) -> Result<Status, EngineError> {
         broken_files: broken_files(base).await?,
         open_sessions: buffered.sessions,
         buffered_messages: buffered.messages,
-        files: base.records.count().await?,
+        files: base.parts.file_changes.count().await?,
         unread_files: base.gauge.unread.lock().len(),
         embedder: base.parts.embedder.id().model.clone(),
         chat_model: base.parts.chat.as_ref().map(|chat| chat.model().to_owned()),
@@ -54,7 +53,7 @@ pub(crate) async fn status(intake: &Intake) -> Result<Status, EngineError> {
 
 /// Unreadable files, other things in the place of files or folders, and a vault that is away.
 async fn broken_files(base: &Base) -> Result<Vec<BrokenFile>, EngineError> {
-    let mut broken = base.records.broken().await?;
+    let mut broken = base.parts.file_changes.broken().await?;
     for path in base.parts.vault.strangers() {
         if broken.iter().all(|file| file.path != path) {
             let problem = STRANGER.to_owned();
@@ -86,9 +85,7 @@ async fn index(base: &Base) -> Result<(IndexHealth, IndexStats), EngineError> {
 /// A page of tasks.
 pub(crate) async fn tasks(base: &Base, query: TaskQuery) -> Result<TaskPage, EngineError> {
     if query.page == 0 || query.page_size == 0 {
-        return Err(EngineError::Invalid(
-            "pages and page sizes are counted from 1".to_owned(),
-        ));
+        return Err(EngineError::invalid("pages and page sizes are counted from 1"));
     }
     Ok(base.parts.jobs.page(&query).await?)
 }
@@ -96,10 +93,7 @@ pub(crate) async fn tasks(base: &Base, query: TaskQuery) -> Result<TaskPage, Eng
 /// One task.
 pub(crate) async fn task(base: &Base, scope: &Scope, id: &JobId) -> Result<Job, EngineError> {
     let job = base.parts.jobs.job(scope, id).await?;
-    job.ok_or_else(|| EngineError::NotFound {
-        what: "task",
-        id: id.0.clone(),
-    })
+    job.ok_or_else(|| EngineError::not_found("task", &id.0))
 }
 
 /// Tries a task again that was given up.

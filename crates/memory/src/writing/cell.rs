@@ -17,36 +17,24 @@ use extract::KnownFacts;
 use futures::future::join_all;
 use model::{Cell, CellId, Doc, DocKey, Entry, EntryId, EntryKind, Message, Owner, Scope};
 use ports::runs::MemoryEvent;
-use ports::{CandidateQuery, FileAppend, FileMark, FileRecord, VaultPath, Written};
+use ports::{CandidateQuery, FileAppend, FileRecord, VaultPath, Written};
 use text::chain;
 
-use crate::base::Base;
-use crate::base::corpora::{CorpusView, Hot, OnTheirWay};
-use crate::base::turns::LONG_BYTES;
-use crate::base::writer::Pending;
+use super::extraction::{NewFacts, Telling};
+use super::{Writing, extraction};
+use crate::base::records::mark;
+use crate::base::{Base, CorpusView, Hot, LONG_BYTES, OnTheirWay, Pending};
 use crate::error::{EngineError, JobError};
 use crate::files::{history, sync};
 use crate::parts::Parts;
-use crate::runtime::locks::KeyedLocks;
-use crate::writing::extraction;
-use crate::writing::extraction::{NewFacts, Telling};
-use crate::writing::state::Writing;
+use crate::runtime::KeyedLocks;
 use crate::{facts, ids};
 
 /// Facts that a large owner's index may bring for each new fact.
 const CANDIDATES: usize = 50;
 
-/// Writes a segment; a forgotten one needs no write.
-pub(crate) async fn write(writing: &Writing, id: &CellId, attempt: u32) -> Result<(), JobError> {
-    write_all(writing, std::slice::from_ref(id), attempt).await
-}
-
-/// Writes segments of one session for the first time, in their order.
-pub(crate) async fn write_together(writing: &Writing, ids: &[CellId]) -> Result<(), JobError> {
-    write_all(writing, ids, 1).await
-}
-
-async fn write_all(writing: &Writing, ids: &[CellId], attempt: u32) -> Result<(), JobError> {
+/// Writes segments of one session in their order, several only for the first time; a forgotten one needs no write.
+pub(super) async fn write(writing: &Writing, ids: &[CellId], attempt: u32) -> Result<(), JobError> {
     let base = &writing.base;
     let sweeps = base.sweeps();
     // An earlier attempt at several segments may have written facts of later ones.
@@ -57,7 +45,7 @@ async fn write_all(writing: &Writing, ids: &[CellId], attempt: u32) -> Result<()
     let write = |told| write_told(writing, told, &later, sweeps, attempt == 1);
     let (mut told, mut together) = (Vec::new(), 0);
     for id in ids {
-        let noted = base.turns.long_cells().get(id).copied();
+        let noted = base.turns.long_cells.lock().get(id).copied();
         let mut short = None;
         let bytes = if let Some(bytes) = noted {
             bytes
@@ -83,7 +71,7 @@ async fn write_all(writing: &Writing, ids: &[CellId], attempt: u32) -> Result<()
         if let Some(cell) = base.parts.transcripts.cell(id).await? {
             write(vec![extracted(writing, cell, attempt).await?]).await?;
         }
-        base.turns.long_cells().remove(id);
+        base.turns.long_cells.lock().remove(id);
     }
     write(told).await
 }
@@ -378,12 +366,7 @@ impl<'a> OwnerWrite<'a> {
                 if let (Some(episode), Some(told)) = (docs.first_mut(), told) {
                     told.telling.digest().clone_into(&mut episode.text);
                 }
-                marks.push(FileMark {
-                    entry,
-                    digest,
-                    docs: docs.iter().map(|doc| doc.key.id.clone()).collect(),
-                    is_shared: false,
-                });
+                marks.push(mark(entry, digest, &docs));
                 rows.docs.extend(docs);
             }
             if base.records.stat(&stat.path).await? == before {
@@ -397,14 +380,13 @@ impl<'a> OwnerWrite<'a> {
                 rows.appends.push(FileAppend { before, after });
             } else {
                 // Somebody edited the file, and nobody has looked yet: a record would hide it.
-                base.dirty.add(stat.path);
+                base.dirty.add([stat.path]);
             }
         }
         if !self.embed(&mut rows.docs).await {
             // Without a record the file is looked at again, when the model may answer.
-            rows.appends
-                .drain(..)
-                .for_each(|append| base.dirty.add(append.after.stat.path));
+            let appends = rows.appends.drain(..);
+            base.dirty.add(appends.map(|append| append.after.stat.path));
         }
         Ok(rows)
     }
@@ -414,7 +396,7 @@ impl<'a> OwnerWrite<'a> {
         let base = self.base;
         let stats = rows.appends.iter().map(|append| &append.after.stat);
         let paths = stats.clone().map(|stat| stat.path.clone()).collect();
-        stats.for_each(|stat| base.records.promise(stat.clone()));
+        stats.for_each(|stat| base.records.know(stat.clone()));
         let shown: OnTheirWay = rows.docs.clone().into();
         {
             let _turn = base.busy().await;
@@ -441,7 +423,7 @@ impl<'a> OwnerWrite<'a> {
         if written.is_err() {
             for path in handed.paths {
                 base.records.break_promise(&path);
-                base.dirty.add(path);
+                base.dirty.add([path]);
             }
         }
         written

@@ -4,7 +4,6 @@
 //! writing them.
 
 use std::collections::BTreeSet;
-use std::panic::resume_unwind;
 
 use extract::{
     Answer, AnswerPart, Answered, Counts, Fact, Interview, KnownFacts, Statement, Supersession, Tail,
@@ -14,10 +13,10 @@ use model::{
     Role, Scope, SenderId, Timestamp, Zone,
 };
 
+use super::Writing;
 use crate::base::Base;
-use crate::error::{EngineError, JobError, Trouble};
-use crate::runtime::tasks::{QUICK_BYTES_MAX, aside};
-use crate::writing::state::Writing;
+use crate::error::{JobError, Trouble};
+use crate::runtime::{QUICK_BYTES_MAX, aside};
 use crate::{facts, ids};
 
 /// Attempts of a job that wait for a silent model; after that the rules extract.
@@ -96,11 +95,7 @@ async fn by_rules(base: &Base, cell: &Cell) -> Result<Telling, JobError> {
         return Ok(ruled(cell, zone));
     }
     let (cell, zone) = (cell.clone(), zone.clone());
-    let told = aside(move || ruled(&cell, &zone)).await;
-    told.map_err(|ended| match ended.try_into_panic() {
-        Ok(panic) => resume_unwind(panic),
-        Err(_) => EngineError::Stopping.into(),
-    })
+    Ok(aside(move || ruled(&cell, &zone)).await?)
 }
 
 fn ruled(cell: &Cell, zone: &Zone) -> Telling {
@@ -290,10 +285,8 @@ impl Telling {
     /// The owner's episode.
     pub(crate) fn episode_entry(&self, cell: &Cell, owner: &Owner) -> Entry {
         let senders: BTreeSet<SenderId> = cell.messages.iter().map(|m| m.sender.clone()).collect();
-        let (id, whose) = (
-            ids::episode_id(&cell.id),
-            (cell.session.scope.clone(), owner.clone()),
-        );
+        let whose = (cell.session.scope.clone(), owner.clone());
+        let id = ids::episode_id(&cell.id);
         // Without a body: the messages say it all, and a row of the index has their digest.
         Entry {
             session: Some(cell.session.session.clone()),
@@ -322,29 +315,26 @@ impl Telling {
             Some(Role::Tool) => Origin::Tool,
             Some(Role::User) | None => Origin::User,
         };
-        let (id, whose) = (
-            ids::fact_id(&cell.id, n),
-            (cell.session.scope.clone(), owner.clone()),
-        );
+        let whose = (cell.session.scope.clone(), owner.clone());
+        let episode = ids::episode_id(&cell.id);
         Entry {
             session: Some(cell.session.session.clone()),
             valid_from: fact.valid_from,
             valid_until: standing.valid_until,
             supersedes: standing.supersedes,
             author: Some(self.author_of(n)),
-            parent: Some(Parent::new(
-                ParentKind::Episode,
-                ids::episode_id(&cell.id).as_str(),
-            )),
+            parent: Some(Parent::new(ParentKind::Episode, episode.as_str())),
             sources: fact.sources.clone(),
-            labels: if is_personal {
-                Vec::new()
-            } else {
-                vec![PROJECT_ONLY.to_owned()]
-            },
+            labels: Vec::from_iter((!is_personal).then(|| PROJECT_ONLY.to_owned())),
             senders: vec![fact.sender.clone()],
             body: fact.text.clone(),
-            ..Entry::new(id, EntryKind::Fact, whose, fact.said_at, origin)
+            ..Entry::new(
+                ids::fact_id(&cell.id, n),
+                EntryKind::Fact,
+                whose,
+                fact.said_at,
+                origin,
+            )
         }
     }
 }

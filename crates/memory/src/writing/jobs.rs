@@ -15,12 +15,12 @@ use ports::{IndexError, Job, JobFailure, JobId, JobKind, LedgerError, VaultError
 use text::chain;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::state::BACKOFF_MAX_MILLIS;
+use super::{Writing, cell};
 use crate::base::later;
 use crate::error::{EngineError, JobError};
 use crate::intake::{boundaries, model_pass};
-use crate::runtime::tasks::words_of;
-use crate::writing::cell;
-use crate::writing::state::{BACKOFF_MAX_MILLIS, Writing};
+use crate::runtime::words_of;
 
 /// A job that takes longer is taken for dead by the next process; in this one it stays its worker's.
 const LEASE: Duration = Duration::from_mins(10);
@@ -103,7 +103,7 @@ async fn work(
         ended(&writing, perform(&writing, job), &jobs).await
     } else {
         let cells: Vec<CellId> = jobs.iter().map(cell_of).collect();
-        ended(&writing, cell::write_together(&writing, &cells), &jobs).await
+        ended(&writing, cell::write(&writing, &cells, 1), &jobs).await
     };
     match (done, jobs.as_slice()) {
         (Ok(()), jobs) => jobs.iter().for_each(|job| base.jobs.is_loose(&job.id)),
@@ -158,7 +158,7 @@ fn cell_of(job: &Job) -> CellId {
 async fn perform(writing: &Writing, job: &Job) -> Result<(), JobError> {
     match job.kind {
         JobKind::WriteCell => {
-            cell::write(writing, &cell_of(job), job.attempt).await?;
+            cell::write(writing, &[cell_of(job)], job.attempt).await?;
         }
         JobKind::MemoryAdd if writing.base.parts.chat.is_some() => {
             model_pass::pass(&writing.intake, &job.session).await?;

@@ -11,7 +11,7 @@ use ports::{JobId, LedgerError, NoRoom};
 use crate::base::Base;
 use crate::intake::Intake;
 use crate::parts::Parts;
-use crate::runtime::locks::KeyedLocks;
+use crate::runtime::KeyedLocks;
 
 /// The longest wait of a job that failed.
 pub(super) const BACKOFF_MAX_MILLIS: u64 = 60_000;

@@ -76,10 +76,8 @@ impl CorpusCache {
 
     /// Removes the buffered messages of a written segment from the cached owners.
     pub(crate) fn told(&self, session: &SessionKey, messages: &[Message]) {
-        let ids: Arc<[DocId]> = messages
-            .iter()
-            .map(|message| message.id.as_str().into())
-            .collect();
+        let ids = messages.iter().map(|message| message.id.as_str().into());
+        let ids: Arc<[DocId]> = ids.collect();
         for hot in self.of_scope(&session.scope) {
             hot.change(RowsChange::Unsaid(ids.clone()));
         }

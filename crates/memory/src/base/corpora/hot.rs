@@ -16,7 +16,7 @@ use tokio::sync::OnceCell;
 
 use crate::error::EngineError;
 use crate::facts;
-use crate::runtime::tasks::{QUICK_BYTES_MAX, aside, on_text};
+use crate::runtime::{QUICK_BYTES_MAX, aside, on_text};
 
 /// Rows from which on building a corpus leaves the thread that serves requests.
 const ROWS_INLINE_MAX: usize = 200;
@@ -117,8 +117,7 @@ impl Hot {
     ) -> Result<T, EngineError> {
         let own = self.clone();
         if self.read(Corpus::len) > ROWS_INLINE_MAX && !self.has_facts() {
-            let prepared = aside(move || own.prepare(|_| ())).await;
-            prepared.map_err(|_| EngineError::Stopping)?;
+            aside(move || own.prepare(|_| ())).await?;
         }
         Ok(self.prepare(look))
     }
@@ -187,8 +186,7 @@ impl Hot {
         let mut rows = if is_quick {
             Rows::of(&owner, docs, buffered)
         } else {
-            let built = aside(move || Rows::of(&owner, docs, buffered)).await;
-            built.map_err(|_| EngineError::Stopping)?
+            aside(move || Rows::of(&owner, docs, buffered)).await?
         };
         let mut state = self.state.write();
         let HotState::Loading(waiting) = &mut *state else {

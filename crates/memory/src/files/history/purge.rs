@@ -121,10 +121,8 @@ fn pages(
     let of_pages = versions
         .iter()
         .filter(|version| paths.contains(&version.key.path));
-    let newest: BTreeMap<&VaultPath, VersionId> = of_pages
-        .clone()
-        .map(|version| (&version.key.path, version.id))
-        .collect();
+    let newest = of_pages.clone().map(|version| (&version.key.path, version.id));
+    let newest: BTreeMap<&VaultPath, VersionId> = newest.collect();
     let gone: BTreeSet<&str> = named.entries.iter().map(String::as_str).collect();
     let goes = |version: &&Version| {
         let Some(text) = text_of(version) else {
@@ -134,10 +132,8 @@ fn pages(
             return page::without(text, &gone, |id| !gone.contains(id)).is_some();
         }
         let lines = page::lines(text);
-        let mut cites = lines
-            .iter()
-            .filter_map(|line| line.own.as_ref())
-            .flat_map(|own| &own.cites);
+        let cites = lines.iter().filter_map(|line| line.own.as_ref());
+        let mut cites = cites.flat_map(|own| &own.cites);
         cites.any(|id| repeating.contains(id.as_str()))
     };
     of_pages.filter(goes).map(|version| version.id).collect()

@@ -10,8 +10,8 @@ use text::chain;
 
 use super::NewIndex;
 use crate::api::Synced;
+use crate::base::Serving;
 use crate::base::records::unfitting;
-use crate::base::serving::Serving;
 use crate::error::EngineError;
 use crate::files::history::UNKNOWN;
 use crate::files::{history, sync};
@@ -25,28 +25,26 @@ impl NewIndex<'_> {
         let base = self.base;
         let _alone = base.gate.alone().await;
         let (before_swap, after_swap, mut again) = self.records().await?;
-        let humbled: Vec<_> = before_swap
-            .iter()
-            .map(|record| record.stat.path.clone())
-            .collect();
+        let humbled = before_swap.iter().map(|record| record.stat.path.clone());
+        let humbled: Vec<_> = humbled.collect();
         base.records.put_all(before_swap).await?;
         let before = base.gauge.now();
         base.gauge.set(Serving::Swapping);
         if let Err(error) = self.stage.publish().await {
             base.gauge.set(before);
             again.extend(humbled);
-            base.dirty.add_paths(again);
+            base.dirty.add(again);
             return Err(error.into());
         }
         base.records.put_all(after_swap).await?;
         if self.is_bare {
-            base.dirty.add_paths(again);
+            base.dirty.add(again);
         } else if let Err(error) = sync::files(base, again.iter().cloned()).await {
             tracing::warn!(
                 error = chain(&error),
                 "cannot index the changes made during the rebuild; retrying later"
             );
-            base.dirty.add_paths(again);
+            base.dirty.add(again);
         }
         base.corpora.cache.let_all_go();
         base.gauge.set(Serving::Ready);
@@ -58,7 +56,7 @@ impl NewIndex<'_> {
     async fn records(&self) -> Result<(Vec<FileRecord>, Vec<FileRecord>, BTreeSet<VaultPath>), EngineError> {
         let mut new: BTreeSet<&VaultPath> = self.files.keys().collect();
         let mut changed = Vec::new();
-        for stat in self.base.records.stats().await? {
+        for stat in self.base.parts.file_changes.stats().await? {
             new.remove(&stat.path);
             // Of a broken file the old index may hold entries that cannot be read now, and the record claims them.
             let is_same = |file: &FileRecord| file.stat == stat && file.problem.is_none();
@@ -68,7 +66,8 @@ impl NewIndex<'_> {
         }
         let (mut before, mut after) = (Vec::new(), Vec::new());
         for some in changed.chunks(RECORDS) {
-            let recorded = try_join_all(some.iter().map(|path| self.base.records.record(path))).await?;
+            let recorded =
+                try_join_all(some.iter().map(|path| self.base.parts.file_changes.record(path))).await?;
             for record in recorded.into_iter().flatten() {
                 if self
                     .files

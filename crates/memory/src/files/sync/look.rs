@@ -97,7 +97,7 @@ impl Pass<'_> {
 
     /// A file against its record; none if it is as recorded, unless `always`.
     async fn read_one(&self, path: &VaultPath, always: bool) -> Result<Option<Looked>, EngineError> {
-        let record = self.base.records.record(path).await?;
+        let record = self.base.parts.file_changes.record(path).await?;
         let vault = &self.base.parts.vault;
         let read = async {
             let stat = vault.stat(path).await?;
@@ -125,11 +125,8 @@ impl Pass<'_> {
         file: &ParsedFile,
         record: Option<&FileRecord>,
     ) -> Result<FileContents, EngineError> {
-        let mut recorded: BTreeMap<_, &FileMark> = record
-            .into_iter()
-            .flat_map(|record| &record.marks)
-            .map(|mark| (&mark.entry, mark))
-            .collect();
+        let recorded = record.into_iter().flat_map(|record| &record.marks);
+        let mut recorded: BTreeMap<_, &FileMark> = recorded.map(|mark| (&mark.entry, mark)).collect();
         let mut contents = FileContents::default();
         for read in &file.entries {
             let before = recorded.remove(&read.entry.id);
@@ -229,7 +226,13 @@ impl Pass<'_> {
             .collect();
         let mut sharing = Vec::new();
         for (scope, owner) in owners {
-            sharing.extend(self.base.records.sharing(Some((&scope, &owner))).await?);
+            sharing.extend(
+                self.base
+                    .parts
+                    .file_changes
+                    .sharing(Some((&scope, &owner)))
+                    .await?,
+            );
         }
         for path in &sharing {
             if !looks.contains_key(path)

@@ -34,7 +34,7 @@ impl<'a> Pass<'a> {
     /// The result, or the first file that failed; that file is read again.
     pub(super) fn end(self) -> Result<Synced, EngineError> {
         if !self.again.is_empty() {
-            self.base.dirty.add_paths(self.again);
+            self.base.dirty.add(self.again);
         }
         match self.trouble {
             Some(error) => Err(error.into()),
