@@ -103,10 +103,8 @@ pub(crate) fn mark(entry: EntryId, digest: u64, docs: &[Doc]) -> FileMark {
 /// The record of a readable file. Its owner comes from its entries or from its earlier record. Without both, the file
 /// has no owner; its record fits no file, so the file is read again as soon as it is readable.
 pub(crate) fn of_file(file: &ParsedFile, marks: Vec<FileMark>, before: Option<&FileRecord>) -> FileRecord {
-    let first = file
-        .entries
-        .first()
-        .map(|read| (&read.entry.scope, &read.entry.owner));
+    let first = file.entries.first();
+    let first = first.map(|read| (&read.entry.scope, &read.entry.owner));
     let owner = first.or_else(|| before.map(|record| (&record.scope, &record.owner)));
     let problem = problem(file);
     match owner {

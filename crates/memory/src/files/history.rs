@@ -59,10 +59,8 @@ pub(crate) async fn may_change(
     let history = base.chronicle.up_to_date().await?;
     let versions = history.versions(&VersionQuery::Keys(vec![key])).await?;
     Ok(versions.last().is_some_and(|last| {
-        let is_of_run = last
-            .change
-            .as_ref()
-            .is_some_and(|change| change.by.run().is_some());
+        let change = last.change.as_ref();
+        let is_of_run = change.is_some_and(|change| change.by.run().is_some());
         let stood = last.after.as_ref().map(|after| after.digest);
         is_of_run && text.is_none_or(|text| Some(text_of(text.as_bytes()).digest) == stood)
     }))

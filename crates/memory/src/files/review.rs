@@ -251,11 +251,9 @@ async fn change(
     for (path, ids) in ids {
         let file = base.parts.vault.read(path).await?;
         let standing = file.into_iter().flat_map(|file| file.entries);
-        let edits: Vec<Edit> = standing
-            .map(|read| read.entry)
-            .filter(|entry| ids.contains(entry.id.as_str()))
-            .map(&edit)
-            .collect();
+        let standing = standing.map(|read| read.entry);
+        let meant = standing.filter(|entry| ids.contains(entry.id.as_str()));
+        let edits: Vec<Edit> = meant.map(&edit).collect();
         base.parts.vault.edit(path, &edits).await?;
         paths.insert(path.clone());
     }
@@ -305,11 +303,8 @@ fn saying(rows: &[Arc<Doc>], owner: &Owner, text: &str) -> Vec<MessageId> {
     let words = said(text);
     let says = |turn: &&&Arc<Doc>| statements(turn).iter().any(|one| said(one) == words);
     let saying = own_turns(rows, owner);
-    saying
-        .iter()
-        .filter(says)
-        .flat_map(|turn| turn.sources.iter().cloned())
-        .collect()
+    let sources = saying.iter().filter(says).flat_map(|turn| &turn.sources);
+    sources.cloned().collect()
 }
 
 /// A person's newest messages.

@@ -183,14 +183,9 @@ async fn differing(base: &Base, change: VaultChange) -> Result<Vec<VaultPath>, E
     let on_disk = base.parts.vault.scan().await?;
     // After the scan: what a vault that is away does not show is not deleted.
     base.parts.vault.is_present().await?;
-    let recorded: BTreeMap<VaultPath, FileStat> = base
-        .parts
-        .file_changes
-        .stats()
-        .await?
-        .into_iter()
-        .map(|stat| (stat.path.clone(), stat))
-        .collect();
+    let recorded = base.parts.file_changes.stats().await?.into_iter();
+    let recorded = recorded.map(|stat| (stat.path.clone(), stat));
+    let recorded: BTreeMap<VaultPath, FileStat> = recorded.collect();
     let mut paths: BTreeSet<VaultPath> = recorded.keys().cloned().collect();
     for stat in on_disk {
         if recorded.get(&stat.path) == Some(&stat) {

@@ -155,10 +155,8 @@ async fn reverse(base: &Base, run: &RunId, undo: ChangeId) -> Result<(), EngineE
             Edit::Put(entry) | Edit::Replace(entry) => Some(*entry),
             Edit::Remove(_) => None,
         });
-        base.parts
-            .vault
-            .append(&put.collect::<Vec<Entry>>(), false)
-            .await?;
+        let put: Vec<Entry> = put.collect();
+        base.parts.vault.append(&put, false).await?;
     }
     edit::follow(base, paths(&reversals)).await?;
     for ((scope, owner), docs) in gone {

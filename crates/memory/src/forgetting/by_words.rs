@@ -206,11 +206,8 @@ pub(crate) async fn write_shared(
 ) -> Result<BTreeSet<MessageId>, EngineError> {
     let owned = owned(&intake.base, target, words).await?;
     let kept = kept(&owned, &target.keep);
-    let said: Vec<&Message> = owned
-        .tail
-        .iter()
-        .filter(|message| goes(message, words, target, &kept))
-        .collect();
+    let said = |message: &&Message| goes(message, words, target, &kept);
+    let said: Vec<&Message> = owned.tail.iter().filter(said).collect();
     let sessions: BTreeSet<&SessionKey> = said.iter().map(|message| &message.session).collect();
     for session in sessions {
         if is_shared(&owned, session, &target.owner) {

@@ -170,12 +170,8 @@ pub(crate) async fn erased<T, E: From<EngineError>>(
     let ((), erased) = tokio::join!(removing.erase(), history.erased());
     let (done, _) = done?;
     erased.map_err(EngineError::from)?;
-    let deleted = base
-        .parts
-        .vault
-        .delete_old_history()
-        .await
-        .map_err(EngineError::from)?;
+    let deleted = base.parts.vault.delete_old_history().await;
+    let deleted = deleted.map_err(EngineError::from)?;
     Ok((done, old_history || deleted))
 }
 

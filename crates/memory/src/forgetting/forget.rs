@@ -197,11 +197,8 @@ async fn forget_entries(base: &Base, scope: &Scope, owner: &Owner, ids: &[EntryI
     let plan = DeletionPlan::of(&rows, rows.iter().copied().filter(is_named).collect());
     let mut forgot = Forgot::default();
     let mut swept_cells = BTreeSet::new();
-    for doc in plan
-        .named
-        .iter()
-        .filter(|doc| doc.kind == DocKind::Entry(EntryKind::Episode))
-    {
+    let is_episode = |doc: &&&Doc| doc.kind == DocKind::Entry(EntryKind::Episode);
+    for doc in plan.named.iter().filter(is_episode) {
         if is_alone_with(base, doc).await? {
             let swept = sweep(base, Sweep::Messages(scope.clone(), doc.sources.clone())).await?;
             forgot.messages += swept.messages;
@@ -301,10 +298,8 @@ async fn erasable(
 async fn untitle(base: &Base, owned: &Owned, words: &Words) -> Result<bool, EngineError> {
     let titled = titles(base, owned, words).await?;
     for (session, _) in &titled {
-        base.parts
-            .transcripts
-            .entitle(session, String::new(), false)
-            .await?;
+        let transcripts = &base.parts.transcripts;
+        transcripts.entitle(session, String::new(), false).await?;
     }
     Ok(!titled.is_empty())
 }
@@ -377,8 +372,6 @@ async fn is_alone_with(base: &Base, doc: &Doc) -> Result<bool, EngineError> {
 /// Everyone in a scope of whom the vault holds a file.
 pub(crate) async fn owners_of(base: &Base, scope: &Scope) -> Result<BTreeSet<Owner>, EngineError> {
     let all = list::holdings(base).await?.into_keys();
-    Ok(all
-        .filter(|(of, _)| of == scope)
-        .map(|(_, owner)| owner)
-        .collect())
+    let all = all.filter(|(of, _)| of == scope);
+    Ok(all.map(|(_, owner)| owner).collect())
 }

@@ -51,11 +51,8 @@ impl UnfinishedDeletions {
     }
 
     pub(super) fn next(&self, concerns: impl Fn(&Forget) -> bool) -> Option<Forget> {
-        self.stopped
-            .lock()
-            .iter()
-            .find(|forget| concerns(forget))
-            .cloned()
+        let stopped = self.stopped.lock();
+        stopped.iter().find(|forget| concerns(forget)).cloned()
     }
 
     /// Reads what an earlier process left.

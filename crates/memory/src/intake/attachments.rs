@@ -79,12 +79,8 @@ async fn described(
     kind: PartKind,
     (bytes, letters): (Bytes, String),
 ) -> Result<String, String> {
-    let Some(chat) = base
-        .parts
-        .chat
-        .as_deref()
-        .filter(|_| base.settings.describes_media)
-    else {
+    let chat = base.parts.chat.as_deref();
+    let Some(chat) = chat.filter(|_| base.settings.describes_media) else {
         return Ok(named.unread(&bytes, ""));
     };
     let format = match *bytes {
@@ -154,10 +150,8 @@ struct AttachmentName {
 
 impl AttachmentName {
     fn of(part: &Part) -> Self {
-        let extension = part
-            .ext
-            .as_deref()
-            .map(|ext| format!(".{}", ext.trim_start_matches('.')));
+        let extension = part.ext.as_deref();
+        let extension = extension.map(|ext| format!(".{}", ext.trim_start_matches('.')));
         let file = match (&part.name, extension) {
             (Some(name), Some(ext)) if !name.to_lowercase().ends_with(&ext.to_lowercase()) => {
                 format!("{name}{ext}")

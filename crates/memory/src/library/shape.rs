@@ -135,10 +135,8 @@ impl DocumentPlace<'_> {
 
 /// The document of a row: the one that it names, or else the one in whose file it is.
 pub(crate) fn document_of(row: &Doc) -> &str {
-    let named = row
-        .parent
-        .as_ref()
-        .filter(|parent| parent.kind == ParentKind::Document);
+    let named = row.parent.as_ref();
+    let named = named.filter(|parent| parent.kind == ParentKind::Document);
     named.map_or_else(
         || {
             let file = row.path.rsplit('/').next().unwrap_or_default();
@@ -178,10 +176,8 @@ pub(crate) fn topic_id(row: &Doc) -> &str {
 pub(crate) fn by_document(rows: Vec<Arc<Doc>>) -> BTreeMap<String, Vec<Arc<Doc>>> {
     let mut documents: BTreeMap<String, Vec<Arc<Doc>>> = BTreeMap::new();
     for row in rows {
-        documents
-            .entry(document_of(&row).to_owned())
-            .or_default()
-            .push(row);
+        let document = documents.entry(document_of(&row).to_owned());
+        document.or_default().push(row);
     }
     documents
 }

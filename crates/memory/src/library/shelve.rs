@@ -107,10 +107,8 @@ impl Knowledge {
     pub async fn delete(&self, scope: &Scope, id: &str) -> Result<Option<usize>, KnowledgeError> {
         let folder = format!("{ORIGINALS}/{id}");
         let (path, rows) = (self.path_of(scope, id), self.rows_of(scope, id).await?);
-        let beside = path
-            .rsplitn(3, '/')
-            .nth(2)
-            .map(|library| format!("{library}/{folder}/"));
+        let library = path.rsplitn(3, '/').nth(2);
+        let beside = library.map(|library| format!("{library}/{folder}/"));
         let goes = |key: &VersionKey| {
             let is_entry = |entry: &EntryId| rows.iter().any(|row| *row.key.id == *entry.as_str());
             let is_original = beside.as_ref().is_some_and(|beside| key.path.starts_with(beside));

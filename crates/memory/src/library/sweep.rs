@@ -68,10 +68,8 @@ impl Knowledge {
         let path = self.path_of(scope, id);
         let library = path.rsplitn(3, '/').nth(2).unwrap_or_default();
         for stat in self.parts.vault.scan().await? {
-            let is_near = stat
-                .path
-                .strip_prefix(library)
-                .is_some_and(|rest| rest.starts_with('/'));
+            let below = stat.path.strip_prefix(library);
+            let is_near = below.is_some_and(|rest| rest.starts_with('/'));
             if !is_near {
                 continue;
             }

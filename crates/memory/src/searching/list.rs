@@ -51,10 +51,8 @@ pub(crate) async fn list(base: &Base, list: List) -> Result<Listed, EngineError>
         (SortBy::Time | SortBy::UpdatedAt, true) => rows.sort_by_key(|doc| Reverse(order(doc))),
     }
     let total = rows.len();
-    let page = rows
-        .into_iter()
-        .skip((list.page - 1).saturating_mul(list.page_size))
-        .take(list.page_size);
+    let before = (list.page - 1).saturating_mul(list.page_size);
+    let page = rows.into_iter().skip(before).take(list.page_size);
     let hits = page.map(|doc| hit(superseders.get(&*doc.key.id).cloned(), doc));
     Ok(Listed {
         total,

@@ -108,12 +108,8 @@ async fn embed(base: &Base, search: &Search) -> Option<Vector> {
     if search.method == Method::Keyword || !base.gauge.takes_vectors() {
         return None;
     }
-    match base
-        .parts
-        .embedder
-        .embed(&[&search.query], EmbedPurpose::Query)
-        .await
-    {
+    let embedder = &base.parts.embedder;
+    match embedder.embed(&[&search.query], EmbedPurpose::Query).await {
         Ok(vectors) => vectors.into_iter().next(),
         Err(error) => {
             tracing::warn!(error = chain(&error), "embedder unavailable; keyword search only");

@@ -105,10 +105,8 @@ pub(crate) async fn import(
     if made.len() > before {
         pages.set_made(scope, owner, &made).await?;
     }
-    let open = given
-        .messages
-        .into_iter()
-        .filter(|message| !told.contains(&message.id));
+    let open = given.messages.into_iter();
+    let open = open.filter(|message| !told.contains(&message.id));
     taken.new_messages = add(&forgetting.intake, scope, open.collect(), given.carried).await?;
     Ok(taken)
 }

@@ -24,7 +24,7 @@ pub(crate) async fn status(intake: &Intake) -> Result<Status, EngineError> {
     let buffered = base.parts.transcripts.buffered().await?;
     let (index, index_stats) = index(base).await?;
     let copies = base.parts.retention.copies().await;
-    let panics = base.panics.seen();
+    let (panics, rebuild) = (base.panics.seen(), base.gauge.progress());
     Ok(Status {
         index,
         index_stats,
@@ -43,10 +43,7 @@ pub(crate) async fn status(intake: &Intake) -> Result<Status, EngineError> {
         redacted: intake.redacted.load(Ordering::Relaxed),
         newest_copy: copies.ok().and_then(|mut days| days.pop()),
         copy_trouble: base.copy_trouble.lock().clone(),
-        rebuilding: base
-            .gauge
-            .progress()
-            .map(|progress| (progress.done, progress.total)),
+        rebuilding: rebuild.map(|progress| (progress.done, progress.total)),
         disk: base.disk.state(&*base.parts.vault, &*base.parts.clock),
     })
 }

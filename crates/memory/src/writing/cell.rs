@@ -359,10 +359,8 @@ impl<'a> OwnerWrite<'a> {
                 let mut docs = entries
                     .get(&entry)
                     .map_or_else(Vec::new, |entry| Doc::of_entry(entry, &stat.path));
-                let told = self
-                    .told
-                    .iter()
-                    .find(|one| ids::episode_id(&one.cell.id) == entry);
+                let is_its = |one: &&&ExtractedCell| ids::episode_id(&one.cell.id) == entry;
+                let told = self.told.iter().find(is_its);
                 if let (Some(episode), Some(told)) = (docs.first_mut(), told) {
                     told.telling.digest().clone_into(&mut episode.text);
                 }
@@ -433,11 +431,8 @@ impl<'a> OwnerWrite<'a> {
         if !self.base.gauge.takes_vectors() {
             return true;
         }
-        let messages: Vec<Message> = self
-            .told
-            .iter()
-            .flat_map(|one| one.cell.messages.clone())
-            .collect();
+        let messages = self.told.iter().flat_map(|one| one.cell.messages.clone());
+        let messages: Vec<Message> = messages.collect();
         match self.base.rows.embed_with(docs, &messages).await {
             Ok(()) => true,
             Err(error) => {

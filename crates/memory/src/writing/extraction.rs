@@ -302,10 +302,8 @@ impl Telling {
     }
 
     fn fact_entry(&self, cell: &Cell, owner: &Owner, n: usize, fact: &Fact, standing: Supersession) -> Entry {
-        let said_by = cell
-            .messages
-            .iter()
-            .find(|message| fact.sources.contains(&message.id));
+        let mut messages = cell.messages.iter();
+        let said_by = messages.find(|message| fact.sources.contains(&message.id));
         let is_personal = self
             .personal
             .as_ref()

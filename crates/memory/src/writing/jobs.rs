@@ -53,10 +53,8 @@ pub(crate) async fn dispatch(writing: Arc<Writing>) {
             }
         }
         let now = base.work_time();
-        let due = base
-            .jobs
-            .next_retry(now)
-            .map_or(IDLE, |at| until(now, at).min(IDLE));
+        let due = base.jobs.next_retry(now);
+        let due = due.map_or(IDLE, |at| until(now, at).min(IDLE));
         tokio::select! {
             biased;
             () = base.work.stopping() => {}

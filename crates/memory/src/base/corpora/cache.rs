@@ -102,12 +102,9 @@ impl CorpusCache {
     /// Shows rows to their owner before they are in the index, also to an owner that loads in the meantime.
     pub(crate) fn show(&self, scope: &Scope, owner: &Owner, rows: &OnTheirWay) {
         let key = (scope.clone(), owner.clone());
-        self.slots
-            .lock()
-            .on_their_way
-            .entry(key)
-            .or_default()
-            .push(rows.clone());
+        let mut slots = self.slots.lock();
+        slots.on_their_way.entry(key).or_default().push(rows.clone());
+        drop(slots);
         self.rows(scope, owner, rows.to_vec(), Vec::new());
     }
 
@@ -194,12 +191,8 @@ impl CorpusCache {
     /// Lets the least recently used go until the rest fits; never the one in use.
     pub(super) fn shrink(&self, in_use: &Arc<Hot>) {
         let mut slots = self.slots.lock();
-        let mut bytes: usize = slots
-            .scopes
-            .values()
-            .flat_map(BTreeMap::values)
-            .map(|slot| slot.hot.bytes())
-            .sum();
+        let all = slots.scopes.values().flat_map(BTreeMap::values);
+        let mut bytes: usize = all.map(|slot| slot.hot.bytes()).sum();
         while bytes > self.bytes_max {
             let all = slots
                 .scopes

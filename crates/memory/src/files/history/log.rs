@@ -63,11 +63,8 @@ pub(crate) async fn log(
     let mut changes: BTreeMap<ChangeId, (&HistoryChange, Vec<&Version>)> = BTreeMap::new();
     for version in versions.iter().filter(|version| is_seen(version, within)) {
         if let Some(change) = version.change.as_deref() {
-            changes
-                .entry(change.id)
-                .or_insert((change, Vec::new()))
-                .1
-                .push(version);
+            let (_, versions) = changes.entry(change.id).or_insert((change, Vec::new()));
+            versions.push(version);
         }
     }
     let told = |(change, versions): (_, Vec<_>)| told(change, &versions);

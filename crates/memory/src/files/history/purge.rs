@@ -102,9 +102,8 @@ async fn delete(
     note_files(files.map(|version| version.key.path.clone()));
     if !going.is_empty() {
         let history = base.chronicle.up_to_date().await?;
-        history
-            .delete(going.iter().map(|version| version.id).collect())
-            .await?;
+        let ids = going.iter().map(|version| version.id);
+        history.delete(ids.collect()).await?;
     }
     Ok(())
 }
@@ -118,9 +117,8 @@ fn pages(
     repeating: &BTreeSet<String>,
 ) -> Vec<VersionId> {
     let paths = Page::ALL.map(|page| base.parts.pages.path_of(scope, owner, page));
-    let of_pages = versions
-        .iter()
-        .filter(|version| paths.contains(&version.key.path));
+    let is_of_page = |version: &&Version| paths.contains(&version.key.path);
+    let of_pages = versions.iter().filter(is_of_page);
     let newest = of_pages.clone().map(|version| (&version.key.path, version.id));
     let newest: BTreeMap<&VaultPath, VersionId> = newest.collect();
     let gone: BTreeSet<&str> = named.entries.iter().map(String::as_str).collect();
@@ -152,9 +150,8 @@ pub(crate) async fn purge_session(
     };
     let history = base.chronicle.up_to_date().await?;
     let versions = history.versions(&VersionQuery::Touching(touching)).await?;
-    let of_session = versions
-        .into_iter()
-        .filter(|version| version.session.as_ref() == Some(&session.session));
+    let is_of_session = |version: &Version| version.session.as_ref() == Some(&session.session);
+    let of_session = versions.into_iter().filter(is_of_session);
     let owners: BTreeSet<(Scope, Owner)> = of_session.filter_map(|version| version.owner).collect();
     for (scope, owner) in &owners {
         let named = Named {

@@ -121,10 +121,8 @@ impl NewIndex<'_> {
             }
         }
         let known: BTreeSet<_> = marks.iter().map(|mark| mark.entry.clone()).collect();
-        let others = recorded
-            .marks
-            .into_iter()
-            .filter(|mark| !known.contains(&mark.entry));
+        let others = recorded.marks.into_iter();
+        let others = others.filter(|mark| !known.contains(&mark.entry));
         marks.extend(others.map(|mark| FileMark {
             digest: UNKNOWN,
             ..mark
