@@ -1,10 +1,10 @@
 //! `memory/edit` and `memory/update`: one memory's text, changed.
 //!
-//! Owns: finding whose memory an id is, and the summary of a patched episode. Never: writing Markdown.
+//! Owns: which fields change, and the summary of a patched episode. Never: writing Markdown.
 
 use macro_rules_attribute::apply;
-use memory::{EditEntry, Engine, EngineError, Hit};
-use model::{DocKind, EntryId, EntryKind, Owner, Scope};
+use memory::{EditEntry, Engine, EngineError};
+use model::{DocKind, EntryId, EntryKind};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use wire::forget::IdsParts;
@@ -13,8 +13,8 @@ use wire::{EditData, EditRequest, EpisodeItem, Invalid, UpdateData, UpdateReques
 
 use crate::body::{JsonBody, JsonBytes};
 use crate::failure::Failure;
-use crate::forget::owners;
 use crate::frame::{Answer, Visit};
+use crate::lookup::{find, owners};
 use crate::openapi::described;
 use crate::profile;
 
@@ -132,30 +132,4 @@ pub(crate) async fn update_memory(visit: Visit, JsonBody { value, .. }: JsonBody
         edited_at: Some(zone.render(gateway.clock.now())),
         unchanged: false,
     }))
-}
-
-/// The one memory that some ids name, and whose it is.
-pub(crate) async fn find(engine: &Engine, parts: IdsParts) -> Result<Option<(Owner, Hit)>, EngineError> {
-    let IdsParts { scope, owner, ids } = parts;
-    for id in ids {
-        for owner in owners(owner.as_ref(), &id.owner) {
-            if let Some(hit) = entry(engine, &scope, &owner, &id.entry).await? {
-                return Ok(Some((owner, hit)));
-            }
-        }
-    }
-    Ok(None)
-}
-
-pub(crate) async fn entry(
-    engine: &Engine,
-    scope: &Scope,
-    owner: &Owner,
-    id: &EntryId,
-) -> Result<Option<Hit>, EngineError> {
-    match engine.entry(scope, owner, id).await {
-        Ok(hit) => Ok(Some(hit)),
-        Err(EngineError::NotFound { .. }) => Ok(None),
-        Err(error) => Err(error),
-    }
 }

@@ -1,13 +1,13 @@
 //! `memory/delete` and `memory/delete_by_ids`.
 //!
-//! Owns: finding the owner of an id. Never: choosing which other memories go too (the engine does).
+//! Owns: what a request deletes, and dropping it from open conversations. Never: choosing which other memories go too (the engine does).
 
 use macro_rules_attribute::apply;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use memory::{Forget, Forgot, Leftover, WordsTarget};
-use model::{EntryId, Name, Owner, Scope};
+use model::{EntryId, Name, Scope};
 use parking_lot::Mutex;
 use wire::forget::{DeleteParts, IdsParts};
 use wire::{ApiId, DeleteByIdsData, DeleteByIdsRequest, DeleteData, DeleteRequest, LeftItem, MemoryType};
@@ -15,6 +15,7 @@ use wire::{ApiId, DeleteByIdsData, DeleteByIdsRequest, DeleteData, DeleteRequest
 use crate::body::JsonBody;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
+use crate::lookup::owners;
 use crate::openapi::described;
 use crate::state::Gateway;
 
@@ -185,12 +186,4 @@ fn by_owner(ids: Vec<ApiId>) -> Vec<(Name, Vec<EntryId>)> {
         }
     }
     groups
-}
-
-/// Possible owners of an id: an id names its owner, but not whether that is a user or an agent.
-pub(crate) fn owners(given: Option<&Owner>, name: &Name) -> Vec<Owner> {
-    match given {
-        Some(owner) => vec![owner.clone()],
-        None => vec![Owner::user(name.clone()), Owner::agent(name.clone())],
-    }
 }

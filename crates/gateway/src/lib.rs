@@ -25,6 +25,7 @@ mod guard;
 mod health;
 mod history;
 mod knowledge;
+mod lookup;
 mod mem0;
 mod metrics;
 mod openapi;

@@ -11,10 +11,10 @@ use wire::profile_edit::{
 };
 use wire::{ApiId, Invalid};
 
-use crate::edit;
 use crate::failure::Failure;
 use crate::forget::forget;
 use crate::frame::{Answer, Visit};
+use crate::lookup;
 use crate::present;
 use crate::recall;
 
@@ -114,7 +114,7 @@ async fn standing(
 ) -> Result<EntryId, Failure> {
     let id = operation.id(owner)?;
     let none = || Failure::not_found("statement", operation.item_id.as_deref().unwrap_or_default());
-    let hit = edit::entry(&visit.gateway.engine, scope, owner, &id)
+    let hit = lookup::entry(&visit.gateway.engine, scope, owner, &id)
         .await?
         .ok_or_else(none)?;
     let is_trait = hit.doc.labels.iter().any(|label| label == TRAIT);

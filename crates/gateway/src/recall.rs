@@ -12,9 +12,9 @@ use wire::{
 };
 
 use crate::body::{IdQuery, JsonBody};
-use crate::edit;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
+use crate::lookup;
 use crate::openapi::described;
 use crate::present;
 use crate::state::Gateway;
@@ -155,7 +155,7 @@ pub(crate) async fn named_in_path(
         visit.caller.enter_ids(&mut parts)?;
     }
     let scope = parts.scope.clone();
-    let found = edit::find(&visit.gateway.engine, parts).await?;
+    let found = lookup::find(&visit.gateway.engine, parts).await?;
     let (owner, hit) = found.ok_or_else(|| Failure::not_found("memory", memory_id))?;
     Ok((scope, owner, hit))
 }

@@ -7,9 +7,9 @@ use model::{DocKind, EntryId, EntryKind, SkillStatus};
 use wire::{OneQuery, SkillItem};
 
 use crate::body::IdQuery;
-use crate::edit;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
+use crate::lookup;
 use crate::openapi::described;
 
 /// Approve a skill
@@ -39,7 +39,7 @@ async fn judged(visit: &Visit, skill_id: &str, query: &OneQuery, status: SkillSt
     visit.caller.enter(&parts.scope)?;
     let scope = parts.scope.clone();
     let engine = visit.gateway.engine.clone();
-    let (owner, hit) = edit::find(&engine, parts)
+    let (owner, hit) = lookup::find(&engine, parts)
         .await?
         .filter(|(_, hit)| hit.doc.kind == DocKind::Entry(EntryKind::Skill))
         .ok_or_else(|| Failure::not_found("skill", skill_id))?;

@@ -15,10 +15,10 @@ use wire::{
 };
 
 use crate::body::{IdQuery, JsonBody};
-use crate::edit;
 use crate::failure::Failure;
 use crate::forget::target;
 use crate::frame::{Answer, Visit};
+use crate::lookup;
 use crate::openapi::described;
 use crate::recall::named_in_path;
 
@@ -163,7 +163,7 @@ async fn targets(visit: &Visit, parts: PreviewParts) -> Result<Vec<Forget>, Fail
             ids: vec![id.clone()],
             ..parts.clone()
         };
-        if let Some((owner, _)) = edit::find(&visit.gateway.engine, one).await? {
+        if let Some((owner, _)) = lookup::find(&visit.gateway.engine, one).await? {
             by_owner.entry(owner).or_default().push(id.entry.clone());
         }
     }

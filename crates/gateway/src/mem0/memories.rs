@@ -16,9 +16,9 @@ use wire::{ApiId, Invalid, OneQuery};
 use super::filters::wanted;
 use super::{agent_of, no_run};
 use crate::body::{JsonBody, PathId, UrlQuery};
-use crate::edit;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
+use crate::lookup;
 use crate::state::Gateway;
 
 const TOP_K: usize = 10;
@@ -261,7 +261,9 @@ pub(super) async fn named(visit: &Visit, id: &str) -> Result<(Owner, Hit), Failu
         .parts(id, &visit.caller.home)
         .map_err(|_| none())?;
     visit.caller.enter_ids(&mut parts)?;
-    let (owner, hit) = edit::find(&visit.gateway.engine, parts).await?.ok_or_else(none)?;
+    let (owner, hit) = lookup::find(&visit.gateway.engine, parts)
+        .await?
+        .ok_or_else(none)?;
     match hit.doc.kind {
         DocKind::Entry(EntryKind::Fact | EntryKind::Episode) => Ok((owner, hit)),
         _ => Err(none()),
