@@ -13,7 +13,8 @@ use wire::add::{AddStatus, FlushStatus, QueuedStatus, WaitQuery};
 use wire::profile::DAY_MILLIS;
 use wire::{AddData, AddRequest, Envelope, FlushData, FlushRequest, MessageItem, QueuedData};
 
-use crate::body::{JsonBody, UrlQuery, too_large};
+use crate::body::{JsonBody, UrlQuery};
+use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
 use crate::openapi::Errors;
 use crate::state::Gateway;
@@ -67,7 +68,7 @@ pub(crate) async fn add_memory(
     value.wait |= query.wait;
     let async_bytes_max = gateway.settings.async_body_bytes_max;
     if value.async_mode && bytes > async_bytes_max {
-        return Err(too_large(async_bytes_max));
+        return Err(Failure::too_large(async_bytes_max));
     }
     let accept_forgotten = value.accept_forgotten;
     let repeat = value.undated.then(|| Repeat::of(&value.messages));

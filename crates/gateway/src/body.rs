@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
-use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
+use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
 use axum::http::request::Parts;
 use futures::StreamExt as _;
 use serde::de::DeserializeOwned;
 use tokio::task::JoinError;
 use wire::ErrorCode;
 
-use crate::budget::{self, Hold};
+use crate::budget::{self, Hold, announced};
 use crate::failure::Failure;
 use crate::state::Gateway;
 
@@ -120,7 +120,7 @@ pub(crate) async fn arrive(request: Request<Body>, gateway: &Gateway) -> Result<
     let max = gateway.settings.body_bytes_max;
     let announced = announced(request.headers());
     if announced.is_some_and(|bytes| bytes > max) {
-        return Err(too_large(max));
+        return Err(Failure::too_large(max));
     }
     let (head, body) = request.into_parts();
     let clock = &*gateway.clock;
@@ -145,22 +145,11 @@ async fn whole(body: Body, announced: usize, max: usize) -> Result<Bytes, Failur
     while let Some(piece) = pieces.next().await {
         let piece = piece.map_err(|_| Failure::new(ErrorCode::BadRequest, "the body ended too early"))?;
         if bytes.len() + piece.len() > max {
-            return Err(too_large(max));
+            return Err(Failure::too_large(max));
         }
         bytes.extend_from_slice(&piece);
     }
     Ok(bytes.into())
-}
-
-/// The refusal of a body that is larger than this.
-pub(crate) fn too_large(bytes_max: usize) -> Failure {
-    Failure::new(
-        ErrorCode::PayloadTooLarge,
-        format!(
-            "the body has more than {} MiB: send fewer or shorter messages at a time",
-            bytes_max >> 20
-        ),
-    )
 }
 
 /// A body without a type is taken for JSON: a browser's form always has a type, and a foreign page an origin.
@@ -173,11 +162,6 @@ fn is_json(headers: &HeaderMap) -> bool {
                 kind[kind.len() - 5..].eq_ignore_ascii_case("+json")
             })
     })
-}
-
-/// The length that a request announces.
-pub(crate) fn announced(headers: &HeaderMap) -> Option<usize> {
-    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
 /// The query of a URL.

@@ -7,13 +7,12 @@ use std::time::Duration;
 
 use axum::body::{Body, HttpBody as _};
 use axum::http::HeaderMap;
-use axum::http::header::CONTENT_ENCODING;
+use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use memory::Engine;
 use ports::Clock;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use wire::ErrorCode;
 
-use crate::body::announced;
 use crate::failure::Failure;
 
 /// A smaller body waits for nothing: most of a server's requests are small.
@@ -87,6 +86,11 @@ pub(crate) fn size(headers: &HeaderMap, body: &Body, bytes_max: usize) -> usize 
         Some(bytes) if bytes == 0 || !headers.contains_key(CONTENT_ENCODING) => bytes,
         _ => bytes_max,
     }
+}
+
+/// The length that a request announces.
+pub(crate) fn announced(headers: &HeaderMap) -> Option<usize> {
+    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
 fn kibibytes(bytes: usize) -> u32 {

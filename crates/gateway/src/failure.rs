@@ -49,6 +49,14 @@ impl Failure {
         Self::new(ErrorCode::CapabilityUnavailable, format!("this server {what}"))
     }
 
+    /// The refusal of a body that is larger than this.
+    pub(crate) fn too_large(bytes_max: usize) -> Self {
+        let mebibytes = bytes_max >> 20;
+        let message =
+            format!("the body has more than {mebibytes} MiB: send fewer or shorter messages at a time");
+        Self::new(ErrorCode::PayloadTooLarge, message)
+    }
+
     fn of_history(error: &HistoryError) -> Self {
         match error {
             HistoryError::NoChange { .. } | HistoryError::NoRun { .. } => Self::new(

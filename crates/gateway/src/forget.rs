@@ -3,12 +3,8 @@
 //! Owns: what a request deletes, and dropping it from open conversations. Never: choosing which other memories go too (the engine does).
 
 use macro_rules_attribute::apply;
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use memory::{Forget, Forgot, Leftover, WordsTarget};
-use model::{EntryId, Name, Scope};
-use parking_lot::Mutex;
+use model::{EntryId, Name};
 use wire::forget::{DeleteParts, IdsParts};
 use wire::{ApiId, DeleteByIdsData, DeleteByIdsRequest, DeleteData, DeleteRequest, LeftItem, MemoryType};
 
@@ -39,20 +35,6 @@ pub(crate) async fn delete_memory(visit: Visit, JsonBody { value, .. }: JsonBody
         ledger_copies: forgot.copies,
         left: forgot.left.into_iter().map(item).collect(),
     }))
-}
-
-/// How many deletions each tenant asked for since the start.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Forgets(Arc<Mutex<BTreeMap<Scope, usize>>>);
-
-impl Forgets {
-    pub(crate) fn of(&self, scope: &Scope) -> usize {
-        self.0.lock().get(scope).copied().unwrap_or_default()
-    }
-
-    fn count(&self, scope: &Scope) {
-        *self.0.lock().entry(scope.clone()).or_default() += 1;
-    }
 }
 
 /// What a request deletes, if the caller may.
@@ -93,7 +75,7 @@ pub(crate) async fn forget(gateway: &Gateway, what: Forget) -> Result<Forgot, Fa
 
 /// Deletes, and drops what conversations hold of it.
 async fn forget_with_conversations(gateway: &Gateway, what: Forget) -> Result<Forgot, Failure> {
-    gateway.forgets.count(what.scope());
+    gateway.deletions.count(what.scope());
     let scope = what.scope().clone();
     let partner = match (&what, &gateway.direct) {
         (Forget::Session(key), Some(direct)) => direct.contexts().store().owner_of(key).await.unwrap_or(None),

@@ -16,6 +16,7 @@ mod budget;
 mod cache;
 mod client;
 mod contexts;
+mod deletions;
 mod edit;
 mod failure;
 mod forget;

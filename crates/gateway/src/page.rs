@@ -15,14 +15,13 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::head;
 use model::{Name, Scope};
 use ports::Clock;
-use tokio_util::sync::CancellationToken;
 use wire::ErrorCode;
 
+use crate::deletions::Deletions;
 use crate::failure::Failure;
-use crate::forget::Forgets;
 use crate::frame::Visit;
 use crate::guard::CARRIERS;
-use crate::state::Gateway;
+use crate::state::{Gateway, Stopping};
 use crate::system;
 
 /// Its first view; all others are below [`BELOW`].
@@ -56,7 +55,7 @@ pub struct Visitor {
     pub sees_all: bool,
     /// The server asks for tokens.
     pub needs_token: bool,
-    forgets: Forgets,
+    deletions: Deletions,
     clock: Arc<dyn Clock>,
     stop: Option<Stopping>,
 }
@@ -64,7 +63,7 @@ pub struct Visitor {
 impl Visitor {
     /// How many deletions a tenant asked for since the server's start.
     pub fn deletions(&self, scope: &Scope) -> usize {
-        self.forgets.of(scope)
+        self.deletions.of(scope)
     }
 
     /// Waits for an answer that has no end of its own; false when the server stops.
@@ -81,10 +80,6 @@ impl Visitor {
         }
     }
 }
-
-/// Tells a request that the server stops.
-#[derive(Debug, Clone)]
-pub(crate) struct Stopping(pub(crate) CancellationToken);
 
 pub(crate) fn is_its(path: &str) -> bool {
     path == FIRST || path.starts_with(BELOW)
@@ -156,7 +151,7 @@ async fn known(State(gateway): State<Gateway>, visit: Visit, mut request: Reques
         usual: visit.caller.as_user(None).ok().flatten(),
         home: visit.caller.home.clone(),
         sees_all: visit.caller.sees_all(),
-        forgets: gateway.forgets.clone(),
+        deletions: gateway.deletions.clone(),
         needs_token: gateway.settings.auth.known().is_some(),
         clock: gateway.clock.clone(),
         stop: request.extensions().get::<Stopping>().cloned(),

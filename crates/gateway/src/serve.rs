@@ -15,9 +15,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::page::Stopping;
 use crate::settings::Auth;
-use crate::state::Gateway;
+use crate::state::{Gateway, Stopping};
 
 /// More connections wait until one ends.
 const CONNECTIONS_MAX: usize = 1_024;

@@ -10,6 +10,9 @@ use std::time::Duration;
 use model::{Name, Scope};
 use sha2::{Digest as _, Sha256};
 
+/// Maximum bytes of a form without its file.
+const FORM_BYTES_MAX: usize = 64 << 10;
+
 text::defaults! {
     /// The gateway's settings.
     #[derive(Debug, Clone)]
@@ -27,6 +30,13 @@ text::defaults! {
         pub user_headers: Vec<String>,
         /// Time that running requests have to end after the server is asked to stop.
         pub shutdown: Duration = Duration::from_secs(10),
+    }
+}
+
+impl GatewaySettings {
+    /// Maximum bytes of a form with its file.
+    pub(crate) fn form_bytes_max(&self) -> usize {
+        self.upload_bytes_max.saturating_add(FORM_BYTES_MAX)
     }
 }
 

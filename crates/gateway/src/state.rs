@@ -11,13 +11,13 @@ use memory::library::Knowledge;
 use model::Zone;
 use ports::{Clock, Ids};
 use proxy::{Direct, Proxy};
+use tokio_util::sync::CancellationToken;
 
 use crate::budget::Budget;
+use crate::deletions::Deletions;
 use crate::failure::Failure;
-use crate::forget::Forgets;
 use crate::metrics::Metrics;
 use crate::settings::GatewaySettings;
-use crate::upload::FORM_BYTES_MAX;
 use crate::writes::Writes;
 
 /// Files of the largest size that arrive at once.
@@ -32,7 +32,7 @@ pub struct Gateway {
     pub(crate) ids: Arc<dyn Ids>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) writes: Arc<Writes>,
-    pub(crate) forgets: Forgets,
+    pub(crate) deletions: Deletions,
     /// Room in memory for the bodies of requests.
     pub(crate) bodies: Budget,
     /// Room on the disk for files that arrive.
@@ -48,20 +48,23 @@ pub struct Gateway {
     pub(crate) page: Option<Router>,
 }
 
+/// Tells a request that the server stops.
+#[derive(Debug, Clone)]
+pub(crate) struct Stopping(pub(crate) CancellationToken);
+
 impl Gateway {
     /// A gateway to an engine.
     pub fn new(engine: Engine, settings: GatewaySettings, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>) -> Self {
-        let form_max = settings.upload_bytes_max.saturating_add(FORM_BYTES_MAX);
         Self {
             bodies: Budget::of(settings.body_bytes_max).shared_with(&engine),
             engine,
-            uploads: Budget::of(form_max.saturating_mul(UPLOADS_AT_ONCE)),
+            uploads: Budget::of(settings.form_bytes_max().saturating_mul(UPLOADS_AT_ONCE)),
             settings: Arc::new(settings),
             clock,
             ids,
             metrics: Arc::default(),
             writes: Arc::default(),
-            forgets: Forgets::default(),
+            deletions: Deletions::default(),
             proxy: None,
             direct: None,
             offline: None,

@@ -9,7 +9,6 @@ use axum::http::header::{CONTENT_ENCODING, HeaderMap};
 use flate2::read::{MultiGzDecoder, ZlibDecoder};
 use wire::ErrorCode;
 
-use crate::body::too_large;
 use crate::failure::Failure;
 
 /// The base 2 logarithm of the maximum window of a zstd frame, in bytes.
@@ -29,7 +28,7 @@ pub(crate) async fn unpacked(headers: &HeaderMap, body: Bytes, bytes_max: usize)
     };
     let done = tokio::task::spawn_blocking(move || unpack(encoding, &body, bytes_max)).await;
     match done.map_err(|error| Failure::internal(error.to_string()))? {
-        Ok(unpacked) if unpacked.len() > bytes_max => Err(too_large(bytes_max)),
+        Ok(unpacked) if unpacked.len() > bytes_max => Err(Failure::too_large(bytes_max)),
         Ok(unpacked) => Ok(unpacked.into()),
         Err(error) => Err(Failure::new(
             ErrorCode::BadRequest,

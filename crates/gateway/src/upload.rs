@@ -17,8 +17,7 @@ use tokio::io::{AsyncWriteExt as _, BufWriter};
 use wire::knowledge::DocumentForm;
 use wire::{ErrorCode, Invalid};
 
-use crate::body::announced;
-use crate::budget::{self, Hold};
+use crate::budget::{self, Hold, announced};
 use crate::failure::Failure;
 use crate::state::Gateway;
 
@@ -28,8 +27,6 @@ const ARRIVAL: Duration = Duration::from_mins(5);
 const PIECE_BYTES: usize = 256 << 10;
 /// The longest field beside the file, in bytes.
 const FIELD_BYTES_MAX: usize = 8 << 10;
-/// Maximum bytes of a form without its file.
-pub(crate) const FORM_BYTES_MAX: usize = 64 << 10;
 
 /// A form with its file.
 #[derive(Debug)]
@@ -47,7 +44,7 @@ impl FromRequest<Gateway> for Uploaded {
 
     async fn from_request(mut request: Request<Body>, gateway: &Gateway) -> Result<Self, Failure> {
         let max = gateway.settings.upload_bytes_max;
-        let form_max = max.saturating_add(FORM_BYTES_MAX);
+        let form_max = gateway.settings.form_bytes_max();
         if announced(request.headers()).is_some_and(|bytes| bytes > form_max) {
             return Err(too_large(max));
         }
