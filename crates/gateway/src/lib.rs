@@ -11,6 +11,7 @@
 
 mod add;
 mod agents;
+mod asker;
 mod body;
 mod budget;
 mod cache;
@@ -52,7 +53,7 @@ mod upload;
 mod v1;
 mod writes;
 
-pub use agents::Asker;
+pub use asker::Asker;
 pub use client::{Arriving, AskError, Client, ClientReply};
 pub use form::Form;
 pub use openapi::openapi_json;

@@ -11,13 +11,13 @@ use axum::http::header::{
     CONTENT_ENCODING, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, SET_COOKIE, UPGRADE,
 };
 use axum::response::{IntoResponse, Response};
-use model::{AppId, Name, ProjectId, Scope, SessionId};
+use model::SessionId;
 use proxy::{MemoryUse, ProxyAnswer, Refusal, Speech};
 use serde::Serialize;
 use serde_json::{Value, json};
 use wire::ErrorCode;
 
-use crate::agents::Asker;
+use crate::asker::{Asker, asker, invalid, lossy, named, text};
 use crate::body::{Arrived, arrive};
 use crate::budget::Hold;
 use crate::failure::Failure;
@@ -168,24 +168,6 @@ async fn read(
     Ok((request, hold))
 }
 
-/// Tenant and user of a request.
-pub(crate) fn asker(visit: &Visit, headers: &HeaderMap) -> Result<Asker, Failure> {
-    let scope = scope(headers, &visit.caller.home)?;
-    visit.caller.enter(&scope)?;
-    let named = user(headers, &visit.gateway.settings.user_headers);
-    let user = visit.caller.as_user(named)?;
-    Ok(Asker { scope, user })
-}
-
-fn scope(headers: &HeaderMap, home: &Scope) -> Result<Scope, Failure> {
-    let app: Option<AppId> = named(headers, "x-quipu-app")?;
-    let project: Option<ProjectId> = named(headers, "x-quipu-project")?;
-    Ok(Scope::new(
-        app.unwrap_or_else(|| home.app.clone()),
-        project.unwrap_or_else(|| home.project.clone()),
-    ))
-}
-
 fn memory(headers: &HeaderMap) -> Result<MemoryUse, Failure> {
     if text(headers, "x-quipu-incognito")?.is_some_and(|value| !matches!(value, "0" | "false")) {
         return Ok(MemoryUse::Incognito);
@@ -196,38 +178,6 @@ fn memory(headers: &HeaderMap) -> Result<MemoryUse, Failure> {
         Some("off") => Ok(MemoryUse::Off),
         Some(_) => Err(wire::Invalid::whole("x-quipu-memory: write `on`, `read-only` or `off`").into()),
     }
-}
-
-/// The user: a client that the operator trusts can name them in a header of its own.
-fn user(headers: &HeaderMap, trusted: &[String]) -> Option<Name> {
-    let named = |name: &str| proxy::name_of(&lossy(headers, name)?);
-    named("x-quipu-user").or_else(|| trusted.iter().find_map(|name| named(name)))
-}
-
-/// A header in any letters; none where it is empty.
-fn lossy(headers: &HeaderMap, name: &str) -> Option<String> {
-    let text = String::from_utf8_lossy(headers.get(name)?.as_bytes());
-    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
-}
-
-fn named(headers: &HeaderMap, name: &'static str) -> Result<Option<Name>, Failure> {
-    let name_of = |value| Name::parse(value).map_err(|error| invalid(name, &error));
-    text(headers, name)?.map(name_of).transpose()
-}
-
-fn invalid(name: &str, error: &model::InvalidId) -> Failure {
-    wire::Invalid::whole(format!("{name}: {error}")).into()
-}
-
-/// Refuses an unreadable header: an ignored switch could store what the client wants not stored.
-fn text<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, Failure> {
-    let Some(value) = headers.get(name) else {
-        return Ok(None);
-    };
-    let text = value
-        .to_str()
-        .map_err(|_| wire::Invalid::whole(format!("{name}: write plain letters")))?;
-    Ok(Some(text.trim()))
 }
 
 /// The client's headers for the server, but for the one that opened this door.

@@ -1,0 +1,69 @@
+//! Tenant and user of a request that names them in headers.
+//!
+//! Owns: reading these headers. Never: a body.
+
+use axum::http::HeaderMap;
+use model::{AppId, Name, ProjectId, Scope};
+use wire::Invalid;
+
+use crate::failure::Failure;
+use crate::frame::Visit;
+
+/// Tenant and user of a request, as its token and its headers name them; an extension of the request.
+#[derive(Debug, Clone)]
+pub struct Asker {
+    pub scope: Scope,
+    /// None if neither names one.
+    pub user: Option<Name>,
+}
+
+/// Tenant and user of a request.
+pub(crate) fn asker(visit: &Visit, headers: &HeaderMap) -> Result<Asker, Failure> {
+    let scope = scope(headers, &visit.caller.home)?;
+    visit.caller.enter(&scope)?;
+    let named = user(headers, &visit.gateway.settings.user_headers);
+    let user = visit.caller.as_user(named)?;
+    Ok(Asker { scope, user })
+}
+
+fn scope(headers: &HeaderMap, home: &Scope) -> Result<Scope, Failure> {
+    let app: Option<AppId> = named(headers, "x-quipu-app")?;
+    let project: Option<ProjectId> = named(headers, "x-quipu-project")?;
+    Ok(Scope::new(
+        app.unwrap_or_else(|| home.app.clone()),
+        project.unwrap_or_else(|| home.project.clone()),
+    ))
+}
+
+/// The user: a client that the operator trusts can name them in a header of its own.
+fn user(headers: &HeaderMap, trusted: &[String]) -> Option<Name> {
+    let named = |name: &str| proxy::name_of(&lossy(headers, name)?);
+    named("x-quipu-user").or_else(|| trusted.iter().find_map(|name| named(name)))
+}
+
+/// A header in any letters; none where it is empty.
+pub(crate) fn lossy(headers: &HeaderMap, name: &str) -> Option<String> {
+    let text = String::from_utf8_lossy(headers.get(name)?.as_bytes());
+    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+}
+
+/// A name in a header.
+pub(crate) fn named(headers: &HeaderMap, name: &'static str) -> Result<Option<Name>, Failure> {
+    let name_of = |value| Name::parse(value).map_err(|error| invalid(name, &error));
+    text(headers, name)?.map(name_of).transpose()
+}
+
+pub(crate) fn invalid(name: &str, error: &model::InvalidId) -> Failure {
+    Invalid::whole(format!("{name}: {error}")).into()
+}
+
+/// Refuses an unreadable header: an ignored switch could store what the client wants not stored.
+pub(crate) fn text<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, Failure> {
+    let Some(value) = headers.get(name) else {
+        return Ok(None);
+    };
+    let text = value
+        .to_str()
+        .map_err(|_| Invalid::whole(format!("{name}: write plain letters")))?;
+    Ok(Some(text.trim()))
+}
