@@ -14,9 +14,9 @@ use wire::profile::DAY_MILLIS;
 use wire::{AddData, AddRequest, Envelope, FlushData, FlushRequest, MessageItem, QueuedData};
 
 use crate::body::{JsonBody, UrlQuery};
+use crate::describe::Errors;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
-use crate::openapi::Errors;
 use crate::state::Gateway;
 
 /// An add whose client gave no times: all its messages and the day.

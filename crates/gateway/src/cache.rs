@@ -8,8 +8,8 @@ use wire::cache::{ConversationItem, RequestItem, UpstreamItem};
 use wire::{CacheData, CacheQuery};
 
 use crate::body::UrlQuery;
+use crate::describe::described;
 use crate::frame::{Answer, Visit};
-use crate::openapi::described;
 use crate::state::Gateway;
 
 const CONVERSATIONS_MAX: usize = 50;

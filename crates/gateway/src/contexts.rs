@@ -23,9 +23,9 @@ use wire::conversation::{
 use wire::{ErrorCode, Invalid};
 
 use crate::body::{JsonBody, UrlQuery};
+use crate::describe::described;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
-use crate::openapi::described;
 
 /// The engine's door, and the conversation that a request names.
 fn at(visit: &Visit, at: Result<ConversationAt, Invalid>) -> Result<(&Direct, Whose), Failure> {

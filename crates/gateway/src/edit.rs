@@ -12,10 +12,10 @@ use wire::update::EpisodePatch;
 use wire::{EditData, EditRequest, EpisodeItem, Invalid, UpdateData, UpdateRequest};
 
 use crate::body::{JsonBody, JsonBytes};
+use crate::describe::described;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
 use crate::lookup::{find, owners};
-use crate::openapi::described;
 use crate::profile;
 
 /// How much of a patched text becomes its summary.

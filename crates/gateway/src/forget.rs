@@ -9,10 +9,10 @@ use wire::forget::{DeleteParts, IdsParts};
 use wire::{ApiId, DeleteByIdsData, DeleteByIdsRequest, DeleteData, DeleteRequest, LeftItem, MemoryType};
 
 use crate::body::JsonBody;
+use crate::describe::described;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
 use crate::lookup::owners;
-use crate::openapi::described;
 use crate::state::Gateway;
 
 /// Delete a session, an owner, an owner's part of a session, or what has some words

@@ -14,9 +14,9 @@ use wire::search::When;
 use wire::{ApiId, Invalid, scope};
 
 use crate::body::{IdQuery, JsonBody, UrlQuery};
+use crate::describe::described;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
-use crate::openapi::described;
 
 /// Changes of the memory files
 ///

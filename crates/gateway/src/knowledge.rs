@@ -18,9 +18,9 @@ use wire::{Envelope, SortOrder};
 
 use crate::body::{IdQuery, JsonBody, PathId, UrlQuery};
 use crate::budget::Hold;
+use crate::describe::{Errors, described};
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
-use crate::openapi::{Errors, described};
 use crate::state::Gateway;
 use crate::upload::Uploaded;
 

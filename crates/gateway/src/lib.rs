@@ -18,6 +18,7 @@ mod cache;
 mod client;
 mod contexts;
 mod deletions;
+mod describe;
 mod edit;
 mod failure;
 mod forget;

@@ -7,9 +7,9 @@ use wire::history::TenantQuery;
 use wire::owners::{OwnerItem, OwnersData};
 
 use crate::body::UrlQuery;
+use crate::describe::described;
 use crate::frame::{Answer, Visit};
 use crate::history::Tenant;
-use crate::openapi::described;
 
 /// List owners
 ///

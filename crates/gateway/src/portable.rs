@@ -15,9 +15,9 @@ use wire::portable::{ExportHead, ExportLine, ExportQuery, ImportedData, MemoryLi
 use wire::{ErrorCode, Invalid};
 
 use crate::body::{Arrived, UrlQuery, arrive, parsed};
+use crate::describe::{Errors, described};
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
-use crate::openapi::{Errors, described};
 
 const JSON_LINES: &str = "application/jsonl";
 

@@ -12,10 +12,10 @@ use wire::{
 };
 
 use crate::body::{IdQuery, JsonBody};
+use crate::describe::described;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
 use crate::lookup;
-use crate::openapi::described;
 use crate::present;
 use crate::state::Gateway;
 

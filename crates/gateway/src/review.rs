@@ -8,8 +8,8 @@ use wire::review::{Belief as BeliefWord, Verdict as VerdictWord};
 use wire::{AnswerData, AnswerRequest, ApiId, BelievedItem, ReviewData, ReviewRequest};
 
 use crate::body::JsonBody;
+use crate::describe::described;
 use crate::frame::{Answer, Visit};
-use crate::openapi::described;
 
 /// Show what is believed of a user
 ///

@@ -12,8 +12,8 @@ use wire::ErrorCode;
 use crate::failure::Failure;
 use crate::state::Gateway;
 use crate::{
-    add, agents, cache, contexts, edit, forget, frame, guard, history, knowledge, mem0, owners, page,
-    portable, recall, review, runs, skills, survey, system, tasks, upkeep, v1,
+    add, agents, cache, contexts, edit, forget, frame, guard, history, knowledge, mem0, openapi, owners,
+    page, portable, recall, review, runs, skills, survey, system, tasks, upkeep, v1,
 };
 
 /// Both versions are the same.
@@ -134,7 +134,7 @@ impl Gateway {
             .route("/health/live", get(system::health_live))
             .route("/health/ready", get(system::health_ready))
             .route("/metrics", get(system::metrics))
-            .route("/openapi.json", get(system::openapi))
+            .route("/openapi.json", get(openapi::show))
             .route("/v1/chat/completions", post(v1::chat).fallback(v1::other))
             .route("/v1/messages", post(v1::messages).fallback(v1::other))
             .route("/v1/responses", post(v1::responses).fallback(v1::other))

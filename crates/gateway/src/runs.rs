@@ -17,9 +17,9 @@ use wire::runs::{
 };
 
 use crate::body::{JsonBody, UrlQuery};
+use crate::describe::{Errors, described};
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
-use crate::openapi::{Errors, described};
 use crate::state::Gateway;
 
 /// List background runs

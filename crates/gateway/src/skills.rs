@@ -7,10 +7,10 @@ use model::{DocKind, EntryId, EntryKind, SkillStatus};
 use wire::{OneQuery, SkillItem};
 
 use crate::body::IdQuery;
+use crate::describe::described;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
 use crate::lookup;
-use crate::openapi::described;
 
 /// Approve a skill
 ///

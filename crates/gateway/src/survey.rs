@@ -15,11 +15,11 @@ use wire::{
 };
 
 use crate::body::{IdQuery, JsonBody};
+use crate::describe::described;
 use crate::failure::Failure;
 use crate::forget::target;
 use crate::frame::{Answer, Visit};
 use crate::lookup;
-use crate::openapi::described;
 use crate::recall::named_in_path;
 
 /// How a month begins a date.

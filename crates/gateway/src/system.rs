@@ -1,6 +1,6 @@
-//! Health, metrics and the description of the API.
+//! Health and metrics.
 //!
-//! Owns: the answers to probes. Never: an envelope on success; the machines that read these four know no other shape.
+//! Owns: the answers to probes. Never: an envelope on success; the machines that read these know no other shape.
 
 use axum::Json;
 use axum::extract::State;
@@ -12,10 +12,10 @@ use ports::IndexHealth;
 use wire::HealthData;
 use wire::health::{HealthStatus, Probe};
 
+use crate::describe::Errors;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
 use crate::health;
-use crate::openapi::{self, Errors};
 use crate::state::Gateway;
 
 /// System status
@@ -129,9 +129,4 @@ fn plain(text: &str) -> String {
         plain.push('\n');
     }
     plain
-}
-
-/// This document.
-pub(crate) async fn openapi() -> Response {
-    ([(CONTENT_TYPE, "application/json")], openapi::text()).into_response()
 }

@@ -8,8 +8,8 @@ use wire::tasks::{ScopeQuery, TaskCounts, TaskStatus};
 use wire::{StatsQuery, TaskItem, TaskPageData, TaskStatsData, TasksQuery};
 
 use crate::body::{IdQuery, UrlQuery};
+use crate::describe::described;
 use crate::frame::{Answer, Visit};
-use crate::openapi::described;
 use crate::present;
 
 /// Kinds of jobs that requests queue.

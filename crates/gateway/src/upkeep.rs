@@ -7,9 +7,9 @@ use memory::{Engine, EngineError, Synced};
 use text::chain;
 use wire::SyncedData;
 
+use crate::describe::described;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
-use crate::openapi::described;
 
 /// Update the index with changes of the Markdown files
 ///

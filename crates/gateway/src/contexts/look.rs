@@ -15,8 +15,8 @@ use wire::conversation::{
 
 use super::{at, steps, value};
 use crate::body::UrlQuery;
+use crate::describe::described;
 use crate::frame::{Answer, Visit};
-use crate::openapi::described;
 
 /// Show the figures
 ///
