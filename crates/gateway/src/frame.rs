@@ -19,12 +19,12 @@ use model::Scope;
 use wire::tasks::ScopeQuery;
 use wire::{Envelope, ErrorEnvelope, ErrorInfo};
 
+use crate::access::AccessTable;
+use crate::browser;
+use crate::dialect::Dialect;
 use crate::failure::Failure;
 use crate::guard::{self, Caller};
-use crate::mem0;
-use crate::page;
 use crate::state::Gateway;
-use crate::v1;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Ours, where a model server has given the answer its own.
@@ -83,7 +83,11 @@ impl<S: Sync> FromRequestParts<S> for Visit {
 }
 
 /// The frame.
-pub(crate) async fn frame(State(gateway): State<Gateway>, mut request: Request, next: Next) -> Response {
+pub(crate) async fn frame(
+    State((gateway, access)): State<(Gateway, AccessTable)>,
+    mut request: Request,
+    next: Next,
+) -> Response {
     let started = gateway.clock.elapsed();
     let client_id = request_id(request.headers());
     let id_is_ours = client_id.is_none();
@@ -91,12 +95,12 @@ pub(crate) async fn frame(State(gateway): State<Gateway>, mut request: Request, 
     let path = request.uri().path().to_owned();
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().cloned();
-    let caller = page::admit(&mut request)
+    let caller = browser::admit(&mut request)
         .and_then(|()| guard::once(request.headers(), &gateway.settings.user_headers))
-        .and_then(|()| guard::identify(&gateway.settings.auth, request.uri(), request.headers()));
+        .and_then(|()| guard::identify(&gateway.settings.auth, access, request.uri(), request.headers()));
     let caller = caller.and_then(|caller| {
         if let Some(route) = &route {
-            caller.needs(guard::roles::needed(&method, route.as_str()))?;
+            caller.needs(access.role(&method, route.as_str()))?;
         }
         Ok(caller)
     });
@@ -114,7 +118,7 @@ pub(crate) async fn frame(State(gateway): State<Gateway>, mut request: Request, 
                 .await
                 .unwrap_or_else(|panic| Failure::internal(words(&*panic)).into_response())
         }
-        Err(failure) => page::to_sign_in(&request, &failure).unwrap_or_else(|| failure.into_response()),
+        Err(failure) => browser::to_sign_in(&request, &failure).unwrap_or_else(|| failure.into_response()),
     };
     let mut response = wrap(response, &gateway, &request_id, &path);
     if let Ok(value) = HeaderValue::from_str(&request_id) {
@@ -152,11 +156,8 @@ fn wrap(mut response: Response, gateway: &Gateway, request_id: &str, path: &str)
     }
     let passing = failure.is_passing();
     let status = failure.status();
-    let mut wrapped = if mem0::has_dialect(path) {
-        let error = mem0::error(failure.code, &failure.message);
-        (status, Json(error)).into_response()
-    } else if v1::has_dialect(path) {
-        let error = v1::error(path, status.as_u16(), failure.code, &failure.message);
+    let own = Dialect::of(path).error(path, status.as_u16(), failure.code, &failure.message);
+    let mut wrapped = if let Some(error) = own {
         (status, Json(error)).into_response()
     } else {
         let error = ErrorInfo {

@@ -1,9 +1,7 @@
 //! Authentication and permissions.
 //!
-//! Owns: bearer tokens, the borders between tenants and between users, protection against foreign web pages; [`roles`] has what
-//! each request needs. Never: the requests themselves.
-
-pub(crate) mod roles;
+//! Owns: bearer tokens, the borders between tenants and between users, protection against foreign web pages ([`access`](crate::access) has what
+//! each route needs). Never: the requests themselves.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -17,23 +15,17 @@ use wire::ErrorCode;
 use wire::add::AddParts;
 use wire::forget::IdsParts;
 
+use crate::access::{AccessTable, LIVE};
+use crate::dialect::is_open;
 use crate::failure::Failure;
-use crate::mem0;
-use crate::page;
-use crate::routes::{self, AGENTS, Access, VERSIONS};
 use crate::settings::{Auth, TokenRole};
 
-/// Answers without a token: it shows only that the process runs.
-pub(crate) const OPEN_PATH: &str = "/health/live";
 /// Header in which some clients, such as the Anthropic SDKs, send a token instead of `Authorization`.
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 /// Beginning of the headers that only this server reads.
 pub(crate) const OURS: &str = "x-quipu-";
 /// Headers that can hold a token.
 pub(crate) const CARRIERS: [HeaderName; 2] = [AUTHORIZATION, API_KEY];
-
-/// What a user's token can use beside the routes for it: each memory by its id.
-const ONE_MEMORY: &str = "/memories/";
 
 /// Headers of an answer that a web page can read.
 const EXPOSED: [HeaderName; 6] = [
@@ -179,26 +171,6 @@ impl Caller {
         self.user.as_ref().map_or(Ok(()), |user| Err(not_theirs(user)))
     }
 
-    /// Checks that a request has access to a path.
-    fn enter_path(&self, path: &str) -> Result<(), Failure> {
-        let Some(user) = &self.user else {
-            return Ok(());
-        };
-        let route = VERSIONS.iter().find_map(|version| path.strip_prefix(version));
-        let is_theirs = |route: &str| routes::allows(route, Access::Own) || route.starts_with(ONE_MEMORY);
-        // The door of agents asks each route with the same token.
-        if path.starts_with("/v1/")
-            || mem0::has_dialect(path)
-            || path.trim_end_matches('/') == AGENTS
-            || page::is_its(path)
-            || route.is_some_and(is_theirs)
-        {
-            Ok(())
-        } else {
-            Err(not_theirs(user))
-        }
-    }
-
     /// Whether a token opened the door.
     pub(crate) fn has_token(&self) -> bool {
         self.carrier.is_some()
@@ -249,14 +221,19 @@ pub(crate) fn once(headers: &HeaderMap, user_headers: &[String]) -> Result<(), F
 }
 
 /// Identifies the caller.
-pub(crate) fn identify(auth: &Auth, uri: &Uri, headers: &HeaderMap) -> Result<Caller, Failure> {
-    if uri.path() == OPEN_PATH {
+pub(crate) fn identify(
+    auth: &Auth,
+    access: AccessTable,
+    uri: &Uri,
+    headers: &HeaderMap,
+) -> Result<Caller, Failure> {
+    if uri.path() == LIVE {
         return Ok(Caller::default());
     }
     let Some(tokens) = auth.known() else {
         return from_this_machine(uri, headers).map(|()| Caller::default());
     };
-    if page::is_open(uri.path()) {
+    if is_open(uri.path()) {
         return Ok(Caller::default());
     }
     let key = || Some((API_KEY, text(headers, &API_KEY)?.trim()));
@@ -294,8 +271,10 @@ pub(crate) fn identify(auth: &Auth, uri: &Uri, headers: &HeaderMap) -> Result<Ca
         person: token.person,
         carrier: Some(carrier.clone()),
     };
-    caller.enter_path(uri.path())?;
-    Ok(caller)
+    match &caller.user {
+        Some(user) if !access.is_for_users(uri.path()) => Err(not_theirs(user)),
+        _ => Ok(caller),
+    }
 }
 
 /// Whether a session is one of those that are a user's own: `USER/…`.

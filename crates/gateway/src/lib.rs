@@ -3,22 +3,27 @@
 //! Owns: routes, permissions, envelopes, status codes, limits of requests and connections. Never: a use case
 //! (`engine`), the JSON types (`wire`), or the meaning of a filter (`model`).
 //!
-//! Reading order: [`settings`], then the way of one request: [`serve`] (connections), [`frame`] (id, log, metrics,
-//! errors into envelopes), [`guard`] (who asks), [`routes`], [`body`] (JSON in), [`unpack`] (a compressed one), [`writes`] (what a client that hangs up
-//! does not end), a handler of [`add`], [`recall`], [`forget`], [`edit`] with [`profile`], [`portable`], [`tasks`], [`upkeep`], [`owners`], [`cache`], [`history`], [`knowledge`] with
-//! [`upload`] (a form in), [`system`], [`reference`] (the API as a page), [`v1`] (the models' own routes), [`mem0`] (mem0's), [`page`] or [`agents`] (other crates' doors), and [`present`] (the engine's answer as wire types). [`client`] is the
-//! other end: it asks a gateway, near or far, and [`form`] is what it uploads.
+//! Reading order, from below: [`settings`], [`failure`], [`state`] (what all requests share: [`budget`], [`writes`], [`metrics`], [`deletions`]), [`dialect`]
+//! and [`access`] (which clients a path is for, and what it needs). Then the way of one request: [`serve`] (connections), [`frame`] (id, log, metrics,
+//! errors into envelopes) with [`guard`] (who asks) and [`browser`], [`body`] (JSON in), [`unpack`] (a compressed one), [`describe`], and a handler of [`add`],
+//! [`recall`], [`forget`], [`survey`], [`review`], [`skills`], [`edit`] with [`profile`], [`portable`], [`tasks`], [`runs`], [`upkeep`], [`owners`], [`cache`], [`history`], [`knowledge`]
+//! with [`upload`] (a form in), [`contexts`], [`system`] with [`health`], [`v1`] (the models' own routes) with [`asker`], [`mem0`] (mem0's), [`page`] or [`agents`] (other crates'
+//! doors); [`lookup`] finds the memory of an id, [`present`] makes the engine's answers wire types. Above them: [`routes`], [`openapi`], [`router`]. [`client`] is the other end: it asks a
+//! gateway, near or far, and [`form`] is what it uploads. A handler imports nothing that lists handlers.
 
+mod access;
 mod add;
 mod agents;
 mod asker;
 mod body;
+mod browser;
 mod budget;
 mod cache;
 mod client;
 mod contexts;
 mod deletions;
 mod describe;
+mod dialect;
 mod edit;
 mod failure;
 mod forget;
@@ -39,6 +44,7 @@ mod present;
 mod profile;
 mod recall;
 mod review;
+mod router;
 mod routes;
 mod runs;
 mod serve;
@@ -55,10 +61,11 @@ mod v1;
 mod writes;
 
 pub use asker::Asker;
+pub use browser::cookie;
 pub use client::{Arriving, AskError, Client, ClientReply};
 pub use form::Form;
 pub use openapi::openapi_json;
-pub use page::{Visitor, cookie};
+pub use page::Visitor;
 pub use proxy::{NOTE, defused, wrapped};
 pub use serve::ServeError;
 pub use settings::{Auth, GatewaySettings, IssuedTokens, Secret, Token, TokenRole};

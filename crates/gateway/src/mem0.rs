@@ -1,6 +1,6 @@
 //! mem0's hosted REST API, for its clients: the same engine calls as the memory API, under mem0's paths and names.
 //!
-//! Owns: its paths, its form of errors, and what a memory is for it: a fact, or the messages of an episode without facts. Never: how
+//! Owns: its routes, and what a memory is for it: a fact, or the messages of an episode without facts. Never: how
 //! memory is written, found or deleted (the engine), a path of mem0's older clients, or a place in the OpenAPI document: the dialect is mem0's.
 //!
 //! Reading order: [`add`], [`filters`] (whose memories a request concerns), [`memories`] (reading them), [`change`].
@@ -14,7 +14,6 @@ use axum::extract::Request;
 use axum::routing::{delete, get, post};
 use axum::{Json, Router};
 use model::{Name, Owner, OwnerKind, Scope};
-use serde::Serialize;
 use serde_json::{Value, json};
 use wire::{ErrorCode, Invalid};
 
@@ -22,31 +21,10 @@ use crate::failure::Failure;
 use crate::frame::Visit;
 use crate::state::Gateway;
 
-/// The first step of mem0's paths, behind `/v1/`, `/v2/` or `/v3/`.
-const STEPS: [&str; 10] = [
-    "ping", "memories", "batch", "entities", "event", "events", "exports", "summary", "feedback", "profiles",
-];
-/// mem0's paths that stand beside those of the memory API.
-const ACCOUNT: [&str; 2] = ["/api/v1/webhooks/", "/api/v1/orgs/"];
 /// Before the name of an agent whose memories belong to no user: they must not become those of a user of that name.
 const AGENT: &str = "agent+";
 /// After the owner: the session of messages that name no run.
 const NO_RUN: &str = "/mem0";
-
-/// Whether the clients of a path are mem0's.
-pub(crate) fn has_dialect(path: &str) -> bool {
-    let step = ["/v1/", "/v2/", "/v3/"]
-        .iter()
-        .find_map(|version| path.strip_prefix(version));
-    step.and_then(|rest| rest.split('/').next())
-        .is_some_and(|step| STEPS.contains(&step))
-        || ACCOUNT.iter().any(|account| path.starts_with(account))
-}
-
-/// An error in the form that mem0's clients read.
-pub(crate) fn error(code: impl Serialize, message: &str) -> Value {
-    json!({"detail": message, "code": code})
-}
 
 /// The paths that mem0's clients of today need to add, search, list, read, change and delete memories.
 pub(crate) fn routes() -> Router<Gateway> {

@@ -1,51 +1,26 @@
-//! The table of routes.
+//! The table of the memory API's routes.
 //!
-//! Owns: paths and methods, the same under both versions. Never: what a route does.
+//! Owns: paths, methods and access, the same under both versions. Never: what a route does.
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, Request};
-use axum::middleware::{from_fn, from_fn_with_state};
-use axum::routing::{MethodRouter, any, get, head, post};
+use axum::routing::MethodRouter;
 use utoipa::OpenApi;
-use wire::ErrorCode;
 
-use crate::failure::Failure;
+use crate::access::{Access, AccessTable};
 use crate::state::Gateway;
 use crate::{
-    add, agents, cache, contexts, edit, forget, frame, guard, history, knowledge, mem0, openapi, owners,
-    page, portable, recall, review, runs, skills, survey, system, tasks, upkeep, v1,
+    add, cache, contexts, edit, forget, history, knowledge, owners, portable, recall, review, runs, skills,
+    survey, tasks, upkeep,
 };
-
-/// Both versions are the same.
-pub(crate) const VERSIONS: [&str; 2] = ["/api/v1", "/api/v2"];
-/// The door of agents.
-pub(crate) const AGENTS: &str = "/mcp";
-/// The same, as some clients write it.
-const AGENTS_SLASH: &str = "/mcp/";
-
-/// Who may use a route, where its method does not say it: a GET reads, any other method writes, for everybody in the tenant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Access {
-    /// A user's token too: the route concerns that user's memory only.
-    Own,
-    /// A request with a body that changes nothing.
-    Read,
-    /// It concerns all users; or ids, dates and words of others come as the request has them.
-    Admin,
-}
-
-/// Whether the table gives a route, without its version, this access.
-pub(crate) fn allows(route: &str, access: Access) -> bool {
-    let mut rows = ACCESS.iter();
-    rows.any(|(path, of)| *path == route && of.contains(&access))
-}
 
 /// Routes with a version before their path, for the router, the guard and the description of the API.
 macro_rules! versioned {
     ($($path:literal $([$($access:ident),+])? => $($method:ident($($handler:tt)+)),+;)+) => {
-        const ACCESS: &[(&str, &[Access])] = &[$(($path, &[$($(Access::$access),+)?])),+];
+        /// Who may use which route.
+        pub(crate) const ACCESS: AccessTable = AccessTable(&[$(($path, &[$($(Access::$access),+)?])),+]);
 
-        fn versioned(version: &str) -> Router<Gateway> {
+        /// The routes under a version.
+        pub(crate) fn versioned(version: &str) -> Router<Gateway> {
             let path = |path: &str| format!("{version}{path}");
             Router::new()$(.route(&path($path), MethodRouter::new()$(.$method($($handler)+))+))+
         }
@@ -124,57 +99,4 @@ versioned! {
     "/knowledge/topics/{topic_id}" => get(knowledge::one_topic);
     "/knowledge/search" [Read] => post(knowledge::search_documents);
     "/knowledge/categories" => get(knowledge::list_categories);
-}
-
-impl Gateway {
-    /// Every route, with everything around them.
-    pub fn router(&self) -> Router {
-        let mut router = Router::new()
-            .route("/health", get(system::health))
-            .route("/health/live", get(system::health_live))
-            .route("/health/ready", get(system::health_ready))
-            .route("/metrics", get(system::metrics))
-            .route("/openapi.json", get(openapi::show))
-            .route("/v1/chat/completions", post(v1::chat).fallback(v1::other))
-            .route("/v1/messages", post(v1::messages).fallback(v1::other))
-            .route("/v1/responses", post(v1::responses).fallback(v1::other))
-            .route("/v1/{*path}", any(v1::other))
-            .merge(mem0::routes());
-        for version in VERSIONS {
-            router = router.merge(versioned(version));
-        }
-        if let Some(door) = &self.agents {
-            let door = door.clone().layer(from_fn(agents::known));
-            router = router
-                .route_service(AGENTS, door.clone())
-                .route_service(AGENTS_SLASH, door);
-        }
-        router = match &self.page {
-            Some(page) => router.merge(page::routes(self, page)),
-            // Some clients look first whether anybody is there.
-            None => router.route("/", head(system::health_live).fallback(no_route)),
-        };
-        router
-            .fallback(no_route)
-            .method_not_allowed_fallback(no_method)
-            .layer(DefaultBodyLimit::max(self.settings.body_bytes_max))
-            .layer(from_fn_with_state(self.clone(), frame::frame))
-            .layer(guard::pages(&self.settings.auth))
-            .with_state(self.clone())
-    }
-}
-
-async fn no_route(request: Request) -> Failure {
-    if mem0::has_dialect(request.uri().path()) {
-        return mem0::not_here(request).await;
-    }
-    Failure::not_found("route", request.uri().path())
-}
-
-async fn no_method(request: Request) -> Failure {
-    let message = format!(
-        "this route does not allow {}: see the header `Allow`",
-        request.method()
-    );
-    Failure::new(ErrorCode::MethodNotAllowed, message)
 }

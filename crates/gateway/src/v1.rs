@@ -1,6 +1,6 @@
 //! The models' own routes, for clients that only change their base URL.
 //!
-//! Owns: headers in both directions, the switches of a request, errors in the client's dialect; a conversation's body is unpacked.
+//! Owns: headers in both directions, the switches of a request, a conversation's body is unpacked.
 //! Never: a body's meaning (`proxy`), a byte of any other body or of an answer.
 
 use axum::Json;
@@ -13,13 +13,12 @@ use axum::http::header::{
 use axum::response::{IntoResponse, Response};
 use model::SessionId;
 use proxy::{MemoryUse, ProxyAnswer, Refusal, Speech};
-use serde::Serialize;
-use serde_json::{Value, json};
 use wire::ErrorCode;
 
 use crate::asker::{Asker, asker, invalid, lossy, named, text};
 use crate::body::{Arrived, arrive};
 use crate::budget::Hold;
+use crate::dialect::{Dialect, model_error};
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
 use crate::guard::{Caller, OURS};
@@ -74,7 +73,7 @@ pub(crate) async fn other(visit: Visit, request: Request) -> Answer {
         return Ok(no_upgrade(path));
     }
     // mem0's clients end every path with a slash, those of models none.
-    if path.ends_with('/') && mem0::has_dialect(path) {
+    if path.ends_with('/') && Dialect::of(path) == Dialect::Mem0 {
         return Err(mem0::not_here(request).await);
     }
     if leaves(path) {
@@ -117,7 +116,7 @@ fn leaves(path: &str) -> bool {
 fn no_upgrade(path: &str) -> Response {
     let message = "WebSocket is not supported: use HTTP, with `stream` for events";
     let status = StatusCode::UPGRADE_REQUIRED;
-    let error = error(path, status.as_u16(), "upgrade_required", message);
+    let error = model_error(path, status.as_u16(), "upgrade_required", message);
     let mut response = (status, Json(error)).into_response();
     response
         .headers_mut()
@@ -231,7 +230,7 @@ fn streamed(answer: ProxyAnswer) -> Response {
 
 /// A refusal in the error format of the client's dialect.
 fn refused(refusal: &Refusal, path: &str) -> Response {
-    let error = error(path, refusal.status, refusal.code, &refusal.message);
+    let error = model_error(path, refusal.status, refusal.code, &refusal.message);
     let status = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::BAD_GATEWAY);
     let mut response = (status, Json(error)).into_response();
     if let Some(seconds) = refusal.retry_after_seconds {
@@ -239,30 +238,6 @@ fn refused(refusal: &Refusal, path: &str) -> Response {
         headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
     }
     response
-}
-
-/// Whether the clients of a path read errors in a dialect of models.
-pub(crate) fn has_dialect(path: &str) -> bool {
-    path.starts_with("/v1/")
-}
-
-/// An error in the dialect of a path: Anthropic's or OpenAI's.
-pub(crate) fn error(path: &str, status: u16, code: impl Serialize, message: &str) -> Value {
-    let kind = match status {
-        401 => "authentication_error",
-        403 => "permission_error",
-        404 => "not_found_error",
-        413 => "request_too_large",
-        429 => "rate_limit_error",
-        503 => "overloaded_error",
-        400..500 => "invalid_request_error",
-        _ => "api_error",
-    };
-    if path.starts_with("/v1/messages") {
-        json!({"type": "error", "error": {"type": kind, "message": message, "code": code}})
-    } else {
-        json!({"error": {"message": message, "type": kind, "param": null, "code": code}})
-    }
 }
 
 #[cfg(test)]

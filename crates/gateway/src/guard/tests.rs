@@ -5,6 +5,7 @@ use axum::http::header::HeaderName;
 use model::Name;
 
 use super::*;
+use crate::routes::ACCESS;
 use crate::settings::{Secret, Token, TokenRole};
 
 fn scope(app: &str) -> Scope {
@@ -29,7 +30,7 @@ fn headers(pairs: &[(&str, &str)]) -> HeaderMap {
 
 fn ask(auth: &Auth, path: &str, pairs: &[(&str, &str)]) -> Result<Caller, ErrorCode> {
     let uri = path.parse().expect("a path");
-    identify(auth, &uri, &headers(pairs)).map_err(|failure| failure.code)
+    identify(auth, ACCESS, &uri, &headers(pairs)).map_err(|failure| failure.code)
 }
 
 fn with_tokens() -> Auth {
