@@ -14,7 +14,7 @@ use wire::message::{ContentItem, ContentType, MessageRole};
 use wire::{AddRequest, Invalid, MessageContent, MessageItem};
 
 use super::memories::Ids;
-use super::{agents_own, name, no_run, refuse_app};
+use super::names::{agents_own, name, no_run, refuse_app};
 use crate::add::Repeat;
 use crate::body::JsonBody;
 use crate::frame::{Answer, Visit};

@@ -11,7 +11,7 @@ use serde_json::json;
 use wire::{Invalid, scope};
 
 use super::memories::{Ids, MemoryItem, episode_of, named};
-use super::{agents_own, name, refuse_app};
+use super::names::{agents_own, name, refuse_app};
 use crate::body::{JsonBody, PathId, UrlQuery};
 use crate::forget::forget;
 use crate::frame::{Answer, Visit};

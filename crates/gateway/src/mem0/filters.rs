@@ -9,7 +9,7 @@ use model::{Comparison, EntryKind, Field, Filter, Name, Owner, Scope, Value, Zon
 use serde_json::{Map, Value as Json, json};
 use wire::Invalid;
 
-use super::{agent_of, agents_own, everyone, name, no_run, refuse_app};
+use super::names::{agent_of, agents_own, everyone, name, no_run, refuse_app};
 use crate::failure::Failure;
 use crate::frame::Visit;
 use crate::state::Gateway;

@@ -14,7 +14,7 @@ use wire::forget::IdsParts;
 use wire::{ApiId, Invalid, OneQuery};
 
 use super::filters::wanted;
-use super::{agent_of, no_run};
+use super::names::{agent_of, no_run};
 use crate::body::{JsonBody, PathId, UrlQuery};
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};

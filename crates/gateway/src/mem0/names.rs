@@ -1,0 +1,60 @@
+//! mem0's names of owners.
+//!
+//! Owns: which owner and which session here have the memories of a user, an agent or a run there. Never: a request.
+
+use model::{Name, Owner, OwnerKind, Scope};
+use wire::Invalid;
+
+use crate::failure::Failure;
+use crate::frame::Visit;
+
+/// Before the name of an agent whose memories belong to no user: they must not become those of a user of that name.
+const AGENT: &str = "agent+";
+/// After the owner: the session of messages that name no run.
+const NO_RUN: &str = "/mem0";
+
+/// A name that mem0 lets a client choose more freely.
+pub(super) fn name(field: &str, text: &str) -> Result<Name, Invalid> {
+    Name::parse(text).map_err(|error| Invalid::at(field, error))
+}
+
+/// The owner of the memories of an agent that belong to no user.
+pub(super) fn agents_own(agent: &Name) -> Result<Owner, Invalid> {
+    name("agent_id", &format!("{AGENT}{agent}")).map(Owner::user)
+}
+
+/// The agent whose memories an owner has, if these belong to no user.
+pub(super) fn agent_of(owner: &Owner) -> Option<&str> {
+    owner.id.as_str().strip_prefix(AGENT)
+}
+
+/// The session of messages that name no run.
+pub(super) fn no_run(owner: &Owner) -> String {
+    format!("{}{NO_RUN}", owner.id)
+}
+
+/// mem0's `app_id` chooses nothing here: the token says which tenant a request concerns.
+pub(super) fn refuse_app(app_id: Option<&str>, home: &Scope) -> Result<(), Invalid> {
+    match app_id {
+        Some(app) if app != "*" && app != home.app.as_str() => Err(Invalid::at(
+            "app_id",
+            format!(
+                "this token works in the app `{}`: leave `app_id` out, or use a token of that app",
+                home.app
+            ),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// All users of a tenant whose memories a caller can see, agents with memories of their own among them.
+pub(super) async fn everyone(visit: &Visit) -> Result<Vec<Owner>, Failure> {
+    if let Some(user) = visit.caller.as_user(None)? {
+        return Ok(vec![Owner::user(user)]);
+    }
+    let owners = visit.gateway.engine.owners().await?.into_iter();
+    Ok(owners
+        .filter(|(of, owner)| *of == visit.caller.home && owner.kind == OwnerKind::User)
+        .map(|(_, owner)| owner)
+        .collect())
+}
