@@ -17,7 +17,7 @@ use anyhow::{Context, bail};
 
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
-  tidy               check layers, caps, public items, links, the map, the rules, and all that hygiene checks
+  tidy               check layers, loops, caps, public items, links, the map, the rules, and all that hygiene checks
   tidy --figures     print code lines of each crate and the type names that several types share
   hygiene [FILE...]  check files, or the whole tree, for stray white space, merge markers, large data and keys
   rules              write the table of rules in AGENTS.md

@@ -1,4 +1,4 @@
-//! The house rules that a machine can check: layers, owners, caps, users of public items, module comments, links, the
+//! The house rules that a machine can check: layers, loops, owners, caps, users of public items, module comments, links, the
 //! map, runbooks, rule files, leftovers.
 //!
 //! Owns: reading the tree and naming what is wrong. Never: changing a file.
@@ -8,6 +8,7 @@ mod figures;
 mod functions;
 mod layers;
 mod links;
+mod loops;
 mod makefile;
 mod manifests;
 mod runbook;
@@ -59,7 +60,10 @@ pub(crate) fn check(root: &Path) -> anyhow::Result<Vec<String>> {
     problems.extend(runbook::check(&files));
     let sources = rust::sources(&files);
     problems.extend(figures::figures(&files, &sources).check(&metadata));
-    problems.extend(ceiling::check(&metadata, &ceiling::history(root)?));
+    let earlier = ceiling::history(root)?;
+    problems.extend(ceiling::check(&metadata, &earlier));
+    problems.extend(loops::check(&metadata, &sources));
+    problems.extend(loops::check_history(&metadata, &earlier));
     problems.extend(over(&metadata, users::check(&metadata, &sources)));
     Ok(problems)
 }

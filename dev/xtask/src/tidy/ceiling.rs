@@ -9,6 +9,7 @@ use toml::Table;
 
 use super::figures::LINES_MAX;
 use super::layers;
+use super::loops::LOOPS_MAX;
 
 const MEASURE_KEY: &str = "product_code_lines_measure";
 /// What a line is: 1 was code alone, 2 adds ten words of an included text. Ceilings of two measures say nothing about each other.
@@ -21,9 +22,9 @@ pub(crate) struct Earlier {
     pub(crate) manifest: String,
 }
 
-/// The root manifest in each commit that touched the ceiling, as far as a clone knows them; HEAD is the first.
+/// The root manifest in each commit that touched a limit that may only fall, as far as a clone knows them; HEAD is the first.
 pub(crate) fn history(root: &Path) -> anyhow::Result<Vec<Earlier>> {
-    let search = format!("-G{}", LINES_MAX.trim_end_matches("_max"));
+    let search = format!("-G{}|{LOOPS_MAX}", LINES_MAX.trim_end_matches("_max"));
     let touched = [
         "log",
         "--full-history",

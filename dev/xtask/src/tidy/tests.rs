@@ -4,6 +4,7 @@ mod ceiling;
 mod edges;
 mod figures;
 mod links;
+mod loops;
 mod runbook;
 mod users;
 
