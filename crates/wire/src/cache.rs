@@ -2,31 +2,21 @@
 //!
 //! Owns: its JSON form. Never: measuring.
 
+use macro_rules_attribute::apply;
 use std::collections::BTreeMap;
 
-use model::Scope;
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
-use crate::{Invalid, scope};
+use crate::fields::query;
 
 /// Conversation and tenant of a request for measurements.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
+#[apply(query!)]
+#[derive(Default)]
 pub struct CacheQuery {
     /// Id of the conversation, from the header `x-quipu-conversation`. Default: the newest conversations.
     pub conversation: Option<String>,
-    #[param(value_type = String, default = "default", required = false)]
-    pub app_id: Option<String>,
-    #[param(value_type = String, default = "default", required = false)]
-    pub project_id: Option<String>,
-}
-
-impl CacheQuery {
-    /// The tenant of the conversations.
-    pub fn scope(&self, home: &Scope) -> Result<Scope, Invalid> {
-        scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)
-    }
+    tenant: Query,
 }
 
 /// Sums by server, and the newest requests by conversation.

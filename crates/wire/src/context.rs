@@ -2,11 +2,12 @@
 //!
 //! Owns: its request, bounds and answer. Never: choosing memories.
 
+use macro_rules_attribute::apply;
 use model::{Owner, Scope, SessionId};
 use serde::{Deserialize, Serialize};
-use serde_with::skip_serializing_none;
 use utoipa::ToSchema;
 
+use crate::fields::body;
 use crate::{Invalid, scope};
 
 /// Default of `max_tokens`.
@@ -17,17 +18,12 @@ const TOKENS_MAX: u32 = 8_000;
 pub const KNOWN_IDS_MAX: usize = 1_000;
 
 /// A user's message to a model, or the beginning of a session. Unknown keys are refused.
-#[skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
+#[apply(body!)]
 pub struct ContextRequest {
     /// The user whose memory is searched.
     #[schema(min_length = 1)]
     pub user_id: String,
-    #[schema(value_type = String, required = false, default = "default")]
-    pub app_id: Option<String>,
-    #[schema(value_type = String, required = false, default = "default")]
-    pub project_id: Option<String>,
+    tenant: Body,
     /// The message in the user's words. Omitted at the beginning of a session: the text is then core memory and the subjects of
     /// the latest episodes.
     #[schema(value_type = String, required = false, min_length = 1)]
@@ -66,7 +62,7 @@ pub struct ContextParts {
 impl ContextRequest {
     /// Checks the request.
     pub fn parts(&self, home: &Scope) -> Result<ContextParts, Invalid> {
-        let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;
+        let scope = self.scope(home)?;
         let owner = scope::owner(Some(&self.user_id), None)?;
         if self.query.as_ref().is_some_and(|query| query.trim().is_empty()) {
             return Err(Invalid::at("query", "must not be empty"));

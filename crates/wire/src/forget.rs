@@ -2,33 +2,34 @@
 //!
 //! Owns: their requests, bounds and answers. Never: choosing which other memories go too.
 
+use macro_rules_attribute::apply;
 use std::collections::BTreeSet;
 
 use model::{Name, Owner, Scope, SessionKey};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
-use serde_with::skip_serializing_none;
 use utoipa::ToSchema;
 
+use crate::fields::body;
 use crate::get::MemoryType;
 use crate::{ApiId, Invalid, scope};
 
 /// Maximum number of ids in one request.
 pub const IDS_MAX: usize = 50;
 
+/// The problem of a change without a change.
+pub(crate) const NOTHING_TO_CHANGE: &str =
+    "name what to change: `subject`, `summary`, `episode` or `project_only`";
+
 /// Maximum number of ids that a deletion by words keeps.
 const KEPT_MAX: usize = 2_000;
 
 /// Deletes all memory of a session, of an owner, or of an owner in a session; or what an owner has with some words. Unknown
 /// keys are refused.
-#[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
+#[apply(body!)]
+#[derive(Default)]
 pub struct DeleteRequest {
-    #[schema(value_type = String, required = false, default = "default")]
-    pub app_id: Option<String>,
-    #[schema(value_type = String, required = false, default = "default")]
-    pub project_id: Option<String>,
+    tenant: Body,
     pub user_id: Option<String>,
     pub agent_id: Option<String>,
     pub session_id: Option<String>,
@@ -81,7 +82,7 @@ impl DeleteParts {
 impl DeleteRequest {
     /// Checks the request.
     pub fn parts(&self, home: &Scope) -> Result<DeleteParts, Invalid> {
-        let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;
+        let scope = self.scope(home)?;
         let owner = scope::maybe_owner(self.user_id.as_deref(), self.agent_id.as_deref())?;
         if let Some(words) = &self.words {
             return self.words(words, scope, owner).map(DeleteParts::Words);
@@ -186,14 +187,10 @@ pub struct LeftItem {
 }
 
 /// Deletes single memories, and memories without another source. Unknown keys are refused.
-#[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
+#[apply(body!)]
+#[derive(Default)]
 pub struct DeleteByIdsRequest {
-    #[schema(value_type = String, required = false, default = "default")]
-    pub app_id: Option<String>,
-    #[schema(value_type = String, required = false, default = "default")]
-    pub project_id: Option<String>,
+    tenant: Body,
     /// Accepted and ignored: an id contains the type of its memory.
     pub memory_type: Option<MemoryType>,
     /// The memories' ids; also accepted as `memory_ids`.
@@ -218,10 +215,22 @@ pub struct IdsParts {
     pub ids: Vec<ApiId>,
 }
 
+impl IdsParts {
+    /// The one memory that a field of a request names.
+    pub(crate) fn one(path: &str, id: &str, scope: Scope, owner: Option<Owner>) -> Result<Self, Invalid> {
+        let id = ApiId::parse(path, id, name_of(owner.as_ref()))?;
+        Ok(Self {
+            scope,
+            owner,
+            ids: vec![id],
+        })
+    }
+}
+
 impl DeleteByIdsRequest {
     /// Checks the request.
     pub fn parts(&self, home: &Scope) -> Result<IdsParts, Invalid> {
-        let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;
+        let scope = self.scope(home)?;
         let owner = scope::maybe_owner(self.user_id.as_deref(), self.agent_id.as_deref())?;
         if !(1..=IDS_MAX).contains(&self.ids.len()) {
             let count = self.ids.len();
@@ -269,14 +278,10 @@ pub struct DeleteByIdsData {
 }
 
 /// Changes the text of one memory; omitted fields stay as they are. Unknown keys are refused.
-#[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
+#[apply(body!)]
+#[derive(Default)]
 pub struct EditRequest {
-    #[schema(value_type = String, required = false, default = "default")]
-    pub app_id: Option<String>,
-    #[schema(value_type = String, required = false, default = "default")]
-    pub project_id: Option<String>,
+    tenant: Body,
     pub id: String,
     /// Owner of the memory; needed only for an id that a person wrote with `_ep_` or `_af_` in it.
     pub user_id: Option<String>,
@@ -293,32 +298,20 @@ pub struct EditRequest {
 impl EditRequest {
     /// Checks it; the one id of the answer is the memory to change.
     pub fn parts(&self, home: &Scope) -> Result<IdsParts, Invalid> {
-        let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;
+        let scope = self.scope(home)?;
         let owner = scope::maybe_owner(self.user_id.as_deref(), self.agent_id.as_deref())?;
-        let id = ApiId::parse("id", &self.id, name_of(owner.as_ref()))?;
+        let parts = IdsParts::one("id", &self.id, scope, owner)?;
         if self.changed().is_empty() {
-            return Err(Invalid::whole(
-                "name what to change: `subject`, `summary`, `episode` or `project_only`",
-            ));
+            return Err(Invalid::whole(NOTHING_TO_CHANGE));
         }
-        if self
-            .subject
-            .as_ref()
-            .is_some_and(|text| text.contains(['\n', '\r']))
-        {
-            return Err(Invalid::at("subject", "must be one line"));
-        }
+        one_line("subject", self.subject.as_deref())?;
         if self.episode.as_ref().is_some_and(|text| text.trim().is_empty()) {
             return Err(Invalid::at(
                 "episode",
                 "must not be empty: use `memory/delete_by_ids` to remove a memory",
             ));
         }
-        Ok(IdsParts {
-            scope,
-            owner,
-            ids: vec![id],
-        })
+        Ok(parts)
     }
 
     /// The fields that it changes.
@@ -342,6 +335,14 @@ pub struct EditData {
     pub id: String,
     /// The fields that were written.
     pub changed: Vec<String>,
+}
+
+/// Refuses a field of several lines.
+pub(crate) fn one_line(path: &str, text: Option<&str>) -> Result<(), Invalid> {
+    match text {
+        Some(text) if text.contains(['\n', '\r']) => Err(Invalid::at(path, "must be one line")),
+        _ => Ok(()),
+    }
 }
 
 fn name_of(owner: Option<&Owner>) -> Option<&Name> {

@@ -2,15 +2,16 @@
 //!
 //! Owns: its request, bounds and answer. Never: sorting.
 
+use macro_rules_attribute::apply;
 use model::{Filter, Owner, OwnerKind, Scope, Timestamp, Zone};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
-use serde_with::skip_serializing_none;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
 use crate::agent::{CaseItem, SkillItem};
+use crate::fields::{body, query};
 use crate::filter::{self, FilterNode};
-use crate::forget::{DeleteByIdsRequest, IdsParts};
+use crate::forget::IdsParts;
 use crate::items::{EpisodeItem, FactItem};
 use crate::profile::{ForesightItem, ProfileItem};
 use crate::search::When;
@@ -22,19 +23,15 @@ pub const PAGE_SIZE_MAX: usize = 100;
 pub const PAGE_MAX: usize = 1_000_000;
 
 /// A page of an owner's memories of one kind. Unknown keys are refused.
-#[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
+#[apply(body!)]
+#[derive(Default)]
 pub struct GetRequest {
     /// Owner of the memory: exactly one of `user_id` and `agent_id`.
     #[schema(min_length = 1)]
     pub user_id: Option<String>,
     #[schema(min_length = 1)]
     pub agent_id: Option<String>,
-    #[schema(value_type = String, required = false, default = "default")]
-    pub app_id: Option<String>,
-    #[schema(value_type = String, required = false, default = "default")]
-    pub project_id: Option<String>,
+    tenant: Body,
     #[serde(deserialize_with = "crate::json::word")]
     pub memory_type: MemoryType,
     #[serde(default = "crate::page::first", deserialize_with = "crate::json::integer")]
@@ -137,7 +134,7 @@ impl GetRequest {
 
     /// Checks the request.
     pub fn parts(&self, home: &Scope, zone: &Zone) -> Result<GetParts, Invalid> {
-        let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;
+        let scope = self.scope(home)?;
         let owner = scope::owner(self.user_id.as_deref(), self.agent_id.as_deref())?;
         if owner.kind != self.memory_type.owner_kind() {
             let (given, wanted) = match owner.kind {
@@ -177,13 +174,10 @@ pub(crate) fn between(path: &str, value: i64, max: usize) -> Result<usize, Inval
 }
 
 /// Owner and tenant of a single id.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
+#[apply(query!)]
+#[derive(Default)]
 pub struct OneQuery {
-    #[param(value_type = String, default = "default", required = false)]
-    pub app_id: Option<String>,
-    #[param(value_type = String, default = "default", required = false)]
-    pub project_id: Option<String>,
+    tenant: Query,
     /// Owner of the memory; needed only for an id that a person wrote with `_ep_` or `_af_` in it.
     pub user_id: Option<String>,
     pub agent_id: Option<String>,
@@ -192,20 +186,9 @@ pub struct OneQuery {
 impl OneQuery {
     /// Checks it together with the id; the one id of the answer is the memory.
     pub fn parts(&self, memory_id: &str, home: &Scope) -> Result<IdsParts, Invalid> {
-        let request = DeleteByIdsRequest {
-            app_id: self.app_id.clone(),
-            project_id: self.project_id.clone(),
-            ids: vec![memory_id.to_owned()],
-            user_id: self.user_id.clone(),
-            agent_id: self.agent_id.clone(),
-            ..DeleteByIdsRequest::default()
-        };
-        request
-            .parts(home)
-            .map_err(|invalid| match invalid.path.as_str() {
-                "ids.0" => Invalid::at("memory_id", invalid.problem),
-                _ => invalid,
-            })
+        let scope = self.scope(home)?;
+        let owner = scope::maybe_owner(self.user_id.as_deref(), self.agent_id.as_deref())?;
+        IdsParts::one("memory_id", memory_id, scope, owner)
     }
 }
 

@@ -2,10 +2,12 @@
 //!
 //! Owns: the JSON form, names and bounds of these routes. Never: multipart (the gateway reads it), topics.
 
+use macro_rules_attribute::apply;
 use model::{Scope, one_line};
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
+use crate::fields::query;
 use crate::get::{PAGE_MAX, PAGE_SIZE_MAX, between};
 use crate::{Invalid, SortOrder, scope};
 
@@ -119,13 +121,9 @@ pub enum DocumentSort {
 }
 
 /// Filter and page of a list of documents.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
+#[apply(query!)]
 pub struct DocumentsQuery {
-    #[param(value_type = String, default = "default", required = false)]
-    pub app_id: Option<String>,
-    #[param(value_type = String, default = "default", required = false)]
-    pub project_id: Option<String>,
+    tenant: Query,
     pub category_id: Option<String>,
     #[serde(default = "crate::page::first")]
     #[param(minimum = 1, default = 1, required = false)]
@@ -158,7 +156,7 @@ impl DocumentsQuery {
     /// Checks the request.
     pub fn parts(&self, home: &Scope) -> Result<DocumentsParts, Invalid> {
         Ok(DocumentsParts {
-            scope: scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?,
+            scope: self.scope(home)?,
             page: between("page", self.page, PAGE_MAX)?,
             page_size: between("page_size", self.page_size, PAGE_SIZE_MAX)?,
         })

@@ -4,7 +4,7 @@
 //! a clock.
 //!
 //! Reading order: [`json`] and [`invalid`] (how a body becomes a type, and the error when it does not), [`envelope`],
-//! [`scope`] (the tenant), [`message`], then one module for each family of routes: [`add`], [`search`], [`context`],
+//! [`scope`] (the tenant), [`fields`] (what several requests have), [`message`], then one module for each family of routes: [`add`], [`search`], [`context`],
 //! [`conversation`], [`get`], [`forget`], [`survey`], [`review`], [`portable`], [`update`], [`tasks`], [`upkeep`], [`health`], [`owners`], [`cache`], [`history`],
 //! [`knowledge`]. [`items`] and [`profile`] are the items of answers, [`profile_edit`] changes a profile, [`filter`] reads the filter language, [`api_id`]
 //! the ids.
@@ -16,6 +16,7 @@ pub mod cache;
 mod context;
 pub mod conversation;
 mod envelope;
+mod fields;
 pub mod filter;
 pub mod forget;
 pub mod get;

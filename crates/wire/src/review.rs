@@ -2,25 +2,21 @@
 //!
 //! Owns: these requests, their bounds and answers. Never: what an answer does.
 
+use macro_rules_attribute::apply;
 use model::{EntryId, Owner, Scope};
 use serde::{Deserialize, Serialize};
-use serde_with::skip_serializing_none;
 use utoipa::ToSchema;
 
+use crate::fields::body;
 use crate::get::PAGE_SIZE_MAX;
 use crate::{ApiId, Invalid, scope};
 
 /// A person whose statements to show. Unknown keys are refused.
-#[skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
+#[apply(body!)]
 pub struct ReviewRequest {
     #[schema(min_length = 1)]
     pub user_id: String,
-    #[schema(value_type = String, required = false, default = "default")]
-    pub app_id: Option<String>,
-    #[schema(value_type = String, required = false, default = "default")]
-    pub project_id: Option<String>,
+    tenant: Body,
     /// Statements to leave out at the beginning.
     #[serde(default)]
     #[schema(required = false)]
@@ -41,10 +37,7 @@ impl ReviewRequest {
         if !(1..=PAGE_SIZE_MAX).contains(&self.limit) {
             return Err(Invalid::at("limit", format!("must be 1 to {PAGE_SIZE_MAX}")));
         }
-        Ok((
-            scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?,
-            scope::owner(Some(&self.user_id), None)?,
-        ))
+        Ok((self.scope(home)?, scope::owner(Some(&self.user_id), None)?))
     }
 }
 
@@ -87,16 +80,11 @@ text::worded! {
 }
 
 /// A person's answer about one statement. Unknown keys are refused.
-#[skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
+#[apply(body!)]
 pub struct AnswerRequest {
     #[schema(min_length = 1)]
     pub user_id: String,
-    #[schema(value_type = String, required = false, default = "default")]
-    pub app_id: Option<String>,
-    #[schema(value_type = String, required = false, default = "default")]
-    pub project_id: Option<String>,
+    tenant: Body,
     /// The `id` of a statement of `memory/review`.
     pub id: String,
     #[serde(deserialize_with = "crate::json::word")]
@@ -119,7 +107,7 @@ text::worded! {
 impl AnswerRequest {
     /// Checks the ids; an error names the field.
     pub fn parts(&self, home: &Scope) -> Result<(Scope, Owner, EntryId), Invalid> {
-        let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;
+        let scope = self.scope(home)?;
         let owner = scope::owner(Some(&self.user_id), None)?;
         let id = ApiId::parse("id", &self.id, Some(&owner.id))?;
         Ok((scope, owner, id.entry))

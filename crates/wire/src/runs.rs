@@ -2,15 +2,17 @@
 //!
 //! Owns: their JSON form, and that of `ome/trigger` and `cascade/quiesce`. Never: running anything.
 
+use macro_rules_attribute::apply;
 use std::time::Duration;
 
 use model::Scope;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
+use crate::Invalid;
+use crate::fields::query;
 use crate::get::{PAGE_MAX, PAGE_SIZE_MAX, between};
-use crate::{Invalid, scope};
 
 /// Status of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -26,29 +28,19 @@ pub enum RunStatus {
 }
 
 /// Filter and page of a list of runs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
+#[apply(query!)]
 pub struct RunsQuery {
     pub strategy: Option<String>,
     pub status: Option<RunStatus>,
-    #[serde(default = "crate::page::first")]
-    #[param(minimum = 1, default = 1, required = false)]
-    pub page: i64,
-    /// 1 to 100; more is read as 100.
-    #[serde(default = "crate::page::size")]
-    #[param(minimum = 1, default = 20, required = false)]
-    pub page_size: i64,
-    #[param(value_type = String, default = "default", required = false)]
-    pub app_id: Option<String>,
-    #[param(value_type = String, default = "default", required = false)]
-    pub project_id: Option<String>,
+    pages: Query,
+    tenant: Query,
 }
 
 impl RunsQuery {
     /// The tenant, the page and its size.
     pub fn parts(&self, home: &Scope) -> Result<(Scope, usize, usize), Invalid> {
         Ok((
-            scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?,
+            self.scope(home)?,
             between("page", self.page, PAGE_MAX)?,
             between("page_size", self.page_size.min(100), PAGE_SIZE_MAX)?,
         ))

@@ -2,14 +2,15 @@
 //!
 //! Owns: its request, bounds and answer. Never: ranking.
 
+use macro_rules_attribute::apply;
 use model::{Filter, Owner, Scope, Timestamp, Zone};
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
-use serde_with::skip_serializing_none;
 use utoipa::ToSchema;
 
 use crate::agent::{CaseItem, SkillItem};
+use crate::fields::body;
 use crate::filter::{self, FilterNode};
 use crate::items::{EpisodeItem, FactItem, FoundMessage, UnprocessedMessage};
 use crate::profile::{ForesightItem, ProfileItem};
@@ -21,20 +22,15 @@ const TOP_K_MAX: usize = 100;
 const INCLUDE_MESSAGES_MAX: usize = 200;
 
 /// A question. Unknown keys are refused.
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the JSON")]
-#[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
+#[apply(body!)]
+#[derive(Default)]
 pub struct SearchRequest {
     /// Owner of the memory: exactly one of `user_id` and `agent_id`.
     #[schema(min_length = 1)]
     pub user_id: Option<String>,
     #[schema(min_length = 1)]
     pub agent_id: Option<String>,
-    #[schema(value_type = String, required = false, default = "default")]
-    pub app_id: Option<String>,
-    #[schema(value_type = String, required = false, default = "default")]
-    pub project_id: Option<String>,
+    tenant: Body,
     #[schema(min_length = 1)]
     pub query: String,
     #[serde(default, deserialize_with = "crate::json::word")]
@@ -174,7 +170,7 @@ impl SearchRequest {
 
     /// Checks everything but the method, which the server's abilities decide.
     pub fn parts(&self, home: &Scope, zone: &Zone) -> Result<SearchParts, Invalid> {
-        let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;
+        let scope = self.scope(home)?;
         let owner = scope::owner(self.user_id.as_deref(), self.agent_id.as_deref())?;
         if self.query.is_empty() {
             return Err(Invalid::at("query", "must not be empty"));

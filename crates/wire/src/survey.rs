@@ -3,11 +3,12 @@
 //!
 //! Owns: these requests, their bounds and answers. Never: deciding what goes with what.
 
+use macro_rules_attribute::apply;
 use model::{Owner, Scope};
 use serde::{Deserialize, Serialize};
-use serde_with::skip_serializing_none;
 use utoipa::ToSchema;
 
+use crate::fields::body;
 use crate::forget::{DeleteByIdsRequest, DeleteParts, DeleteRequest, IdsParts};
 use crate::items::FoundMessage;
 use crate::{Invalid, scope};
@@ -16,25 +17,17 @@ use crate::{Invalid, scope};
 pub const PREVIEWED_MAX: usize = 500;
 
 /// A user whose memory to count. Unknown keys are refused.
-#[skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
+#[apply(body!)]
 pub struct OverviewRequest {
     #[schema(min_length = 1)]
     pub user_id: String,
-    #[schema(value_type = String, required = false, default = "default")]
-    pub app_id: Option<String>,
-    #[schema(value_type = String, required = false, default = "default")]
-    pub project_id: Option<String>,
+    tenant: Body,
 }
 
 impl OverviewRequest {
     /// Checks ids and limits; an error names the field.
     pub fn parts(&self, home: &Scope) -> Result<(Scope, Owner), Invalid> {
-        Ok((
-            scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?,
-            scope::owner(Some(&self.user_id), None)?,
-        ))
+        Ok((self.scope(home)?, scope::owner(Some(&self.user_id), None)?))
     }
 }
 
@@ -69,14 +62,10 @@ pub struct SourcesData {
 }
 
 /// A deletion to look at first: either `ids`, or the fields of `memory/delete`, `words` among them. Unknown keys are refused.
-#[skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
+#[apply(body!)]
+#[derive(Default)]
 pub struct PreviewRequest {
-    #[schema(value_type = String, required = false, default = "default")]
-    pub app_id: Option<String>,
-    #[schema(value_type = String, required = false, default = "default")]
-    pub project_id: Option<String>,
+    tenant: Body,
     pub user_id: Option<String>,
     pub agent_id: Option<String>,
     pub session_id: Option<String>,

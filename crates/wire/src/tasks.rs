@@ -2,30 +2,22 @@
 //!
 //! Owns: the tasks' JSON form and the listing's parameters. Never: running a task.
 
+use macro_rules_attribute::apply;
 use model::{Scope, SessionId, Timestamp, Zone};
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
+use crate::fields::query;
 use crate::get::{PAGE_MAX, PAGE_SIZE_MAX, between};
 use crate::{Invalid, scope};
 
 /// Which tasks to list.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
+#[apply(query!)]
 pub struct TasksQuery {
     pub session_id: Option<String>,
     pub status: Option<TaskStatus>,
-    #[serde(default = "crate::page::first")]
-    #[param(minimum = 1, default = 1, required = false)]
-    pub page: i64,
-    /// 1 to 100; more is read as 100.
-    #[serde(default = "crate::page::size")]
-    #[param(minimum = 1, default = 20, required = false)]
-    pub page_size: i64,
-    #[param(value_type = String, default = "default", required = false)]
-    pub app_id: Option<String>,
-    #[param(value_type = String, default = "default", required = false)]
-    pub project_id: Option<String>,
+    pages: Query,
+    tenant: Query,
     /// Only tasks made since then: ISO 8601 or epoch milliseconds.
     pub start: Option<String>,
     /// Only tasks made before then.
@@ -79,7 +71,7 @@ impl Window {
 impl TasksQuery {
     /// Checks it; times without an offset are in `zone`.
     pub fn parts(&self, home: &Scope, zone: &Zone) -> Result<TasksParts, Invalid> {
-        let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;
+        let scope = self.scope(home)?;
         let session = match &self.session_id {
             Some(text) => Some(scope::session(text, scope.clone())?.session),
             None => None,
@@ -95,40 +87,27 @@ impl TasksQuery {
 }
 
 /// The tenant of a request without a body.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
+#[apply(query!)]
+#[derive(Default)]
 pub struct ScopeQuery {
-    #[param(value_type = String, default = "default", required = false)]
-    pub app_id: Option<String>,
-    #[param(value_type = String, default = "default", required = false)]
-    pub project_id: Option<String>,
-}
-
-impl ScopeQuery {
-    /// Checks the request.
-    pub fn scope(&self, home: &Scope) -> Result<Scope, Invalid> {
-        scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)
-    }
+    tenant: Query,
 }
 
 /// Which tasks to count.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
+#[apply(query!)]
+#[derive(Default)]
 pub struct StatsQuery {
     /// Tasks made since then: ISO 8601 or epoch milliseconds; as long ago as finished tasks are kept when absent.
     pub start: Option<String>,
     /// Tasks made before then; now when absent.
     pub end: Option<String>,
-    #[param(value_type = String, default = "default", required = false)]
-    pub app_id: Option<String>,
-    #[param(value_type = String, default = "default", required = false)]
-    pub project_id: Option<String>,
+    tenant: Query,
 }
 
 impl StatsQuery {
     /// Checks it; times without an offset are in `zone`.
     pub fn parts(&self, home: &Scope, zone: &Zone) -> Result<(Scope, Window), Invalid> {
-        let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;
+        let scope = self.scope(home)?;
         let window = Window::read(self.start.as_deref(), self.end.as_deref(), zone)?;
         Ok((scope, window))
     }

@@ -2,26 +2,23 @@
 //!
 //! Owns: its request, bounds and answer. Never: the new summary of a changed episode.
 
+use macro_rules_attribute::apply;
 use model::Scope;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use serde_with::skip_serializing_none;
 use utoipa::ToSchema;
 
-use crate::Invalid;
-use crate::forget::{EditRequest, IdsParts};
+use crate::fields::body;
+use crate::forget::{IdsParts, NOTHING_TO_CHANGE, one_line};
 use crate::get::MemoryType;
 use crate::items::EpisodeItem;
+use crate::{Invalid, scope};
 
 /// Patches one episode. Unknown keys are refused.
-#[skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
+#[apply(body!)]
 pub struct UpdateRequest {
-    #[schema(value_type = String, required = false, default = "default")]
-    pub app_id: Option<String>,
-    #[schema(value_type = String, required = false, default = "default")]
-    pub project_id: Option<String>,
+    tenant: Body,
     /// Only `episode`; `memory/edit` changes facts too.
     #[serde(deserialize_with = "crate::json::word")]
     pub memory_type: MemoryType,
@@ -76,26 +73,14 @@ impl UpdateRequest {
                 ));
             }
         }
-        let edit = EditRequest {
-            app_id: self.app_id.clone(),
-            project_id: self.project_id.clone(),
-            id: self.memory_id.clone(),
-            user_id: self.user_id.clone(),
-            agent_id: self.agent_id.clone(),
-            subject: subject.clone(),
-            summary: summary.clone(),
-            episode: episode.clone(),
-            project_only: None,
-        };
-        edit.parts(home).map_err(|invalid| Invalid {
-            path: match invalid.path.as_str() {
-                "" => "patch".to_owned(),
-                "id" => "memory_id".to_owned(),
-                "subject" => "patch.subject".to_owned(),
-                other => other.to_owned(),
-            },
-            ..invalid
-        })
+        let scope = self.scope(home)?;
+        let owner = scope::maybe_owner(self.user_id.as_deref(), self.agent_id.as_deref())?;
+        let parts = IdsParts::one("memory_id", &self.memory_id, scope, owner)?;
+        if self.patch == EpisodePatch::default() {
+            return Err(Invalid::at("patch", NOTHING_TO_CHANGE));
+        }
+        one_line("patch.subject", subject.as_deref())?;
+        Ok(parts)
     }
 }
 
