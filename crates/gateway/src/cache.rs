@@ -10,6 +10,7 @@ use wire::{CacheData, CacheQuery};
 use crate::body::UrlQuery;
 use crate::describe::described;
 use crate::frame::{Answer, Visit};
+use crate::present;
 use crate::state::Gateway;
 
 const CONVERSATIONS_MAX: usize = 50;
@@ -92,11 +93,7 @@ fn request(one: &Measured, gateway: &Gateway) -> RequestItem {
         total_ms: one.total_ms,
         expected_tokens: one.expected_tokens,
         class: one.class.map(|class| class.word().to_owned()),
-        reasons: one
-            .reasons
-            .iter()
-            .map(|reason| reason.as_str().to_owned())
-            .collect(),
+        reasons: present::words(&one.reasons, |reason| reason.as_str()),
         injected_tokens: one.injected_tokens,
     }
 }

@@ -4,42 +4,77 @@
 
 pub(crate) mod look;
 
+use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::response::Response;
 use context::ladder::Attempt;
 use conversation::contexts::expand_tool;
-use conversation::{ContextError, Whose};
+use conversation::{ContextError, Contexts, Whose};
 use macro_rules_attribute::apply;
 use ports::NoRoom;
 use proxy::{Assembly, Direct, MemoryUse, Speech};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use text::chain;
 use transcript::ItemId;
 use wire::conversation::{
     AfterTurnData, AfterTurnRequest, AppendData, AppendRequest, AssembleData, AssembleRequest, CleanupData,
-    CleanupRequest, CompactData, CompactRequest, ConversationAt, Dialect, DoneData, EndedRequest, ExpandData,
-    ExpandRequest, ForkRequest, MemoryMode, PinRequest, RewindRequest, SpawnData, SpawnRequest, StepItem,
+    CleanupRequest, CompactData, CompactRequest, Dialect, DoneData, EndedRequest, ExpandData, ExpandRequest,
+    ForkRequest, MemoryMode, OfConversation, PinRequest, RewindRequest, SpawnData, SpawnRequest, StepItem,
     ToolsData, ToolsQuery, agent, window,
 };
 use wire::{ErrorCode, Invalid};
 
 use crate::body::{JsonBody, UrlQuery};
+use crate::budget::Hold;
 use crate::describe::described;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
+use crate::present;
+use crate::state::Gateway;
 
-/// The engine's door, and the conversation that a request names.
-fn at(visit: &Visit, at: Result<ConversationAt, Invalid>) -> Result<(&Direct, Whose), Failure> {
-    let at = at?;
-    visit.caller.enter(&at.scope)?;
-    let user = visit.caller.as_user(at.user)?;
-    let direct = visit
-        .gateway
-        .direct
-        .as_ref()
-        .ok_or_else(|| Failure::lacks("does not store conversations"))?;
-    let whose = direct.whose(at.scope, user, at.conversation);
-    let whose = whose.ok_or_else(|| Invalid::at("user_id", "the request names no user: give `user_id`"))?;
-    Ok((direct, whose))
+/// A request to a conversation that its caller may enter.
+pub(crate) struct Live<T> {
+    visit: Visit,
+    value: T,
+    /// The room of the body. A write keeps it to its end.
+    hold: Hold,
+    direct: Direct,
+    contexts: Contexts,
+    whose: Whose,
+}
+
+impl<T: OfConversation + DeserializeOwned + Send + 'static> FromRequest<Gateway> for Live<T> {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request, gateway: &Gateway) -> Result<Self, Failure> {
+        let (mut head, body) = request.into_parts();
+        let Ok(visit) = Visit::from_request_parts(&mut head, gateway).await;
+        let (value, hold) = if head.method.is_safe() {
+            let UrlQuery(value) = UrlQuery::<T>::from_request_parts(&mut head, gateway).await?;
+            (value, Hold::default())
+        } else {
+            let body = JsonBody::<T>::from_request(Request::from_parts(head, body), gateway).await?;
+            (body.value, body.hold)
+        };
+        let at = value.at(&visit.caller.home)?;
+        visit.caller.enter(&at.scope)?;
+        let user = visit.caller.as_user(at.user)?;
+        let direct = gateway
+            .direct
+            .clone()
+            .ok_or_else(|| Failure::lacks("does not store conversations"))?;
+        let whose = direct.whose(at.scope, user, at.conversation);
+        let whose =
+            whose.ok_or_else(|| Invalid::at("user_id", "the request names no user: give `user_id`"))?;
+        Ok(Self {
+            visit,
+            value,
+            hold,
+            contexts: direct.contexts().clone(),
+            direct,
+            whose,
+        })
+    }
 }
 
 /// Append messages
@@ -47,19 +82,15 @@ fn at(visit: &Visit, at: Result<ConversationAt, Invalid>) -> Result<(&Direct, Wh
 /// They are on disk when the answer comes. The next `assemble` contains them.
 #[apply(described!)]
 #[post("/context/append", AppendRequest => "The ids of the messages" AppendData)]
-pub(crate) async fn context_append(
-    visit: Visit,
-    JsonBody { value, hold, .. }: JsonBody<AppendRequest>,
-) -> Answer {
-    let (direct, whose) = at(&visit, value.at(&visit.caller.home))?;
-    let texts = value.texts()?;
-    let (contexts, dialect) = (direct.contexts().clone(), speech(value.dialect).dialect());
+pub(crate) async fn context_append(live: Live<AppendRequest>) -> Answer {
+    let texts = live.value.texts()?;
+    let dialect = speech(live.value.dialect).dialect();
     let append = async move {
-        let _hold = hold;
-        Ok(contexts.append(&whose, dialect, &texts).await?)
+        let _hold = live.hold;
+        Ok(live.contexts.append(&live.whose, dialect, &texts).await?)
     };
-    let ids: Vec<ItemId> = visit.gateway.see_through(append).await?;
-    Ok(visit.answer(AppendData {
+    let ids: Vec<ItemId> = live.visit.gateway.see_through(append).await?;
+    Ok(live.visit.answer(AppendData {
         ids: ids.iter().map(ToString::to_string).collect(),
     }))
 }
@@ -70,38 +101,30 @@ pub(crate) async fn context_append(
 /// reason, the request begins with the bytes of the request before it.
 #[apply(described!)]
 #[post("/context/assemble", AssembleRequest => "A request for your model" AssembleData)]
-pub(crate) async fn context_assemble(
-    visit: Visit,
-    JsonBody { value, .. }: JsonBody<AssembleRequest>,
-) -> Answer {
-    let (direct, whose) = at(&visit, value.at(&visit.caller.home))?;
+pub(crate) async fn context_assemble(live: Live<AssembleRequest>) -> Answer {
     let assembly = Assembly {
-        speech: speech(value.dialect),
-        window_tokens: window(value.window_tokens)?,
-        reserve_tokens: value.reserve_tokens.map(|tokens| tokens as usize),
-        tools: value.tools(),
-        memory: memory(value.memory),
-        agent: agent(value.agent_id.as_deref())?,
-        with_person: visit.caller.sees_person(),
-        model: value.model.unwrap_or_default(),
-        system: value.system,
+        speech: speech(live.value.dialect),
+        window_tokens: window(live.value.window_tokens)?,
+        reserve_tokens: live.value.reserve_tokens.map(|tokens| tokens as usize),
+        tools: live.value.tools(),
+        memory: memory(live.value.memory),
+        agent: agent(live.value.agent_id.as_deref())?,
+        with_person: live.visit.caller.sees_person(),
+        model: live.value.model.unwrap_or_default(),
+        system: live.value.system,
     };
-    let direct = direct.clone();
-    let assembled = visit
-        .write(async move { direct.assemble(&whose, &assembly).await })
+    let assembled = live
+        .visit
+        .write(async move { live.direct.assemble(&live.whose, &assembly).await })
         .await?;
-    Ok(visit.answer(AssembleData {
+    Ok(live.visit.answer(AssembleData {
         messages: values(&assembled.messages),
         system: assembled.system,
         tools: values(&assembled.tools),
         tokens: assembled.tokens,
         limit_tokens: assembled.limit,
         compacted: assembled.is_compacted,
-        reasons: assembled
-            .reasons
-            .iter()
-            .map(|reason| reason.as_str().to_owned())
-            .collect(),
+        reasons: present::words(&assembled.reasons, |reason| reason.as_str()),
         memory_ids: assembled
             .injected
             .map_or_else(Vec::new, |injected| injected.memories),
@@ -114,30 +137,21 @@ pub(crate) async fn context_assemble(
 /// The turn goes to memory, and the server's token counts correct those of the next request.
 #[apply(described!)]
 #[post("/context/after_turn", AfterTurnRequest => "The id of the reply" AfterTurnData)]
-pub(crate) async fn context_after_turn(
-    visit: Visit,
-    JsonBody { value, hold, .. }: JsonBody<AfterTurnRequest>,
-) -> Answer {
-    let (direct, whose) = at(&visit, value.at(&visit.caller.home))?;
-    let (agent, direct, speech) = (
-        agent(value.agent_id.as_deref())?,
-        direct.clone(),
-        speech(value.dialect),
-    );
+pub(crate) async fn context_after_turn(live: Live<AfterTurnRequest>) -> Answer {
+    let agent = agent(live.value.agent_id.as_deref())?;
     let work = async move {
-        let _hold = hold;
-        let (reply, tokens) = (
-            value.message.to_string(),
-            value.prompt_tokens.map(|tokens| tokens as usize),
-        );
-        let learns = value.memory == MemoryMode::On;
-        let id = direct
-            .after_turn(&whose, speech, &reply, tokens, agent.as_ref(), learns)
+        let _hold = live.hold;
+        let (speech, reply) = (speech(live.value.dialect), live.value.message.to_string());
+        let tokens = live.value.prompt_tokens.map(|tokens| tokens as usize);
+        let learns = live.value.memory == MemoryMode::On;
+        let id = live
+            .direct
+            .after_turn(&live.whose, speech, &reply, tokens, agent.as_ref(), learns)
             .await?;
         Ok(id.to_string())
     };
-    let id = visit.gateway.see_through(work).await?;
-    Ok(visit.answer(AfterTurnData { id }))
+    let id = live.visit.gateway.see_through(work).await?;
+    Ok(live.visit.answer(AfterTurnData { id }))
 }
 
 /// Compact now
@@ -146,16 +160,13 @@ pub(crate) async fn context_after_turn(
 /// is the digest alone.
 #[apply(described!)]
 #[post("/context/compact", CompactRequest => "Tokens before and after the compaction" CompactData)]
-pub(crate) async fn context_compact(
-    visit: Visit,
-    JsonBody { value, .. }: JsonBody<CompactRequest>,
-) -> Answer {
-    let (direct, whose) = at(&visit, value.at(&visit.caller.home))?;
-    let (window, contexts) = (window(value.window_tokens)?, direct.contexts().clone());
-    let compacted = visit
-        .write(async move { contexts.compact(&whose, window).await })
+pub(crate) async fn context_compact(live: Live<CompactRequest>) -> Answer {
+    let window = window(live.value.window_tokens)?;
+    let compacted = live
+        .visit
+        .write(async move { live.contexts.compact(&live.whose, window).await })
         .await?;
-    Ok(visit.answer(CompactData {
+    Ok(live.visit.answer(CompactData {
         tokens_before: compacted.tokens_before,
         tokens_after: compacted.tokens_after,
         steps: steps(&compacted.attempts),
@@ -167,13 +178,12 @@ pub(crate) async fn context_compact(
 /// It stays verbatim through every compaction.
 #[apply(described!)]
 #[post("/context/pin", PinRequest => "Done" DoneData)]
-pub(crate) async fn context_pin(visit: Visit, JsonBody { value, .. }: JsonBody<PinRequest>) -> Answer {
-    let (direct, whose) = at(&visit, value.at(&visit.caller.home))?;
-    let (id, contexts) = (item("id", &value.id)?, direct.contexts().clone());
-    visit
-        .write(async move { contexts.pin(&whose, id, value.pinned).await })
+pub(crate) async fn context_pin(live: Live<PinRequest>) -> Answer {
+    let id = item("id", &live.value.id)?;
+    live.visit
+        .write(async move { live.contexts.pin(&live.whose, id, live.value.pinned).await })
         .await?;
-    Ok(done(&visit, &value.conversation_id))
+    Ok(done(&live.visit, &live.value.conversation_id))
 }
 
 /// Drop reports
@@ -181,13 +191,9 @@ pub(crate) async fn context_pin(visit: Visit, JsonBody { value, .. }: JsonBody<P
 /// Resets the counters and warnings, and drops the last compaction's steps. The conversation stays as it is.
 #[apply(described!)]
 #[post("/context/cleanup", CleanupRequest => "The reports" CleanupData)]
-pub(crate) async fn context_cleanup(
-    visit: Visit,
-    JsonBody { value, .. }: JsonBody<CleanupRequest>,
-) -> Answer {
-    let (direct, whose) = at(&visit, value.at(&visit.caller.home))?;
-    let (steps_removed, saved_tokens) = direct.contexts().clean_up(&whose).await?;
-    Ok(visit.answer(CleanupData {
+pub(crate) async fn context_cleanup(live: Live<CleanupRequest>) -> Answer {
+    let (steps_removed, saved_tokens) = live.contexts.clean_up(&live.whose).await?;
+    Ok(live.visit.answer(CleanupData {
         steps_removed,
         saved_tokens,
     }))
@@ -198,14 +204,18 @@ pub(crate) async fn context_cleanup(
 /// A copy under another name; the two are independent afterwards.
 #[apply(described!)]
 #[post("/context/fork", ForkRequest => "The copy" DoneData)]
-pub(crate) async fn context_fork(visit: Visit, JsonBody { value, .. }: JsonBody<ForkRequest>) -> Answer {
-    let (direct, whose) = at(&visit, value.at(&visit.caller.home))?;
-    let (to, contexts) = (value.to()?, direct.contexts().clone());
-    let before = value.before.as_deref().map(|id| item("before", id)).transpose()?;
-    visit
-        .write(async move { contexts.fork(&whose, before, &to).await })
+pub(crate) async fn context_fork(live: Live<ForkRequest>) -> Answer {
+    let to = live.value.to()?;
+    let before = live
+        .value
+        .before
+        .as_deref()
+        .map(|id| item("before", id))
+        .transpose()?;
+    live.visit
+        .write(async move { live.contexts.fork(&live.whose, before, &to).await })
         .await?;
-    Ok(done(&visit, &value.to))
+    Ok(done(&live.visit, &live.value.to))
 }
 
 /// Rewind a conversation
@@ -213,13 +223,12 @@ pub(crate) async fn context_fork(visit: Visit, JsonBody { value, .. }: JsonBody<
 /// It continues from just before a message. Later messages can still be recovered.
 #[apply(described!)]
 #[post("/context/rewind", RewindRequest => "Done" DoneData)]
-pub(crate) async fn context_rewind(visit: Visit, JsonBody { value, .. }: JsonBody<RewindRequest>) -> Answer {
-    let (direct, whose) = at(&visit, value.at(&visit.caller.home))?;
-    let (to, contexts) = (item("to", &value.to)?, direct.contexts().clone());
-    visit
-        .write(async move { contexts.rewind(&whose, to).await })
+pub(crate) async fn context_rewind(live: Live<RewindRequest>) -> Answer {
+    let to = item("to", &live.value.to)?;
+    live.visit
+        .write(async move { live.contexts.rewind(&live.whose, to).await })
         .await?;
-    Ok(done(&visit, &value.conversation_id))
+    Ok(done(&live.visit, &live.value.conversation_id))
 }
 
 /// Start a sub-agent
@@ -227,13 +236,9 @@ pub(crate) async fn context_rewind(visit: Visit, JsonBody { value, .. }: JsonBod
 /// The messages that it starts with. Only what you append to the conversation enters it.
 #[apply(described!)]
 #[post("/context/subagent/spawn", SpawnRequest => "Its first messages" SpawnData)]
-pub(crate) async fn context_subagent_spawn(
-    visit: Visit,
-    JsonBody { value, .. }: JsonBody<SpawnRequest>,
-) -> Answer {
-    let (direct, whose) = at(&visit, value.at(&visit.caller.home))?;
-    let messages = direct.contexts().spawn(&whose, &value.role).await?;
-    Ok(visit.answer(SpawnData {
+pub(crate) async fn context_subagent_spawn(live: Live<SpawnRequest>) -> Answer {
+    let messages = live.contexts.spawn(&live.whose, &live.value.role).await?;
+    Ok(live.visit.answer(SpawnData {
         messages: values(&messages),
     }))
 }
@@ -243,17 +248,12 @@ pub(crate) async fn context_subagent_spawn(
 /// A plug-in context engine is notified.
 #[apply(described!)]
 #[post("/context/subagent/end", EndedRequest => "Done" DoneData)]
-pub(crate) async fn context_subagent_end(
-    visit: Visit,
-    JsonBody { value, .. }: JsonBody<EndedRequest>,
-) -> Answer {
-    let (direct, whose) = at(&visit, value.at(&visit.caller.home))?;
-    let (texts, result) = (value.texts(), value.result.as_deref());
-    direct
-        .contexts()
-        .ended(&whose, &value.subagent_id, &texts, result)
+pub(crate) async fn context_subagent_end(live: Live<EndedRequest>) -> Answer {
+    let (texts, result) = (live.value.texts(), live.value.result.as_deref());
+    live.contexts
+        .ended(&live.whose, &live.value.subagent_id, &texts, result)
         .await?;
-    Ok(done(&visit, &value.conversation_id))
+    Ok(done(&live.visit, &live.value.conversation_id))
 }
 
 /// List tools for your model
@@ -271,10 +271,9 @@ pub(crate) async fn context_tools(visit: Visit, UrlQuery(query): UrlQuery<ToolsQ
 /// The text of the originals, for the tool's result.
 #[apply(described!)]
 #[post("/context/expand", ExpandRequest => "The tool's result" ExpandData)]
-pub(crate) async fn context_expand(visit: Visit, JsonBody { value, .. }: JsonBody<ExpandRequest>) -> Answer {
-    let (direct, whose) = at(&visit, value.at(&visit.caller.home))?;
-    let text = direct.contexts().expand(&whose, value.id.trim()).await?;
-    Ok(visit.answer(ExpandData { text }))
+pub(crate) async fn context_expand(live: Live<ExpandRequest>) -> Answer {
+    let text = live.contexts.expand(&live.whose, live.value.id.trim()).await?;
+    Ok(live.visit.answer(ExpandData { text }))
 }
 
 /// The steps of a compaction.

@@ -183,6 +183,11 @@ pub(crate) fn list(listed: &Listed, list: &List, zone: &Zone) -> GetData {
     data
 }
 
+/// The word of each value.
+pub(crate) fn words<T>(values: &[T], word: impl Fn(&T) -> &'static str) -> Vec<String> {
+    values.iter().map(|value| word(value).to_owned()).collect()
+}
+
 /// A task.
 pub(crate) fn task(job: &Job, zone: &Zone) -> TaskItem {
     let task_type = match job.kind {

@@ -59,6 +59,12 @@ pub struct ConversationAt {
     pub conversation: SessionId,
 }
 
+/// A request to conversations.
+pub trait OfConversation {
+    /// The conversation that it names, checked.
+    fn at(&self, home: &Scope) -> Result<ConversationAt, Invalid>;
+}
+
 /// A request to one conversation: the fields that name it, and its own.
 macro_rules! of_conversation {
     ($(#[$meta:meta])* $name:ident derives [$($derive:ident),*] { $($(#[$field_meta:meta])* $field:ident: $kind:ty),* $(,)? }) => {
@@ -76,9 +82,8 @@ macro_rules! of_conversation {
             $($(#[$field_meta])* pub $field: $kind,)*
         }
 
-        impl $name {
-            /// The conversation that the request names.
-            pub fn at(&self, home: &Scope) -> Result<ConversationAt, Invalid> {
+        impl OfConversation for $name {
+            fn at(&self, home: &Scope) -> Result<ConversationAt, Invalid> {
                 let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;
                 let user = scope::maybe_user(self.user_id.as_deref())?;
                 let conversation = SessionId::parse(&self.conversation_id)
@@ -344,14 +349,18 @@ fn listed() -> u32 {
     100
 }
 
-impl ConversationsQuery {
-    pub fn parts(&self, home: &Scope) -> Result<(Scope, Option<Name>, usize), Invalid> {
-        let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;
-        let user = scope::maybe_user(self.user_id.as_deref())?;
+impl OfConversation for ConversationsQuery {
+    /// It names none; its limit is checked too.
+    fn at(&self, home: &Scope) -> Result<ConversationAt, Invalid> {
+        let at = ConversationAt {
+            scope: scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?,
+            user: scope::maybe_user(self.user_id.as_deref())?,
+            conversation: SessionId::new(""),
+        };
         if !(1..=1_000).contains(&self.limit) {
             return Err(Invalid::at("limit", "must be between 1 and 1000"));
         }
-        Ok((scope, user, self.limit as usize))
+        Ok(at)
     }
 }
 

@@ -5,33 +5,31 @@
 use context::guard::{Limits, Verdict};
 use conversation::contexts::Original;
 use macro_rules_attribute::apply;
-use model::SessionId;
 use transcript::ItemId;
 use wire::conversation::{
-    ArchiveItem, ArchivesData, ContextStatsData, ConversationAt, ConversationsData, ConversationsQuery,
-    FindQuery, GivenData, GivenItem, GuardData, GuardQuery, LookQuery, OriginalItem, OriginalsData,
-    RecoverQuery, ViewData, ViewItem, window,
+    ArchiveItem, ArchivesData, ContextStatsData, ConversationsData, ConversationsQuery, FindQuery, GivenData,
+    GivenItem, GuardData, GuardQuery, LookQuery, OriginalItem, OriginalsData, RecoverQuery, ViewData,
+    ViewItem, window,
 };
 
-use super::{at, steps, value};
-use crate::body::UrlQuery;
+use super::{Live, steps, value};
 use crate::describe::described;
-use crate::frame::{Answer, Visit};
+use crate::frame::Answer;
+use crate::present;
 
 /// Show the figures
 ///
 /// Tokens, summaries, last compaction and warnings of the conversation.
 #[apply(described!)]
 #[get("/context/stats", LookQuery => "The figures" ContextStatsData)]
-pub(crate) async fn context_stats(visit: Visit, UrlQuery(query): UrlQuery<LookQuery>) -> Answer {
-    let (direct, whose) = at(&visit, query.at(&visit.caller.home))?;
-    let stats = direct
-        .contexts()
-        .stats(&whose, window(query.window_tokens)?)
+pub(crate) async fn context_stats(live: Live<LookQuery>) -> Answer {
+    let stats = live
+        .contexts
+        .stats(&live.whose, window(live.value.window_tokens)?)
         .await?;
-    let engine = direct.contexts().chosen().info();
-    let zone = visit.gateway.zone();
-    Ok(visit.answer(ContextStatsData {
+    let engine = live.contexts.chosen().info();
+    let zone = live.visit.gateway.zone();
+    Ok(live.visit.answer(ContextStatsData {
         model: stats.model,
         engine: engine.id,
         owns_compaction: engine.owns_compaction,
@@ -54,11 +52,7 @@ pub(crate) async fn context_stats(visit: Visit, UrlQuery(query): UrlQuery<LookQu
         last_compaction: stats.last_compaction.map(|at| zone.render(at)),
         last_steps: steps(&stats.last_attempts),
         epoch: stats.epoch,
-        reasons: stats
-            .reasons
-            .iter()
-            .map(|reason| reason.as_str().to_owned())
-            .collect(),
+        reasons: present::words(&stats.reasons, |reason| reason.as_str()),
         warnings: stats.warnings,
         engine_faults: stats.faults.iter().map(ToString::to_string).collect(),
     }))
@@ -69,33 +63,29 @@ pub(crate) async fn context_stats(visit: Visit, UrlQuery(query): UrlQuery<LookQu
 /// Whether enough of the window is left for a request.
 #[apply(described!)]
 #[get("/context/guard", GuardQuery => "The verdict" GuardData)]
-pub(crate) async fn context_guard(visit: Visit, UrlQuery(query): UrlQuery<GuardQuery>) -> Answer {
-    let (direct, whose) = at(&visit, query.at(&visit.caller.home))?;
-    let Limits { block, warn } = direct.contexts().chosen().policy.guard.clone();
+pub(crate) async fn context_guard(live: Live<GuardQuery>) -> Answer {
+    let Limits { block, warn } = live.contexts.chosen().policy.guard.clone();
     let limits = Limits {
-        block: block.filter(|_| query.block),
-        warn: warn.filter(|_| query.warn),
+        block: block.filter(|_| live.value.block),
+        warn: warn.filter(|_| live.value.warn),
     };
-    let (finding, events, window) = direct
-        .contexts()
-        .guard(&whose, window(query.window_tokens)?, &limits)
+    let (finding, events, window) = live
+        .contexts
+        .guard(&live.whose, window(live.value.window_tokens)?, &limits)
         .await?;
     let verdict = match finding.verdict {
         Verdict::Ok => "ok",
         Verdict::Warn => "warn",
         Verdict::Block => "block",
     };
-    Ok(visit.answer(GuardData {
+    Ok(live.visit.answer(GuardData {
         verdict: verdict.to_owned(),
         window_tokens: finding.window,
         used_tokens: finding.used,
         remaining_tokens: finding.remaining(),
         safe_tokens: window.safe_budget(),
         source: window.source.as_str().to_owned(),
-        events: events
-            .into_iter()
-            .map(|event| event.as_str().to_owned())
-            .collect(),
+        events: present::words(&events, |event| event.as_str()),
         used_percent: finding.percent(),
         message: finding.message,
     }))
@@ -106,19 +96,10 @@ pub(crate) async fn context_guard(visit: Visit, UrlQuery(query): UrlQuery<GuardQ
 /// A user's conversations, those through the proxy and those of these routes.
 #[apply(described!)]
 #[get("/context/conversations", ConversationsQuery => "Their ids" ConversationsData)]
-pub(crate) async fn context_conversations(
-    visit: Visit,
-    UrlQuery(query): UrlQuery<ConversationsQuery>,
-) -> Answer {
-    let (scope, user, limit) = query.parts(&visit.caller.home)?;
-    let nobody = ConversationAt {
-        scope,
-        user,
-        conversation: SessionId::new(""),
-    };
-    let (direct, whose) = at(&visit, Ok(nobody))?;
-    let conversations = direct.contexts().list(&whose, limit).await?;
-    Ok(visit.answer(ConversationsData { conversations }))
+pub(crate) async fn context_conversations(live: Live<ConversationsQuery>) -> Answer {
+    let limit = live.value.limit as usize;
+    let conversations = live.contexts.list(&live.whose, limit).await?;
+    Ok(live.visit.answer(ConversationsData { conversations }))
 }
 
 /// Show the view
@@ -126,9 +107,8 @@ pub(crate) async fn context_conversations(
 /// The messages that the model sees of the conversation.
 #[apply(described!)]
 #[get("/context/view", LookQuery => "The view" ViewData)]
-pub(crate) async fn context_view(visit: Visit, UrlQuery(query): UrlQuery<LookQuery>) -> Answer {
-    let (direct, whose) = at(&visit, query.at(&visit.caller.home))?;
-    let view = direct.contexts().view(&whose).await?.into_iter();
+pub(crate) async fn context_view(live: Live<LookQuery>) -> Answer {
+    let view = live.contexts.view(&live.whose).await?.into_iter();
     let view = view.map(|shown| ViewItem {
         id: shown.id,
         role: shown.role.to_owned(),
@@ -136,7 +116,7 @@ pub(crate) async fn context_view(visit: Visit, UrlQuery(query): UrlQuery<LookQue
         pinned: shown.is_pinned,
         text: shown.text,
     });
-    Ok(visit.answer(ViewData {
+    Ok(live.visit.answer(ViewData {
         messages: view.collect(),
     }))
 }
@@ -146,15 +126,14 @@ pub(crate) async fn context_view(visit: Visit, UrlQuery(query): UrlQuery<LookQue
 /// The text that recall and core memory added to the conversation, as far as the model still sees it.
 #[apply(described!)]
 #[get("/context/given", LookQuery => "The added text" GivenData)]
-pub(crate) async fn context_given(visit: Visit, UrlQuery(query): UrlQuery<LookQuery>) -> Answer {
-    let (direct, whose) = at(&visit, query.at(&visit.caller.home))?;
-    let (head, turns) = direct.contexts().given(&whose).await?;
+pub(crate) async fn context_given(live: Live<LookQuery>) -> Answer {
+    let (head, turns) = live.contexts.given(&live.whose).await?;
     let turns = turns.into_iter().map(|(id, fragment)| GivenItem {
         id: id.to_string(),
         memories: fragment.memories.len(),
         text: fragment.text.trim().to_owned(),
     });
-    Ok(visit.answer(GivenData {
+    Ok(live.visit.answer(GivenData {
         head,
         turns: turns.collect(),
     }))
@@ -163,9 +142,8 @@ pub(crate) async fn context_given(visit: Visit, UrlQuery(query): UrlQuery<LookQu
 /// List the summaries in view
 #[apply(described!)]
 #[get("/context/archives", LookQuery => "The summaries" ArchivesData)]
-pub(crate) async fn context_archives(visit: Visit, UrlQuery(query): UrlQuery<LookQuery>) -> Answer {
-    let (direct, whose) = at(&visit, query.at(&visit.caller.home))?;
-    let archives = direct.contexts().archives(&whose).await?.into_iter();
+pub(crate) async fn context_archives(live: Live<LookQuery>) -> Answer {
+    let archives = live.contexts.archives(&live.whose).await?.into_iter();
     let range = |(first, last): &(ItemId, ItemId)| {
         if first == last {
             first.to_string()
@@ -181,7 +159,7 @@ pub(crate) async fn context_archives(visit: Visit, UrlQuery(query): UrlQuery<Loo
         reason: archive.reason.to_owned(),
         text: archive.text,
     });
-    Ok(visit.answer(ArchivesData {
+    Ok(live.visit.answer(ArchivesData {
         archives: archives.collect(),
     }))
 }
@@ -191,10 +169,9 @@ pub(crate) async fn context_archives(visit: Visit, UrlQuery(query): UrlQuery<Loo
 /// A message as the client sent it, or all messages behind a summary.
 #[apply(described!)]
 #[get("/context/recover", RecoverQuery => "The originals" OriginalsData)]
-pub(crate) async fn context_recover(visit: Visit, UrlQuery(query): UrlQuery<RecoverQuery>) -> Answer {
-    let (direct, whose) = at(&visit, query.at(&visit.caller.home))?;
-    let found = direct.contexts().recover(&whose, &query.id).await?;
-    Ok(visit.answer(originals(found)))
+pub(crate) async fn context_recover(live: Live<RecoverQuery>) -> Answer {
+    let found = live.contexts.recover(&live.whose, &live.value.id).await?;
+    Ok(live.visit.answer(originals(found)))
 }
 
 /// Search originals
@@ -202,11 +179,10 @@ pub(crate) async fn context_recover(visit: Visit, UrlQuery(query): UrlQuery<Reco
 /// The newest messages that contain all the words, compacted ones included.
 #[apply(described!)]
 #[get("/context/find", FindQuery => "The originals" OriginalsData)]
-pub(crate) async fn context_find(visit: Visit, UrlQuery(query): UrlQuery<FindQuery>) -> Answer {
-    let (direct, whose) = at(&visit, query.at(&visit.caller.home))?;
-    let limit = query.limit()?;
-    let found = direct.contexts().find(&whose, &query.query, limit).await?;
-    Ok(visit.answer(originals(found)))
+pub(crate) async fn context_find(live: Live<FindQuery>) -> Answer {
+    let limit = live.value.limit()?;
+    let found = live.contexts.find(&live.whose, &live.value.query, limit).await?;
+    Ok(live.visit.answer(originals(found)))
 }
 
 fn originals(found: Vec<Original>) -> OriginalsData {
