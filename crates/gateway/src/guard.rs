@@ -107,6 +107,11 @@ impl Caller {
         }
     }
 
+    /// Checks that a request has access to an owner's memory in a tenant.
+    pub(crate) fn enter_memory(&self, scope: &Scope, owner: &Owner) -> Result<(), Failure> {
+        self.enter(scope).and_then(|()| self.enter_owner(owner))
+    }
+
     /// Checks that a request has access to single memories. An id does not tell a user from an agent of the same name, so
     /// the ids of a user's token are that user's.
     pub(crate) fn enter_ids(&self, parts: &mut IdsParts) -> Result<(), Failure> {

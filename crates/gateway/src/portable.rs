@@ -34,8 +34,7 @@ const JSON_LINES: &str = "application/jsonl";
 )]
 pub(crate) async fn export_memory(visit: Visit, UrlQuery(query): UrlQuery<ExportQuery>) -> Answer {
     let (scope, owner) = query.parts(&visit.caller.home)?;
-    visit.caller.enter(&scope)?;
-    visit.caller.enter_owner(&owner)?;
+    visit.caller.enter_memory(&scope, &owner)?;
     let mut memory = visit.gateway.engine.export(&scope, &owner).await?;
     if visit.caller.only_user().is_some() {
         // They are of the whole project.
@@ -104,8 +103,7 @@ pub(crate) async fn import_memory(visit: Visit, request: Request) -> Answer {
         .next()
         .ok_or_else(|| Invalid::whole("the body has no lines"))?;
     let (scope, owner) = line_of::<ExportHead>(1, head)?.parts(&visit.caller.home)?;
-    visit.caller.enter(&scope)?;
-    visit.caller.enter_owner(&owner)?;
+    visit.caller.enter_memory(&scope, &owner)?;
     let whose = (scope.clone(), owner.clone());
     let memory = parsed(body, move |body| Ok(memory_of(body, &whose.0, &whose.1)?)).await?;
     let engine = visit.gateway.engine.clone();

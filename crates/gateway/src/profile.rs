@@ -21,8 +21,7 @@ use crate::recall;
 /// Changes a profile.
 pub(crate) async fn edit(visit: &Visit, request: ProfileEditRequest) -> Answer {
     let (scope, owner) = request.parts(&visit.caller.home)?;
-    visit.caller.enter(&scope)?;
-    visit.caller.enter_owner(&owner)?;
+    visit.caller.enter_memory(&scope, &owner)?;
     let mut results = Vec::new();
     for (op_index, operation) in request.operations.iter().enumerate() {
         let done = apply(visit, &scope, &owner, operation).await;
@@ -66,6 +65,7 @@ async fn apply(
     owner: &Owner,
     operation: &ProfileOperation,
 ) -> Result<Option<EntryId>, Failure> {
+    let data = &operation.data;
     match operation.action {
         Action::Add => {
             let id = EntryId::new(format!(
@@ -84,9 +84,9 @@ async fn apply(
                 scope: scope.clone(),
                 owner: owner.clone(),
                 id: standing(visit, scope, owner, operation).await?,
-                subject: text(operation, "category")?,
-                summary: text(operation, "evidence")?,
-                body: text(operation, "description")?,
+                subject: text("category", data.category.as_deref())?,
+                summary: text("evidence", data.evidence.as_deref())?,
+                body: text("description", data.description.as_deref())?,
                 project_only: None,
             };
             let engine = visit.gateway.engine.clone();
@@ -124,21 +124,15 @@ async fn standing(
 }
 
 /// A field of an operation, if it has it.
-fn text(operation: &ProfileOperation, field: &str) -> Result<Option<String>, Invalid> {
-    let data = &operation.data;
-    let given = match field {
-        "category" => &data.category,
-        "description" => &data.description,
-        _ => &data.evidence,
-    };
-    match given {
+fn text(field: &str, value: Option<&str>) -> Result<Option<String>, Invalid> {
+    match value {
         Some(text) if text.trim().is_empty() => {
             Err(Invalid::at(format!("data.{field}"), "must not be empty"))
         }
         Some(text) if field == "category" && text.contains(['\n', '\r']) => {
             Err(Invalid::at("data.category", "must be one line"))
         }
-        given => Ok(given.clone()),
+        value => Ok(value.map(str::to_owned)),
     }
 }
 
@@ -150,8 +144,9 @@ fn entry(
     owner: &Owner,
     operation: &ProfileOperation,
 ) -> Result<Entry, Invalid> {
-    let required = |field: &str| {
-        text(operation, field)?.ok_or_else(|| Invalid::at(format!("data.{field}"), "this field is required"))
+    let data = &operation.data;
+    let required = |field: &str, value: Option<&str>| {
+        text(field, value)?.ok_or_else(|| Invalid::at(format!("data.{field}"), "this field is required"))
     };
     let labels = match operation.kind {
         StatementKind::ExplicitInfo => Vec::new(),
@@ -161,9 +156,9 @@ fn entry(
     Ok(Entry {
         senders: vec![owner.id.clone()],
         labels,
-        subject: required("category")?,
-        summary: text(operation, "evidence")?.unwrap_or_default(),
-        body: required("description")?,
+        subject: required("category", data.category.as_deref())?,
+        summary: text("evidence", data.evidence.as_deref())?.unwrap_or_default(),
+        body: required("description", data.description.as_deref())?,
         ..Entry::new(id, EntryKind::Profile, whose, now, Origin::Hand)
     })
 }

@@ -27,8 +27,7 @@ use crate::state::Gateway;
 pub(crate) async fn search_memory(visit: Visit, JsonBody { value, .. }: JsonBody<SearchRequest>) -> Answer {
     let gateway = &visit.gateway;
     let parts = value.parts(&visit.caller.home, gateway.zone())?;
-    visit.caller.enter(&parts.scope)?;
-    visit.caller.enter_owner(&parts.owner)?;
+    visit.caller.enter_memory(&parts.scope, &parts.owner)?;
     #[expect(clippy::cast_possible_truncation, reason = "a score has no more digits")]
     let search = Search {
         scope: parts.scope,
@@ -78,8 +77,7 @@ pub(crate) async fn search_memory(visit: Visit, JsonBody { value, .. }: JsonBody
 #[post("/memory/context", ContextRequest => "Memories as text for a prompt" ContextData)]
 pub(crate) async fn memory_context(visit: Visit, JsonBody { value, .. }: JsonBody<ContextRequest>) -> Answer {
     let parts = value.parts(&visit.caller.home)?;
-    visit.caller.enter(&parts.scope)?;
-    visit.caller.enter_owner(&parts.owner)?;
+    visit.caller.enter_memory(&parts.scope, &parts.owner)?;
     let engine = &visit.gateway.engine;
     let whose = ContextOf {
         scope: &parts.scope,
@@ -188,8 +186,7 @@ pub(crate) async fn one_memory(visit: Visit, IdQuery(memory_id, query): IdQuery<
 pub(crate) async fn get_memory(visit: Visit, JsonBody { value, .. }: JsonBody<GetRequest>) -> Answer {
     let gateway = &visit.gateway;
     let parts = value.parts(&visit.caller.home, gateway.zone())?;
-    visit.caller.enter(&parts.scope)?;
-    visit.caller.enter_owner(&parts.owner)?;
+    visit.caller.enter_memory(&parts.scope, &parts.owner)?;
     let kind = match value.memory_type {
         MemoryType::Episode => EntryKind::Episode,
         MemoryType::AtomicFact => EntryKind::Fact,

@@ -18,8 +18,7 @@ use crate::frame::{Answer, Visit};
 #[post("/memory/review", ReviewRequest => "The statements" ReviewData)]
 pub(crate) async fn review_memory(visit: Visit, JsonBody { value, .. }: JsonBody<ReviewRequest>) -> Answer {
     let (scope, owner) = value.parts(&visit.caller.home)?;
-    visit.caller.enter(&scope)?;
-    visit.caller.enter_owner(&owner)?;
+    visit.caller.enter_memory(&scope, &owner)?;
     let all = visit.gateway.engine.review(&scope, &owner).await?;
     let zone = visit.gateway.zone();
     let item = |one: &Believed| BelievedItem {
@@ -45,8 +44,7 @@ pub(crate) async fn review_memory(visit: Visit, JsonBody { value, .. }: JsonBody
 #[post("/memory/answer", AnswerRequest => "What it changed" AnswerData)]
 pub(crate) async fn answer_review(visit: Visit, JsonBody { value, .. }: JsonBody<AnswerRequest>) -> Answer {
     let (scope, owner, id) = value.parts(&visit.caller.home)?;
-    visit.caller.enter(&scope)?;
-    visit.caller.enter_owner(&owner)?;
+    visit.caller.enter_memory(&scope, &owner)?;
     let verdict = text::same!(value.verdict, VerdictWord => Verdict: Keep, Wrong, Scene, Ended);
     let engine = visit.gateway.engine.clone();
     let answered = visit.write(async move { engine.answer(&scope, &owner, &id, verdict).await });

@@ -35,8 +35,7 @@ pub(crate) async fn memory_overview(
     JsonBody { value, .. }: JsonBody<OverviewRequest>,
 ) -> Answer {
     let (scope, owner) = value.parts(&visit.caller.home)?;
-    visit.caller.enter(&scope)?;
-    visit.caller.enter_owner(&owner)?;
+    visit.caller.enter_memory(&scope, &owner)?;
     let list = |kind| List::all(scope.clone(), owner.clone(), kind);
     let listed = |list| async { visit.gateway.engine.list(list).await };
     let episodes = listed(list(EntryKind::Episode)).await?;
