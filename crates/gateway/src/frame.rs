@@ -5,13 +5,12 @@
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Json;
 use axum::extract::{FromRequestParts, MatchedPath, Request, State};
 use axum::http::header::{ALLOW, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures::FutureExt;
@@ -127,14 +126,11 @@ pub(crate) async fn frame(
         response.headers_mut().insert(name, value);
     }
     let took = gateway.clock.elapsed().saturating_sub(started);
-    note(
-        &gateway,
-        &method,
-        route.as_ref(),
-        response.status(),
-        took,
-        &request_id,
-    );
+    let route = route.as_ref().map_or("unmatched", MatchedPath::as_str);
+    let status = response.status().as_u16();
+    gateway.metrics.request(&method, route, status, took);
+    let (request_id, ms) = (&*request_id, took.as_micros() as f64 / 1_000.0);
+    tracing::info!(%method, route, status, ms, request_id, "request");
     response
 }
 
@@ -183,21 +179,6 @@ fn wrap(mut response: Response, gateway: &Gateway, request_id: &str, path: &str)
         headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     }
     wrapped
-}
-
-fn note(
-    gateway: &Gateway,
-    method: &Method,
-    route: Option<&MatchedPath>,
-    status: StatusCode,
-    took: Duration,
-    request_id: &str,
-) {
-    let route = route.map_or("unmatched", MatchedPath::as_str);
-    let status = status.as_u16();
-    gateway.metrics.request(method, route, status, took);
-    let ms = took.as_micros() as f64 / 1_000.0;
-    tracing::info!(%method, route, status, ms, request_id, "request");
 }
 
 fn words(panic: &(dyn std::any::Any + Send)) -> String {

@@ -73,49 +73,38 @@ impl Gateway {
             page: None,
         }
     }
+}
 
+/// A part that a gateway can have.
+macro_rules! parts {
+    ($($(#[$doc:meta])* $with:ident($part:ident: $kind:ty);)+) => {
+        impl Gateway {
+            $($(#[$doc])*
+            #[must_use]
+            pub fn $with(mut self, $part: $kind) -> Self {
+                self.$part = Some($part);
+                self
+            })+
+        }
+    };
+}
+
+parts! {
     /// The same, with model servers behind `/v1`.
-    #[must_use]
-    pub fn with_proxy(mut self, proxy: Proxy) -> Self {
-        self.proxy = Some(proxy);
-        self
-    }
-
+    with_proxy(proxy: Proxy);
     /// The same, with conversations of programs that call their model themselves.
-    #[must_use]
-    pub fn with_direct(mut self, direct: Direct) -> Self {
-        self.direct = Some(direct);
-        self
-    }
-
+    with_direct(direct: Direct);
     /// The same, with background runs.
-    #[must_use]
-    pub fn with_offline(mut self, offline: Offline) -> Self {
-        self.offline = Some(offline);
-        self
-    }
-
+    with_offline(offline: Offline);
     /// The same, with libraries of documents.
-    #[must_use]
-    pub fn with_knowledge(mut self, knowledge: Knowledge) -> Self {
-        self.knowledge = Some(knowledge);
-        self
-    }
-
+    with_knowledge(knowledge: Knowledge);
     /// The same, with a door for agents at `/mcp`. Its requests carry an [`Asker`](crate::Asker).
-    #[must_use]
-    pub fn with_agents(mut self, door: Router) -> Self {
-        self.agents = Some(door);
-        self
-    }
-
+    with_agents(agents: Router);
     /// The same, with a page at `/` and below `/page/`. Its requests carry a [`Visitor`](crate::Visitor).
-    #[must_use]
-    pub fn with_page(mut self, page: Router) -> Self {
-        self.page = Some(page);
-        self
-    }
+    with_page(page: Router);
+}
 
+impl Gateway {
     /// Runs a write to its end, even if the client disconnects.
     pub(crate) async fn see_through<T: Send + 'static>(
         &self,
