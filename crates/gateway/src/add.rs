@@ -5,6 +5,7 @@
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use macro_rules_attribute::apply;
 use memory::{Add, Added, Flush, MemorizeStatus};
 use model::hex;
 use ports::{JobId, NewMessage};
@@ -14,7 +15,7 @@ use wire::profile::DAY_MILLIS;
 use wire::{AddData, AddRequest, Envelope, FlushData, FlushRequest, MessageItem, QueuedData};
 
 use crate::body::{JsonBody, UrlQuery};
-use crate::describe::Errors;
+use crate::describe::described;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
 use crate::state::Gateway;
@@ -44,16 +45,9 @@ impl Repeat {
 /// Add messages
 ///
 /// After a 200 or 202 the messages are on disk. You can safely send a request again.
-#[utoipa::path(
-    post,
-    path = "/memory/add",
-    params(WaitQuery),
-    request_body = AddRequest,
-    responses(
-        (status = 200, description = "Remembered", body = Envelope<AddData>),
-        (status = 202, description = "Accepted; `request_id` is the task", body = Envelope<QueuedData>),
-        Errors,
-    ),
+#[apply(described!)]
+#[route(post "/memory/add" [params(WaitQuery), request_body = AddRequest] => "Remembered" AddData
+    (status = 202, description = "Accepted; `request_id` is the task", body = Envelope<QueuedData>)
 )]
 pub(crate) async fn add_memory(
     visit: Visit,
@@ -125,16 +119,9 @@ pub(crate) async fn add_memory(
 /// Write the memory of a session's buffer
 ///
 /// An unknown session, or one with an empty buffer, is `no_extraction`.
-#[utoipa::path(
-    post,
-    path = "/memory/flush",
-    params(WaitQuery),
-    request_body = FlushRequest,
-    responses(
-        (status = 200, description = "Done", body = Envelope<FlushData>),
-        (status = 202, description = "Queued behind the session's tasks", body = Envelope<QueuedData>),
-        Errors,
-    ),
+#[apply(described!)]
+#[route(post "/memory/flush" [params(WaitQuery), request_body = FlushRequest] => "Done" FlushData
+    (status = 202, description = "Queued behind the session's tasks", body = Envelope<QueuedData>)
 )]
 pub(crate) async fn flush_memory(
     visit: Visit,

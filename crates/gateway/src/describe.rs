@@ -44,7 +44,8 @@ impl IntoResponses for Errors {
     }
 }
 
-/// Describes a route that answers with data in the envelope, by its body, its query, or in brackets all that it takes.
+/// Describes a route that answers with data in the envelope, by its body, its query, or in brackets all that it takes. Behind the data
+/// other successes can follow; `bare` data has no envelope.
 macro_rules! described {
     ($(#[doc $($doc:tt)*])* #[post($path:tt, $body:ident => $($answer:tt)+)] $($handler:tt)+) => {
         described! { $(#[doc $($doc)*])* #[route(post $path [request_body = $body] => $($answer)+)] $($handler)+ }
@@ -52,13 +53,23 @@ macro_rules! described {
     ($(#[doc $($doc:tt)*])* #[get($path:tt, $query:ident => $($answer:tt)+)] $($handler:tt)+) => {
         described! { $(#[doc $($doc)*])* #[route(get $path [params($query)] => $($answer)+)] $($handler)+ }
     };
-    ($(#[doc $($doc:tt)*])* #[route($method:ident $path:tt [$($($takes:tt)+)?] => $meaning:tt $data:ident)] $($handler:tt)+) => {
+    ($(#[doc $($doc:tt)*])* #[route($method:ident $path:tt $takes:tt => bare $meaning:literal $data:ident)] $($handler:tt)+) => {
+        described! { $(#[doc $($doc)*])* #[route($method $path $takes => (status = 200, description = $meaning, body = $data))] $($handler)+ }
+    };
+    ($(#[doc $($doc:tt)*])* #[route($method:ident $path:tt $takes:tt => $meaning:literal $data:ident $($more:tt)*)] $($handler:tt)+) => {
+        described! {
+            $(#[doc $($doc)*])*
+            #[route($method $path $takes => (status = 200, description = $meaning, body = wire::Envelope<$data>) $($more)*)]
+            $($handler)+
+        }
+    };
+    ($(#[doc $($doc:tt)*])* #[route($method:ident $path:tt [$($($takes:tt)+)?] => $(($($answer:tt)+))+)] $($handler:tt)+) => {
         $(#[doc $($doc)*])*
         #[utoipa::path(
             $method,
             path = $path,
             $($($takes)+,)?
-            responses((status = 200, description = $meaning, body = wire::Envelope<$data>), crate::describe::Errors),
+            responses($(($($answer)+)),+, crate::describe::Errors),
         )]
         $($handler)+
     };

@@ -18,7 +18,7 @@ use wire::{Envelope, SortOrder};
 
 use crate::body::{IdQuery, JsonBody, PathId, UrlQuery};
 use crate::budget::Hold;
-use crate::describe::{Errors, described};
+use crate::describe::described;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
 use crate::state::Gateway;
@@ -27,11 +27,9 @@ use crate::upload::Uploaded;
 /// Upload a document
 ///
 /// Quipu cuts it into topics; searches find it as soon as this answers. A file that is already stored is a conflict.
-#[utoipa::path(
-    post,
-    path = "/knowledge/documents",
-    request_body(content = DocumentForm, content_type = "multipart/form-data"),
-    responses((status = 201, description = "Stored", body = Envelope<DocumentCreateData>), Errors),
+#[apply(described!)]
+#[route(post "/knowledge/documents" [request_body(content = DocumentForm, content_type = "multipart/form-data")] =>
+    (status = 201, description = "Stored", body = Envelope<DocumentCreateData>)
 )]
 pub(crate) async fn create_document(visit: Visit, uploaded: Uploaded) -> Answer {
     let (library, (upload, hold)) = (library(&visit.gateway)?, upload(&visit, uploaded)?);
@@ -93,16 +91,10 @@ pub(crate) async fn patch_document(
 /// Delete a document
 ///
 /// With its topics and its original file. 204 if there is no such document.
-#[utoipa::path(
-    delete,
-    path = "/knowledge/documents/{doc_id}",
-    params(("doc_id" = String, Path, pattern = "^d_[a-f0-9]{12,32}$"), ScopeQuery),
-    responses(
-        (status = 200, description = "Deleted", body = Envelope<DocumentDeleteData>),
-        (status = 204, description = "Nothing to delete"),
-        Errors,
-    ),
-)]
+#[apply(described!)]
+#[route(delete "/knowledge/documents/{doc_id}" [
+    params(("doc_id" = String, Path, pattern = "^d_[a-f0-9]{12,32}$"), ScopeQuery)
+] => "Deleted" DocumentDeleteData (status = 204, description = "Nothing to delete"))]
 pub(crate) async fn delete_document(visit: Visit, IdQuery(id, query): IdQuery<ScopeQuery>) -> Answer {
     let id = document_id(&id)?.to_owned();
     let scope = visit.entered(&query)?;
@@ -125,16 +117,10 @@ pub(crate) async fn delete_document(visit: Visit, IdQuery(id, query): IdQuery<Sc
 /// Delete every document
 ///
 /// With the categories and all other files of the library. 204 if there is no document.
-#[utoipa::path(
-    delete,
-    path = "/knowledge/documents",
-    params(ScopeQuery),
-    responses(
-        (status = 200, description = "Deleted", body = Envelope<LibraryDeleteData>),
-        (status = 204, description = "Nothing to delete"),
-        Errors,
-    ),
-)]
+#[apply(described!)]
+#[route(delete "/knowledge/documents" [
+    params(ScopeQuery)
+] => "Deleted" LibraryDeleteData (status = 204, description = "Nothing to delete"))]
 pub(crate) async fn delete_documents(visit: Visit, UrlQuery(query): UrlQuery<ScopeQuery>) -> Answer {
     let scope = visit.entered(&query)?;
     let library = library(&visit.gateway)?;

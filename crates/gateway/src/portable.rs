@@ -15,7 +15,7 @@ use wire::portable::{ExportHead, ExportLine, ExportQuery, ImportedData, MemoryLi
 use wire::{ErrorCode, Invalid};
 
 use crate::body::{Arrived, UrlQuery, arrive, parsed};
-use crate::describe::{Errors, described};
+use crate::describe::described;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
 
@@ -26,11 +26,9 @@ const JSON_LINES: &str = "application/jsonl";
 /// One JSON object a line: first whose memory it is, then memories with their messages, core memory, messages that no
 /// episode has yet, and, unless the token is a user's, digests of what was forgotten in the project. The same memory gives the
 /// same bytes.
-#[utoipa::path(
-    get,
-    path = "/memory/export",
-    params(ExportQuery),
-    responses((status = 200, description = "The lines", body = String, content_type = JSON_LINES), Errors),
+#[apply(described!)]
+#[route(get "/memory/export" [params(ExportQuery)] =>
+    (status = 200, description = "The lines", body = String, content_type = JSON_LINES)
 )]
 pub(crate) async fn export_memory(visit: Visit, UrlQuery(query): UrlQuery<ExportQuery>) -> Answer {
     let (scope, owner) = query.parts(&visit.caller.home)?;

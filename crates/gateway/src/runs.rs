@@ -17,7 +17,7 @@ use wire::runs::{
 };
 
 use crate::body::{JsonBody, UrlQuery};
-use crate::describe::{Errors, described};
+use crate::describe::described;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
 use crate::state::Gateway;
@@ -62,12 +62,8 @@ const INCLUDED: [&str; 3] = [
 ///
 /// Runs the strategy's waiting and failed work; a strategy with a schedule also runs once for everything. Answers when
 /// the runs have ended, or after `timeout` seconds. Needs a token for all tenants.
-#[utoipa::path(
-    post,
-    path = "/ome/trigger",
-    request_body = TriggerRequest,
-    responses((status = 200, description = "The runs", body = TriggerData), Errors),
-)]
+#[apply(described!)]
+#[route(post "/ome/trigger" [request_body = TriggerRequest] => bare "The runs" TriggerData)]
 pub(crate) async fn trigger(visit: Visit, JsonBody { value, .. }: JsonBody<TriggerRequest>) -> Answer {
     visit.caller.enter_all()?;
     let wait = value.wait()?;
@@ -108,11 +104,8 @@ pub(crate) async fn trigger(visit: Visit, JsonBody { value, .. }: JsonBody<Trigg
 ///
 /// Waits for tasks, syncs edits of the Markdown files, and waits for due runs; after that no run starts until the server
 /// does. Needs a token for all tenants.
-#[utoipa::path(
-    post,
-    path = "/cascade/quiesce",
-    responses((status = 200, description = "They have", body = QuiesceData), Errors),
-)]
+#[apply(described!)]
+#[route(post "/cascade/quiesce" [] => bare "They have" QuiesceData)]
 pub(crate) async fn quiesce(visit: Visit) -> Answer {
     visit.caller.enter_all()?;
     let offline = offline(&visit.gateway)?.clone();

@@ -7,12 +7,13 @@ use axum::extract::State;
 use axum::http::header::{ACCEPT, CONTENT_TYPE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
+use macro_rules_attribute::apply;
 use memory::EngineError;
 use ports::IndexHealth;
 use wire::HealthData;
 use wire::health::{HealthStatus, Probe};
 
-use crate::describe::Errors;
+use crate::describe::described;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
 use crate::health;
@@ -21,11 +22,8 @@ use crate::state::Gateway;
 /// System status
 ///
 /// 200 also if something is wrong: see `status` and `problems`. A token for one tenant sees no names of files.
-#[utoipa::path(
-    get,
-    path = "/health",
-    responses((status = 200, description = "Health", body = HealthData), Errors),
-)]
+#[apply(described!)]
+#[route(get "/health" [] => bare "Health" HealthData)]
 pub(crate) async fn health(visit: Visit) -> Answer {
     let gateway = &visit.gateway;
     let status = gateway.engine.status().await?;
@@ -56,14 +54,10 @@ pub(crate) async fn health_live() -> Response {
 /// Whether requests can be served
 ///
 /// 503 while the index must be rebuilt, or while the disk takes no writes.
-#[utoipa::path(
-    get,
-    path = "/health/ready",
-    responses(
-        (status = 200, description = "They can", body = Probe),
-        (status = 503, description = "Not now", body = Probe),
-        Errors,
-    ),
+#[apply(described!)]
+#[route(get "/health/ready" [] =>
+    (status = 200, description = "They can", body = Probe)
+    (status = 503, description = "Not now", body = Probe)
 )]
 pub(crate) async fn health_ready(State(gateway): State<Gateway>) -> Result<Response, Failure> {
     let status = gateway.engine.status().await?;
@@ -79,14 +73,8 @@ pub(crate) async fn health_ready(State(gateway): State<Gateway>) -> Result<Respo
 /// Metrics for Prometheus
 ///
 /// They count over all tenants: a token for one tenant has no access. Text for Prometheus, or `OpenMetrics` if the request accepts it.
-#[utoipa::path(
-    get,
-    path = "/metrics",
-    responses(
-        (status = 200, description = "Metrics", body = String, content_type = PROMETHEUS),
-        Errors,
-    ),
-)]
+#[apply(described!)]
+#[route(get "/metrics" [] => (status = 200, description = "Metrics", body = String, content_type = PROMETHEUS))]
 pub(crate) async fn metrics(visit: Visit, headers: HeaderMap) -> Answer {
     visit.caller.enter_all()?;
     let status = visit.gateway.engine.status().await?;
