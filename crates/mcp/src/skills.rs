@@ -30,10 +30,8 @@ pub(crate) struct ServedSkill {
 pub(crate) async fn all<A: MemoryApi>(door: &Door<A>) -> Result<Vec<ServedSkill>, ToolRefusal> {
     let request = GetRequest {
         agent_id: Some(AGENT.to_owned()),
-        app_id: Some(door.whose.app.clone()),
-        project_id: Some(door.whose.project.clone()),
         page_size: SKILLS_MAX,
-        ..GetRequest::newest(MemoryType::AgentSkill)
+        ..GetRequest::newest(MemoryType::AgentSkill).within(&door.whose.app, &door.whose.project)
     };
     let data: GetData = match post(&door.api, "/memory/get", &request).await {
         Err(refused) if refused.status == Some(403) => return Ok(Vec::new()),

@@ -237,10 +237,8 @@ impl ForgetTarget {
 
     fn preview(&self, whose: &WhoseMemory) -> Result<PreviewRequest, Refused> {
         let mut request = PreviewRequest {
-            app_id: Some(whose.app.clone()),
-            project_id: Some(whose.project.clone()),
             user_id: Some(whose.user.clone()),
-            ..PreviewRequest::default()
+            ..PreviewRequest::default().within(&whose.app, &whose.project)
         };
         if !self.ids.is_empty() {
             request.ids.clone_from(&self.ids);

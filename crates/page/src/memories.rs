@@ -208,10 +208,8 @@ async fn list(guest: &Guest, wanted: &ListQuery) -> Result<ResultsPart, Refused>
 pub(crate) fn request(whose: &WhoseMemory, memory_type: MemoryType) -> GetRequest {
     GetRequest {
         user_id: Some(whose.user.clone()),
-        app_id: Some(whose.app.clone()),
-        project_id: Some(whose.project.clone()),
         page_size: 100,
-        ..GetRequest::newest(memory_type)
+        ..GetRequest::newest(memory_type).within(&whose.app, &whose.project)
     }
 }
 

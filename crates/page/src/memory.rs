@@ -99,8 +99,6 @@ pub(crate) async fn save(
     let text = change.text.replace("\r\n", "\n");
     let is_new = |new: &str, old: &str| new != old;
     let request = EditRequest {
-        app_id: Some(guest.whose.app.clone()),
-        project_id: Some(guest.whose.project.clone()),
         user_id: Some(guest.whose.user.clone()),
         id: id.clone(),
         subject: change.title.filter(|title| is_new(title, &before.card.title)),
@@ -111,7 +109,7 @@ pub(crate) async fn save(
             .map(|reach| reach == "project")
             .filter(|only| *only != before.card.project_only),
         episode: Some(text).filter(|text| is_new(text, &before.text)),
-        ..EditRequest::default()
+        ..EditRequest::default().within(&guest.whose.app, &guest.whose.project)
     };
     if !request.changed().is_empty() {
         guest.api.post::<EditData>("/memory/edit", &request).await?;

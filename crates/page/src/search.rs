@@ -78,15 +78,13 @@ pub(crate) async fn results(guest: &Guest, wanted: &ListQuery) -> Result<Results
 fn request(guest: &Guest, wanted: &ListQuery) -> SearchRequest {
     SearchRequest {
         user_id: Some(guest.whose.user.clone()),
-        app_id: Some(guest.whose.app.clone()),
-        project_id: Some(guest.whose.project.clone()),
         top_k: HITS,
         include_messages: MESSAGES,
         include_person: true,
         explain: true,
         filters: wanted.filter(),
         as_of: wanted.as_of(),
-        ..SearchRequest::new(wanted.question())
+        ..SearchRequest::new(wanted.question()).within(&guest.whose.app, &guest.whose.project)
     }
 }
 

@@ -57,10 +57,8 @@ async fn view(guest: &Guest, notice: Option<String>) -> Result<SkillsView, Refus
     for agent in guest.people.iter().filter(|owner| owner.kind == "agent") {
         let request = GetRequest {
             agent_id: Some(agent.id.clone()),
-            app_id: Some(agent.app_id.clone()),
-            project_id: Some(agent.project_id.clone()),
             page_size: 100,
-            ..GetRequest::newest(MemoryType::AgentSkill)
+            ..GetRequest::newest(MemoryType::AgentSkill).within(&agent.app_id, &agent.project_id)
         };
         let data: GetData = guest.api.post("/memory/get", &request).await?;
         skills.extend(data.agent_skills.into_iter().map(SkillCard::of));

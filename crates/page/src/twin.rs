@@ -27,10 +27,8 @@ pub(crate) async fn of(guest: &Guest, before: &MemoryCard) -> Result<Option<Twin
     } else if before.is_statement() {
         let request = SearchRequest {
             user_id: Some(whose.user.clone()),
-            app_id: Some(whose.app.clone()),
-            project_id: Some(whose.project.clone()),
             top_k: LOOKED_AT,
-            ..SearchRequest::new(before.text.clone())
+            ..SearchRequest::new(before.text.clone()).within(&whose.app, &whose.project)
         };
         let data: SearchData = guest.api.post("/memory/search", &request).await?;
         let facts = data.facts.iter().map(|fact| MemoryCard::fact(fact, whose));

@@ -75,6 +75,14 @@ macro_rules! fields {
             pub fn scope(&self, home: &model::Scope) -> Result<model::Scope, $crate::Invalid> {
                 $crate::scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)
             }
+
+            /// The same request in this tenant.
+            #[must_use]
+            pub fn within(mut self, app: &str, project: &str) -> Self {
+                self.app_id = Some(app.to_owned());
+                self.project_id = Some(project.to_owned());
+                self
+            }
         }
     };
 }

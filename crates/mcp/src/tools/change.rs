@@ -106,13 +106,11 @@ pub(super) async fn update<A: MemoryApi>(door: &Door<A>, given: JsonObject) -> T
         return Ok(shown::result(words, json!({"id": id})));
     }
     let request = EditRequest {
-        app_id: Some(door.whose.app.clone()),
-        project_id: Some(project.to_owned()),
         user_id: Some(door.whose.user()?.to_owned()),
         id: id.to_owned(),
         episode: wanted.text,
         project_only: wanted.project_only,
-        ..EditRequest::default()
+        ..EditRequest::default().within(&door.whose.app, project)
     };
     let edited: EditData = post(&door.api, "/memory/edit", &request).await?;
     Ok(shown::result(
@@ -150,11 +148,9 @@ pub(super) async fn forget<A: MemoryApi>(door: &Door<A>, given: JsonObject) -> T
     let (mut memories, mut messages, mut left) = (0, 0, BTreeSet::new());
     for (project, ids) in of_project {
         let request = DeleteByIdsRequest {
-            app_id: Some(door.whose.app.clone()),
-            project_id: Some(project.to_owned()),
             user_id: Some(door.whose.user()?.to_owned()),
             ids,
-            ..DeleteByIdsRequest::default()
+            ..DeleteByIdsRequest::default().within(&door.whose.app, project)
         };
         let data: DeleteByIdsData = post(&door.api, "/memory/delete_by_ids", &request).await?;
         memories += data.count;

@@ -82,10 +82,8 @@ pub(super) fn place<'a, A: MemoryApi>(door: &'a Door<A>, id: &'a str) -> (&'a st
 fn question<A: MemoryApi>(door: &Door<A>, query: String) -> Result<SearchRequest, ToolRefusal> {
     Ok(SearchRequest {
         user_id: Some(door.whose.user()?.to_owned()),
-        app_id: Some(door.whose.app.clone()),
-        project_id: Some(door.whose.project.clone()),
         include_person: true,
-        ..SearchRequest::new(query)
+        ..SearchRequest::new(query).within(&door.whose.app, &door.whose.project)
     })
 }
 
@@ -202,10 +200,8 @@ pub(super) async fn list<A: MemoryApi>(door: &Door<A>, given: JsonObject) -> Too
 fn page<A: MemoryApi>(door: &Door<A>, memory_type: MemoryType) -> Result<GetRequest, ToolRefusal> {
     Ok(GetRequest {
         user_id: Some(door.whose.user()?.to_owned()),
-        app_id: Some(door.whose.app.clone()),
-        project_id: Some(door.whose.project.clone()),
         page_size: PAGE,
-        ..GetRequest::newest(memory_type)
+        ..GetRequest::newest(memory_type).within(&door.whose.app, &door.whose.project)
     })
 }
 
