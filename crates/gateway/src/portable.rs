@@ -6,7 +6,7 @@ use axum::extract::Request;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use macro_rules_attribute::apply;
-use memory::{OwnedMemory, TakenIn};
+use memory::OwnedMemory;
 use model::{Owner, Page, Scope};
 use ports::Carried;
 use serde::Serialize;
@@ -110,19 +110,12 @@ pub(crate) async fn import_memory(visit: Visit, request: Request) -> Answer {
         Ok(engine.import(&scope, &owner, memory).await?)
     };
     let taken = visit.gateway.see_through(write).await?;
-    let TakenIn {
-        memories,
-        new_memories,
-        kept_memories,
-        messages,
-        new_messages,
-    } = taken;
     Ok(visit.answer(ImportedData {
-        memories,
-        new_memories,
-        kept_memories,
-        messages,
-        new_messages,
+        memories: taken.memories,
+        new_memories: taken.new_memories,
+        kept_memories: taken.kept_memories,
+        messages: taken.messages,
+        new_messages: taken.new_messages,
     }))
 }
 

@@ -161,11 +161,7 @@ impl EpisodeItem {
             project_id: scope.project.as_str().to_owned(),
             session_id: session_of(doc),
             timestamp: zone.render(doc.time),
-            sender_ids: doc
-                .senders
-                .iter()
-                .map(|sender| sender.as_str().to_owned())
-                .collect(),
+            sender_ids: doc.senders.iter().map(ToString::to_string).collect(),
             summary: doc.summary.clone(),
             subject: doc.subject.clone(),
             episode: doc.text.clone(),
@@ -257,10 +253,7 @@ pub(crate) fn session_of(doc: &Doc) -> Option<String> {
 }
 
 pub(crate) fn sources_of(doc: &Doc) -> Vec<String> {
-    doc.sources
-        .iter()
-        .map(|source| source.as_str().to_owned())
-        .collect()
+    doc.sources.iter().map(ToString::to_string).collect()
 }
 
 fn project_of(doc: &Doc) -> Option<String> {

@@ -16,11 +16,11 @@ use crate::scope::name;
 pub const MESSAGE_ID_CHARS_MAX: usize = 128;
 
 /// One message to add. Unknown keys are ignored.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Serialize, DeriveDeserialize, ToSchema)]
 pub struct MessageItem {
     #[schema(min_length = 1, max_length = 128, pattern = "^[a-zA-Z0-9_.@+-]+$")]
     pub sender_id: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sender_name: Option<String>,
     #[serde(deserialize_with = "crate::json::word")]
     pub role: MessageRole,
@@ -29,17 +29,11 @@ pub struct MessageItem {
     #[schema(exclusive_minimum = 0)]
     pub timestamp: i64,
     pub content: MessageContent,
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "crate::json::maybe_objects"
-    )]
+    #[serde(default, deserialize_with = "crate::json::maybe_objects")]
     pub tool_calls: Option<Vec<ToolCallItem>>,
     /// The call that a tool's message answers; required if `role` is `tool`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
     /// Quipu: the client's own id, unique in its session. A second message with the same id is ignored.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 128)]
     pub message_id: Option<String>,
 }
