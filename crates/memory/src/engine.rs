@@ -74,7 +74,9 @@ impl Engine {
         let gate = base.gate.alone().await;
         let mut begun = Some((gate, keeper::adopt(&base).await));
         service.spawn(writer.run());
-        base.supervise("keeper", &forgetting, move |room| keeper::keep(room, begun.take()));
+        base.supervise("keeper", &forgetting, move |room| {
+            keeper::keep(room, begun.take())
+        });
         base.supervise("sync", &base, sync::keep);
         if !base.settings.asks_only {
             base.supervise("watch", &base, sync::watch);

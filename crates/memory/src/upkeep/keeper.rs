@@ -90,7 +90,11 @@ pub(crate) async fn adopt(base: &Base) -> bool {
 
 /// Without a record of a file a ledger is a new one, or has been lost.
 async fn is_new(base: &Base) -> bool {
-    base.parts.file_changes.count().await.is_ok_and(|count| count == 0)
+    base.parts
+        .file_changes
+        .count()
+        .await
+        .is_ok_and(|count| count == 0)
 }
 
 /// Looks at what changed in the vault while no engine ran.

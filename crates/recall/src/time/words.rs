@@ -89,13 +89,9 @@ pub(super) fn words(text: &str) -> Vec<Word> {
             continue;
         }
         let digits = digit_date(&bytes[at..]);
-        let end = match digits {
-            Some((_, len)) => at + len,
-            None => {
-                let rest = &text[at..];
-                at + rest.find(|c| !is_read(c)).unwrap_or(rest.len())
-            }
-        };
+        let rest = &text[at..];
+        let read = rest.find(|c| !is_read(c)).unwrap_or(rest.len());
+        let end = at + digits.map_or(read, |(_, len)| len);
         words.push(Word {
             text: text[at..end].to_lowercase(),
             range: at..end,
