@@ -161,7 +161,7 @@ impl Base {
         self.sweeps.load(Ordering::SeqCst)
     }
 
-    /// The ledger was swept, or may have been. Whoever looked before this and holds the gate is waited for.
+    /// Notes that the ledger was swept, or may have been.
     pub(crate) fn has_swept(&self) {
         self.sweeps.fetch_add(1, Ordering::SeqCst);
     }

@@ -5,7 +5,7 @@
 use crate::consolidate::text::{hash, plain};
 use crate::facts::{Told, announced};
 use model::{Message, MessageId, SenderId, Timestamp, Zone};
-use recall::time::{Expression, Span, Tense, expressions};
+use recall::time::{Expression, NUMBERS, Span, Tense, expressions};
 
 /// The most upcoming events of a segment.
 pub const FORESIGHTS_MAX: usize = 10;
@@ -97,10 +97,9 @@ fn within(span: Span, sentence: &str) -> (Timestamp, Timestamp) {
     let is_day = span.to.millis() - span.from.millis() <= DAY_MILLIS;
     let words = sentence.split(|c: char| c.is_whitespace() || matches!(c, '-' | '–' | ',' | '(' | ')'));
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
-    let led_by = |word: Option<&&str>| word.is_some_and(|word| HOUR_LEADS.contains(word));
     let is_led = |at: usize| {
-        let before = words[..at].iter().rev();
-        led_by(before.clone().find(|word| **word != "a"))
+        let lead = words[..at].iter().rfind(|word| **word != "a");
+        lead.is_some_and(|word| HOUR_LEADS.contains(word))
     };
     let hours = (0..words.len())
         .filter_map(|at| Some(span.from.plus_millis(minutes(&words[at..], is_led(at))? * 60_000)));
@@ -114,10 +113,7 @@ fn within(span: Span, sentence: &str) -> (Timestamp, Timestamp) {
 /// An hour before seven may be one of the afternoon, unless the words say so.
 const EARLY_HOURS: i64 = 7;
 /// Words before an hour, in English, German, Italian, Portuguese and Spanish.
-const HOUR_LEADS: [&str; 8] = ["at", "for", "by", "um", "alle", "às", "à", "las"];
-const HOURS: [&str; 12] = [
-    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-];
+const HOUR_LEADS: [&str; 6] = ["at", "um", "alle", "às", "à", "las"];
 
 /// A word of a sentence in small letters, without the mark that ends it.
 fn word(words: &[&str], at: usize) -> String {
@@ -139,7 +135,7 @@ fn half_of_day(words: &[&str]) -> Option<i64> {
 fn minutes_in_words(words: &[&str]) -> Option<i64> {
     let number = |at: usize| -> Option<i64> {
         let word = word(words, at);
-        let named = HOURS.iter().position(|hour| *hour == word);
+        let named = NUMBERS.iter().position(|hour| *hour == word);
         let named = named.and_then(|at| i64::try_from(at + 1).ok());
         named.or_else(|| word.parse().ok().filter(|hour| (1..24).contains(hour)))
     };
@@ -148,6 +144,10 @@ fn minutes_in_words(words: &[&str]) -> Option<i64> {
         let hour = 1 + usize::from(is(1, &["past"]));
         (number(hour)?, 30, hour + 1)
     } else if is(1, &["past", "to"]) {
+        // "At 10 to 12" may be two hours.
+        if is(1, &["to"]) && word(words, 0).starts_with(|c: char| c.is_ascii_digit()) {
+            return None;
+        }
         let minute = if is(0, &["quarter"]) { Some(15) } else { number(0) };
         let sign = if is(1, &["past"]) { 1 } else { -1 };
         (number(2)?, sign * minute?, 3)
@@ -158,7 +158,7 @@ fn minutes_in_words(words: &[&str]) -> Option<i64> {
         (number(0).filter(|_| is_alone)?, 0, 1)
     };
     let half = half_of_day(&words[next..]);
-    let is_sure = half.is_some() || hour >= EARLY_HOURS;
+    let is_sure = half.is_some() || hour * 60 + minute >= EARLY_HOURS * 60;
     is_sure.then(|| half.map_or(hour, |half| hour % 12 + half) * 60 + minute)
 }
 

@@ -23,6 +23,7 @@ use std::ops::Range;
 use model::{Timestamp, Zone};
 
 pub use tense::Tense;
+pub use words::NUMBERS;
 
 /// A stretch of time: `from` included, `to` not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -39,6 +39,11 @@ impl Word {
     }
 }
 
+/// One to twelve.
+pub const NUMBERS: [&str; 12] = [
+    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+];
+
 /// The months in French, German, Italian, Dutch, Portuguese and Spanish.
 const MONTHS_ABROAD: [&str; 6] = [
     "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
@@ -156,10 +161,7 @@ fn number(bytes: &[u8]) -> Option<(i16, usize)> {
 impl Word {
     /// A count of one to 9999, in digits or as a word.
     pub(super) fn count(&self) -> Option<i64> {
-        const NAMES: [&str; 12] = [
-            "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-        ];
-        if let Some(at) = NAMES.iter().position(|name| *name == self.text) {
+        if let Some(at) = NUMBERS.iter().position(|name| *name == self.text) {
             return i64::try_from(at + 1).ok();
         }
         match self.text.as_str() {

@@ -75,7 +75,7 @@ pub enum Operation {
     Merge(Vec<usize>, Own),
 }
 
-/// The page after a run by rules: new candidates are added, those with the most worth first, equal ones in their order, as long as there is room;
+/// The page after a run by rules: new candidates are added, those with the most worth first, equal ones in their order, while there is room;
 /// lines that cite an existing memory that is no candidate any more can be dropped.
 pub fn curated(
     page: &str,

@@ -143,6 +143,21 @@ fn an_hour_in_words_or_in_german_is_read() {
             "2024-08-04T00:00",
         ),
         (
+            "We have a table tomorrow for eight.",
+            "2024-05-09T00:00",
+            "2024-05-10T00:00",
+        ),
+        (
+            "The fair is tomorrow at 10 to 12.",
+            "2024-05-09T00:00",
+            "2024-05-10T00:00",
+        ),
+        (
+            "My exam is tomorrow at a quarter to seven.",
+            "2024-05-09T00:00",
+            "2024-05-10T00:00",
+        ),
+        (
             "My exam is tomorrow at half two.",
             "2024-05-09T00:00",
             "2024-05-10T00:00",
