@@ -59,13 +59,12 @@ pub(crate) async fn search_memory(visit: Visit, JsonBody { value, .. }: JsonBody
     gateway.metrics.searched(value.method.as_str());
     let mut data = present::search(&found, &profile, &search, gateway.zone(), value.explain);
     if value.include_sure {
-        let sure = proxy::sure(found, &search, gateway.zone()).into_iter();
-        let sure = sure.map(|line| SureItem {
+        let sure = proxy::sure(found, &search, gateway.zone()).map(|line| SureItem {
             id: line.id,
             text: line.said,
             until: line.until.map(|at| gateway.zone().render(at)),
         });
-        data.sure = Some(sure.collect());
+        data.sure = Some(sure.into_iter().collect());
     }
     Ok(visit.answer(data))
 }

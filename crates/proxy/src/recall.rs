@@ -18,10 +18,6 @@ use tokio::sync::oneshot;
 use transcript::spoken;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// What is less sure is for a model to read, beside other lines. On the talks of three people, of 84 hard questions 63 got a line
-/// without this limit, and 34 with it; the right ones among them stayed 11.
-const SURE_SCORE_MIN: f32 = 0.3;
-
 /// How long a turn waits for memory; later it goes without.
 pub(crate) const WAIT: Duration = Duration::from_millis(50);
 /// The same in a conversation's first turn, when the owner's memory may have to be read from the disk first.
@@ -313,17 +309,15 @@ fn ranking(found: Found) -> recall::Ranking {
     }
 }
 
-/// What a search found and is sure enough to answer its question, best first: the id of each row, and what was said. A text that a
-/// person sent, perhaps somebody else's, answers nothing for sure.
-pub fn sure(found: Found, search: &Search, zone: &Zone) -> Vec<recall::Told> {
-    let told = recall::told(&ranking(found), &search.query, &search.owner, zone, &Messages).into_iter();
-    let named = |line: recall::Told| recall::Told {
-        id: told_id(&line.id),
-        ..line
-    };
-    told.filter(|line| !line.is_material && line.score >= SURE_SCORE_MIN)
-        .map(named)
-        .collect()
+/// What a search found that may stand alone as the answer to its question: the best of people's own words, with the id of its row. None
+/// where another line would only be the next guess.
+pub fn sure(found: Found, search: &Search, zone: &Zone) -> Option<recall::Told> {
+    let told = recall::told(&ranking(found), &search.query, &search.owner, zone, &Messages);
+    let best = told.into_iter().find(|line| line.is_own)?;
+    best.answers.then(|| recall::Told {
+        id: told_id(&best.id),
+        ..best
+    })
 }
 
 /// The query: the person's text; of a long text only its questions, its first and its last sentence.

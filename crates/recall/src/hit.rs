@@ -53,6 +53,8 @@ pub struct Why {
     pub neighbours: f32,
     /// The query's words that it contains, as the query wrote them.
     pub terms: Vec<String>,
+    /// How much of what all words of the query tell these tell: 0 to 1. A rare word tells more.
+    pub share: f32,
     /// The reranker's score, on the reranker's own scale; none if it did not read this hit.
     pub rerank: Option<f32>,
 }

@@ -191,9 +191,10 @@ impl Ranker<'_> {
                 let term = wanted.term.as_ref();
                 term.is_some_and(|term| corpus.postings(row.kind).has(*term, slot))
             });
-            why.terms = found
-                .map(|wanted| self.query.text[wanted.place.clone()].to_owned())
-                .collect();
+            for wanted in found {
+                why.terms.push(self.query.text[wanted.place.clone()].to_owned());
+                why.share += wanted.share;
+            }
         }
         let ended = lineup.ending(&row.doc.key.id).filter(|fact| {
             corpus

@@ -14,7 +14,7 @@ use model::{Doc, DocKind, EntryKind, Owner, Role, Timestamp, Zone};
 use text::{said, term_set};
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::hit::{Hit, Ranking};
+use crate::hit::{Hit, Ranking, Why};
 use turn::{TurnTraits, asks};
 
 /// Of a longer message, only the matching sentences are included.
@@ -29,6 +29,11 @@ const SAID_SHARE: f32 = 0.8;
 /// A hit that is much weaker than the best is noise.
 const BESIDE_SHARE: f32 = 0.1;
 
+/// A line answers by itself if it has more than so much of what the question's words tell, two of them in one sentence, or one of
+/// them and a nearer meaning. Of the answers to 180 questions of six people, 51 of 79 were wrong without this, 10 of 32 with it.
+const ANSWER_SHARE: f32 = 0.5;
+const ANSWER_VECTOR: f32 = 0.7;
+
 /// A line for a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Told {
@@ -40,10 +45,10 @@ pub struct Told {
     pub said_at: Timestamp,
     /// Since when it no longer holds.
     pub until: Option<Timestamp>,
-    /// It stands in a text that a person sent, perhaps somebody else's.
-    pub is_material: bool,
-    /// How sure it is that it answers: 0 to 1.
-    pub score: f32,
+    /// A person's own words: not an assistant's, and not of a text that a person sent, perhaps somebody else's.
+    pub is_own: bool,
+    /// It may stand alone as the answer.
+    pub answers: bool,
 }
 
 /// Reads the messages of people.
@@ -75,7 +80,8 @@ fn is_kept_back(hit: &Hit) -> bool {
 /// The lines for a question of somebody, best first; empty if no hit is sure enough.
 pub fn told(ranking: &Ranking, question: &str, asker: &Owner, zone: &Zone, reader: &dyn Reader) -> Vec<Told> {
     let best = sureness(ranking);
-    let is_sure = best >= TurnTraits::read(question, &names(ranking)).least_sureness();
+    let turn = TurnTraits::read(question, &names(ranking));
+    let is_sure = best >= turn.least_sureness();
     if !is_sure || stranger::names_a_stranger(question, ranking) {
         return Vec::new();
     }
@@ -89,7 +95,7 @@ pub fn told(ranking: &Ranking, question: &str, asker: &Owner, zone: &Zone, reade
             continue;
         };
         let said = sentences_for(&text, &asked, WHOLE_CHARS_MAX);
-        let how = (said.as_str(), until, is_material);
+        let how = (said.as_str(), until, is_material, answers(hit, &said, &asked));
         let own = term_set(&said);
         if own.is_empty() || !asks_something && own.is_subset(&asked) {
             continue;
@@ -103,6 +109,9 @@ pub fn told(ranking: &Ranking, question: &str, asker: &Owner, zone: &Zone, reade
                 told.push(line(hit, how, asker, zone));
             }
         }
+    }
+    if !turn.is_own && !told.iter().any(|line| line.answers) {
+        return Vec::new();
     }
     told
 }
@@ -226,7 +235,7 @@ fn holding<'a>(
 
 fn line(
     hit: &Hit,
-    (said, until, is_material): (&str, Option<Timestamp>, bool),
+    (said, until, is_material, answers): (&str, Option<Timestamp>, bool, bool),
     asker: &Owner,
     zone: &Zone,
 ) -> Told {
@@ -253,9 +262,17 @@ fn line(
         text: format!("{date}{who}: {said}"),
         said: said.to_owned(),
         until,
-        is_material,
-        score: hit.score,
+        is_own: !is_material && doc.role != Some(Role::Assistant),
+        answers,
     }
+}
+
+/// Whether what is said of a hit may stand alone as the answer.
+fn answers(hit: &Hit, said: &str, asked: &BTreeSet<String>) -> bool {
+    let Why { share, vector, .. } = hit.why;
+    let has_two = |sentence| term_set(sentence).intersection(asked).count() > 1;
+    let is_about_it = share > ANSWER_SHARE && said.split_sentence_bounds().any(has_two);
+    is_about_it || share > 0.0 && vector > ANSWER_VECTOR
 }
 
 /// A message, or of one with more characters the sentences around the best match.

@@ -240,7 +240,7 @@ pub struct SearchData {
     /// Quipu: verbatim messages, best first, as many as `include_messages` asked for.
     #[serde(default)]
     pub messages: Vec<FoundMessage>,
-    /// Quipu: what the proxy would give a model, best first.
+    /// Quipu: the hit that may stand alone as the answer; empty if nothing is sure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sure: Option<Vec<SureItem>>,
     /// Quipu: the method that was used; keyword when the embedding model did not answer.

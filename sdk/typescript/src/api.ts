@@ -2665,7 +2665,7 @@ export interface components {
 				foresights?: components["schemas"]["ForesightItem"][];
 				/** @description Quipu: verbatim messages, best first, as many as `include_messages` asked for. */
 				messages?: components["schemas"]["FoundMessage"][];
-				/** @description Quipu: what the proxy would give a model, best first. */
+				/** @description Quipu: the hit that may stand alone as the answer; empty if nothing is sure. */
 				sure?: components["schemas"]["SureItem"][] | null;
 				/** @description Quipu: the method that was used; keyword when the embedding model did not answer. */
 				method?: components["schemas"]["SearchMethod"];
@@ -3789,7 +3789,7 @@ export interface components {
 			foresights?: components["schemas"]["ForesightItem"][];
 			/** @description Quipu: verbatim messages, best first, as many as `include_messages` asked for. */
 			messages?: components["schemas"]["FoundMessage"][];
-			/** @description Quipu: what the proxy would give a model, best first. */
+			/** @description Quipu: the hit that may stand alone as the answer; empty if nothing is sure. */
 			sure?: components["schemas"]["SureItem"][] | null;
 			/** @description Quipu: the method that was used; keyword when the embedding model did not answer. */
 			method?: components["schemas"]["SearchMethod"];

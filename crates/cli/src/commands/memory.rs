@@ -197,7 +197,6 @@ pub(super) async fn ask(desk: &Desk, api: &Api, args: AskArgs) -> Result<Exit, F
         top_k: 12,
         include_messages: 40,
         include_sure: true,
-        explain: true,
         ..about
     };
     let found: SearchData = api.post("/memory/search", &request).await?;

@@ -29,8 +29,7 @@ struct Replaced {
     timestamp: String,
 }
 
-/// The line that answers: the first that has a word of the question. None where nothing is sure: a line that only means something
-/// near is for a model to read.
+/// The line that answers. None where the server is sure of nothing.
 pub(crate) fn reply(found: &SearchData) -> Option<Reply> {
     found.sure.iter().flatten().find_map(|sure| told(found, sure))
 }
@@ -39,15 +38,14 @@ fn told(found: &SearchData, sure: &SureItem) -> Option<Reply> {
     let id = &sure.id;
     let message = found.messages.iter().find(|message| message.id == *id);
     let fact = found.facts.iter().find(|fact| fact.id == *id);
-    let (speaker, timestamp, explain) = match (message, fact) {
+    let (speaker, timestamp) = match (message, fact) {
         (Some(message), _) => {
             let speaker = message.sender_name.as_ref().or(message.sender_id.as_ref());
-            (speaker.cloned(), &message.timestamp, &message.explain)
+            (speaker.cloned(), &message.timestamp)
         }
-        (None, Some(fact)) => (None, &fact.timestamp, &fact.explain),
+        (None, Some(fact)) => (None, &fact.timestamp),
         (None, None) => return None,
     };
-    explain.as_ref().filter(|explain| !explain.terms.is_empty())?;
     let is_own = |fact: &&FactItem| fact.id == *id || fact.message_ids.contains(id);
     let replaced = found.facts.iter().filter(is_own).flat_map(|newer| {
         let older = found.facts.iter();
@@ -92,23 +90,14 @@ mod tests {
 
     use super::reply;
 
-    fn why(terms: &[&str]) -> Value {
-        json!({"keyword": 0.5, "vector": 0.5, "time": null, "freshness": 1.0, "session": 0.5, "neighbours": 0.5,
-            "terms": terms, "rerank": null})
-    }
-
     fn data(sure: &Value) -> SearchData {
-        let fact = |id: &str, time: &str, of: &str, content: &str, newer: Option<&str>| {
-            let explain = why(if id == "f2" { &[] } else { &["tea"] });
-            json!({"id": id, "content": content, "timestamp": time, "message_ids": [of], "superseded_by": newer,
-                "explain": explain})
-        };
+        let fact = |id: &str, time: &str, of: &str, content: &str, newer: Option<&str>| json!({"id": id, "content": content, "timestamp": time, "message_ids": [of], "superseded_by": newer});
         let data = json!({
             "episodes": [], "profiles": [], "agent_cases": [], "agent_skills": [], "unprocessed_messages": [],
             "messages": [{
                 "id": "m2", "session_id": "s", "sender_id": "ana", "sender_name": null, "role": "user",
                 "content": "My new home\nis in Lisbon.", "timestamp": "2025-01-15T18:00:00Z", "score": 0.6,
-                "episode_id": null, "explain": why(&["home"]),
+                "episode_id": null,
             }],
             "facts": [
                 fact("f1", "2024-06-10T18:00:00Z", "m1", "My home is in Berlin.", Some("f2")),
@@ -140,8 +129,6 @@ mod tests {
 
     #[test]
     fn without_anything_sure_there_is_no_reply() {
-        let without_a_word_of_it = json!([{"id": "f2", "text": "My new home is in Lisbon."}]);
-        assert_eq!(line(&without_a_word_of_it), None);
         assert_eq!(line(&json!([])), None);
         assert_eq!(line(&Value::Null), None);
         assert_eq!(

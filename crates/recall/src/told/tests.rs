@@ -5,8 +5,8 @@ use model::{Doc, EntryId, MessageId, Role, Zone};
 
 use std::collections::BTreeSet;
 
-use super::Reader;
 use super::stranger::names_a_stranger;
+use super::{Reader, answers};
 use crate::tests::{Ask, ann, ask, corpus, day, fact, turn};
 use crate::{Corpus, told};
 
@@ -180,7 +180,7 @@ fn a_text_that_a_person_sent_is_told_as_such() {
         told(&ranking, question, &ann(), &Zone::utc(), &Paragraphs)
     };
     let living = &of("Where have I lived since January?")[0];
-    assert!(living.is_material);
+    assert!(!living.is_own);
     assert!(
         living
             .text
@@ -189,7 +189,68 @@ fn a_text_that_a_person_sent_is_told_as_such() {
     );
     let own = &of("What did my landlord do?")[0];
     assert_eq!(own.text, "2023-01-04, user: The landlord wrote, can you help?");
-    assert!(!own.is_material);
+    assert!(own.is_own);
+}
+
+#[test]
+fn a_line_answers_by_itself_with_most_of_the_question_in_one_sentence_or_its_meaning() {
+    let said = |text: &str| turn("m1", "a", day(3), "ann", text);
+    let best = |doc: Doc, question: &str| {
+        let corpus = corpus([doc, turn("m2", "b", day(4), "ann", "The hall was painted.")]);
+        let ranking = ask(question).of(&corpus);
+        let told = told(&ranking, question, &ann(), &Zone::utc(), &Paragraphs);
+        told.first().map(|line| (line.is_own, line.answers))
+    };
+    let group = "My writing group meets in the library.";
+    assert_eq!(
+        best(said(group), "Where does my writing group meet?"),
+        Some((true, true))
+    );
+    assert_eq!(
+        best(said(group), "What is my blood group?"),
+        Some((true, false)),
+        "one word in two"
+    );
+    let apart = "My writing was bad. The group was full.";
+    assert_eq!(
+        best(said(apart), "What is my writing group?"),
+        Some((true, false)),
+        "of two sentences"
+    );
+    let reply = by(Role::Assistant, said(group));
+    assert_eq!(
+        best(reply, "Where does my writing group meet?"),
+        Some((false, true)),
+        "an assistant said it"
+    );
+    let mut hit = ask("boat")
+        .of(&corpus([said("The boat is old.")]))
+        .messages
+        .remove(0);
+    let asked = text::term_set("What kind of boat?");
+    hit.why.share = 0.2;
+    hit.why.vector = 0.6;
+    assert!(!answers(&hit, "The boat is old.", &asked));
+    hit.why.vector = 0.8;
+    assert!(answers(&hit, "The boat is old.", &asked), "nearly its meaning");
+    hit.why.share = 0.0;
+    assert!(!answers(&hit, "The boat is old.", &asked), "and no word of it");
+}
+
+#[test]
+fn a_general_question_gets_nothing_without_a_line_that_answers() {
+    let corpus = corpus([
+        turn("m1", "a", day(3), "ann", "Bordeaux is where the grapes were."),
+        turn(
+            "m2",
+            "b",
+            day(4),
+            "ann",
+            "The bridge of Mostar was rebuilt in 2004.",
+        ),
+    ]);
+    assert_eq!(lines(&corpus, "Which grapes make port?"), "");
+    assert!(lines(&corpus, "When was the bridge of Mostar rebuilt?").contains("2004"));
 }
 
 #[test]

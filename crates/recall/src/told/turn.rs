@@ -46,7 +46,7 @@ const OPENING: [&str; 14] = [
 pub(super) struct TurnTraits {
     /// Not how something is done in general.
     asks: bool,
-    is_own: bool,
+    pub(super) is_own: bool,
 }
 
 impl TurnTraits {

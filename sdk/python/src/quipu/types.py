@@ -2122,7 +2122,7 @@ class SearchData(TypedDict):
     """Quipu: verbatim messages, best first, as many as `include_messages` asked for."""
 
     sure: NotRequired[Union[List[SureItem], None]]
-    """Quipu: what the proxy would give a model, best first."""
+    """Quipu: the hit that may stand alone as the answer; empty if nothing is sure."""
 
     method: NotRequired[SearchMethod]
     """Quipu: the method that was used; keyword when the embedding model did not answer."""
