@@ -12,10 +12,9 @@ use std::collections::BTreeSet;
 use model::Message;
 use text::{Language, each_word};
 
-use crate::facts::statement::Closed::{
-    self, Am, Asks, Be, Joint, Not, Other, Own, Points, Speaker, Was, You,
-};
-use crate::facts::statement::{ClauseSigns, clauses};
+use crate::facts::closed::ClauseSigns;
+use crate::facts::closed::Closed::{self, Am, Asks, Be, Joint, Not, Other, Own, Points, Speaker, Was, You};
+use crate::facts::statement::clauses;
 use crate::facts::{Fact, SECRETS, account};
 use crate::prompt::{Prompt, facts_request};
 use crate::sentence::sentences;

@@ -3,9 +3,10 @@
 //! Owns: which sentences become facts, as they were said. Never: a word that nobody said; a sentence that is no plain statement is
 //! left to the messages. Questions, suppositions, other people's words and secrets are never facts.
 //!
-//! Reading order: `material` (what of a message is its writer's account), `statement` (plain statements in it), `wish` (how one
+//! Reading order: `material` (what of a message is its writer's account), `closed` (small words), `statement` (plain statements in it), `wish` (how one
 //! wants to be answered).
 
+pub(crate) mod closed;
 mod material;
 pub(crate) mod statement;
 #[cfg(test)]

@@ -1,16 +1,18 @@
 //! Plain statements of a person, in the words in which they said them.
 //!
-//! Owns: which clauses of a sentence are such statements, by their closed words (`closed.txt`). Never: a word of its own, or whether
+//! Owns: which clauses of a sentence are such statements, by their closed words (`closed`). Never: a word of its own, or whether
 //! the message is its writer's account (`material`).
 //!
 //! A statement is one or more clauses that stand side by side. Its first clause has the speaker, or something of the speaker's, as
 //! its subject; no word of it supposes, asks, speaks to somebody, or names what only the talk before it knows.
 
-use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::ops::Range;
 
+use model::{Timestamp, Zone};
+use recall::time::expressions;
 use text::{Language, is_stop_word};
 
+use super::closed::{Closed, TONGUES, Tongue, denies};
 use super::material::QUOTES;
 use crate::words::{Word, words};
 
@@ -18,8 +20,8 @@ use crate::words::{Word, words};
 const CHARS_MAX: usize = 240;
 /// Of a language without spaces a shorter statement says nothing.
 const UNSPACED_CHARS_MIN: usize = 5;
-/// Words before "I": "yesterday I …". More are often the thing itself: "the prettiest thing I made".
-const LEAD_WORDS_MAX: usize = 1;
+/// Words before "I": "in the mornings I …", "in der Früh trinke ich …".
+const LEAD_WORDS_MAX: usize = 6;
 
 /// A sentence that begins with a pronoun and has no more words than these does not say what it is about: "it will be ready tomorrow".
 const PRONOUN_WORDS_MAX: usize = 2;
@@ -29,89 +31,6 @@ const COUPLE_WORDS_MAX: usize = 2;
 
 /// Marks between clauses where no space parts words.
 const MARKS: [char; 8] = ['，', ',', '、', '；', '。', '！', '!', '.'];
-
-/// What a closed word does in a clause.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Closed {
-    Speaker,
-    Own,
-    /// The speaker and the verb in one.
-    Am,
-    Be,
-    /// It only joins, as `Be`, and says that it was so before.
-    Was,
-    Not,
-    /// "Anymore": with a negation it says that something is over.
-    Over,
-    Doubt,
-    Plan,
-    You,
-    Other,
-    Points,
-    Asks,
-    Joint,
-}
-
-impl Closed {
-    /// Whether a clause with such a word is about others, or about the talk.
-    fn is_foreign(self) -> bool {
-        matches!(
-            self,
-            Self::Doubt | Self::You | Self::Other | Self::Points | Self::Asks
-        )
-    }
-}
-
-struct Tongue {
-    /// None where no space parts words.
-    language: Option<Language>,
-    closed: HashMap<&'static str, Closed>,
-}
-
-static TONGUES: LazyLock<Vec<Tongue>> = LazyLock::new(|| {
-    let mut tongues = Vec::new();
-    for line in include_str!("closed.txt").lines() {
-        let (class, forms) = line.split_once(' ').unwrap_or((line, ""));
-        let class = match class {
-            "=" => {
-                tongues.push(Tongue::new(forms));
-                continue;
-            }
-            "self" => Closed::Speaker,
-            "own" => Closed::Own,
-            "am" => Closed::Am,
-            "be" => Closed::Be,
-            "was" => Closed::Was,
-            "not" => Closed::Not,
-            "over" => Closed::Over,
-            "doubt" => Closed::Doubt,
-            "plan" => Closed::Plan,
-            "you" => Closed::You,
-            "other" => Closed::Other,
-            "points" => Closed::Points,
-            "asks" => Closed::Asks,
-            "joint" => Closed::Joint,
-            _ => continue,
-        };
-        let tongue = tongues.last_mut().expect("a language comes first");
-        tongue.closed.extend(forms.split(' ').map(|form| (form, class)));
-    }
-    tongues
-});
-
-/// Whether a word denies, in any of the languages.
-pub(crate) fn denies(word: &str) -> bool {
-    word.ends_with("n't") || is_any(word, Closed::Not)
-}
-
-/// Whether a word goes with a denial of what was so before, in any of the languages: "anymore".
-pub(crate) fn ends(word: &str) -> bool {
-    is_any(word, Closed::Over)
-}
-
-fn is_any(word: &str, class: Closed) -> bool {
-    TONGUES.iter().any(|tongue| tongue.class(word) == Some(class))
-}
 
 /// A statement of a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,7 +57,7 @@ pub(super) fn statements(sentence: &str) -> Vec<Statement<'_>> {
         .copied()
         .chain(others.filter(|_| !own.iter().any(known)));
     let read = |tongue: &Tongue| match tongue.language {
-        Some(_) => tongue.spaced(sentence, &words).into_iter().collect(),
+        Some(_) => tongue.spaced(sentence, &words),
         None => tongue.unspaced(sentence),
     };
     tongues
@@ -156,7 +75,7 @@ pub(super) fn of_others(sentence: &str) -> Option<Statement<'_>> {
         Some(Closed::Other | Closed::Points)
     );
     let says_what = tongue.telling(&words) > if is_pronoun { PRONOUN_WORDS_MAX } else { 1 };
-    let is_of_talk = tongue.is_of_talk(&words) || asks(sentence);
+    let is_of_talk = tongue.is_of_talk(&words, None) || asks(sentence);
     let said = sentence.trim();
     let is_plain = says_what && !is_of_talk && said.chars().count() <= CHARS_MAX;
     is_plain.then_some(Statement { said, is_plan: true })
@@ -187,52 +106,6 @@ pub(super) fn casts(sentence: &str) -> bool {
     names || !asks(sentence) && starts().any(is_you) && starts().any(is_speaker)
 }
 
-/// The closed words of a clause, and what they do in it.
-#[derive(Debug, Default)]
-pub(crate) struct ClauseSigns(Vec<(Closed, String)>);
-
-impl ClauseSigns {
-    /// Those of a clause in a text of that language.
-    pub(crate) fn of(clause: &str, language: Language) -> Self {
-        let mut found = Vec::new();
-        for tongue in TONGUES.iter() {
-            if tongue.language == Some(language) {
-                let classed = words(clause).into_iter();
-                let denial = |word: &str| word.ends_with("n't").then_some(Closed::Not);
-                let class = |word: &str| denial(word).or_else(|| tongue.class(word));
-                found.extend(classed.filter_map(|word| Some((class(&word.text)?, word.text))));
-            } else if tongue.language.is_none() {
-                let is_in = |form: &str, class: Closed| match class {
-                    Closed::Asks => clause.ends_with(form),
-                    _ => clause.contains(form),
-                };
-                let forms = tongue.closed.iter().filter(|(form, class)| is_in(form, **class));
-                found.extend(forms.map(|(form, class)| (*class, (*form).to_owned())));
-            }
-        }
-        Self(found)
-    }
-
-    pub(crate) fn has(&self, classes: &[Closed]) -> bool {
-        self.all(classes).next().is_some()
-    }
-
-    /// Whether the first of them is one of these.
-    pub(crate) fn begins(&self, classes: &[Closed]) -> bool {
-        self.0.first().is_some_and(|(class, _)| classes.contains(class))
-    }
-
-    /// Its words that do one of these, in order.
-    pub(crate) fn all<'a>(&'a self, classes: &'a [Closed]) -> impl Iterator<Item = &'a (Closed, String)> {
-        self.0.iter().filter(|(class, _)| classes.contains(class))
-    }
-
-    /// Whether this is one of them.
-    pub(crate) fn names(&self, word: &str) -> bool {
-        self.0.iter().any(|(_, closed)| closed == word)
-    }
-}
-
 /// The clauses of a sentence in a text of that language; none of a question.
 pub(crate) fn clauses(sentence: &str, language: Language) -> Vec<&str> {
     let words = words(sentence);
@@ -259,56 +132,63 @@ fn asks(sentence: &str) -> bool {
     sentence.trim_end().ends_with(['?', '？', ':', '：'])
 }
 
+/// Whether words before "I" are nobody who says it: one word, several that begin with a number or with a small word, which names
+/// nobody, or a time.
+fn is_lead(lead: &[Word], begins_small: bool) -> bool {
+    let words = || lead.iter().map(|word| &*word.text).collect::<Vec<_>>().join(" ");
+    let is_time = || !expressions(&words(), Timestamp::from_millis(0), &Zone::utc()).is_empty();
+    lead.len() == 1 || begins_small || lead[0].text.starts_with(is_digit) || is_time()
+}
+
+/// Whether what is the speaker's has an article in a language: "la mia", "o meu".
+fn has_articles_before_own(language: Language) -> bool {
+    matches!(language, Language::Italian | Language::Portuguese)
+}
+
+fn is_digit(c: char) -> bool {
+    c.is_ascii_digit()
+}
+
 impl Tongue {
-    fn new(name: &str) -> Self {
-        let language = match name {
-            "en" => Some(Language::English),
-            "de" => Some(Language::German),
-            "es" => Some(Language::Spanish),
-            "fr" => Some(Language::French),
-            "it" => Some(Language::Italian),
-            "pt" => Some(Language::Portuguese),
-            _ => None,
-        };
-        Self {
-            language,
-            closed: HashMap::new(),
-        }
-    }
-
-    fn class(&self, word: &str) -> Option<Closed> {
-        let of = |word: &str| self.closed.get(word).copied();
-        // "Shes" and "thats", as many type them.
-        let joined = || {
-            let class = of(word.strip_suffix('s')?)?;
-            matches!(class, Closed::Other | Closed::Points | Closed::Asks).then_some(class)
-        };
-        of(word).or_else(|| match word.split_once('\'') {
-            Some((base, _)) => of(base),
-            None => joined(),
-        })
-    }
-
-    /// The clauses from the first whose subject is the speaker on, with what they say of others: "I found a teacher, he comes on
+    /// The runs of clauses from one whose subject is the speaker on, with what they say of others: "I found a teacher, he comes on
     /// Thursdays". What stands behind another's clause alone, or before a question mark, is nobody's for sure.
-    fn spaced<'a>(&self, sentence: &'a str, words: &[Word]) -> Option<Statement<'a>> {
-        let (mut start, mut first, mut last) = (None, 0, 0);
+    fn spaced<'a>(&self, sentence: &'a str, words: &[Word]) -> Vec<Statement<'a>> {
+        let mut runs: Vec<Range<usize>> = Vec::new();
+        // Where a run begins, and where what stands before it and is of nobody: "Mussels, I never touch them".
+        let (mut start, mut lead, mut is_behind_others) = (None, Some(0), false);
+        let mut first = 0;
         while first < words.len() {
             let ends = |at: &usize| words[*at].breaks || self.parts(words, first, *at);
             let end = (first + 1..words.len()).find(ends).unwrap_or(words.len());
-            let clause = self.trimmed(words, first, end);
-            let opens = self.opens(&words[clause..end]);
-            let is_foreign = self.is_foreign(&words[clause..end], opens);
-            let is_told = start.is_some() && !self.is_of_talk(&words[clause..end]);
-            if is_foreign && !is_told || end == words.len() && asks(sentence) {
-                break;
+            let own = self.trimmed(words, first, end);
+            let clause = &words[own..end];
+            let opens = self.opens(clause);
+            let is_told = start.is_some() && !self.is_of_talk(clause, opens);
+            let is_foreign = self.is_foreign(clause, opens) && !is_told;
+            let is_asked = end == words.len() && asks(sentence);
+            let is_later =
+                self.is_plan(clause) && start.is_some_and(|start| !self.is_plan(&words[start..first]));
+            if is_foreign || is_asked || is_later {
+                runs.extend(start.take().map(|start| start..first));
+                lead = None;
             }
-            // What stands before it, and is of nobody else, may be what it is about: "Mussels, I never touch them".
-            start = start.or(opens.map(|_| if clause == first { 0 } else { clause }));
-            (first, last) = (end, end);
+            if is_foreign || is_asked {
+                is_behind_others |= self.is_foreign_beside_points(clause);
+            } else if opens.is_some() && start.is_none() && (own > first || !is_behind_others) {
+                start = Some(if own > first { own } else { lead.unwrap_or(first) });
+            } else if start.is_none() {
+                lead = lead.or(Some(first));
+            }
+            first = end;
         }
-        let run = &words[start?..last];
-        let (from, mut to) = (run[0].range.start, run.last()?.range.end);
+        runs.extend(start.map(|start| start..words.len()));
+        let runs = runs.into_iter();
+        runs.filter_map(|run| self.told(sentence, &words[run])).collect()
+    }
+
+    /// What a run of clauses says, if it is whole and says something.
+    fn told<'a>(&self, sentence: &'a str, run: &[Word]) -> Option<Statement<'a>> {
+        let (from, mut to) = (run.first()?.range.start, run.last()?.range.end);
         let behind = sentence[to..].chars().next();
         let is_quote = |c: char| QUOTES.contains(&c);
         let is_open = sentence[from..to].matches(is_quote).count() % 2 == 1;
@@ -326,10 +206,13 @@ impl Tongue {
         let tells = is_whole && self.tells(run) && said.chars().count() <= CHARS_MAX;
         tells.then(|| Statement {
             said,
-            is_plan: run
-                .iter()
-                .any(|word| self.class(&word.text) == Some(Closed::Plan)),
+            is_plan: self.is_plan(run),
         })
+    }
+
+    fn is_plan(&self, clause: &[Word]) -> bool {
+        let mut classes = clause.iter().map(|word| self.class(&word.text));
+        classes.any(|class| class == Some(Closed::Plan))
     }
 
     /// Whether a joint ends a clause before this word: behind it a subject stands. "Joaquín and I" are one.
@@ -337,8 +220,10 @@ impl Tongue {
         use Closed::{Am, Asks, Other, Own, Points, Speaker, You};
         let next = words.get(at + 1).and_then(|word| self.class(&word.text));
         self.class(&words[at].text) == Some(Closed::Joint)
-            && at - first > COUPLE_WORDS_MAX
-            && matches!(next, Some(Speaker | Own | Am | You | Other | Points | Asks))
+            && match next {
+                Some(Speaker | Own) => at - first > COUPLE_WORDS_MAX,
+                next => matches!(next, Some(Am | You | Other | Points | Asks)),
+            }
     }
 
     /// Where a clause begins behind the joints before it.
@@ -364,9 +249,14 @@ impl Tongue {
         };
         let is_small = |word: &Word| language.is_stop_word(&word.text);
         let is_before = |word: &&Word| matches!(self.class(&word.text), Some(Closed::Joint | Closed::Not));
-        let is_verb =
-            |word: &Word| word.text.ends_with('o') && self.class(&word.text).is_none() && !is_small(word);
-        let is_led = |word: &Word| is_small(word) || word.text.starts_with(|c: char| c.is_ascii_digit());
+        let is_ending = |word: &Word| word.text.ends_with("mos") || word.text.ends_with('o');
+        let is_verb = |word: &Word| is_ending(word) && self.class(&word.text).is_none() && !is_small(word);
+        let is_article = |word: &Word| {
+            word.text
+                .split_once('\'')
+                .is_some_and(|(base, _)| language.is_stop_word(base))
+        };
+        let is_led = |word: &Word| is_small(word) || is_article(word) || word.text.starts_with(is_digit);
         let mut words = clause.iter().skip_while(is_before);
         words.next().is_some_and(is_verb) && words.next().is_some_and(is_led)
     }
@@ -376,34 +266,90 @@ impl Tongue {
         if self.has_own_verb(clause) {
             return Some(Closed::Am);
         }
-        let mut known = clause
+        let class = |word: &Word| self.class(&word.text);
+        let joints = clause
             .iter()
-            .take(LEAD_WORDS_MAX + 1)
-            .map(|word| self.class(&word.text));
-        let first = known.find_map(|class| class.filter(|class| *class != Closed::Joint))?;
-        let is_led = clause
-            .first()
-            .is_some_and(|word| self.class(&word.text).is_none());
-        (matches!(first, Closed::Speaker | Closed::Am) || first == Closed::Own && !is_led).then_some(first)
+            .take_while(|word| class(word) == Some(Closed::Joint));
+        let clause = &clause[joints.count()..];
+        let first = clause.first()?;
+        let is_led = class(first).is_none();
+        let is_stop = self
+            .language
+            .is_some_and(|language| language.is_stop_word(&first.text));
+        let is_small = is_led && (is_stop || denies(&first.text));
+        // "La mia Panda", "o meu irmão".
+        let has_article =
+            |at: usize| is_small && at == 1 && self.language.is_some_and(has_articles_before_own);
+        // "For my sister I bake": what is the speaker's may stand in a lead, too.
+        let is_passed = |(at, class): &(usize, Closed)| {
+            *class == Closed::Joint || *class == Closed::Own && is_small && !has_article(*at)
+        };
+        let words = clause.iter().take(LEAD_WORDS_MAX + 1).enumerate();
+        let mut known = words.filter_map(|(at, word)| Some((at, class(word)?)));
+        let (at, subject) = known.find(|found| !is_passed(found))?;
+        let is_subject = match subject {
+            // "Can I freeze it" asks.
+            Closed::Speaker | Closed::Am if is_small && at == 1 && self.asks_by_order() => false,
+            Closed::Speaker | Closed::Am => {
+                let is_couple =
+                    at <= COUPLE_WORDS_MAX && at > 1 && class(&clause[at - 1]) == Some(Closed::Joint);
+                !is_led || is_couple || is_lead(&clause[..at], is_small)
+            }
+            Closed::Own => !is_led || has_article(at),
+            _ => false,
+        };
+        is_subject.then_some(subject)
+    }
+
+    /// Whether a verb before "I" asks.
+    fn asks_by_order(&self) -> bool {
+        matches!(self.language, Some(Language::English | Language::German))
     }
 
     /// Whether a clause has a word with which it is no plain statement. "My sister loves her cat" is one.
     fn is_foreign(&self, clause: &[Word], subject: Option<Closed>) -> bool {
-        let mut classes = clause.iter().filter_map(|word| self.class(&word.text));
+        let mut classes = self.classes(clause, subject);
         classes.any(|class| class.is_foreign() && !(class == Closed::Other && subject == Some(Closed::Own)))
     }
 
+    /// Whether others speak in a clause, or somebody is spoken to; a thing of the talk alone ("that's fine") says nothing.
+    fn is_foreign_beside_points(&self, clause: &[Word]) -> bool {
+        let mut classes = self.classes(clause, None);
+        classes.any(|class| class.is_foreign() && class != Closed::Points)
+    }
+
     /// Whether a clause speaks to somebody, asks or supposes.
-    fn is_of_talk(&self, clause: &[Word]) -> bool {
-        let mut classes = clause.iter().filter_map(|word| self.class(&word.text));
+    fn is_of_talk(&self, clause: &[Word], subject: Option<Closed>) -> bool {
+        let mut classes = self.classes(clause, subject);
         classes.any(|class| matches!(class, Closed::Doubt | Closed::You | Closed::Asks))
+    }
+
+    /// What the closed words of a clause do. Of a speaker's clause without the word that only ties a part of it to it: "I gave up
+    /// coffee when I left", "a hat that my friend knitted".
+    fn classes<'a>(
+        &'a self,
+        clause: &'a [Word],
+        subject: Option<Closed>,
+    ) -> impl Iterator<Item = Closed> + 'a {
+        let ties = move |at: usize| {
+            let next = clause.get(at + 1).and_then(|word| self.class(&word.text));
+            subject.is_some() && at > 1 && matches!(next, Some(Closed::Speaker | Closed::Own | Closed::Am))
+        };
+        let words = clause.iter().enumerate();
+        words.filter_map(move |(at, word)| {
+            let class = self.class(&word.text)?;
+            let is_tie = matches!(class, Closed::Asks | Closed::Points) && ties(at);
+            // German: "das Handgelenk".
+            let is_article = word.text == "das" && clause.get(at + 1).is_some_and(|next| next.capital);
+            (!is_tie && !is_article).then_some(class)
+        })
     }
 
     /// How many words of a clause are neither closed nor small.
     fn telling(&self, clause: &[Word]) -> usize {
         let is_telling = |word: &&Word| {
             self.class(&word.text).is_none() && !is_stop_word(&word.text) && word.text.chars().count() > 1
-                || word.text.starts_with(|c: char| c.is_ascii_digit())
+                || word.text.starts_with(is_digit)
         };
         clause.iter().filter(is_telling).count()
     }

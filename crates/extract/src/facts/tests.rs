@@ -120,7 +120,6 @@ fn what_supposes_asks_or_points_at_the_talk_is_no_fact() {
         "Til then I'm on my phone in Penryn.",
         "Hes my oldest friend, we were in the navy together.",
         "Prettiest thing I ever made with cedar.",
-        "Joaquin and I got married in 2015.",
         "Me and Reg are partners in cribbage.",
         "Here is her letter: I am a widow of 78 with a driveway.",
         "Will you check this for me: I'm Dilys from Truro and I love salsa.",
@@ -327,6 +326,61 @@ fn a_rambling_message_adds_little() {
         .map(|i| format!("I adopted a cat named Rex {i}."))
         .collect();
     assert_eq!(told(&story.join(" ")).len(), 4);
+}
+
+#[test]
+fn what_stands_before_i_is_part_of_the_statement_unless_it_asks_or_somebody_says_it() {
+    check(
+        "On Thursdays I mend bikes at the repair cafe.
+Since Monday I look after the citrus.
+For my sister I bake a lemon cake every year.
+In der Früh trinke ich Grüntee.
+Depuis lundi je travaille à la mairie de Lyon.
+Des thinks I play chess badly.
+Tell Gwen I come home late.
+can I freeze the leek soup twice
+can't I just freeze the leek soup
+kann ich die Suppe einfrieren
+Le ho comprato le scarpe rosse.
+Joaquin and I got married in 2015.
+Im Mai hab ich mir das Handgelenk gebrochen, und ich war beim Arzt.
+La mia Panda gialla ha la gomma bucata.
+El sábado volamos a Oporto, jugamos los martes.",
+        &expect![[r#"
+            On Thursdays I mend bikes at the repair cafe.
+            Since Monday I look after the citrus.
+            For my sister I bake a lemon cake every year.
+            In der Früh trinke ich Grüntee.
+            Depuis lundi je travaille à la mairie de Lyon.
+            Le ho comprato le scarpe rosse.
+            Joaquin and I got married in 2015.
+            Im Mai hab ich mir das Handgelenk gebrochen, und ich war beim Arzt.
+            La mia Panda gialla ha la gomma bucata.
+            El sábado volamos a Oporto, jugamos los martes."#]],
+    );
+}
+
+#[test]
+fn a_sentence_has_a_statement_for_each_run_of_own_clauses() {
+    check(
+        "She wanted antibiotics, but I'm allergic to penicillin.
+Well that's fine, I swim at Sandsend every Sunday.
+She said that she was sorry, I'm leaving for Peru.
+I moved to Leeds, I will call the plumber.
+I moved to Leeds, and on 3 March I will start at the mill.
+I gave up coffee when I left the night shift.
+I wear a hat that my friend Lowri knitted.
+I live in Porto, do you know the harbour?",
+        &expect![[r#"
+            I'm allergic to penicillin.
+            I swim at Sandsend every Sunday.
+            I moved to Leeds.
+            I moved to Leeds.
+            And on 3 March I will start at the mill.
+            I gave up coffee when I left the night shift.
+            I wear a hat that my friend Lowri knitted.
+            I live in Porto."#]],
+    );
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use text::{Fnv, terms};
 
-use crate::facts::statement::{denies, ends};
+use crate::facts::closed::{denies, ends};
 use crate::words::words;
 
 /// How many traces of two facts that say the same may differ: an adverb more, a word of another ending.
