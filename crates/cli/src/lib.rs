@@ -9,6 +9,7 @@ mod api;
 mod archive;
 mod args;
 mod belonging;
+mod clients;
 mod clock;
 mod commands;
 mod compaction_command;

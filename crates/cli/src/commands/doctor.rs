@@ -10,7 +10,6 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clients::{ClientMachine, WiredFile};
 use ports::{Clock, NoRoom, Probed, UpstreamRequest};
 use prefix::backend::{CacheModel, Kind, decide};
 use serde_json::json;
@@ -20,6 +19,7 @@ use wire::SyncedData;
 use super::init::InitPlace;
 use super::{Desk, runtime};
 use crate::api::{Api, NOTHING};
+use crate::clients::{self, ClientMachine, WiredFile};
 use crate::clock::SystemClock;
 use crate::config::{Config, LoadedConfig, Upstream};
 use crate::error::{Exit, Failure, what_to_do};

@@ -7,15 +7,15 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use clients::{
-    AgentClient, CLIENTS, ChangeStore, ClientDoor, ClientMachine, ClientPlan, ConfigChange, RestoredFile,
-    StoreError, Wiring, unified,
-};
 use serde_json::json;
 use text::counted;
 
 use super::Desk;
 use crate::args::{DEFAULT_USER, DoorArg, InitArgs};
+use crate::clients::{
+    self, AgentClient, CLIENTS, ChangeStore, ClientDoor, ClientMachine, ClientPlan, ConfigChange,
+    RestoredFile, StoreError, Wiring, unified,
+};
 use crate::environment;
 use crate::error::{Exit, Failure};
 use crate::output::{self, say};

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use crate::{
+use super::{
     AgentClient, CLIENTS, ChangeStore, ClientDoor, ClientMachine, ClientPlan, StoreError, Wiring, plan,
 };
 

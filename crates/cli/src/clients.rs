@@ -14,13 +14,12 @@ mod store;
 mod table;
 mod wiring;
 
-pub use diff::unified;
-pub use edit::{ClientCommand, EditRefusal};
-pub use machine::ClientMachine;
-pub use plan::{ClientPlan, ConfigChange, WiredFile, plan, wired};
-pub use store::{ChangeStore, RestoredFile, StoreError};
-pub use table::{AgentClient, CLIENTS, ClientDoor};
-pub use wiring::Wiring;
+pub(crate) use diff::unified;
+pub(crate) use machine::ClientMachine;
+pub(crate) use plan::{ClientPlan, ConfigChange, WiredFile, plan, wired};
+pub(crate) use store::{ChangeStore, RestoredFile, StoreError};
+pub(crate) use table::{AgentClient, CLIENTS, ClientDoor};
+pub(crate) use wiring::Wiring;
 
 #[cfg(test)]
 mod tests;

@@ -5,8 +5,8 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::{ALL, Home, text};
-use crate::edit::{remove, values};
-use crate::{AgentClient, CLIENTS, ClientDoor, StoreError, wired};
+use crate::clients::edit::{remove, values};
+use crate::clients::{AgentClient, CLIENTS, ClientDoor, StoreError, wired};
 
 /// A file of each form for each client that has files: what a person might keep there.
 fn samples(file: &str) -> Vec<Vec<u8>> {

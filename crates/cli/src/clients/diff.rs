@@ -13,7 +13,7 @@ enum DiffLine<'a> {
 }
 
 /// The difference, under the name of the file; none if there is none.
-pub fn unified(name: &str, before: &str, after: &str) -> Option<String> {
+pub(crate) fn unified(name: &str, before: &str, after: &str) -> Option<String> {
     let lines = compared(before, after);
     let is_shown = |at: usize| {
         let near = &lines[at.saturating_sub(AROUND)..lines.len().min(at + AROUND + 1)];

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 /// Where this machine keeps things.
 #[derive(Debug, Clone)]
-pub struct ClientMachine {
-    pub home: PathBuf,
-    pub is_mac: bool,
-    pub variables: BTreeMap<String, String>,
+pub(crate) struct ClientMachine {
+    pub(crate) home: PathBuf,
+    pub(crate) is_mac: bool,
+    pub(crate) variables: BTreeMap<String, String>,
 }
 
 impl ClientMachine {
@@ -38,7 +38,7 @@ impl ClientMachine {
     }
 
     /// The file that runs when a person types the name.
-    pub fn program(&self, name: &str) -> Option<PathBuf> {
+    pub(crate) fn program(&self, name: &str) -> Option<PathBuf> {
         let folders = self
             .variable("PATH")?
             .split(':')

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{Home, text, wiring};
-use crate::ClientDoor;
-use crate::edit::{ConfigEntry, FileFormat, add, remove, values};
+use crate::clients::ClientDoor;
+use crate::clients::edit::{ConfigEntry, FileFormat, add, remove, values};
 
 fn added(format: FileFormat, text: &str, entry: &ConfigEntry) -> String {
     let (after, added) = add(format, text, entry).expect("is accepted").expect("is new");

@@ -13,15 +13,15 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use tempfile::NamedTempFile;
 
-use crate::edit::{self, AddedEntry, EditRefusal, FileFormat};
-use crate::plan::{ConfigChange, read};
+use super::edit::{self, AddedEntry, EditRefusal, FileFormat};
+use super::plan::{ConfigChange, read};
 
 const LIST: &str = "changes.json";
 const VERSION: u32 = 1;
 
 /// The changes of `quipu init`.
 #[derive(Debug)]
-pub struct ChangeStore {
+pub(crate) struct ChangeStore {
     folder: PathBuf,
     list: ChangeList,
 }
@@ -47,16 +47,16 @@ struct ChangeRecord {
 
 /// A file as an undo would leave it.
 #[derive(Debug)]
-pub struct RestoredFile {
-    pub file: PathBuf,
+pub(crate) struct RestoredFile {
+    pub(crate) file: PathBuf,
     /// None: there is no file.
-    pub now: Option<String>,
+    pub(crate) now: Option<String>,
     /// None: the file goes.
-    pub then: Result<Option<String>, EditRefusal>,
+    pub(crate) then: Result<Option<String>, EditRefusal>,
 }
 
 #[derive(Debug, thiserror::Error)]
-pub enum StoreError {
+pub(crate) enum StoreError {
     #[error("`{}` changed meanwhile; nothing was written to it", .0.display())]
     Changed(PathBuf),
     #[error("`{}`: an earlier entry of Quipu cannot be told apart: {refusal}", file.display())]
@@ -78,7 +78,7 @@ fn at(path: &Path) -> impl FnOnce(io::Error) -> StoreError {
 
 impl ChangeStore {
     /// The store in a folder, which is created with the first change.
-    pub fn open(folder: PathBuf) -> Result<Self, StoreError> {
+    pub(crate) fn open(folder: PathBuf) -> Result<Self, StoreError> {
         let path = folder.join(LIST);
         let list = match fs::read(&path) {
             Ok(bytes) => serde_json::from_slice(&bytes)
@@ -95,7 +95,7 @@ impl ChangeStore {
     }
 
     /// Makes a change, if the file is still as it was planned.
-    pub fn apply(&mut self, change: &ConfigChange) -> Result<(), StoreError> {
+    pub(crate) fn apply(&mut self, change: &ConfigChange) -> Result<(), StoreError> {
         let known = self
             .list
             .records
@@ -139,7 +139,7 @@ impl ChangeStore {
     }
 
     /// The changed files, the newest first, as an undo would leave them.
-    pub fn undo_plan(&self) -> Vec<RestoredFile> {
+    pub(crate) fn undo_plan(&self) -> Vec<RestoredFile> {
         let records = self.list.records.iter().rev();
         let restored = records.map(|record| {
             let now = read(&record.file);
@@ -153,7 +153,7 @@ impl ChangeStore {
     }
 
     /// Undoes the changes of a file, if it is still as it was planned. A refused file stays as it is.
-    pub fn undo(&mut self, restored: &RestoredFile) -> Result<(), StoreError> {
+    pub(crate) fn undo(&mut self, restored: &RestoredFile) -> Result<(), StoreError> {
         let Ok(then) = &restored.then else { return Ok(()) };
         write(&restored.file, then.as_deref(), restored.now.as_deref())?;
         let (gone, left) = std::mem::take(&mut self.list.records)
@@ -260,9 +260,5 @@ fn missing_folders(file: &Path) -> Vec<PathBuf> {
 }
 
 fn sha256(text: &str) -> String {
-    let mut hex = String::new();
-    for byte in Sha256::digest(text) {
-        hex.extend([format!("{byte:02x}")]);
-    }
-    hex
+    model::hex(Sha256::digest(text))
 }

@@ -7,13 +7,13 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use crate::edit::{ConfigEntry, FileFormat};
-use crate::machine::ClientMachine;
+use super::edit::{ConfigEntry, FileFormat};
+use super::machine::ClientMachine;
 
 /// A way between a client and Quipu.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum ClientDoor {
+pub(crate) enum ClientDoor {
     /// Tools that the model calls.
     Mcp,
     /// Memory without being asked.
@@ -25,10 +25,10 @@ pub enum ClientDoor {
 /// One client.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct AgentClient {
+pub(crate) struct AgentClient {
     /// As a person types it.
-    pub name: String,
-    pub title: String,
+    pub(crate) name: String,
+    pub(crate) title: String,
     #[serde(default)]
     programs: Vec<String>,
     /// Files and folders that show that it is installed.
@@ -70,12 +70,12 @@ impl Eq for AgentClient {}
 
 impl AgentClient {
     /// The client of a name.
-    pub fn named(name: &str) -> Option<&'static Self> {
+    pub(crate) fn named(name: &str) -> Option<&'static Self> {
         CLIENTS.iter().find(|client| client.name == name)
     }
 
     /// Whether the machine has it.
-    pub fn is_installed(&self, machine: &ClientMachine) -> bool {
+    pub(crate) fn is_installed(&self, machine: &ClientMachine) -> bool {
         let has_program = self.programs.iter().any(|name| machine.program(name).is_some());
         has_program || self.traces.iter().any(|trace| machine.place(trace).exists())
     }
@@ -93,5 +93,5 @@ impl FileEdit {
 }
 
 /// Every client, in the order in which a person sees them.
-pub static CLIENTS: LazyLock<Vec<AgentClient>> =
+pub(crate) static CLIENTS: LazyLock<Vec<AgentClient>> =
     LazyLock::new(|| serde_norway::from_str(include_str!("clients.yaml")).expect("a test reads the table"));

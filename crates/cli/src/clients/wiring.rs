@@ -2,18 +2,18 @@
 
 use serde_json::Value;
 
-use crate::edit::ConfigEntry;
-use crate::table::FileEdit;
+use super::edit::ConfigEntry;
+use super::table::FileEdit;
 
 /// How a client reaches Quipu.
 #[derive(Debug, Clone)]
-pub struct Wiring {
+pub(crate) struct Wiring {
     /// As a client starts it: `quipu`, or an absolute path.
-    pub program: String,
+    pub(crate) program: String,
     /// Options that are not the default, as in `["--user", "ana"]`.
-    pub options: Vec<String>,
+    pub(crate) options: Vec<String>,
     /// The server, as in `http://127.0.0.1:4777`.
-    pub server: String,
+    pub(crate) server: String,
 }
 
 impl Wiring {
@@ -84,17 +84,23 @@ const OPENCODE_COMMAND: &str = r#"["quipu", "hook"]"#;
 const HOOKS: [(&str, &str); 3] = [
     (
         "claude-code",
-        include_str!("../../../plugins/claude-code/hooks/hooks.json"),
+        include_str!("../../../../plugins/claude-code/hooks/hooks.json"),
     ),
-    ("codex", include_str!("../../../plugins/codex/hooks/hooks.json")),
-    ("gemini", include_str!("../../../plugins/gemini/hooks/hooks.json")),
+    (
+        "codex",
+        include_str!("../../../../plugins/codex/hooks/hooks.json"),
+    ),
+    (
+        "gemini",
+        include_str!("../../../../plugins/gemini/hooks/hooks.json"),
+    ),
 ];
 
 /// The entries of a plugin, with the command that is right here.
 fn plugin(name: &str, wiring: &Wiring) -> Vec<ConfigEntry> {
     let Some((_, hooks)) = HOOKS.iter().find(|(plugin, _)| *plugin == name) else {
         let command = Value::from(wiring.command("hook")).to_string();
-        let plugin = include_str!("../../../plugins/opencode/quipu.js");
+        let plugin = include_str!("../../../../plugins/opencode/quipu.js");
         let whole = plugin.replacen(OPENCODE_COMMAND, &command, 1);
         return vec![ConfigEntry::new(&[], whole.into())];
     };

@@ -6,45 +6,45 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use crate::edit::{self, AddedEntry, ClientCommand, ConfigEntry, EditRefusal, FileFormat};
-use crate::machine::ClientMachine;
-use crate::table::{AgentClient, CLIENTS, ClientDoor, FileEdit};
-use crate::wiring::Wiring;
+use super::edit::{self, AddedEntry, ClientCommand, ConfigEntry, EditRefusal, FileFormat};
+use super::machine::ClientMachine;
+use super::table::{AgentClient, CLIENTS, ClientDoor, FileEdit};
+use super::wiring::Wiring;
 
 /// What would connect a client.
 #[derive(Debug)]
-pub struct ClientPlan {
-    pub client: &'static AgentClient,
-    pub changes: Vec<ConfigChange>,
+pub(crate) struct ClientPlan {
+    pub(crate) client: &'static AgentClient,
+    pub(crate) changes: Vec<ConfigChange>,
     /// What a person must do or know, in words.
-    pub notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
     /// Whether one of the doors is open already.
-    pub is_wired: bool,
+    pub(crate) is_wired: bool,
 }
 
 /// A file that would change.
 #[derive(Debug, Clone)]
-pub struct ConfigChange {
-    pub file: PathBuf,
+pub(crate) struct ConfigChange {
+    pub(crate) file: PathBuf,
     /// None: there is no file.
-    pub before: Option<String>,
-    pub after: String,
+    pub(crate) before: Option<String>,
+    pub(crate) after: String,
     pub(crate) format: FileFormat,
     pub(crate) added: Vec<AddedEntry>,
 }
 
 /// A client's file with commands of Quipu, or one in which nobody can see whether it has some.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WiredFile {
-    pub client: &'static AgentClient,
-    pub file: PathBuf,
-    pub commands: Vec<ClientCommand>,
+pub(crate) struct WiredFile {
+    pub(crate) client: &'static AgentClient,
+    pub(crate) file: PathBuf,
+    pub(crate) commands: Vec<ClientCommand>,
     /// Why nobody can.
-    pub broken: Option<EditRefusal>,
+    pub(crate) broken: Option<EditRefusal>,
 }
 
 /// What would open these doors of a client.
-pub fn plan(
+pub(crate) fn plan(
     client: &'static AgentClient,
     machine: &ClientMachine,
     wiring: &Wiring,
@@ -141,7 +141,7 @@ pub(crate) fn read(file: &Path) -> Result<Option<String>, EditRefusal> {
 }
 
 /// The commands of Quipu in the files of all clients.
-pub fn wired(machine: &ClientMachine) -> Vec<WiredFile> {
+pub(crate) fn wired(machine: &ClientMachine) -> Vec<WiredFile> {
     let files = CLIENTS.iter().flat_map(|client| {
         let mut files: Vec<(PathBuf, FileFormat)> = Vec::new();
         for edit in client.ways.iter().filter_map(|way| way.edit.as_ref()) {

@@ -26,24 +26,24 @@ pub(crate) enum FileFormat {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ConfigEntry {
     /// Keys from the root on; none for a whole file.
-    pub path: Vec<String>,
-    pub value: Value,
+    pub(crate) path: Vec<String>,
+    pub(crate) value: Value,
     /// The path names a list, and the value is an element of it.
     #[serde(default)]
-    pub is_element: bool,
+    pub(crate) is_element: bool,
 }
 
 /// An entry that was added.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct AddedEntry {
-    pub entry: ConfigEntry,
+    pub(crate) entry: ConfigEntry,
     /// How many keys of the path had a value before.
-    pub there: usize,
+    pub(crate) there: usize,
 }
 
 /// Why a text stays as it is.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum EditRefusal {
+pub(crate) enum EditRefusal {
     #[error("it cannot be read: {0}")]
     Unreadable(String),
     #[error("`{0}` is there already, with another value")]
@@ -270,10 +270,10 @@ fn runs_quipu(value: &Value) -> bool {
 
 /// A command of Quipu in a configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ClientCommand {
-    pub program: String,
+pub(crate) struct ClientCommand {
+    pub(crate) program: String,
     /// It answers to an event; all others are servers.
-    pub is_hook: bool,
+    pub(crate) is_hook: bool,
 }
 
 /// The commands of Quipu in some values, at any depth.
