@@ -7,6 +7,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::Context as _;
 use gateway::{Arriving, AskError, Client, ClientReply, Form, GatewaySettings};
 use model::{Zone, percent_encoded};
 use ports::Clock;
@@ -17,7 +18,7 @@ use wire::{Envelope, ErrorCode, ErrorEnvelope, HealthData};
 
 use crate::clock::SystemClock;
 use crate::commands::Desk;
-use crate::error::{Exit, Failure};
+use crate::error::{Exit, Failure, Hinted as _};
 use crate::output::harmless;
 use crate::serving;
 use crate::world::{World, zone};
@@ -42,18 +43,15 @@ impl Api {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let config = &desk.loaded.config;
         loop {
-            let in_use = match World::open(&desk.root, config, desk.open_index, desk.asks_only).await {
+            match World::open(&desk.root, config, desk.open_index, desk.asks_only).await {
                 Ok(world) => return Ok(Self::here(world)),
-                Err(failure) if failure.exit == Exit::InUse => failure,
-                Err(failure) => return Err(failure),
-            };
-            if let Some(address) = serving::find(&desk.root) {
-                return Self::there(desk, address);
+                Err(failure) if failure.exit != Exit::InUse => return Err(failure),
+                Err(in_use) => match serving::find(&desk.root) {
+                    Some(address) => return Self::there(desk, address),
+                    None if clock.elapsed() >= WAIT => return Err(in_use),
+                    None => clock.sleep(LOOK).await,
+                },
             }
-            if clock.elapsed() >= WAIT {
-                return Err(in_use);
-            }
-            clock.sleep(LOOK).await;
         }
     }
 
@@ -65,11 +63,8 @@ impl Api {
 
     /// The API of the server that has the root; a failure without one.
     pub(crate) fn of_server(desk: &Desk) -> Result<Self, Failure> {
-        Self::beside(desk)?.ok_or_else(|| Failure {
-            exit: Exit::InUse,
-            ..Failure::usage("no server runs on this root")
-                .hint("start one with `quipu serve --upstream URL`")
-        })
+        let none = || Failure::in_use("no server runs on this root");
+        Self::beside(desk)?.ok_or_else(|| none().hint("start one with `quipu serve --upstream URL`"))
     }
 
     fn there(desk: &Desk, address: SocketAddr) -> Result<Self, Failure> {
@@ -127,8 +122,7 @@ impl Api {
         route: &str,
         body: &impl Serialize,
     ) -> Result<T, Failure> {
-        let body = serde_json::to_vec(body).map_err(anyhow::Error::from)?;
-        data(self.client.post(&format!("/api/v2{route}"), body).await)
+        self.post_bytes(route, serde_json::to_vec(body)?).await
     }
 
     /// The body of an answer without an envelope.
@@ -151,10 +145,9 @@ impl Api {
         route: &str,
         body: &impl Serialize,
     ) -> Result<T, Failure> {
-        let body = serde_json::to_vec(body).map_err(anyhow::Error::from)?;
-        parsed(&accepted(
-            self.client.post(&format!("/api/v2{route}"), body).await,
-        )?)
+        let body = serde_json::to_vec(body)?;
+        let reply = self.client.post(&format!("/api/v2{route}"), body).await;
+        parsed(&accepted(reply)?)
     }
 
     /// Sends a JSON body to a route without a version; the answer is read while it arrives.
@@ -182,8 +175,7 @@ impl Api {
 
     /// Asks a route below `/api/v2` with DELETE; none where nothing was there.
     pub(crate) async fn delete<T: DeserializeOwned>(&self, route: &str) -> Result<Option<T>, Failure> {
-        let reply = self.client.delete(&format!("/api/v2{route}")).await;
-        match reply {
+        match self.client.delete(&format!("/api/v2{route}")).await {
             Ok(ClientReply { status: 204, .. }) => Ok(None),
             reply => data(reply).map(Some),
         }
@@ -208,16 +200,13 @@ impl Api {
 }
 
 /// The data of a successful answer.
-pub(crate) fn data<T: DeserializeOwned>(reply: Result<ClientReply, AskError>) -> Result<T, Failure> {
-    let envelope: Envelope<T> = parsed(&accepted(reply)?)?;
-    Ok(envelope.data)
+fn data<T: DeserializeOwned>(reply: Result<ClientReply, AskError>) -> Result<T, Failure> {
+    parsed(&accepted(reply)?).map(|envelope: Envelope<T>| envelope.data)
 }
 
 fn parsed<T: DeserializeOwned>(body: &[u8]) -> Result<T, Failure> {
-    serde_json::from_slice(body).map_err(|error| {
-        Failure::from(anyhow::Error::from(error).context("cannot read the server's answer"))
-            .hint("the server may have another version: restart it")
-    })
+    let read = serde_json::from_slice(body).context("cannot read the server's answer");
+    read.hint("the server may have another version: restart it")
 }
 
 /// The body of a success.
@@ -236,13 +225,16 @@ pub(crate) fn reason(body: &Value) -> String {
     model::one_line(&harmless(reason.unwrap_or("no reason given")))
 }
 
+const NO_KEY: &str = "the server started again meanwhile, or you may not read its key in the root: try again as the user \
+    who runs it";
+
 fn refused(reply: ClientReply) -> Failure {
     let Ok(ErrorEnvelope { error, .. }) = serde_json::from_slice(&reply.body) else {
         let status = reply.status;
         let body = serde_json::from_slice(&reply.body).unwrap_or_default();
-        let error = anyhow::anyhow!("the server answered with status {status}: {}", reason(&body));
+        let why = format!("the server answered with status {status}: {}", reason(&body));
         let may_come = (status >= 500).then_some("the server or its model server may be starting: try again");
-        return Failure::from(error).hinted(may_come);
+        return Failure::failed(why).hinted(may_come);
     };
     let (exit, hint) = match error.code {
         ErrorCode::NotFound => (Exit::NotFound, None),
@@ -252,22 +244,18 @@ fn refused(reply: ClientReply) -> Failure {
         | ErrorCode::ExtractionEmpty
         | ErrorCode::UnsupportedFormat
         | ErrorCode::ProviderNotConfigured => (Exit::Usage, None),
-        ErrorCode::Unauthorized => (
-            Exit::Failed,
-            Some(
-                "the server started again meanwhile, or you may not read its key in the root: try again as the user who runs it",
-            ),
-        ),
+        ErrorCode::Unauthorized => (Exit::Failed, Some(NO_KEY)),
         _ => (Exit::Failed, None),
     };
     // The message about a disk says all; SQLite's own words say less.
     let is_disk = matches!(error.code, ErrorCode::DiskFull | ErrorCode::DiskReadOnly);
     let detail = reply.detail.filter(|_| !is_disk);
+    let message = detail.unwrap_or(error.message);
     Failure {
         exit,
-        error: anyhow::anyhow!(detail.unwrap_or(error.message)),
-        hint: hint.map(str::to_owned),
+        ..Failure::failed(message)
     }
+    .hinted(hint)
 }
 
 impl From<AskError> for Failure {
@@ -280,11 +268,12 @@ impl From<AskError> for Failure {
                 "the request may have succeeded: check, or retry"
             }
         };
+        let exit = Exit::InUse;
         Self {
-            exit: Exit::InUse,
-            error: error.into(),
-            hint: Some(hint.to_owned()),
+            exit,
+            ..Self::input(error)
         }
+        .hint(hint)
     }
 }
 
@@ -308,6 +297,14 @@ impl Path {
     pub(crate) fn then(mut self, route: &str) -> Self {
         self.text.push_str(route);
         self
+    }
+
+    /// One more value of the query, if there is one.
+    pub(crate) fn with_any(self, key: &str, value: Option<impl fmt::Display>) -> Self {
+        match value {
+            Some(value) => self.with(key, value),
+            None => self,
+        }
     }
 
     /// One more value of the query.

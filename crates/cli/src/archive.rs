@@ -15,8 +15,8 @@ use model::{hex, unhex};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::error::Failure;
-use crate::private;
+use crate::error::{Failure, Hinted as _};
+use crate::private::{self, if_there};
 
 /// The list. It is written last, so that a folder with a list is a whole backup.
 pub(crate) const LIST: &str = "quipu-backup.json";
@@ -94,38 +94,31 @@ impl Archive {
     /// Reads the list in a backup's folder.
     pub(crate) fn read(folder: &Path) -> Result<Self, Failure> {
         let file = folder.join(LIST);
-        let text = fs::read(&file).map_err(|error| {
-            let failure = Failure::from(anyhow::Error::from(error).context(format!(
-                "`{}` is not a whole backup: cannot read `{LIST}`",
-                folder.display()
-            )));
-            failure.hint(
+        let shown = folder.display();
+        let text = fs::read(&file)
+            .with_context(|| format!("`{shown}` is not a whole backup: cannot read `{LIST}`"))
+            .hint(
                 "name the folder that `quipu backup DIR` wrote; a backup that was interrupted has no list",
-            )
-        })?;
+            )?;
         let format = serde_json::from_slice(&text).map(|ListVersion { format }| format);
-        if let Ok(found @ FORMAT..) = format
-            && found > FORMAT
-        {
-            return Err(Failure::from(anyhow::anyhow!(
-                "the backup has format {found}, this program knows {FORMAT}"
-            ))
-            .hint("restore it with the newer quipu that wrote it"));
+        if let Some(found) = format.ok().filter(|format| *format > FORMAT) {
+            let newer = format!("the backup has format {found}, this program knows {FORMAT}");
+            return Err(Failure::failed(newer).hint("restore it with the newer quipu that wrote it"));
         }
         let archive: Self = serde_json::from_slice(&text)
             .with_context(|| format!("cannot read `{}`: the backup is damaged", file.display()))?;
         match archive.files.iter().find(|file| file.place().is_none()) {
-            Some(file) => Err(Failure::usage(format!(
-                "the backup is damaged: `{}` leads out of its folder",
-                file.path
-            ))),
+            Some(ArchivedFile { path, .. }) => {
+                let why = format!("the backup is damaged: `{path}` leads out of its folder");
+                Err(Failure::usage(why))
+            }
             None => Ok(archive),
         }
     }
 
     /// Writes the list into the backup's folder.
     pub(crate) fn write(&self, folder: &Path) -> Result<(), Failure> {
-        let text = serde_json::to_vec_pretty(self).map_err(anyhow::Error::from)?;
+        let text = serde_json::to_vec_pretty(self)?;
         copy(&mut &*text, &folder.join(LIST))?;
         Ok(sync_folder(folder)?)
     }
@@ -165,8 +158,8 @@ impl Archive {
 }
 
 fn damaged(path: &str) -> Failure {
-    let error = anyhow::anyhow!("the backup is damaged: `{path}` is not as it was written");
-    Failure::from(error).hint("restore another backup; nothing of this one was used")
+    let why = format!("the backup is damaged: `{path}` is not as it was written");
+    Failure::failed(why).hint("restore another backup; nothing of this one was used")
 }
 
 /// Whether a path stays below the folder that it is relative to.
@@ -218,21 +211,11 @@ pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
 
 /// Refuses a folder that holds anything.
 pub(crate) fn check_empty(folder: &Path, what: &str) -> Result<(), Failure> {
-    let mut entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => {
-            return Err(anyhow::Error::from(error)
-                .context(format!("cannot read `{}`", folder.display()))
-                .into());
-        }
-    };
-    match entries.next() {
+    let shown = folder.display();
+    let entries = if_there(fs::read_dir(folder)).with_context(|| format!("cannot read `{shown}`"))?;
+    match entries.and_then(|mut entries| entries.next()) {
         None => Ok(()),
-        Some(_) => Err(Failure::usage(format!(
-            "{what} `{}` is not empty",
-            folder.display()
-        ))),
+        Some(_) => Err(Failure::usage(format!("{what} `{shown}` is not empty"))),
     }
 }
 
@@ -247,11 +230,8 @@ pub(crate) fn files_below(
     let mut folders = vec![PathBuf::from(folder)];
     while let Some(folder) = folders.pop() {
         let unreadable = || format!("cannot read the folder `{}`", folder.display());
-        let entries = match fs::read_dir(root.join(&folder)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            entries => entries.with_context(unreadable)?,
-        };
-        for entry in entries {
+        let entries = if_there(fs::read_dir(root.join(&folder))).with_context(unreadable)?;
+        for entry in entries.into_iter().flatten() {
             let entry = entry.with_context(unreadable)?;
             let path = folder.join(entry.file_name());
             match entry.file_type() {

@@ -6,10 +6,11 @@
 use std::io;
 use std::path::Path;
 
+use anyhow::Context as _;
 use ports::{FileChanges, Ids, NoRoom};
 use vault::{ID_FILE, VaultId};
 
-use crate::error::Failure;
+use crate::error::{Failure, Hinted as _};
 use crate::private;
 use crate::root::MEMORY;
 
@@ -82,10 +83,8 @@ fn adopt(root: &Path, id: &VaultId) -> io::Result<()> {
 /// The ledger's id and the folder's.
 fn ids_of(root: &Path) -> Result<(Option<VaultId>, Option<VaultId>), Failure> {
     let read = |file: &Path| {
-        VaultId::read(file).map_err(|error| {
-            let context = format!("cannot read `{}`", file.display());
-            Failure::from(anyhow::Error::from(error).context(context)).hint(ACCEPT)
-        })
+        let read = VaultId::read(file).with_context(|| format!("cannot read `{}`", file.display()));
+        read.hint(ACCEPT)
     };
     Ok((read(&root.join(FILE))?, read(&root.join(MEMORY).join(ID_FILE))?))
 }
@@ -95,14 +94,14 @@ const ACCEPT: &str =
 
 fn missing(root: &Path) -> Failure {
     let memory = root.join(MEMORY);
-    let text = format!(
+    Failure::failed(format!(
         "the memory folder `{}` is missing or is not the one this ledger belongs to; nothing was changed",
         memory.display()
-    );
-    Failure::from(anyhow::anyhow!(text)).hint(ACCEPT)
+    ))
+    .hint(ACCEPT)
 }
 
 fn unwritable(root: &Path, error: io::Error) -> Failure {
-    let context = format!("cannot write the id of `{}`", root.join(MEMORY).display());
-    anyhow::Error::from(error).context(context).into()
+    let memory = root.join(MEMORY);
+    Failure::from(error).context(format!("cannot write the id of `{}`", memory.display()))
 }

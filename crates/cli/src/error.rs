@@ -26,6 +26,11 @@ impl Exit {
         }
     }
 
+    /// Of a command that looked for something.
+    pub(crate) fn found(is_found: bool) -> Self {
+        if is_found { Self::Ok } else { Self::NotFound }
+    }
+
     const MEANINGS: [(Self, &str); 6] = [
         (Self::Ok, "done"),
         (
@@ -72,6 +77,14 @@ impl Failure {
         }
     }
 
+    /// An error of what the caller gave.
+    pub(crate) fn input(error: impl Into<anyhow::Error>) -> Self {
+        Self {
+            exit: Exit::Usage,
+            ..Self::from(error.into())
+        }
+    }
+
     /// Something that is not there.
     pub(crate) fn missing(message: impl fmt::Display) -> Self {
         Self {
@@ -80,10 +93,38 @@ impl Failure {
         }
     }
 
+    /// A root that another process has.
+    pub(crate) fn in_use(message: impl fmt::Display) -> Self {
+        Self {
+            exit: Exit::InUse,
+            ..Self::usage(message)
+        }
+    }
+
+    /// Something that nobody can put right with this command.
+    pub(crate) fn failed(message: impl fmt::Display) -> Self {
+        anyhow::anyhow!("{message}").into()
+    }
+
+    /// Says what was being done.
+    #[must_use]
+    pub(crate) fn context(self, doing: impl fmt::Display + Send + Sync + 'static) -> Self {
+        Self {
+            error: self.error.context(doing),
+            ..self
+        }
+    }
+
     /// Adds a hint: a sentence with the remedy.
     #[must_use]
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
         self.hinted(Some(hint))
+    }
+
+    /// The error and what to do, in one text.
+    pub(crate) fn words(&self, between: &str) -> String {
+        let hint = self.hint.iter().map(|hint| format!("{between}{hint}"));
+        format!("{:#}{}", self.error, hint.collect::<String>())
     }
 
     /// With this hint, if there is one.
@@ -110,6 +151,30 @@ impl From<std::io::Error> for Failure {
     }
 }
 
+impl From<serde_json::Error> for Failure {
+    fn from(error: serde_json::Error) -> Self {
+        anyhow::Error::from(error).into()
+    }
+}
+
+impl From<tokio::task::JoinError> for Failure {
+    fn from(error: tokio::task::JoinError) -> Self {
+        anyhow::Error::from(error).into()
+    }
+}
+
+/// A result whose failure can say what to do.
+pub(crate) trait Hinted<T> {
+    /// Adds the remedy.
+    fn hint(self, hint: &str) -> Result<T, Failure>;
+}
+
+impl<T, E: Into<Failure>> Hinted<T> for Result<T, E> {
+    fn hint(self, hint: &str) -> Result<T, Failure> {
+        self.map_err(|error| error.into().hint(hint))
+    }
+}
+
 impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
         let (exit, hint) = match &error {
@@ -129,13 +194,12 @@ impl From<EngineError> for Failure {
         };
         Self {
             exit,
-            error: error.into(),
-            hint: hint.map(str::to_owned),
+            ..Self::input(error)
         }
+        .hinted(hint)
     }
 }
 
-/// The remedy for a ledger that cannot be read.
 impl From<LedgerError> for Failure {
     fn from(error: LedgerError) -> Self {
         EngineError::from(error).into()
@@ -148,6 +212,7 @@ impl From<VaultError> for Failure {
     }
 }
 
+/// The remedy for a ledger that cannot be read.
 const DAMAGED_LEDGER: &str = "if it is damaged, move `ledger.sqlite*` out of the root and put the newest file of \
     `ledger.daily`, if there is one, in its place as `ledger.sqlite`; the memory files stay as they are";
 

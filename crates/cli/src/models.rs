@@ -120,10 +120,7 @@ async fn local(root: &Path, model: &str, clock: &Arc<dyn Clock>) -> Result<(Path
 pub(crate) async fn opened<T: Send + 'static>(
     open: impl FnOnce() -> Result<T, OpenError> + Send + 'static,
 ) -> Result<T, Failure> {
-    let opened = tokio::task::spawn_blocking(open)
-        .await
-        .map_err(anyhow::Error::from)?;
-    opened.map_err(|error| Failure::usage(format!("{:#}", anyhow::Error::from(error))))
+    tokio::task::spawn_blocking(open).await?.map_err(Failure::input)
 }
 
 /// The hub of the environment.
@@ -145,7 +142,6 @@ pub(crate) async fn fetched(
     progress: OnBytes<'_>,
 ) -> Result<PathBuf, Failure> {
     let cache = root.join("models");
-    hub::fetch(hub, model, "main", &cache, clock.clone(), progress)
-        .await
-        .map_err(|error| Failure::usage(format!("{:#}", anyhow::Error::from(error))))
+    let fetched = hub::fetch(hub, model, "main", &cache, clock.clone(), progress);
+    fetched.await.map_err(Failure::input)
 }

@@ -39,7 +39,7 @@ pub(crate) use say;
 
 /// One JSON object on standard output.
 pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string_pretty(value).map_err(anyhow::Error::from)?;
+    let text = serde_json::to_string_pretty(value)?;
     say!("{text}")
 }
 

@@ -1,16 +1,24 @@
 //! Folders that only their owner can enter, and files that only their owner can read.
 //!
-//! Owns: with which rights the root and what is in it are created. Never: the rights of a root that is there: a person may
+//! Owns: with which rights the root and what is in it are created, and that what is not there is no error. Never: the rights of a root that is there: a person may
 //! share it on purpose.
 
 use std::fs::DirBuilder;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 /// From here on, only their owner can read the files that this process creates: Quipu's, and those of the libraries that it uses.
 pub(crate) fn files() {
     #[cfg(unix)]
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
+}
+
+/// What was read of a file or a folder; none if it is not there.
+pub(crate) fn if_there<T>(read: io::Result<T>) -> io::Result<Option<T>> {
+    match read {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        read => read.map(Some),
+    }
 }
 
 /// Creates a folder that only its owner may enter; one that is there stays as it is.

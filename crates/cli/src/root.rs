@@ -4,13 +4,13 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use ledger::SqliteLedger;
 
 use crate::archive::{LIST, absolute};
 use crate::error::Failure;
+use crate::private::if_there;
 use crate::serving::LEDGER;
 use crate::tokens;
 
@@ -54,12 +54,11 @@ pub(crate) fn check(root: &Path) -> Result<RootFolder, Failure> {
         .hint("run the same `quipu restore` again: it removes this folder"));
     }
     let unreadable = |error: std::io::Error| {
-        let error = anyhow::Error::from(error).context(format!("cannot read the folder `{shown}`"));
-        Failure::usage(format!("{error:#}")).hint("choose another folder with --root DIR or QUIPU_ROOT")
+        let failure = Failure::input(error).context(format!("cannot read the folder `{shown}`"));
+        failure.hint("choose another folder with --root DIR or QUIPU_ROOT")
     };
-    let entries = match fs::read_dir(root) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(RootFolder::Absent),
-        entries => entries.map_err(unreadable)?,
+    let Some(entries) = if_there(fs::read_dir(root)).map_err(unreadable)? else {
+        return Ok(RootFolder::Absent);
     };
     let names = entries.map(|entry| entry.map(|entry| entry.file_name()));
     let mut names = names.collect::<Result<Vec<_>, _>>().map_err(unreadable)?;

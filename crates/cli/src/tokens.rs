@@ -4,11 +4,11 @@
 //! opens (the gateway's guard).
 
 use std::fs::{self, File};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use anyhow::Context as _;
 use gateway::{IssuedTokens, Secret, Token};
 use model::{Name, Scope, hex, unhex};
 use parking_lot::Mutex;
@@ -18,7 +18,8 @@ use sha2::{Digest as _, Sha256};
 
 use crate::archive::copy;
 use crate::config::{Config, RoleKey};
-use crate::error::Failure;
+use crate::error::{Failure, Hinted as _};
+use crate::private::if_there;
 use crate::world::secret;
 
 /// The file of the issued tokens, in the root.
@@ -113,25 +114,18 @@ pub(crate) fn configured(config: &Config) -> Result<Vec<Token>, Failure> {
 /// The issued tokens of a root, in the order of their issue.
 pub(crate) fn issued(root: &Path) -> Result<Vec<IssuedToken>, Failure> {
     let file = root.join(FILE);
-    let text = match fs::read(&file) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => {
-            let error = anyhow::Error::from(error).context(format!("cannot read `{}`", file.display()));
-            return Err(error.into());
-        }
-    };
-    let read: TokenFile = serde_json::from_slice(&text).map_err(|error| {
-        let error = anyhow::Error::from(error).context(format!("`{}` is damaged", file.display()));
-        Failure::from(error).hint("restore it from a backup, or remove it and create the tokens again")
-    })?;
+    let shown = file.display();
+    let text = if_there(fs::read(&file)).with_context(|| format!("cannot read `{shown}`"))?;
+    let Some(text) = text else { return Ok(Vec::new()) };
+    let read: TokenFile = serde_json::from_slice(&text)
+        .with_context(|| format!("`{shown}` is damaged"))
+        .hint("restore it from a backup, or remove it and create the tokens again")?;
     if read.format > FORMAT {
-        return Err(Failure::from(anyhow::anyhow!(
-            "`{}` has format {}, this program knows {FORMAT}",
-            file.display(),
+        let newer = format!(
+            "`{shown}` has format {}, this program knows {FORMAT}",
             read.format
-        ))
-        .hint("use the newer quipu that wrote it"));
+        );
+        return Err(Failure::failed(newer).hint("use the newer quipu that wrote it"));
     }
     Ok(read.tokens)
 }
@@ -182,20 +176,12 @@ fn change(root: &Path, work: impl FnOnce(&mut Vec<IssuedToken>)) -> Result<(), F
         lock.lock()?;
         let mut tokens = issued(root)?;
         work(&mut tokens);
-        let text = serde_json::to_vec_pretty(&TokenFile {
-            format: FORMAT,
-            tokens,
-        });
-        let beside = root.join(BESIDE);
-        copy(&mut &*text.map_err(anyhow::Error::from)?, &beside)?;
+        let (format, beside) = (FORMAT, root.join(BESIDE));
+        let text = serde_json::to_vec_pretty(&TokenFile { format, tokens })?;
+        copy(&mut &*text, &beside)?;
         Ok(fs::rename(&beside, &file)?)
     };
-    changed().map_err(|failure| Failure {
-        error: failure
-            .error
-            .context(format!("cannot change `{}`", file.display())),
-        ..failure
-    })
+    changed().map_err(|failure| failure.context(format!("cannot change `{}`", file.display())))
 }
 
 /// The issued tokens as a running server sees them: as they are in the file at the time of each request.

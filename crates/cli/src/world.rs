@@ -26,7 +26,7 @@ use crate::belonging;
 use crate::clock::{RandomIds, SystemClock};
 use crate::config::{Config, QuietWhen, StrategyKeys};
 use crate::contexts;
-use crate::error::Failure;
+use crate::error::{Failure, Hinted as _};
 use crate::models;
 use crate::old_history;
 use crate::power::Machine;
@@ -221,7 +221,7 @@ pub(crate) fn zone(config: &Config) -> Result<Zone, Failure> {
 fn locked(root: &Path) -> Result<Arc<SqliteLedger>, Failure> {
     private::folder(root)
         .with_context(|| format!("cannot create `{}`", root.display()))
-        .map_err(|error| Failure::from(error).hint("choose another folder with --root DIR"))?;
+        .hint("choose another folder with --root DIR")?;
     let ledger = SqliteLedger::open(&root.join(serving::LEDGER))?;
     serving::clear(root);
     Ok(Arc::new(ledger))

@@ -15,6 +15,7 @@ use tempfile::NamedTempFile;
 
 use super::edit::{self, AddedEntry, EditRefusal, FileFormat};
 use super::plan::{ConfigChange, read};
+use crate::private::if_there;
 
 const LIST: &str = "changes.json";
 const VERSION: u32 = 1;
@@ -80,16 +81,13 @@ impl ChangeStore {
     /// The store in a folder, which is created with the first change.
     pub(crate) fn open(folder: PathBuf) -> Result<Self, StoreError> {
         let path = folder.join(LIST);
-        let list = match fs::read(&path) {
-            Ok(bytes) => serde_json::from_slice(&bytes)
-                .ok()
-                .filter(|list: &ChangeList| list.version == VERSION),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Some(ChangeList {
-                version: VERSION,
-                ..ChangeList::default()
-            }),
-            Err(error) => return Err(at(&path)(error)),
+        let none = ChangeList {
+            version: VERSION,
+            ..ChangeList::default()
         };
+        let text = if_there(fs::read(&path)).map_err(at(&path))?;
+        let list = text.map_or(Some(none), |text| serde_json::from_slice(&text).ok());
+        let list = list.filter(|list| list.version == VERSION);
         let list = list.ok_or(StoreError::Unknown(path))?;
         Ok(Self { folder, list })
     }

@@ -26,9 +26,9 @@ use crate::args::BackupArgs;
 use crate::belonging;
 use crate::clock::SystemClock;
 use crate::config::portable;
-use crate::error::{Exit, Failure};
+use crate::error::{Exit, Failure, Hinted as _};
 use crate::output::say;
-use crate::private;
+use crate::private::{self, if_there};
 use crate::root::{CONFIGURATION, MEMORY};
 use crate::serving::LEDGER;
 use crate::tokens;
@@ -47,7 +47,7 @@ pub(super) fn backup(desk: &Desk, args: &BackupArgs) -> Result<Exit, Failure> {
     }
     belonging::check(root)?;
     check_empty(folder, "the folder")
-        .map_err(|failure| failure.hint("choose a new folder for each backup, as in `backups/2026-11-24`"))?;
+        .hint("choose a new folder for each backup, as in `backups/2026-11-24`")?;
     if absolute(folder)?.starts_with(absolute(root)?) {
         let failure = Failure::usage("a backup inside of the root would be lost with it");
         return Err(failure.hint("choose a folder elsewhere, best on another disk"));
@@ -80,7 +80,9 @@ fn taken(desk: &Desk, folder: &Path) -> Result<Archive, Failure> {
     let mut files = copies.files();
     files.push(ArchivedFile::new(LEDGER, Path::new(LEDGER), copied));
     let mut left_out = Vec::new();
-    if let Some(text) = read(&root.join(CONFIGURATION))? {
+    let configuration = root.join(CONFIGURATION);
+    let text = if_there(fs::read_to_string(&configuration));
+    if let Some(text) = text.with_context(|| format!("cannot read `{}`", configuration.display()))? {
         let portable = portable(&text);
         left_out = portable.left_out;
         let copied = copy(&mut portable.text.as_bytes(), &folder.join(CONFIGURATION));
@@ -97,16 +99,6 @@ fn synced(file: &Path) -> Result<(u64, String), Failure> {
         crate::archive::sum(&mut file)
     });
     Ok(state.context("cannot read the copy of the ledger")?)
-}
-
-fn read(file: &Path) -> Result<Option<String>, Failure> {
-    match fs::read_to_string(file) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(anyhow::Error::from(error)
-            .context(format!("cannot read `{}`", file.display()))
-            .into()),
-    }
 }
 
 /// Files of the root that were copied.
@@ -139,17 +131,10 @@ impl Copies<'_> {
         others.extend([tokens::FILE, belonging::FILE].map(|file| (file.to_owned(), file.into())));
         others.iter().try_for_each(|(path, from)| self.copy(path, from))?;
         present.extend(others);
-        let gone: Vec<String> = self
-            .done
-            .keys()
-            .filter(|path| !present.contains_key(*path))
-            .cloned()
-            .collect();
-        for path in gone {
-            fs::remove_file(self.folder.join(&path))?;
-            self.done.remove(&path);
-        }
-        Ok(())
+        let is_gone = |path: &String, _: &mut Copied| !present.contains_key(path);
+        let gone = self.done.extract_if(.., is_gone);
+        gone.map(|(path, _)| path)
+            .try_for_each(|path| Ok(fs::remove_file(self.folder.join(path))?))
     }
 
     /// Copies a file that is not yet copied as it is now; one that went meanwhile is no error.
@@ -166,13 +151,9 @@ impl Copies<'_> {
             let file = ArchivedFile::new(path, from, copy(&mut file, &to)?);
             Ok(Some(Copied { state, file }))
         };
-        match copied() {
-            Ok(Some(copied)) => {
-                self.done.insert(path.to_owned(), copied);
-            }
-            Ok(None) => {}
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => Err(error).with_context(|| format!("cannot copy `{path}`"))?,
+        let copied = if_there(copied()).with_context(|| format!("cannot copy `{path}`"))?;
+        if let Some(copied) = copied.flatten() {
+            self.done.insert(path.to_owned(), copied);
         }
         Ok(())
     }

@@ -8,24 +8,17 @@ use super::{Desk, runtime};
 use crate::api::{Api, Path};
 use crate::args::CacheArgs;
 use crate::error::{Exit, Failure};
-use crate::output::{self, say};
+use crate::output::say;
 
 pub(super) fn cache(desk: &Desk, args: &CacheArgs) -> Result<Exit, Failure> {
-    runtime()?.block_on(async { report(&Api::of_server(desk)?, args, desk.json).await })
+    runtime()?.block_on(async { report(desk, &Api::of_server(desk)?, args).await })
 }
 
-async fn report(api: &Api, args: &CacheArgs, as_json: bool) -> Result<Exit, Failure> {
-    let mut path = Path::new("/cache", "");
-    if let Some(id) = &args.conversation {
-        path = path.with("conversation", id);
-    }
+async fn report(desk: &Desk, api: &Api, args: &CacheArgs) -> Result<Exit, Failure> {
+    let path = Path::new("/cache", "").with_any("conversation", args.conversation.as_ref());
     let data: CacheData = api.get(path.text()).await?;
-    if as_json {
-        output::json(&data)?;
-    } else {
-        say!("{}", shown(&data.upstreams, &data.conversations).trim_end())?;
-    }
-    Ok(Exit::Ok)
+    let shown = || shown(&data.upstreams, &data.conversations);
+    desk.tell(&data, || say!("{}", shown().trim_end()))
 }
 
 /// A line for each share of a server below which something is wrong.

@@ -174,8 +174,8 @@ impl Talk<'_> {
 
 /// The failure of an answer without its end.
 fn torn(why: impl std::fmt::Display) -> Failure {
-    let error = anyhow::anyhow!("the model server's answer ended too early: {why}");
-    Failure::from(error).hint("send the message again")
+    Failure::failed(format!("the model server's answer ended too early: {why}"))
+        .hint("send the message again")
 }
 
 #[cfg(test)]

@@ -93,11 +93,8 @@ struct ScoreOutput {
 }
 
 fn raw(texts: impl IntoIterator<Item = String>) -> Result<Vec<Box<RawValue>>, Failure> {
-    let raw = texts
-        .into_iter()
-        .map(RawValue::from_string)
-        .collect::<Result<_, _>>();
-    Ok(raw.map_err(anyhow::Error::from)?)
+    let raw = texts.into_iter().map(RawValue::from_string);
+    Ok(raw.collect::<Result<_, _>>()?)
 }
 
 fn by_name(parts: &[(FixedPart, usize)]) -> BTreeMap<&'static str, usize> {

@@ -15,7 +15,7 @@ use super::{Desk, name, scope};
 use crate::api::{self, Api};
 use crate::archive::{check_empty, copy};
 use crate::args::ExportArgs;
-use crate::error::{Exit, Failure};
+use crate::error::{Exit, Failure, Hinted as _};
 use crate::import::is_everos;
 use crate::output::say;
 use crate::portable::{PortableMemory, is_export, is_markdown, read_markdown};
@@ -49,8 +49,7 @@ pub(super) async fn export(desk: &Desk, api: &Api, args: ExportArgs) -> Result<E
         copy(&mut &*text, &args.to).with_context(|| format!("cannot write `{}`", args.to.display()))?;
         0
     } else {
-        check_empty(&args.to, "the folder")
-            .map_err(|failure| failure.hint("choose a new folder, or a file `*.jsonl`"))?;
+        check_empty(&args.to, "the folder").hint("choose a new folder, or a file `*.jsonl`")?;
         private::folder(&args.to).with_context(|| format!("cannot create `{}`", args.to.display()))?;
         memory.write_markdown(&args.to, &api.zone, &api.clock).await?
     };
@@ -152,7 +151,7 @@ async fn send(api: &Api, memory: &PortableMemory, sum: &mut ImportedData) -> Res
 }
 
 fn line(value: &impl serde::Serialize) -> Result<Vec<u8>, Failure> {
-    let mut line = serde_json::to_vec(value).map_err(anyhow::Error::from)?;
+    let mut line = serde_json::to_vec(value)?;
     line.push(b'\n');
     Ok(line)
 }

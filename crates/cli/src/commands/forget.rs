@@ -11,10 +11,9 @@ use wire::forget::IDS_MAX;
 use wire::survey::DoomedItem;
 use wire::{
     DeleteByIdsData, DeleteByIdsRequest, DeleteData, DeleteRequest, FoundMessage, LeftItem, PreviewData,
-    PreviewRequest,
 };
 
-use super::memory::{ids, named, session, whole_id};
+use super::memory::{named, session, whole_id};
 use super::{Desk, owner, scope};
 use crate::api::Api;
 use crate::args::ForgetArgs;
@@ -39,16 +38,10 @@ pub(super) async fn forget(desk: &Desk, api: &Api, args: ForgetArgs) -> Result<E
     let target = target(&args)?;
     let owner = owner(&args.whose)?;
     let scope = scope(&args.whose.scope)?;
-    let (app_id, project_id) = ids(&scope);
-    let (user_id, agent_id) = named(&owner);
-    let by_owner = !matches!(target, ForgetTarget::Session { part: false, .. });
-    let mut delete = DeleteRequest {
-        app_id,
-        project_id,
-        user_id: user_id.filter(|_| by_owner),
-        agent_id: agent_id.filter(|_| by_owner),
-        ..DeleteRequest::default()
-    };
+    let mut delete = DeleteRequest::default().within(scope.app.as_str(), scope.project.as_str());
+    if !matches!(target, ForgetTarget::Session { part: false, .. }) {
+        (delete.user_id, delete.agent_id) = named(&owner);
+    }
     match &target {
         ForgetTarget::Words(words) => delete.words = Some(words.clone()),
         ForgetTarget::Session { id, .. } => delete.session_id = Some(id.clone()),
@@ -65,10 +58,9 @@ pub(super) async fn forget(desk: &Desk, api: &Api, args: ForgetArgs) -> Result<E
     }
     let by_words = delete.words.is_some();
     let goes_on = args.yes || !(is_nothing && by_words);
-    let asks = goes_on && !args.yes;
-    let what = described(&target, &owner, args.ids.len());
-    if asks && !confirmed(&format!("{what} in project `{}`", scope.project))? {
-        return Err(Failure::usage("nothing was deleted"));
+    if goes_on {
+        let what = described(&target, &owner, args.ids.len());
+        confirmed(args.yes, &format!("{what} in project `{}`", scope.project))?;
     }
     let data = match target {
         ForgetTarget::Memories => by_ids(api, &owner, &delete, &args.ids, &mut missing).await?,
@@ -97,11 +89,7 @@ pub(super) async fn forget(desk: &Desk, api: &Api, args: ForgetArgs) -> Result<E
     }
     left(desk, &data)?;
     // A page may have been all that an owner or a session had.
-    Ok(if missing.is_empty() && !(is_nothing && by_words) {
-        Exit::Ok
-    } else {
-        Exit::NotFound
-    })
+    Ok(Exit::found(missing.is_empty() && !(is_nothing && by_words)))
 }
 
 fn described(target: &ForgetTarget, owner: &Owner, ids: usize) -> String {
@@ -111,9 +99,7 @@ fn described(target: &ForgetTarget, owner: &Owner, ids: usize) -> String {
         ForgetTarget::Session { id, part: true } => {
             format!("what `{}` remembers of session `{id}`", owner.id)
         }
-        ForgetTarget::Memories => {
-            format!("{} of `{}`", counted(ids, "memory", "memories"), owner.id)
-        }
+        ForgetTarget::Memories => format!("{} of `{}`", counted(ids, "memory", "memories"), owner.id),
         ForgetTarget::Words(words) => format!("everything of `{}` with the words \"{words}\"", owner.id),
     }
 }
@@ -124,36 +110,23 @@ fn report(data: &DeleteData, missing: &[String]) -> Result<(), Failure> {
         counted(data.count, "memory", "memories"),
         counted(data.message_count, "message", "messages")
     )?;
-    if data.conversation_count > 0 {
-        say!(
-            "deleted {}",
-            counted(
-                data.conversation_count,
-                "live conversation's context",
-                "live conversations' contexts"
-            )
-        )?;
+    let contexts = ["live conversation's context", "live conversations' contexts"];
+    let rewritten = [
+        "memory lost some of its messages and stays",
+        "memories lost some of their messages and stay",
+    ];
+    let copies = ["daily copy", "daily copies"];
+    let next = " of the ledger that had them; the next is made today";
+    for (deleted, count, [one, many], rest) in [
+        ("deleted ", data.conversation_count, contexts, ""),
+        ("", data.rewritten_count, rewritten, ""),
+        ("deleted ", data.ledger_copies, copies, next),
+    ] {
+        if count > 0 {
+            say!("{deleted}{}{rest}", counted(count, one, many))?;
+        }
     }
-    if data.rewritten_count > 0 {
-        say!(
-            "{}",
-            counted(
-                data.rewritten_count,
-                "memory lost some of its messages and stays",
-                "memories lost some of their messages and stay"
-            )
-        )?;
-    }
-    if data.ledger_copies > 0 {
-        say!(
-            "deleted {} of the ledger that had them; the next is made today",
-            counted(data.ledger_copies, "daily copy", "daily copies")
-        )?;
-    }
-    for id in missing {
-        say!("not found: {id}")?;
-    }
-    Ok(())
+    missing.iter().try_for_each(|id| say!("not found: {id}"))
 }
 
 /// Lists what stays, with the reasons.
@@ -170,26 +143,19 @@ fn left(desk: &Desk, data: &DeleteData) -> Result<(), Failure> {
 
 /// What a deletion by words would do.
 async fn preview(api: &Api, delete: &DeleteRequest) -> Result<PreviewData, Failure> {
-    let request = PreviewRequest {
-        app_id: delete.app_id.clone(),
-        project_id: delete.project_id.clone(),
-        user_id: delete.user_id.clone(),
-        agent_id: delete.agent_id.clone(),
-        words: delete.words.clone(),
-        ..PreviewRequest::default()
-    };
-    api.post("/memory/preview", &request).await
+    // A preview takes what a deletion takes.
+    api.post("/memory/preview", delete).await
 }
 
 /// A message in a list, where it has the words.
 fn message(it: &FoundMessage, words: &str) -> String {
     let day = it.timestamp.get(..10).unwrap_or_default();
     let speaker = it.sender_name.as_ref().or(it.sender_id.as_ref());
-    let speaker = speaker.map_or("", String::as_str);
-    format!(
-        "{day} {speaker}: {}",
-        around(&it.content, words, LISTED_CHARS_MAX)
-    )
+    let (speaker, text) = (
+        speaker.map_or("", String::as_str),
+        around(&it.content, words, LISTED_CHARS_MAX),
+    );
+    format!("{day} {speaker}: {text}")
 }
 
 /// Lists the messages next to those that go: they may be about the same person.
@@ -251,11 +217,18 @@ async fn by_ids(
     let mut all = DeleteData::default();
     for some in typed.chunks(IDS_MAX) {
         let ids: Vec<String> = some.iter().map(|id| whole_id(owner, id)).collect();
+        let DeleteRequest {
+            app_id,
+            project_id,
+            user_id,
+            agent_id,
+            ..
+        } = whose.clone();
         let request = DeleteByIdsRequest {
-            app_id: whose.app_id.clone(),
-            project_id: whose.project_id.clone(),
-            user_id: whose.user_id.clone(),
-            agent_id: whose.agent_id.clone(),
+            app_id,
+            project_id,
+            user_id,
+            agent_id,
             ids: ids.clone(),
             ..DeleteByIdsRequest::default()
         };
@@ -263,15 +236,14 @@ async fn by_ids(
         all.count += data.count;
         all.message_count += data.message_count;
         all.ledger_copies += data.ledger_copies;
-        let new = data.left.into_iter().filter(|left| !all.left.contains(left));
-        let new: Vec<LeftItem> = new.collect();
-        all.left.extend(new);
-        let pairs = some.iter().zip(&ids);
-        missing.extend(
-            pairs
-                .filter(|(_, whole)| data.missing.contains(whole))
-                .map(|(typed, _)| typed.clone()),
-        );
+        for left in data.left {
+            if !all.left.contains(&left) {
+                all.left.push(left);
+            }
+        }
+        let mut pairs = some.iter().zip(&ids).collect::<Vec<_>>();
+        pairs.retain(|(_, whole)| data.missing.contains(whole));
+        missing.extend(pairs.into_iter().map(|(typed, _)| typed.clone()));
     }
     Ok(all)
 }
@@ -298,13 +270,19 @@ fn target(args: &ForgetArgs) -> Result<ForgetTarget, Failure> {
     }
 }
 
-/// Asks a person for confirmation; without a terminal, the answer is no.
-pub(super) fn confirmed(what: &str) -> Result<bool, Failure> {
-    if !std::io::stdin().is_terminal() {
-        return Err(Failure::usage(format!("this would delete {what}"))
-            .hint("give --yes to delete without confirmation"));
+/// Asks a person for confirmation, unless it is given; without a terminal, the answer is no.
+pub(super) fn confirmed(yes: bool, what: &str) -> Result<(), Failure> {
+    if yes {
+        return Ok(());
     }
-    output::agreed(&format!("Delete {what}? This cannot be undone."))
+    if !std::io::stdin().is_terminal() {
+        let would = Failure::usage(format!("this would delete {what}"));
+        return Err(would.hint("give --yes to delete without confirmation"));
+    }
+    match output::agreed(&format!("Delete {what}? This cannot be undone."))? {
+        true => Ok(()),
+        false => Err(Failure::usage("nothing was deleted")),
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 mod git;
 
-use serde_json::Value;
+use model::Name;
 use wire::history::{
     AuditData, ChangeItem, ChangedBy, DiffData, FindingItem, HistoryData, PastData, PastFileItem, UndoData,
     UndoRequest,
@@ -12,7 +12,7 @@ use super::{Desk, name};
 use crate::api::{Api, Path};
 use crate::args::{AuditArgs, DiffArgs, LogArgs, ShowArgs, TenantArgs, UndoArgs};
 use crate::error::{Exit, Failure};
-use crate::output::{self, say};
+use crate::output::say;
 
 /// Author of what is no run's.
 const PERSON: &str = "a person, or another program";
@@ -21,31 +21,18 @@ pub(super) async fn log(desk: &Desk, api: &Api, args: LogArgs) -> Result<Exit, F
     if args.form.is_some() {
         return git::stream(api, &args.tenant).await;
     }
-    let mut path = tenant(Path::new("/history", ""), &args.tenant)?.with("limit", args.limit);
-    if let Some(user) = &args.user {
-        path = path.with("user_id", name("--user", user)?);
-    }
-    if let Some(agent) = &args.agent {
-        path = path.with("agent_id", name("--agent", agent)?);
-    }
-    if desk.json {
-        output::json(&api.get::<Value>(path.text()).await?)?;
-        return Ok(Exit::Ok);
-    }
+    let path = tenant(Path::new("/history", ""), &args.tenant)?
+        .with("limit", args.limit)
+        .with_any("user_id", any_name("--user", args.user.as_deref())?)
+        .with_any("agent_id", any_name("--agent", args.agent.as_deref())?);
     let log: HistoryData = api.get(path.text()).await?;
-    for change in &log.changes {
-        show(change)?;
-    }
-    if log.changes.is_empty() {
-        match (&args.user, &args.agent) {
-            (None, None) => say!("no changes recorded yet")?,
-            (user, agent) => {
-                let whose = user.as_deref().or(agent.as_deref()).unwrap_or_default();
-                say!("no changes of `{whose}`: `quipu users` lists everybody")?;
-            }
+    desk.tell(&log, || {
+        match (log.changes.as_slice(), args.user.or(args.agent)) {
+            ([], None) => say!("no changes recorded yet"),
+            ([], Some(whose)) => say!("no changes of `{whose}`: `quipu users` lists everybody"),
+            (changes, _) => changes.iter().try_for_each(show),
         }
-    }
-    Ok(Exit::Ok)
+    })
 }
 
 fn show(change: &ChangeItem) -> Result<(), Failure> {
@@ -64,10 +51,9 @@ fn who(change: &ChangeItem) -> String {
 }
 
 pub(super) async fn show_then(desk: &Desk, api: &Api, args: ShowArgs) -> Result<Exit, Failure> {
-    let mut path = tenant(Path::new("/history/files", ""), &args.tenant)?.with("at", &args.at);
-    if let Some(file) = &args.path {
-        path = path.with("path", file);
-    }
+    let path = tenant(Path::new("/history/files", ""), &args.tenant)?
+        .with("at", &args.at)
+        .with_any("path", args.path.as_ref());
     let then: PastData = api.get(path.text()).await?;
     desk.tell(&then, || {
         if then.files.is_empty() {
@@ -108,12 +94,9 @@ pub(super) async fn undo(desk: &Desk, api: &Api, args: UndoArgs) -> Result<Exit,
         project_id: args.tenant.project,
     };
     let data: UndoData = api.post("/history/undo", &request).await?;
-    desk.tell(&data, || {
-        match &data.change {
-            Some(change) => show(change)?,
-            None => say!("nothing left to undo")?,
-        }
-        Ok(())
+    desk.tell(&data, || match &data.change {
+        Some(change) => show(change),
+        None => say!("nothing left to undo"),
     })
 }
 
@@ -131,10 +114,8 @@ pub(super) async fn audit(desk: &Desk, api: &Api, args: AuditArgs) -> Result<Exi
         } in &data.findings
         {
             say!("{fault:<11} {id}: {why}")?;
-            let run = run_id
-                .as_ref()
-                .map_or_else(String::new, |run| format!("  written by {run}"));
-            say!("            {path}{run}")?;
+            let run = run_id.iter().map(|run| format!("  written by {run}"));
+            say!("            {path}{}", run.collect::<String>())?;
         }
         let advice = match data.findings.len() {
             0 => "no problems found",
@@ -145,14 +126,13 @@ pub(super) async fn audit(desk: &Desk, api: &Api, args: AuditArgs) -> Result<Exi
 }
 
 /// A path with the tenant that was named, if one was.
-fn tenant(mut path: Path, args: &TenantArgs) -> Result<Path, Failure> {
-    if let Some(app) = &args.app {
-        path = path.with("app_id", name("--app", app)?);
-    }
-    if let Some(project) = &args.project {
-        path = path.with("project_id", name("--project", project)?);
-    }
-    Ok(path)
+fn tenant(path: Path, args: &TenantArgs) -> Result<Path, Failure> {
+    let path = path.with_any("app_id", any_name("--app", args.app.as_deref())?);
+    Ok(path.with_any("project_id", any_name("--project", args.project.as_deref())?))
+}
+
+fn any_name(option: &str, text: Option<&str>) -> Result<Option<Name>, Failure> {
+    text.map(|text| name(option, text)).transpose()
 }
 
 #[cfg(test)]

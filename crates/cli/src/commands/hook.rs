@@ -59,16 +59,13 @@ enum Deed<'a> {
 
 impl Event {
     pub(super) fn parse(text: &str) -> Result<Self, Failure> {
-        let event =
-            Self(wire::json::parse(text).map_err(|error| {
-                Failure::usage(format!("standard input is not an event of a hook: {error}"))
-            })?);
-        match (event.name(), event.text("session_id")) {
-            ("", _) | (_, "") => Err(Failure::usage(
-                "the event on standard input lacks `hook_event_name` or `session_id`",
-            )),
-            _ => Ok(event),
+        let wrong = |error| Failure::usage(format!("standard input is not an event of a hook: {error}"));
+        let event = Self(wire::json::parse(text).map_err(wrong)?);
+        if event.name().is_empty() || event.text("session_id").is_empty() {
+            let lacks = "the event on standard input lacks `hook_event_name` or `session_id`";
+            return Err(Failure::usage(lacks));
         }
+        Ok(event)
     }
 
     /// A field that is text; else empty.
@@ -207,11 +204,8 @@ impl<'a> Hook<'a> {
         if told.context.is_empty() {
             return Ok(());
         }
-        let answer = json!({"hookSpecificOutput": {
-            "hookEventName": event.name(),
-            "additionalContext": told.context,
-        }});
-        say!("{answer}")?;
+        let output = json!({"hookEventName": event.name(), "additionalContext": told.context});
+        say!("{}", json!({"hookSpecificOutput": output}))?;
         Ok(self.given(event).add(&told.memory_ids)?)
     }
 

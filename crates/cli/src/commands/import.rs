@@ -198,7 +198,7 @@ pub(super) async fn stream(
                 Err(failure) if is_one || sender.is_closed() => return Err(failure),
                 Err(failure) => send(ImportItem::Skipped(Skipped {
                     what: source.to_string(),
-                    why: upload::words(&failure),
+                    why: failure.words(": "),
                 }))?,
                 Ok(()) => {}
             }
@@ -229,8 +229,7 @@ pub(super) async fn stream(
         watch(read_bytes.load(Ordering::Relaxed), imported);
     }
     drop(receiver);
-    let read = reading.await.map_err(anyhow::Error::from)?;
-    remembered.and(read)
+    remembered.and(reading.await?)
 }
 
 /// Remembers a conversation; one that the API refuses is skipped.

@@ -11,12 +11,11 @@ use wire::knowledge::{
 };
 
 use super::forget::confirmed;
-use super::memory::ids;
 use super::{Desk, scope};
 use crate::api::{Api, Path};
 use crate::args::{KnowledgeArgs, KnowledgeCommand, MethodArg, ScopeArgs};
 use crate::error::{Exit, Failure};
-use crate::output::{self, say};
+use crate::output::say;
 use crate::progress;
 
 /// How many documents a page lists.
@@ -65,10 +64,7 @@ async fn add(
         desk.standing.now(format!("{} of {of} stored", all.len()));
         let form = form(desk, at, file, fields)?;
         let stored: Result<DocumentCreateData, Failure> = api.upload("/knowledge/documents", form).await;
-        let stored = stored.map_err(|failure| Failure {
-            error: failure.error.context(format!("`{}`", file.display())),
-            ..failure
-        })?;
+        let stored = stored.map_err(|failure| failure.context(format!("`{}`", file.display())))?;
         bar.inc(1);
         if !desk.json {
             let (id, category) = (&stored.doc_id, &stored.category_id);
@@ -78,10 +74,7 @@ async fn add(
         all.push(stored);
     }
     bar.finish_and_clear();
-    if desk.json {
-        output::json(&json!({"documents": all}))?;
-    }
-    Ok(Exit::Ok)
+    desk.tell(&json!({"documents": all}), || Ok(()))
 }
 
 /// A file as it is uploaded; one that is too large is not read.
@@ -95,9 +88,8 @@ fn form(
     let unread = |error| Failure::usage(format!("cannot read `{shown}`: {error}"));
     let max = desk.loaded.config.knowledge.upload_mebibytes_max;
     if std::fs::metadata(file).map_err(unread)?.len() > (max as u64) << 20 {
-        return Err(Failure::usage(format!(
-            "`{shown}` has more than {max} MiB: split it"
-        )));
+        let why = format!("`{shown}` has more than {max} MiB: split it");
+        return Err(Failure::usage(why));
     }
     let bytes = std::fs::read(file).map_err(unread)?;
     let name = file.file_name().unwrap_or_default().to_string_lossy();
@@ -117,12 +109,10 @@ async fn list(
     category: Option<String>,
     page: u32,
 ) -> Result<Exit, Failure> {
-    let mut path = within(Path::new("/knowledge/documents", ""), at)
+    let path = within(Path::new("/knowledge/documents", ""), at)
         .with("page", page)
-        .with("page_size", PAGE_SIZE);
-    if let Some(category) = category {
-        path = path.with("category_id", category);
-    }
+        .with("page_size", PAGE_SIZE)
+        .with_any("category_id", category);
     let listed: DocumentListData = api.get(path.text()).await?;
     desk.tell(&listed, || {
         for document in &listed.documents {
@@ -137,21 +127,15 @@ async fn list(
 
 async fn show(desk: &Desk, api: &Api, at: &ScopeArgs, id: &str) -> Result<Exit, Failure> {
     if document_id(id).is_err() {
-        let topic: TopicData = api
-            .get(within(Path::new("/knowledge/topics/", id), at).text())
-            .await?;
+        let path = within(Path::new("/knowledge/topics/", id), at);
+        let topic: TopicData = api.get(path.text()).await?;
         return desk.tell(&topic, || say!("{}\n\n{}", topic.topic_path, topic.content));
     }
-    let document: DocumentData = api
-        .get(within(Path::new("/knowledge/documents/", id), at).text())
-        .await?;
+    let path = within(Path::new("/knowledge/documents/", id), at);
+    let document: DocumentData = api.get(path.text()).await?;
     desk.tell(&document, || {
-        say!(
-            "{} ({})\n{}",
-            document.title,
-            document.category_id,
-            document.summary
-        )?;
+        let (title, category, summary) = (&document.title, &document.category_id, &document.summary);
+        say!("{title} ({category})\n{summary}")?;
         for topic in &document.topics {
             let indent = "  ".repeat(topic.depth);
             say!("{}  {indent}{}", topic.topic_id, topic.topic_name)?;
@@ -168,15 +152,15 @@ async fn search(
     method: MethodArg,
     limit: u32,
 ) -> Result<Exit, Failure> {
-    let (app_id, project_id) = ids(&scope(at)?);
+    let scope = scope(at)?;
     let request = KnowledgeSearchRequest {
         query,
         method: text::same!(method, MethodArg => KnowledgeMethod: Keyword, Vector, Hybrid),
         top_k: limit.into(),
         score_threshold: None,
         include_content: false,
-        app_id,
-        project_id,
+        app_id: Some(scope.app.to_string()),
+        project_id: Some(scope.project.to_string()),
     };
     let found: KnowledgeSearchData = api.post("/knowledge/search", &request).await?;
     desk.tell(&found, || {
@@ -203,29 +187,18 @@ async fn delete(desk: &Desk, api: &Api, at: &ScopeArgs, ids: &[String]) -> Resul
             None => missing.push(id),
         }
     }
-    if desk.json {
-        output::json(&json!({"deleted": deleted, "missing": missing}))?;
-    } else {
+    desk.tell(&json!({"deleted": deleted, "missing": missing}), || {
         for gone in &deleted {
             let topics = counted(gone.deleted_topics, "topic", "topics");
             say!("deleted {} with {topics}", gone.doc_id)?;
         }
-        for id in &missing {
-            say!("there is no `{id}`")?;
-        }
-    }
-    Ok(if missing.is_empty() {
-        Exit::Ok
-    } else {
-        Exit::NotFound
-    })
+        missing.iter().try_for_each(|id| say!("there is no `{id}`"))
+    })?;
+    Ok(Exit::found(missing.is_empty()))
 }
 
 async fn delete_all(desk: &Desk, api: &Api, at: &ScopeArgs, yes: bool) -> Result<Exit, Failure> {
-    let described = format!("every document of `{}/{}`", at.app, at.project);
-    if !yes && !confirmed(&described)? {
-        return Err(Failure::usage("nothing was deleted"));
-    }
+    confirmed(yes, &format!("every document of `{}/{}`", at.app, at.project))?;
     let path = within(Path::new("/knowledge/documents", ""), at);
     let none = LibraryDeleteData {
         deleted_documents: 0,
@@ -235,8 +208,7 @@ async fn delete_all(desk: &Desk, api: &Api, at: &ScopeArgs, yes: bool) -> Result
     desk.tell(&gone, || {
         let documents = counted(gone.deleted_documents, "document", "documents");
         let topics = counted(gone.deleted_topics, "topic", "topics");
-        say!("deleted {documents} with {topics}")?;
-        Ok(())
+        say!("deleted {documents} with {topics}")
     })
 }
 

@@ -76,7 +76,7 @@ impl mcp::MemoryApi for Root {
             self.close().await;
             reply = self.ask_once(&request).await?;
         }
-        reply.map_err(|error| words(error.into()))
+        reply.map_err(|error| told(&error.into()))
     }
 }
 
@@ -91,7 +91,7 @@ impl Root {
     }
 
     async fn ask_once(&self, request: &ApiRequest) -> Result<Result<ClientReply, AskError>, Unanswered> {
-        let api = self.opened().await.map_err(words)?;
+        let api = self.opened().await.map_err(|failure| told(&failure))?;
         self.0.used.notify_one();
         Ok(request.through(api.client()).await)
     }
@@ -131,10 +131,8 @@ impl Root {
     }
 }
 
-/// A failure in one line, with what to do.
-fn words(failure: Failure) -> Unanswered {
-    let hint = failure.hint.map_or_else(String::new, |hint| format!("; {hint}"));
-    Unanswered(format!("{:#}{hint}", failure.error))
+fn told(failure: &Failure) -> Unanswered {
+    Unanswered(failure.words("; "))
 }
 
 #[cfg(test)]

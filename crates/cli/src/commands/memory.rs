@@ -59,28 +59,25 @@ pub(super) async fn add(desk: &Desk, api: &Api, args: AddArgs) -> Result<Exit, F
         status = word(&flush(api, &scope, &session_id, true).await?.status)?;
     }
     let id = added.message_ids.first().map_or("", String::as_str);
-    let duplicate = added.duplicates > 0;
-    if desk.json {
-        let redacted = added.redacted;
-        output::json(
-            &json!({"message_id": id, "duplicate": duplicate, "forgotten": added.forgotten > 0, "status": status, "redacted": redacted}),
-        )?;
-    } else if added.forgotten > 0 {
-        say!("not stored: this message was deleted before; add it with other words")?;
-    } else if duplicate {
-        say!("already stored as {id}")?;
-    } else {
-        let next = match &*status {
-            "accumulated" => "memories follow when the conversation ends; --flush makes them now",
-            _ => "its memories are written",
-        };
-        say!("stored as {id}: {next}")?;
-    }
-    if !desk.json && added.redacted > 0 {
-        let secrets = counted(added.redacted, "secret was", "secrets were");
-        say!("{secrets} removed first")?;
-    }
-    Ok(Exit::Ok)
+    let (duplicate, forgotten) = (added.duplicates > 0, added.forgotten > 0);
+    let told = json!({
+        "message_id": id, "duplicate": duplicate, "forgotten": forgotten, "status": status, "redacted": added.redacted,
+    });
+    desk.tell(&told, || {
+        match &*status {
+            _ if forgotten => say!("not stored: this message was deleted before; add it with other words")?,
+            _ if duplicate => say!("already stored as {id}")?,
+            "accumulated" => {
+                say!("stored as {id}: memories follow when the conversation ends; --flush makes them now")?;
+            }
+            _ => say!("stored as {id}: its memories are written")?,
+        }
+        if added.redacted > 0 {
+            let secrets = counted(added.redacted, "secret was", "secrets were");
+            say!("{secrets} removed first")?;
+        }
+        Ok(())
+    })
 }
 
 /// Ends the segment in a session's buffer.
@@ -97,7 +94,7 @@ pub(super) async fn flush(api: &Api, scope: &Scope, session: &str, wait: bool) -
 
 /// The wire's word for one of its own enums.
 fn word(value: &impl serde::Serialize) -> Result<String, Failure> {
-    match serde_json::to_value(value).map_err(anyhow::Error::from)? {
+    match serde_json::to_value(value)? {
         Value::String(word) => Ok(word),
         other => Ok(other.to_string()),
     }
@@ -118,15 +115,12 @@ pub(super) fn session(text: &str) -> Result<String, Failure> {
 
 /// A scope as requests name it.
 pub(super) fn ids(scope: &Scope) -> (Option<String>, Option<String>) {
-    (
-        Some(scope.app.as_str().to_owned()),
-        Some(scope.project.as_str().to_owned()),
-    )
+    (Some(scope.app.to_string()), Some(scope.project.to_string()))
 }
 
 /// An owner as requests name it: `user_id` or `agent_id`.
 pub(super) fn named(owner: &Owner) -> (Option<String>, Option<String>) {
-    let id = Some(owner.id.as_str().to_owned());
+    let id = Some(owner.id.to_string());
     match owner.kind {
         OwnerKind::User => (id, None),
         OwnerKind::Agent => (None, id),
@@ -157,35 +151,30 @@ pub(super) async fn search(desk: &Desk, api: &Api, args: SearchArgs) -> Result<E
         explain: args.explain,
         ..about
     };
-    if desk.json {
-        output::json(&api.post::<Value>("/memory/search", &request).await?)?;
-    } else {
-        let look = Look {
-            query: &query,
-            project: Some(&*args.whose.scope.project).filter(|project| *project != "default"),
-            ids: args.ids,
-            explain: args.explain,
-        };
-        let found: SearchData = api.post("/memory/search", &request).await?;
-        output::found(&found, look)?;
-        if found.messages.is_empty() && found.episodes.is_empty() && found.facts.is_empty() {
-            tell_if_nobody(api, &owner).await?;
-        }
+    let look = Look {
+        query: &query,
+        project: Some(&*args.whose.scope.project).filter(|project| *project != "default"),
+        ids: args.ids,
+        explain: args.explain,
+    };
+    let found: SearchData = api.post("/memory/search", &request).await?;
+    desk.tell(&found, || output::found(&found, look))?;
+    let is_nothing = found.messages.is_empty() && found.episodes.is_empty() && found.facts.is_empty();
+    if is_nothing && !desk.json {
+        tell_if_nobody(api, &owner).await?;
     }
     Ok(Exit::Ok)
 }
 
 /// The owner, and a question to their memory, what holds for them in all projects too.
 fn question(whose: &OwnerArgs, query: &str) -> Result<(Owner, SearchRequest), Failure> {
-    let owner = owner(whose)?;
-    let ((app_id, project_id), (user_id, agent_id)) = (ids(&scope(&whose.scope)?), named(&owner));
+    let (owner, scope) = (owner(whose)?, scope(&whose.scope)?);
+    let (user_id, agent_id) = named(&owner);
     let about = SearchRequest {
         user_id,
         agent_id,
-        app_id,
-        project_id,
         include_person: true,
-        ..SearchRequest::new(query)
+        ..SearchRequest::new(query).within(scope.app.as_str(), scope.project.as_str())
     };
     Ok((owner, about))
 }
@@ -201,15 +190,14 @@ pub(super) async fn ask(desk: &Desk, api: &Api, args: AskArgs) -> Result<Exit, F
     };
     let found: SearchData = api.post("/memory/search", &request).await?;
     let reply = output::reply(&found);
-    if desk.json {
-        output::json(&json!({"answer": reply}))?;
-    } else if let Some(reply) = &reply {
-        say!("{reply}")?;
-    } else {
-        say!("nothing sure; `quipu search` shows what is nearest")?;
+    desk.tell(&json!({"answer": reply}), || match &reply {
+        Some(reply) => say!("{reply}"),
+        None => say!("nothing sure; `quipu search` shows what is nearest"),
+    })?;
+    if reply.is_none() && !desk.json {
         tell_if_nobody(api, &owner).await?;
     }
-    Ok(reply.map_or(Exit::NotFound, |_| Exit::Ok))
+    Ok(Exit::found(reply.is_some()))
 }
 
 /// Nothing is found of a name that nobody has.
@@ -218,10 +206,8 @@ pub(super) async fn tell_if_nobody(api: &Api, owner: &Owner) -> Result<(), Failu
     if owners.iter().any(|known| known.id == owner.id.as_str()) {
         return Ok(());
     }
-    say!(
-        "nobody here is called `{}`: `quipu users` lists everybody",
-        owner.id
-    )
+    let name = &owner.id;
+    say!("nobody here is called `{name}`: `quipu users` lists everybody")
 }
 
 pub(super) async fn get(desk: &Desk, api: &Api, args: GetArgs) -> Result<Exit, Failure> {
@@ -230,7 +216,6 @@ pub(super) async fn get(desk: &Desk, api: &Api, args: GetArgs) -> Result<Exit, F
     if let Some(id) = &args.id {
         return one(desk, api, &scope, &owner, id).await;
     }
-    let (app_id, project_id) = ids(&scope);
     let (user_id, agent_id) = named(&owner);
     let (memory_type, kind) = match args.kind {
         KindArg::Episode => (MemoryType::Episode, "episode"),
@@ -242,19 +227,13 @@ pub(super) async fn get(desk: &Desk, api: &Api, args: GetArgs) -> Result<Exit, F
     let request = GetRequest {
         user_id,
         agent_id,
-        app_id,
-        project_id,
         page: i64::from(args.page),
         page_size: i64::from(args.page_size),
-        ..GetRequest::newest(memory_type)
+        ..GetRequest::newest(memory_type).within(scope.app.as_str(), scope.project.as_str())
     };
-    if desk.json {
-        output::json(&api.post::<Value>("/memory/get", &request).await?)?;
-        return Ok(Exit::Ok);
-    }
     let listed: GetData = api.post("/memory/get", &request).await?;
-    output::listed(&listed, kind, owner.id.as_str())?;
-    if listed.total_count == 0 {
+    desk.tell(&listed, || output::listed(&listed, kind, owner.id.as_str()))?;
+    if listed.total_count == 0 && !desk.json {
         tell_if_nobody(api, &owner).await?;
     }
     Ok(Exit::Ok)
@@ -270,12 +249,8 @@ async fn one(desk: &Desk, api: &Api, scope: &Scope, owner: &Owner, id: &str) -> 
         };
         path = path.with(key, &owner.id);
     }
-    if desk.json {
-        output::json(&api.get::<Value>(path.text()).await?)?;
-    } else {
-        output::memory(&api.get(path.text()).await?)?;
-    }
-    Ok(Exit::Ok)
+    let found: GetData = api.get(path.text()).await?;
+    desk.tell(&found, || output::memory(&found))
 }
 
 /// An id as the API knows it; people may leave the owner out, as files do.

@@ -22,7 +22,7 @@ use crate::archive::{Archive, absolute, check_empty, sync_folder};
 use crate::args::RestoreArgs;
 use crate::config::load;
 use crate::environment;
-use crate::error::{Exit, Failure};
+use crate::error::{Exit, Failure, Hinted as _};
 use crate::output::{self, say};
 use crate::private;
 use crate::root::unfinished;
@@ -32,18 +32,13 @@ const ELSEWHERE: &str = "restore into a new folder on the same disk with --root 
 
 pub(super) fn restore(desk: &Desk, args: &RestoreArgs) -> Result<Exit, Failure> {
     let (root, folder) = (absolute(&desk.root)?, args.folder.as_path());
-    check_empty(&root, "the root").map_err(|failure| {
-        failure.hint("restore into a new folder with --root DIR, or move this one away; nothing was changed")
-    })?;
+    check_empty(&root, "the root")
+        .hint("restore into a new folder with --root DIR, or move this one away; nothing was changed")?;
     let archive = Archive::read(folder)?;
     archive.verify(folder)?;
-    let (synced, health) = made(desk, &archive, folder, &root)?.map_err(|failure| Failure {
-        error: failure
-            .error
-            .context("every file is restored, but the index could not be built"),
-        hint: Some("put right what it says and run `quipu rebuild`".to_owned()),
-        ..failure
-    })?;
+    let (synced, health) = made(desk, &archive, folder, &root)?
+        .map_err(|failure| failure.context("every file is restored, but the index could not be built"))
+        .hint("put right what it says and run `quipu rebuild`")?;
     told(desk, folder, &archive, &synced, &health)
 }
 
@@ -57,8 +52,7 @@ fn made(
     let beside = RestoreFolder::new(root)?;
     let made = || -> Result<_, Failure> {
         archive.unpack(folder, &beside.path)?;
-        let loaded = load(&beside.path, environment::variables());
-        let loaded = loaded.map_err(|error| Failure::usage(format!("{:#}", anyhow::Error::from(error))))?;
+        let loaded = load(&beside.path, environment::variables()).map_err(Failure::input)?;
         let desk = Desk {
             root: beside.path.clone(),
             loaded,
@@ -91,23 +85,20 @@ impl RestoreFolder {
         private::folder(parent).with_context(refused)?;
         let is_mounted = |there: fs::Metadata| Ok(there.dev() != parent.metadata()?.dev());
         if root.metadata().ok().map_or(Ok::<_, Failure>(false), is_mounted)? {
-            let text = format!(
-                "`{}` is a mount point, which no folder can replace",
-                root.display()
-            );
-            return Err(Failure::usage(text).hint(ELSEWHERE));
+            let text = "is a mount point, which no folder can replace";
+            return Err(Failure::usage(format!("`{}` {text}", root.display())).hint(ELSEWHERE));
         }
         if path.symlink_metadata().is_ok() {
             drop(locked(&path)?);
-            fs::remove_dir_all(&path).with_context(|| {
+            let left = || {
                 format!(
                     "cannot remove `{}`, which an earlier restore left",
                     path.display()
                 )
-            })?;
+            };
+            fs::remove_dir_all(&path).with_context(left)?;
         }
-        let made = private::folder(&path).with_context(refused);
-        made.map_err(|error| Failure::from(error).hint(ELSEWHERE))?;
+        private::folder(&path).with_context(refused).hint(ELSEWHERE)?;
         Ok(Self {
             _lock: locked(&path)?,
             path,
@@ -117,11 +108,10 @@ impl RestoreFolder {
     /// In one step, after everything below is on disk.
     fn become_the_root(&self, root: &Path) -> Result<(), Failure> {
         sync_folders(&self.path)?;
-        let renamed = fs::rename(&self.path, root);
-        renamed.map_err(|error| {
-            let context = format!("cannot rename `{}` to `{}`", self.path.display(), root.display());
-            Failure::from(anyhow::Error::from(error).context(context)).hint(ELSEWHERE)
-        })?;
+        let refused = || format!("cannot rename `{}` to `{}`", self.path.display(), root.display());
+        fs::rename(&self.path, root)
+            .with_context(refused)
+            .hint(ELSEWHERE)?;
         Ok(sync_folder(root.parent().unwrap_or(root))?)
     }
 }
@@ -130,10 +120,9 @@ impl RestoreFolder {
 fn locked(path: &Path) -> Result<File, Failure> {
     let folder = File::open(path).with_context(|| format!("cannot open `{}`", path.display()))?;
     match folder.try_lock() {
-        Err(TryLockError::WouldBlock) => Err(Failure {
-            exit: Exit::InUse,
-            ..Failure::usage("another `quipu restore` into this root is under way")
-        }),
+        Err(TryLockError::WouldBlock) => Err(Failure::in_use(
+            "another `quipu restore` into this root is under way",
+        )),
         _ => Ok(folder),
     }
 }
@@ -155,13 +144,10 @@ fn sync_folders(folder: &Path) -> std::io::Result<()> {
 /// Builds the index, and looks what is there.
 async fn rebuilt(desk: &Desk) -> Result<(SyncedData, HealthData), Failure> {
     let api = Api::open(desk).await?;
-    let result = async {
-        let synced = api.post("/index/rebuild", &NOTHING).await?;
-        Ok((synced, api.health().await?))
-    };
-    let result = result.await;
+    let synced = api.post("/index/rebuild", &NOTHING).await;
+    let health = api.health().await;
     api.close().await;
-    result
+    Ok((synced?, health?))
 }
 
 fn told(

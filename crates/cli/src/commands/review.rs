@@ -33,12 +33,8 @@ pub(super) async fn review(desk: &Desk, api: &Api, args: ReviewArgs) -> Result<E
     let (Some(id), Some(verdict)) = (args.id, args.verdict) else {
         return whose.list(args.limit).await;
     };
-    let changed = whose
-        .answer(
-            &id,
-            text::same!(verdict, VerdictArg => Verdict: Keep, Wrong, Scene, Ended),
-        )
-        .await?;
+    let verdict = text::same!(verdict, VerdictArg => Verdict: Keep, Wrong, Scene, Ended);
+    let changed = whose.answer(&id, verdict).await?;
     desk.tell(&changed, || told(changed))
 }
 
@@ -65,30 +61,27 @@ impl Reviewing<'_> {
 
     async fn list(&self, limit: u8) -> Result<Exit, Failure> {
         let data = self.shown(limit).await?;
-        if self.desk.json {
-            return self.desk.tell(&data, || Ok(()));
-        }
-        if data.total_count == 0 {
+        if data.total_count == 0 && !self.desk.json {
             tell_if_nobody(self.api, &self.owner).await?;
         }
-        if io::stdin().is_terminal() && io::stdout().is_terminal() {
+        if !self.desk.json && io::stdin().is_terminal() && io::stdout().is_terminal() {
             return self.ask(data, limit).await;
         }
-        for one in &data.statements {
+        self.desk.tell(&data, || {
+            for one in &data.statements {
+                let (belief, day, text) = (
+                    one.belief.as_str(),
+                    date(&one.timestamp),
+                    model::one_line(&one.text),
+                );
+                say!("{belief:<9}  {day}  {}\n           {text}", one.id)?;
+            }
             say!(
-                "{:<9}  {}  {}\n           {}",
-                one.belief.as_str(),
-                date(&one.timestamp),
-                one.id,
-                model::one_line(&one.text)
-            )?;
-        }
-        say!(
-            "{} of {} statements; `quipu review ID keep`, `wrong`, `scene` or `ended` answers one",
-            data.statements.len(),
-            data.total_count
-        )?;
-        Ok(Exit::Ok)
+                "{} of {} statements; `quipu review ID keep`, `wrong`, `scene` or `ended` answers one",
+                data.statements.len(),
+                data.total_count
+            )
+        })
     }
 
     /// Asks a person about one statement after the other, until there is no more, or `q`.
@@ -102,15 +95,11 @@ impl Reviewing<'_> {
                 Belief::Doubt => "in doubt, perhaps somebody else's words",
                 _ => "fact",
             };
-            say!(
-                "\n{what}, {}, {} more:\n  {}",
-                date(&one.timestamp),
-                left.len(),
-                model::one_line(&one.text)
-            )?;
+            let (day, text) = (date(&one.timestamp), model::one_line(&one.text));
+            say!("\n{what}, {day}, {} more:\n  {text}", left.len())?;
             let verdict = loop {
                 say!("[k]eep, [w]rong, a [g]ame, [n]o longer, [s]kip, [q]uit, [?]")?;
-                let typed = lines.next().transpose().map_err(anyhow::Error::from)?;
+                let typed = lines.next().transpose()?;
                 break match typed.as_deref().map(str::trim) {
                     None | Some("q" | "quit") => return Ok(Exit::Ok),
                     Some("s" | "skip" | "") => None,
@@ -149,11 +138,9 @@ impl Reviewing<'_> {
 
 fn told(changed: AnswerData) -> Result<(), Failure> {
     let facts = text::counted(changed.facts, "fact", "facts");
+    let made = text::counted(changed.derived, "memory", "memories");
     match changed.derived {
         0 => say!("{facts} changed"),
-        made => say!(
-            "{facts} changed; {} made of it went with it",
-            text::counted(made, "memory", "memories")
-        ),
+        _ => say!("{facts} changed; {made} made of it went with it"),
     }
 }

@@ -7,15 +7,13 @@ use super::Desk;
 use crate::api::{Api, Path};
 use crate::args::{RunsArgs, STRATEGIES, TriggerArgs};
 use crate::error::{Exit, Failure};
-use crate::output::{self, say};
+use crate::output::say;
 
 pub(super) async fn list(desk: &Desk, api: &Api, args: RunsArgs) -> Result<Exit, Failure> {
-    let mut path = Path::new("/runs", "")
+    let path = Path::new("/runs", "")
         .within(&args.scope.app, &args.scope.project)
-        .with("page_size", args.limit);
-    if let Some(strategy) = &args.strategy {
-        path = path.with("strategy", strategy);
-    }
+        .with("page_size", args.limit)
+        .with_any("strategy", args.strategy);
     let page: RunPageData = api.get(path.text()).await?;
     desk.tell(&page, || match &page.items[..] {
         [] => say!("no background runs yet"),
@@ -59,20 +57,20 @@ pub(super) async fn trigger(desk: &Desk, api: &Api, args: TriggerArgs) -> Result
         timeout: args.timeout,
         force: args.force,
     };
-    let told: Result<TriggerData, Failure> = api.post_bare("/ome/trigger", &request).await;
-    let told = told.map_err(|failure| match failure.exit {
+    let told = api.post_bare("/ome/trigger", &request).await;
+    let told: TriggerData = told.map_err(|failure: Failure| match failure.exit {
         Exit::NotFound => failure.hint(format!("there are: {STRATEGIES}")),
         _ => failure,
     })?;
-    if desk.json {
-        output::json(&told)?;
-    } else if told.dispatched == 0 {
-        say!("`{}` has no work, or is disabled", told.name)?;
-    }
-    for run in told.runs.iter().filter(|_| !desk.json) {
-        let error = run.error.as_deref().unwrap_or_default();
-        say!("{} {} {error}", run.run_id, word(run.status))?;
-    }
+    desk.tell(&told, || {
+        if told.dispatched == 0 {
+            say!("`{}` has no work, or is disabled", told.name)?;
+        }
+        told.runs.iter().try_for_each(|run| {
+            let error = run.error.as_deref().unwrap_or_default();
+            say!("{} {} {error}", run.run_id, word(run.status))
+        })
+    })?;
     let failed = |status| matches!(status, RunStatus::Failed | RunStatus::DeadLetter);
     let is_over = told.status != TriggerStatus::Timeout;
     Ok(Exit::done(

@@ -84,9 +84,8 @@ async fn opened(desk: &Desk) -> Result<World, Failure> {
 /// The server that has the root, as a failure of another one.
 fn served_already(root: &Path) -> Option<Failure> {
     let address = serving::running(root)?;
-    let failure = Failure::usage(format!("{} is served already: http://{address}", root.display()));
-    let exit = Exit::InUse;
-    Some(Failure { exit, ..failure }.hint("use that server, or stop it first"))
+    let failure = Failure::in_use(format!("{} is served already: http://{address}", root.display()));
+    Some(failure.hint("use that server, or stop it first"))
 }
 
 async fn until_signal(
@@ -181,8 +180,8 @@ impl LateStart {
                     self.wait("commands cannot find this server", &error);
                 }
                 Err(error) => {
-                    let context = format!("cannot write into `{}`", desk.root.display());
-                    return Err(anyhow::Error::from(error).context(context).into());
+                    let root = desk.root.display();
+                    return Err(Failure::from(error).context(format!("cannot write into `{root}`")));
                 }
             }
         }
@@ -285,7 +284,7 @@ impl From<ServeError> for Failure {
             ServeError::Bind { .. } => Some("another program may use that port: choose one with --listen"),
             ServeError::NoAddress(_) => None,
         };
-        Self::usage(format!("{:#}", anyhow::Error::from(error))).hinted(hint)
+        Self::input(error).hinted(hint)
     }
 }
 

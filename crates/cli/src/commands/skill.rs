@@ -7,7 +7,6 @@ use serde_json::json;
 use text::counted;
 use wire::{GetData, GetRequest, MemoryType, SkillItem, SkillState, SortField};
 
-use super::memory::ids;
 use super::{Desk, name, scope};
 use crate::api::{Api, NOTHING, Path};
 use crate::args::{SkillArgs, SkillCommand};
@@ -28,11 +27,8 @@ pub(super) async fn skill(desk: &Desk, api: &Api, args: SkillArgs) -> Result<Exi
         SkillCommand::Reject(typed) => (typed, Some("/reject")),
     };
     let is_meant = |skill: &&SkillItem| {
-        let bare = skill
-            .id
-            .strip_prefix(agent.as_str())
-            .and_then(|id| id.strip_prefix('_'));
-        skill.name == typed.name || skill.id == typed.name || bare == Some(&typed.name)
+        let whole = format!("{agent}_{}", typed.name);
+        [&skill.name, &skill.id].contains(&&typed.name) || skill.id == whole
     };
     let meant: Vec<&SkillItem> = skills.iter().filter(is_meant).collect();
     let skill = match meant.as_slice() {
@@ -42,10 +38,8 @@ pub(super) async fn skill(desk: &Desk, api: &Api, args: SkillArgs) -> Result<Exi
             return Err(none.hint("`quipu skill list` lists them"));
         }
         _ => {
-            return Err(
-                Failure::usage(format!("several skills have the name `{}`", typed.name))
-                    .hint("give the id of the skill"),
-            );
+            let several = Failure::usage(format!("several skills have the name `{}`", typed.name));
+            return Err(several.hint("give the id of the skill"));
         }
     };
     match verdict {
@@ -63,17 +57,14 @@ pub(super) async fn skill(desk: &Desk, api: &Api, args: SkillArgs) -> Result<Exi
 
 /// Every skill of an agent.
 async fn all(api: &Api, scope: &Scope, agent: &Name) -> Result<Vec<SkillItem>, Failure> {
-    let (app_id, project_id) = ids(scope);
     let mut skills = Vec::new();
     for page in 1.. {
         let request = GetRequest {
             agent_id: Some(agent.to_string()),
-            app_id: app_id.clone(),
-            project_id: project_id.clone(),
             page,
             page_size: PAGE_SIZE,
             sort_by: SortField::UpdatedAt,
-            ..GetRequest::newest(MemoryType::AgentSkill)
+            ..GetRequest::newest(MemoryType::AgentSkill).within(scope.app.as_str(), scope.project.as_str())
         };
         let listed: GetData = api.post("/memory/get", &request).await?;
         skills.extend(listed.agent_skills);
@@ -97,13 +88,8 @@ fn list(desk: &Desk, skills: &[SkillItem], agent: &Name) -> Result<Exit, Failure
 
 fn show(desk: &Desk, skill: &SkillItem) -> Result<Exit, Failure> {
     desk.tell(skill, || {
-        say!(
-            "{} ({})\n{}  {}\n",
-            skill.name,
-            word(skill.status),
-            skill.id,
-            skill.path
-        )?;
+        let (name, state) = (&skill.name, word(skill.status));
+        say!("{name} ({state})\n{}  {}\n", skill.id, skill.path)?;
         say!("{}\n\n{}", skill.description, skill.content)
     })
 }

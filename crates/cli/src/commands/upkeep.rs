@@ -61,10 +61,7 @@ pub(super) fn accept(desk: &Desk, args: &SyncArgs) -> Result<(), Failure> {
     }
     desk.check_root()?;
     if SqliteLedger::is_open(&desk.root.join(LEDGER)) {
-        let failure = Failure {
-            exit: Exit::InUse,
-            ..Failure::usage("--accept-missing: another quipu process is using this root")
-        };
+        let failure = Failure::in_use("--accept-missing: another quipu process is using this root");
         return Err(failure.hint("stop the server of this root and run the command again"));
     }
     belonging::accept(&desk.root, &RandomIds)

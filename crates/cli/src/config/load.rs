@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 use super::schema::Config;
+use crate::private::if_there;
 use crate::root::CONFIGURATION;
 
 /// Prefix of every variable of the environment.
@@ -113,16 +114,11 @@ pub(crate) fn load(
 }
 
 fn read(file: &Path) -> Result<Table, ConfigError> {
-    let text = match std::fs::read_to_string(file) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Table::new()),
-        Err(source) => {
-            return Err(ConfigError::Unreadable {
-                path: file.to_owned(),
-                source,
-            });
-        }
-    };
+    let text = if_there(std::fs::read_to_string(file)).map_err(|source| ConfigError::Unreadable {
+        path: file.to_owned(),
+        source,
+    })?;
+    let text = text.unwrap_or_default();
     text.parse()
         .map_err(|error: toml::de::Error| ConfigError::Syntax {
             path: file.to_owned(),

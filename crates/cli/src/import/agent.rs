@@ -50,7 +50,7 @@ pub(super) fn read(
     };
     let mut broken = None;
     for (number, line) in (1..).zip(stream.split(b'\n')) {
-        let line = line.map_err(anyhow::Error::from)?;
+        let line = line?;
         if let Some(skipped) = broken.take() {
             (reading.sink)(ImportItem::Skipped(skipped))?;
         }

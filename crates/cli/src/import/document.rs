@@ -21,13 +21,13 @@ const LOOK_VALUES: usize = 20;
 
 /// Reads a stream that begins with `[` or `{`.
 pub(super) fn read(stream: &mut dyn BufRead, reading: &mut Reading<'_>) -> Result<(), Failure> {
-    if first_byte(stream).map_err(anyhow::Error::from)? == Some(b'[') {
+    if first_byte(stream)? == Some(b'[') {
         return array(stream, reading);
     }
     let mut head = Vec::new();
     for _ in 0..LOOK_VALUES {
         let start = head.len();
-        let read = stream.read_until(b'\n', &mut head).map_err(anyhow::Error::from)?;
+        let read = stream.read_until(b'\n', &mut head)?;
         if read == 0 {
             break;
         }
@@ -42,7 +42,7 @@ pub(super) fn read(stream: &mut dyn BufRead, reading: &mut Reading<'_>) -> Resul
             return lines(row, &mut Cursor::new(head).chain(stream), reading);
         }
     }
-    stream.read_to_end(&mut head).map_err(anyhow::Error::from)?;
+    stream.read_to_end(&mut head)?;
     whole(&head, reading)
 }
 
@@ -94,7 +94,7 @@ pub(super) fn text(stream: &mut dyn BufRead, reading: &mut Reading<'_>) -> Resul
     let source = reading.source;
     let mut bytes = Vec::new();
     let mut look = (&mut *stream).take(LOOK_BYTES);
-    look.read_to_end(&mut bytes).map_err(anyhow::Error::from)?;
+    look.read_to_end(&mut bytes)?;
     if bytes.contains(&0) {
         return Err(unknown(source));
     }
@@ -104,7 +104,7 @@ pub(super) fn text(stream: &mut dyn BufRead, reading: &mut Reading<'_>) -> Resul
     if !is_value && table::of_text(&look).is_none() {
         return Err(unknown(source));
     }
-    stream.read_to_end(&mut bytes).map_err(anyhow::Error::from)?;
+    stream.read_to_end(&mut bytes)?;
     let text = String::from_utf8_lossy(&bytes);
     let chat = whatsapp::chat(&text, source, reading.defaults.dates)?;
     let value = chat.or_else(|| notes::notes(&text, source)).unwrap_or_default();
@@ -171,7 +171,7 @@ fn lines(
     }
     let mut values = Vec::new();
     for (number, line) in (1..).zip(stream.split(b'\n')) {
-        let line = line.map_err(anyhow::Error::from)?;
+        let line = line?;
         match mended::parse(&String::from_utf8_lossy(&line)) {
             Ok(value) => values.push(value),
             Err(_) if line.trim_ascii().is_empty() => {}
@@ -339,7 +339,7 @@ impl Elements<'_, '_> {
 fn is_shared(source: &ImportFile) -> Result<bool, Failure> {
     let mut owners = Owners::default();
     source.open(&Arc::default(), &mut |stream| {
-        first_byte(stream).map_err(anyhow::Error::from)?;
+        first_byte(stream)?;
         drop(Deserializer::from_reader(stream).deserialize_seq(&mut owners));
         Ok(())
     })?;

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::shape::{self, ImportedMessage};
 use super::{Defaults, ImportItem, ImportedConversation, Reading, Skipped, message};
-use crate::error::Failure;
+use crate::error::{Failure, Hinted as _};
 
 /// Where a root has the file.
 pub(super) const FILE: &str = ".index/sqlite/system.db";
@@ -26,14 +26,15 @@ pub(super) fn read(reading: &mut Reading<'_>) -> Result<(), Failure> {
         taken = (reading.sink)(found(&kept, &reading.defaults));
         taken.is_ok()
     };
-    everos::read(path, &mut take).map_err(|error| {
-        let error = anyhow::Error::from(error).context(format!(
+    let other = || {
+        format!(
             "cannot read `{}`: its format is not that of EverOS",
             path.display()
-        ));
-        Failure::usage(format!("{error:#}"))
-            .hint("give the root of an EverOS 1.5, as in `~/.everos`; stop its server first")
-    })?;
+        )
+    };
+    everos::read(path, &mut take)
+        .map_err(|error| Failure::input(error).context(other()))
+        .hint("give the root of an EverOS 1.5, as in `~/.everos`; stop its server first")?;
     taken
 }
 

@@ -9,7 +9,7 @@ use text::Fnv;
 
 use super::ImportFile;
 use crate::args::DatesArg;
-use crate::error::Failure;
+use crate::error::{Failure, Hinted as _};
 
 /// Marks of direction; one before words shows that the program wrote them.
 const MARKS: [char; 3] = ['\u{200e}', '\u{200f}', '\u{feff}'];
@@ -53,12 +53,10 @@ pub(super) fn chat(
     if named * 2 <= said.len() || !is_chats {
         return Ok(None);
     }
-    let day_first = is_day_first(&said, dates).ok_or_else(|| {
-        Failure::usage(format!(
-            "{source}: its dates do not show whether the day or the month is first"
-        ))
-        .hint("import it with `--dates day-first` or with `--dates month-first`")
-    })?;
+    let unknown = format!("{source}: its dates do not show whether the day or the month is first");
+    let day_first = is_day_first(&said, dates)
+        .ok_or_else(|| Failure::usage(unknown))
+        .hint("import it with `--dates day-first` or with `--dates month-first`")?;
     let mut ids = HashMap::new();
     let messages: Vec<Value> = said
         .iter()

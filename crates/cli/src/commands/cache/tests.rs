@@ -1,5 +1,7 @@
 //! The tables, and the data as it came.
 
+use std::path::Path;
+
 use expect_test::expect;
 use serde_json::{Value, json};
 use wire::CacheData;
@@ -7,7 +9,9 @@ use wire::cache::{ConversationItem, RequestItem, UpstreamItem};
 
 use super::report;
 use crate::args::CacheArgs;
+use crate::commands::Desk;
 use crate::commands::chat::tests::fake::{Fake, body};
+use crate::commands::tests::desk;
 use crate::output::tests::SAID;
 
 fn request(at: &str, prompt_tokens: u64, class: Option<&str>) -> RequestItem {
@@ -74,7 +78,11 @@ async fn shown(data: &Value, as_json: bool) -> String {
     let server = Fake::start(vec![body(200, &json!({"request_id": "r", "data": data}))]).await;
     let args = CacheArgs { conversation: None };
     SAID.take();
-    report(&server.api(), &args, as_json).await.expect("shown");
+    let desk = &Desk {
+        json: as_json,
+        ..desk(Path::new("/nowhere"), &[])
+    };
+    report(desk, &server.api(), &args).await.expect("shown");
     assert_eq!(server.asked()[0].what, "GET /api/v2/cache");
     SAID.take()
 }

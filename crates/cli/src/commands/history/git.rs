@@ -18,10 +18,9 @@ const QUIPU: &str = "Quipu";
 pub(super) async fn stream(api: &Api, args: &TenantArgs) -> Result<Exit, Failure> {
     let mut changes: Vec<ChangeItem> = Vec::new();
     loop {
-        let mut path = tenant(Path::new("/history", ""), args)?.with("limit", CHANGES);
-        if let Some(oldest) = changes.last() {
-            path = path.with("before", &oldest.id);
-        }
+        let path = tenant(Path::new("/history", ""), args)?
+            .with("limit", CHANGES)
+            .with_any("before", changes.last().map(|oldest| &oldest.id));
         let older: HistoryData = api.get(path.text()).await?;
         if older.changes.is_empty() {
             break;

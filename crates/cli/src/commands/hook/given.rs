@@ -35,26 +35,16 @@ impl Given {
     pub(super) fn add(&self, ids: &[String]) -> io::Result<()> {
         private::folder(self.0.parent().unwrap_or(&self.0))?;
         let mut file = File::options().create(true).append(true).open(&self.0)?;
-        file.write_all(
-            ids.iter()
-                .flat_map(|id| [id, "\n"])
-                .collect::<String>()
-                .as_bytes(),
-        )
+        let lines: String = ids.iter().flat_map(|id| [id, "\n"]).collect();
+        file.write_all(lines.as_bytes())
     }
 
     /// Forgets the session's memories, and those of sessions that nobody continues.
     pub(super) fn forget(&self, now: Timestamp) {
         fs::remove_file(&self.0).ok();
         let now = Duration::from_millis(now.millis().unsigned_abs());
-        for entry in self
-            .0
-            .parent()
-            .and_then(|folder| fs::read_dir(folder).ok())
-            .into_iter()
-            .flatten()
-            .flatten()
-        {
+        let entries = self.0.parent().and_then(|folder| fs::read_dir(folder).ok());
+        for entry in entries.into_iter().flatten().flatten() {
             let changed = entry.metadata().and_then(|about| about.modified()).ok();
             let changed = changed.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
             if changed.is_some_and(|changed| changed + KEPT < now) {

@@ -50,18 +50,9 @@ impl Importer for Uploads {
     fn import(&self, job: ImportJob) -> Importing {
         let api = Api::of(job.client.clone(), self.clock.clone(), self.zone.clone());
         Box::pin(async move {
-            import(&api, &job)
-                .await
-                .map_err(|failure| named(&job, &words(&failure)))
+            let imported = import(&api, &job).await;
+            imported.map_err(|failure| named(&job, &failure.words(": ")))
         })
-    }
-}
-
-/// What failed, and what to do.
-pub(super) fn words(failure: &Failure) -> String {
-    match &failure.hint {
-        Some(hint) => format!("{:#}: {hint}", failure.error),
-        None => format!("{:#}", failure.error),
     }
 }
 
