@@ -30,7 +30,7 @@ pub(crate) use model::{ModelArgs, ModelCommand};
 pub(crate) use scope::{FolderScopeArgs, ScopeArgs};
 pub(crate) use shell::{CompletionsArgs, ManArgs};
 pub(crate) use skill::{SkillArgs, SkillCommand};
-pub(crate) use token::{TokenArgs, TokenCommand, TokenCreateArgs};
+pub(crate) use token::{TokenArgs, TokenCommand};
 
 use crate::error::Exit;
 

@@ -9,7 +9,8 @@ mod schema;
 pub(crate) use load::{LoadedConfig, ValueSource, load};
 pub(crate) use portable::portable;
 pub(crate) use schema::{
-    Config, Dangerous, EmbeddingProvider, QuietWhen, RerankProvider, RoleKey, StrategyKeys, Upstream,
+    Config, Dangerous, EmbeddingProvider, QuietWhen, RerankProvider, RoleKey, StrategyKeys, TokenPurpose,
+    Upstream,
 };
 
 #[cfg(test)]

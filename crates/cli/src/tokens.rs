@@ -17,7 +17,7 @@ use serde_with::skip_serializing_none;
 use sha2::{Digest as _, Sha256};
 
 use crate::archive::copy;
-use crate::config::{Config, RoleKey};
+use crate::config::{Config, RoleKey, TokenPurpose};
 use crate::error::{Failure, Hinted as _};
 use crate::private::if_there;
 use crate::world::secret;
@@ -38,12 +38,8 @@ pub(crate) struct IssuedToken {
     pub(crate) id: String,
     /// In hexadecimal. The token is as random as its hash, so that nobody can guess it from that.
     sha256: String,
-    pub(crate) role: RoleKey,
-    pub(crate) app: Option<String>,
-    pub(crate) project: Option<String>,
-    pub(crate) user: Option<String>,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) person: bool,
+    #[serde(flatten)]
+    pub(crate) purpose: TokenPurpose,
     pub(crate) created: String,
 }
 
@@ -54,28 +50,18 @@ struct TokenFile {
     tokens: Vec<IssuedToken>,
 }
 
-/// What a token is for, in the words of the configuration.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Purpose<'a> {
-    pub(crate) role: Option<RoleKey>,
-    pub(crate) app: Option<&'a str>,
-    pub(crate) project: Option<&'a str>,
-    pub(crate) user: Option<&'a str>,
-    pub(crate) person: bool,
-}
-
-impl Purpose<'_> {
+impl TokenPurpose {
     /// The token with this secret; `place` is where its words stand.
-    pub(crate) fn token(self, place: &str, secret: Secret) -> Result<Token, Failure> {
+    fn token(&self, place: &str, secret: Secret) -> Result<Token, Failure> {
         let part = |text: Option<&str>| {
             Name::parse(text.unwrap_or("default"))
                 .map_err(|error| Failure::usage(format!("{place}: {error}")))
         };
-        let scope = match (self.app, self.project) {
+        let scope = match (self.app.as_deref(), self.project.as_deref()) {
             (None, None) => None,
             (app, project) => Some(Scope::new(part(app)?, part(project)?)),
         };
-        let user = self.user.map(|user| {
+        let user = self.user.as_deref().map(|user| {
             proxy::name_of(user).ok_or_else(|| Failure::usage(format!("{place}: a user must not be empty")))
         });
         // Who has access to one user's memory has no business with the server.
@@ -99,14 +85,7 @@ pub(crate) fn configured(config: &Config) -> Result<Vec<Token>, Failure> {
     let tokens = config.server.tokens.iter().map(|token| {
         let secret = secret("server.tokens", &token.secret)?
             .ok_or_else(|| Failure::usage("server.tokens: a secret must not be empty"))?;
-        let purpose = Purpose {
-            role: token.role,
-            app: token.app.as_deref(),
-            project: token.project.as_deref(),
-            user: token.user.as_deref(),
-            person: token.person,
-        };
-        purpose.token("server.tokens", Secret::new(secret))
+        token.purpose().token("server.tokens", Secret::new(secret))
     });
     tokens.collect()
 }
@@ -133,7 +112,7 @@ pub(crate) fn issued(root: &Path) -> Result<Vec<IssuedToken>, Failure> {
 /// Issues a token; the token itself is told once and kept nowhere.
 pub(crate) fn issue(
     root: &Path,
-    purpose: Purpose<'_>,
+    purpose: &TokenPurpose,
     created: String,
 ) -> Result<(String, IssuedToken), Failure> {
     let text = format!("{PREFIX}{}", fresh()?);
@@ -142,14 +121,12 @@ pub(crate) fn issue(
     let issued = IssuedToken {
         id: format!("t_{}", &sha256[..8]),
         sha256,
-        role: purpose.role.unwrap_or_default(),
-        app: token.scope.as_ref().map(|scope| scope.app.as_str().to_owned()),
-        project: token
-            .scope
-            .as_ref()
-            .map(|scope| scope.project.as_str().to_owned()),
-        user: token.user.map(|user| user.as_str().to_owned()),
-        person: purpose.person,
+        purpose: TokenPurpose {
+            app: token.scope.as_ref().map(|scope| scope.app.to_string()),
+            project: token.scope.map(|scope| scope.project.to_string()),
+            user: token.user.map(|user| user.to_string()),
+            ..purpose.clone()
+        },
         created,
     };
     change(root, |tokens| tokens.push(issued.clone()))?;
@@ -252,17 +229,16 @@ fn state(file: &Path) -> Option<FileState> {
 
 impl IssuedToken {
     fn opens(&self) -> Result<Token, Failure> {
-        let purpose = Purpose {
-            role: Some(self.role),
-            app: self.app.as_deref(),
-            project: self.project.as_deref(),
-            user: self.user.as_deref(),
-            person: self.person,
-        };
         let sha256 = unhex(&self.sha256).and_then(|bytes| bytes.try_into().ok());
-        let sha256 = sha256
-            .ok_or_else(|| anyhow::anyhow!("`{FILE}` is damaged: the token `{}` has no hash", self.id))?;
-        purpose.token(FILE, Secret::hashed(sha256))
+        let sha256 = sha256.filter(|_| self.purpose.role.is_some());
+        let damaged = || {
+            format!(
+                "`{FILE}` is damaged: the token `{}` has no hash or no role",
+                self.id
+            )
+        };
+        let sha256 = sha256.ok_or_else(|| Failure::failed(damaged()))?;
+        self.purpose.token(FILE, Secret::hashed(sha256))
     }
 }
 

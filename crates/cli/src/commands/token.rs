@@ -2,17 +2,16 @@
 //!
 //! Owns: what is printed. Never: how tokens are kept (`tokens`).
 
-use std::io::Write;
-
 use ports::Clock;
 use serde_json::json;
 
 use super::Desk;
-use crate::args::{TokenArgs, TokenCommand, TokenCreateArgs};
+use crate::args::{TokenArgs, TokenCommand};
 use crate::clock::SystemClock;
+use crate::config::TokenPurpose;
 use crate::error::{Exit, Failure};
 use crate::output::{self, say};
-use crate::tokens::{self, IssuedToken, Purpose};
+use crate::tokens::{self, IssuedToken};
 use crate::world::zone;
 
 pub(super) fn token(desk: &Desk, args: &TokenArgs) -> Result<Exit, Failure> {
@@ -20,40 +19,23 @@ pub(super) fn token(desk: &Desk, args: &TokenArgs) -> Result<Exit, Failure> {
         desk.check_root()?;
     }
     match &args.what {
-        TokenCommand::Create(args) => create(desk, args),
+        TokenCommand::Create(purpose) => create(desk, purpose),
         TokenCommand::List => list(desk),
         TokenCommand::Revoke(args) => revoke(desk, &args.id),
     }
 }
 
-fn create(desk: &Desk, args: &TokenCreateArgs) -> Result<Exit, Failure> {
+fn create(desk: &Desk, purpose: &TokenPurpose) -> Result<Exit, Failure> {
     let is_first = desk.loaded.config.server.tokens.is_empty() && tokens::issued(&desk.root)?.is_empty();
-    let purpose = Purpose {
-        role: Some(args.role),
-        app: args.app.as_deref(),
-        project: args.project.as_deref(),
-        user: args.user.as_deref(),
-        person: args.person,
-    };
     let created = zone(&desk.loaded.config)?.render(SystemClock::new().now());
     let (secret, token) = tokens::issue(&desk.root, purpose, created)?;
-    if desk.json {
-        let mut object = shown(&token);
-        object["token"] = secret.into();
-        output::json(&object)?;
-    } else {
-        // Alone, for `TOKEN=$(quipu token create …)`.
-        say!("{secret}")?;
-    }
     if is_first && desk.watched {
-        // Nobody needs this line to use the token.
-        writeln!(
-            std::io::stderr(),
-            "this is the first token: from now on, every request to the server needs one"
-        )
-        .ok();
+        output::aside("this is the first token: from now on, every request to the server needs one");
     }
-    Ok(Exit::Ok)
+    let mut object = shown(&token);
+    object["token"] = secret.as_str().into();
+    // Alone, for `TOKEN=$(quipu token create …)`.
+    desk.tell(&object, || say!("{secret}"))
 }
 
 fn list(desk: &Desk) -> Result<Exit, Failure> {
@@ -62,13 +44,9 @@ fn list(desk: &Desk) -> Result<Exit, Failure> {
     let told = json!({"tokens": tokens.iter().map(shown).collect::<Vec<_>>(), "configured": configured});
     desk.tell(&told, || {
         for token in &tokens {
-            let role = token.role.as_str();
-            say!(
-                "{}  {role:<5}  {}  created {}",
-                token.id,
-                opens(token),
-                token.created
-            )?;
+            let role = token.purpose.role.unwrap_or_default().as_str();
+            let (id, opens, created) = (&token.id, opens(token), &token.created);
+            say!("{id}  {role:<5}  {opens}  created {created}")?;
         }
         if tokens.is_empty() {
             say!("no tokens: create one with `quipu token create`")?;
@@ -92,21 +70,29 @@ fn revoke(desk: &Desk, id: &str) -> Result<Exit, Failure> {
 
 /// What a token opens, in words.
 fn opens(token: &IssuedToken) -> String {
-    let user = token.user.as_deref().unwrap_or("every user");
-    let beyond = if token.person {
+    let purpose = &token.purpose;
+    let user = purpose.user.as_deref().unwrap_or("every user");
+    let beyond = if purpose.person {
         ", and what holds for the person"
     } else {
         ""
     };
-    match (&token.app, &token.project) {
+    match (&purpose.app, &purpose.project) {
         (Some(app), Some(project)) => format!("{user} in {app}/{project}{beyond}"),
         _ => format!("{user}{beyond}"),
     }
 }
 
 fn shown(token: &IssuedToken) -> serde_json::Value {
+    let TokenPurpose {
+        role,
+        user,
+        app,
+        project,
+        person,
+    } = &token.purpose;
     json!({
-        "id": token.id, "role": token.role, "user": token.user, "app": token.app, "project": token.project,
-        "person": token.person, "created": token.created,
+        "id": token.id, "role": role, "user": user, "app": app, "project": project, "person": person,
+        "created": token.created,
     })
 }

@@ -256,6 +256,40 @@ pub(crate) struct Token {
     pub(crate) person: bool,
 }
 
+impl Token {
+    pub(crate) fn purpose(&self) -> TokenPurpose {
+        TokenPurpose {
+            user: self.user.clone(),
+            role: self.role,
+            app: self.app.clone(),
+            project: self.project.clone(),
+            person: self.person,
+        }
+    }
+}
+
+/// What a token opens, as `quipu token create` takes it and the file of issued tokens keeps it.
+#[skip_serializing_none]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, clap::Args)]
+pub(crate) struct TokenPurpose {
+    /// The user whose memory it opens; for an admin, the user of requests that name none [default: every user]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) user: Option<String>,
+    /// Allow to search (read), also to change memory (write), also to administer all users and the server (admin)
+    #[arg(long, value_enum, required = true)]
+    pub(crate) role: Option<RoleKey>,
+    /// The application that it opens [default: every one; with --user: default]
+    #[arg(long, value_name = "ID")]
+    pub(crate) app: Option<String>,
+    /// The project that it opens
+    #[arg(long, value_name = "ID")]
+    pub(crate) project: Option<String>,
+    /// Also open what the user said outside of any project
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) person: bool,
+}
+
 /// What a token may do; each role may do what the one before it may.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]

@@ -4,18 +4,16 @@ use tempfile::TempDir;
 
 use super::*;
 
-fn purpose(user: Option<&str>, role: RoleKey) -> Purpose<'_> {
-    Purpose {
+fn purpose(user: Option<&str>, role: RoleKey) -> TokenPurpose {
+    TokenPurpose {
         role: Some(role),
-        app: None,
-        project: None,
-        user,
-        person: false,
+        user: user.map(str::to_owned),
+        ..TokenPurpose::default()
     }
 }
 
 fn issue_at(root: &Path, user: &str) -> (String, IssuedToken) {
-    issue(root, purpose(Some(user), RoleKey::Read), "2026-11-24".to_owned()).expect("issued")
+    issue(root, &purpose(Some(user), RoleKey::Read), "2026-11-24".to_owned()).expect("issued")
 }
 
 #[test]
