@@ -13,7 +13,7 @@ use transcript::dialect::{self, Dialect};
 use transcript::{Block, Item, mended, spoken};
 
 use super::shape::{self, ImportedMessage};
-use super::{Defaults, ImportItem, ImportedConversation, Logs, Reading, Skipped, message};
+use super::{Defaults, ImportItem, ImportedConversation, Logs, Reading, message};
 use crate::error::Failure;
 
 /// Maximum characters of a tool's call or result: files that an agent read are not memory of a conversation.
@@ -51,18 +51,14 @@ pub(super) fn read(
     let mut broken = None;
     for (number, line) in (1..).zip(stream.split(b'\n')) {
         let line = line?;
-        if let Some(skipped) = broken.take() {
-            (reading.sink)(ImportItem::Skipped(skipped))?;
+        if let Some((what, why)) = broken.take() {
+            reading.skip(what, why)?;
         }
         match mended::parse::<Value>(&String::from_utf8_lossy(&line)) {
             _ if line.trim_ascii().is_empty() => {}
             Ok(record) if dialect == Dialect::Codex => session.codex(number, &record, &reading.defaults),
             Ok(record) => session.claude_code(&record, &reading.defaults),
-            Err(error) => {
-                let what = format!("line {number}");
-                let why = error.to_string();
-                broken = Some(Skipped { what, why });
-            }
+            Err(error) => broken = Some((format!("line {number}"), error.to_string())),
         }
     }
     if session.is_sub_agents || session.has_side_chain && session.messages.is_empty() {
@@ -151,11 +147,8 @@ impl Session {
     }
 
     fn title(&self) -> Option<String> {
-        let own = self
-            .summaries
-            .iter()
-            .rev()
-            .find(|(leaf, _)| self.seen.contains(leaf));
+        let mut summaries = self.summaries.iter().rev();
+        let own = summaries.find(|(leaf, _)| self.seen.contains(leaf));
         let named = self.titles.iter().rev().flatten().next();
         named.or(own.map(|(_, summary)| summary)).cloned()
     }
@@ -173,20 +166,11 @@ impl Session {
         let mut place = 0;
         let mut new = |role, sender: Name, content: String| {
             place += 1;
-            ImportedMessage {
-                client_id: if place == 1 {
-                    id.to_owned()
-                } else {
-                    format!("{id}~{place}")
-                },
-                role,
-                sender,
-                sender_name: None,
-                time,
-                content,
-                tool_calls: Vec::new(),
-                tool_call_id: None,
-            }
+            let id = match place {
+                1 => id.to_owned(),
+                _ => format!("{id}~{place}"),
+            };
+            ImportedMessage::new(id, role, sender, time, content)
         };
         for outcome in item.outcomes() {
             let said = new(Role::Tool, shape::fixed("tool"), cut(&outcome.text));

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use std::io::{BufRead, Cursor, Read};
 use std::sync::Arc;
 
+use regex::bytes::{Captures, Regex};
 use serde::de::{Deserializer as _, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Deserializer, Value};
@@ -231,26 +232,12 @@ fn whole(bytes: &[u8], reading: &mut Reading<'_>) -> Result<(), Failure> {
 
 /// Telegram writes a control character as `\x08`, which is no JSON.
 fn without_hex(json: &[u8]) -> Vec<u8> {
-    let mut clean = Vec::with_capacity(json.len());
-    let mut rest = json;
-    while let Some((first, after)) = rest.split_first() {
-        let taken = match (first, after) {
-            (b'\\', [b'x', high, low, ..]) if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
-                clean.extend([b'\\', b'u', b'0', b'0', *high, *low]);
-                4
-            }
-            (b'\\', [escaped, ..]) => {
-                clean.extend([b'\\', *escaped]);
-                2
-            }
-            _ => {
-                clean.push(*first);
-                1
-            }
-        };
-        rest = &rest[taken..];
-    }
-    clean
+    let escape = Regex::new(r"(?s-u)\\(?:x([0-9a-fA-F]{2})|.)").expect("it is this program's own");
+    let plain = |found: &Captures<'_>| match found.get(1) {
+        Some(digits) => [b"\\u00", digits.as_bytes()].concat(),
+        None => found[0].to_vec(),
+    };
+    escape.replace_all(json, plain).into_owned()
 }
 
 /// What an array gives, element by element.
@@ -260,7 +247,6 @@ struct Elements<'v, 'a> {
     waiting: Vec<Value>,
     number: usize,
     reading: &'v mut Reading<'a>,
-    stopped: Option<Failure>,
 }
 
 fn array(stream: &mut dyn BufRead, reading: &mut Reading<'_>) -> Result<(), Failure> {
@@ -270,13 +256,14 @@ fn array(stream: &mut dyn BufRead, reading: &mut Reading<'_>) -> Result<(), Fail
         waiting: Vec::new(),
         number: 0,
         reading,
-        stopped: None,
     };
-    let read = Deserializer::from_reader(stream).deserialize_seq(&mut elements);
-    let ended = match elements.stopped.take() {
-        Some(failure) => Err(failure),
-        None => elements.end(),
+    let mut taken = Ok(());
+    let take = |element: &RawValue| {
+        taken = elements.take(element);
+        taken.is_ok()
     };
+    let read = Deserializer::from_reader(stream).deserialize_seq(EachElement(take));
+    let ended = taken.and_then(|()| elements.end());
     match read {
         Err(error) if ended.is_ok() || elements.number == 0 => Err(broken(&error, elements.number, source)),
         _ => ended,
@@ -318,9 +305,8 @@ impl Elements<'_, '_> {
     fn convert(&mut self, row: &'static FormatRow) -> Result<(), Failure> {
         let waiting = std::mem::take(&mut self.waiting);
         let before = self.number - waiting.len();
-        for (at, value) in waiting.into_iter().enumerate() {
-            let number = before + at + 1;
-            place(row, number, &value, self.reading)?;
+        for (number, value) in (before + 1..).zip(&waiting) {
+            place(row, number, value, self.reading)?;
         }
         Ok(())
     }
@@ -337,34 +323,35 @@ impl Elements<'_, '_> {
 
 /// Whether the elements of a file belong to several people. What is broken is told where it is read.
 fn is_shared(source: &ImportFile) -> Result<bool, Failure> {
-    let mut owners = Owners::default();
+    let mut owners = HashSet::new();
     source.open(&Arc::default(), &mut |stream| {
         first_byte(stream)?;
-        drop(Deserializer::from_reader(stream).deserialize_seq(&mut owners));
+        let owner = |element: &RawValue| {
+            let element = mended::parse::<Value>(element.get()).unwrap_or_default();
+            owners.extend(table::string(&element["user_id"]));
+            true
+        };
+        drop(Deserializer::from_reader(stream).deserialize_seq(EachElement(owner)));
         Ok(())
     })?;
-    Ok(owners.0.len() > 1)
+    Ok(owners.len() > 1)
 }
 
-/// The ids of the people whom elements belong to.
-#[derive(Default)]
-struct Owners(HashSet<String>);
+/// Hands on the elements of an array, one at a time, until it is told to stop.
+struct EachElement<F>(F);
 
-impl<'de> Visitor<'de> for &mut Owners {
+impl<'de, F: FnMut(&RawValue) -> bool> Visitor<'de> for EachElement<F> {
     type Value = ();
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("a list of conversations")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        #[derive(serde::Deserialize)]
-        struct Owned {
-            #[serde(default)]
-            user_id: Value,
-        }
-        while let Some(element) = list.next_element::<Owned>()? {
-            self.0.extend(table::string(&element.user_id));
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<(), A::Error> {
+        while let Some(element) = list.next_element::<Box<RawValue>>()? {
+            if !(self.0)(&element) {
+                return Err(serde::de::Error::custom("stopped"));
+            }
         }
         Ok(())
     }
@@ -407,23 +394,5 @@ fn named(number: usize, fields: &Value) -> String {
     match title {
         Some(title) => format!("conversation {number}, \"{title}\""),
         None => format!("conversation {number}"),
-    }
-}
-
-impl<'de> Visitor<'de> for &mut Elements<'_, '_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a list of conversations")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        while let Some(element) = list.next_element::<Box<RawValue>>()? {
-            if let Err(failure) = self.take(&element) {
-                self.stopped = Some(failure);
-                return Err(serde::de::Error::custom("stopped"));
-            }
-        }
-        Ok(())
     }
 }

@@ -3,15 +3,22 @@
 use std::path::Path;
 
 use ledger::everos::{self, Kept};
-use model::{Role, Scope};
+use model::Scope;
 use serde_json::Value;
 
-use super::shape::{self, ImportedMessage};
-use super::{Defaults, ImportItem, ImportedConversation, Reading, Skipped, message};
+use super::Reading;
+use super::shape::{self, ListShape};
+use super::table::string;
 use crate::error::{Failure, Hinted as _};
 
 /// Where a root has the file.
 pub(super) const FILE: &str = ".index/sqlite/system.db";
+
+const SHAPE: ListShape = ListShape {
+    kind: "message",
+    first: 0,
+    senders: "sender_id",
+};
 
 /// Whether a folder is a root. It has Markdown in the folders that Quipu's memory has.
 pub(crate) fn is_everos(folder: &Path) -> bool {
@@ -23,7 +30,7 @@ pub(super) fn read(reading: &mut Reading<'_>) -> Result<(), Failure> {
     let path = &reading.source.path;
     let mut taken = Ok(());
     let mut take = |kept: Kept| {
-        taken = (reading.sink)(found(&kept, &reading.defaults));
+        taken = hand_on(&kept, reading);
         taken.is_ok()
     };
     let other = || {
@@ -38,55 +45,29 @@ pub(super) fn read(reading: &mut Reading<'_>) -> Result<(), Failure> {
     taken
 }
 
-fn found(kept: &Kept, defaults: &Defaults) -> ImportItem {
+fn hand_on(kept: &Kept, reading: &mut Reading<'_>) -> Result<(), Failure> {
     let list = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
-    let (payload, ids) = (list(&kept.payload), list(&kept.ids));
-    let Some(items) = payload["items"].as_array() else {
-        return ImportItem::Skipped(Skipped {
-            what: format!("session {}", kept.session),
-            why: "a memcell has no `items`".to_owned(),
-        });
+    let (mut payload, ids) = (list(&kept.payload), list(&kept.ids));
+    let Some(items) = payload.get_mut("items").and_then(Value::as_array_mut) else {
+        let what = format!("session {}", kept.session);
+        return reading.skip(what, "a memcell has no `items`".to_owned());
     };
-    let mut scope = defaults.scope.clone();
-    if scope == Scope::default() {
-        let name = |text, usual| shape::name(text).unwrap_or(usual);
-        scope = Scope::new(name(&kept.app, scope.app), name(&kept.project, scope.project));
+    for item in &mut *items {
+        match item["kind"].as_str() {
+            Some("tool_call") => item["role"] = "assistant".into(),
+            Some("tool_result") => item["role"] = "tool".into(),
+            _ => {}
+        }
     }
-    let defaults = Defaults {
-        scope,
-        ..defaults.clone()
-    };
-    let said = items.iter().enumerate().filter_map(|(at, item)| {
-        let id = ids[at].as_str().or_else(|| item["id"].as_str());
-        let time = shape::time(&item["timestamp"], &defaults.zone);
-        let id = id.map_or_else(|| format!("message-{at}"), str::to_owned);
-        said(item, id, time.unwrap_or(defaults.now), &defaults)
+    let mut defaults = reading.defaults.clone();
+    if defaults.scope == Scope::default() {
+        let name = |text, usual| shape::name(text).unwrap_or(usual);
+        let Scope { app, project } = defaults.scope;
+        defaults.scope = Scope::new(name(&kept.app, app), name(&kept.project, project));
+    }
+    let messages = (0..).zip(items.iter().enumerate()).map(|(number, (at, item))| {
+        let id = string(&ids[at]).or_else(|| string(&item["id"]));
+        (number, id, item)
     });
-    ImportItem::Conversation(ImportedConversation {
-        is_log: false,
-        session: defaults.session(&kept.session),
-        title: None,
-        messages: said.filter_map(message).collect(),
-    })
-}
-
-fn said(item: &Value, id: String, time: model::Timestamp, defaults: &Defaults) -> Option<ImportedMessage> {
-    let role = match item["kind"].as_str()? {
-        "tool_call" => Role::Assistant,
-        "tool_result" => Role::Tool,
-        _ => Role::parse(item["role"].as_str()?)?,
-    };
-    Some(ImportedMessage {
-        client_id: id,
-        role,
-        sender: item["sender_id"]
-            .as_str()
-            .and_then(shape::name)
-            .unwrap_or_else(|| defaults.sender(role)),
-        sender_name: item["sender_name"].as_str().map(str::to_owned),
-        time,
-        content: shape::content(&item["content"]),
-        tool_calls: shape::tool_calls(&item["tool_calls"]),
-        tool_call_id: item["tool_call_id"].as_str().map(str::to_owned),
-    })
+    shape::list(&SHAPE, defaults.session(&kept.session), None, messages, reading)
 }

@@ -1,10 +1,10 @@
 //! Chat JSONL: one message a line.
 
 use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::BufRead;
 
 use serde_json::Value;
+use text::Fnv;
 use transcript::mended;
 
 use super::Reading;
@@ -29,30 +29,21 @@ pub(super) fn read(stream: &mut dyn BufRead, reading: &mut Reading<'_>) -> Resul
     let mut count = 0;
     let mut broken = None;
     for (number, line) in (1i64..).zip(stream.lines()) {
-        let line = match line {
-            Ok(line) => line,
-            Err(error) => {
-                broken = Some(format!("line {number}: {error}"));
+        let line = match line
+            .map_err(|error| error.to_string())
+            .and_then(|line| record(&line))
+        {
+            Ok(Some(line)) => line,
+            Ok(None) => continue,
+            Err(why) => {
+                broken = Some(format!("line {number}: {why}"));
                 break;
             }
         };
-        let text = line.trim_start_matches('\u{feff}').trim();
-        if text.is_empty() {
-            continue;
-        }
-        match mended::parse::<Value>(text) {
-            Ok(line) if line["role"].is_string() => {
-                let session = word(&line, SESSIONS).unwrap_or_else(|| reading.defaults.name.clone());
-                let id = word(&line, "message_id|id").map(|id| ids.own(&session, id, &line["content"]));
-                waiting.entry(session).or_default().push((number, id, line));
-                count += 1;
-            }
-            Ok(_) => broken = Some(format!("line {number}: it has no `role`")),
-            Err(error) => broken = Some(format!("line {number}: {error}")),
-        }
-        if broken.is_some() {
-            break;
-        }
+        let session = word(&line, SESSIONS).unwrap_or_else(|| reading.defaults.name.clone());
+        let id = word(&line, "message_id|id").map(|id| ids.own(&session, id, &line["content"]));
+        waiting.entry(session).or_default().push((number, id, line));
+        count += 1;
         if count == BATCH_MESSAGES_MAX {
             hand_on(std::mem::take(&mut waiting), reading)?;
             count = 0;
@@ -68,6 +59,19 @@ pub(super) fn read(stream: &mut dyn BufRead, reading: &mut Reading<'_>) -> Resul
     }
 }
 
+/// A message; none of an empty line.
+fn record(line: &str) -> Result<Option<Value>, String> {
+    let text = line.trim_start_matches('\u{feff}').trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let line: Value = mended::parse(text).map_err(|error| error.to_string())?;
+    match line["role"].is_string() {
+        true => Ok(Some(line)),
+        false => Err("it has no `role`".to_owned()),
+    }
+}
+
 /// Some files call by one id what are several messages, as when it is the conversation's: all of them are kept.
 #[derive(Debug, Default)]
 struct Ids {
@@ -78,21 +82,16 @@ struct Ids {
 impl Ids {
     /// The id itself for the first content that has it, and one with a number for each other.
     fn own(&mut self, session: &str, id: String, content: &Value) -> String {
-        let mut hasher = DefaultHasher::new();
-        content.to_string().hash(&mut hasher);
-        let content = hasher.finish();
+        let content = Fnv::of(content.to_string().as_bytes());
         let contents = self.contents.entry((session.to_owned(), id.clone())).or_default();
-        let place = contents
-            .iter()
-            .position(|known| *known == content)
-            .unwrap_or_else(|| {
-                contents.push(content);
-                contents.len() - 1
-            });
-        if place == 0 {
-            id
-        } else {
-            format!("{id}~{}", place + 1)
+        let known = contents.iter().position(|known| *known == content);
+        let place = known.unwrap_or(contents.len());
+        if known.is_none() {
+            contents.push(content);
+        }
+        match place {
+            0 => id,
+            _ => format!("{id}~{}", place + 1),
         }
     }
 }

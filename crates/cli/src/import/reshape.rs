@@ -7,6 +7,7 @@ mod memories;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
+use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
 use transcript::spoken;
 
@@ -201,24 +202,9 @@ fn checkpoint(row: &FormatRow, value: &Value, source: &ImportFile) -> Value {
         |(at, said)| json!({"id": format!("message-{at}"), "role": said["role"], "text": said["parts"]}),
     );
     let stem = source.stem();
-    let tag = stem.strip_prefix("checkpoint-").map(unescaped);
+    let tag = stem.strip_prefix("checkpoint-");
+    let tag = tag.map(|tag| percent_decode_str(tag).decode_utf8_lossy());
     json!({"id": stem, "title": tag, "messages": messages.collect::<Vec<_>>()})
-}
-
-/// A name without its `%C4%8D`.
-fn unescaped(name: &str) -> String {
-    let mut bytes = Vec::new();
-    for (at, piece) in name.split('%').enumerate() {
-        let code = piece.get(..2).and_then(|code| u8::from_str_radix(code, 16).ok());
-        match code.filter(|_| at > 0) {
-            Some(code) => {
-                bytes.push(code);
-                bytes.extend(piece[2..].bytes());
-            }
-            None => bytes.extend(piece.bytes()),
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Each message has versions, one of them selected. Words of an answer are in blocks that are no reasoning.

@@ -21,6 +21,22 @@ pub(super) struct ImportedMessage {
     pub(super) tool_call_id: Option<String>,
 }
 
+impl ImportedMessage {
+    /// Words, and nothing else.
+    pub(super) fn new(client_id: String, role: Role, sender: Name, time: Timestamp, content: String) -> Self {
+        Self {
+            client_id,
+            role,
+            sender,
+            sender_name: None,
+            time,
+            content,
+            tool_calls: Vec::new(),
+            tool_call_id: None,
+        }
+    }
+}
+
 /// A name from any text: characters that an id cannot contain become `-`.
 pub(super) fn name(text: &str) -> Option<Name> {
     let clean: String = text

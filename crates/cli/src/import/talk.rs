@@ -106,10 +106,8 @@ impl ImportedTalk<'_> {
             if memories.any(is_held) {
                 return Ok(Vec::new()); // memories alone, be they none
             }
-            return Err(format!(
-                "it has no `{}`",
-                self.row.key("list").replace('|', "` or `")
-            ));
+            let lists = self.row.key("list").replace('|', "` or `");
+            return Err(format!("it has no `{lists}`"));
         }
         let others = self.owner.iter().filter(|owner| self.is_anothers(owner)).count();
         self.note("conversations of other people, kept under their names", others);
@@ -157,11 +155,8 @@ impl ImportedTalk<'_> {
     /// Quotes the user messages of a branch that the person replaced.
     fn quote(&mut self, places: &[usize]) {
         for at in places {
-            if let Some(said) = self.nodes[*at]
-                .said
-                .as_mut()
-                .filter(|said| said.role == Role::User)
-            {
+            let said = self.nodes[*at].said.as_mut();
+            if let Some(said) = said.filter(|said| said.role == Role::User) {
                 said.content = attachment("document", "another branch", &said.content);
             }
         }
@@ -294,14 +289,8 @@ impl ImportedTalk<'_> {
             _ => defaults.sender(role),
         };
         ImportedMessage {
-            client_id: id.to_owned(),
-            role,
-            sender,
             sender_name: name,
-            time: defaults.now,
-            content,
-            tool_calls: Vec::new(),
-            tool_call_id: None,
+            ..ImportedMessage::new(id.to_owned(), role, sender, defaults.now, content)
         }
     }
 
@@ -332,10 +321,8 @@ impl ImportedTalk<'_> {
         let content = texts.find(|text| !text.trim().is_empty()).unwrap_or_default();
         let mut content = content.trim().to_owned();
         let whose = word(value, row.key("forwarded")).map(|whose| format!("forwarded from {whose}"));
-        if let Some(whose) = whose
-            .or_else(|| word(value, row.key("quoted")))
-            .filter(|_| !content.is_empty())
-        {
+        let whose = whose.or_else(|| word(value, row.key("quoted")));
+        if let Some(whose) = whose.filter(|_| !content.is_empty()) {
             content = attachment("document", &whose, &content);
         }
         for pasted in first(value, row.key("pasted")) {
@@ -347,10 +334,8 @@ impl ImportedTalk<'_> {
         if content.is_empty() {
             return content;
         }
-        for name in first(value, row.key("files"))
-            .into_iter()
-            .filter_map(table::string)
-        {
+        let files = first(value, row.key("files")).into_iter();
+        for name in files.filter_map(table::string) {
             content.extend(["\n[file: ", &name, "]"]);
         }
         content
@@ -383,10 +368,8 @@ impl ImportedTalk<'_> {
             }
             _ => String::new(),
         });
-        texts
-            .filter(|text| !text.is_empty())
-            .collect::<Vec<_>>()
-            .join(glue)
+        let texts: Vec<String> = texts.filter(|text| !text.is_empty()).collect();
+        texts.join(glue)
     }
 
     /// Memories, each as a quotation that says until when it holds: no word of it is the person's. Each person's are a session.
@@ -395,9 +378,8 @@ impl ImportedTalk<'_> {
         let lists = row.all("memories").flat_map(str::split_whitespace);
         let mut all: BTreeMap<Option<String>, Vec<&Value>> = BTreeMap::new();
         for memory in lists.flat_map(|path| first(found, path)) {
-            all.entry(word(memory, row.key("owner")))
-                .or_default()
-                .push(memory);
+            let owner = word(memory, row.key("owner"));
+            all.entry(owner).or_default().push(memory);
         }
         let is_shared = all.len() > 1 || self.defaults.is_shared;
         let mut sessions = Vec::new();
@@ -459,19 +441,14 @@ impl ImportedTalk<'_> {
         let whose = format!("{} {label}", self.store());
         let content = attachment(STORED_BY_A_MODEL, whose.trim(), &lines.join("\n"));
         let said = self.said(memory, Role::User, &id, content);
+        let sender_name = None;
         self.nodes.push(TalkEntry {
             id,
             parent: None,
             time: said_at.time(),
-            said: Some(ImportedMessage {
-                sender_name: None,
-                ..said
-            }),
+            said: Some(ImportedMessage { sender_name, ..said }),
         });
-        self.note(
-            "memories that are no longer valid, marked so",
-            usize::from(is_past),
-        );
+        self.note("memories that are no longer valid, marked so", is_past.into());
     }
 }
 

@@ -3,7 +3,9 @@
 //! Owns: that notation. Never: an order of day and month that the dates do not show.
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
+use regex::Regex;
 use serde_json::{Value, json};
 use text::Fnv;
 
@@ -130,36 +132,21 @@ impl Head<'_> {
     }
 }
 
-/// A line that is not yet read.
-struct Rest<'a>(&'a str);
+/// A date, a time, a half of the day and the rest, in brackets or before a dash.
+static HEAD: LazyLock<Regex> = LazyLock::new(|| {
+    let head = r"(?x) ^ [\u{200e}\u{200f}\u{feff}]* (?<bracket>\[)?
+        (?<d1>[0-9٠-٩]{1,4}) (?<sign>[/.-]) \s* (?<d2>[0-9٠-٩]{1,4}) (?<again>[/.-]) \s* (?<d3>[0-9٠-٩]{1,4})
+        [\s.,،\u{200e}\u{200f}\u{feff}]* (?:klo\x20)?
+        (?<t1>[0-9٠-٩]{1,4}) [:.] (?<t2>[0-9٠-٩]{1,4}) (?:[:.] (?<t3>[0-9٠-٩]{1,4}))? (?<rest>.*) $";
+    Regex::new(head).expect("it is this program's own")
+});
 
-impl Rest<'_> {
-    /// One of some characters.
-    fn one(&mut self, of: impl Fn(char) -> bool) -> Option<char> {
-        let found = self.0.chars().next().filter(|found| of(*found))?;
-        self.0 = &self.0[found.len_utf8()..];
-        Some(found)
-    }
-
-    fn skip(&mut self, of: impl Fn(char) -> bool) {
-        self.0 = self.0.trim_start_matches(of);
-    }
-
-    /// A number of at most four digits, of Europe or of Arabia.
-    fn number(&mut self) -> Option<u32> {
-        let digit = |c: char| {
-            c.to_digit(10)
-                .or_else(|| (c as u32).checked_sub('٠' as u32).filter(|digit| *digit < 10))
-        };
-        let mut number = None;
-        for _ in 0..4 {
-            let Some(found) = self.one(|c| digit(c).is_some()) else {
-                break;
-            };
-            number = Some(number.unwrap_or(0) * 10 + digit(found)?);
-        }
-        number
-    }
+/// A number in the digits of Europe or of Arabia.
+fn number(text: &str) -> Option<u32> {
+    let arabic = |c: char| (c as u32).checked_sub('٠' as u32);
+    let digit = |c: char| c.to_digit(10).or_else(|| arabic(c));
+    text.chars()
+        .try_fold(0, |number, c| Some(number * 10 + digit(c)?))
 }
 
 /// Whether a line begins a chat.
@@ -168,29 +155,21 @@ pub(super) fn is_head(line: &str) -> bool {
 }
 
 fn head(line: &str) -> Option<Head<'_>> {
-    let line = line.trim_start_matches(MARKS);
-    let in_brackets = line.strip_prefix('[');
-    let mut rest = Rest(in_brackets.unwrap_or(line));
-    let mut date = [rest.number()?, 0, 0];
-    let sign = rest.one(|c| "/.-".contains(c))?;
-    rest.skip(char::is_whitespace);
-    date[1] = rest.number()?;
-    rest.one(|c| c == sign)?;
-    rest.skip(char::is_whitespace);
-    date[2] = rest.number()?;
-    rest.skip(|c| c.is_whitespace() || ".,،".contains(c) || MARKS.contains(&c));
-    rest.0 = rest.0.strip_prefix("klo ").unwrap_or(rest.0);
-    let mut time = [rest.number()?, 0, 0];
-    rest.one(|c| ":.".contains(c))?;
-    time[1] = rest.number()?;
-    if rest.one(|c| ":.".contains(c)).is_some() {
-        time[2] = rest.number()?;
-    }
-    let (half, rest) = match in_brackets {
-        Some(_) => rest.0.split_once("] ")?,
-        None => rest.0.split_once(" - ")?,
+    let found = HEAD.captures(line)?;
+    let part = |name: &str| found.name(name).map_or("", |part| part.as_str());
+    let numbers = |names: [&str; 3]| {
+        Some([
+            number(part(names[0]))?,
+            number(part(names[1]))?,
+            number(part(names[2]))?,
+        ])
     };
-    if half.chars().any(|c| c.is_ascii_digit()) {
+    let (date, mut time) = (numbers(["d1", "d2", "d3"])?, numbers(["t1", "t2", "t3"])?);
+    let sign = part("sign");
+    let in_brackets = found.name("bracket").is_some();
+    let rest = found.name("rest")?.as_str();
+    let (half, rest) = rest.split_once(if in_brackets { "] " } else { " - " })?;
+    if sign != part("again") || half.chars().any(|c| c.is_ascii_digit()) {
         return None;
     }
     let half: String = half
@@ -204,7 +183,7 @@ fn head(line: &str) -> Option<Head<'_>> {
         "pm" | "ös" => time[0] % 12 + 12,
         _ => return None,
     };
-    let notation = (in_brackets.is_some(), sign);
+    let notation = (in_brackets, sign.chars().next()?);
     Some(Head {
         date,
         notation,
