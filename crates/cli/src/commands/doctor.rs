@@ -2,7 +2,7 @@
 //!
 //! Owns: which checks there are. Never: a repair, or a root where there is none.
 
-use std::fmt;
+use std::collections::BTreeSet;
 use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -31,6 +31,8 @@ use crate::{upstreams, world};
 const UPSTREAM_WAIT: Duration = Duration::from_secs(5);
 /// How long a chat model may take for a short talk.
 const TALK_WAIT: Duration = Duration::from_mins(1);
+/// Where a failure without a hint is explained.
+const LOG: &str = "see the server's log";
 /// Below this, writes may soon fail.
 const FREE_BYTES_MIN: u64 = 500 << 20;
 
@@ -47,25 +49,26 @@ struct CheckRow {
 }
 
 impl CheckReport {
-    fn well(&mut self, check: &'static str, text: impl fmt::Display) {
-        self.0.push(CheckRow {
-            check,
-            text: text.to_string(),
-            remedy: None,
-        });
+    /// What a check found: all is well, or a problem with its remedy.
+    fn add(&mut self, check: &'static str, found: Result<String, (String, String)>) {
+        let (text, remedy) = match found {
+            Ok(text) => (text, None),
+            Err((text, remedy)) => (text, Some(remedy)),
+        };
+        self.0.push(CheckRow { check, text, remedy });
     }
 
-    fn problem(&mut self, check: &'static str, text: impl fmt::Display, remedy: impl fmt::Display) {
-        self.0.push(CheckRow {
-            check,
-            text: text.to_string(),
-            remedy: Some(remedy.to_string()),
-        });
+    fn well(&mut self, check: &'static str, text: impl Into<String>) {
+        self.add(check, Ok(text.into()));
     }
 
-    fn failure(&mut self, check: &'static str, failure: &Failure) {
-        let remedy = failure.hint.as_deref().unwrap_or("see the server's log");
-        self.problem(check, format_args!("{:#}", failure.error), remedy);
+    fn problem(&mut self, check: &'static str, text: impl Into<String>, remedy: impl Into<String>) {
+        self.add(check, Err((text.into(), remedy.into())));
+    }
+
+    fn failure(&mut self, check: &'static str, failure: &Failure, remedy: &str) {
+        let remedy = failure.hint.as_deref().unwrap_or(remedy);
+        self.problem(check, format!("{:#}", failure.error), remedy);
     }
 
     pub(super) fn show(&self, as_json: bool) -> Result<Exit, Failure> {
@@ -82,13 +85,10 @@ impl CheckReport {
                     say!("{:<23} -> {remedy}", "")?;
                 }
             }
-            say!(
-                "{}",
-                match problems {
-                    0 => "no problem found".to_owned(),
-                    some => counted(some, "problem found", "problems found"),
-                }
-            )?;
+            match problems {
+                0 => say!("no problem found")?,
+                some => say!("{}", counted(some, "problem found", "problems found"))?,
+            }
         }
         Ok(Exit::done(problems == 0))
     }
@@ -97,11 +97,8 @@ impl CheckReport {
 /// Checks a root whose configuration cannot be used; without one, nothing else can be known.
 pub(super) fn unconfigured(failure: &Failure, as_json: bool) -> Result<Exit, Failure> {
     let mut report = CheckReport::default();
-    let remedy = failure
-        .hint
-        .as_deref()
-        .unwrap_or("correct it; docs/quipu.example.toml shows every setting");
-    report.problem("configuration", format_args!("{:#}", failure.error), remedy);
+    let remedy = "correct it; docs/quipu.example.toml shows every setting";
+    report.failure("configuration", failure, remedy);
     report.show(as_json)
 }
 
@@ -114,12 +111,11 @@ pub(super) fn doctor(desk: &Desk) -> Result<Exit, Failure> {
 pub(super) async fn report(desk: &Desk, place: &InitPlace) -> CheckReport {
     let mut report = CheckReport::default();
     let LoadedConfig { config, file, .. } = &desk.loaded;
-    let given = if file.exists() {
-        "is used"
-    } else {
-        "is not there: all settings have their defaults"
+    let given = match file.exists() {
+        true => "is used",
+        false => "is not there: all settings have their defaults",
     };
-    report.well("configuration", format_args!("{} {given}", file.display()));
+    report.well("configuration", format!("{} {given}", file.display()));
     root(&mut report, &desk.root);
     server(&mut report, desk).await;
     if desk.root.join(serving::LEDGER).exists() {
@@ -150,39 +146,33 @@ fn root(report: &mut CheckReport, root: &Path) {
     let root = &std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
     let shown = root.display();
     let there = root.ancestors().find(|folder| folder.exists()).unwrap_or(root);
-    if there == root {
-        let mode = root.metadata().map_or(0, |about| about.permissions().mode());
-        let is_open = mode & 0o077 != 0;
-        if is_open {
-            let text = format!(
-                "{shown} is open to other users of this machine (mode {:o})",
-                mode & 0o777
-            );
-            report.problem("root", text, format_args!("chmod 700 '{shown}'"));
-        } else {
-            report.well("root", format_args!("{shown}, closed to others"));
+    let mode = root
+        .metadata()
+        .map_or(0, |about| about.permissions().mode() & 0o777);
+    match mode & 0o077 {
+        _ if there != root => report.well("root", format!("{shown} is not there yet")),
+        0 => report.well("root", format!("{shown}, closed to others")),
+        _ => {
+            let text = format!("{shown} is open to other users of this machine (mode {mode:o})");
+            report.problem("root", text, format!("chmod 700 '{shown}'"));
         }
-    } else {
-        report.well("root", format_args!("{shown} is not there yet"));
     }
-    match rustix::fs::statvfs(there) {
-        Ok(about) => {
-            let free = about.f_bavail.saturating_mul(about.f_frsize);
-            let text = format!("{:.1} GB are free at {shown}", free as f64 / 1e9);
-            if about.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY) {
-                let text = format!("{shown} is on a read-only disk: writes are refused");
-                report.problem("disk", text, what_to_do(NoRoom::ReadOnly));
-            } else if free < FREE_BYTES_MIN {
-                report.problem("disk", text, "free some space, or move the root with --root DIR");
-            } else {
-                report.well("disk", text);
-            }
+    let about = match rustix::fs::statvfs(there) {
+        Ok(about) => about,
+        Err(error) => {
+            let text = format!("{shown} cannot be asked: {error}");
+            return report.problem("disk", text, "check the file system");
         }
-        Err(error) => report.problem(
-            "disk",
-            format_args!("{shown} cannot be asked: {error}"),
-            "check the file system",
-        ),
+    };
+    let free = about.f_bavail.saturating_mul(about.f_frsize);
+    let text = format!("{:.1} GB are free at {shown}", free as f64 / 1e9);
+    if about.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY) {
+        let text = format!("{shown} is on a read-only disk: writes are refused");
+        report.problem("disk", text, what_to_do(NoRoom::ReadOnly));
+    } else if free < FREE_BYTES_MIN {
+        report.problem("disk", text, "free some space, or move the root with --root DIR");
+    } else {
+        report.well("disk", text);
     }
 }
 
@@ -198,7 +188,7 @@ async fn server(report: &mut CheckReport, desk: &Desk) {
             let address = serving::find(&desk.root).map(|address| address.to_string());
             report_version(report, address.as_ref().unwrap_or(listen), &health.version);
         }
-        Err(failure) => report.failure("server", &failure),
+        Err(failure) => report.failure("server", &failure, LOG),
     }
 }
 
@@ -218,60 +208,44 @@ fn report_port(report: &mut CheckReport, listen: &str) {
         let text = format!("server.listen: `{listen}` is not an address");
         return report.problem("server", text, "set server.listen as in `127.0.0.1:4777`");
     };
-    match TcpListener::bind(address) {
-        Ok(_) => report.well(
-            "server",
-            format_args!("none runs; {address} is free for `quipu serve`"),
-        ),
-        Err(error) => report.problem(
-            "server",
-            format_args!("none runs for this root, and {address} cannot be used: {error}"),
-            format_args!(
-                "quipu serve --listen {}:{}",
-                address.ip(),
-                address.port().wrapping_add(1)
-            ),
-        ),
-    }
+    let (ip, next) = (address.ip(), address.port().wrapping_add(1));
+    let found = match TcpListener::bind(address) {
+        Ok(_) => Ok(format!("none runs; {address} is free for `quipu serve`")),
+        Err(error) => Err((
+            format!("none runs for this root, and {address} cannot be used: {error}"),
+            format!("quipu serve --listen {ip}:{next}"),
+        )),
+    };
+    report.add("server", found);
 }
 
 /// What the engine knows of itself.
 async fn memory(report: &mut CheckReport, desk: &Desk) {
     let api = match Api::open(desk).await {
         Ok(api) => api,
-        Err(failure) => return report.failure("memory", &failure),
+        Err(failure) => return report.failure("memory", &failure, LOG),
     };
     // Before the files are read, nothing is known of those that changed.
     let synced = api.post::<SyncedData>("/index/sync", &NOTHING).await;
     let health = api.health().await;
     api.close().await;
     if let Err(failure) = synced {
-        report.failure("memory", &failure);
+        report.failure("memory", &failure, LOG);
     }
-    match health {
-        Ok(health) => {
-            if health.problems.is_empty() {
-                let (files, rows) = (health.files, health.index.rows);
-                report.well(
-                    "memory",
-                    format_args!(
-                        "{}, {} in the index",
-                        counted(files, "Markdown file", "Markdown files"),
-                        counted(rows, "row", "rows")
-                    ),
-                );
-            }
-            if let Some(day) = &health.newest_ledger_copy {
-                report.well(
-                    "copy",
-                    format_args!("the newest daily copy of the ledger is of {day}"),
-                );
-            }
-            for problem in &health.problems {
-                report.problem("memory", problem, command_in(problem).unwrap_or("quipu status"));
-            }
-        }
-        Err(failure) => report.failure("memory", &failure),
+    let health = match health {
+        Ok(health) => health,
+        Err(failure) => return report.failure("memory", &failure, LOG),
+    };
+    if health.problems.is_empty() {
+        let files = counted(health.files, "Markdown file", "Markdown files");
+        let rows = counted(health.index.rows, "row", "rows");
+        report.well("memory", format!("{files}, {rows} in the index"));
+    }
+    if let Some(day) = &health.newest_ledger_copy {
+        report.well("copy", format!("the newest daily copy of the ledger is of {day}"));
+    }
+    for problem in &health.problems {
+        report.problem("memory", problem, command_in(problem).unwrap_or("quipu status"));
     }
 }
 
@@ -292,7 +266,7 @@ async fn model_server(
     let route = match upstreams::route(keys, clock) {
         Ok(route) => route,
         Err(failure) => {
-            report.failure(check, &failure);
+            report.failure(check, &failure, LOG);
             return false;
         }
     };
@@ -308,30 +282,24 @@ async fn model_server(
         answer = upstream.send(request) => answer.map_err(|error| error.to_string()),
         () = clock.sleep(UPSTREAM_WAIT) => Err(format!("no answer within {} s", UPSTREAM_WAIT.as_secs())),
     };
-    let is_answered = matches!(&answer, Ok(answer) if !matches!(answer.status, 401 | 403));
-    match answer {
-        Err(reason) => {
-            let remedy = format!("start the model server, or correct {section} in {file}");
-            report.problem(check, format_args!("{name}: {reason}"), remedy);
-        }
-        Ok(answer) if matches!(answer.status, 401 | 403) => {
-            let text = format!("{name} refuses the key (status {})", answer.status);
-            report.problem(
-                check,
-                text,
-                format_args!("set its api_key in {section} in {file}"),
-            );
-        }
+    let found = match answer.map(|answer| answer.status) {
+        Err(reason) => Err((
+            format!("{name}: {reason}"),
+            format!("start the model server, or correct {section} in {file}"),
+        )),
+        Ok(status @ (401 | 403)) => Err((
+            format!("{name} refuses the key (status {status})"),
+            format!("set its api_key in {section} in {file}"),
+        )),
         Ok(_) => {
             let probed = upstream.probe().await;
             let kind = decide(route.kind, probed.kind, &name);
             let window = route.window_tokens.or(probed.window_tokens);
-            report.well(
-                check,
-                format_args!("{name}: {}", described(kind, window, &probed)),
-            );
+            Ok(format!("{name}: {}", described(kind, window, &probed)))
         }
-    }
+    };
+    let is_answered = found.is_ok();
+    report.add(check, found);
     is_answered
 }
 
@@ -341,22 +309,22 @@ async fn chat_model(report: &mut CheckReport, config: &Config, clock: &Arc<dyn C
     let model = &config.chat.model;
     let chat = match world::chat_client(model, config, clock) {
         Ok(chat) => chat,
-        Err(failure) => return report.failure(CHECK, &failure),
+        Err(failure) => return report.failure(CHECK, &failure, LOG),
     };
     let tried = tokio::select! {
         tried = memory::try_model(&chat) => tried.map_err(|trouble| format!("{:#}", anyhow::Error::new(trouble))),
         () = clock.sleep(TALK_WAIT) => Err(format!("no answer about a short talk within {} s", TALK_WAIT.as_secs())),
     };
-    let (is_good_enough, text) = match tried {
-        Ok(trial) => (
-            trial.is_good_enough(),
+    let is_good_enough = tried.as_ref().is_ok_and(|trial| trial.is_good_enough());
+    let text = tried.map_or_else(
+        |reason| format!("{model}: {reason}"),
+        |trial| {
+            let (said, stated, left_out) = (trial.said, trial.stated, trial.left_out);
             format!(
-                "{model} found {} of {} statements of a short talk, and made {} that were not said there",
-                trial.said, trial.stated, trial.left_out
-            ),
-        ),
-        Err(reason) => (false, format!("{model}: {reason}")),
-    };
+                "{model} found {said} of {stated} statements of a short talk, and made {left_out} that were not said there"
+            )
+        },
+    );
     if is_good_enough {
         report.well(CHECK, text);
     } else {
@@ -367,32 +335,25 @@ async fn chat_model(report: &mut CheckReport, config: &Config, clock: &Arc<dyn C
 
 /// A model server in words: kind, dialect, window, cache, model.
 fn described(kind: Kind, window: Option<usize>, probed: &Probed) -> String {
-    let dialect = if kind == Kind::Anthropic {
-        "Anthropic"
-    } else {
-        "OpenAI"
+    let dialect = match kind {
+        Kind::Anthropic => "Anthropic",
+        _ => "OpenAI",
     };
-    let window = window.map_or_else(
-        || "window unknown (context_tokens sets it)".to_owned(),
-        |tokens| format!("window of {tokens} tokens"),
-    );
+    let window = match window {
+        None => "window unknown (context_tokens sets it)".to_owned(),
+        Some(tokens) => format!("window of {tokens} tokens"),
+    };
     let cache = match kind.profile().cache {
         _ if !kind.is_known() => "prompt cache unknown".to_owned(),
         CacheModel::Rewindable => "caches every common beginning".to_owned(),
-        CacheModel::Blocks {
-            tokens: 1,
-            tokens_min,
-        } => {
+        CacheModel::Blocks { tokens, tokens_min } if tokens == 1 => {
             format!("caches common beginnings of at least {tokens_min} tokens")
         }
         CacheModel::Blocks { tokens, .. } => format!("caches blocks of {tokens} tokens"),
     };
     let model = probed.model.as_ref().map(|model| format!(", model {model}"));
-    format!(
-        "{}, {dialect} dialect, {window}, {cache}{}",
-        kind.as_str(),
-        model.unwrap_or_default()
-    )
+    let (kind, model) = (kind.as_str(), model.unwrap_or_default());
+    format!("{kind}, {dialect} dialect, {window}, {cache}{model}")
 }
 
 fn connected(report: &mut CheckReport, place: &InitPlace) {
@@ -400,49 +361,31 @@ fn connected(report: &mut CheckReport, place: &InitPlace) {
     if wired.is_empty() {
         report.well("clients", "none is connected; `quipu init` connects them");
     }
-    for WiredFile {
-        client,
-        file,
-        commands,
-        broken,
-    } in &wired
-    {
-        let (title, file) = (&client.title, file.display());
-        if let Some(why) = broken {
-            let text = format!("{title}: {file}: {why}");
-            report.problem(
-                "clients",
-                text,
-                format_args!("correct {file}: the client cannot read it either"),
-            );
-            continue;
+    wired
+        .iter()
+        .for_each(|wired| report.add("clients", client(wired, place)));
+}
+
+/// Whether a client's file starts this program, and once.
+fn client(wired: &WiredFile, place: &InitPlace) -> Result<String, (String, String)> {
+    let (name, title, file) = (&wired.client.name, &wired.client.title, wired.file.display());
+    if let Some(why) = &wired.broken {
+        let remedy = format!("correct {file}: the client cannot read it either");
+        return Err((format!("{title}: {file}: {why}"), remedy));
+    }
+    let programs: BTreeSet<&str> = wired.commands.iter().map(|command| &*command.program).collect();
+    for program in programs {
+        if let Some(why) = why_broken(program, place) {
+            let text = format!("{title}: {file} starts `{program}`, which {why}");
+            return Err((text, format!("quipu init --undo && quipu init --client {name}")));
         }
-        let again = format!("quipu init --undo && quipu init --client {}", client.name);
-        let mut programs: Vec<&str> = commands.iter().map(|command| command.program.as_str()).collect();
-        programs.sort_unstable();
-        programs.dedup();
-        let broken = programs
-            .iter()
-            .find_map(|program| Some((program, why_broken(program, place)?)));
-        let servers = commands.iter().filter(|command| !command.is_hook).count();
-        match broken {
-            Some((program, why)) => {
-                report.problem(
-                    "clients",
-                    format_args!("{title}: {file} starts `{program}`, which {why}"),
-                    again,
-                );
-            }
-            None if servers > 1 => {
-                let text = format!("{title}: {file} starts {servers} servers of Quipu");
-                report.problem(
-                    "clients",
-                    text,
-                    format_args!("remove all but one of them from {file}"),
-                );
-            }
-            None => report.well("clients", format_args!("{title}: {file}")),
-        }
+    }
+    match wired.commands.iter().filter(|command| !command.is_hook).count() {
+        0 | 1 => Ok(format!("{title}: {file}")),
+        servers => Err((
+            format!("{title}: {file} starts {servers} servers of Quipu"),
+            format!("remove all but one of them from {file}"),
+        )),
     }
 }
 

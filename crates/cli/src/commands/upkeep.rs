@@ -7,7 +7,6 @@ use ledger::SqliteLedger;
 use model::Scope;
 use serde_json::{Value, json};
 use text::counted;
-use wire::health::{ModelAnswers, Rebuilding};
 use wire::tasks::TaskStatus;
 use wire::{HealthData, SyncedData, TaskItem, TaskPageData};
 
@@ -87,21 +86,18 @@ fn told(desk: &Desk, done: &str, synced: &SyncedData) -> Result<Exit, Failure> {
         entries_removed,
         broken_files,
     } = synced;
-    if desk.json {
-        output::json(synced)?;
-    } else {
-        say!(
-            "{done}: {}; {} added, {entries_changed} changed, {entries_removed} removed",
+    desk.tell(synced, || {
+        let (files, added) = (
             counted(*files, "file", "files"),
-            counted(*entries_added, "entry", "entries")
-        )?;
+            counted(*entries_added, "entry", "entries"),
+        );
+        say!("{done}: {files}; {added} added, {entries_changed} changed, {entries_removed} removed")?;
         if *broken_files > 0 {
-            say!(
-                "{} broken: see `quipu status`",
-                counted(*broken_files, "file is", "files are")
-            )?;
+            let broken = counted(*broken_files, "file is", "files are");
+            say!("{broken} broken: see `quipu status`")?;
         }
-    }
+        Ok(())
+    })?;
     Ok(Exit::done(*broken_files == 0))
 }
 
@@ -120,10 +116,9 @@ async fn failed(api: &Api, scope: &Scope) -> Result<TaskPageData, Failure> {
 
 pub(super) async fn status(desk: &Desk, api: &Api, args: StatusArgs) -> Result<Exit, Failure> {
     let health = api.health().await?;
-    let failed = if args.tasks {
-        Some(failed(api, &scope(&args.scope)?).await?)
-    } else {
-        None
+    let failed = match args.tasks {
+        true => Some(failed(api, &scope(&args.scope)?).await?),
+        false => None,
     };
     let items = failed.as_ref().map_or(&[][..], |page| &page.items);
     if desk.json {
@@ -156,11 +151,8 @@ fn more(scope: &ScopeArgs, page: &TaskPageData, health: &HealthData) -> Result<(
     }
     let elsewhere = health.tasks.failed.saturating_sub(page.total);
     if elsewhere > 0 {
-        say!(
-            "{elsewhere} more failed outside `{}/{}`: name their scope with --app and --project",
-            scope.app,
-            scope.project
-        )?;
+        let ScopeArgs { app, project } = scope;
+        say!("{elsewhere} more failed outside `{app}/{project}`: name their scope with --app and --project")?;
     }
     Ok(())
 }
@@ -184,21 +176,21 @@ pub(super) async fn retry(desk: &Desk, api: &Api, args: RetryArgs) -> Result<Exi
             *task = api.get(task_path(&scope, &task.id, "").text()).await?;
         }
     }
-    if desk.json {
-        let told = |task: &TaskItem| json!({"id": task.id, "status": task.status, "error": task.error});
-        output::json(&json!({"retried": tasks.iter().map(told).collect::<Vec<_>>()}))?;
-    } else if tasks.is_empty() {
-        say!("no task of `{}/{}` failed", scope.app, scope.project)?;
-    } else {
-        for task in &tasks {
+    let told = |task: &TaskItem| json!({"id": task.id, "status": task.status, "error": task.error});
+    let told: Vec<Value> = tasks.iter().map(told).collect();
+    desk.tell(&json!({"retried": told}), || {
+        if tasks.is_empty() {
+            say!("no task of `{}/{}` failed", scope.app, scope.project)?;
+        }
+        tasks.iter().try_for_each(|task| {
             let outcome = match (task.status, &task.error) {
                 (TaskStatus::Success, _) => "done".to_owned(),
                 (TaskStatus::Failed, Some(error)) => format!("failed again: {error}"),
                 _ => "is being tried".to_owned(),
             };
-            say!("task {} (session {}): {outcome}", task.id, task.session_id)?;
-        }
-    }
+            say!("task {} (session {}): {outcome}", task.id, task.session_id)
+        })
+    })?;
     let has_failed = tasks.iter().any(|task| task.status == TaskStatus::Failed);
     Ok(Exit::done(!has_failed))
 }
@@ -253,22 +245,18 @@ fn as_json(health: &HealthData) -> Value {
 }
 
 fn extraction(health: &HealthData) -> String {
-    let ModelAnswers {
-        facts,
-        left_out,
-        unusable,
-    } = health.model_answers;
-    health.chat_model.as_ref().map_or_else(
-        || "rules".to_owned(),
-        |model| {
-            format!(
-                "{model}: {}, {} left out, {}",
-                counted(facts, "fact", "facts"),
-                counted(left_out, "unsupported statement", "unsupported statements"),
-                counted(unusable, "unusable answer", "unusable answers")
-            )
-        },
-    )
+    let answers = &health.model_answers;
+    let facts = counted(answers.facts, "fact", "facts");
+    let left_out = counted(
+        answers.left_out,
+        "unsupported statement",
+        "unsupported statements",
+    );
+    let unusable = counted(answers.unusable, "unusable answer", "unusable answers");
+    match &health.chat_model {
+        None => "rules".to_owned(),
+        Some(model) => format!("{model}: {facts}, {left_out} left out, {unusable}"),
+    }
 }
 
 fn as_text(desk: &Desk, health: &HealthData) -> Result<(), Failure> {
@@ -277,13 +265,11 @@ fn as_text(desk: &Desk, health: &HealthData) -> Result<(), Failure> {
     row("root", desk.root.display().to_string())?;
     let files = counted(health.files, "Markdown file", "Markdown files");
     row("memory", format!("{files}, {} broken", health.broken_files.len()))?;
-    let copy = health.newest_ledger_copy.as_deref();
+    let copy = health.newest_ledger_copy.as_ref();
+    let copy = copy.map(|day| format!("of the ledger, {day}"));
     row(
         "copy",
-        copy.map_or_else(
-            || "none of the ledger yet".to_owned(),
-            |day| format!("of the ledger, {day}"),
-        ),
+        copy.unwrap_or_else(|| "none of the ledger yet".to_owned()),
     )?;
     let (word, rows) = (index_word(&index.health), counted(index.rows, "row", "rows"));
     let (megabytes, nth) = (index.bytes_on_disk as f64 / 1e6, index.generation);
@@ -304,11 +290,10 @@ fn as_text(desk: &Desk, health: &HealthData) -> Result<(), Failure> {
     row("context", near_limit(health.near_limit))?;
     row("embedding", health.embedder.clone())?;
     row("extraction", extraction(health))?;
-    let far = |far: Rebuilding| format!("{} of {}", far.done, far.total);
-    row(
-        "rebuilding",
-        health.rebuilding.map_or_else(|| "no".to_owned(), far),
-    )
+    let far = health
+        .rebuilding
+        .map(|far| format!("{} of {}", far.done, far.total));
+    row("rebuilding", far.unwrap_or_else(|| "no".to_owned()))
 }
 
 #[cfg(test)]
