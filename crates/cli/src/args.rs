@@ -1,36 +1,21 @@
 //! Command line: commands, options, and their help.
 
+mod agents;
 mod context;
-mod export;
 mod groups;
-mod hook;
-mod init;
-mod keep;
 mod knowledge;
-mod mcp;
-mod model;
 mod scope;
-mod shell;
-mod skill;
-mod token;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 
+pub(crate) use agents::{AgentArgs, InitArgs, ModelCommand, SkillArgs, SkillCommand, TokenCommand};
 pub(crate) use context::{ContextArgs, ContextCommand, LiveArgs, LiveContext, LiveOf};
-pub(crate) use export::ExportArgs;
 pub(crate) use groups::parse;
-pub(crate) use hook::HookArgs;
-pub(crate) use init::{DoorArg, InitArgs};
-pub(crate) use keep::{BackupArgs, RestoreArgs, SyncArgs};
 pub(crate) use knowledge::{KnowledgeArgs, KnowledgeCommand};
-pub(crate) use mcp::McpArgs;
-pub(crate) use model::{ModelArgs, ModelCommand};
 pub(crate) use scope::{FolderScopeArgs, ScopeArgs};
-pub(crate) use shell::{CompletionsArgs, ManArgs};
-pub(crate) use skill::{SkillArgs, SkillCommand};
-pub(crate) use token::{TokenArgs, TokenCommand};
 
 use crate::error::Exit;
 
@@ -88,17 +73,31 @@ pub(crate) enum Command {
     /// Show the memory files as they were at a time
     Show(ShowArgs),
     /// Show one change line by line
-    Diff(DiffArgs),
+    Diff {
+        /// Id of a change from `quipu log` [default: the newest one]
+        id: Option<String>,
+        #[command(flatten)]
+        tenant: TenantArgs,
+    },
     /// Undo one background run and nothing else
-    Undo(UndoArgs),
+    Undo {
+        /// Id of the run, from `quipu log` or `quipu audit`
+        run: String,
+        #[command(flatten)]
+        tenant: TenantArgs,
+    },
     /// Find duplicates, loops, secrets, and stale or unsupported memories
-    Audit(AuditArgs),
+    Audit(TenantArgs),
     /// Store documents and search them
     Knowledge(KnowledgeArgs),
     /// Rebuild the index from the Markdown files
     Rebuild,
     /// Update the index with changes of the Markdown files
-    Sync(SyncArgs),
+    Sync {
+        /// Use the memory folder that is there, or a new one: memories that it lacks count as deleted
+        #[arg(long)]
+        accept_missing: bool,
+    },
     /// Show system status
     Status(StatusArgs),
     /// List users, agents and libraries with counts and sizes
@@ -106,11 +105,20 @@ pub(crate) enum Command {
     /// Retry tasks that failed permanently
     Retry(RetryArgs),
     /// Back up the root into a folder, also while a server uses it
-    Backup(BackupArgs),
+    Backup {
+        /// Folder for the backup: a new one, or an empty one
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+    },
     /// Restore a backup into a new root and rebuild its index
-    Restore(RestoreArgs),
+    Restore {
+        /// Folder of a backup
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+    },
     /// Create, list and revoke tokens of the server
-    Token(TokenArgs),
+    #[command(subcommand)]
+    Token(TokenCommand),
     /// List background runs with reason, cost and result
     Runs(RunsArgs),
     /// Run a background strategy now
@@ -120,15 +128,20 @@ pub(crate) enum Command {
     /// Serve the HTTP API and, under /v1, a model server with memory
     Serve(ServeArgs),
     /// Serve memory to an agent that starts this program (Model Context Protocol)
-    Mcp(McpArgs),
+    Mcp(AgentArgs),
     /// Give memory to an agent and store its session: reads an event of Claude Code, Codex or Gemini CLI from standard input
-    Hook(HookArgs),
+    Hook(AgentArgs),
     /// Chat with a model through a running server, in the terminal or in a pipe
     Chat(ChatArgs),
     /// Show prompt-cache hits and misses per request, with the reason for each miss
-    Cache(CacheArgs),
+    Cache {
+        /// Show only this conversation
+        #[arg(long, value_name = "ID")]
+        conversation: Option<String>,
+    },
     /// Download and check a local model for embeddings or reranking
-    Model(ModelArgs),
+    #[command(subcommand)]
+    Model(ModelCommand),
     /// Connect the agents of this machine with Quipu: shows each change, asks, and can undo all of them
     Init(InitArgs),
     /// Check configuration, root, server, memory, model servers and connected agents, and say what to do
@@ -136,12 +149,23 @@ pub(crate) enum Command {
     /// Show the effective configuration and where each value came from
     Config,
     /// Ask a bundled conversation three questions
-    Demo(DemoArgs),
+    Demo {
+        /// Folder for the demo's memory [default: a new one among the temporary files]
+        #[arg(long, value_name = "DIR")]
+        keep: Option<PathBuf>,
+    },
     /// Print a completion script for a shell
-    Completions(CompletionsArgs),
+    Completions {
+        /// The shell that reads the script
+        #[arg(value_enum)]
+        shell: Shell,
+    },
     /// Write the manual pages
     #[command(hide = true)]
-    Man(ManArgs),
+    Man {
+        /// Folder to write them into
+        folder: PathBuf,
+    },
 }
 
 /// Owner and tenant of a memory.
@@ -393,28 +417,6 @@ pub(crate) struct ShowArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct DiffArgs {
-    /// Id of a change from `quipu log` [default: the newest one]
-    pub(crate) id: Option<String>,
-    #[command(flatten)]
-    pub(crate) tenant: TenantArgs,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct UndoArgs {
-    /// Id of the run, from `quipu log` or `quipu audit`
-    pub(crate) run: String,
-    #[command(flatten)]
-    pub(crate) tenant: TenantArgs,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct AuditArgs {
-    #[command(flatten)]
-    pub(crate) tenant: TenantArgs,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct StatusArgs {
     /// List failed tasks
     #[arg(long)]
@@ -483,15 +485,13 @@ pub(crate) struct ChatArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct CacheArgs {
-    /// Show only this conversation
-    #[arg(long, value_name = "ID")]
-    pub(crate) conversation: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct DemoArgs {
-    /// Folder for the demo's memory [default: a new one among the temporary files]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) keep: Option<PathBuf>,
+pub(crate) struct ExportArgs {
+    /// A new file (`ana.jsonl`), a new folder for Markdown, or `-` for JSON lines on standard output
+    #[arg(value_name = "FILE.jsonl|DIR|-")]
+    pub(crate) to: PathBuf,
+    /// The user whose memory it is
+    #[arg(long, value_name = "NAME")]
+    pub(crate) user: String,
+    #[command(flatten)]
+    pub(crate) scope: ScopeArgs,
 }

@@ -39,7 +39,9 @@ use tracing_subscriber::EnvFilter;
 
 use self::interrupt::{WhatStands, close, unless_interrupted};
 use crate::api::Api;
-use crate::args::{Cli, Command, ContextCommand, DEFAULT_USER, KnowledgeCommand, OwnerArgs, ScopeArgs};
+use crate::args::{
+    Cli, Command, ContextCommand, DEFAULT_USER, KnowledgeCommand, ModelCommand, OwnerArgs, ScopeArgs,
+};
 use crate::config::{LoadedConfig, load};
 use crate::environment;
 use crate::error::{Exit, Failure};
@@ -84,8 +86,8 @@ impl Desk {
 pub(crate) fn run(cli: Cli, open_index: OpenIndex) -> Result<Exit, Failure> {
     match cli.command {
         // What a shell or a packager asks needs no root and no configuration.
-        Command::Completions(args) => shell::completions(&args),
-        Command::Man(args) => shell::manual(&args),
+        Command::Completions { shell } => shell::completions(shell),
+        Command::Man { folder } => shell::manual(&folder),
         _ => configured(cli, open_index),
     }
 }
@@ -135,17 +137,23 @@ fn work(desk: Desk, command: Command) -> Result<Exit, Failure> {
         Command::Forget(args) => desk.with_api(async |api| forget::forget(&desk, api, args).await),
         Command::Log(args) => desk.with_api(async |api| history::log(&desk, api, args).await),
         Command::Show(args) => desk.with_api(async |api| history::show_then(&desk, api, args).await),
-        Command::Diff(args) => desk.with_api(async |api| history::diff(&desk, api, args).await),
-        Command::Undo(args) => desk.with_api(async |api| history::undo(&desk, api, args).await),
-        Command::Audit(args) => desk.with_api(async |api| history::audit(&desk, api, args).await),
+        Command::Diff { id, tenant } => {
+            desk.with_api(async |api| history::diff(&desk, api, id, &tenant).await)
+        }
+        Command::Undo { run, tenant } => {
+            desk.with_api(async |api| history::undo(&desk, api, run, tenant).await)
+        }
+        Command::Audit(tenant) => desk.with_api(async |api| history::audit(&desk, api, &tenant).await),
         Command::Knowledge(args) if matches!(args.command, KnowledgeCommand::Add { .. }) => {
             desk.starting(async |api| knowledge::knowledge(&desk, api, args).await)
         }
         Command::Knowledge(args) => desk.with_api(async |api| knowledge::knowledge(&desk, api, args).await),
         Command::Users => desk.with_api(async |api| users::users(&desk, api).await),
         Command::Rebuild => desk.with_api(async |api| upkeep::rebuild(&desk, api).await),
-        Command::Sync(args) => {
-            upkeep::accept(&desk, &args)?;
+        Command::Sync { accept_missing } => {
+            if accept_missing {
+                upkeep::accept(&desk)?;
+            }
             desk.with_api(async |api| upkeep::sync(&desk, api).await)
         }
         Command::Status(args) => desk.with_api(async |api| upkeep::status(&desk, api, args).await),
@@ -163,14 +171,14 @@ fn work(desk: Desk, command: Command) -> Result<Exit, Failure> {
         Command::Mcp(args) => mcp::mcp(desk, &args),
         Command::Hook(args) => hook::hook(desk, &args),
         Command::Chat(args) => chat::chat(&desk, args),
-        Command::Cache(args) => cache::cache(&desk, &args),
-        Command::Model(args) => model::model(&desk, &args),
-        Command::Demo(args) => demo::demo(&desk, &args),
-        Command::Backup(args) => backup::backup(&desk, &args),
-        Command::Restore(args) => restore::restore(&desk, &args),
-        Command::Token(args) => token::token(&desk, &args),
-        Command::Completions(args) => shell::completions(&args),
-        Command::Man(args) => shell::manual(&args),
+        Command::Cache { conversation } => cache::cache(&desk, conversation.as_deref()),
+        Command::Model(ModelCommand::Fetch { id }) => model::fetch_model(&desk, &id),
+        Command::Demo { keep } => demo::demo(&desk, keep),
+        Command::Backup { folder } => backup::backup(&desk, &folder),
+        Command::Restore { folder } => restore::restore(&desk, &folder),
+        Command::Token(command) => token::token(&desk, &command),
+        Command::Completions { shell } => shell::completions(shell),
+        Command::Man { folder } => shell::manual(&folder),
     }
 }
 

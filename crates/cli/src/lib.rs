@@ -67,7 +67,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, open_index: OpenIndex)
         }
     };
     // Manual pages are for everybody; all other files are one person's.
-    if !matches!(cli.command, args::Command::Man(_)) {
+    if !matches!(cli.command, args::Command::Man { .. }) {
         private::files();
     }
     let json = cli.json;

@@ -5,20 +5,21 @@
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
+use clap::ValueEnum;
 use serde::Deserialize;
 
 use super::edit::{ConfigEntry, FileFormat};
 use super::machine::ClientMachine;
 
 /// A way between a client and Quipu.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ClientDoor {
-    /// Tools that the model calls.
+    // Tools that the model calls.
     Mcp,
-    /// Memory without being asked.
+    // Memory without being asked.
     Hooks,
-    /// Quipu in front of the model server.
+    // Quipu in front of the model server.
     BaseUrl,
 }
 

@@ -22,7 +22,6 @@ use vault::{FileTurns, OLD_HISTORY};
 
 use super::Desk;
 use crate::archive::{Archive, ArchivedFile, absolute, check_empty, copy, files_below};
-use crate::args::BackupArgs;
 use crate::belonging;
 use crate::clock::SystemClock;
 use crate::config::portable;
@@ -39,8 +38,8 @@ const LOCKS: &str = "memory/.locks";
 const PERSONS_HISTORY: &str = "memory/.git";
 const INSTRUCTIONS: &str = "instructions";
 
-pub(super) fn backup(desk: &Desk, args: &BackupArgs) -> Result<Exit, Failure> {
-    let (root, folder) = (desk.root.as_path(), args.folder.as_path());
+pub(super) fn backup(desk: &Desk, folder: &Path) -> Result<Exit, Failure> {
+    let root = desk.root.as_path();
     if !root.join(LEDGER).exists() {
         let none = Failure::missing(format!("`{}` has no memory", root.display()));
         return Err(none.hint("name the data folder with --root DIR"));
@@ -171,24 +170,16 @@ fn told(desk: &Desk, folder: &Path, archive: &Archive) -> Result<Exit, Failure> 
             "secrets_left_out": archive.secrets_left_out,
         }),
         || {
+            let (root, to, taken) = (desk.root.display(), folder.display(), &archive.taken);
+            let (files, megabytes) = (counted(files, "file", "files"), bytes as f64 / 1e6);
+            say!("backed up {root} to {to}: {files}, {megabytes:.1} MB, verified")?;
             say!(
-                "backed up {} to {}: {}, {:.1} MB, verified",
-                desk.root.display(),
-                folder.display(),
-                counted(files, "file", "files"),
-                bytes as f64 / 1e6
+                "it has everything that was acknowledged until {taken}; `quipu restore` rebuilds the index"
             )?;
-            say!(
-                "it has everything that was acknowledged until {}; `quipu restore` rebuilds the index",
-                archive.taken
-            )?;
-            if !archive.secrets_left_out.is_empty() {
-                say!(
-                    "left out the secrets of quipu.toml: {}",
-                    archive.secrets_left_out.join(", ")
-                )?;
+            match archive.secrets_left_out.join(", ") {
+                none if none.is_empty() => Ok(()),
+                secrets => say!("left out the secrets of quipu.toml: {secrets}"),
             }
-            Ok(())
         },
     )
 }

@@ -6,16 +6,15 @@ use wire::cache::{CacheData, ConversationItem, RequestItem, UpstreamItem, reason
 
 use super::{Desk, runtime};
 use crate::api::{Api, Path};
-use crate::args::CacheArgs;
 use crate::error::{Exit, Failure};
 use crate::output::say;
 
-pub(super) fn cache(desk: &Desk, args: &CacheArgs) -> Result<Exit, Failure> {
-    runtime()?.block_on(async { report(desk, &Api::of_server(desk)?, args).await })
+pub(super) fn cache(desk: &Desk, conversation: Option<&str>) -> Result<Exit, Failure> {
+    runtime()?.block_on(async { report(desk, &Api::of_server(desk)?, conversation).await })
 }
 
-async fn report(desk: &Desk, api: &Api, args: &CacheArgs) -> Result<Exit, Failure> {
-    let path = Path::new("/cache", "").with_any("conversation", args.conversation.as_ref());
+async fn report(desk: &Desk, api: &Api, conversation: Option<&str>) -> Result<Exit, Failure> {
+    let path = Path::new("/cache", "").with_any("conversation", conversation);
     let data: CacheData = api.get(path.text()).await?;
     let shown = || shown(&data.upstreams, &data.conversations);
     desk.tell(&data, || say!("{}", shown().trim_end()))

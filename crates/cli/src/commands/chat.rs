@@ -102,13 +102,13 @@ impl Talk<'_> {
             }
         }
         let injected = received?;
-        if self.as_json {
-            let conversation = &self.args.conversation;
-            let answer =
-                json!({"text": text, "usage": usage, "conversation": conversation, "injected": injected});
-            self.write(&format!("{answer}\n"))?;
+        if !self.as_json {
+            return Ok(());
         }
-        Ok(())
+        let conversation = &self.args.conversation;
+        let answer =
+            json!({"text": text, "usage": usage, "conversation": conversation, "injected": injected});
+        self.write(&format!("{answer}\n"))
     }
 
     /// Sends the history and shows the text while it arrives; after an error, `text` is the received part. Returns the

@@ -52,9 +52,9 @@ pub(super) fn instructions(desk: &Desk) -> Result<Exit, Failure> {
     }
     for section in &loaded.sections {
         let cut = if section.truncated { ", cut" } else { "" };
-        let dangers = match section.dangers.as_slice() {
-            [] => String::new(),
-            dangers => format!(", dangerous patterns: {}", dangers.join(", ")),
+        let dangers = match section.dangers.join(", ") {
+            none if none.is_empty() => none,
+            dangers => format!(", dangerous patterns: {dangers}"),
         };
         let (chars, path) = (section.chars, section.path.display());
         say!("{chars:>6} characters  {path}{cut}{dangers}")?;

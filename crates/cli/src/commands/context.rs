@@ -48,20 +48,15 @@ struct Trial {
 
 /// Runs the command.
 pub(crate) fn context(args: &ContextArgs, as_json: bool) -> Result<Exit, Failure> {
-    let file = args
-        .file
-        .as_deref()
-        .ok_or_else(|| Failure::usage("no transcript given: use `quipu context FILE`"))?;
-    let bytes = std::fs::read(file).with_context(|| format!("cannot read `{}`", file.display()))?;
+    let none = || Failure::usage("no transcript given: use `quipu context FILE`");
+    let file = args.file.as_deref().ok_or_else(none)?;
+    let shown = file.display();
+    let bytes = std::fs::read(file).with_context(|| format!("cannot read `{shown}`"))?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        Failure::usage(format!(
-            "`{}` is not UTF-8 text: byte {at} is not",
-            file.display()
-        ))
+        Failure::usage(format!("`{shown}` is not UTF-8 text: byte {at} is not"))
     })?;
-    let transcript =
-        dialect::read(&text).map_err(|error| Failure::usage(format!("`{}`: {error}", file.display())))?;
+    let transcript = dialect::read(&text).map_err(|error| Failure::usage(format!("`{shown}`: {error}")))?;
     let trial = Trial::of(transcript, args)?;
     match &args.recover {
         Some(id) => trial.recover(id, as_json),
@@ -98,10 +93,8 @@ fn raw(texts: impl IntoIterator<Item = String>) -> Result<Vec<Box<RawValue>>, Fa
 }
 
 fn by_name(parts: &[(FixedPart, usize)]) -> BTreeMap<&'static str, usize> {
-    parts
-        .iter()
-        .map(|(part, tokens)| (part.as_str(), *tokens))
-        .collect()
+    let parts = parts.iter();
+    parts.map(|(part, tokens)| (part.as_str(), *tokens)).collect()
 }
 
 impl Trial {
@@ -152,30 +145,17 @@ impl Trial {
         let inputs = self.session.inputs(&self.budget);
         let parts = by_name(&self.session.parts(&self.budget));
         let attempts: Vec<Value> = self.attempts.iter().map(attempt).collect();
-        let weights: Vec<usize> = self
-            .transcript
-            .items
-            .iter()
-            .map(|item| self.session.meter().item(item))
-            .collect();
+        let items = &self.transcript.items;
+        let weights: Vec<usize> = items.iter().map(|item| self.session.meter().item(item)).collect();
         let of = Statistics::of(&weights);
+        let messages = json!({
+            "count": of.messages, "tokens": of.tokens, "tokens_avg": of.tokens_avg, "tokens_max": of.tokens_max,
+            "tokens_min": of.tokens_min,
+        });
         json!({
-            "dialect": self.transcript.dialect.as_str(),
-            "policy": self.session.policy().name,
-            "items": self.transcript.items.len(),
-            "skipped": self.transcript.skipped,
-            "limit": inputs.limit,
-            "threshold": inputs.threshold,
-            "target": inputs.target,
-            "parts": parts,
-            "messages": {
-                "count": of.messages,
-                "tokens": of.tokens,
-                "tokens_avg": of.tokens_avg,
-                "tokens_max": of.tokens_max,
-                "tokens_min": of.tokens_min,
-            },
-            "attempts": attempts,
+            "dialect": self.transcript.dialect.as_str(), "policy": self.session.policy().name, "items": items.len(),
+            "skipped": self.transcript.skipped, "limit": inputs.limit, "threshold": inputs.threshold,
+            "target": inputs.target, "parts": parts, "messages": messages, "attempts": attempts,
         })
     }
 
@@ -189,11 +169,8 @@ impl Trial {
         }
         say!("{:<16} {:>9} tokens\n", "budget", self.budget.window)?;
         if self.attempts.is_empty() {
-            say!(
-                "nothing to compact: the limit is {}, a compaction is due at {}\n",
-                inputs.limit,
-                inputs.threshold
-            )?;
+            let (limit, due) = (inputs.limit, inputs.threshold);
+            say!("nothing to compact: the limit is {limit}, a compaction is due at {due}\n")?;
         }
         for attempt in &self.attempts {
             say!("{}", sentence(attempt))?;
@@ -202,22 +179,15 @@ impl Trial {
             Ok(view) => view,
             Err(error) => return Self::impossible(error, false),
         };
-        say!(
-            "\nthe view: {}, {}",
-            counted(view.items.len(), "item", "items"),
-            counted(view.tokens, "token", "tokens")
-        )?;
+        let items = counted(view.items.len(), "item", "items");
+        say!("\nthe view: {items}, {}", counted(view.tokens, "token", "tokens"))?;
         for piece in self.session.frontier() {
             let name = match &piece.what {
                 PieceContent::Item { id, .. } => id.to_string(),
                 PieceContent::Node(node) => node.id.to_string(),
             };
-            let role = piece.item.role.as_str();
-            say!(
-                "{name:>7} {role:<9} {:>7}  {}",
-                piece.tokens,
-                excerpt(&piece.item)
-            )?;
+            let (role, tokens) = (piece.item.role.as_str(), piece.tokens);
+            say!("{name:>7} {role:<9} {tokens:>7}  {}", excerpt(&piece.item))?;
         }
         Ok(Exit::Ok)
     }
@@ -226,11 +196,8 @@ impl Trial {
     fn impossible(error: &OverBudget, as_json: bool) -> Result<Exit, Failure> {
         if as_json {
             output::json(&json!({"error": {
-                "code": error.code.as_str(),
-                "message": error.to_string(),
-                "limit": error.limit,
-                "tokens": error.tokens,
-                "parts": by_name(&error.parts),
+                "code": error.code.as_str(), "message": error.to_string(), "limit": error.limit,
+                "tokens": error.tokens, "parts": by_name(&error.parts),
             }}))?;
         }
         Err(Failure::usage(error))
@@ -246,18 +213,16 @@ impl Trial {
             });
             if set != Some(true) {
                 let wrong = Failure::usage(format!("`{weight}` is no weight of a score"));
-                return Err(
-                    wrong.hint("give a name and a number of 0 or more, as in `--weight decision=0.5`")
-                );
+                let hint = "give a name and a number of 0 or more, as in `--weight decision=0.5`";
+                return Err(wrong.hint(hint));
             }
         }
         let mut scores = score::score(&self.transcript.items, &rules);
         scores.sort_by(|a, b| a.value.total_cmp(&b.value).then(a.index.cmp(&b.index)));
+        let is_item = |what: &PieceContent, index: usize| matches!(what, PieceContent::Item { id, .. } if id.0 == index as u64);
         let in_view = |index: usize| {
-            let frontier = self.session.frontier().iter();
-            frontier
-                .map(|piece| &piece.what)
-                .any(|what| matches!(what, PieceContent::Item { id, .. } if id.0 == index as u64))
+            let mut frontier = self.session.frontier().iter();
+            frontier.any(|piece| is_item(&piece.what, index))
         };
         let rows = scores.iter().map(|score| ScoreOutput {
             id: ItemId(score.index as u64).to_string(),
@@ -271,14 +236,9 @@ impl Trial {
             return Ok(Exit::Ok);
         }
         for row in rows {
-            say!(
-                "{:>7} {:<12} {:.3} {:<7}  {}",
-                row.id,
-                row.kind,
-                row.value,
-                if row.in_view { "in view" } else { "left" },
-                row.factors.join(", ")
-            )?;
+            let (id, kind, value, factors) = (row.id, row.kind, row.value, row.factors.join(", "));
+            let place = if row.in_view { "in view" } else { "left" };
+            say!("{id:>7} {kind:<12} {value:.3} {place:<7}  {factors}")?;
         }
         Ok(Exit::Ok)
     }
@@ -292,12 +252,11 @@ impl Trial {
                     .hint("ids look like m17 (a message) or n3 (a summary)"));
             }
         };
-        let originals = ids
-            .into_iter()
-            .filter_map(|at| self.transcript.items.get(usize::try_from(at).ok()?));
-        let originals: Vec<String> = originals
-            .filter_map(|item| Some(item.raw.as_deref()?.to_owned()))
-            .collect();
+        let original = |at: u64| {
+            let item = self.transcript.items.get(usize::try_from(at).ok()?)?;
+            Some(item.raw.as_deref()?.to_owned())
+        };
+        let originals: Vec<String> = ids.into_iter().filter_map(original).collect();
         if originals.is_empty() {
             let what = format!("this transcript has no `{id}` within this budget");
             return Err(Failure::missing(what));
@@ -331,12 +290,11 @@ fn budget(args: &ContextArgs, model: Option<&str>, transcript: &Transcript, mete
             ..Budget::view(tokens)
         };
     }
-    let model = model.map(str::to_owned);
-    let window = ModelWindow::resolve(&Claims {
-        model,
+    let claims = Claims {
+        model: model.map(str::to_owned),
         ..Claims::default()
-    })
-    .tokens;
+    };
+    let window = ModelWindow::resolve(&claims).tokens;
     let reserve = window / RESERVE_PART;
     let safety = Policy::preset(&args.policy).map_or(0, |policy| policy.safety(window - reserve));
     Budget {
@@ -350,18 +308,12 @@ fn budget(args: &ContextArgs, model: Option<&str>, transcript: &Transcript, mete
 
 fn attempt(attempt: &Attempt) -> Value {
     let plan = &attempt.plan;
+    let inputs = &plan.inputs;
     json!({
-        "effort": plan.effort.as_str(),
-        "reason": plan.reason.as_str(),
-        "used": plan.inputs.used,
-        "limit": plan.inputs.limit,
-        "threshold": plan.inputs.threshold,
-        "target": plan.inputs.target,
-        "items_leaving": plan.leaves.len(),
-        "results_masked": plan.masks.len(),
-        "gain_expected": plan.gain_expected,
-        "gain_required": plan.gain_required,
-        "gain": attempt.gain,
+        "effort": plan.effort.as_str(), "reason": plan.reason.as_str(), "used": inputs.used, "limit": inputs.limit,
+        "threshold": inputs.threshold, "target": inputs.target, "items_leaving": plan.leaves.len(),
+        "results_masked": plan.masks.len(), "gain_expected": plan.gain_expected,
+        "gain_required": plan.gain_required, "gain": attempt.gain,
     })
 }
 
@@ -371,28 +323,23 @@ fn sentence(attempt: &Attempt) -> String {
         Some(gain) => format!("saved {gain} tokens"),
         None => format!("skipped: it would save less than {}", plan.gain_required),
     };
+    let (effort, reason, expected) = (plan.effort.as_str(), plan.reason.as_str(), plan.gain_expected);
+    let (used, limit, due) = (plan.inputs.used, plan.inputs.limit, plan.inputs.threshold);
+    let leave = counted(plan.leaves.len(), "item leaves", "items leave");
+    let masked = counted(plan.masks.len(), "result", "results");
     format!(
-        "{} ({}): view of {} tokens, limit {}, due at {}; {} the view, {} masked, {} tokens expected; {outcome}",
-        plan.effort.as_str(),
-        plan.reason.as_str(),
-        plan.inputs.used,
-        plan.inputs.limit,
-        plan.inputs.threshold,
-        counted(plan.leaves.len(), "item leaves", "items leave"),
-        counted(plan.masks.len(), "result", "results"),
-        plan.gain_expected,
+        "{effort} ({reason}): view of {used} tokens, limit {limit}, due at {due}; {leave} the view, {masked} masked, {expected} \
+         tokens expected; {outcome}"
     )
 }
 
 fn excerpt(item: &Item) -> String {
-    let calls = item
-        .calls()
-        .map(|call| format!("→ {} {}", call.name, call.arguments));
-    let outcomes = item.outcomes().map(|outcome| format!("← {}", outcome.text));
-    let said: Vec<String> = std::iter::once(item.prose())
-        .chain(calls)
-        .chain(outcomes)
-        .collect();
+    let mut said = vec![item.prose()];
+    said.extend(
+        item.calls()
+            .map(|call| format!("→ {} {}", call.name, call.arguments)),
+    );
+    said.extend(item.outcomes().map(|outcome| format!("← {}", outcome.text)));
     model::excerpt(&said.join(" "), EXCERPT_CHARS_MAX)
 }
 

@@ -1,6 +1,6 @@
 //! `quipu demo`: three questions to a bundled conversation, with no key and no network; what it stored stays to be looked at.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use model::{Name, Scope};
 use ports::Ids;
@@ -12,7 +12,6 @@ use super::import::{Imported, on, settle, stream};
 use super::interrupt::unless_interrupted;
 use super::{Desk, runtime};
 use crate::api::Api;
-use crate::args::DemoArgs;
 use crate::clock::RandomIds;
 use crate::environment;
 use crate::error::{Exit, Failure};
@@ -33,14 +32,12 @@ const QUESTIONS: [(&str, Option<&str>); 3] = [
     ("Where is Maya's home?", Some("2025-06-01")),
 ];
 
-pub(super) fn demo(desk: &Desk, args: &DemoArgs) -> Result<Exit, Failure> {
+pub(super) fn demo(desk: &Desk, keep: Option<PathBuf>) -> Result<Exit, Failure> {
     if desk.json {
         return Err(Failure::usage("the demo does not support --json").hint("leave out --json"));
     }
-    let root = args
-        .keep
-        .clone()
-        .unwrap_or_else(|| std::env::temp_dir().join(format!("quipu-demo-{:016x}", RandomIds.next())));
+    let new = || std::env::temp_dir().join(format!("quipu-demo-{:016x}", RandomIds.next()));
+    let root = keep.unwrap_or_else(new);
     desk.standing
         .now(format!("what is stored is in {}", root.display()));
     runtime()?.block_on(unless_interrupted(desk, play(desk, &root)))
@@ -50,11 +47,11 @@ async fn play(desk: &Desk, root: &Path) -> Result<Exit, Failure> {
     let api = Api::here(World::open(root, &desk.loaded.config, desk.open_index, false).await?);
     let imported = remember(desk, root, &api).await?;
     let (messages, talks) = (imported.messages, imported.conversations);
-    say!(
-        "Quipu stored {} of {} between {WHO} and her assistant.",
+    let (messages, talks) = (
         counted(messages, "message", "messages"),
-        counted(talks, "conversation", "conversations")
-    )?;
+        counted(talks, "conversation", "conversations"),
+    );
+    say!("Quipu stored {messages} of {talks} between {WHO} and her assistant.")?;
     for (question, as_of) in QUESTIONS {
         let then = as_of.map_or_else(String::new, |day| format!(" As of {day}:"));
         say!("\n?{then} {question}")?;

@@ -111,11 +111,14 @@ pub(super) fn doctor(desk: &Desk) -> Result<Exit, Failure> {
 pub(super) async fn report(desk: &Desk, place: &InitPlace) -> CheckReport {
     let mut report = CheckReport::default();
     let LoadedConfig { config, file, .. } = &desk.loaded;
-    let given = match file.exists() {
-        true => "is used",
-        false => "is not there: all settings have their defaults",
-    };
-    report.well("configuration", format!("{} {given}", file.display()));
+    let mut given = format!("{} is used", file.display());
+    if !file.exists() {
+        given = format!(
+            "{} is not there: all settings have their defaults",
+            file.display()
+        );
+    }
+    report.well("configuration", given);
     root(&mut report, &desk.root);
     server(&mut report, desk).await;
     if desk.root.join(serving::LEDGER).exists() {
@@ -346,7 +349,10 @@ fn described(kind: Kind, window: Option<usize>, probed: &Probed) -> String {
     let cache = match kind.profile().cache {
         _ if !kind.is_known() => "prompt cache unknown".to_owned(),
         CacheModel::Rewindable => "caches every common beginning".to_owned(),
-        CacheModel::Blocks { tokens, tokens_min } if tokens == 1 => {
+        CacheModel::Blocks {
+            tokens: 1,
+            tokens_min,
+        } => {
             format!("caches common beginnings of at least {tokens_min} tokens")
         }
         CacheModel::Blocks { tokens, .. } => format!("caches blocks of {tokens} tokens"),
@@ -361,9 +367,9 @@ fn connected(report: &mut CheckReport, place: &InitPlace) {
     if wired.is_empty() {
         report.well("clients", "none is connected; `quipu init` connects them");
     }
-    wired
-        .iter()
-        .for_each(|wired| report.add("clients", client(wired, place)));
+    for file in &wired {
+        report.add("clients", client(file, place));
+    }
 }
 
 /// Whether a client's file starts this program, and once.

@@ -279,10 +279,10 @@ pub(super) fn confirmed(yes: bool, what: &str) -> Result<(), Failure> {
         let would = Failure::usage(format!("this would delete {what}"));
         return Err(would.hint("give --yes to delete without confirmation"));
     }
-    match output::agreed(&format!("Delete {what}? This cannot be undone."))? {
-        true => Ok(()),
-        false => Err(Failure::usage("nothing was deleted")),
-    }
+    let agreed = output::agreed(&format!("Delete {what}? This cannot be undone."))?;
+    agreed
+        .then_some(())
+        .ok_or_else(|| Failure::usage("nothing was deleted"))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use wire::history::{
 
 use super::{Desk, name};
 use crate::api::{Api, Path};
-use crate::args::{AuditArgs, DiffArgs, LogArgs, ShowArgs, TenantArgs, UndoArgs};
+use crate::args::{LogArgs, ShowArgs, TenantArgs};
 use crate::error::{Exit, Failure};
 use crate::output::say;
 
@@ -70,28 +70,32 @@ pub(super) async fn show_then(desk: &Desk, api: &Api, args: ShowArgs) -> Result<
     })
 }
 
-pub(super) async fn diff(desk: &Desk, api: &Api, args: DiffArgs) -> Result<Exit, Failure> {
-    let id = if let Some(id) = args.id {
+pub(super) async fn diff(
+    desk: &Desk,
+    api: &Api,
+    id: Option<String>,
+    of: &TenantArgs,
+) -> Result<Exit, Failure> {
+    let id = if id.is_some() {
         id
     } else {
-        let newest = tenant(Path::new("/history", ""), &args.tenant)?.with("limit", 1);
+        let newest = tenant(Path::new("/history", ""), of)?.with("limit", 1);
         let log: HistoryData = api.get(newest.text()).await?;
-        let Some(newest) = log.changes.into_iter().next() else {
-            say!("no changes recorded yet")?;
-            return Ok(Exit::Ok);
-        };
-        newest.id
+        log.changes.into_iter().next().map(|change| change.id)
     };
-    let path = tenant(Path::new("/history/", &id), &args.tenant)?;
+    let Some(id) = id else {
+        return say!("no changes recorded yet").map(|()| Exit::Ok);
+    };
+    let path = tenant(Path::new("/history/", &id), of)?;
     let data: DiffData = api.get(path.text()).await?;
     desk.tell(&data, || say!("{}", data.diff.trim_end()))
 }
 
-pub(super) async fn undo(desk: &Desk, api: &Api, args: UndoArgs) -> Result<Exit, Failure> {
+pub(super) async fn undo(desk: &Desk, api: &Api, run_id: String, of: TenantArgs) -> Result<Exit, Failure> {
     let request = UndoRequest {
-        run_id: args.run,
-        app_id: args.tenant.app,
-        project_id: args.tenant.project,
+        run_id,
+        app_id: of.app,
+        project_id: of.project,
     };
     let data: UndoData = api.post("/history/undo", &request).await?;
     desk.tell(&data, || match &data.change {
@@ -100,8 +104,8 @@ pub(super) async fn undo(desk: &Desk, api: &Api, args: UndoArgs) -> Result<Exit,
     })
 }
 
-pub(super) async fn audit(desk: &Desk, api: &Api, args: AuditArgs) -> Result<Exit, Failure> {
-    let path = tenant(Path::new("/audit", ""), &args.tenant)?;
+pub(super) async fn audit(desk: &Desk, api: &Api, of: &TenantArgs) -> Result<Exit, Failure> {
+    let path = tenant(Path::new("/audit", ""), of)?;
     let data: AuditData = api.get(path.text()).await?;
     desk.tell(&data, || {
         for FindingItem {

@@ -21,7 +21,7 @@ use self::given::Given;
 use super::memory::{flush, ids};
 use super::{Desk, owner, scope};
 use crate::api::Api;
-use crate::args::{HookArgs, OwnerArgs};
+use crate::args::{AgentArgs, OwnerArgs};
 use crate::clock::SystemClock;
 use crate::environment;
 use crate::error::{Exit, Failure};
@@ -83,7 +83,7 @@ impl Event {
     }
 
     /// The user whose memory it concerns, in the project of the folder that the agent works in.
-    pub(super) fn whose(&self, args: &HookArgs) -> OwnerArgs {
+    pub(super) fn whose(&self, args: &AgentArgs) -> OwnerArgs {
         OwnerArgs {
             user: Some(args.user.clone()),
             agent: None,
@@ -112,7 +112,7 @@ impl Event {
 }
 
 /// Reads an event from standard input and does what it asks for.
-pub(super) fn hook(desk: Desk, args: &HookArgs) -> Result<Exit, Failure> {
+pub(super) fn hook(desk: Desk, args: &AgentArgs) -> Result<Exit, Failure> {
     let mut text = String::new();
     std::io::stdin()
         .lock()

@@ -2,7 +2,7 @@
 
 mod upload;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -36,7 +36,7 @@ const NAMED_MAX: usize = 10;
 /// Result of an import.
 #[derive(Debug, Default)]
 pub(super) struct Imported {
-    sessions: Vec<SessionKey>,
+    sessions: BTreeSet<SessionKey>,
     pub(super) conversations: usize,
     pub(super) messages: usize,
     pub(super) new: usize,
@@ -100,10 +100,24 @@ impl Imported {
     /// What an interrupt leaves.
     fn standing(&self) -> String {
         format!(
-            "{} of {} stored; run the same command again for the rest",
-            counted(self.messages, "message", "messages"),
-            counted(self.conversations, "conversation", "conversations")
+            "{} stored; run the same command again for the rest",
+            self.counts()
         )
+    }
+
+    fn counts(&self) -> String {
+        let messages = counted(self.messages, "message", "messages");
+        let talks = counted(self.conversations, "conversation", "conversations");
+        format!("{messages} of {talks}")
+    }
+
+    /// Waits until everything that can be written is, a session after another.
+    async fn write(&self, api: &Api, mut written: impl FnMut()) -> Result<(), Failure> {
+        for session in &self.sessions {
+            flush(api, &session.scope, session.session.as_str(), true).await?;
+            written();
+        }
+        Ok(())
     }
 }
 
@@ -121,11 +135,8 @@ pub(super) async fn import(desk: &Desk, api: &Api, args: ImportArgs) -> Result<E
         ..Defaults::new(api, scope(&args.scope)?, name("--user", user)?)
     };
     let sources = sources(&args.paths)?;
-    let bar = progress::bytes(
-        desk.watched,
-        "reading",
-        sources.iter().map(|source| source.bytes).sum(),
-    );
+    let bytes = sources.iter().map(|source| source.bytes).sum();
+    let bar = progress::bytes(desk.watched, "reading", bytes);
     let mut imported = Imported {
         user: defaults.user.to_string(),
         accept_forgotten: args.forgotten,
@@ -207,22 +218,17 @@ pub(super) async fn stream(
     });
     let mut remembered = Ok(());
     while let Some(found) = receiver.recv().await {
-        remembered = match found {
-            ImportItem::Conversation(conversation) => remember(api, conversation, imported).await,
-            ImportItem::Skipped(skipped) => {
-                imported.skipped.push(skipped);
-                Ok(())
+        match found {
+            ImportItem::Conversation(conversation) => {
+                remembered = remember(api, conversation, imported).await;
             }
+            ImportItem::Skipped(skipped) => imported.skipped.push(skipped),
             ImportItem::LeftOut(file, why) => {
                 imported.left_out.push(file);
                 imported.unread = imported.unread.take().or(why);
-                Ok(())
             }
-            ImportItem::Noted(what, count) => {
-                *imported.notes.entry(what).or_default() += count;
-                Ok(())
-            }
-        };
+            ImportItem::Noted(what, count) => *imported.notes.entry(what).or_default() += count,
+        }
         if remembered.is_err() {
             break;
         }
@@ -297,7 +303,7 @@ async fn add(api: &Api, conversation: ImportedConversation, imported: &mut Impor
     }
     imported.conversations += 1;
     flush(api, &session.scope, session.session.as_str(), false).await?;
-    imported.sessions.push(session);
+    imported.sessions.insert(session);
     Ok(())
 }
 
@@ -312,13 +318,8 @@ fn bytes_of(message: &MessageItem) -> usize {
 
 /// Waits until everything of the import that can be written is, with a bar.
 pub(super) async fn settle(desk: &Desk, api: &Api, imported: &mut Imported) -> Result<(), Failure> {
-    imported.sessions.sort();
-    imported.sessions.dedup();
     let bar = progress::bar(desk.watched, "writing", imported.sessions.len() as u64);
-    for session in &imported.sessions {
-        flush(api, &session.scope, session.session.as_str(), true).await?;
-        bar.inc(1);
-    }
+    imported.write(api, || bar.inc(1)).await?;
     bar.finish_and_clear();
     let tasks = api.health().await?.tasks;
     imported.failed_tasks = tasks.failed + tasks.stuck;
@@ -326,64 +327,46 @@ pub(super) async fn settle(desk: &Desk, api: &Api, imported: &mut Imported) -> R
 }
 
 fn report(desk: &Desk, args: &ImportArgs, imported: &Imported) -> Result<(), Failure> {
-    let Imported {
-        conversations,
-        messages,
-        new,
-        known,
-        forgotten,
-        restored,
-        empty,
-        skipped,
-        notes,
-        left_out,
-        redacted,
-        failed_tasks,
-        ..
-    } = imported;
+    let all = imported;
     if desk.json {
+        let skipped = all.skipped.iter();
         let skipped: Vec<_> = skipped
-            .iter()
             .map(|Skipped { what, why }| json!({"what": what, "why": why}))
             .collect();
         return output::json(&json!({
-            "paths": args.paths, "conversations": conversations, "messages": messages, "new_messages": new, "known_messages": known,
-            "forgotten_messages": forgotten, "restored_messages": restored, "empty_conversations": empty, "skipped": skipped, "notes": notes, "left_out_files": left_out, "redacted": redacted, "failed_tasks": failed_tasks,
+            "paths": args.paths, "conversations": all.conversations, "messages": all.messages, "new_messages": all.new,
+            "known_messages": all.known, "forgotten_messages": all.forgotten, "restored_messages": all.restored,
+            "empty_conversations": all.empty, "skipped": skipped, "notes": all.notes, "left_out_files": all.left_out,
+            "redacted": all.redacted, "failed_tasks": all.failed_tasks,
         }));
     }
-    say!(
-        "{} of {} read, {new} of them new; stored in {}",
-        counted(*messages, "message", "messages"),
-        counted(*conversations, "conversation", "conversations"),
-        desk.root.display()
-    )?;
+    let (new, root) = (all.new, desk.root.display());
+    say!("{} read, {new} of them new; stored in {root}", all.counts())?;
     let message = ["message", "messages"];
     let left_out = "forgotten before, left out; `--forgotten` stores them again";
     let blocked = "blocked: see `quipu status --tasks`";
+    let (talks, secrets) = (
+        ["conversation has", "conversations have"],
+        ["secret was", "secrets were"],
+    );
+    let failed = ["task failed or is", "tasks failed or are"];
     for (count, [one, many], what) in [
-        (*known, message, "stored before"),
-        (*restored, message, "forgotten before, stored again"),
-        (*forgotten, message, left_out),
-        (*empty, ["conversation has", "conversations have"], "no messages"),
-        (*redacted, ["secret was", "secrets were"], "removed first"),
-        (
-            *failed_tasks,
-            ["task failed or is", "tasks failed or are"],
-            blocked,
-        ),
+        (all.known, message, "stored before"),
+        (all.restored, message, "forgotten before, stored again"),
+        (all.forgotten, message, left_out),
+        (all.empty, talks, "no messages"),
+        (all.redacted, secrets, "removed first"),
+        (all.failed_tasks, failed, blocked),
     ] {
         if count > 0 {
             say!("{} {what}", counted(count, one, many))?;
         }
     }
     name_the_rest(imported)?;
-    if new + restored > 0 {
-        let somebody = imported
-            .people
-            .keys()
-            .next()
-            .filter(|_| !imported.people.contains_key(&imported.user));
-        let whose = options(args, somebody.unwrap_or(&imported.user));
+    if new + all.restored > 0 {
+        let is_named = all.people.contains_key(&all.user);
+        let somebody = all.people.keys().next().filter(|_| !is_named);
+        let whose = options(args, somebody.unwrap_or(&all.user));
         let memory = desk.root.join("memory");
         say!(
             "next: `quipu search{whose} \"…\"`, `quipu review{whose}` to say what of it is true, or read the files in {}",

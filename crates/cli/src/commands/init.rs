@@ -7,11 +7,11 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use serde_json::json;
+use serde_json::{Value, json};
 use text::counted;
 
 use super::Desk;
-use crate::args::{DEFAULT_USER, DoorArg, InitArgs};
+use crate::args::{DEFAULT_USER, InitArgs};
 use crate::clients::{
     self, AgentClient, CLIENTS, ChangeStore, ClientDoor, ClientMachine, ClientPlan, ConfigChange,
     RestoredFile, StoreError, Wiring, unified,
@@ -70,27 +70,23 @@ pub(super) fn init_on(
     if args.undo {
         return undo(desk, args, &mut store, ask);
     }
-    let doors: Vec<ClientDoor> = args.with.iter().map(|&door| door.into()).collect();
+    let doors = &args.with;
     if doors.contains(&ClientDoor::Hooks) && doors.contains(&ClientDoor::BaseUrl) {
-        return Err(Failure::usage(
-            "--with: hooks and base-url would both add memory to each turn and store it twice",
-        )
-        .hint("choose `--with mcp,hooks` or `--with mcp,base-url`"));
+        let twice = "--with: hooks and base-url would both add memory to each turn and store it twice";
+        return Err(Failure::usage(twice).hint("choose `--with mcp,hooks` or `--with mcp,base-url`"));
     }
     let wiring = wiring(desk, args, place)?;
     let chosen = chosen(args, &place.machine)?;
     let plans = chosen
         .into_iter()
-        .map(|client| clients::plan(client, &place.machine, &wiring, &doors));
+        .map(|client| clients::plan(client, &place.machine, &wiring, doors));
     connect(desk, args, &mut store, &plans.collect::<Vec<_>>(), ask)
 }
 
 fn chosen(args: &InitArgs, machine: &ClientMachine) -> Result<Vec<&'static AgentClient>, Failure> {
     if args.clients.is_empty() {
-        return Ok(CLIENTS
-            .iter()
-            .filter(|client| client.is_installed(machine))
-            .collect());
+        let installed = CLIENTS.iter().filter(|client| client.is_installed(machine));
+        return Ok(installed.collect());
     }
     let named = args.clients.iter().map(|name| {
         AgentClient::named(name).ok_or_else(|| {
@@ -108,11 +104,9 @@ fn wiring(desk: &Desk, args: &InitArgs, place: &InitPlace) -> Result<Wiring, Fai
         _ => a == b,
     };
     let on_path = place.machine.program("quipu");
-    let is_on_path = on_path.is_some_and(|found| same(&found, &place.program));
-    let program = if is_on_path {
-        Path::new("quipu")
-    } else {
-        &place.program
+    let program = match on_path {
+        Some(found) if same(&found, &place.program) => Path::new("quipu"),
+        _ => &place.program,
     };
     let mut options = Vec::new();
     if !same(&desk.root, &place.default_root) {
@@ -130,13 +124,9 @@ fn wiring(desk: &Desk, args: &InitArgs, place: &InitPlace) -> Result<Wiring, Fai
 }
 
 fn text(path: &Path) -> Result<String, Failure> {
+    let other = || format!("`{}` is not UTF-8, which clients' files are", path.display());
     let text = path.to_str().map(str::to_owned);
-    text.ok_or_else(|| {
-        Failure::usage(format!(
-            "`{}` is not UTF-8, which clients' files are",
-            path.display()
-        ))
-    })
+    text.ok_or_else(|| Failure::usage(other()))
 }
 
 /// The server as a program on this machine reaches it.
@@ -162,45 +152,43 @@ fn connect(
         if !desk.json {
             show(plan)?;
         }
-        let is_agreed = !plan.changes.is_empty() && (args.yes || (!desk.json && ask(&question(plan))?));
+        let files = counted(plan.changes.len(), "file", "files");
+        let question = format!("Write {files} for {}?", plan.client.title);
+        let is_agreed = !plan.changes.is_empty() && agreed(desk, args, ask, &question)?;
         for change in &plan.changes {
-            let outcome = if is_agreed {
-                write(desk, store, change).map(|()| true)
-            } else {
-                Ok(false)
-            };
-            match &outcome {
-                Ok(is_written) => written += usize::from(*is_written),
-                Err(failure) => {
-                    exit = failure.exit;
-                    output::failure(failure, desk.json);
-                }
+            let outcome = is_agreed.then(|| write(desk, store, change));
+            if let Some(Err(failure)) = &outcome {
+                exit = failure.exit;
+                output::failure(failure, desk.json);
             }
+            let is_written = matches!(outcome, Some(Ok(())));
+            written += usize::from(is_written);
             told.push(json!({
-                "client": plan.client.name, "file": change.file, "diff": difference(change), "written": outcome.is_ok_and(|it| it),
+                "client": plan.client.name, "file": change.file, "diff": difference(change), "written": is_written,
             }));
         }
     }
-    if desk.json {
-        let notes = plans.iter().flat_map(|plan| {
-            let notes = plan.notes.iter();
-            notes.map(|note| json!({"client": plan.client.name, "note": note}))
-        });
-        let clients: Vec<&str> = plans.iter().map(|plan| plan.client.name.as_str()).collect();
-        output::json(&json!({"clients": clients, "files": told, "notes": notes.collect::<Vec<_>>()}))?;
-    } else if plans.is_empty() {
-        say!("no client was found: name one with --client, as in `--client cursor`")?;
-    } else if changes == 0 {
-        say!("nothing to change")?;
-    } else if written == 0 {
-        say!("nothing was written; `quipu init --yes` writes the changes above")?;
-    } else {
-        say!(
-            "{} written; `quipu init --undo` takes that back",
-            counted(written, "file", "files")
-        )?;
-    }
+    let notes = plans.iter().flat_map(|plan| {
+        let notes = plan.notes.iter();
+        notes.map(|note| json!({"client": plan.client.name, "note": note}))
+    });
+    let notes: Vec<Value> = notes.collect();
+    let clients: Vec<&str> = plans.iter().map(|plan| plan.client.name.as_str()).collect();
+    desk.tell(
+        &json!({"clients": clients, "files": told, "notes": notes}),
+        || match (plans.len(), changes, counted(written, "file", "files")) {
+            (0, ..) => say!("no client was found: name one with --client, as in `--client cursor`"),
+            (_, 0, _) => say!("nothing to change"),
+            _ if written == 0 => say!("nothing was written; `quipu init --yes` writes the changes above"),
+            (.., files) => say!("{files} written; `quipu init --undo` takes that back"),
+        },
+    )?;
     Ok(exit)
+}
+
+/// Whether a person agrees, beforehand or when asked; a program is asked nothing.
+fn agreed(desk: &Desk, args: &InitArgs, ask: Confirm<'_>, question: &str) -> Result<bool, Failure> {
+    Ok(args.yes || (!desk.json && ask(question)?))
 }
 
 fn show(plan: &ClientPlan) -> Result<(), Failure> {
@@ -217,14 +205,6 @@ fn show(plan: &ClientPlan) -> Result<(), Failure> {
         say!("  {}", note.trim_end().replace('\n', "\n    "))?;
     }
     say!("")
-}
-
-fn question(plan: &ClientPlan) -> String {
-    format!(
-        "Write {} for {}?",
-        counted(plan.changes.len(), "file", "files"),
-        plan.client.title
-    )
 }
 
 fn difference(change: &ConfigChange) -> String {
@@ -246,17 +226,14 @@ fn undo(desk: &Desk, args: &InitArgs, store: &mut ChangeStore, ask: Confirm<'_>)
             show_undo(file)?;
         }
     }
-    let is_agreed = !files.is_empty()
-        && (args.yes || (!desk.json && ask(&format!("Undo {}?", counted(files.len(), "file", "files")))?));
+    let all = counted(files.len(), "file", "files");
+    let is_agreed = !files.is_empty() && agreed(desk, args, ask, &format!("Undo {all}?"))?;
     let mut undone = Vec::new();
     for file in &files {
         let problem = match (&file.then, is_agreed) {
             (Err(refusal), _) => Some(refusal.to_string()),
             (Ok(_), false) => Some("not confirmed".to_owned()),
-            (Ok(_), true) => store
-                .undo(file)
-                .err()
-                .map(|error| format!("{:#}", anyhow::Error::from(error))),
+            (Ok(_), true) => store.undo(file).err().map(|error| text::chain(&error)),
         };
         if problem.is_some() && is_agreed {
             exit = Exit::Failed;
@@ -265,19 +242,18 @@ fn undo(desk: &Desk, args: &InitArgs, store: &mut ChangeStore, ask: Confirm<'_>)
     }
     // Nothing but `init` was in a root that was never used.
     std::fs::remove_dir(&desk.root).ok();
-    if desk.json {
-        output::json(&json!({"files": undone}))?;
-    } else if files.is_empty() {
-        say!("nothing to undo")?;
-    } else if is_agreed {
-        let count = undone.iter().filter(|file| file["undone"] == true).count();
-        say!("{count} of {} undone", counted(files.len(), "file", "files"))?;
-        for file in undone.iter().filter(|file| file["undone"] == false) {
-            say!("{}: {}", file["file"], file["problem"])?;
+    desk.tell(&json!({"files": undone}), || {
+        if files.is_empty() || !is_agreed {
+            return match files.len() {
+                0 => say!("nothing to undo"),
+                _ => say!("nothing was undone; `quipu init --undo --yes` does it"),
+            };
         }
-    } else {
-        say!("nothing was undone; `quipu init --undo --yes` does it")?;
-    }
+        let left: Vec<&Value> = undone.iter().filter(|file| file["undone"] == false).collect();
+        say!("{} of {all} undone", files.len() - left.len())?;
+        left.iter()
+            .try_for_each(|file| say!("{}: {}", file["file"], file["problem"]))
+    })?;
     Ok(exit)
 }
 
@@ -287,20 +263,10 @@ fn show_undo(file: &RestoredFile) -> Result<(), Failure> {
         Ok(then) => {
             let now = file.now.as_deref().unwrap_or_default();
             let difference = unified(&name, now, then.as_deref().unwrap_or_default());
-            say!(
-                "{}",
-                difference
-                    .unwrap_or_else(|| format!("{name}: undone already"))
-                    .trim_end()
-            )
+            let difference = difference.unwrap_or_else(|| format!("{name}: undone already"));
+            say!("{}", difference.trim_end())
         }
         Err(refusal) => say!("{name} stays as it is: {refusal}; take Quipu's entry out by hand"),
-    }
-}
-
-impl From<DoorArg> for ClientDoor {
-    fn from(door: DoorArg) -> Self {
-        text::same!(door, DoorArg => Self: Mcp, Hooks, BaseUrl)
     }
 }
 

@@ -2,8 +2,6 @@
 //!
 //! Owns: the tables. Never: a decision; the API makes them.
 
-use std::fmt;
-
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -105,13 +103,9 @@ async fn show(desk: &Desk, api: &Api, live: &LiveArgs) -> Result<Exit, Failure> 
     asked(desk, api, look("/context/view", live), |data: &ViewData| {
         data.messages.iter().try_for_each(|message| {
             let pin = if message.pinned { "pinned " } else { "" };
-            say!(
-                "{:>6}  {:<9} {:>7} tokens  {pin}{}",
-                message.id,
-                message.role,
-                message.tokens,
-                model::excerpt(&message.text, EXCERPT_CHARS_MAX)
-            )
+            let text = model::excerpt(&message.text, EXCERPT_CHARS_MAX);
+            let (id, role, tokens) = (&message.id, &message.role, message.tokens);
+            say!("{id:>6}  {role:<9} {tokens:>7} tokens  {pin}{text}")
         })
     })
     .await
@@ -126,96 +120,77 @@ struct Figures {
     archives: ArchivesData,
 }
 
-impl fmt::Display for Figures {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Figures {
+    /// A line for each figure.
+    fn lines(&self) -> Vec<String> {
         let Self { stats, archives } = self;
-        write!(f, "context          {}", stats.tokens)?;
-        if let (Some(limit), Some(percent)) = (stats.limit_tokens, stats.used_percent) {
-            write!(f, " of {limit} tokens ({percent:.0} %)")?;
-        } else {
-            write!(f, " tokens")?;
-        }
-        writeln!(
-            f,
-            ", {} in view, {} ever",
-            counted(stats.messages, "message", "messages"),
-            stats.messages_ever
-        )?;
-        writeln!(f, "system, tools    {} tokens", stats.head_tokens)?;
-        write!(f, "engine           {}", stats.engine)?;
-        if let Some(tokens) = stats.compacts_at_tokens {
-            write!(f, ", compacts at {tokens} tokens")?;
-        }
-        let last = stats.last_compaction.as_deref();
-        writeln!(
-            f,
-            "\ncompactions      {} ({} tokens saved), last {}",
-            stats.compactions,
-            stats.saved_tokens,
-            last.unwrap_or("never since the start")
-        )?;
+        let mut lines = Vec::new();
+        let mut row = |what: &str, text: String| lines.push(format!("{what:<16} {text}"));
+        let used = match (stats.limit_tokens, stats.used_percent) {
+            (Some(limit), Some(percent)) => format!("of {limit} tokens ({percent:.0} %)"),
+            _ => "tokens".to_owned(),
+        };
+        let (tokens, messages) = (stats.tokens, counted(stats.messages, "message", "messages"));
+        let ever = stats.messages_ever;
+        row(
+            "context",
+            format!("{tokens} {used}, {messages} in view, {ever} ever"),
+        );
+        row("system, tools", format!("{} tokens", stats.head_tokens));
+        let due = stats.compacts_at_tokens;
+        let due = due.map(|tokens| format!(", compacts at {tokens} tokens"));
+        row("engine", format!("{}{}", stats.engine, due.unwrap_or_default()));
+        let last = stats
+            .last_compaction
+            .as_deref()
+            .unwrap_or("never since the start");
+        let (compactions, saved) = (stats.compactions, stats.saved_tokens);
+        row(
+            "compactions",
+            format!("{compactions} ({saved} tokens saved), last {last}"),
+        );
         for step in &stats.last_steps {
-            match step.saved_tokens {
-                Some(tokens) => writeln!(f, "last step        {}: {tokens} tokens saved", step.effort)?,
-                None => writeln!(f, "last step        {}: too little saved", step.effort)?,
-            }
+            let saved = step.saved_tokens.map(|tokens| format!("{tokens} tokens saved"));
+            let saved = saved.unwrap_or_else(|| "too little saved".to_owned());
+            row("last step", format!("{}: {saved}", step.effort));
         }
-        writeln!(f, "masked results   {}", stats.masked_results)?;
-        let given_up = stats.epoch.saturating_sub(1);
-        let times = counted(given_up, "time", "times");
-        write!(f, "prefix           reset {times}")?;
-        if given_up > 0 {
-            write!(f, ", the last time: {}", stats.reasons.join(", "))?;
-        }
+        row("masked results", stats.masked_results.to_string());
+        let times = stats.epoch.saturating_sub(1);
+        let reset = counted(times, "time", "times");
+        let why = [format!(", the last time: {}", stats.reasons.join(", "))];
+        let why: String = why.into_iter().filter(|_| times > 0).collect();
+        row("prefix", format!("reset {reset}{why}"));
         if stats.is_near_limit {
-            write!(
-                f,
-                "\nwarning          the context is nearly full: compact it, or start a new conversation"
-            )?;
+            let full = "the context is nearly full: compact it, or start a new conversation";
+            row("warning", full.to_owned());
         }
         for fault in &stats.engine_faults {
-            write!(f, "\nengine fault     {fault}")?;
+            row("engine fault", fault.clone());
         }
         for archive in &archives.archives {
-            write!(
-                f,
-                "\nsummary {:<8} {} ({}): {} tokens became {}",
-                archive.id,
-                archive.covers.join(", "),
-                archive.reason,
-                archive.tokens_before,
-                archive.tokens_after
-            )?;
+            let (covers, why) = (archive.covers.join(", "), &archive.reason);
+            let (before, after) = (archive.tokens_before, archive.tokens_after);
+            row(
+                &format!("summary {:<8}", archive.id),
+                format!("{covers} ({why}): {before} tokens became {after}"),
+            );
         }
         if stats.engine == "codebuddy" {
-            write!(f, "\n{}", CodebuddyMetrics(stats))?;
+            lines.push(codebuddy_metrics(stats));
         }
-        Ok(())
+        lines
     }
 }
 
 /// The figures as code-buddy words them, for those who chose its preset.
-struct CodebuddyMetrics<'a>(&'a ContextStatsData);
-
-impl fmt::Display for CodebuddyMetrics<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(stats) = self;
-        writeln!(f, "Context Manager Memory Metrics")?;
-        writeln!(
-            f,
-            "  Summaries stored: {} ({} tokens)",
-            stats.summaries, stats.summaries_tokens
-        )?;
-        writeln!(f, "  Peak messages: {}", stats.messages_peak)?;
-        writeln!(
-            f,
-            "  Compressions: {} ({} tokens saved)",
-            stats.compactions, stats.saved_tokens
-        )?;
-        let last = stats.last_compaction.as_deref().unwrap_or("Never");
-        writeln!(f, "  Last compression: {last}")?;
-        write!(f, "  Warnings triggered: {}", stats.warnings)
-    }
+fn codebuddy_metrics(stats: &ContextStatsData) -> String {
+    let last = stats.last_compaction.as_deref().unwrap_or("Never");
+    let (summaries, tokens, peak) = (stats.summaries, stats.summaries_tokens, stats.messages_peak);
+    let (compactions, saved, warnings) = (stats.compactions, stats.saved_tokens, stats.warnings);
+    format!(
+        "Context Manager Memory Metrics\n  Summaries stored: {summaries} ({tokens} tokens)\n  Peak messages: {peak}\n  \
+         Compressions: {compactions} ({saved} tokens saved)\n  Last compression: {last}\n  Warnings triggered: {warnings}"
+    )
 }
 
 async fn stats(desk: &Desk, api: &Api, live: &LiveArgs) -> Result<Exit, Failure> {
@@ -223,7 +198,7 @@ async fn stats(desk: &Desk, api: &Api, live: &LiveArgs) -> Result<Exit, Failure>
         stats: api.get(look("/context/stats", live).text()).await?,
         archives: api.get(look("/context/archives", live).text()).await?,
     };
-    desk.tell(&figures, || say!("{figures}"))
+    desk.tell(&figures, || say!("{}", figures.lines().join("\n")))
 }
 
 async fn compact(desk: &Desk, api: &Api, live: &LiveArgs) -> Result<Exit, Failure> {
@@ -246,9 +221,8 @@ async fn originals(desk: &Desk, api: &Api, path: Path) -> Result<Exit, Failure> 
         if data.messages.is_empty() {
             return say!("nothing found");
         }
-        data.messages
-            .iter()
-            .try_for_each(|found| say!("{}  {}", found.id, found.message))
+        let mut messages = data.messages.iter();
+        messages.try_for_each(|found| say!("{}  {}", found.id, found.message))
     })
     .await
 }

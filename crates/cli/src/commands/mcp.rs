@@ -17,14 +17,14 @@ use tokio::sync::{Notify, RwLock, RwLockReadGuard};
 use super::serve::signal;
 use super::{Desk, runtime, scope};
 use crate::api::Api;
-use crate::args::McpArgs;
+use crate::args::AgentArgs;
 use crate::clock::SystemClock;
 use crate::error::{Exit, Failure};
 
 /// How long the root stays open for the next call: calls at the same time open it once. Other processes wait longer for it.
 const LINGER: Duration = Duration::from_millis(100);
 
-pub(super) fn mcp(desk: Desk, args: &McpArgs) -> Result<Exit, Failure> {
+pub(super) fn mcp(desk: Desk, args: &AgentArgs) -> Result<Exit, Failure> {
     let scope = scope(&args.scope.at(&std::env::current_dir()?))?;
     let user = proxy::name_of(&args.user);
     let user = user.ok_or_else(|| Failure::usage("--user: an id must not be empty"))?;

@@ -12,7 +12,6 @@ use serde_json::json;
 
 use super::interrupt::unless_interrupted;
 use super::{Desk, runtime};
-use crate::args::{ModelArgs, ModelCommand};
 use crate::clock::SystemClock;
 use crate::error::{Exit, Failure};
 use crate::models;
@@ -29,8 +28,7 @@ enum ModelUse {
     Rerank(Arc<dyn Reranker>),
 }
 
-pub(super) fn model(desk: &Desk, args: &ModelArgs) -> Result<Exit, Failure> {
-    let ModelCommand::Fetch { id } = &args.command;
+pub(super) fn fetch_model(desk: &Desk, id: &str) -> Result<Exit, Failure> {
     desk.standing
         .now("the part that was downloaded stays; run the same command again for the rest".to_owned());
     let hub = models::hub();
@@ -153,11 +151,10 @@ fn show(desk: &Desk, model: &Checked<'_>) -> Result<Exit, Failure> {
             "model": name, "folder": model.folder, "downloaded": model.is_new, "bytes": model.size, "use": section,
             "milliseconds": took,
         }), || {
-    let source = if model.is_new {
-        "downloaded, size and checksum verified"
-    } else {
-        "was there already"
-    };
+    let mut source = "was there already";
+    if model.is_new {
+        source = "downloaded, size and checksum verified";
+    }
     say!("folder   {}", model.folder.display())?;
     say!("weights  {:.1} MB, {source}", model.size as f64 / 1e6)?;
     say!("check    {}, in {took} ms", model.result)?;

@@ -19,19 +19,18 @@ use wire::{HealthData, SyncedData};
 use super::{Desk, runtime};
 use crate::api::{Api, NOTHING};
 use crate::archive::{Archive, absolute, check_empty, sync_folder};
-use crate::args::RestoreArgs;
 use crate::config::load;
 use crate::environment;
 use crate::error::{Exit, Failure, Hinted as _};
-use crate::output::{self, say};
+use crate::output::say;
 use crate::private;
 use crate::root::unfinished;
 
 /// What to do where no folder can be made beside the root and get its name.
 const ELSEWHERE: &str = "restore into a new folder on the same disk with --root DIR, and move it there";
 
-pub(super) fn restore(desk: &Desk, args: &RestoreArgs) -> Result<Exit, Failure> {
-    let (root, folder) = (absolute(&desk.root)?, args.folder.as_path());
+pub(super) fn restore(desk: &Desk, folder: &Path) -> Result<Exit, Failure> {
+    let root = absolute(&desk.root)?;
     check_empty(&root, "the root")
         .hint("restore into a new folder with --root DIR, or move this one away; nothing was changed")?;
     let archive = Archive::read(folder)?;
@@ -158,38 +157,29 @@ fn told(
     health: &HealthData,
 ) -> Result<Exit, Failure> {
     let (files, bytes) = (archive.files.len(), archive.bytes());
-    if desk.json {
-        output::json(&json!({
-            "root": desk.root, "files": files, "bytes": bytes, "taken": archive.taken,
-            "memory_files": synced.files, "memories": synced.entries_added, "rows": health.index.rows,
-            "open_messages": health.buffered_messages, "secrets_left_out": archive.secrets_left_out,
-            "problems": health.problems,
-        }))?;
-    } else {
-        say!(
-            "restored {} into {}: {}, {:.1} MB, as of {}",
-            folder.display(),
-            desk.root.display(),
-            counted(files, "file", "files"),
-            bytes as f64 / 1e6,
-            archive.taken
-        )?;
-        say!(
-            "found {} and {} not yet in an episode; rebuilt the index with {}",
-            counted(synced.files, "Markdown file", "Markdown files"),
-            counted(health.buffered_messages, "message", "messages"),
-            counted(health.index.rows, "row", "rows")
-        )?;
+    let told = json!({
+        "root": desk.root, "files": files, "bytes": bytes, "taken": archive.taken,
+        "memory_files": synced.files, "memories": synced.entries_added, "rows": health.index.rows,
+        "open_messages": health.buffered_messages, "secrets_left_out": archive.secrets_left_out,
+        "problems": health.problems,
+    });
+    desk.tell(&told, || {
+        let (from, root, taken) = (folder.display(), desk.root.display(), &archive.taken);
+        let (files, megabytes) = (counted(files, "file", "files"), bytes as f64 / 1e6);
+        say!("restored {from} into {root}: {files}, {megabytes:.1} MB, as of {taken}")?;
+        let found = counted(synced.files, "Markdown file", "Markdown files");
+        let open = counted(health.buffered_messages, "message", "messages");
+        let rows = counted(health.index.rows, "row", "rows");
+        say!("found {found} and {open} not yet in an episode; rebuilt the index with {rows}")?;
         if !archive.secrets_left_out.is_empty() {
-            say!(
-                "a backup has no secrets: write {} into quipu.toml again",
-                archive.secrets_left_out.join(", ")
-            )?;
+            let secrets = archive.secrets_left_out.join(", ");
+            say!("a backup has no secrets: write {secrets} into quipu.toml again")?;
         }
-        for problem in &health.problems {
-            say!("problem: {problem}")?;
-        }
-    }
+        health
+            .problems
+            .iter()
+            .try_for_each(|problem| say!("problem: {problem}"))
+    })?;
     Ok(Exit::done(health.problems.is_empty()))
 }
 

@@ -118,15 +118,15 @@ async fn typed_in(desk: &Desk, world: World, lines: &[&str]) -> Result<Told, Fai
             Command::Forget(args) => forget::forget(desk, &api, args).await,
             Command::Log(args) => history::log(desk, &api, args).await,
             Command::Show(args) => history::show_then(desk, &api, args).await,
-            Command::Diff(args) => history::diff(desk, &api, args).await,
-            Command::Undo(args) => history::undo(desk, &api, args).await,
-            Command::Audit(args) => history::audit(desk, &api, args).await,
+            Command::Diff { id, tenant } => history::diff(desk, &api, id, &tenant).await,
+            Command::Undo { run, tenant } => history::undo(desk, &api, run, tenant).await,
+            Command::Audit(tenant) => history::audit(desk, &api, &tenant).await,
             Command::Runs(args) => runs::list(desk, &api, args).await,
             Command::Trigger(args) => runs::trigger(desk, &api, args).await,
             Command::Review(args) => review::review(desk, &api, args).await,
             Command::Skill(args) => skill::skill(desk, &api, args).await,
             Command::Status(args) => upkeep::status(desk, &api, args).await,
-            Command::Sync(_) => upkeep::sync(desk, &api).await,
+            Command::Sync { .. } => upkeep::sync(desk, &api).await,
             Command::Users => users::users(desk, &api).await,
             Command::Import(args) => import::import(desk, &api, args).await,
             other => panic!("{other:?}"),
@@ -333,7 +333,7 @@ fn the_demo_refuses_what_it_cannot_give() {
         json: true,
         ..desk(root.path(), &[])
     };
-    let refused = super::demo::demo(&desk, &crate::args::DemoArgs { keep: None }).expect_err("it is text");
+    let refused = super::demo::demo(&desk, None).expect_err("it is text");
     assert_eq!(refused.exit, Exit::Usage);
     assert!(refused.error.to_string().contains("--json"), "{}", refused.error);
 }

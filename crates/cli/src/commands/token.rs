@@ -6,7 +6,7 @@ use ports::Clock;
 use serde_json::json;
 
 use super::Desk;
-use crate::args::{TokenArgs, TokenCommand};
+use crate::args::TokenCommand;
 use crate::clock::SystemClock;
 use crate::config::TokenPurpose;
 use crate::error::{Exit, Failure};
@@ -14,14 +14,14 @@ use crate::output::{self, say};
 use crate::tokens::{self, IssuedToken};
 use crate::world::zone;
 
-pub(super) fn token(desk: &Desk, args: &TokenArgs) -> Result<Exit, Failure> {
-    if !matches!(args.what, TokenCommand::Create(_)) {
+pub(super) fn token(desk: &Desk, command: &TokenCommand) -> Result<Exit, Failure> {
+    if !matches!(command, TokenCommand::Create(_)) {
         desk.check_root()?;
     }
-    match &args.what {
+    match command {
         TokenCommand::Create(purpose) => create(desk, purpose),
         TokenCommand::List => list(desk),
-        TokenCommand::Revoke(args) => revoke(desk, &args.id),
+        TokenCommand::Revoke { id } => revoke(desk, id),
     }
 }
 

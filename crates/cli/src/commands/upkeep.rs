@@ -12,7 +12,7 @@ use wire::{HealthData, SyncedData, TaskItem, TaskPageData};
 
 use super::{Desk, scope};
 use crate::api::{Api, NOTHING, Path};
-use crate::args::{RetryArgs, ScopeArgs, StatusArgs, SyncArgs};
+use crate::args::{RetryArgs, ScopeArgs, StatusArgs};
 use crate::belonging;
 use crate::clock::RandomIds;
 use crate::error::{Exit, Failure};
@@ -53,11 +53,8 @@ pub(super) async fn rebuilt(api: &Api, bar: &ProgressBar) -> Result<SyncedData, 
     }
 }
 
-/// Before the root is open: makes the memory folder that is there the ledger's, if that is asked for.
-pub(super) fn accept(desk: &Desk, args: &SyncArgs) -> Result<(), Failure> {
-    if !args.accept_missing {
-        return Ok(());
-    }
+/// Before the root is open: makes the memory folder that is there the ledger's.
+pub(super) fn accept(desk: &Desk) -> Result<(), Failure> {
     desk.check_root()?;
     if SqliteLedger::is_open(&desk.root.join(LEDGER)) {
         let failure = Failure::in_use("--accept-missing: another quipu process is using this root");
@@ -105,7 +102,7 @@ fn told(desk: &Desk, done: &str, synced: &SyncedData) -> Result<Exit, Failure> {
 const PAGE: usize = 100;
 
 /// A page of a scope's failed tasks.
-async fn failed(api: &Api, scope: &Scope) -> Result<TaskPageData, Failure> {
+async fn failed_tasks(api: &Api, scope: &Scope) -> Result<TaskPageData, Failure> {
     let path = Path::new("/tasks", "")
         .within(&scope.app, &scope.project)
         .with("status", "failed")
@@ -116,10 +113,10 @@ async fn failed(api: &Api, scope: &Scope) -> Result<TaskPageData, Failure> {
 
 pub(super) async fn status(desk: &Desk, api: &Api, args: StatusArgs) -> Result<Exit, Failure> {
     let health = api.health().await?;
-    let failed = match args.tasks {
-        true => Some(failed(api, &scope(&args.scope)?).await?),
-        false => None,
-    };
+    let mut failed = None;
+    if args.tasks {
+        failed = Some(failed_tasks(api, &scope(&args.scope)?).await?);
+    }
     let items = failed.as_ref().map_or(&[][..], |page| &page.items);
     if desk.json {
         let mut object = as_json(&health);
@@ -160,7 +157,7 @@ fn more(scope: &ScopeArgs, page: &TaskPageData, health: &HealthData) -> Result<(
 pub(super) async fn retry(desk: &Desk, api: &Api, args: RetryArgs) -> Result<Exit, Failure> {
     let scope = scope(&args.scope)?;
     let ids = if args.tasks.is_empty() {
-        let page = failed(api, &scope).await?;
+        let page = failed_tasks(api, &scope).await?;
         page.items.into_iter().map(|task| task.id).collect()
     } else {
         args.tasks

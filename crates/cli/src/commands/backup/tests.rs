@@ -8,7 +8,6 @@ use std::process::Command;
 use tempfile::TempDir;
 
 use super::*;
-use crate::args::{BackupArgs, RestoreArgs};
 use crate::commands::restore::restore;
 use crate::commands::runtime;
 use crate::commands::tests::{Told, desk, typed};
@@ -31,17 +30,12 @@ fn a_name_that_is_not_utf8_is_backed_up_and_restored() {
         fs::create_dir_all(file.parent().expect("a folder")).expect("made");
         fs::write(file, format!("file {at}")).expect("written");
     }
-    let exit = backup(
-        &desk(&source, &[]),
-        &BackupArgs {
-            folder: folder.clone(),
-        },
-    );
+    let exit = backup(&desk(&source, &[]), &folder);
     assert_eq!(exit.expect("it is backed up"), Exit::Ok);
     for name in ["caf%E9.txt", "caf%E9.txt%", "%FF/a%.md"] {
         assert!(folder.join("memory").join(name).is_file(), "{name}");
     }
-    let exit = restore(&desk(&root, &[]), &RestoreArgs { folder });
+    let exit = restore(&desk(&root, &[]), &folder);
     assert_eq!(exit.expect("it is restored"), Exit::Ok);
     let log = said(&root, &["--json log"]).json();
     let log = log["changes"].as_array().expect("a list");
@@ -102,18 +96,10 @@ fn backs_up_from_a_read_only_disk_in_the_current_folder() {
     let told = said(&root, &["log"]);
     assert!(told.said.contains("me"), "{}", told.said);
     let folder = std::path::absolute("backup").expect("a path");
-    let exit = backup(
-        &desk(&root, &[]),
-        &BackupArgs {
-            folder: folder.clone(),
-        },
-    );
+    let exit = backup(&desk(&root, &[]), &folder);
     assert_eq!(exit.expect("it is backed up"), Exit::Ok);
     let there = desk(&std::path::absolute("back").expect("a path"), &[]);
-    assert_eq!(
-        restore(&there, &RestoreArgs { folder }).expect("it is restored"),
-        Exit::Ok
-    );
+    assert_eq!(restore(&there, &folder).expect("it is restored"), Exit::Ok);
     let found = said(Path::new("back"), &["search bees"]);
     assert!(found.said.contains("I-keep-bees."), "{}", found.said);
 }

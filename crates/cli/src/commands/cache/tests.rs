@@ -8,7 +8,6 @@ use wire::CacheData;
 use wire::cache::{ConversationItem, RequestItem, UpstreamItem};
 
 use super::report;
-use crate::args::CacheArgs;
 use crate::commands::Desk;
 use crate::commands::chat::tests::fake::{Fake, body};
 use crate::commands::tests::desk;
@@ -76,13 +75,12 @@ fn measured() -> Value {
 
 async fn shown(data: &Value, as_json: bool) -> String {
     let server = Fake::start(vec![body(200, &json!({"request_id": "r", "data": data}))]).await;
-    let args = CacheArgs { conversation: None };
     SAID.take();
     let desk = &Desk {
         json: as_json,
         ..desk(Path::new("/nowhere"), &[])
     };
-    report(desk, &server.api(), &args).await.expect("shown");
+    report(desk, &server.api(), None).await.expect("shown");
     assert_eq!(server.asked()[0].what, "GET /api/v2/cache");
     SAID.take()
 }

@@ -14,7 +14,7 @@ use crate::world::World;
 
 struct Stage {
     api: Api,
-    args: HookArgs,
+    args: AgentArgs,
     root: TempDir,
 }
 
@@ -69,7 +69,7 @@ impl Stage {
     }
 }
 
-fn args() -> HookArgs {
+fn args() -> AgentArgs {
     match Cli::parse_from(["quipu", "hook"]).command {
         Command::Hook(args) => args,
         other => panic!("{other:?}"),

@@ -10,7 +10,7 @@ use model::{Name, Scope, Zone};
 use page::{ImportJob, Importer, Importing};
 use ports::{Clock, NoRoom};
 
-use super::{Imported, flush, stream};
+use super::{Imported, stream};
 use crate::api::Api;
 use crate::error::Failure;
 use crate::import::{Defaults, ImportFile, sources};
@@ -77,18 +77,13 @@ async fn import(api: &Api, job: &ImportJob) -> Result<(), Failure> {
     };
     let mut watch = |read_bytes, imported: &Imported| show(job, read_bytes, imported);
     let outcome = stream(api, sources, defaults, &mut watch, &mut imported).await;
-    imported.sessions.sort();
-    imported.sessions.dedup();
     show(job, bytes, &imported);
     {
         let mut progress = job.progress.lock();
         progress.is_read = true;
         progress.sessions = imported.sessions.len();
     }
-    for session in &imported.sessions {
-        flush(api, &session.scope, session.session.as_str(), true).await?;
-        job.progress.lock().written += 1;
-    }
+    imported.write(api, || job.progress.lock().written += 1).await?;
     outcome
 }
 

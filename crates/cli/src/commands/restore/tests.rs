@@ -6,7 +6,6 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use super::*;
-use crate::args::BackupArgs;
 use crate::commands::backup::backup;
 use crate::commands::tests::{desk, typed};
 use crate::root::{self, RootFolder};
@@ -26,13 +25,13 @@ fn backed_up() -> TempDir {
     let told = runtime().expect("a runtime").block_on(typed(&desk, &lines));
     told.expect("it is remembered");
     let folder = place.path().join(BACKUP);
-    backup(&desk, &BackupArgs { folder }).expect("it is backed up");
+    backup(&desk, &folder).expect("it is backed up");
     place
 }
 
 fn restored(place: &Path) -> Result<Exit, Failure> {
     let folder = place.join(BACKUP);
-    restore(&desk(&place.join(ROOT), &[]), &RestoreArgs { folder })
+    restore(&desk(&place.join(ROOT), &[]), &folder)
 }
 
 /// Everything that the backup has is in the root, as it was.

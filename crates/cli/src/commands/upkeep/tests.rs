@@ -91,8 +91,7 @@ async fn a_folder_that_is_accepted_is_the_ledgers_and_what_it_lacks_is_deleted()
     let memory = root.path().join("memory");
     let id = VaultId::read(&root.path().join(FILE)).expect("read");
     fs::remove_dir_all(&memory).expect("removed");
-    let args = SyncArgs { accept_missing: true };
-    accept(&desk, &args).expect("it is accepted");
+    accept(&desk).expect("it is accepted");
     assert_eq!(VaultId::read(&memory.join(ID_FILE)).expect("read"), id);
     let status = typed(&desk, &["sync", "--json status"])
         .await
@@ -103,14 +102,14 @@ async fn a_folder_that_is_accepted_is_the_ledgers_and_what_it_lacks_is_deleted()
     let (other, _) = remembering().await;
     fs::remove_dir_all(&memory).expect("removed");
     fs::rename(other.path().join("memory"), &memory).expect("renamed");
-    accept(&desk, &args).expect("it is accepted");
+    accept(&desk).expect("it is accepted");
     assert_found(&desk).await;
     let ids = [root.path(), other.path()].map(|root| VaultId::read(&root.join(FILE)).expect("read"));
     assert_eq!(ids[0], ids[1]);
     // While a process has the root open, nothing changes.
     let world = World::open(&desk.root, &desk.loaded.config, desk.open_index, false).await;
     let world = world.expect("it opens");
-    let refused = accept(&desk, &args).expect_err("it is in use");
+    let refused = accept(&desk).expect_err("it is in use");
     assert_eq!(refused.exit, Exit::InUse);
     world.shutdown().await;
 }
