@@ -12,7 +12,7 @@ use providers::hub::{self, Hub, OnBytes};
 use providers::{ApiKey, EmbedSettings, HttpEmbedder, HttpReranker, RerankSettings};
 
 use crate::config::{Config, EmbeddingProvider, RerankProvider};
-use crate::error::Failure;
+use crate::error::{Failure, Hinted as _};
 use crate::world::{required, secret};
 
 /// The embedding model of the configuration.
@@ -25,22 +25,15 @@ pub(crate) async fn embedder(
     match keys.provider {
         EmbeddingProvider::Static => Ok(Arc::new(StaticEmbedder::new())),
         EmbeddingProvider::Local => {
-            required(
-                "embedding.model",
-                &keys.model,
-                "a folder, or a hub id as in `BAAI/bge-small-en-v1.5`",
-            )?;
+            let what = "a folder, or a hub id as in `BAAI/bge-small-en-v1.5`";
+            required("embedding.model", &keys.model, what)?;
             let (folder, settings) = local(root, &keys.model, clock).await?;
-            Ok(Arc::new(
-                opened(move || BertEmbedder::open(&folder, settings)).await?,
-            ))
+            let embedder = opened(move || BertEmbedder::open(&folder, settings)).await?;
+            Ok(Arc::new(embedder))
         }
         EmbeddingProvider::OpenAi => {
-            required(
-                "embedding.base_url",
-                &keys.base_url,
-                "as in `http://127.0.0.1:11434/v1`",
-            )?;
+            let what = "as in `http://127.0.0.1:11434/v1`";
+            required("embedding.base_url", &keys.base_url, what)?;
             required(
                 "embedding.model",
                 &keys.model,
@@ -52,9 +45,8 @@ pub(crate) async fn embedder(
             settings.dims = match keys.dims {
                 0 => HttpEmbedder::probe_dims(&settings, clock.clone())
                     .await
-                    .map_err(|error| {
-                        Failure::usage(error).hint("set embedding.dims to start without the endpoint")
-                    })?,
+                    .map_err(Failure::usage)
+                    .hint("set embedding.dims to start without the endpoint")?,
                 dims => dims,
             };
             let embedder = HttpEmbedder::new(settings, clock.clone()).map_err(Failure::usage)?;
@@ -73,15 +65,11 @@ pub(crate) async fn reranker(
     match keys.provider {
         RerankProvider::Off => Ok(None),
         RerankProvider::Local => {
-            required(
-                "rerank.model",
-                &keys.model,
-                "a folder, or a hub id as in `sentence-transformers/all-MiniLM-L6-v2`",
-            )?;
+            let what = "a folder, or a hub id as in `sentence-transformers/all-MiniLM-L6-v2`";
+            required("rerank.model", &keys.model, what)?;
             let (folder, settings) = local(root, &keys.model, clock).await?;
-            Ok(Some(
-                opened(move || embed::open_reranker(&folder, settings)).await?,
-            ))
+            let reranker = opened(move || embed::open_reranker(&folder, settings)).await?;
+            Ok(Some(reranker))
         }
         RerankProvider::Http => {
             required(

@@ -11,7 +11,6 @@ use std::io::Write;
 use serde::Serialize;
 use serde_json::json;
 use text::counted;
-use wire::profile::ProfileData;
 use wire::{FactItem, GetData};
 
 pub(crate) use found::{Look, found};
@@ -104,112 +103,72 @@ pub(crate) fn listed(listed: &GetData, kind: &str, owner: &str) -> Result<(), Fa
         (&it.timestamp, &it.id, ended + &title)
     });
     let cases = listed.agent_cases.iter().map(|it| {
-        let quality = it.quality_score * 100.0;
-        let title = format!(
-            "{quality:.0} %  {}",
-            model::excerpt(&it.task_intent, EXCERPT_CHARS_MAX)
-        );
-        (&it.timestamp, &it.id, title)
+        let (quality, intent) = (it.quality_score * 100.0, titled("", &it.task_intent));
+        (&it.timestamp, &it.id, format!("{quality:.0} %  {intent}"))
     });
     let events = listed.foresights.iter().map(|it| {
-        let title = model::excerpt(&it.content, EXCERPT_CHARS_MAX);
+        let title = titled("", &it.content);
         (it.start_time.as_ref().unwrap_or(&it.timestamp), &it.id, title)
     });
     let rows = episodes.chain(facts).chain(cases).chain(events);
-    let rows = rows.map(|(at, id, title)| {
-        [
-            TableCell::text(day(at)),
-            TableCell::text(id),
-            TableCell::text(title),
-        ]
-    });
+    let rows = rows.map(|(at, id, title)| [day(at), id, &title].map(TableCell::text));
     table(["day", "id", kind], rows)?;
     for (id, subject, text) in statements(listed) {
-        say!("{id}  {subject}: {}", model::excerpt(text, EXCERPT_CHARS_MAX))?;
+        say!("{id}  {subject}: {}", titled("", text))?;
     }
-    say!(
-        "{} of {} of {owner}",
-        listed.count,
-        counted(listed.total_count, kind, &format!("{kind}s"))
-    )
+    let all = counted(listed.total_count, kind, &format!("{kind}s"));
+    say!("{} of {all} of {owner}", listed.count)
 }
 
 /// One memory whole, for people.
 pub(crate) fn memory(found: &GetData) -> Result<(), Failure> {
-    let episodes = found.episodes.iter().map(|e| {
-        (
-            &e.subject,
-            &e.timestamp,
-            &e.id,
-            &e.path,
-            String::new(),
-            &e.episode,
-        )
-    });
-    let facts = found
-        .facts
-        .iter()
-        .map(|f| (&f.subject, &f.timestamp, &f.id, &f.path, reach(f), &f.content));
-    let cases = found.agent_cases.iter().map(|c| {
-        (
-            &c.task_intent,
-            &c.timestamp,
-            &c.id,
-            &c.path,
-            String::new(),
-            &c.approach,
-        )
-    });
-    let events = found.foresights.iter().map(|f| {
-        let from = f
-            .start_time
-            .as_deref()
-            .map_or_else(String::new, |at| format!("from {}\n", minute(at)));
-        (&f.content, &f.timestamp, &f.id, &f.path, from, &f.evidence)
-    });
-    for (subject, timestamp, id, path, reach, text) in episodes.chain(facts).chain(cases).chain(events) {
-        say!("{subject}\n{}  {id}  {path}\n{reach}", minute(timestamp))?;
-        say!("{text}")?;
+    let one = |subject: &str, [at, id, path]: [&String; 3], reach: &str, text: &str| {
+        say!("{subject}\n{}  {id}  {path}\n{reach}\n{text}", minute(at))
+    };
+    for e in &found.episodes {
+        one(&e.subject, [&e.timestamp, &e.id, &e.path], "", &e.episode)?;
     }
-    for (id, subject, text) in statements(found) {
-        say!("{subject}\n{id}\n\n{text}")?;
+    for f in &found.facts {
+        one(&f.subject, [&f.timestamp, &f.id, &f.path], &reach(f), &f.content)?;
     }
-    Ok(())
+    for c in &found.agent_cases {
+        one(&c.task_intent, [&c.timestamp, &c.id, &c.path], "", &c.approach)?;
+    }
+    for f in &found.foresights {
+        let from = f.start_time.as_deref();
+        let from = from.map_or_else(String::new, |at| format!("from {}\n", minute(at)));
+        one(&f.content, [&f.timestamp, &f.id, &f.path], &from, &f.evidence)?;
+    }
+    statements(found).try_for_each(|(id, subject, text)| say!("{subject}\n{id}\n\n{text}"))
 }
 
 /// Of a fact that no longer holds, until when it did.
 fn ended(fact: &FactItem) -> Option<String> {
-    let until = fact.valid_until.as_deref();
-    match (until, &fact.superseded_by) {
-        (Some(until), _) => Some(format!("until {}", day(until))),
-        (None, Some(newer)) => Some(format!("replaced by {newer}")),
-        (None, None) => None,
-    }
+    let until = fact
+        .valid_until
+        .as_ref()
+        .map(|until| format!("until {}", day(until)));
+    until.or_else(|| Some(format!("replaced by {}", fact.superseded_by.as_ref()?)))
 }
 
 /// Where a fact holds, and until when, as lines.
 fn reach(fact: &FactItem) -> String {
     let project = fact.project_id.as_deref().unwrap_or("default");
     let ended = ended(fact).map_or_else(String::new, |ended| format!("{ended}\n"));
-    if fact.project_only {
-        format!("{ended}holds only in project {project}\n")
+    let place = if fact.project_only {
+        "only in"
     } else {
-        format!("{ended}holds in every project, from project {project}\n")
-    }
+        "in every project, from"
+    };
+    format!("{ended}holds {place} project {project}\n")
 }
 
 /// Statements of profiles: id, subject, text.
 fn statements(data: &GetData) -> impl Iterator<Item = (&str, &str, &str)> {
     data.profiles.iter().flat_map(|profile| {
-        let ProfileData {
-            explicit_info,
-            implicit_traits,
-            ..
-        } = &profile.profile_data;
-        let said = explicit_info
-            .iter()
-            .map(|it| (&*it.id, &*it.category, &*it.description));
-        let shown = implicit_traits.iter();
+        let said = profile.profile_data.explicit_info.iter();
+        let said = said.map(|it| (&*it.id, &*it.category, &*it.description));
+        let shown = profile.profile_data.implicit_traits.iter();
         said.chain(shown.map(|it| (&*it.id, &*it.name, &*it.description)))
     })
 }

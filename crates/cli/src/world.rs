@@ -8,12 +8,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use background::strategies::{Limits, Nearness};
+use background::strategies::{Limits, Nearness, StrategySettings, agent_track, user_track};
 use background::{Offline, Quiet};
 use conversation::Contexts;
 use gateway::{Gateway, GatewaySettings};
 use ledger::SqliteLedger;
-use memory::library::Knowledge;
+use memory::library::{Knowledge, KnowledgeParts};
 use memory::{Engine, MemorySettings, Parts};
 use model::{EmbedderId, Name, Scope, Zone};
 use ports::{Chat, Clock, DocumentReader, Ids, Index, IndexError};
@@ -121,7 +121,7 @@ impl World {
             ids: ids.clone(),
         };
         let engine = Engine::start(parts.clone(), settings).await?;
-        let knowledge = swept(library(&engine, parts, vault)).await;
+        let knowledge = library(&engine, parts, vault).await;
         let direct = contexts::direct(&contexts, &engine, root, config, (&clock, &ids));
         let world = Self {
             engine,
@@ -143,18 +143,14 @@ impl World {
     /// changes nothing.
     pub(crate) fn configure(&self, config: &Config) -> Result<(), Failure> {
         let keys = &config.consolidation;
-        let settings = background::strategies::StrategySettings {
-            nearness: Nearness {
-                cosine_min: f32::from(keys.alike_percent_min) / 100.0,
-                days_max: keys.alike_days_max,
-            },
-            limits: Limits {
-                chars_max: keys.pages_chars_max,
-            },
+        let nearness = Nearness {
+            cosine_min: f32::from(keys.alike_percent_min) / 100.0,
+            days_max: keys.alike_days_max,
         };
-        let of_users = background::strategies::user_track(&self.engine, settings);
-        let of_agents = background::strategies::agent_track(&self.engine, self.ledger.clone());
-        let strategies: Vec<_> = of_users.into_iter().chain(of_agents).collect();
+        let chars_max = keys.pages_chars_max;
+        let limits = Limits { chars_max };
+        let mut strategies = user_track(&self.engine, StrategySettings { nearness, limits });
+        strategies.extend(agent_track(&self.engine, self.ledger.clone()));
         let settings = background(config, &self.zone);
         settings
             .check(&strategies)
@@ -166,15 +162,11 @@ impl World {
 
     /// The API of it.
     pub(crate) fn gateway(&self, settings: GatewaySettings) -> Gateway {
-        Gateway::new(
-            self.engine.clone(),
-            settings,
-            self.clock.clone(),
-            self.ids.clone(),
-        )
-        .with_offline(self.offline.clone())
-        .with_direct(self.direct.clone())
-        .with_knowledge(self.knowledge.clone())
+        let (engine, clock, ids) = (self.engine.clone(), self.clock.clone(), self.ids.clone());
+        Gateway::new(engine, settings, clock, ids)
+            .with_offline(self.offline.clone())
+            .with_direct(self.direct.clone())
+            .with_knowledge(self.knowledge.clone())
     }
 
     /// Ends everything within ten seconds.
@@ -200,15 +192,6 @@ impl World {
     }
 }
 
-/// The library of documents, without the remains of unfinished uploads.
-async fn swept(library: memory::library::KnowledgeParts) -> Knowledge {
-    let knowledge = Knowledge::new(library);
-    if let Err(error) = knowledge.sweep().await {
-        tracing::warn!(%error, "cannot remove the files of unfinished uploads");
-    }
-    knowledge
-}
-
 /// The zone that people see.
 pub(crate) fn zone(config: &Config) -> Result<Zone, Failure> {
     if config.memory.timezone.is_empty() {
@@ -227,9 +210,9 @@ fn locked(root: &Path) -> Result<Arc<SqliteLedger>, Failure> {
     Ok(Arc::new(ledger))
 }
 
-/// What the library of documents stands on: the engine and the parts under it.
-fn library(engine: &Engine, parts: Parts, vault: Arc<MarkdownVault>) -> memory::library::KnowledgeParts {
-    memory::library::KnowledgeParts {
+/// The library of documents, without the remains of unfinished uploads.
+async fn library(engine: &Engine, parts: Parts, vault: Arc<MarkdownVault>) -> Knowledge {
+    let knowledge = Knowledge::new(KnowledgeParts {
         engine: engine.clone(),
         vault: vault.clone(),
         shelf: vault,
@@ -237,7 +220,11 @@ fn library(engine: &Engine, parts: Parts, vault: Arc<MarkdownVault>) -> memory::
         chat: parts.chat,
         clock: parts.clock,
         ids: parts.ids,
+    });
+    if let Err(error) = knowledge.sweep().await {
+        tracing::warn!(%error, "cannot remove the files of unfinished uploads");
     }
+    knowledge
 }
 
 /// How background runs go.
@@ -318,11 +305,8 @@ fn chat_models(
     clock: &Arc<dyn Clock>,
     gates: &Gates,
 ) -> Result<BTreeMap<String, Arc<dyn Chat>>, Failure> {
-    let names = config
-        .consolidation
-        .strategies
-        .iter()
-        .filter_map(|one| one.model.as_ref());
+    let strategies = config.consolidation.strategies.iter();
+    let names = strategies.filter_map(|one| one.model.as_ref());
     names
         .map(|name| Ok((name.clone(), chat_with(name, config, clock, gates)?)))
         .collect()
@@ -349,7 +333,7 @@ pub(crate) fn chat_client(model: &str, config: &Config, clock: &Arc<dyn Clock>) 
     )?;
     let mut settings = ChatSettings::new(&keys.base_url, model);
     settings.api_key = secret("chat.api_key", &keys.api_key)?.map(ApiKey::new);
-    settings.timeout = Duration::from_secs(u64::from(keys.timeout_seconds));
+    settings.timeout = models::seconds(keys.timeout_seconds);
     HttpChat::new(settings, clock.clone()).map_err(Failure::usage)
 }
 

@@ -66,10 +66,10 @@ fn record(line: &str) -> Result<Option<Value>, String> {
         return Ok(None);
     }
     let line: Value = mended::parse(text).map_err(|error| error.to_string())?;
-    match line["role"].is_string() {
-        true => Ok(Some(line)),
-        false => Err("it has no `role`".to_owned()),
-    }
+    let is_message = line["role"].is_string();
+    is_message
+        .then_some(Some(line))
+        .ok_or_else(|| "it has no `role`".to_owned())
 }
 
 /// Some files call by one id what are several messages, as when it is the conversation's: all of them are kept.

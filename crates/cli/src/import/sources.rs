@@ -106,11 +106,8 @@ const NO_FORMATS: &[&str] = &[
 ];
 
 fn may_hold(name: &str) -> bool {
-    let ending = Path::new(name)
-        .extension()
-        .unwrap_or_default()
-        .to_ascii_lowercase();
-    !NO_FORMATS.iter().any(|none| ending == *none)
+    let ending = Path::new(name).extension().unwrap_or_default();
+    !NO_FORMATS.iter().any(|none| ending.eq_ignore_ascii_case(none))
 }
 
 fn in_folder(folder: &Path, found: &mut Vec<ImportFile>) -> Result<(), Failure> {
@@ -169,12 +166,10 @@ fn in_archive(
             in_archive(path, Some(&Arc::new(file)), found)?;
         } else {
             found.push(ImportFile {
-                path: path.to_owned(),
                 entry: Some(entry),
                 inner: inner.cloned(),
-                place: None,
-                is_named: false,
                 bytes,
+                ..of_path(path.to_owned(), false)
             });
         }
     }
@@ -187,10 +182,8 @@ fn archive(path: &Path) -> Result<zip::ZipArchive<BufReader<File>>, Failure> {
 }
 
 fn broken(path: &Path, error: &zip::result::ZipError) -> Failure {
-    Failure::usage(format!(
-        "`{}` is not a readable zip archive: {error}",
-        path.display()
-    ))
+    let path = path.display();
+    Failure::usage(format!("`{path}` is not a readable zip archive: {error}"))
 }
 
 impl ImportFile {
@@ -231,11 +224,8 @@ impl ImportFile {
         if let Some(place) = &self.place {
             return place.clone();
         }
-        let folder = self
-            .own()
-            .parent()
-            .and_then(Path::file_name)
-            .or_else(|| self.path.file_stem());
+        let folder = self.own().parent().and_then(Path::file_name);
+        let folder = folder.or_else(|| self.path.file_stem());
         folder.map_or_else(String::new, |name| name.to_string_lossy().into_owned())
     }
 
@@ -247,20 +237,12 @@ impl ImportFile {
 
     /// The JSON of a file beside it.
     pub(super) fn beside(&self, name: &str) -> Value {
-        let other = Self {
-            path: if self.entry.is_some() {
-                self.path.clone()
-            } else {
-                self.path.with_file_name(name)
-            },
-            entry: self.entry.as_ref().map(|entry| {
-                Path::new(entry)
-                    .with_file_name(name)
-                    .to_string_lossy()
-                    .into_owned()
-            }),
-            ..self.clone()
-        };
+        let mut other = self.clone();
+        let beside = self.own().with_file_name(name);
+        match &mut other.entry {
+            Some(entry) => *entry = beside.to_string_lossy().into_owned(),
+            None => other.path = beside,
+        }
         let mut value = Value::Null;
         let read = other.open(&Arc::default(), &mut |stream| {
             value = serde_json::from_reader(stream).unwrap_or_default();
@@ -281,9 +263,8 @@ impl ImportFile {
             return read(&mut BufReader::new(Counted { inner, count }));
         };
         let mut archive = archive(self.inner.as_ref().map_or(&self.path, |inner| inner.path()))?;
-        let inner = archive
-            .by_name(entry)
-            .map_err(|error| broken(&self.path, &error))?;
+        let inner = archive.by_name(entry);
+        let inner = inner.map_err(|error| broken(&self.path, &error))?;
         read(&mut BufReader::new(Counted { inner, count }))
     }
 }

@@ -81,11 +81,8 @@ fn places(found: &SearchData, look: Look<'_>) -> Vec<ListEntry> {
     for it in &found.episodes {
         if !look.explain && (is_said(&it.message_ids) || it.superseded_by.is_some()) {
             let facts = it.atomic_facts.iter().flatten();
-            passed.extend(
-                facts
-                    .filter(|fact| fact.score.unwrap_or_default() < last)
-                    .map(|fact| &*fact.id),
-            );
+            let worse = facts.filter(|fact| fact.score.unwrap_or_default() < last);
+            passed.extend(worse.map(|fact| &*fact.id));
         } else {
             places.push(episode(it, look));
         }
@@ -98,37 +95,28 @@ fn places(found: &SearchData, look: Look<'_>) -> Vec<ListEntry> {
             None => places.push(fact(it, found, look)),
         }
     }
-    places.extend(
-        found
-            .foresights
-            .iter()
-            .filter(|it| !is_said(&it.message_ids))
-            .map(|it| ListEntry {
-                score: it.score.unwrap_or_default(),
-                words: it.content.clone(),
-                about: match &it.start_time {
-                    Some(start) => format!("expected, {}", date(start)),
-                    None => format!("expected, as of {}", date(&it.timestamp)),
-                },
-                id: format!("{} {}", it.id, it.path),
-                ..ListEntry::default()
-            }),
-    );
-    places.extend(found.agent_cases.iter().map(|it| ListEntry {
-        score: it.score.unwrap_or_default(),
-        words: passage(&it.task_intent, look.query, WORDS_CHARS_MAX),
-        about: format!("case, {}", date(&it.timestamp)),
-        id: format!("{} {}", it.id, it.path),
-        explain: it.explain.clone(),
-        ..ListEntry::default()
+    let events = found.foresights.iter().filter(|it| !is_said(&it.message_ids));
+    places.extend(events.map(|it| {
+        let about = match &it.start_time {
+            Some(start) => format!("expected, {}", date(start)),
+            None => format!("expected, as of {}", date(&it.timestamp)),
+        };
+        ListEntry::new(it.score, it.content.clone(), about, (&it.id, &it.path), None)
     }));
-    places.extend(found.agent_skills.iter().map(|it| ListEntry {
-        score: it.score.unwrap_or_default(),
-        words: sentence(&it.name, &it.description),
-        about: "skill".to_owned(),
-        id: format!("{} {}", it.id, it.path),
-        explain: it.explain.clone(),
-        ..ListEntry::default()
+    places.extend(found.agent_cases.iter().map(|it| {
+        let words = passage(&it.task_intent, look.query, WORDS_CHARS_MAX);
+        let about = format!("case, {}", date(&it.timestamp));
+        ListEntry::new(it.score, words, about, (&it.id, &it.path), it.explain.as_ref())
+    }));
+    places.extend(found.agent_skills.iter().map(|it| {
+        let words = sentence(&it.name, &it.description);
+        ListEntry::new(
+            it.score,
+            words,
+            "skill".to_owned(),
+            (&it.id, &it.path),
+            it.explain.as_ref(),
+        )
     }));
     places.sort_by(|a, b| b.score.total_cmp(&a.score));
     places
@@ -142,10 +130,8 @@ fn message(it: &FoundMessage, look: Look<'_>) -> ListEntry {
     // "ana likes tea" adds nothing to "I like tea" by ana.
     told.extend(stems(speaker));
     told.extend(it.sender_id.iter().flat_map(|id| stems(id)));
-    let episode = it
-        .episode_id
-        .as_ref()
-        .map_or_else(String::new, |id| format!(" in {id}"));
+    let episode = it.episode_id.as_ref();
+    let episode = episode.map_or_else(String::new, |id| format!(" in {id}"));
     ListEntry {
         score: it.score,
         words: passage(&it.content, look.query, WORDS_CHARS_MAX),
@@ -167,15 +153,12 @@ fn episode(it: &EpisodeItem, look: Look<'_>) -> ListEntry {
     let words = sentence(&it.subject, told);
     let past = it.superseded_by.as_ref().map_or("", |_| "past ");
     let of = look.elsewhere(Some(&*it.project_id).filter(|project| *project != "default"));
+    let shown = passage(&words, look.query, WORDS_CHARS_MAX);
+    let about = format!("{past}episode, {}{of}", date(&it.timestamp));
     ListEntry {
-        score: it.score.unwrap_or_default(),
         stems: stems(&words),
-        words: passage(&words, look.query, WORDS_CHARS_MAX),
-        about: format!("{past}episode, {}{of}", date(&it.timestamp)),
-        id: format!("{} {}", it.id, it.path),
-        explain: it.explain.clone(),
         tells: it.message_ids.iter().cloned().collect(),
-        ..ListEntry::default()
+        ..ListEntry::new(it.score, shown, about, (&it.id, &it.path), it.explain.as_ref())
     }
 }
 
@@ -186,14 +169,8 @@ fn fact(it: &FactItem, found: &SearchData, look: Look<'_>) -> ListEntry {
         Some(project) if it.project_only => format!(", only in project {project}"),
         of => look.elsewhere(of.as_deref()),
     };
-    ListEntry {
-        score: it.score.unwrap_or_default(),
-        words: sentence(&it.subject, &it.content),
-        about: format!("{kind}, {since}{of}"),
-        id: format!("{} {}", it.id, it.path),
-        explain: it.explain.clone(),
-        ..ListEntry::default()
-    }
+    let (words, about) = (sentence(&it.subject, &it.content), format!("{kind}, {since}{of}"));
+    ListEntry::new(it.score, words, about, (&it.id, &it.path), it.explain.as_ref())
 }
 
 /// Validity of a fact, with its beginning or end if the answer has it.
@@ -205,15 +182,31 @@ fn validity(it: &FactItem, found: &SearchData) -> (&'static str, Option<String>)
         return ("past fact", end.map(|end| format!("until {}", date(end))));
     }
     let since = it.valid_from.as_ref().map(|from| format!("since {}", date(from)));
-    let until = it
-        .valid_until
-        .as_ref()
-        .map(|until| format!("until {}", date(until)));
+    let until = it.valid_until.as_ref();
+    let until = until.map(|until| format!("until {}", date(until)));
     let held: Vec<String> = since.into_iter().chain(until).collect();
     ("fact", (!held.is_empty()).then(|| held.join(", ")))
 }
 
 impl ListEntry {
+    /// A memory with its id and its file.
+    fn new(
+        score: Option<f32>,
+        words: String,
+        about: String,
+        (id, path): (&String, &String),
+        explain: Option<&Explain>,
+    ) -> Self {
+        Self {
+            score: score.unwrap_or_default(),
+            words,
+            about,
+            id: format!("{id} {path}"),
+            explain: explain.cloned(),
+            ..Self::default()
+        }
+    }
+
     /// A fact made from the listed message: shown if it adds something or is no longer valid.
     fn note(&mut self, it: &FactItem, found: &SearchData, look: Look<'_>) {
         let text = sentence(&it.subject, &it.content);
@@ -251,26 +244,21 @@ impl ListEntry {
 }
 
 fn why(score: f32, explain: &Explain) -> String {
-    let Explain {
-        keyword,
-        vector,
-        time,
-        freshness,
-        session,
-        neighbours,
-        terms,
-        rerank,
-    } = explain;
-    let time = time.map_or_else(|| "-".to_owned(), |time| format!("{time:.2}"));
-    let terms = if terms.is_empty() {
-        String::new()
-    } else {
-        format!(" ({})", terms.join(", "))
+    let it = explain;
+    let time = it
+        .time
+        .map_or_else(|| "-".to_owned(), |time| format!("{time:.2}"));
+    let terms = match it.terms.join(", ") {
+        none if none.is_empty() => none,
+        terms => format!(" ({terms})"),
     };
-    let rerank = rerank.map_or_else(String::new, |rerank| format!("rerank {rerank:.3}, "));
+    let rerank = it
+        .rerank
+        .map_or_else(String::new, |rerank| format!("rerank {rerank:.3}, "));
     format!(
-        "score {score:.2}: {rerank}keyword {keyword:.2}{terms}, vector {vector:.2}, time {time}, freshness {freshness:.2}, \
-         session {session:.2}, neighbours {neighbours:.2}"
+        "score {score:.2}: {rerank}keyword {:.2}{terms}, vector {:.2}, time {time}, freshness {:.2}, session {:.2}, \
+         neighbours {:.2}",
+        it.keyword, it.vector, it.freshness, it.session, it.neighbours
     )
 }
 

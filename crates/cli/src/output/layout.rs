@@ -20,12 +20,8 @@ pub(super) fn sentence(subject: &str, text: &str) -> String {
     if text.is_empty() || stems(text).is_subset(&stems(subject)) {
         return subject.to_owned();
     }
-    let end = if subject.ends_with(['.', '!', '?', ':', '…']) {
-        ""
-    } else {
-        "."
-    };
-    format!("{subject}{end} {text}")
+    let is_ended = subject.ends_with(['.', '!', '?', ':', '…']);
+    format!("{subject}{} {text}", if is_ended { "" } else { "." })
 }
 
 /// The words of a text that carry meaning, by their beginnings: `live` and `lives` are one.

@@ -100,12 +100,11 @@ fn aligned<const N: usize>(heads: [&str; N], rows: &[[TableCell; N]]) -> Vec<Str
         for ((cell, is_number), width) in cells.into_iter().zip(widths) {
             let space = " ".repeat(width - columns(cell));
             let parts = if is_number {
-                [&*space, cell]
+                [&*space, cell, "  "]
             } else {
-                [cell, &*space]
+                [cell, &*space, "  "]
             };
             text.extend(parts);
-            text.push_str("  ");
         }
         text.trim_end().to_owned()
     };
