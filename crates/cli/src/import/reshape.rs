@@ -46,12 +46,8 @@ fn takeout(row: &FormatRow, value: &Value) -> Value {
     let mut rows: Vec<&Value> = first(value, "*").into_iter().rev().collect();
     rows.sort_by_key(|row| shape::moment(&row["time"], &model::Zone::utc()).time());
     let is_gemini = |row: &&Value| {
-        let names = first(row, "header+products.*")
-            .into_iter()
-            .filter_map(Value::as_str);
-        names
-            .into_iter()
-            .any(|name| name.contains("Gemini") || name.contains("Bard"))
+        let mut names = first(row, "header+products.*").into_iter();
+        names.any(|name| ["Gemini", "Bard"].iter().any(|own| has(name, own)))
     };
     for activity in rows.into_iter().filter(is_gemini) {
         let title = activity["title"].as_str().unwrap_or_default();
@@ -60,21 +56,15 @@ fn takeout(row: &FormatRow, value: &Value) -> Value {
                 .strip_prefix(label)
                 .filter(|rest| rest.starts_with(char::is_whitespace))
         };
-        let asked = row
-            .key("labels")
-            .split('|')
-            .filter_map(after)
-            .min_by_key(|rest| rest.len());
+        let asked = row.key("labels").split('|').filter_map(after);
+        let asked = asked.min_by_key(|rest| rest.len());
         let answers = first(activity, "safeHtmlItem.*.html");
         let is_talk = asked.is_some() || !answers.is_empty();
         let time = &activity["time"];
         let count = ids.entry(time.to_string()).or_insert(0);
         *count += 1;
         let id = format!("{}~{count}", time.as_str().unwrap_or("row"));
-        let files: Vec<Value> = first(activity, "attachedFiles.*+imageFile")
-            .into_iter()
-            .map(|name| json!({"name": name}))
-            .collect();
+        let files = named(first(activity, "attachedFiles.*+imageFile"));
         let has_files = !files.is_empty() || !first(activity, "subtitles.*").is_empty();
         messages.push(json!({
             "id": id, "parent": last, "role": if is_talk { "user" } else { "activity" }, "time": time,
@@ -92,6 +82,11 @@ fn takeout(row: &FormatRow, value: &Value) -> Value {
         }
     }
     json!({"id": "gemini-apps", "leaf": last, "messages": messages})
+}
+
+/// Files by their names.
+fn named(names: Vec<&Value>) -> Vec<Value> {
+    names.into_iter().map(|name| json!({"name": name})).collect()
 }
 
 /// A question without the count of files that the service writes behind it.
@@ -137,14 +132,10 @@ fn workspace(value: &Value, source: &ImportFile) -> Value {
             Some("user_turn") => "user",
             _ => "model",
         };
-        let pieces = first(said, "text.*")
-            .into_iter()
-            .flat_map(|piece| first(piece, "preamble+data+cards.*.content"));
-        let text: Vec<&Value> = first(said, "prompt").into_iter().chain(pieces).collect();
-        let files: Vec<Value> = first(said, "images.*")
-            .into_iter()
-            .map(|name| json!({"name": name}))
-            .collect();
+        let mut text = first(said, "prompt");
+        let pieces = first(said, "text.*").into_iter();
+        text.extend(pieces.flat_map(|piece| first(piece, "preamble+data+cards.*.content")));
+        let files = named(first(said, "images.*"));
         messages.push(json!({
             "id": id, "parent": before, "role": role, "time": said["turn_last_modified"], "text": text, "files": files,
         }));
@@ -190,10 +181,8 @@ fn gemini_cli(value: &Value) -> Value {
 /// The program begins with words of its own and the answer to them.
 fn checkpoint(row: &FormatRow, value: &Value, source: &ImportFile) -> Value {
     let said = first(value, "history.*|*");
-    let begins = said
-        .first()
-        .and_then(|said| word(said, "parts.*.text"))
-        .unwrap_or_default();
+    let begins = said.first().and_then(|said| word(said, "parts.*.text"));
+    let begins = begins.unwrap_or_default();
     let is_set_up = row.key("setup").split('|').any(|start| begins.starts_with(start));
     let is_pair = is_set_up && said.get(1).is_some_and(|said| said["role"] == "model");
     let own = usize::from(is_set_up) + usize::from(is_pair);
@@ -205,6 +194,10 @@ fn checkpoint(row: &FormatRow, value: &Value, source: &ImportFile) -> Value {
     let tag = stem.strip_prefix("checkpoint-");
     let tag = tag.map(|tag| percent_decode_str(tag).decode_utf8_lossy());
     json!({"id": stem, "title": tag, "messages": messages.collect::<Vec<_>>()})
+}
+
+fn has(text: &Value, word: &str) -> bool {
+    text.as_str().is_some_and(|text| text.contains(word))
 }
 
 /// Each message has versions, one of them selected. Words of an answer are in blocks that are no reasoning.
@@ -219,24 +212,16 @@ fn lm_studio(value: &Value, source: &ImportFile) -> Value {
                 last = id.clone();
             }
             let is_word = |step: &&Value| {
-                let is_analysis = step["prefix"]
-                    .as_str()
-                    .is_some_and(|prefix| prefix.contains("analysis"));
                 step["type"] == "contentBlock"
-                    && !is_analysis
+                    && !has(&step["prefix"], "analysis")
                     && step["style"]["type"] != "thinking"
                     && step["roleOverride"] != "tool"
             };
             let steps = first(said, "steps.*").into_iter().filter(is_word);
-            let text: Vec<&Value> = first(said, "content")
-                .into_iter()
-                .chain(steps.map(|step| &step["content"]))
-                .collect();
-            let files: Vec<Value> = first(said, "content.*")
-                .into_iter()
-                .filter(|part| part["type"] == "file")
-                .cloned()
-                .collect();
+            let mut text = first(said, "content");
+            text.extend(steps.map(|step| &step["content"]));
+            let mut files = first(said, "content.*");
+            files.retain(|part| part["type"] == "file");
             messages.push(json!({
                 "id": id, "parent": parent, "role": said["role"], "name": said["senderInfo"]["senderName"], "text": text,
                 "files": files,
@@ -283,16 +268,12 @@ fn cherry_studio(value: &Value) -> Vec<Value> {
                 "name": name, "time": said["createdAt"], "files": files.collect::<Vec<_>>(), "text": own,
             })
         }).collect();
-        let title = topics
-            .iter()
-            .find(|named| named["id"] == topic["id"])
-            .map(|named| &named["name"]);
+        let title = topics.iter().find(|named| named["id"] == topic["id"]);
+        let title = title.map(|named| &named["name"]);
         json!({"id": topic["id"], "title": title, "leaf": last, "messages": messages})
     };
-    first(value, "indexedDB.topics.*")
-        .into_iter()
-        .map(conversation)
-        .collect()
+    let topics = first(value, "indexedDB.topics.*");
+    topics.into_iter().map(conversation).collect()
 }
 
 /// Role play: what a person says in it is a quotation.
@@ -327,13 +308,9 @@ fn silly_tavern(value: &Value, source: &ImportFile) -> Value {
         messages.push(message);
         last = Value::from(id);
     }
-    let of_model = said
-        .iter()
-        .find(|said| said["is_user"] == false)
-        .map(|said| &said["name"]);
-    let title = Some(&head["character_name"])
-        .filter(|name| *name != "unused")
-        .or(of_model);
+    let of_model = said.iter().find(|said| said["is_user"] == false);
+    let title = Some(&head["character_name"]).filter(|name| *name != "unused");
+    let title = title.or(of_model.map(|said| &said["name"]));
     json!({"id": source.stem(), "title": title, "leaf": last, "messages": messages})
 }
 
@@ -342,23 +319,15 @@ fn stamp(value: &Value) -> Value {
     let Some(text) = value.as_str() else {
         return value.clone();
     };
-    let numbers: Vec<i64> = text
-        .split(|c: char| !c.is_ascii_digit())
-        .filter_map(|digits| digits.parse().ok())
-        .collect();
-    let month = model::MONTHS
-        .iter()
-        .zip(1..)
-        .find(|(name, _)| text.starts_with(*name));
+    let digits = text.split(|c: char| !c.is_ascii_digit());
+    let numbers: Vec<i64> = digits.filter_map(|digits| digits.parse().ok()).collect();
+    let mut months = model::MONTHS.iter().zip(1..);
+    let month = months.find(|(name, _)| text.starts_with(*name));
     let is_stamp = text.contains('@') && text.contains('h');
     let parts = match (month, numbers.as_slice()) {
         (Some((_, month)), [day, year, hour, minute]) => {
-            let hour = if text.ends_with("pm") {
-                hour % 12 + 12
-            } else {
-                hour % 12
-            };
-            [*year, month, *day, hour, *minute, 0]
+            let half = i64::from(text.ends_with("pm"));
+            [*year, month, *day, hour % 12 + 12 * half, *minute, 0]
         }
         (None, [year, month, day, hour, minute, second, ..]) if is_stamp => {
             [*year, *month, *day, *hour, *minute, *second]
@@ -374,15 +343,10 @@ fn stamp(value: &Value) -> Value {
 /// The program wraps a person's words in elements; its last answer may be a call.
 fn cline(value: &Value, source: &ImportFile) -> Value {
     let messages = first(value, "*").into_iter().enumerate().map(|(at, said)| {
-        let is_programs = ["isSummary", "isTruncationMarker"]
-            .iter()
-            .any(|mark| said[*mark] == true);
+        let is_programs = said["isSummary"] == true || said["isTruncationMarker"] == true;
         let role = said["role"].as_str().filter(|_| !is_programs);
-        let texts = first(said, "content.*|content")
-            .into_iter()
-            .flat_map(cline_texts)
-            .collect::<Vec<_>>();
-        let mut text = texts.join("\n");
+        let parts = first(said, "content.*|content").into_iter();
+        let mut text = parts.flat_map(cline_texts).collect::<Vec<_>>().join("\n");
         if role == Some("user") {
             // The mark by which a text is known to be Cline's.
             text.push_str("\n<environment_details></environment_details>");
@@ -410,10 +374,8 @@ fn cline_texts(part: &Value) -> Vec<&str> {
     let is_feedback = |text: &str| {
         let ends = ["feedback", "user_message", "user_input", "answer"];
         ends.iter().any(|name| {
-            let begins = text
-                .lines()
-                .take(3)
-                .any(|line| line.starts_with(&format!("<{name}")));
+            let mut lines = text.lines().take(3);
+            let begins = lines.any(|line| line.starts_with(&format!("<{name}")));
             begins && text.trim_end().ends_with(&format!("</{name}>"))
         })
     };

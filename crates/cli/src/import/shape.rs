@@ -39,18 +39,9 @@ impl ImportedMessage {
 
 /// A name from any text: characters that an id cannot contain become `-`.
 pub(super) fn name(text: &str) -> Option<Name> {
-    let clean: String = text
-        .trim()
-        .chars()
-        .map(|c| {
-            if c.is_ascii_alphanumeric() || "_.@+-".contains(c) {
-                c
-            } else {
-                '-'
-            }
-        })
-        .take(model::id::ID_CHARS_MAX)
-        .collect();
+    let is_taken = |c: char| c.is_ascii_alphanumeric() || "_.@+-".contains(c);
+    let clean = text.trim().chars().map(|c| if is_taken(c) { c } else { '-' });
+    let clean: String = clean.take(model::id::ID_CHARS_MAX).collect();
     Name::parse(clean.trim_matches('-')).ok()
 }
 
@@ -60,10 +51,8 @@ pub(super) fn speaker(text: &str) -> Name {
     match plain {
         Some(plain) if text.is_ascii() => plain,
         plain => {
-            let (plain, number) = (
-                plain.as_ref().map_or("speaker", Name::as_str),
-                Fnv::of(text.as_bytes()),
-            );
+            let plain = plain.as_ref().map_or("speaker", Name::as_str);
+            let number = Fnv::of(text.as_bytes());
             let plain: String = plain.chars().take(model::id::ID_CHARS_MAX - 17).collect();
             fixed(&format!("{plain}-{number:016x}"))
         }
@@ -234,21 +223,18 @@ fn said(
     };
     let Some(role) = role else { return Ok(None) };
     let times = first(message, "timestamp|time|created_at|create_time|date");
-    let time = times
-        .first()
-        .map_or(ReadTime::Missing, |time| moment(time, &defaults.zone));
+    let time = times.first();
+    let time = time.map_or(ReadTime::Missing, |time| moment(time, &defaults.zone));
     if let Some(why) = time.problem() {
         return Err(why);
     }
     let place = || format!("{}-{number}", shape.kind);
     let sender = word(message, shape.senders);
+    let name = sender.as_deref().and_then(name);
     let said = ImportedMessage {
         client_id: id.unwrap_or_else(place),
         role,
-        sender: sender
-            .as_deref()
-            .and_then(name)
-            .unwrap_or_else(|| defaults.sender(role)),
+        sender: name.unwrap_or_else(|| defaults.sender(role)),
         sender_name: word(message, "sender_name|name").or(sender),
         time: time.time().unwrap_or_else(|| defaults.now.plus_millis(number)),
         content: content(&message["content"]),
@@ -262,27 +248,16 @@ fn said(
 pub(super) fn content(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        Value::Object(fields) => fields
-            .get("text")
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned(),
+        Value::Object(_) => value["text"].as_str().unwrap_or_default().to_owned(),
         Value::Array(parts) => {
-            let parts = parts.iter().map(|part| match part {
-                Value::String(text) => text.clone(),
-                Value::Object(fields) => {
-                    match (fields.get("text"), fields.get("type").and_then(Value::as_str)) {
-                        (Some(Value::String(text)), _) => text.clone(),
-                        (_, Some(kind)) => format!("[{}]", kind.trim_end_matches("_url")),
-                        _ => String::new(),
-                    }
-                }
-                _ => String::new(),
+            let parts = parts.iter().filter_map(|part| {
+                let text = part.as_str().or_else(|| part.get("text")?.as_str());
+                let kind = || part.get("type")?.as_str();
+                let name = || Some(format!("[{}]", kind()?.trim_end_matches("_url")));
+                text.map(str::to_owned).or_else(name)
             });
-            parts
-                .filter(|part| !part.is_empty())
-                .collect::<Vec<_>>()
-                .join("\n")
+            let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
+            parts.join("\n")
         }
         _ => String::new(),
     }

@@ -17,14 +17,13 @@ pub(super) fn letta(value: &Value) -> Vec<Value> {
     let conversation = |agent: &Value| {
         let all = first(agent, "messages.*");
         let is_call = |call: &&Value| call["function"]["name"] == "send_message";
-        let has_calls = all
-            .iter()
-            .any(|said| first(said, "tool_calls.*").iter().any(is_call));
+        let calls = |said: &Value| first(said, "tool_calls.*").iter().any(is_call);
+        let has_calls = all.iter().any(|said| calls(said));
         let messages = all.iter().enumerate().map(|(at, said)| {
             let texts = first(said, "content.*.text|content");
-            let envelope = texts
-                .iter()
-                .find_map(|text| serde_json::from_str::<Map<String, Value>>(text.as_str()?).ok());
+            let mut texts = texts.iter();
+            let envelope =
+                texts.find_map(|text| serde_json::from_str::<Map<String, Value>>(text.as_str()?).ok());
             let sent = first(said, "tool_calls.*").into_iter().filter(is_call);
             let sent = sent.filter_map(|call| {
                 serde_json::from_str::<Value>(call["function"]["arguments"].as_str()?).ok()
@@ -44,10 +43,8 @@ pub(super) fn letta(value: &Value) -> Vec<Value> {
         });
         let own = first(agent, "block_ids.*");
         let is_own = |block: &&Value| own.contains(&&block["id"]);
-        let blocks = first(value, "blocks.*")
-            .into_iter()
-            .filter(is_own)
-            .chain(first(agent, "core_memory.*"));
+        let blocks = first(value, "blocks.*").into_iter().filter(is_own);
+        let blocks = blocks.chain(first(agent, "core_memory.*"));
         let memories = blocks.map(|block| {
             let time = in_utc(&block["updated_at"]);
             json!({"id": block["id"], "label": block["label"], "text": block["value"], "time": time})
@@ -82,36 +79,23 @@ pub(super) fn claude_mem(value: &Value) -> Vec<Value> {
         sessions.entry(id).or_default().push(message);
     }
     let memory = |kind: &str, keys: &[&str], row: &Value| {
-        let texts = keys
-            .iter()
-            .filter_map(|key| word(row, key))
-            .flat_map(|text| serde_json::from_str::<Vec<String>>(&text).unwrap_or_else(|_| vec![text]));
-        let text = texts.collect::<Vec<_>>().join("\n");
+        let texts = keys.iter().filter_map(|key| word(row, key));
+        let lines = |text: String| serde_json::from_str(&text).unwrap_or_else(|_| vec![text]);
+        let text = texts.flat_map(lines).collect::<Vec<String>>().join("\n");
         json!({"id": format!("{kind}-{}", word(row, "id").unwrap_or_default()), "text": text, "time": row["created_at"]})
     };
-    let observations = first(value, "observations.*").into_iter().map(|row| {
-        memory(
-            "observation",
-            &["title", "subtitle", "text", "narrative", "facts"],
-            row,
-        )
-    });
-    let summaries = first(value, "summaries.*").into_iter().map(|row| {
-        memory(
-            "summary",
-            &[
-                "request", "investigated", "learned", "completed", "next_steps", "notes",
-            ],
-            row,
-        )
-    });
+    let observed = ["title", "subtitle", "text", "narrative", "facts"];
+    let summed = [
+        "request", "investigated", "learned", "completed", "next_steps", "notes",
+    ];
+    let observations = first(value, "observations.*").into_iter();
+    let observations = observations.map(|row| memory("observation", &observed, row));
+    let summaries = first(value, "summaries.*").into_iter();
+    let summaries = summaries.map(|row| memory("summary", &summed, row));
     let memories: Vec<Value> = observations.chain(summaries).collect();
     let titles = first(value, "sessions.*");
-    let title = |id: &str| {
-        titles
-            .iter()
-            .find(|session| word(session, "content_session_id|claude_session_id").as_deref() == Some(id))
-    };
+    let own = |session: &Value| word(session, "content_session_id|claude_session_id");
+    let title = |id: &str| titles.iter().find(|session| own(session).as_deref() == Some(id));
     let talks = sessions.into_iter().map(|(id, messages)| {
         json!({"id": id, "title": title(&id).map(|session| &session["custom_title"]), "messages": messages})
     });
