@@ -8,6 +8,7 @@ use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::Context;
@@ -171,9 +172,7 @@ fn is_below(path: &Path) -> bool {
 /// when this returns.
 pub(crate) fn copy(from: &mut impl Read, to: &Path) -> io::Result<(u64, String)> {
     let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.write(true).create(true).truncate(true).mode(0o600);
     let mut file = options.open(to)?;
     let copied = transfer(from, &mut file)?;
     file.sync_all()?;
@@ -203,10 +202,7 @@ pub(crate) fn sum(from: &mut impl Read) -> io::Result<(u64, String)> {
 
 /// Makes the names in a folder durable.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
-    if cfg!(unix) {
-        File::open(folder)?.sync_all()?;
-    }
-    Ok(())
+    File::open(folder)?.sync_all()
 }
 
 /// Refuses a folder that holds anything.

@@ -97,8 +97,7 @@ fn configured(cli: Cli, open_index: OpenIndex) -> Result<Exit, Failure> {
         .root
         .or_else(environment::default_root)
         .ok_or_else(|| Failure::usage("no home folder found").hint("name the data folder with --root DIR"))?;
-    let loaded =
-        root::check(&root).and_then(|_| load(&root, environment::variables()).map_err(Failure::input));
+    let loaded = root::check(&root).and_then(|_| load(&root, environment::variables()));
     let loaded = match loaded {
         Err(failure) if matches!(cli.command, Command::Doctor) => {
             return doctor::unconfigured(&failure, cli.json);

@@ -9,8 +9,8 @@ mod schema;
 pub(crate) use load::{LoadedConfig, ValueSource, load};
 pub(crate) use portable::portable;
 pub(crate) use schema::{
-    Config, Dangerous, EmbeddingProvider, QuietWhen, RerankProvider, RoleKey, StrategyKeys, TokenPurpose,
-    Upstream,
+    Config, ContextEngine, Dangerous, EmbeddingProvider, QuietWhen, RerankProvider, RoleKey, StrategyKeys,
+    TokenPurpose, Upstream,
 };
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ use proxy::{Direct, DirectParts};
 
 use crate::args::DEFAULT_USER;
 use crate::compaction_command::CompactionCommand;
-use crate::config::Config;
+use crate::config::{self, Config};
 use crate::error::Failure;
 use crate::instructions::InstructionFiles;
 use crate::places::MemoryFile;
@@ -35,8 +35,9 @@ pub(crate) fn contexts(
     clock: &Arc<dyn Clock>,
 ) -> Result<Contexts, Failure> {
     let keys = &config.context;
-    let mut plain = ContextsParts::plain(logs, policy(config)?, clock.clone());
-    plain.chosen.plugin = plugin(config, clock)?.or(plain.chosen.plugin);
+    let (policy, plugin) = engine(config, clock)?;
+    let mut plain = ContextsParts::plain(logs, policy, clock.clone());
+    plain.chosen.plugin = plugin.or(plain.chosen.plugin);
     let folder = PathBuf::from(&keys.flush_folder);
     let keeping = (!keys.flush_folder.is_empty()).then(|| Keeping {
         policy: flush::Policy::default(),
@@ -53,8 +54,12 @@ pub(crate) fn contexts(
     }))
 }
 
-/// The policy of Quipu's own engine, which also replaces a failing plug-in.
-fn policy(config: &Config) -> Result<Policy, Failure> {
+/// The policy of Quipu's own engine, which also replaces a failing plug-in, and the engine of the user's own, where the
+/// configuration chooses one.
+fn engine(
+    config: &Config,
+    clock: &Arc<dyn Clock>,
+) -> Result<(Policy, Option<Arc<dyn ContextEngine>>), Failure> {
     let keys = &config.context;
     let percent = |key: &str, percent: u8| match percent {
         1..=100 => Ok(f64::from(percent) / 100.0),
@@ -62,10 +67,11 @@ fn policy(config: &Config) -> Result<Policy, Failure> {
             "context.{key}: must be between 1 and 100, not {percent}"
         ))),
     };
-    let mut policy = match Policy::preset(&keys.engine) {
-        Some(policy) => policy,
-        None if keys.engines.iter().any(|engine| engine.name == keys.engine) => Policy::quipu(),
-        None => {
+    let own = keys.engines.iter().find(|engine| engine.name == keys.engine);
+    let (mut policy, plugin) = match (Policy::preset(&keys.engine), own) {
+        (Some(policy), _) => (policy, None),
+        (None, Some(own)) => (Policy::quipu(), Some(plugin(own, clock)?)),
+        (None, None) => {
             let names = keys.engines.iter().map(|engine| engine.name.as_str());
             let names: Vec<&str> = Policy::PRESETS.into_iter().chain(names).collect();
             let unknown = Failure::usage(format!("context.engine: there is no engine `{}`", keys.engine));
@@ -90,18 +96,10 @@ fn policy(config: &Config) -> Result<Policy, Failure> {
         });
         policy.warn_at = thresholds.collect::<Result<_, Failure>>()?;
     }
-    Ok(policy)
+    Ok((policy, plugin))
 }
 
-/// The engine of the user's own, where the configuration chooses one.
-fn plugin(config: &Config, clock: &Arc<dyn Clock>) -> Result<Option<Arc<dyn ContextEngine>>, Failure> {
-    let keys = &config.context;
-    if Policy::preset(&keys.engine).is_some() {
-        return Ok(None);
-    }
-    let Some(engine) = keys.engines.iter().find(|engine| engine.name == keys.engine) else {
-        return Ok(None);
-    };
+fn plugin(engine: &config::ContextEngine, clock: &Arc<dyn Clock>) -> Result<Arc<dyn ContextEngine>, Failure> {
     let settings = EngineSettings {
         owns_compaction: engine.owns_compaction,
         timeout: Duration::from_millis(engine.timeout_ms.into()),
@@ -110,7 +108,7 @@ fn plugin(config: &Config, clock: &Arc<dyn Clock>) -> Result<Option<Arc<dyn Cont
     };
     let made = CommandEngine::new(settings, engine.command.clone(), clock.clone())
         .map_err(|fault| Failure::usage(format!("context.engines `{}`: {fault}", engine.name)))?;
-    Ok(Some(Arc::new(made)))
+    Ok(Arc::new(made))
 }
 
 /// The default user of requests. Without tokens, only the person at this machine has access; the command line uses the
@@ -146,6 +144,8 @@ mod tests {
 
     #[test]
     fn a_share_moves_the_others_with_it() {
+        let clock: Arc<dyn Clock> = Arc::new(crate::clock::SystemClock::new());
+        let policy = |config: &Config| engine(config, &clock).map(|(policy, _)| policy);
         let mut config = Config::default();
         assert_eq!(policy(&config).unwrap(), Policy::quipu());
         config.context.compact_at_percent = 50;

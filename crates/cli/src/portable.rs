@@ -29,20 +29,6 @@ pub(crate) fn is_export(beginning: &[u8]) -> bool {
     beginning.starts_with(HEAD)
 }
 
-/// Whether a folder has Markdown as a memory folder has it.
-pub(crate) fn is_markdown(folder: &Path) -> bool {
-    let folders = |folder: &Path| {
-        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        entries
-            .map(|entry| entry.path())
-            .filter(|path| path.is_dir())
-            .collect::<Vec<_>>()
-    };
-    folders(folder)
-        .iter()
-        .any(|app| folders(app).iter().any(|project| project.join("users").is_dir()))
-}
-
 impl PortableMemory {
     /// Reads lines.
     pub(crate) fn of_lines(text: &[u8]) -> Result<Self, Failure> {

@@ -1,15 +1,15 @@
 //! Folders that only their owner can enter, and files that only their owner can read.
 //!
-//! Owns: with which rights the root and what is in it are created, and that what is not there is no error. Never: the rights of a root that is there: a person may
-//! share it on purpose.
+//! Owns: with which rights the root and what is in it are created, and that what is not there is no error. Never: the
+//! rights of a root that is there: a person may share it on purpose.
 
-use std::fs::DirBuilder;
+use std::fs::{DirBuilder, Permissions};
 use std::io::{self, ErrorKind};
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::Path;
 
 /// From here on, only their owner can read the files that this process creates: Quipu's, and those of the libraries that it uses.
 pub(crate) fn files() {
-    #[cfg(unix)]
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
 }
 
@@ -24,22 +24,14 @@ pub(crate) fn if_there<T>(read: io::Result<T>) -> io::Result<Option<T>> {
 /// Creates a folder that only its owner may enter; one that is there stays as it is.
 pub(crate) fn folder(path: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
+    builder.recursive(true).mode(0o700).create(path)
 }
 
 /// The same for a folder of ours alone: one that is there is closed to others, as an earlier version left it open.
 pub(crate) fn own_folder(path: &Path) -> io::Result<()> {
     folder(path)?;
-    #[cfg(unix)]
-    {
-        use std::fs::Permissions;
-        use std::os::unix::fs::PermissionsExt as _;
-        if path.metadata()?.permissions().mode() & 0o077 != 0 {
-            std::fs::set_permissions(path, Permissions::from_mode(0o700))?;
-        }
+    if path.metadata()?.permissions().mode() & 0o077 != 0 {
+        std::fs::set_permissions(path, Permissions::from_mode(0o700))?;
     }
     Ok(())
 }

@@ -47,11 +47,13 @@ pub(crate) enum RootFolder {
 /// What a folder is; one that holds anything else than a root is refused. It changes nothing.
 pub(crate) fn check(root: &Path) -> Result<RootFolder, Failure> {
     let shown = root.display();
+    let refused = |why: &str, hint: &str| Err(Failure::usage(format!("`{shown}` {why}")).hint(hint));
     if name_of(root).is_some_and(|name| name.as_encoded_bytes().ends_with(UNFINISHED.as_bytes())) {
-        return Err(Failure::usage(format!(
-            "`{shown}` is no Quipu root: `quipu restore` was interrupted while it made it"
-        ))
-        .hint("run the same `quipu restore` again: it removes this folder"));
+        let hint = "run the same `quipu restore` again: it removes this folder";
+        return refused(
+            "is no Quipu root: `quipu restore` was interrupted while it made it",
+            hint,
+        );
     }
     let unreadable = |error: std::io::Error| {
         let failure = Failure::input(error).context(format!("cannot read the folder `{shown}`"));
@@ -64,18 +66,20 @@ pub(crate) fn check(root: &Path) -> Result<RootFolder, Failure> {
     let mut names = names.collect::<Result<Vec<_>, _>>().map_err(unreadable)?;
     let is_in = |all: &[&str], name: &OsStr| all.iter().any(|one| name == *one);
     if names.iter().any(|name| name == LIST) {
-        return Err(Failure::usage(format!(
-            "`{shown}` is a backup, and no root: a command would change it; nothing was changed"
-        ))
-        .hint("make a root of it with `quipu restore BACKUP --root DIR`"));
+        let hint = "make a root of it with `quipu restore BACKUP --root DIR`";
+        return refused(
+            "is a backup, and no root: a command would change it; nothing was changed",
+            hint,
+        );
     }
     if SqliteLedger::is_foreign(&root.join(LEDGER)) {
-        return Err(Failure::usage(format!(
-            "`{shown}` is no Quipu root: its `{LEDGER}` is another program's database; nothing was changed"
-        ))
-        .hint(ANOTHER_ROOT));
+        let why =
+            format!("is no Quipu root: its `{LEDGER}` is another program's database; nothing was changed");
+        return refused(&why, ANOTHER_ROOT);
     }
-    if names.iter().any(|name| is_in(&[CONFIGURATION, LEDGER], name)) || holds_memory(&root.join(MEMORY)) {
+    if names.iter().any(|name| is_in(&[CONFIGURATION, LEDGER], name))
+        || holds_memory(&root.join(MEMORY), &["users", "agents", "libraries"])
+    {
         return Ok(RootFolder::Root);
     }
     names.retain(|name| !is_in(&SYSTEMS, name));
@@ -89,10 +93,10 @@ pub(crate) fn check(root: &Path) -> Result<RootFolder, Failure> {
     if names.iter().all(|name| is_early(name)) {
         return Ok(RootFolder::Root);
     }
-    Err(Failure::usage(format!(
-        "`{shown}` is no Quipu root and holds other files; nothing was changed"
-    ))
-    .hint(ANOTHER_ROOT))
+    refused(
+        "is no Quipu root and holds other files; nothing was changed",
+        ANOTHER_ROOT,
+    )
 }
 
 /// The folder that a restore makes this root in, beside it.
@@ -106,16 +110,12 @@ fn name_of(root: &Path) -> Option<std::ffi::OsString> {
     absolute(root).ok()?.file_name().map(OsStr::to_owned)
 }
 
-/// Whether owners of memory are in a folder: `<app>/<project>/users`, or agents, or libraries.
-fn holds_memory(memory: &Path) -> bool {
+/// Whether owners of memory are in a folder, as in `<app>/<project>/users`.
+pub(crate) fn holds_memory(memory: &Path, owners: &[&str]) -> bool {
     let below = |folder: &PathBuf| folders(folder).unwrap_or_default();
     let apps = below(&memory.to_owned());
     let mut projects = apps.iter().flat_map(below);
-    projects.any(|project| {
-        ["users", "agents", "libraries"]
-            .iter()
-            .any(|owners| project.join(owners).is_dir())
-    })
+    projects.any(|project| owners.iter().any(|owners| project.join(owners).is_dir()))
 }
 
 /// The entries of a folder, but for hidden ones; none where it is no folder.

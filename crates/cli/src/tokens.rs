@@ -4,6 +4,7 @@
 //! opens (the gateway's guard).
 
 use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -220,11 +221,7 @@ impl IssuedTokens for Follower {
 /// What changes whenever the file is replaced.
 fn state(file: &Path) -> Option<FileState> {
     let about = file.metadata().ok()?;
-    #[cfg(unix)]
-    let inode = std::os::unix::fs::MetadataExt::ino(&about);
-    #[cfg(not(unix))]
-    let inode = 0;
-    Some((about.modified().ok()?, about.len(), inode))
+    Some((about.modified().ok()?, about.len(), about.ino()))
 }
 
 impl IssuedToken {

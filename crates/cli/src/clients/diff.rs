@@ -5,19 +5,15 @@ const AROUND: usize = 3;
 /// Above this product of lines, a change counts as one block: nobody reads it line by line.
 const CELLS_MAX: usize = 4_000_000;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum DiffLine<'a> {
-    Same(&'a str),
-    Old(&'a str),
-    New(&'a str),
-}
+/// A line and its sign: ` ` in both texts, `-` in the old one, `+` in the new one.
+type DiffLine<'a> = (char, &'a str);
 
 /// The difference, under the name of the file; none if there is none.
 pub(crate) fn unified(name: &str, before: &str, after: &str) -> Option<String> {
     let lines = compared(before, after);
     let is_shown = |at: usize| {
         let near = &lines[at.saturating_sub(AROUND)..lines.len().min(at + AROUND + 1)];
-        near.iter().any(|line| !matches!(line, DiffLine::Same(_)))
+        near.iter().any(|(sign, _)| *sign != ' ')
     };
     let mut out = String::new();
     let (mut old, mut new, mut at) = (1, 1, 0);
@@ -31,21 +27,12 @@ pub(crate) fn unified(name: &str, before: &str, after: &str) -> Option<String> {
             (old, new, at) = (old + 1, new + 1, at + 1);
             continue;
         }
-        let count = |other: fn(&DiffLine<'_>) -> bool| hunk.iter().filter(|line| !other(line)).count();
-        let olds = count(|line| matches!(line, DiffLine::New(_)));
-        let news = count(|line| matches!(line, DiffLine::Old(_)));
+        let without = |other: char| hunk.iter().filter(|(sign, _)| *sign != other).count();
+        let (olds, news) = (without('+'), without('-'));
         let start = |at: usize, count: usize| at - usize::from(count == 0);
-        out.extend([format!(
-            "@@ -{},{olds} +{},{news} @@\n",
-            start(old, olds),
-            start(new, news)
-        )]);
-        for line in &hunk {
-            let (sign, text) = match line {
-                DiffLine::Same(text) => (' ', text),
-                DiffLine::Old(text) => ('-', text),
-                DiffLine::New(text) => ('+', text),
-            };
+        let (from, to) = (start(old, olds), start(new, news));
+        out.extend([format!("@@ -{from},{olds} +{to},{news} @@\n")]);
+        for (sign, text) in &hunk {
             out.extend([format!("{sign}{}\n", text.trim_end_matches(['\r', '\n']))]);
         }
         (old, new, at) = (old + olds, new + news, at + hunk.len());
@@ -60,9 +47,9 @@ fn compared<'a>(before: &'a str, after: &'a str) -> Vec<DiffLine<'a>> {
     let head = same(&mut old.iter().zip(&new));
     let tail = same(&mut old[head..].iter().rev().zip(new[head..].iter().rev()));
     let (old_end, new_end) = (old.len() - tail, new.len() - tail);
-    let mut lines: Vec<DiffLine<'a>> = old[..head].iter().map(|line| DiffLine::Same(line)).collect();
+    let mut lines: Vec<DiffLine<'a>> = old[..head].iter().map(|line| (' ', *line)).collect();
     lines.extend(middle(&old[head..old_end], &new[head..new_end]));
-    lines.extend(old[old_end..].iter().map(|line| DiffLine::Same(line)));
+    lines.extend(old[old_end..].iter().map(|line| (' ', *line)));
     lines
 }
 
@@ -88,18 +75,18 @@ fn middle<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<DiffLine<'a>> {
     while is_small && a < old.len() && b < new.len() {
         let at = a * width + b;
         if old[a] == new[b] {
-            lines.push(DiffLine::Same(old[a]));
+            lines.push((' ', old[a]));
             (a, b) = (a + 1, b + 1);
         } else if common[at + width] >= common[at + 1] {
-            lines.push(DiffLine::Old(old[a]));
+            lines.push(('-', old[a]));
             a += 1;
         } else {
-            lines.push(DiffLine::New(new[b]));
+            lines.push(('+', new[b]));
             b += 1;
         }
     }
-    lines.extend(old[a..].iter().map(|line| DiffLine::Old(line)));
-    lines.extend(new[b..].iter().map(|line| DiffLine::New(line)));
+    lines.extend(old[a..].iter().map(|line| ('-', *line)));
+    lines.extend(new[b..].iter().map(|line| ('+', *line)));
     lines
 }
 

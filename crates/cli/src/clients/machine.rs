@@ -1,6 +1,7 @@
 //! The machine as clients see it: a home, variables, programs.
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 /// Where this machine keeps things.
@@ -51,14 +52,6 @@ impl ClientMachine {
 
 /// Whether the file can be run.
 fn is_executable(file: &Path) -> bool {
-    let Ok(about) = file.metadata() else { return false };
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        about.is_file() && about.permissions().mode() & 0o111 != 0
-    }
-    #[cfg(not(unix))]
-    {
-        about.is_file()
-    }
+    let about = file.metadata();
+    about.is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
 }

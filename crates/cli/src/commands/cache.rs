@@ -33,27 +33,20 @@ fn alerts<'a>(it: &UpstreamItem, requests: impl Iterator<Item = &'a RequestItem>
     ];
     let below = |(ratio, least, what): (Option<f64>, f64, &str)| {
         let ratio = percent(Some(ratio.filter(|ratio| *ratio < least)?));
-        Some(format!(
-            "  alert: {ratio} of the {what}, less than {}\n",
-            percent(Some(least))
-        ))
+        let least = percent(Some(least));
+        Some(format!("  alert: {ratio} of the {what}, less than {least}\n"))
     };
     bounds.into_iter().filter_map(below).collect()
 }
 
 fn upstream(it: &UpstreamItem) -> String {
+    let (name, requests, prompt) = (&it.upstream, it.requests, it.prompt_tokens);
+    let (cached, evaluated) = (it.cached_tokens, it.evaluated_tokens);
+    let (hit, extend) = (percent(it.hit_ratio), percent(it.extension_ratio));
+    let (half, most) = (millis(it.first_token_ms_p50), millis(it.first_token_ms_p99));
     let mut text = format!(
-        "{}\n  {} requests, {} prompt tokens: {} cached, {} evaluated; {} of the tokens hit, {} of the requests extend\n  \
-         first token: half within {}, 99 of 100 within {}\n",
-        it.upstream,
-        it.requests,
-        it.prompt_tokens,
-        it.cached_tokens,
-        it.evaluated_tokens,
-        percent(it.hit_ratio),
-        percent(it.extension_ratio),
-        millis(it.first_token_ms_p50),
-        millis(it.first_token_ms_p99)
+        "{name}\n  {requests} requests, {prompt} prompt tokens: {cached} cached, {evaluated} evaluated; {hit} of the tokens hit, \
+         {extend} of the requests extend\n  first token: half within {half}, 99 of 100 within {most}\n"
     );
     for (class, count) in &it.classes {
         text.extend([format!("  {count:>7}  {}\n", reason_in_words(class))]);
@@ -62,37 +55,35 @@ fn upstream(it: &UpstreamItem) -> String {
 }
 
 fn conversation(it: &ConversationItem) -> String {
-    let head = format!(
-        "conversation {} at {}\n  {:<19}  {:>8}  {:>8}  {:>9}  {:>8}  {:>8}  {:>11}  why\n",
-        it.conversation,
-        it.upstream,
-        "at",
-        "prompt",
-        "cached",
-        "evaluated",
-        "expected",
-        "injected",
-        "first token"
-    );
+    let names = [
+        "at", "prompt", "cached", "evaluated", "expected", "injected", "first token", "why",
+    ];
+    let head = format!("conversation {} at {}\n", it.conversation, it.upstream) + &row(names);
     it.requests.iter().fold(head, |text, it| text + &request(it))
 }
 
 fn request(it: &RequestItem) -> String {
-    let reasons = if it.reasons.is_empty() {
-        String::new()
-    } else {
-        format!(" ({})", it.reasons.join("; "))
+    let reasons = match it.reasons.join("; ") {
+        none if none.is_empty() => none,
+        reasons => format!(" ({reasons})"),
     };
-    format!(
-        "  {:<19}  {:>8}  {:>8}  {:>9}  {:>8}  {:>8}  {:>11}  {}{reasons}\n",
+    let class = it.class.as_deref().map_or("-", reason_in_words);
+    row([
         it.at.get(..19).unwrap_or(&it.at),
-        it.prompt_tokens,
-        count(it.cached_tokens),
-        count(it.evaluated_tokens),
-        count(it.expected_tokens),
-        it.injected_tokens,
-        millis(it.first_token_ms),
-        it.class.as_deref().map_or("-", reason_in_words)
+        &it.prompt_tokens.to_string(),
+        &count(it.cached_tokens),
+        &count(it.evaluated_tokens),
+        &count(it.expected_tokens),
+        &it.injected_tokens.to_string(),
+        &millis(it.first_token_ms),
+        &format!("{class}{reasons}"),
+    ])
+}
+
+/// A line of the table.
+fn row([at, prompt, cached, evaluated, expected, injected, first, why]: [&str; 8]) -> String {
+    format!(
+        "  {at:<19}  {prompt:>8}  {cached:>8}  {evaluated:>9}  {expected:>8}  {injected:>8}  {first:>11}  {why}\n"
     )
 }
 

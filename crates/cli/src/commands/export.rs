@@ -18,8 +18,9 @@ use crate::args::ExportArgs;
 use crate::error::{Exit, Failure, Hinted as _};
 use crate::import::is_everos;
 use crate::output::say;
-use crate::portable::{PortableMemory, is_export, is_markdown, read_markdown};
+use crate::portable::{PortableMemory, is_export, read_markdown};
 use crate::private;
+use crate::root::holds_memory;
 
 /// Lines in one request; far below what a server takes, so that only a single memory can be too large.
 const REQUEST_BYTES_MAX: usize = 4 << 20;
@@ -61,30 +62,28 @@ fn told(desk: &Desk, args: &ExportArgs, memory: &PortableMemory, open: usize) ->
     let is_message = |line: &&ExportLine| matches!(line, ExportLine::Message(_));
     let memories = memory.lines.iter().filter(is_memory).count();
     let messages = memory.lines.iter().filter(is_message).count() - open;
-    desk.tell(&json!({
-            "to": args.to, "user": memory.head.user_id, "memories": memories, "messages": messages, "left_out": open,
-        }), || {
-    say!(
-        "exported {} of {}, and {} not yet in an episode, to {}",
-        counted(memories, "memory", "memories"),
-        memory.head.user_id,
-        counted(messages, "message", "messages"),
-        args.to.display()
-    )?;
-    if open > 0 {
-        say!(
-            "left out {} not yet in an episode: a file `*.jsonl` has all",
-            counted(open, "message", "messages")
-        )?;
-    }
-    Ok(())
+    let (user, to) = (&memory.head.user_id, args.to.display());
+    let told = json!({
+        "to": args.to, "user": user, "memories": memories, "messages": messages, "left_out": open,
+    });
+    desk.tell(&told, || {
+        let (memories, messages) = (
+            counted(memories, "memory", "memories"),
+            counted(messages, "message", "messages"),
+        );
+        say!("exported {memories} of {user}, and {messages} not yet in an episode, to {to}")?;
+        if open > 0 {
+            let open = counted(open, "message", "messages");
+            say!("left out {open} not yet in an episode: a file `*.jsonl` has all")?;
+        }
+        Ok(())
     })
 }
 
 /// Whether a path is something that `quipu export` wrote.
 pub(super) fn is_ours(path: &Path) -> bool {
     if path.is_dir() {
-        return is_markdown(path) && !is_everos(path);
+        return holds_memory(path, &["users"]) && !is_everos(path);
     }
     let mut beginning = [0; 64];
     let read = File::open(path).and_then(|mut file| file.read(&mut beginning));
@@ -105,24 +104,16 @@ pub(super) async fn import(desk: &Desk, api: &Api, paths: &[PathBuf]) -> Result<
             send(api, &memory, &mut sum).await?;
         }
     }
-    let ImportedData {
-        memories,
-        new_memories,
-        kept_memories,
-        messages,
-        new_messages,
-    } = sum;
     desk.tell(&sum, || {
+        let memories = counted(sum.memories, "memory", "memories");
+        let messages = counted(sum.messages, "message", "messages");
+        let (new, new_messages) = (sum.new_memories, sum.new_messages);
         say!(
-            "{} read, {new_memories} of them new; {} not yet in an episode, {new_messages} of them new",
-            counted(memories, "memory", "memories"),
-            counted(messages, "message", "messages")
+            "{memories} read, {new} of them new; {messages} not yet in an episode, {new_messages} of them new"
         )?;
-        if kept_memories > 0 {
-            say!(
-                "{} different here: what is here stays",
-                counted(kept_memories, "memory is", "memories are")
-            )?;
+        if sum.kept_memories > 0 {
+            let kept = counted(sum.kept_memories, "memory is", "memories are");
+            say!("{kept} different here: what is here stays")?;
         }
         Ok(())
     })
@@ -138,9 +129,8 @@ async fn send(api: &Api, memory: &PortableMemory, sum: &mut ImportedData) -> Res
         if body.len() < REQUEST_BYTES_MAX && lines.peek().is_some() {
             continue;
         }
-        let some: ImportedData = api
-            .post_bytes("/memory/import", std::mem::replace(&mut body, head.clone()))
-            .await?;
+        let request = std::mem::replace(&mut body, head.clone());
+        let some: ImportedData = api.post_bytes("/memory/import", request).await?;
         sum.memories += some.memories;
         sum.new_memories += some.new_memories;
         sum.kept_memories += some.kept_memories;

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use embed::{BertEmbedder, BertSettings, CrossEncoder, OpenError};
 use ports::{Clock, EmbedPurpose, Embedder, Reranker};
@@ -37,32 +36,36 @@ pub(super) fn fetch_model(desk: &Desk, id: &str) -> Result<Exit, Failure> {
 
 async fn fetch(desk: &Desk, hub: &Hub, id: &str) -> Result<Exit, Failure> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
-    let (folder, is_new) = if Path::new(id).is_dir() {
-        (PathBuf::from(id), false)
+    // A folder is found from anywhere.
+    let (folder, is_new, name) = if Path::new(id).is_dir() {
+        let name = std::fs::canonicalize(id)?.display().to_string();
+        (PathBuf::from(id), false, name)
     } else {
-        downloaded(desk, hub, id, &clock).await?
+        let (folder, is_new) = downloaded(desk, hub, id, &clock).await?;
+        (folder, is_new, id.to_owned())
     };
-    let kind = models::opened({
-        let (folder, id) = (folder.clone(), id.to_owned());
-        move || open(&folder, &id)
-    });
-    let kind = kind.await?;
+    let (opened, hub_id) = (folder.clone(), id.to_owned());
+    let kind = models::opened(move || open(&opened, &hub_id)).await?;
     let size = std::fs::metadata(folder.join("model.safetensors"))?.len();
     let begun = clock.elapsed();
     let (section, result) = run(&kind).await?;
-    let took = clock.elapsed().saturating_sub(begun);
-    show(
-        desk,
-        &Checked {
-            id,
-            folder,
-            is_new,
-            size,
-            section,
-            result,
-            took,
-        },
-    )
+    let took = clock.elapsed().saturating_sub(begun).as_millis();
+    let told = json!({
+        "model": name, "folder": folder, "downloaded": is_new, "bytes": size, "use": section, "milliseconds": took,
+    });
+    desk.tell(&told, || {
+        let new = ["was there already", "downloaded, size and checksum verified"];
+        say!("folder   {}", folder.display())?;
+        say!(
+            "weights  {:.1} MB, {}",
+            size as f64 / 1e6,
+            new[usize::from(is_new)]
+        )?;
+        say!("check    {result}, in {took} ms")?;
+        say!("\nTo use it, write into {}:\n", desk.loaded.file.display())?;
+        let model = toml::Value::String(name);
+        say!("[{section}]\nprovider = \"local\"\nmodel = {model}")
+    })
 }
 
 /// The folder of a hub's model, and whether it was not there before.
@@ -103,66 +106,20 @@ async fn run(kind: &ModelUse) -> Result<(&'static str, String), Failure> {
             let vectors = embedder.embed(&[SAMPLE], EmbedPurpose::Passage).await;
             let vectors = vectors.map_err(Failure::usage)?;
             let length: f32 = vectors[0].iter().map(|x| x * x).sum();
-            let dims = vectors[0].len();
-            (
-                "embedding",
-                format!("a sentence became {dims} numbers"),
-                (length - 1.0).abs() < 0.01,
-            )
+            let result = format!("a sentence became {} numbers", vectors[0].len());
+            ("embedding", result, (length - 1.0).abs() < 0.01)
         }
         ModelUse::Rerank(reranker) => {
-            let scores = reranker
-                .rerank(QUESTION, &[SAMPLE])
-                .await
-                .map_err(Failure::usage)?;
-            (
-                "rerank",
-                format!("a question and its answer score {:.3}", scores[0]),
-                scores[0].is_finite(),
-            )
+            let scores = reranker.rerank(QUESTION, &[SAMPLE]).await;
+            let score = scores.map_err(Failure::usage)?[0];
+            let result = format!("a question and its answer score {score:.3}");
+            ("rerank", result, score.is_finite())
         }
     };
     if !is_sound {
         return Err(Failure::usage("the model's numbers are not valid").hint("choose another model"));
     }
     Ok((section, result))
-}
-
-/// A model that works.
-struct Checked<'a> {
-    id: &'a str,
-    folder: PathBuf,
-    is_new: bool,
-    size: u64,
-    section: &'static str,
-    result: String,
-    took: Duration,
-}
-
-fn show(desk: &Desk, model: &Checked<'_>) -> Result<Exit, Failure> {
-    let (section, took) = (model.section, model.took.as_millis());
-    // A folder is found from anywhere.
-    let name = if Path::new(model.id).is_dir() {
-        std::fs::canonicalize(model.id)?.display().to_string()
-    } else {
-        model.id.to_owned()
-    };
-    desk.tell(&json!({
-            "model": name, "folder": model.folder, "downloaded": model.is_new, "bytes": model.size, "use": section,
-            "milliseconds": took,
-        }), || {
-    let mut source = "was there already";
-    if model.is_new {
-        source = "downloaded, size and checksum verified";
-    }
-    say!("folder   {}", model.folder.display())?;
-    say!("weights  {:.1} MB, {source}", model.size as f64 / 1e6)?;
-    say!("check    {}, in {took} ms", model.result)?;
-    say!("\nTo use it, write into {}:\n", desk.loaded.file.display())?;
-    let model = toml::Value::String(name);
-    say!("[{section}]\nprovider = \"local\"\nmodel = {model}")?;
-    Ok(())
-    })
 }
 
 #[cfg(test)]

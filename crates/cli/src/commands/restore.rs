@@ -51,7 +51,7 @@ fn made(
     let beside = RestoreFolder::new(root)?;
     let made = || -> Result<_, Failure> {
         archive.unpack(folder, &beside.path)?;
-        let loaded = load(&beside.path, environment::variables()).map_err(Failure::input)?;
+        let loaded = load(&beside.path, environment::variables())?;
         let desk = Desk {
             root: beside.path.clone(),
             loaded,

@@ -21,7 +21,7 @@ use crate::clock::SystemClock;
 use crate::config::{Config, load};
 use crate::contexts;
 use crate::environment;
-use crate::error::{Exit, Failure};
+use crate::error::{Exit, Failure, Hinted as _};
 use crate::output::{self, say};
 use crate::serving::{self, Notice};
 use crate::tokens::{self, Follower};
@@ -31,9 +31,8 @@ use crate::world::World;
 pub(super) fn serve(desk: &Desk, args: &ServeArgs) -> Result<Exit, Failure> {
     let config = &desk.loaded.config;
     let listen = args.listen.as_deref().unwrap_or(&config.server.listen);
-    let address: SocketAddr = listen.parse().map_err(|_| {
-        Failure::usage(format!("`{listen}` is not an address to listen on")).hint("as in `127.0.0.1:4777`")
-    })?;
+    let wrong = |_| Failure::usage(format!("`{listen}` is not an address to listen on"));
+    let address: SocketAddr = listen.parse().map_err(wrong).hint("as in `127.0.0.1:4777`")?;
     let key = tokens::fresh()?;
     let settings = settings(&desk.root, config, &key)?;
     runtime()?.block_on(async {
@@ -96,32 +95,30 @@ async fn until_signal(
     (settings, key): (GatewaySettings, &str),
     (address, ended): (SocketAddr, impl Future<Output = ()> + Send),
 ) -> Result<(), Failure> {
-    let gateway = world.gateway(settings);
-    let gateway = match proxy {
-        Some(proxy) => gateway.with_proxy(proxy),
-        None => gateway,
-    };
-    let user = contexts::owner(&desk.loaded.config, &desk.root);
-    let door = mcp::routes(Client::here(&gateway), user, super::mcp::now(world.clock.clone()));
+    let mut gateway = world.gateway(settings);
+    if let Some(proxy) = proxy {
+        gateway = gateway.with_proxy(proxy);
+    }
+    let user = || contexts::owner(&desk.loaded.config, &desk.root);
+    let door = mcp::routes(
+        Client::here(&gateway),
+        user(),
+        super::mcp::now(world.clock.clone()),
+    );
     let uploads = Uploads::of(&desk.root, world.clock.clone(), world.zone.clone())
         .with_context(|| format!("cannot write into `{}`", desk.root.display()))?;
-    let page = page::routes(
-        Client::here(&gateway),
-        contexts::owner(&desk.loaded.config, &desk.root),
-        Arc::new(uploads),
-    );
+    let page = page::routes(Client::here(&gateway), user(), Arc::new(uploads));
     let gateway = gateway.with_agents(door).with_page(page);
     let mut late = LateStart::default();
     late.go_on(desk, world, None).await?;
     let listener = gateway.bind(address).await?;
     let bound = listener.local_addr()?;
     late.go_on(desk, world, Some((bound, key))).await?;
-    if desk.json {
-        output::json(&json!({"listening": format!("http://{bound}"), "root": desk.root}))?;
-    } else {
-        say!("serving {} on http://{bound}", desk.root.display())?;
-        told(desk, upstream, bound)?;
-    }
+    let address = format!("http://{bound}");
+    desk.tell(&json!({"listening": address, "root": desk.root}), || {
+        say!("serving {} on {address}", desk.root.display())?;
+        told(desk, upstream, bound)
+    })?;
     tokio::select! {
         served = gateway.serve(listener, ended) => Ok(served?),
         never = follow(desk, world) => match never {},
@@ -138,10 +135,8 @@ fn told(desk: &Desk, upstream: Option<&str>, bound: SocketAddr) -> Result<(), Fa
     if servers.is_empty() {
         say!("  model server  none: --upstream URL gives chat clients memory")?;
     } else {
-        say!(
-            "  model server  {}  (clients: http://{bound}/v1)",
-            servers.join(", ")
-        )?;
+        let servers = servers.join(", ");
+        say!("  model server  {servers}  (clients: http://{bound}/v1)")?;
     }
     match contexts::owner(config, &desk.root) {
         Some(user) => say!("  memory of     {user}, if a request names nobody"),
@@ -214,9 +209,8 @@ const CONFIGURATION_LOOK: Duration = Duration::from_secs(5);
 async fn follow(desk: &Desk, world: &World) -> Infallible {
     let file = desk.loaded.file.as_path();
     let state = || {
-        std::fs::metadata(file)
-            .and_then(|about| Ok((about.modified()?, about.len())))
-            .ok()
+        let about = std::fs::metadata(file).ok()?;
+        Some((about.modified().ok()?, about.len()))
     };
     let mut seen = state();
     loop {
@@ -226,7 +220,7 @@ async fn follow(desk: &Desk, world: &World) -> Infallible {
             continue;
         }
         seen = now;
-        let loaded = load(&desk.root, environment::variables()).map_err(Failure::usage);
+        let loaded = load(&desk.root, environment::variables());
         if let Err(Failure { error, .. }) = loaded.and_then(|loaded| world.configure(&loaded.config)) {
             tracing::warn!(%error, "cannot load the new configuration; keeping the old one");
         }
@@ -234,7 +228,6 @@ async fn follow(desk: &Desk, world: &World) -> Infallible {
 }
 
 /// Ends with SIGINT or SIGTERM; it listens from the call on, so that no earlier signal ends the process.
-#[cfg(unix)]
 pub(super) fn signal() -> impl Future<Output = ()> {
     use tokio::signal::unix::{SignalKind, signal};
     let heard = |kind| signal(kind).expect("a process may handle its signals");
@@ -247,13 +240,8 @@ pub(super) fn signal() -> impl Future<Output = ()> {
     }
 }
 
-/// Ends with an interrupt.
-#[cfg(not(unix))]
-pub(super) async fn signal() {
-    tokio::signal::ctrl_c().await.ok();
-}
-
 fn settings(root: &Path, config: &Config, key: &str) -> Result<GatewaySettings, Failure> {
+    let headers = config.proxy.user_headers.iter();
     Ok(GatewaySettings {
         auth: Auth {
             tokens: tokens::configured(config)?,
@@ -265,12 +253,7 @@ fn settings(root: &Path, config: &Config, key: &str) -> Result<GatewaySettings, 
         upload_folder: Some(root.to_owned()),
         // The other half is for the work after the last request.
         shutdown: Duration::from_secs(u64::from(config.server.shutdown_seconds)) / 2,
-        user_headers: config
-            .proxy
-            .user_headers
-            .iter()
-            .map(|name| name.to_ascii_lowercase())
-            .collect(),
+        user_headers: headers.map(|name| name.to_ascii_lowercase()).collect(),
         ..GatewaySettings::default()
     })
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 use super::schema::Config;
+use crate::error::Failure;
 use crate::private::if_there;
 use crate::root::CONFIGURATION;
 
@@ -26,21 +27,6 @@ pub(crate) struct LoadedConfig {
     pub(crate) config: Config,
     pub(crate) file: PathBuf,
     sources: BTreeMap<String, ValueSource>,
-}
-
-/// Errors in the configuration.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum ConfigError {
-    #[error("cannot read `{}`", path.display())]
-    Unreadable {
-        path: PathBuf,
-        #[source]
-        source: std::io::Error,
-    },
-    #[error("`{}` is not valid TOML: {reason}", path.display())]
-    Syntax { path: PathBuf, reason: String },
-    #[error("{place}: {reason}")]
-    Value { place: String, reason: String },
 }
 
 impl LoadedConfig {
@@ -68,7 +54,7 @@ impl LoadedConfig {
 pub(crate) fn load(
     root: &Path,
     environment: impl IntoIterator<Item = (String, String)>,
-) -> Result<LoadedConfig, ConfigError> {
+) -> Result<LoadedConfig, Failure> {
     let file = root.join(CONFIGURATION);
     let mut table = read(&file)?;
     let mut sources = BTreeMap::new();
@@ -100,12 +86,8 @@ pub(crate) fn load(
         }
         sources.insert(format!("{section}.{key}"), ValueSource::Environment(variable));
     }
-    let config = table
-        .try_into()
-        .map_err(|error: toml::de::Error| ConfigError::Value {
-            place: format!("`{}`", file.display()),
-            reason: error.message().to_owned(),
-        })?;
+    let wrong = |error: toml::de::Error| Failure::usage(format!("`{}`: {}", file.display(), error.message()));
+    let config = table.try_into().map_err(wrong)?;
     Ok(LoadedConfig {
         config,
         file,
@@ -113,17 +95,15 @@ pub(crate) fn load(
     })
 }
 
-fn read(file: &Path) -> Result<Table, ConfigError> {
-    let text = if_there(std::fs::read_to_string(file)).map_err(|source| ConfigError::Unreadable {
-        path: file.to_owned(),
-        source,
-    })?;
-    let text = text.unwrap_or_default();
-    text.parse()
-        .map_err(|error: toml::de::Error| ConfigError::Syntax {
-            path: file.to_owned(),
-            reason: error.to_string().trim().to_owned(),
-        })
+fn read(file: &Path) -> Result<Table, Failure> {
+    let shown = file.display();
+    let text = if_there(std::fs::read_to_string(file));
+    let text = text.map_err(|error| Failure::input(error).context(format!("cannot read `{shown}`")))?;
+    let wrong = |error: toml::de::Error| {
+        let reason = error.to_string();
+        Failure::usage(format!("`{shown}` is not valid TOML: {}", reason.trim()))
+    };
+    text.unwrap_or_default().parse().map_err(wrong)
 }
 
 /// A variable's text as the key's own type: text stays text, anything else is read as TOML.
@@ -141,14 +121,9 @@ fn value(section: &str, key: &str, text: &str) -> Value {
     }
 }
 
-fn check(table: &Table, place: &str) -> Result<(), ConfigError> {
-    match table.clone().try_into::<Config>() {
-        Ok(_) => Ok(()),
-        Err(error) => Err(ConfigError::Value {
-            place: place.to_owned(),
-            reason: with_suggestion(error.message()),
-        }),
-    }
+fn check(table: &Table, place: &str) -> Result<(), Failure> {
+    let checked = table.clone().try_into::<Config>().map(drop);
+    checked.map_err(|error| Failure::usage(format!("{place}: {}", with_suggestion(error.message()))))
 }
 
 /// Adds the nearest known key to serde's "unknown field `x`, expected one of `a`, `b`".

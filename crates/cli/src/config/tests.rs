@@ -14,7 +14,7 @@ fn env(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
 fn problem(file: &str, pairs: &[(&str, &str)]) -> String {
     let root = tempfile::tempdir().unwrap();
     std::fs::write(root.path().join("quipu.toml"), file).unwrap();
-    let error = load(root.path(), env(pairs)).unwrap_err().to_string();
+    let error = load(root.path(), env(pairs)).unwrap_err().error.to_string();
     error.replace(&root.path().display().to_string(), "ROOT")
 }
 

@@ -2,14 +2,16 @@
 //!
 //! Owns: its modes, that no link is followed, that a section is there whole or not at all. Never: the text.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use context::flush::{Destination, Unwritable};
 use conversation::Whose;
 use rustix::fs::OFlags;
+
+use crate::private;
 
 /// A file of facts.
 #[derive(Debug, Clone)]
@@ -40,7 +42,7 @@ impl MemoryFile {
 
     fn append_whole(&self, section: &str) -> std::io::Result<()> {
         if let Some(parent) = self.path.parent() {
-            DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
+            private::folder(parent)?;
         }
         let mut file = self.open(OpenOptions::new().append(true).create(true).mode(0o600))?;
         file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
