@@ -134,10 +134,10 @@ pub(crate) fn read(
     read_bytes.store(before + source.bytes, Ordering::Relaxed);
     match outcome {
         Err(failure) if !source.is_named => match failure.error.downcast_ref() {
-            Some(document::NoFormat { text, is_known }) => (reading.sink)(ImportItem::LeftOut(
-                source.file_name(),
-                is_known.then(|| text.clone()),
-            )),
+            Some(document::NoFormat { text, is_known }) => {
+                let why = is_known.then(|| text.clone());
+                (reading.sink)(ImportItem::LeftOut(source.file_name(), why))
+            }
             None => Err(failure),
         },
         outcome => outcome,
@@ -156,12 +156,9 @@ fn read_stream(stream: &mut dyn BufRead, reading: &mut Reading<'_>) -> Result<()
         return document::database(reading);
     }
     let first = document::first_byte(stream).map_err(failed)?;
-    let line = stream
-        .fill_buf()
-        .map_err(failed)?
-        .split(|byte| *byte == b'\n')
-        .next();
-    let is_chat = line.is_some_and(|line| whatsapp::is_head(&String::from_utf8_lossy(line)));
+    let mut lines = stream.fill_buf().map_err(failed)?.split(|byte| *byte == b'\n');
+    let line = lines.next().unwrap_or_default();
+    let is_chat = whatsapp::is_head(&String::from_utf8_lossy(line));
     match first {
         Some(b'[' | b'{' | b'"') if !is_chat => document::read(stream, reading),
         _ => document::text(stream, reading),

@@ -58,11 +58,7 @@ pub(super) struct NoFormat {
 
 impl NoFormat {
     fn failure(text: String, is_known: bool, hint: &str) -> Failure {
-        let failure = Failure {
-            error: Self { text, is_known }.into(),
-            ..Failure::usage("")
-        };
-        failure.hint(hint)
+        Failure::input(Self { text, is_known }).hint(hint)
     }
 }
 
@@ -76,15 +72,15 @@ fn unknown(source: &ImportFile) -> Failure {
     )
 }
 
-/// The refusal of a format that Quipu knows and does not read.
-fn refused(row: &FormatRow, source: &ImportFile) -> Option<Failure> {
+/// Refuses a format that Quipu knows and does not read.
+fn check(row: &FormatRow, source: &ImportFile) -> Result<(), Failure> {
     let hint = "write a file `*.jsonl` with `role`, `content` and `timestamp` on each line";
     let text = |why: &str| format!("{source}: {}. Quipu does not import it: {why}", row.title);
-    if row.has("beside") {
-        return Some(NoFormat::failure(text(row.key("beside")), true, hint));
+    match (row.all("beside").next(), row.all("refuse").next()) {
+        (Some(beside), _) => Err(NoFormat::failure(text(beside), true, hint)),
+        (_, Some(refuse)) => Err(Failure::usage(text(refuse)).hint(hint)),
+        _ => Ok(()),
     }
-    row.has("refuse")
-        .then(|| Failure::usage(text(row.key("refuse"))).hint(hint))
 }
 
 /// Bytes at a file's beginning that show whether it is a text.
@@ -111,10 +107,8 @@ pub(super) fn text(stream: &mut dyn BufRead, reading: &mut Reading<'_>) -> Resul
     let value = chat.or_else(|| notes::notes(&text, source)).unwrap_or_default();
     let row = table::of(&value, &source.file_name(), false).or_else(|| table::of_text(&look));
     let row = row.ok_or_else(|| unknown(source))?;
-    match refused(row, source) {
-        Some(failure) => Err(failure),
-        None => place(row, 1, &value, reading),
-    }
+    check(row, source)?;
+    place(row, 1, &value, reading)
 }
 
 /// Reads a database, by queries on the tables that tell the format.
@@ -134,9 +128,7 @@ pub(super) fn database(reading: &mut Reading<'_>) -> Result<(), Failure> {
     };
     let tables = all("SELECT name FROM sqlite_schema WHERE type = 'table'")?;
     let row = table::of_tables(&tables).ok_or_else(|| unknown(source))?;
-    if let Some(failure) = refused(row, source) {
-        return Err(failure);
-    }
+    check(row, source)?;
     if !row.has("query") {
         return everos::read(reading);
     }
@@ -167,9 +159,7 @@ fn lines(
         "claude-code" => return agent::read(stream, Dialect::ClaudeCode, reading),
         _ => {}
     }
-    if let Some(failure) = refused(row, reading.source) {
-        return Err(failure);
-    }
+    check(row, reading.source)?;
     let mut values = Vec::new();
     for (number, line) in (1..).zip(stream.split(b'\n')) {
         let line = line?;
@@ -201,13 +191,10 @@ fn place(
 
 fn whole(bytes: &[u8], reading: &mut Reading<'_>) -> Result<(), Failure> {
     let (source, file) = (reading.source, reading.source.file_name());
-    let mended = mended::mended(bytes);
-    let is_broken = serde_json::from_slice::<&RawValue>(&mended).is_err();
-    let bytes = if is_broken {
-        without_hex(&mended)
-    } else {
-        mended.into_owned()
-    };
+    let mut bytes = mended::mended(bytes).into_owned();
+    if serde_json::from_slice::<&RawValue>(&bytes).is_err() {
+        bytes = without_hex(&bytes);
+    }
     let values = Deserializer::from_slice(&bytes).into_iter::<Value>();
     for (number, value) in (1..).zip(values) {
         let mut value = value.map_err(|error| broken(&error, number - 1, source))?;
@@ -215,16 +202,13 @@ fn whole(bytes: &[u8], reading: &mut Reading<'_>) -> Result<(), Failure> {
             // Some programs write a text that holds the JSON.
             value = mended::parse(text).unwrap_or_default();
         }
-        let row = table::of(&value, &file, false);
-        let row = row.or_else(|| {
+        let row = table::of(&value, &file, false).or_else(|| {
             // A conversation alone is an array of one.
             let row = table::of(&Value::Array(vec![value.clone()]), &file, false);
             row.filter(|row| row.key("each") == "*")
         });
         let row = row.ok_or_else(|| unknown(source))?;
-        if let Some(failure) = refused(row, source) {
-            return Err(failure);
-        }
+        check(row, source)?;
         place(row, number, &value, reading)?;
     }
     Ok(())
@@ -287,11 +271,9 @@ impl Elements<'_, '_> {
             if let Value::Array(waiting) = sample {
                 self.waiting = waiting;
             }
-            if let Some(failure) = self.row.and_then(|row| refused(row, self.reading.source)) {
-                return Err(failure);
-            }
-            if self.row.is_some_and(|row| row.has("owner")) {
-                self.reading.defaults.is_shared = is_shared(self.reading.source)?;
+            if let Some(row) = self.row {
+                check(row, self.reading.source)?;
+                self.reading.defaults.is_shared |= row.has("owner") && is_shared(self.reading.source)?;
             }
         }
         match self.row {

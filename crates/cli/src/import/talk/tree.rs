@@ -10,11 +10,8 @@ impl ImportedTalk<'_> {
     /// Entries without links are in the order of their times, if all have one with a zone.
     pub(super) fn order(&mut self) {
         let is_list = self.nodes.iter().all(|node| node.parent.is_none());
-        let is_dated = !self.has_local
-            && self
-                .nodes
-                .iter()
-                .all(|node| node.said.is_none() || node.time.is_some());
+        let mut said = self.nodes.iter().filter(|node| node.said.is_some());
+        let is_dated = !self.has_local && said.all(|node| node.time.is_some());
         if self.row.has("attach") || is_list && is_dated {
             self.nodes.sort_by_key(|node| node.time);
         }
@@ -23,11 +20,8 @@ impl ImportedTalk<'_> {
         }
         let known: HashSet<String> = self.nodes.iter().map(|node| node.id.clone()).collect();
         for at in 1..self.nodes.len() {
-            let has_parent = self.nodes[at]
-                .parent
-                .as_ref()
-                .is_some_and(|parent| known.contains(parent));
-            if !has_parent {
+            let parent = self.nodes[at].parent.as_ref();
+            if !parent.is_some_and(|parent| known.contains(parent)) {
                 self.nodes[at].parent = Some(self.nodes[at - 1].id.clone());
             }
         }
@@ -35,19 +29,13 @@ impl ImportedTalk<'_> {
 
     /// The branch that is shown; without links between entries, all of them.
     pub(super) fn path(&self, leaf: Option<&str>) -> Vec<usize> {
-        let places = self.places();
-        let parent = |at: usize| {
-            places
-                .get(self.nodes[at].parent.as_deref()?)
-                .copied()
-                .filter(|up| *up != at)
-        };
-        let is_tree = (0..self.nodes.len()).any(|at| parent(at).is_some());
-        if !is_tree {
-            return (0..self.nodes.len()).collect();
+        let (places, all) = (self.places(), 0..self.nodes.len());
+        let parent = |at: usize| self.parent(&places, at).filter(|up| *up != at);
+        if !all.clone().any(|at| parent(at).is_some()) {
+            return all.collect();
         }
         let newest = |up: Option<usize>| {
-            let below = (0..self.nodes.len()).filter(|at| parent(*at) == up);
+            let below = all.clone().filter(|at| parent(*at) == up);
             below.max_by_key(|at| (self.nodes[*at].time, *at))
         };
         let mut next = leaf.and_then(|leaf| places.get(leaf).copied());
@@ -58,7 +46,7 @@ impl ImportedTalk<'_> {
                 at = at.and_then(|at| newest(Some(at)));
             }
         }
-        let mut next = next.or_else(|| (0..self.nodes.len()).max_by_key(|at| (self.nodes[*at].time, *at)));
+        let mut next = next.or_else(|| all.clone().max_by_key(|at| (self.nodes[*at].time, *at)));
         let mut path = Vec::new();
         while let Some(at) = next.filter(|_| path.len() < self.nodes.len()) {
             path.push(at);
@@ -66,6 +54,10 @@ impl ImportedTalk<'_> {
         }
         path.reverse();
         path
+    }
+
+    fn parent(&self, places: &HashMap<&str, usize>, at: usize) -> Option<usize> {
+        places.get(self.nodes[at].parent.as_deref()?).copied()
     }
 
     fn places(&self) -> HashMap<&str, usize> {
@@ -76,16 +68,14 @@ impl ImportedTalk<'_> {
     /// The entries of each other branch, in their order.
     pub(super) fn branches(&self, path: &[usize]) -> Vec<Vec<usize>> {
         let places = self.places();
-        let parent = |at: usize| places.get(self.nodes[at].parent.as_deref()?).copied();
         let mut branches: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         let path: HashSet<usize> = path.iter().copied().collect();
         for at in (0..self.nodes.len()).filter(|at| !path.contains(at)) {
             let mut root = at;
             for _ in 0..self.nodes.len() {
-                match parent(root).filter(|up| !path.contains(up)) {
-                    Some(up) => root = up,
-                    None => break,
-                }
+                let up = self.parent(&places, root).filter(|up| !path.contains(up));
+                let Some(up) = up else { break };
+                root = up;
             }
             branches.entry(root).or_default().push(at);
         }
