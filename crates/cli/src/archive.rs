@@ -14,6 +14,7 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::Context;
 use model::{hex, unhex};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::error::{Failure, Hinted as _};
@@ -37,12 +38,6 @@ pub(crate) struct Archive {
     /// Settings whose secrets are not in it.
     pub(crate) secrets_left_out: Vec<String>,
     pub(crate) files: Vec<ArchivedFile>,
-}
-
-/// What every version of the list has.
-#[derive(Deserialize)]
-struct ListVersion {
-    format: u32,
 }
 
 /// A file of a backup.
@@ -101,8 +96,9 @@ impl Archive {
             .hint(
                 "name the folder that `quipu backup DIR` wrote; a backup that was interrupted has no list",
             )?;
-        let format = serde_json::from_slice(&text).map(|ListVersion { format }| format);
-        if let Some(found) = format.ok().filter(|format| *format > FORMAT) {
+        // Every version of the list has this.
+        let any: Value = serde_json::from_slice(&text).unwrap_or_default();
+        if let Some(found) = any["format"].as_u64().filter(|format| *format > FORMAT.into()) {
             let newer = format!("the backup has format {found}, this program knows {FORMAT}");
             return Err(Failure::failed(newer).hint("restore it with the newer quipu that wrote it"));
         }

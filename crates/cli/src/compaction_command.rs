@@ -2,7 +2,7 @@
 //!
 //! Owns: its process: JSON on its standard input, its time, the bound of its answer. Never: failing a compaction.
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,16 +35,12 @@ impl CompactionCommand {
 
     /// Its standard output; none where it failed.
     async fn run(&self, event: &str, compaction: &Compaction) -> Option<String> {
+        let it = compaction;
         let told = json!({
-            "event": event,
-            "conversation": compaction.conversation.session.to_string(),
-            "app_id": compaction.conversation.scope.app.as_str(),
-            "project_id": compaction.conversation.scope.project.as_str(),
-            "reason": compaction.reason,
-            "tokens_before": compaction.tokens_before,
-            "messages_before": compaction.messages_before,
-            "tokens_after": compaction.tokens_after,
-            "messages_after": compaction.messages_after,
+            "event": event, "conversation": it.conversation.session.as_str(),
+            "app_id": it.conversation.scope.app.as_str(), "project_id": it.conversation.scope.project.as_str(),
+            "reason": it.reason, "tokens_before": it.tokens_before, "messages_before": it.messages_before,
+            "tokens_after": it.tokens_after, "messages_after": it.messages_after,
         });
         let mut child = started(&self.command)?;
         let (input, output) = (child.stdin.take(), child.stdout.take());
@@ -56,11 +52,8 @@ impl CompactionCommand {
             let mut answer = Vec::new();
             output?.take(ANSWER_BYTES_MAX).read_to_end(&mut answer).ok()?;
             // It may be cut inside a character.
-            Some(
-                String::from_utf8_lossy(&answer)
-                    .trim_end_matches('\u{fffd}')
-                    .to_owned(),
-            )
+            let answer = String::from_utf8_lossy(&answer);
+            Some(answer.trim_end_matches('\u{fffd}').to_owned())
         });
         let answer = tokio::select! {
             answer = talk => answer.ok().flatten(),
@@ -82,13 +75,8 @@ fn started(command: &[String]) -> Option<Child> {
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn();
-    match started {
-        Ok(child) => Some(child),
-        Err(error) => {
-            tracing::warn!(%error, program, "cannot start context.on_compact");
-            None
-        }
-    }
+    let failed = |error: &io::Error| tracing::warn!(%error, program, "cannot start context.on_compact");
+    started.inspect_err(failed).ok()
 }
 
 /// Ends the process and takes its end, so that none is left behind.

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use documents::Unreadable;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use ports::{Clock, DocumentReader, FileBytes, ReadDocument, ReadError};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 use tokio::sync::Semaphore;
@@ -138,7 +138,7 @@ enum Process {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        let mut process = locked(&self.process);
+        let mut process = self.process.lock();
         if let Process::Started(child) = &mut *process {
             // The thread that talks to it takes its end. It may have ended by itself.
             child.kill().ok();
@@ -148,13 +148,9 @@ impl Drop for Running {
     }
 }
 
-fn locked(process: &Mutex<Process>) -> MutexGuard<'_, Process> {
-    process.lock()
-}
-
 /// Starts a process unless nobody waits for it any more.
 fn started(command: &mut Command, process: &Mutex<Process>) -> io::Result<ChildStdout> {
-    let mut process = locked(process);
+    let mut process = process.lock();
     if matches!(*process, Process::Ended) {
         return Err(io::Error::from(io::ErrorKind::Interrupted));
     }
@@ -167,7 +163,7 @@ fn started(command: &mut Command, process: &Mutex<Process>) -> io::Result<ChildS
 /// Takes the end of a process: of one that has answered, at once; of another, when it comes, which says why there is no answer.
 fn ended(process: &Mutex<Process>, has_answered: bool) -> io::Result<ExitStatus> {
     let gone = || io::Error::from(io::ErrorKind::NotFound);
-    let pid = match &mut *locked(process) {
+    let pid = match &mut *process.lock() {
         Process::Started(child) if has_answered => {
             child.kill().ok();
             Pid::from_child(child)
@@ -177,7 +173,7 @@ fn ended(process: &Mutex<Process>, has_answered: bool) -> io::Result<ExitStatus>
     };
     // Without the lock, so that it can be killed meanwhile; its number stays its own until the wait below.
     waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT).ok();
-    match std::mem::replace(&mut *locked(process), Process::Ended) {
+    match std::mem::replace(&mut *process.lock(), Process::Ended) {
         Process::Started(mut child) => child.wait(),
         _ => Err(gone()),
     }

@@ -58,7 +58,7 @@ pub(crate) fn plan(
     };
     for way in client.ways.iter().filter(|way| doors.contains(&way.door)) {
         if let Some(edit) = &way.edit {
-            plan.edit(edit, edit.file(machine), wiring.entries(edit));
+            plan.edit(edit, &edit.file(machine), wiring.entries(edit));
         }
         plan.notes
             .extend(way.by_hand.as_deref().map(|words| wiring.text(words)));
@@ -70,25 +70,25 @@ pub(crate) fn plan(
 }
 
 impl ClientPlan {
-    fn edit(&mut self, edit: &FileEdit, file: PathBuf, entries: Vec<ConfigEntry>) {
-        let known = self.changes.iter_mut().find(|change| change.file == file);
-        let mut change = match known {
-            Some(change) => change.clone(),
-            None => match read(&file) {
-                Ok(before) => ConfigChange {
+    fn edit(&mut self, edit: &FileEdit, file: &Path, entries: Vec<ConfigEntry>) {
+        let known = self.changes.iter().position(|change| change.file == file);
+        let change = match known.map(|at| self.changes.remove(at)) {
+            Some(change) => Ok(change),
+            None => read(file).and_then(|before| match before {
+                None if edit.must_exist => Err(EditRefusal::Unreadable("there is no such file".to_owned())),
+                before => Ok(ConfigChange {
                     after: before.clone().unwrap_or_default(),
-                    file,
+                    file: file.to_owned(),
                     before,
                     format: edit.format,
                     added: Vec::new(),
-                },
-                Err(refusal) => return self.refuse(&file, edit, &entries, &refusal),
-            },
+                }),
+            }),
         };
-        if change.before.is_none() && edit.must_exist {
-            let refusal = EditRefusal::Unreadable("there is no such file".to_owned());
-            return self.refuse(&change.file, edit, &entries, &refusal);
-        }
+        let mut change = match change {
+            Ok(change) => change,
+            Err(refusal) => return self.refuse(file, edit, &entries, &refusal),
+        };
         for entry in entries {
             match edit::add(edit.format, &change.after, &entry) {
                 Ok(Some((text, added))) => {
@@ -99,12 +99,8 @@ impl ClientPlan {
                 Err(refusal) => self.refuse(&change.file, edit, &[entry], &refusal),
             }
         }
-        if change.added.is_empty() {
-            return;
-        }
-        match self.changes.iter_mut().find(|known| known.file == change.file) {
-            Some(known) => *known = change,
-            None => self.changes.push(change),
+        if !change.added.is_empty() {
+            self.changes.insert(known.unwrap_or(self.changes.len()), change);
         }
     }
 

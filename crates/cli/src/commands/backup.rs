@@ -82,9 +82,9 @@ fn taken(desk: &Desk, folder: &Path) -> Result<Archive, Failure> {
     let configuration = root.join(CONFIGURATION);
     let text = if_there(fs::read_to_string(&configuration));
     if let Some(text) = text.with_context(|| format!("cannot read `{}`", configuration.display()))? {
-        let portable = portable(&text);
-        left_out = portable.left_out;
-        let copied = copy(&mut portable.text.as_bytes(), &folder.join(CONFIGURATION));
+        let (text, secrets) = portable(&text);
+        left_out = secrets;
+        let copied = copy(&mut text.as_bytes(), &folder.join(CONFIGURATION));
         let copied = copied.context("cannot write the configuration")?;
         files.push(ArchivedFile::new(CONFIGURATION, Path::new(CONFIGURATION), copied));
     }

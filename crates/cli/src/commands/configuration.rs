@@ -7,7 +7,7 @@ use super::Desk;
 use crate::config::ValueSource;
 use crate::error::{Exit, Failure};
 use crate::instructions::InstructionFiles;
-use crate::output::{self, say};
+use crate::output::say;
 
 pub(super) fn show(desk: &Desk) -> Result<Exit, Failure> {
     let loaded = &desk.loaded;
@@ -19,51 +19,53 @@ pub(super) fn show(desk: &Desk) -> Result<Exit, Failure> {
         };
         (key, value, source)
     });
-    if desk.json {
-        let keys: Map<String, Value> = rows
-            .map(|(key, value, source)| (key, json!({"value": value, "source": source})))
-            .collect();
-        output::json(&json!({"root": desk.root, "file": loaded.file, "keys": keys}))?;
-        return Ok(Exit::Ok);
-    }
-    say!("# root: {}", desk.root.display())?;
-    for (key, value, source) in rows {
-        let setting = format!("{key} = {value}");
-        say!("{setting:<48} # {source}")?;
-    }
-    Ok(Exit::Ok)
+    let rows: Vec<(String, toml::Value, String)> = rows.collect();
+    let keys = rows
+        .iter()
+        .map(|(key, value, source)| (key.clone(), json!({"value": value, "source": source})));
+    let keys: Map<String, Value> = keys.collect();
+    desk.tell(
+        &json!({"root": desk.root, "file": loaded.file, "keys": keys}),
+        || {
+            say!("# root: {}", desk.root.display())?;
+            rows.iter().try_for_each(|(key, value, source)| {
+                let setting = format!("{key} = {value}");
+                say!("{setting:<48} # {source}")
+            })
+        },
+    )
 }
 
 /// The instruction files in their order, and those that are not used.
 pub(super) fn instructions(desk: &Desk) -> Result<Exit, Failure> {
     let loaded = InstructionFiles::new(&desk.loaded.config, &desk.root).load(CHARS_MAX);
-    if desk.json {
-        let files = loaded.sections.iter().map(|section| {
-            json!({
-                "path": section.path, "chars": section.chars, "truncated": section.truncated, "dangers": section.dangers,
-            })
-        });
-        let unused = loaded.notes.iter();
-        let unused = unused.map(|note| json!({"path": note.path, "reason": note.what.to_string()}));
-        output::json(&json!({
-            "files": files.collect::<Vec<_>>(), "unused": unused.collect::<Vec<_>>(), "chars_max": CHARS_MAX,
-        }))?;
-        return Ok(Exit::Ok);
-    }
-    for section in &loaded.sections {
-        let cut = if section.truncated { ", cut" } else { "" };
-        let dangers = match section.dangers.join(", ") {
-            none if none.is_empty() => none,
-            dangers => format!(", dangerous patterns: {dangers}"),
-        };
-        let (chars, path) = (section.chars, section.path.display());
-        say!("{chars:>6} characters  {path}{cut}{dangers}")?;
-    }
-    for note in &loaded.notes {
-        say!("         not used  {}: {}", note.path.display(), note.what)?;
-    }
-    let all = loaded.content.chars().count();
-    say!("{all:>6} of {CHARS_MAX} characters, headings included").map(|()| Exit::Ok)
+    let files = loaded.sections.iter().map(|section| {
+        json!({
+            "path": section.path, "chars": section.chars, "truncated": section.truncated, "dangers": section.dangers,
+        })
+    });
+    let unused = loaded.notes.iter();
+    let unused = unused.map(|note| json!({"path": note.path, "reason": note.what.to_string()}));
+    let (files, unused): (Vec<Value>, Vec<Value>) = (files.collect(), unused.collect());
+    desk.tell(
+        &json!({"files": files, "unused": unused, "chars_max": CHARS_MAX}),
+        || {
+            for section in &loaded.sections {
+                let cut = if section.truncated { ", cut" } else { "" };
+                let dangers = match section.dangers.join(", ") {
+                    none if none.is_empty() => none,
+                    dangers => format!(", dangerous patterns: {dangers}"),
+                };
+                let (chars, path) = (section.chars, section.path.display());
+                say!("{chars:>6} characters  {path}{cut}{dangers}")?;
+            }
+            for note in &loaded.notes {
+                say!("         not used  {}: {}", note.path.display(), note.what)?;
+            }
+            let all = loaded.content.chars().count();
+            say!("{all:>6} of {CHARS_MAX} characters, headings included")
+        },
+    )
 }
 
 #[cfg(test)]

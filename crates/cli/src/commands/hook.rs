@@ -268,7 +268,7 @@ pub(crate) fn excused(root: Option<PathBuf>, failure: &Failure) -> Exit {
         let file = root.join(HOOK_LOG);
         let is_full = file.metadata().is_ok_and(|about| about.len() > LOG_BYTES_MAX);
         let mut options = File::options();
-        options
+        let options = options
             .create(true)
             .write(true)
             .append(!is_full)

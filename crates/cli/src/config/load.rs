@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
+use super::portable::is_secret;
 use super::schema::Config;
 use crate::error::Failure;
 use crate::private::if_there;
@@ -145,12 +146,10 @@ fn with_suggestion(message: &str) -> String {
 }
 
 fn hide(key: &str, value: &mut Value) {
+    if is_secret(key, value) {
+        *value = "…".into();
+    }
     match value {
-        Value::String(text)
-            if matches!(key, "api_key" | "secret") && !text.is_empty() && !text.starts_with("env:") =>
-        {
-            "…".clone_into(text);
-        }
         Value::Array(items) => items.iter_mut().for_each(|item| hide(key, item)),
         Value::Table(keys) => keys.iter_mut().for_each(|(key, value)| hide(key, value)),
         _ => {}
