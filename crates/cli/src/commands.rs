@@ -32,7 +32,7 @@ mod users;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
-use ::model::{Name, Owner, Scope, Timestamp, Zone};
+use ::model::{Owner, Scope, Timestamp, Zone};
 use anyhow::Context;
 use serde::Serialize;
 use tracing_subscriber::EnvFilter;
@@ -44,7 +44,7 @@ use crate::args::{
 };
 use crate::config::{LoadedConfig, load};
 use crate::environment;
-use crate::error::{Exit, Failure};
+use crate::error::{Exit, Failure, name};
 use crate::output;
 use crate::root::{self, RootFolder};
 use crate::world::OpenIndex;
@@ -270,10 +270,6 @@ pub(crate) fn owner(whose: &OwnerArgs) -> Result<Owner, Failure> {
             })?))
         }
     }
-}
-
-pub(crate) fn name(option: &str, text: &str) -> Result<Name, Failure> {
-    Name::parse(text).map_err(|error| Failure::usage(format!("{option}: {error}")))
 }
 
 pub(crate) fn time(option: &str, text: &str, zone: &Zone) -> Result<Timestamp, Failure> {

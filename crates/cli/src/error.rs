@@ -3,6 +3,7 @@
 use std::fmt;
 
 use memory::EngineError;
+use model::Name;
 use ports::{LedgerError, NoRoom, VaultError};
 
 /// The exit codes; scripts rely on them. The help and `docs/commands.md` show the same table.
@@ -161,6 +162,11 @@ impl From<tokio::task::JoinError> for Failure {
     fn from(error: tokio::task::JoinError) -> Self {
         anyhow::Error::from(error).into()
     }
+}
+
+/// A name that an option or a key of the configuration gives.
+pub(crate) fn name(place: &str, text: &str) -> Result<Name, Failure> {
+    Name::parse(text).map_err(|error| Failure::usage(format!("{place}: {error}")))
 }
 
 /// A result whose failure can say what to do.

@@ -11,7 +11,7 @@ use std::time::SystemTime;
 
 use anyhow::Context as _;
 use gateway::{IssuedTokens, Secret, Token};
-use model::{Name, Scope, hex, unhex};
+use model::{Scope, hex, unhex};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
@@ -19,7 +19,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::archive::copy;
 use crate::config::{Config, RoleKey, TokenPurpose};
-use crate::error::{Failure, Hinted as _};
+use crate::error::{Failure, Hinted as _, name};
 use crate::private::if_there;
 use crate::world::secret;
 
@@ -54,10 +54,7 @@ struct TokenFile {
 impl TokenPurpose {
     /// The token with this secret; `place` is where its words stand.
     fn token(&self, place: &str, secret: Secret) -> Result<Token, Failure> {
-        let part = |text: Option<&str>| {
-            Name::parse(text.unwrap_or("default"))
-                .map_err(|error| Failure::usage(format!("{place}: {error}")))
-        };
+        let part = |text: Option<&str>| name(place, text.unwrap_or("default"));
         let scope = match (self.app.as_deref(), self.project.as_deref()) {
             (None, None) => None,
             (app, project) => Some(Scope::new(part(app)?, part(project)?)),

@@ -15,7 +15,7 @@ use gateway::{Gateway, GatewaySettings};
 use ledger::SqliteLedger;
 use memory::library::{Knowledge, KnowledgeParts};
 use memory::{Engine, MemorySettings, Parts};
-use model::{EmbedderId, Name, Scope, Zone};
+use model::{EmbedderId, Scope, Zone};
 use ports::{Chat, Clock, DocumentReader, Ids, Index, IndexError};
 use providers::{ApiKey, ChatSettings, HttpChat};
 use proxy::gate::Gates;
@@ -26,7 +26,7 @@ use crate::belonging;
 use crate::clock::{RandomIds, SystemClock};
 use crate::config::{Config, QuietWhen, StrategyKeys};
 use crate::contexts;
-use crate::error::{Failure, Hinted as _};
+use crate::error::{Failure, Hinted as _, name};
 use crate::models;
 use crate::old_history;
 use crate::power::Machine;
@@ -283,10 +283,7 @@ fn shared(config: &Config) -> Result<Vec<Scope>, Failure> {
     let projects = config.memory.shared_projects.iter();
     let scope = |text: &String| {
         let (app, project) = text.split_once('/').unwrap_or(("default", text));
-        let part = |text| {
-            Name::parse(text)
-                .map_err(|error| Failure::usage(format!("memory.shared_projects: `{text}`: {error}")))
-        };
+        let part = |text| name(&format!("memory.shared_projects: `{text}`"), text);
         Ok(Scope::new(part(app)?, part(project)?))
     };
     projects.map(scope).collect()

@@ -77,16 +77,6 @@ struct ContextOutput {
     report: Value,
 }
 
-/// One message of `--scores`.
-#[derive(Serialize)]
-struct ScoreOutput {
-    id: String,
-    kind: &'static str,
-    value: f64,
-    in_view: bool,
-    factors: Vec<String>,
-}
-
 fn raw(texts: impl IntoIterator<Item = String>) -> Result<Vec<Box<RawValue>>, Failure> {
     let raw = texts.into_iter().map(RawValue::from_string);
     Ok(raw.collect::<Result<_, _>>()?)
@@ -220,25 +210,32 @@ impl Trial {
         let mut scores = score::score(&self.transcript.items, &rules);
         scores.sort_by(|a, b| a.value.total_cmp(&b.value).then(a.index.cmp(&b.index)));
         let is_item = |what: &PieceContent, index: usize| matches!(what, PieceContent::Item { id, .. } if id.0 == index as u64);
+        let factors =
+            |score: &score::Score| score.factors.iter().map(ToString::to_string).collect::<Vec<_>>();
         let in_view = |index: usize| {
             let mut frontier = self.session.frontier().iter();
             frontier.any(|piece| is_item(&piece.what, index))
         };
-        let rows = scores.iter().map(|score| ScoreOutput {
-            id: ItemId(score.index as u64).to_string(),
-            kind: score.kind.as_str(),
-            value: score.value,
-            in_view: in_view(score.index),
-            factors: score.factors.iter().map(ToString::to_string).collect(),
-        });
         if as_json {
-            output::json(&rows.collect::<Vec<_>>())?;
-            return Ok(Exit::Ok);
+            let rows = scores.iter().map(|score| {
+                json!({
+                    "id": ItemId(score.index as u64).to_string(), "kind": score.kind.as_str(), "value": score.value,
+                    "in_view": in_view(score.index), "factors": factors(score),
+                })
+            });
+            return output::json(&rows.collect::<Vec<_>>()).map(|()| Exit::Ok);
         }
-        for row in rows {
-            let (id, kind, value, factors) = (row.id, row.kind, row.value, row.factors.join(", "));
-            let place = if row.in_view { "in view" } else { "left" };
-            say!("{id:>7} {kind:<12} {value:.3} {place:<7}  {factors}")?;
+        for score in &scores {
+            let (id, kind, value) = (
+                ItemId(score.index as u64).to_string(),
+                score.kind.as_str(),
+                score.value,
+            );
+            let place = if in_view(score.index) { "in view" } else { "left" };
+            say!(
+                "{id:>7} {kind:<12} {value:.3} {place:<7}  {}",
+                factors(score).join(", ")
+            )?;
         }
         Ok(Exit::Ok)
     }

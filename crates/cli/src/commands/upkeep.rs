@@ -202,12 +202,6 @@ fn is_open(task: &TaskItem) -> bool {
     matches!(task.status, TaskStatus::Queued | TaskStatus::Processing)
 }
 
-/// Conversations whose context is nearly full.
-fn near_limit(conversations: usize) -> String {
-    let one = "conversation near its limit";
-    counted(conversations, one, "conversations near their limit")
-}
-
 /// In one word, where it is not a sentence.
 fn index_word(health: &str) -> &str {
     match health {
@@ -284,7 +278,8 @@ fn as_text(desk: &Desk, health: &HealthData) -> Result<(), Failure> {
     let (queued, running, retrying, failed) = (runs.queued, runs.running, runs.failed, runs.dead_letters);
     let stand = format!("{queued} waiting, {running} running, {retrying} retrying, {failed} failed");
     row("background", stand)?;
-    row("context", near_limit(health.near_limit))?;
+    let near = ["conversation near its limit", "conversations near their limit"];
+    row("context", counted(health.near_limit, near[0], near[1]))?;
     row("embedding", health.embedder.clone())?;
     row("extraction", extraction(health))?;
     let far = health

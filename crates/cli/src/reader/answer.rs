@@ -89,7 +89,7 @@ pub(super) fn send(read: Result<Source, Unreadable>, mut output: impl Write) -> 
 /// Reads what [`send`] wrote; an error if it ends too early.
 pub(super) fn received(input: impl BufRead) -> serde_json::Result<Result<ReadDocument, ReadError>> {
     let mut values = serde_json::Deserializer::from_reader(input);
-    let (title, summary, beginning, text_bytes, count) = match Answer::deserialize(&mut values)? {
+    let (mut document, count) = match Answer::deserialize(&mut values)? {
         Answer::Unreadable(reason) => return Ok(Err(reason.into())),
         Answer::Read {
             title,
@@ -97,21 +97,22 @@ pub(super) fn received(input: impl BufRead) -> serde_json::Result<Result<ReadDoc
             beginning,
             text_bytes,
             topics,
-        } => (title, summary, beginning, text_bytes, topics),
+        } => {
+            let document = ReadDocument {
+                title,
+                summary,
+                beginning,
+                text_bytes,
+                topics: Vec::new(),
+            };
+            (document, topics)
+        }
     };
-    let topics: Vec<Topic> = values
-        .into_iter::<OneTopic>()
-        .take(count)
-        .map(|topic| topic.map(|OneTopic(topic)| topic))
-        .collect::<serde_json::Result<_>>()?;
-    if topics.len() < count {
+    for topic in values.into_iter::<OneTopic>().take(count) {
+        document.topics.push(topic?.0);
+    }
+    if document.topics.len() < count {
         return Err(serde_json::Error::custom("topics are missing"));
     }
-    Ok(Ok(ReadDocument {
-        title,
-        summary,
-        beginning,
-        text_bytes,
-        topics,
-    }))
+    Ok(Ok(document))
 }
