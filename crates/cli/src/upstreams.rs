@@ -91,11 +91,8 @@ pub(crate) fn route(keys: &Keys, clock: &Arc<dyn Clock>) -> Result<Route, Failur
 
 /// The open paths behind `/v1/`, however they are written.
 fn passthrough(config: &Config) -> Vec<String> {
-    let paths = config
-        .proxy
-        .passthrough
-        .iter()
-        .map(|path| path.trim().trim_matches('/'));
+    let paths = config.proxy.passthrough.iter();
+    let paths = paths.map(|path| path.trim().trim_matches('/'));
     let bare = paths.map(|path| path.strip_prefix("v1/").unwrap_or(path));
     bare.filter(|path| !path.is_empty()).map(str::to_owned).collect()
 }

@@ -34,7 +34,7 @@ pub(crate) struct ConfigChange {
 }
 
 /// A client's file with commands of Quipu, or one in which nobody can see whether it has some.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct WiredFile {
     pub(crate) client: &'static AgentClient,
     pub(crate) file: PathBuf,

@@ -24,7 +24,7 @@ pub(crate) enum ClientDoor {
 }
 
 /// One client.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AgentClient {
     /// As a person types it.
@@ -40,7 +40,7 @@ pub(crate) struct AgentClient {
 }
 
 /// How a door is opened: by an edit, or by a person who reads these words.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ClientWay {
     pub(crate) door: ClientDoor,
@@ -48,7 +48,7 @@ pub(crate) struct ClientWay {
     pub(crate) by_hand: Option<String>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FileEdit {
     file: Vec<String>,
@@ -60,14 +60,6 @@ pub(crate) struct FileEdit {
     #[serde(default)]
     pub(crate) must_exist: bool,
 }
-
-impl PartialEq for AgentClient {
-    fn eq(&self, other: &Self) -> bool {
-        self.name == other.name
-    }
-}
-
-impl Eq for AgentClient {}
 
 impl AgentClient {
     /// The client of a name.

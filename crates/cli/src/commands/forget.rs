@@ -217,16 +217,10 @@ async fn by_ids(
     let mut all = DeleteData::default();
     for some in typed.chunks(IDS_MAX) {
         let ids: Vec<String> = some.iter().map(|id| whole_id(owner, id)).collect();
-        let DeleteRequest {
-            app_id,
-            project_id,
-            user_id,
-            agent_id,
-            ..
-        } = whose.clone();
+        let (user_id, agent_id) = named(owner);
         let request = DeleteByIdsRequest {
-            app_id,
-            project_id,
+            app_id: whose.app_id.clone(),
+            project_id: whose.project_id.clone(),
             user_id,
             agent_id,
             ids: ids.clone(),

@@ -19,10 +19,12 @@ use crate::error::{Exit, Failure};
 use crate::output::{self, Look, say};
 
 pub(super) async fn add(desk: &Desk, api: &Api, args: AddArgs) -> Result<Exit, Failure> {
-    let text = match args.text.join(" ") {
-        text if matches!(&*text, "" | "-") => from_stdin()?,
-        text => text,
-    };
+    let mut text = args.text.join(" ");
+    if matches!(&*text, "" | "-") {
+        text.clear();
+        let read = std::io::stdin().read_to_string(&mut text);
+        read.map_err(|error| Failure::usage(format!("cannot read standard input: {error}")))?;
+    }
     if text.trim().is_empty() {
         return Err(Failure::usage("no text given").hint("give the text, or pipe it in"));
     }
@@ -93,19 +95,11 @@ pub(super) async fn flush(api: &Api, scope: &Scope, session: &str, wait: bool) -
 }
 
 /// The wire's word for one of its own enums.
-fn word(value: &impl serde::Serialize) -> Result<String, Failure> {
+pub(super) fn word(value: &impl serde::Serialize) -> Result<String, Failure> {
     match serde_json::to_value(value)? {
         Value::String(word) => Ok(word),
         other => Ok(other.to_string()),
     }
-}
-
-fn from_stdin() -> Result<String, Failure> {
-    let mut text = String::new();
-    std::io::stdin()
-        .read_to_string(&mut text)
-        .map_err(|error| Failure::usage(format!("cannot read standard input: {error}")))?;
-    Ok(text)
 }
 
 pub(super) fn session(text: &str) -> Result<String, Failure> {

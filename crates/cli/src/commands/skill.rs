@@ -5,8 +5,9 @@
 use model::{Name, Scope};
 use serde_json::json;
 use text::counted;
-use wire::{GetData, GetRequest, MemoryType, SkillItem, SkillState, SortField};
+use wire::{GetData, GetRequest, MemoryType, SkillItem, SortField};
 
+use super::memory::word;
 use super::{Desk, name, scope};
 use crate::api::{Api, NOTHING, Path};
 use crate::args::{SkillArgs, SkillCommand};
@@ -50,7 +51,7 @@ pub(super) async fn skill(desk: &Desk, api: &Api, args: SkillArgs) -> Result<Exi
                 .within(&scope.app, &scope.project)
                 .with("agent_id", &agent);
             let skill: SkillItem = api.post(path.text(), &NOTHING).await?;
-            desk.tell(&skill, || say!("{} is {}", skill.name, word(skill.status)))
+            desk.tell(&skill, || say!("{} is {}", skill.name, word(&skill.status)?))
         }
     }
 }
@@ -79,7 +80,7 @@ fn list(desk: &Desk, skills: &[SkillItem], agent: &Name) -> Result<Exit, Failure
     desk.tell(&json!({"agent_skills": skills}), || {
         for skill in skills {
             let sure = skill.confidence * 100.0;
-            say!("{:<8}  {sure:>3.0} %  {}", word(skill.status), skill.name)?;
+            say!("{:<8}  {sure:>3.0} %  {}", word(&skill.status)?, skill.name)?;
             say!("      {}", skill.description)?;
         }
         say!("{} of {agent}", counted(skills.len(), "skill", "skills"))
@@ -88,16 +89,8 @@ fn list(desk: &Desk, skills: &[SkillItem], agent: &Name) -> Result<Exit, Failure
 
 fn show(desk: &Desk, skill: &SkillItem) -> Result<Exit, Failure> {
     desk.tell(skill, || {
-        let (name, state) = (&skill.name, word(skill.status));
+        let (name, state) = (&skill.name, word(&skill.status)?);
         say!("{name} ({state})\n{}  {}\n", skill.id, skill.path)?;
         say!("{}\n\n{}", skill.description, skill.content)
     })
-}
-
-fn word(state: SkillState) -> &'static str {
-    match state {
-        SkillState::Draft => "draft",
-        SkillState::Approved => "approved",
-        SkillState::Rejected => "rejected",
-    }
 }

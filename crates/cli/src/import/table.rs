@@ -58,15 +58,13 @@ pub(super) fn of(value: &Value, file: &str, is_line: bool) -> Option<&'static Fo
 /// The format of a text, by the beginning of one of its lines.
 pub(super) fn of_text(text: &str) -> Option<&'static FormatRow> {
     ROWS.iter().find(|row| {
-        let mut begins = row.all("line");
-        begins.any(|begin| {
+        row.all("line").any(|begin| {
             let whole = begin.strip_suffix('$');
-            let begin = whole.unwrap_or(begin);
-            text.lines().any(|line| {
-                let is_it = line
+            text.lines().any(|line| match whole {
+                Some(whole) => line.trim_end().eq_ignore_ascii_case(whole),
+                None => line
                     .get(..begin.len())
-                    .is_some_and(|line| line.eq_ignore_ascii_case(begin));
-                is_it && (whole.is_none() || line.trim_end().len() == begin.len())
+                    .is_some_and(|line| line.eq_ignore_ascii_case(begin)),
             })
         })
     })

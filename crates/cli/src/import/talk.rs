@@ -352,13 +352,11 @@ impl ImportedTalk<'_> {
             },
             Value::String(text) => text.clone(),
             Value::Array(parts) => self.words(&parts.iter().collect::<Vec<_>>()),
-            Value::Object(part) => {
-                let kind = ["type", "content_type"]
-                    .iter()
-                    .find_map(|key| part.get(*key)?.as_str());
+            Value::Object(_) => {
+                let kind = value["type"].as_str().or_else(|| value["content_type"].as_str());
                 let is_silent = ["thought", "synthetic", "ignored"]
-                    .iter()
-                    .any(|mark| part.get(*mark) == Some(&Value::Bool(true)));
+                    .map(|mark| value[mark] == true)
+                    .contains(&true);
                 match kind {
                     _ if is_silent => String::new(),
                     Some(kind) if kind.contains("image") => "[image]".to_owned(),
