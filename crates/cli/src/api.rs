@@ -7,14 +7,13 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context as _;
-use gateway::{Arriving, AskError, Client, ClientReply, Form, GatewaySettings};
+use gateway::{ApiError, Arriving, AskError, Client, Form, GatewaySettings};
 use model::{Zone, percent_encoded};
 use ports::Clock;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use wire::{Envelope, ErrorCode, ErrorEnvelope, HealthData};
+use wire::{ErrorCode, HealthData};
 
 use crate::clock::SystemClock;
 use crate::commands::Desk;
@@ -113,7 +112,7 @@ impl Api {
 
     /// Asks a route below `/api/v2` with GET.
     pub(crate) async fn get<T: DeserializeOwned>(&self, route: &str) -> Result<T, Failure> {
-        data(self.client.get(&format!("/api/v2{route}")).await)
+        Ok(self.client.get_data(route).await?)
     }
 
     /// Asks a route below `/api/v2` with POST.
@@ -122,12 +121,12 @@ impl Api {
         route: &str,
         body: &impl Serialize,
     ) -> Result<T, Failure> {
-        self.post_bytes(route, serde_json::to_vec(body)?).await
+        Ok(self.client.post_data(route, body).await?)
     }
 
     /// The body of an answer without an envelope.
     pub(crate) async fn get_bytes(&self, route: &str) -> Result<Vec<u8>, Failure> {
-        accepted(self.client.get(&format!("/api/v2{route}")).await)
+        Ok(self.client.get(&format!("/api/v2{route}")).await?.accepted()?)
     }
 
     /// Asks a route below `/api/v2` with POST and a body that is there.
@@ -136,7 +135,8 @@ impl Api {
         route: &str,
         body: Vec<u8>,
     ) -> Result<T, Failure> {
-        data(self.client.post(&format!("/api/v2{route}"), body).await)
+        let reply = self.client.post(&format!("/api/v2{route}"), body).await?;
+        Ok(reply.data()?)
     }
 
     /// A JSON body's answer from a route without an envelope.
@@ -145,9 +145,9 @@ impl Api {
         route: &str,
         body: &impl Serialize,
     ) -> Result<T, Failure> {
-        let body = serde_json::to_vec(body)?;
-        let reply = self.client.post(&format!("/api/v2{route}"), body).await;
-        parsed(&accepted(reply)?)
+        let body = serde_json::to_vec(body).map_err(anyhow::Error::from)?;
+        let reply = self.client.post(&format!("/api/v2{route}"), body).await?;
+        Ok(reply.bare()?)
     }
 
     /// Sends a JSON body to a route without a version; the answer is read while it arrives.
@@ -159,10 +159,10 @@ impl Api {
     ) -> Result<Arriving, Failure> {
         let body = body.to_string().into_bytes();
         let arriving = self.client.stream(route, body, headers).await?;
-        if (200..300).contains(&arriving.status) {
-            return Ok(arriving);
+        match arriving.status {
+            200..300 => Ok(arriving),
+            _ => Err(arriving.rest().await?.refused().into()),
         }
-        Err(refused(arriving.rest().await?))
     }
 
     /// Has background runs done while this process lives; a server does them anyway.
@@ -175,20 +175,18 @@ impl Api {
 
     /// Asks a route below `/api/v2` with DELETE; none where nothing was there.
     pub(crate) async fn delete<T: DeserializeOwned>(&self, route: &str) -> Result<Option<T>, Failure> {
-        match self.client.delete(&format!("/api/v2{route}")).await {
-            Ok(ClientReply { status: 204, .. }) => Ok(None),
-            reply => data(reply).map(Some),
-        }
+        Ok(self.client.delete_data(route).await?)
     }
 
     /// Sends a form to a route below `/api/v2`.
     pub(crate) async fn upload<T: DeserializeOwned>(&self, route: &str, form: Form) -> Result<T, Failure> {
-        data(self.client.upload(&format!("/api/v2{route}"), form).await)
+        let reply = self.client.upload(&format!("/api/v2{route}"), form).await?;
+        Ok(reply.data()?)
     }
 
     /// How the system is.
     pub(crate) async fn health(&self) -> Result<HealthData, Failure> {
-        parsed(&accepted(self.client.get("/health").await)?)
+        Ok(self.client.get("/health").await?.bare()?)
     }
 
     /// Ends what this process opened.
@@ -199,63 +197,54 @@ impl Api {
     }
 }
 
-/// The data of a successful answer.
-fn data<T: DeserializeOwned>(reply: Result<ClientReply, AskError>) -> Result<T, Failure> {
-    parsed(&accepted(reply)?).map(|envelope: Envelope<T>| envelope.data)
-}
-
-fn parsed<T: DeserializeOwned>(body: &[u8]) -> Result<T, Failure> {
-    let read = serde_json::from_slice(body).context("cannot read the server's answer");
-    read.hint("the server may have another version: restart it")
-}
-
-/// The body of a success.
-fn accepted(reply: Result<ClientReply, AskError>) -> Result<Vec<u8>, Failure> {
-    let reply = reply?;
-    if (200..300).contains(&reply.status) {
-        return Ok(reply.body);
-    }
-    Err(refused(reply))
-}
-
 /// The reason in a refusal of any dialect.
 pub(crate) fn reason(body: &Value) -> String {
-    let error = &body["error"];
-    let reason = error["message"].as_str().or(error.as_str());
-    model::one_line(&harmless(reason.unwrap_or("no reason given")))
+    harmless(&gateway::reason(body))
 }
 
-const NO_KEY: &str = "the server started again meanwhile, or you may not read its key in the root: try again as the user \
-    who runs it";
-
-fn refused(reply: ClientReply) -> Failure {
-    let Ok(ErrorEnvelope { error, .. }) = serde_json::from_slice(&reply.body) else {
-        let status = reply.status;
-        let body = serde_json::from_slice(&reply.body).unwrap_or_default();
-        let why = format!("the server answered with status {status}: {}", reason(&body));
-        let may_come = (status >= 500).then_some("the server or its model server may be starting: try again");
-        return Failure::failed(why).hinted(may_come);
-    };
-    let (exit, hint) = match error.code {
-        ErrorCode::NotFound => (Exit::NotFound, None),
-        ErrorCode::BadRequest
-        | ErrorCode::InvalidInput
-        | ErrorCode::PayloadTooLarge
-        | ErrorCode::ExtractionEmpty
-        | ErrorCode::UnsupportedFormat
-        | ErrorCode::ProviderNotConfigured => (Exit::Usage, None),
-        ErrorCode::Unauthorized => (Exit::Failed, Some(NO_KEY)),
-        _ => (Exit::Failed, None),
-    };
-    // The message about a disk says all; SQLite's own words say less.
-    let is_disk = matches!(error.code, ErrorCode::DiskFull | ErrorCode::DiskReadOnly);
-    let detail = reply.detail.filter(|_| !is_disk);
-    let message = detail.unwrap_or(error.message);
-    Failure {
-        exit,
-        ..Failure::failed(message)
+impl From<ApiError> for Failure {
+    fn from(error: ApiError) -> Self {
+        let (status, code, message, detail) = match error {
+            ApiError::Unanswered(error) => return error.into(),
+            unreadable @ ApiError::Unreadable(_) => return anyhow::Error::from(unreadable).into(),
+            ApiError::Refused {
+                status,
+                code,
+                message,
+                detail,
+            } => (status, code, message, detail),
+        };
+        let (exit, hint) = match code {
+            None if status >= 500 => (
+                Exit::Failed,
+                Some("the server or its model server may be starting: try again"),
+            ),
+            Some(ErrorCode::NotFound) => (Exit::NotFound, None),
+            Some(
+                ErrorCode::BadRequest
+                | ErrorCode::InvalidInput
+                | ErrorCode::PayloadTooLarge
+                | ErrorCode::ExtractionEmpty
+                | ErrorCode::UnsupportedFormat
+                | ErrorCode::ProviderNotConfigured,
+            ) => (Exit::Usage, None),
+            Some(ErrorCode::Unauthorized) => (
+                Exit::Failed,
+                Some(
+                    "the server started again meanwhile, or you may not read its key in the root: try again as the user who runs it",
+                ),
+            ),
+            _ => (Exit::Failed, None),
+        };
+        // The message about a disk says all; SQLite's own words say less.
+        let is_disk = matches!(code, Some(ErrorCode::DiskFull | ErrorCode::DiskReadOnly));
+        let detail = detail.filter(|_| !is_disk);
+        Self {
+            exit,
+            error: anyhow::anyhow!(detail.unwrap_or_else(|| harmless(&message))),
+            hint: hint.map(str::to_owned),
+        }
     }
-    .hinted(hint)
 }
 
 impl From<AskError> for Failure {

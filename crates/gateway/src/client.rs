@@ -12,6 +12,8 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request};
 use futures::StreamExt;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tower::ServiceExt;
@@ -19,8 +21,12 @@ use tower::ServiceExt;
 use crate::form::Form;
 use crate::frame::Detail;
 use crate::guard::CARRIERS;
+use crate::reply::{ApiError, ClientReply};
 use crate::settings::Secret;
 use crate::state::Gateway;
+
+/// Before the routes of the memory API.
+const NEWEST: &str = "/api/v2";
 
 /// A client of the API.
 #[derive(Debug, Clone)]
@@ -37,15 +43,6 @@ enum Way {
         address: SocketAddr,
         token: Option<Secret>,
     },
-}
-
-/// An answer, whatever its status.
-#[derive(Debug)]
-pub struct ClientReply {
-    pub status: u16,
-    pub body: Vec<u8>,
-    /// Reason of an internal error, which the body does not show; never known of a server.
-    pub detail: Option<String>,
 }
 
 /// An answer that is read while it arrives, whatever its status. Dropping it closes the connection.
@@ -138,6 +135,29 @@ impl Client {
         };
         let address = SocketAddr::new(ip, address.port());
         Self(Way::There { address, token })
+    }
+
+    /// Data of a route below `/api/v2`, with GET.
+    pub async fn get_data<T: DeserializeOwned>(&self, route: &str) -> Result<T, ApiError> {
+        self.get(&format!("{NEWEST}{route}")).await?.data()
+    }
+
+    /// Data of a route below `/api/v2`, with POST and a JSON body.
+    pub async fn post_data<T: DeserializeOwned>(
+        &self,
+        route: &str,
+        body: &impl Serialize,
+    ) -> Result<T, ApiError> {
+        let json = serde_json::to_vec(body).expect("a request of this program");
+        self.post(&format!("{NEWEST}{route}"), json).await?.data()
+    }
+
+    /// Deletes what a route below `/api/v2` names; no data where nothing was there.
+    pub async fn delete_data<T: DeserializeOwned>(&self, route: &str) -> Result<Option<T>, ApiError> {
+        match self.delete(&format!("{NEWEST}{route}")).await? {
+            ClientReply { status: 204, .. } => Ok(None),
+            reply => reply.data().map(Some),
+        }
     }
 
     /// Sends a GET request.

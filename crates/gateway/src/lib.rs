@@ -9,7 +9,7 @@
 //! [`recall`], [`forget`], [`survey`], [`review`], [`skills`], [`edit`] with [`profile`], [`portable`], [`tasks`], [`runs`], [`upkeep`], [`owners`], [`cache`], [`history`], [`knowledge`]
 //! with [`upload`] (a form in), [`contexts`], [`system`] with [`health`], [`v1`] (the models' own routes) with [`asker`], [`mem0`] (mem0's), [`page`] or [`agents`] (other crates'
 //! doors); [`lookup`] finds the memory of an id, [`present`] makes the engine's answers wire types. Above them: [`routes`], [`openapi`], [`router`]. [`client`] is the other end: it asks a
-//! gateway, near or far, and [`form`] is what it uploads. A handler imports nothing that lists handlers.
+//! gateway, near or far, [`reply`] reads what it answers, and [`form`] is what is uploaded. A handler imports nothing that lists handlers.
 
 mod access;
 mod add;
@@ -43,6 +43,7 @@ mod portable;
 mod present;
 mod profile;
 mod recall;
+mod reply;
 mod review;
 mod router;
 mod routes;
@@ -62,11 +63,12 @@ mod writes;
 
 pub use asker::Asker;
 pub use browser::cookie;
-pub use client::{Arriving, AskError, Client, ClientReply};
+pub use client::{Arriving, AskError, Client};
 pub use form::Form;
 pub use openapi::openapi_json;
 pub use page::Visitor;
 pub use proxy::{NOTE, defused, wrapped};
+pub use reply::{ApiError, ClientReply, reason};
 pub use serve::ServeError;
 pub use settings::{Auth, GatewaySettings, IssuedTokens, Secret, Token, TokenRole};
 pub use state::Gateway;

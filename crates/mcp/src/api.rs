@@ -5,7 +5,6 @@
 use gateway::{Client, ClientReply};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use wire::{Envelope, ErrorEnvelope};
 
 /// The way to the API: a server, or a gateway in this process.
 pub trait MemoryApi: Clone + Send + Sync + 'static {
@@ -95,23 +94,11 @@ async fn asked<T: DeserializeOwned>(
         path: format!("/api/v2{route}"),
         json,
     };
-    let reply = api
-        .ask(request)
-        .await
-        .map_err(|error| ToolRefusal::new(error.0))?;
-    if (200..300).contains(&reply.status) {
-        let envelope: Result<Envelope<T>, _> = serde_json::from_slice(&reply.body);
-        return envelope.map(|envelope| envelope.data).map_err(|_| {
-            ToolRefusal::new("the server's answer cannot be read: it may have another version, restart it")
-        });
-    }
-    let words = match serde_json::from_slice::<ErrorEnvelope>(&reply.body) {
-        Ok(envelope) => in_arguments(envelope.error.message),
-        Err(_) => format!("the server answered with status {}", reply.status),
-    };
-    Err(ToolRefusal {
-        words,
-        status: Some(reply.status),
+    let reply = api.ask(request).await;
+    let reply = reply.map_err(|error| ToolRefusal::new(error.0))?;
+    reply.data().map_err(|refused| ToolRefusal {
+        words: in_arguments(refused.to_string()),
+        status: Some(refused.status()),
     })
 }
 

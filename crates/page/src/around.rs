@@ -3,12 +3,13 @@
 //! Owns: turning a view into an answer. Never: what a view shows.
 
 use askama::Template;
+use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 
-use crate::api::Refused;
 use crate::assets::{ASSETS, Assets, HTMX_INTEGRITY};
 use crate::guest::{Guest, WhoseMemory};
+use gateway::ApiError;
 
 /// The views of the navigation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -152,12 +153,17 @@ pub(crate) fn written(view: &impl Template) -> String {
     view.render().expect("a view only writes into memory")
 }
 
-/// A view that cannot be shown.
-#[derive(Debug, Clone)]
-pub(crate) struct Problem(Refused);
+/// The status of a view that says why the API refused.
+pub(crate) fn status_code(refused: &ApiError) -> StatusCode {
+    StatusCode::from_u16(refused.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+}
 
-impl From<Refused> for Problem {
-    fn from(refused: Refused) -> Self {
+/// A view that cannot be shown.
+#[derive(Debug)]
+pub(crate) struct Problem(ApiError);
+
+impl From<ApiError> for Problem {
+    fn from(refused: ApiError) -> Self {
         Self(refused)
     }
 }
@@ -173,12 +179,11 @@ struct ProblemView {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let Self(refused) = self;
-        let code = refused.status();
         let view = ProblemView {
             around: Around::bare("Not possible"),
-            status: refused.status,
-            words: refused.words,
+            status: refused.status(),
+            words: refused.to_string(),
         };
-        (code, html(&view)).into_response()
+        (status_code(&refused), html(&view)).into_response()
     }
 }

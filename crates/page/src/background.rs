@@ -12,10 +12,10 @@ use serde::Deserialize;
 use wire::history::{DiffData, HistoryData, UndoData, UndoRequest};
 use wire::runs::{RunItem, RunPageData, RunStatus};
 
-use crate::api::Refused;
 use crate::around::{Around, Nav, Problem, html};
 use crate::guest::{Guest, IdPath, person};
 use crate::words;
+use gateway::ApiError;
 
 /// Runs on a page.
 const PAGE_SIZE: usize = 40;
@@ -62,14 +62,14 @@ pub(crate) async fn page(guest: Guest, Query(paged): Query<Paged>) -> Result<Res
     Ok(html(&view(&guest, paged.page.unwrap_or(1), None).await?))
 }
 
-async fn view(guest: &Guest, page: usize, notice: Option<String>) -> Result<BackgroundView, Refused> {
+async fn view(guest: &Guest, page: usize, notice: Option<String>) -> Result<BackgroundView, ApiError> {
     let data = runs(guest, &format!("page={page}&page_size={PAGE_SIZE}")).await?;
     let mut planned = runs(guest, "status=queued&page_size=100").await?.items;
     planned.retain(is_planned);
     planned.sort_by(|a, b| a.run_at.cmp(&b.run_at));
     let route = of_tenant(guest, format!("/history?limit={CHANGES_LOOKED_AT}"));
-    let history: HistoryData = match guest.api.get(&route).await {
-        Err(refused) if matches!(refused.status, 403 | 409) => HistoryData::default(),
+    let history: HistoryData = match guest.api.get_data(&route).await {
+        Err(refused) if matches!(refused.status(), 403 | 409) => HistoryData::default(),
         answer => answer?,
     };
     let come = data.items.into_iter().filter(|run| !is_planned(run));
@@ -105,10 +105,10 @@ fn of_tenant(guest: &Guest, route: String) -> String {
 }
 
 /// A page of runs; none where the server has no background strategies.
-async fn runs(guest: &Guest, filter: &str) -> Result<RunPageData, Refused> {
+async fn runs(guest: &Guest, filter: &str) -> Result<RunPageData, ApiError> {
     let route = format!("/runs?{}&{filter}", guest.whose.tenant());
-    match guest.api.get(&route).await {
-        Err(refused) if refused.status == 503 => Ok(RunPageData {
+    match guest.api.get_data(&route).await {
+        Err(refused) if refused.status() == 503 => Ok(RunPageData {
             total: 0,
             page: 1,
             page_size: PAGE_SIZE,
@@ -186,12 +186,12 @@ pub(crate) async fn undo(guest: Guest, Form(undo): Form<UndoForm>) -> Result<Res
         app_id,
         project_id,
     };
-    let notice = match guest.api.post::<UndoData>("/history/undo", &request).await {
+    let notice = match guest.api.post_data::<UndoData>("/history/undo", &request).await {
         Ok(data) => match data.change {
             Some(change) => format!("Undone: {}.", change.subject),
             None => "Later changes left nothing to undo.".to_owned(),
         },
-        Err(refused) if refused.status == 409 => format!("Not undone: {}.", refused.words),
+        Err(refused) if refused.status() == 409 => format!("Not undone: {refused}."),
         Err(refused) => return Err(refused.into()),
     };
     Ok(html(&view(&guest, 1, Some(notice)).await?))
@@ -216,9 +216,9 @@ struct ChangeView {
 const LINES_MAX: usize = 1_500;
 
 /// A change, line by line.
-pub(crate) async fn diff(guest: &Guest, id: &str) -> Result<DiffData, Refused> {
+pub(crate) async fn diff(guest: &Guest, id: &str) -> Result<DiffData, ApiError> {
     let route = of_tenant(guest, format!("/history/{}", words::encoded(id)));
-    guest.api.get(&route).await
+    guest.api.get_data(&route).await
 }
 
 pub(crate) async fn change(guest: Guest, Path(IdPath { id }): Path<IdPath>) -> Result<Response, Problem> {

@@ -16,12 +16,12 @@ use wire::conversation::{
 };
 use wire::{EpisodeItem, GetData, GetRequest, MemoryType};
 
-use crate::api::Refused;
 use crate::around::{Around, Nav, Problem, html};
 use crate::background::Paged;
 use crate::draw::{self, DrawnWindow};
 use crate::guest::Guest;
 use crate::{cards, memories, words};
+use gateway::ApiError;
 
 /// Conversations through the proxy in the list.
 const LISTED_MAX: usize = 200;
@@ -52,13 +52,13 @@ struct TalkRow {
 }
 
 /// The names of a user's conversations; none where the server keeps none.
-pub(crate) async fn names(guest: &Guest) -> Result<Vec<String>, Refused> {
+pub(crate) async fn names(guest: &Guest) -> Result<Vec<String>, ApiError> {
     let route = guest
         .whose
         .route("/context/conversations", &[("limit", &LISTED_MAX)]);
-    match guest.api.get::<ConversationsData>(&route).await {
+    match guest.api.get_data::<ConversationsData>(&route).await {
         Ok(data) => Ok(data.conversations),
-        Err(refused) if refused.status == 503 => Ok(Vec::new()),
+        Err(refused) if refused.status() == 503 => Ok(Vec::new()),
         Err(refused) => Err(refused),
     }
 }
@@ -102,13 +102,13 @@ pub(crate) async fn list(guest: Guest, Query(paged): Query<Paged>) -> Result<Res
 }
 
 /// A page of a user's episodes, the newest first.
-async fn episodes(guest: &Guest, page: usize, filters: Option<Value>) -> Result<GetData, Refused> {
+async fn episodes(guest: &Guest, page: usize, filters: Option<Value>) -> Result<GetData, ApiError> {
     let request = GetRequest {
         page: i64::try_from(page).unwrap_or(i64::MAX),
         filters,
         ..memories::request(&guest.whose, MemoryType::Episode)
     };
-    guest.api.post("/memory/get", &request).await
+    guest.api.post_data("/memory/get", &request).await
 }
 
 impl TalkRow {
@@ -129,11 +129,11 @@ impl TalkRow {
     }
 
     /// Its first words, unless so many others have been read.
-    async fn without_memory(name: &str, guest: &Guest, is_read: bool) -> Result<Self, Refused> {
+    async fn without_memory(name: &str, guest: &Guest, is_read: bool) -> Result<Self, ApiError> {
         let mut first = None;
         if is_read {
             let route = guest.whose.route("/context/view", &[("conversation_id", &name)]);
-            let view: ViewData = guest.api.get(&route).await?;
+            let view: ViewData = guest.api.get_data(&route).await?;
             first = view.messages.into_iter().find(|message| message.role == "user");
         }
         Ok(Self {
@@ -188,10 +188,10 @@ pub(crate) async fn page(
     Query(TalkQuery { id }): Query<TalkQuery>,
 ) -> Result<Response, Problem> {
     let route = |route| guest.whose.route(route, &[("conversation_id", &id)]);
-    let stats: ContextStatsData = guest.api.get(&route("/context/stats")).await?;
-    let view: ViewData = guest.api.get(&route("/context/view")).await?;
-    let archives: ArchivesData = guest.api.get(&route("/context/archives")).await?;
-    let given: GivenData = guest.api.get(&route("/context/given")).await?;
+    let stats: ContextStatsData = guest.api.get_data(&route("/context/stats")).await?;
+    let view: ViewData = guest.api.get_data(&route("/context/view")).await?;
+    let archives: ArchivesData = guest.api.get_data(&route("/context/archives")).await?;
+    let given: GivenData = guest.api.get_data(&route("/context/given")).await?;
     let window = draw::window(&stats, &view.messages);
     let messages = view.messages.into_iter().map(|item| ShownMessage {
         class: draw::class(&item),
@@ -280,7 +280,7 @@ pub(crate) async fn original(guest: Guest, Query(of): Query<OriginalOf>) -> Resu
         "/context/recover",
         &[("conversation_id", &of.id), ("id", &of.item)],
     );
-    let data: OriginalsData = guest.api.get(&route).await?;
+    let data: OriginalsData = guest.api.get_data(&route).await?;
     let originals = data.messages.iter().map(|original| OriginalText {
         id: original.id.clone(),
         role: original.message["role"].as_str().unwrap_or("message").to_owned(),
@@ -321,6 +321,6 @@ pub(crate) async fn pin(guest: Guest, Form(pin): Form<PinForm>) -> Result<Respon
         "user_id": guest.whose.user, "app_id": guest.whose.app, "project_id": guest.whose.project,
         "conversation_id": pin.id, "id": pin.item, "pinned": pin.pinned == "true",
     });
-    guest.api.post::<DoneData>("/context/pin", &request).await?;
+    guest.api.post_data::<DoneData>("/context/pin", &request).await?;
     Ok(Redirect::to(&format!("{}#{}", address(&pin.id, &guest), pin.item)).into_response())
 }

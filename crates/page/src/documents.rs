@@ -5,12 +5,14 @@
 use askama::Template;
 use axum::extract::{Path, Request};
 use axum::response::{IntoResponse, Redirect, Response};
-use wire::knowledge::{DocumentCreateData, DocumentData, DocumentItem, DocumentListData, TopicData};
+use wire::knowledge::{
+    DocumentCreateData, DocumentData, DocumentDeleteData, DocumentItem, DocumentListData, TopicData,
+};
 
-use crate::api::Refused;
-use crate::around::{Around, Nav, Problem, html};
+use crate::around::{Around, Nav, Problem, html, status_code};
 use crate::guest::{Guest, IdPath};
 use crate::words;
+use gateway::{ApiError, ClientReply};
 
 #[derive(Template)]
 #[template(path = "documents.html")]
@@ -33,11 +35,11 @@ pub(crate) async fn page(guest: Guest) -> Result<Response, Problem> {
     Ok(html(&view(&guest, None).await?))
 }
 
-async fn view(guest: &Guest, problem: Option<String>) -> Result<DocumentsView, Refused> {
+async fn view(guest: &Guest, problem: Option<String>) -> Result<DocumentsView, ApiError> {
     let route = format!("/knowledge/documents?{}&page_size=100", guest.whose.tenant());
-    let data: DocumentListData = match guest.api.get(&route).await {
+    let data: DocumentListData = match guest.api.get_data(&route).await {
         // A server without libraries.
-        Err(refused) if refused.status == 503 => DocumentListData {
+        Err(refused) if refused.status() == 503 => DocumentListData {
             documents: Vec::new(),
             total: 0,
             page: 1,
@@ -56,18 +58,18 @@ async fn view(guest: &Guest, problem: Option<String>) -> Result<DocumentsView, R
 }
 
 pub(crate) async fn upload(guest: Guest, form: Request) -> Result<Response, Problem> {
-    let stored = guest
-        .api
-        .forward::<DocumentCreateData>("/knowledge/documents", form)
-        .await;
+    let reply = guest.api.forward("/api/v2/knowledge/documents", form).await;
+    let stored = reply
+        .map_err(ApiError::from)
+        .and_then(ClientReply::data::<DocumentCreateData>);
     match stored {
         Ok(data) => {
             let address = format!("/page/document/{}?{}", data.doc_id, guest.whose.query());
             Ok(Redirect::to(&address).into_response())
         }
-        Err(refused) if refused.status < 500 => {
-            let status = refused.status();
-            Ok((status, html(&view(&guest, Some(refused.words)).await?)).into_response())
+        Err(refused) if refused.status() < 500 => {
+            let status = status_code(&refused);
+            Ok((status, html(&view(&guest, Some(refused.to_string())).await?)).into_response())
         }
         Err(refused) => Err(refused.into()),
     }
@@ -91,7 +93,7 @@ struct DocumentView {
 
 pub(crate) async fn document(guest: Guest, Path(IdPath { id }): Path<IdPath>) -> Result<Response, Problem> {
     let route = route("documents", &id, &guest);
-    let document: DocumentData = guest.api.get(&route).await?;
+    let document: DocumentData = guest.api.get_data(&route).await?;
     Ok(html(&DocumentView {
         around: Around::new(&guest, Nav::Documents, document.title.clone()),
         document,
@@ -100,7 +102,7 @@ pub(crate) async fn document(guest: Guest, Path(IdPath { id }): Path<IdPath>) ->
 
 pub(crate) async fn delete(guest: Guest, Path(IdPath { id }): Path<IdPath>) -> Result<Response, Problem> {
     let route = route("documents", &id, &guest);
-    guest.api.delete(&route).await?;
+    guest.api.delete_data::<DocumentDeleteData>(&route).await?;
     Ok(Redirect::to(&format!("/page/documents?{}", guest.whose.query())).into_response())
 }
 
@@ -119,7 +121,7 @@ struct TopicText {
 
 pub(crate) async fn topic(guest: Guest, Path(IdPath { id }): Path<IdPath>) -> Result<Response, Problem> {
     let route = route("topics", &id, &guest);
-    let topic: TopicData = guest.api.get(&route).await?;
+    let topic: TopicData = guest.api.get_data(&route).await?;
     if guest.wants_part {
         return Ok(html(&TopicText { topic }));
     }

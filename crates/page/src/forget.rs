@@ -11,10 +11,10 @@ use axum::response::Response;
 use wire::survey::{DoomedItem, StayingItem};
 use wire::{DeleteByIdsData, DeleteData, FoundMessage, LeftItem, PreviewData, PreviewRequest};
 
-use crate::api::Refused;
 use crate::around::{Around, Nav, Problem, html};
 use crate::guest::{Guest, WhoseMemory};
 use crate::words;
+use gateway::ApiError;
 
 /// What to forget: single memories, a session of everybody, what a person has with some words, or one person.
 #[derive(Debug, Clone, Default)]
@@ -135,9 +135,9 @@ async fn preview(
     guest: &Guest,
     target: ForgetTarget,
     problem: Option<String>,
-) -> Result<ForgetView, Refused> {
+) -> Result<ForgetView, ApiError> {
     let request = target.preview(&guest.whose)?;
-    let data: PreviewData = guest.api.post("/memory/preview", &request).await?;
+    let data: PreviewData = guest.api.post_data("/memory/preview", &request).await?;
     let stays = data
         .stays
         .iter()
@@ -169,11 +169,11 @@ pub(crate) async fn forget(
     }
     let preview = target.preview(&guest.whose)?;
     let (memories, messages, left) = if preview.ids.is_empty() {
-        let data: DeleteData = guest.api.post("/memory/delete", &preview.deletion()).await?;
+        let data: DeleteData = guest.api.post_data("/memory/delete", &preview.deletion()).await?;
         (data.count, data.message_count, data.left)
     } else {
         let request = preview.by_ids();
-        let data: DeleteByIdsData = guest.api.post("/memory/delete_by_ids", &request).await?;
+        let data: DeleteByIdsData = guest.api.post_data("/memory/delete_by_ids", &request).await?;
         (data.count, data.message_count, data.left)
     };
     Ok(html(&ForgottenView {
@@ -235,7 +235,7 @@ impl ForgetTarget {
         }
     }
 
-    fn preview(&self, whose: &WhoseMemory) -> Result<PreviewRequest, Refused> {
+    fn preview(&self, whose: &WhoseMemory) -> Result<PreviewRequest, ApiError> {
         let mut request = PreviewRequest {
             user_id: Some(whose.user.clone()),
             ..PreviewRequest::default().within(&whose.app, &whose.project)
@@ -250,7 +250,7 @@ impl ForgetTarget {
             request.session_id = Some(self.session.clone());
             request.user_id = None;
         } else if !self.is_all() {
-            return Err(Refused::new(422, "nothing is chosen: tick what to forget"));
+            return Err(ApiError::refused(422, "nothing is chosen: tick what to forget"));
         }
         Ok(request)
     }

@@ -22,7 +22,7 @@ struct GivenView {
 pub(crate) async fn page(guest: Guest) -> Result<Response, Problem> {
     let whose = &guest.whose;
     let request = json!({"user_id": whose.user, "app_id": whose.app, "project_id": whose.project, "include_person": true});
-    let data: ContextData = guest.api.post("/memory/context", &request).await?;
+    let data: ContextData = guest.api.post_data("/memory/context", &request).await?;
     let lines = data.context.lines();
     let lines: Vec<&str> = lines
         .map(|line| line.trim_start_matches([' ', '-']))

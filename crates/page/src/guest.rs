@@ -9,12 +9,11 @@ use axum::extract::{FromRequestParts, Query};
 use axum::http::header::HOST;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue};
-use gateway::{Client, Visitor};
+use gateway::{ApiError, Client, Visitor};
 use model::{Name, Scope};
 use serde::Deserialize;
 use wire::owners::{OwnerItem, OwnersData};
 
-use crate::api::{Refused, VisitorApi};
 use crate::around::Problem;
 use crate::import::Imports;
 use crate::words;
@@ -148,7 +147,7 @@ pub(crate) fn person(user: &str) -> &str {
 /// A visitor with a view to look at.
 #[derive(Debug, Clone)]
 pub(crate) struct Guest {
-    pub(crate) api: VisitorApi,
+    pub(crate) api: Client,
     pub(crate) visitor: Visitor,
     pub(crate) whose: WhoseMemory,
     /// Everybody whom the visitor can choose; empty if only `whose`.
@@ -177,9 +176,9 @@ impl FromRequestParts<PageDesk> for Guest {
     async fn from_request_parts(parts: &mut Parts, page: &PageDesk) -> Result<Self, Problem> {
         let visitor = Extension::<Visitor>::from_request_parts(parts, page).await;
         let Ok(Extension(visitor)) = visitor else {
-            return Err(Refused::new(500, "the page is not mounted").into());
+            return Err(ApiError::refused(500, "the page is not mounted").into());
         };
-        let api = VisitorApi(page.client.acting_for(&parts.headers));
+        let api = page.client.acting_for(&parts.headers);
         let is_own = |target: &HeaderValue| OWN_PARTS.iter().any(|part| target == part);
         let wants_part =
             parts.headers.contains_key("hx-request") && !parts.headers.get("hx-target").is_some_and(is_own);
@@ -206,11 +205,16 @@ impl FromRequestParts<PageDesk> for Guest {
 }
 
 /// Users and agents; none where the token does not open all tenants.
-async fn people(api: &VisitorApi) -> Result<Vec<OwnerItem>, Refused> {
-    match api.get::<OwnersData>("/owners").await {
-        Ok(data) => Ok(data.owners),
-        Err(refused) if refused.is_closed() => Ok(Vec::new()),
-        Err(refused) => Err(refused),
+async fn people(api: &Client) -> Result<Vec<OwnerItem>, ApiError> {
+    let owners = if_open(api.get_data("/owners").await.map(Some))?;
+    Ok(owners.map_or_else(Vec::new, |data: OwnersData| data.owners))
+}
+
+/// The answer, or nothing where the token does not open it: a view leaves that part out.
+pub(crate) fn if_open<T: Default>(answer: Result<T, ApiError>) -> Result<T, ApiError> {
+    match answer {
+        Err(refused) if refused.status() == 403 => Ok(T::default()),
+        answer => answer,
     }
 }
 

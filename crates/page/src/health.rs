@@ -7,10 +7,10 @@ use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use wire::HealthData;
 
-use crate::api::{Refused, if_open};
 use crate::around::{Around, Nav, Problem, html};
-use crate::guest::Guest;
+use crate::guest::{Guest, if_open};
 use crate::words;
+use gateway::ApiError;
 
 #[derive(Template)]
 #[template(path = "health.html")]
@@ -24,7 +24,7 @@ struct HealthView {
 }
 
 pub(crate) async fn page(guest: Guest) -> Result<Response, Problem> {
-    let health: HealthData = guest.api.bare("/health").await?;
+    let health: HealthData = guest.api.get("/health").await.map_err(ApiError::from)?.bare()?;
     Ok(html(&HealthView {
         around: Around::new(&guest, Nav::Health, "Health"),
         figures: figures(&health),
@@ -35,8 +35,9 @@ pub(crate) async fn page(guest: Guest) -> Result<Response, Problem> {
 }
 
 /// The server's health; none where the token does not open it.
-pub(crate) async fn of(guest: &Guest) -> Result<Option<HealthData>, Refused> {
-    if_open(guest.api.bare("/health").await.map(Some))
+pub(crate) async fn of(guest: &Guest) -> Result<Option<HealthData>, ApiError> {
+    let reply = guest.api.get("/health").await?;
+    if_open(reply.bare().map(Some))
 }
 
 /// Whether rules make the memories, because there is no chat model.
@@ -113,5 +114,5 @@ fn figures(health: &HealthData) -> Vec<(&'static str, String, String)> {
 /// No view has that address.
 pub(crate) async fn nowhere(request: Request) -> Response {
     let words = format!("there is no view at `{}`", request.uri().path());
-    Problem::from(Refused::new(404, words)).into_response()
+    Problem::from(ApiError::refused(404, words)).into_response()
 }

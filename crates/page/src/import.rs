@@ -13,13 +13,12 @@ use askama::Template;
 use axum::extract::{Multipart, State};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Redirect, Response};
-use gateway::Client;
+use gateway::{ApiError, Client};
 use parking_lot::Mutex;
 use tokio::io::AsyncWriteExt;
 use tokio::task::JoinSet;
 
-use crate::api::Refused;
-use crate::around::{Around, Nav, Problem, html, written};
+use crate::around::{Around, Nav, Problem, html, status_code, written};
 use crate::guest::{Guest, PageDesk, WhoseMemory};
 use crate::words;
 
@@ -112,7 +111,7 @@ impl Imports {
     }
 
     fn start(&self, number: u64, upload: Upload, guest: &Guest) {
-        let (whose, client) = (guest.whose.clone(), guest.api.0.clone());
+        let (whose, client) = (guest.whose.clone(), guest.api.clone());
         let forgets = guest.visitor.deletions(&whose.scope());
         let Upload {
             name,
@@ -219,7 +218,7 @@ pub(crate) async fn page(State(page): State<PageDesk>, guest: Guest) -> Result<R
     Ok(html(&view(&page, &guest, None)?))
 }
 
-fn view(page: &PageDesk, guest: &Guest, problem: Option<String>) -> Result<ImportView, Refused> {
+fn view(page: &PageDesk, guest: &Guest, problem: Option<String>) -> Result<ImportView, ApiError> {
     allowed(guest)?;
     Ok(ImportView {
         around: Around::new(guest, Nav::Import, "Import"),
@@ -230,10 +229,10 @@ fn view(page: &PageDesk, guest: &Guest, problem: Option<String>) -> Result<Impor
 }
 
 /// An import adds what others said, too.
-fn allowed(guest: &Guest) -> Result<(), Refused> {
+fn allowed(guest: &Guest) -> Result<(), ApiError> {
     match &guest.visitor.user {
         None => Ok(()),
-        Some(user) => Err(Refused::new(
+        Some(user) => Err(ApiError::refused(
             403,
             format!("this token opens the memory of `{user}` only: import with a token for the tenant"),
         )),
@@ -254,8 +253,8 @@ pub(crate) async fn start(
             Ok(Redirect::to(&address).into_response())
         }
         Err(refused) => {
-            let status = refused.status();
-            Ok((status, html(&view(&page, &guest, Some(refused.words))?)).into_response())
+            let status = status_code(&refused);
+            Ok((status, html(&view(&page, &guest, Some(refused.to_string()))?)).into_response())
         }
     }
 }
@@ -268,10 +267,11 @@ struct Upload {
 }
 
 /// Writes a form's file into a folder of its own.
-async fn stored(mut parts: Multipart, imports: &Imports, number: u64) -> Result<Upload, Refused> {
+async fn stored(mut parts: Multipart, imports: &Imports, number: u64) -> Result<Upload, ApiError> {
     let (mut accept_forgotten, mut stored) = (false, None);
-    let broken = |_| Refused::new(400, "the upload ended too early: try again");
-    let unwritten = |error: std::io::Error| Refused::new(507, format!("cannot store the upload: {error}"));
+    let broken = |_| ApiError::refused(400, "the upload ended too early: try again");
+    let unwritten =
+        |error: std::io::Error| ApiError::refused(507, format!("cannot store the upload: {error}"));
     while let Some(mut field) = parts.next_field().await.map_err(broken)? {
         accept_forgotten |= field.name() == Some("forgotten");
         let Some(name) = field
@@ -289,7 +289,7 @@ async fn stored(mut parts: Multipart, imports: &Imports, number: u64) -> Result<
             while let Some(chunk) = field.chunk().await.map_err(broken)? {
                 bytes += chunk.len() as u64;
                 if bytes > BYTES_MAX {
-                    return Err(Refused::new(413, "the file has more than 4 GiB: split it"));
+                    return Err(ApiError::refused(413, "the file has more than 4 GiB: split it"));
                 }
                 out.write_all(&chunk).await.map_err(unwritten)?;
             }
@@ -301,7 +301,7 @@ async fn stored(mut parts: Multipart, imports: &Imports, number: u64) -> Result<
         }
         stored = Some((name, file));
     }
-    let (name, file) = stored.ok_or_else(|| Refused::new(422, "choose a file first"))?;
+    let (name, file) = stored.ok_or_else(|| ApiError::refused(422, "choose a file first"))?;
     Ok(Upload {
         name,
         file,

@@ -3,12 +3,11 @@
 //! Owns: views, forms, drawings, style and script. Never: a use case, or what a visitor may do; every view asks the HTTP API
 //! with the visitor's token.
 //!
-//! Reading order: [`routes`], [`guest`] (who looks, and whose memory), [`api`] (how a view asks), [`around`] (what stands
+//! Reading order: [`routes`], [`guest`] (who looks, and whose memory), [`around`] (what stands
 //! around every view), then the views: [`now`], [`memories`] and its [`cards`], [`memory`] with [`past`], [`forget`], [`given`], [`conversation`],
 //! [`background`], [`skills`], [`documents`], [`import`], [`health`], [`sign_in`]. [`draw`] draws, [`words`] writes numbers and
 //! dates, [`assets`] serves style and script.
 
-mod api;
 mod around;
 mod assets;
 mod background;

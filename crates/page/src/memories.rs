@@ -12,12 +12,12 @@ use serde_json::{Value, json};
 use wire::search::When;
 use wire::{GetData, GetRequest, MemoryStanding, MemoryType, OverviewData, OverviewRequest};
 
-use crate::api::Refused;
 use crate::around::{Around, Nav, Problem, html};
 use crate::cards::{EPISODE, EVENT, MemoryCard, MessageQuote};
 use crate::draw::{self, Cord};
 use crate::guest::{Guest, WhoseMemory};
 use crate::{health, search, words};
+use gateway::ApiError;
 
 /// Memories on a page of a list.
 const PAGE_SIZE: i64 = 12;
@@ -142,27 +142,27 @@ pub(crate) async fn page(guest: Guest, Query(wanted): Query<ListQuery>) -> Resul
 }
 
 /// How much memory there is.
-pub(crate) async fn overview(guest: &Guest) -> Result<OverviewData, Refused> {
+pub(crate) async fn overview(guest: &Guest) -> Result<OverviewData, ApiError> {
     let request = OverviewRequest {
         user_id: guest.whose.user.clone(),
         app_id: Some(guest.whose.app.clone()),
         project_id: Some(guest.whose.project.clone()),
     };
-    guest.api.post("/memory/overview", &request).await
+    guest.api.post_data("/memory/overview", &request).await
 }
 
 /// Announced events that are still to come.
-pub(crate) async fn upcoming(guest: &Guest) -> Result<usize, Refused> {
+pub(crate) async fn upcoming(guest: &Guest) -> Result<usize, ApiError> {
     let request = GetRequest {
         page_size: 1,
         standing: Some(MemoryStanding::Current),
         ..request(&guest.whose, MemoryType::Foresight)
     };
-    let data: GetData = guest.api.post("/memory/get", &request).await?;
+    let data: GetData = guest.api.post_data("/memory/get", &request).await?;
     Ok(data.total_count)
 }
 
-async fn list(guest: &Guest, wanted: &ListQuery) -> Result<ResultsPart, Refused> {
+async fn list(guest: &Guest, wanted: &ListQuery) -> Result<ResultsPart, ApiError> {
     let page = wanted.page.unwrap_or(1);
     let (mut cards, mut totals, mut has_more) = (Vec::new(), Vec::new(), false);
     for memory_type in wanted.memory_types() {
@@ -179,7 +179,7 @@ async fn list(guest: &Guest, wanted: &ListQuery) -> Result<ResultsPart, Refused>
         if is_profile && (page > 1 || wanted.is_narrowed() && !wanted.is_kind("profile")) {
             continue;
         }
-        let data: GetData = guest.api.post("/memory/get", &request).await?;
+        let data: GetData = guest.api.post_data("/memory/get", &request).await?;
         let some = crate::cards::cards(&data, &guest.whose);
         let total = if is_profile { some.len() } else { data.total_count };
         has_more |= !is_profile && page.saturating_mul(PAGE_SIZE) < i64::try_from(total).unwrap_or(i64::MAX);

@@ -12,13 +12,13 @@ use serde_json::json;
 use wire::history::{DiffData, HistoryData};
 use wire::{EditData, EditRequest, GetData, GetRequest, MemoryType, SourcesData};
 
-use crate::api::{Refused, if_open};
 use crate::around::{Around, Nav, Problem, html};
 use crate::cards::{Before, CardMode, MemoryCard, MessageQuote, address, cards};
-use crate::guest::{Guest, IdPath};
+use crate::guest::{Guest, IdPath, if_open};
 use crate::memories;
 use crate::past::{self, PastChange};
 use crate::{background, twin, words};
+use gateway::ApiError;
 
 /// Changes of the user's files that are looked through for those of one memory.
 const CHANGES_LOOKED_AT: usize = 200;
@@ -112,7 +112,7 @@ pub(crate) async fn save(
         ..EditRequest::default().within(&guest.whose.app, &guest.whose.project)
     };
     if !request.changed().is_empty() {
-        guest.api.post::<EditData>("/memory/edit", &request).await?;
+        guest.api.post_data::<EditData>("/memory/edit", &request).await?;
     }
     let mut after = found(&guest, &id).await?;
     if !request.changed().is_empty() {
@@ -139,11 +139,11 @@ pub(crate) async fn save(
     Ok(html(&view(&guest, after).await?))
 }
 
-async fn found(guest: &Guest, id: &str) -> Result<ReadMemory, Refused> {
+async fn found(guest: &Guest, id: &str) -> Result<ReadMemory, ApiError> {
     let route = guest
         .whose
         .route(&format!("/memories/{}", words::encoded(id)), &[]);
-    let data: GetData = guest.api.get(&route).await?;
+    let data: GetData = guest.api.get_data(&route).await?;
     let whose = &guest.whose;
     let episode = data.episodes.first();
     let fact = data.facts.first();
@@ -160,7 +160,8 @@ async fn found(guest: &Guest, id: &str) -> Result<ReadMemory, Refused> {
     let path = path.cloned().unwrap_or_default();
     let whole = episode.map(|episode| episode.episode.clone());
     let card = cards(&data, whose).into_iter().next();
-    let card = card.ok_or_else(|| Refused::new(404, format!("memory `{id}` has no text for the user")))?;
+    let card =
+        card.ok_or_else(|| ApiError::refused(404, format!("memory `{id}` has no text for the user")))?;
     Ok(ReadMemory {
         text: whole.unwrap_or_else(|| card.text.clone()),
         is_episode: episode.is_some(),
@@ -175,13 +176,13 @@ async fn view(guest: &Guest, mut found: ReadMemory) -> Result<MemoryView, Proble
     let whose = &guest.whose;
     let id = found.card.id.clone();
     let sources = format!("/memories/{}/sources", words::encoded(&id));
-    let sources: SourcesData = guest.api.get(&whose.route(&sources, &[])).await?;
+    let sources: SourcesData = guest.api.get_data(&whose.route(&sources, &[])).await?;
     let facts = if found.is_episode {
         let request = GetRequest {
             filters: Some(json!({"parent_id": entry(&id, &whose.user)})),
             ..memories::request(whose, MemoryType::AtomicFact)
         };
-        let data: GetData = guest.api.post("/memory/get", &request).await?;
+        let data: GetData = guest.api.post_data("/memory/get", &request).await?;
         cards(&data, whose)
     } else {
         Vec::new()
@@ -222,7 +223,7 @@ async fn view(guest: &Guest, mut found: ReadMemory) -> Result<MemoryView, Proble
 }
 
 /// The changes of a memory, the newest first; none where the token does not open the history.
-async fn past(guest: &Guest, id: &str, found: &ReadMemory) -> Result<Vec<PastChange>, Refused> {
+async fn past(guest: &Guest, id: &str, found: &ReadMemory) -> Result<Vec<PastChange>, ApiError> {
     let mut reader = past::Reader {
         entry: entry(id, &guest.whose.user),
         // The API does not name the file of a profile.
@@ -239,8 +240,8 @@ async fn past(guest: &Guest, id: &str, found: &ReadMemory) -> Result<Vec<PastCha
         is_one_person: !guest.visitor.needs_token,
     };
     let route = guest.whose.route("/history", &[("limit", &CHANGES_LOOKED_AT)]);
-    let data: HistoryData = match guest.api.get(&route).await {
-        Err(refused) if refused.status == 403 => return Ok(Vec::new()),
+    let data: HistoryData = match guest.api.get_data(&route).await {
+        Err(refused) if refused.status() == 403 => return Ok(Vec::new()),
         answer => answer?,
     };
     let mut past = Vec::new();

@@ -11,11 +11,11 @@ use axum::response::{IntoResponse, Response};
 use wire::cache::{ConversationItem, RequestItem, reason_in_words};
 use wire::{CacheData, HealthData, OverviewData};
 
-use crate::api::{Refused, if_open};
 use crate::around::{Around, Nav, Problem, html, written};
 use crate::conversation;
-use crate::guest::Guest;
+use crate::guest::{Guest, if_open};
 use crate::{health, memories, words};
+use gateway::ApiError;
 
 /// How often to look for something new.
 const LOOK: Duration = Duration::from_secs(1);
@@ -122,9 +122,9 @@ pub(crate) async fn live(guest: Guest) -> Response {
     Sse::new(events).keep_alive(KeepAlive::default()).into_response()
 }
 
-async fn live_part(guest: &Guest) -> Result<TalksPart, Refused> {
+async fn live_part(guest: &Guest) -> Result<TalksPart, ApiError> {
     let tenant = guest.whose.tenant();
-    let cache: Option<CacheData> = if_open(guest.api.get(&format!("/cache?{tenant}")).await.map(Some))?;
+    let cache: Option<CacheData> = if_open(guest.api.get_data(&format!("/cache?{tenant}")).await.map(Some))?;
     let cache = cache.unwrap_or(CacheData {
         upstreams: Vec::new(),
         conversations: Vec::new(),

@@ -10,10 +10,10 @@ use serde::Deserialize;
 use wire::review::{Belief, Verdict};
 use wire::{AnswerData, AnswerRequest, BelievedItem, ReviewData, ReviewRequest};
 
-use crate::api::Refused;
 use crate::around::{Around, Nav, Problem, html};
 use crate::guest::Guest;
 use crate::words;
+use gateway::ApiError;
 
 /// Statements on a view.
 const PAGE_SIZE: usize = 20;
@@ -54,7 +54,7 @@ pub(crate) async fn page(guest: Guest, Query(place): Query<PlaceQuery>) -> Resul
     Ok(html(&view(&guest, place.skip.parse().unwrap_or(0), None).await?))
 }
 
-async fn view(guest: &Guest, skip: usize, notice: Option<String>) -> Result<ReviewView, Refused> {
+async fn view(guest: &Guest, skip: usize, notice: Option<String>) -> Result<ReviewView, ApiError> {
     let whose = &guest.whose;
     let request = ReviewRequest {
         user_id: whose.user.clone(),
@@ -63,7 +63,7 @@ async fn view(guest: &Guest, skip: usize, notice: Option<String>) -> Result<Revi
         skip,
         limit: PAGE_SIZE,
     };
-    let data: ReviewData = guest.api.post("/memory/review", &request).await?;
+    let data: ReviewData = guest.api.post_data("/memory/review", &request).await?;
     let around = Around::new(guest, Nav::Memories, "What Quipu believes");
     let end = skip + data.statements.len();
     Ok(ReviewView {
@@ -86,7 +86,8 @@ pub(crate) struct AnswerForm {
 }
 
 pub(crate) async fn answer(guest: Guest, Form(form): Form<AnswerForm>) -> Result<Response, Problem> {
-    let verdict = Verdict::parse(&form.verdict).ok_or_else(|| Refused::new(422, "the form was changed"))?;
+    let verdict =
+        Verdict::parse(&form.verdict).ok_or_else(|| ApiError::refused(422, "the form was changed"))?;
     let request = AnswerRequest {
         user_id: guest.whose.user.clone(),
         app_id: Some(guest.whose.app.clone()),
@@ -94,7 +95,7 @@ pub(crate) async fn answer(guest: Guest, Form(form): Form<AnswerForm>) -> Result
         id: form.id,
         verdict,
     };
-    let changed: AnswerData = guest.api.post("/memory/answer", &request).await?;
+    let changed: AnswerData = guest.api.post_data("/memory/answer", &request).await?;
     let facts = words::count(changed.facts, "fact", "facts");
     let notice = match verdict {
         Verdict::Keep => "Kept: with the next night it stands in core memory.".to_owned(),

@@ -6,11 +6,11 @@ use std::cmp::Ordering;
 
 use wire::{GetData, MemoryType, SearchData, SearchRequest};
 
-use crate::api::Refused;
 use crate::cards::{EPISODE, HitReasons, MemoryCard, MessageQuote, cards};
 use crate::guest::Guest;
 use crate::memories::{self, ListQuery, ResultsPart};
 use crate::words;
+use gateway::ApiError;
 
 /// Hits of a search.
 const HITS: i64 = 20;
@@ -21,10 +21,13 @@ const SURE: f32 = 0.1;
 /// Hits that stand open where none is sure.
 const SIMILAR_MAX: usize = 5;
 
-pub(crate) async fn results(guest: &Guest, wanted: &ListQuery) -> Result<ResultsPart, Refused> {
+pub(crate) async fn results(guest: &Guest, wanted: &ListQuery) -> Result<ResultsPart, ApiError> {
     let words = telling(wanted.question());
     let mut found = statements(guest, wanted, &words).await?;
-    let data: SearchData = guest.api.post("/memory/search", &request(guest, wanted)).await?;
+    let data: SearchData = guest
+        .api
+        .post_data("/memory/search", &request(guest, wanted))
+        .await?;
     let whose = &guest.whose;
     let score = |score: Option<f32>| score.unwrap_or_default();
     let facts = data.facts.iter();
@@ -93,14 +96,14 @@ async fn statements(
     guest: &Guest,
     wanted: &ListQuery,
     words: &[String],
-) -> Result<Vec<(f32, MemoryCard)>, Refused> {
+) -> Result<Vec<(f32, MemoryCard)>, ApiError> {
     let is_asked = wanted.is_kind("") || wanted.is_kind("profile");
     // A line says nothing about a time.
     if !is_asked || wanted.is_at_a_time() || words.is_empty() {
         return Ok(Vec::new());
     }
     let request = memories::request(&guest.whose, MemoryType::Profile);
-    let data: GetData = guest.api.post("/memory/get", &request).await?;
+    let data: GetData = guest.api.post_data("/memory/get", &request).await?;
     let lines = cards(&data, &guest.whose).into_iter();
     Ok(lines.filter_map(|line| with_words(line, words)).collect())
 }

@@ -12,7 +12,6 @@ use gateway::cookie;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::api::VisitorApi;
 use crate::around::{Around, html};
 use crate::guest::PageDesk;
 
@@ -70,8 +69,8 @@ async fn is_known(page: &PageDesk, token: &str) -> bool {
         return false;
     };
     let headers = HeaderMap::from_iter([(AUTHORIZATION, bearer)]);
-    let probed: Result<Value, _> = VisitorApi(page.client.acting_for(&headers)).get(PROBE).await;
-    !matches!(probed, Err(refused) if refused.status == 401)
+    let probed: Result<Value, _> = page.client.acting_for(&headers).get_data(PROBE).await;
+    !matches!(probed, Err(refused) if refused.status() == 401)
 }
 
 fn is_behind_tls(headers: &HeaderMap) -> bool {

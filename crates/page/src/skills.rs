@@ -8,11 +8,11 @@ use axum::response::Response;
 use serde::Deserialize;
 use wire::{GetData, GetRequest, MemoryType, SkillItem, SkillState};
 
-use crate::api::Refused;
 use crate::around::{Around, Nav, Problem, html};
 use crate::cards::percent;
 use crate::guest::Guest;
 use crate::words;
+use gateway::ApiError;
 
 struct SkillCard {
     id: String,
@@ -52,7 +52,7 @@ pub(crate) async fn page(guest: Guest) -> Result<Response, Problem> {
 }
 
 /// Skills of every agent that the visitor sees, drafts first.
-async fn view(guest: &Guest, notice: Option<String>) -> Result<SkillsView, Refused> {
+async fn view(guest: &Guest, notice: Option<String>) -> Result<SkillsView, ApiError> {
     let mut skills = Vec::new();
     for agent in guest.people.iter().filter(|owner| owner.kind == "agent") {
         let request = GetRequest {
@@ -60,7 +60,7 @@ async fn view(guest: &Guest, notice: Option<String>) -> Result<SkillsView, Refus
             page_size: 100,
             ..GetRequest::newest(MemoryType::AgentSkill).within(&agent.app_id, &agent.project_id)
         };
-        let data: GetData = guest.api.post("/memory/get", &request).await?;
+        let data: GetData = guest.api.post_data("/memory/get", &request).await?;
         skills.extend(data.agent_skills.into_iter().map(SkillCard::of));
     }
     skills.sort_by_key(|skill| match skill.state {
@@ -110,21 +110,21 @@ pub(crate) async fn judge(guest: Guest, Form(judgement): Form<Judgement>) -> Res
     let verdict = match &*judgement.verdict {
         "approve" => "approve",
         "reject" => "reject",
-        _ => return Err(Refused::new(422, "a skill is approved or rejected").into()),
+        _ => return Err(ApiError::refused(422, "a skill is approved or rejected").into()),
     };
     let is_plain = |text: &str| {
         text.bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || b"=&_.%+-@".contains(&byte))
     };
     if !is_plain(&judgement.tenant) {
-        return Err(Refused::new(422, "the form was changed").into());
+        return Err(ApiError::refused(422, "the form was changed").into());
     }
     let route = format!(
         "/skills/{}/{verdict}?{}",
         words::encoded(&judgement.id),
         judgement.tenant
     );
-    let skill: SkillItem = guest.api.post(&route, &()).await?;
+    let skill: SkillItem = guest.api.post_data(&route, &()).await?;
     let notice = match skill.status {
         SkillState::Approved => format!("Approved: agents get \u{201c}{}\u{201d} from now on.", skill.name),
         _ => format!("Rejected: no agent gets \u{201c}{}\u{201d}.", skill.name),

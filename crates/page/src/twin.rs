@@ -4,20 +4,20 @@
 
 use wire::{GetData, MemoryType, SearchData, SearchRequest};
 
-use crate::api::Refused;
 use crate::cards::{MemoryCard, Twin, cards};
 use crate::guest::Guest;
 use crate::memories;
+use gateway::ApiError;
 
 /// Facts among which the one with the old words is looked for.
 const LOOKED_AT: i64 = 20;
 
 /// Where the old words of a changed memory still stand, if they do.
-pub(crate) async fn of(guest: &Guest, before: &MemoryCard) -> Result<Option<Twin>, Refused> {
+pub(crate) async fn of(guest: &Guest, before: &MemoryCard) -> Result<Option<Twin>, ApiError> {
     let whose = &guest.whose;
     let (others, place) = if before.is_fact {
         let request = memories::request(whose, MemoryType::Profile);
-        let data: GetData = guest.api.post("/memory/get", &request).await?;
+        let data: GetData = guest.api.post_data("/memory/get", &request).await?;
         let place = if whose.is_you() {
             "Your profile".to_owned()
         } else {
@@ -30,7 +30,7 @@ pub(crate) async fn of(guest: &Guest, before: &MemoryCard) -> Result<Option<Twin
             top_k: LOOKED_AT,
             ..SearchRequest::new(before.text.clone()).within(&whose.app, &whose.project)
         };
-        let data: SearchData = guest.api.post("/memory/search", &request).await?;
+        let data: SearchData = guest.api.post_data("/memory/search", &request).await?;
         let facts = data.facts.iter().map(|fact| MemoryCard::fact(fact, whose));
         let holding = facts.filter(|fact| fact.superseded_by.is_none() && fact.ended.is_none());
         (holding.collect(), "A fact".to_owned())

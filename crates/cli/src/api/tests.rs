@@ -2,8 +2,8 @@
 
 use gateway::ClientReply;
 
-use super::{Path, accepted};
-use crate::error::Exit;
+use super::Path;
+use crate::error::{Exit, Failure};
 
 #[test]
 fn values_are_encoded() {
@@ -27,7 +27,7 @@ fn a_refusal_keeps_its_words_and_gets_an_exit_code() {
             body: body.into_bytes(),
             detail: detail.map(str::to_owned),
         };
-        let failure = accepted(Ok(reply)).unwrap_err();
+        let failure = Failure::from(reply.accepted().unwrap_err());
         (failure.exit, failure.error.to_string(), failure.hint.is_some())
     };
     let words = "words".to_owned();
@@ -51,11 +51,7 @@ fn a_refusal_keeps_its_words_and_gets_an_exit_code() {
         body: b"<html>".to_vec(),
         detail: None,
     };
-    assert!(
-        accepted(Ok(strange))
-            .unwrap_err()
-            .error
-            .to_string()
-            .contains("502")
-    );
+    let failure = Failure::from(strange.accepted().unwrap_err());
+    assert!(failure.error.to_string().contains("502"));
+    assert!(failure.hint.is_some());
 }

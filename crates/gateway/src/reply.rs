@@ -1,0 +1,106 @@
+//! The answer of a gateway, read by one who asks it.
+//!
+//! Owns: the envelope, and the words of a refusal in any dialect. Never: sending a request, or what its data means.
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use wire::{Envelope, ErrorCode, ErrorEnvelope};
+
+use crate::client::AskError;
+
+/// An answer, whatever its status.
+#[derive(Debug)]
+pub struct ClientReply {
+    pub status: u16,
+    pub body: Vec<u8>,
+    /// Reason of an internal error, which the body does not show; never known of a server.
+    pub detail: Option<String>,
+}
+
+/// Reasons why the API gave no data.
+#[derive(Debug, thiserror::Error)]
+pub enum ApiError {
+    #[error(transparent)]
+    Unanswered(#[from] AskError),
+    #[error("{message}")]
+    Refused {
+        status: u16,
+        /// Of the envelope that the memory API answers with.
+        code: Option<ErrorCode>,
+        message: String,
+        /// As in [`ClientReply`].
+        detail: Option<String>,
+    },
+    #[error("the server's answer cannot be read: it may have another version, restart it")]
+    Unreadable(#[source] serde_json::Error),
+}
+
+impl ApiError {
+    /// A refusal in the words of one who asks for a person.
+    pub fn refused(status: u16, message: impl Into<String>) -> Self {
+        Self::Refused {
+            status,
+            code: None,
+            message: message.into(),
+            detail: None,
+        }
+    }
+
+    /// The status of a refusal, or that of a server that is not there or fails.
+    pub fn status(&self) -> u16 {
+        match self {
+            Self::Refused { status, .. } => *status,
+            Self::Unanswered(_) => 503,
+            Self::Unreadable(_) => 500,
+        }
+    }
+}
+
+impl ClientReply {
+    /// The body of a success.
+    pub fn accepted(self) -> Result<Vec<u8>, ApiError> {
+        match self.status {
+            200..300 => Ok(self.body),
+            _ => Err(self.refused()),
+        }
+    }
+
+    /// What an answer says that is no success.
+    pub fn refused(self) -> ApiError {
+        let status = self.status;
+        let (code, message) = match serde_json::from_slice::<ErrorEnvelope>(&self.body) {
+            Ok(ErrorEnvelope { error, .. }) => (Some(error.code), error.message),
+            Err(_) => {
+                let body = serde_json::from_slice(&self.body).unwrap_or_default();
+                let reason = reason(&body);
+                (
+                    None,
+                    format!("the server answered with status {status}: {reason}"),
+                )
+            }
+        };
+        ApiError::Refused {
+            status,
+            code,
+            message,
+            detail: self.detail,
+        }
+    }
+
+    /// A success without an envelope.
+    pub fn bare<T: DeserializeOwned>(self) -> Result<T, ApiError> {
+        serde_json::from_slice(&self.accepted()?).map_err(ApiError::Unreadable)
+    }
+
+    /// The data of a success.
+    pub fn data<T: DeserializeOwned>(self) -> Result<T, ApiError> {
+        self.bare().map(|envelope: Envelope<T>| envelope.data)
+    }
+}
+
+/// The reason in an error of any dialect, in one line.
+pub fn reason(body: &Value) -> String {
+    let error = &body["error"];
+    let reason = error["message"].as_str().or(error.as_str());
+    model::one_line(reason.unwrap_or("no reason given"))
+}
