@@ -11,35 +11,12 @@ use crate::assets::{ASSETS, Assets, HTMX_INTEGRITY};
 use crate::guest::{Guest, WhoseMemory};
 use gateway::ApiError;
 
-/// The views of the navigation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Nav {
-    Now,
-    Memories,
-    Conversations,
-    Background,
-    Skills,
-    Documents,
-    Import,
-    Health,
-    /// A view that the navigation does not show.
-    None,
-}
-
-/// A place in the navigation.
+/// A place in the navigation, with the id of its drawing in the sprite.
 pub(crate) struct NavLink {
     pub(crate) label: &'static str,
     pub(crate) address: String,
     pub(crate) is_here: bool,
-    /// The id of its drawing in the sprite.
     pub(crate) icon: &'static str,
-}
-
-/// An owner to choose.
-pub(crate) struct OwnerChoice {
-    pub(crate) value: String,
-    pub(crate) label: String,
-    pub(crate) is_chosen: bool,
 }
 
 text::defaults! {
@@ -47,10 +24,12 @@ text::defaults! {
     pub(crate) struct Around {
         pub(crate) title: String,
         pub(crate) links: Vec<NavLink>,
-        pub(crate) choices: Vec<OwnerChoice>,
+        /// Whose memory can be chosen.
+        pub(crate) choices: Vec<WhoseMemory>,
         /// The token of a cookie can be forgotten.
         pub(crate) can_sign_out: bool,
-        pub(crate) path: String,
+        /// Where another memory is chosen.
+        pub(crate) path: &'static str,
         pub(crate) who: String,
         /// For addresses: `who=…`.
         pub(crate) query: String,
@@ -61,7 +40,8 @@ text::defaults! {
 }
 
 impl Around {
-    pub(crate) fn new(guest: &Guest, nav: Nav, title: impl Into<String>) -> Self {
+    /// Around a view of a visitor; `place` is the address of its view in the navigation.
+    pub(crate) fn new(guest: &Guest, place: &'static str, title: impl Into<String>) -> Self {
         let query = guest.whose.query();
         let mut people: Vec<WhoseMemory> = guest
             .people
@@ -72,55 +52,32 @@ impl Around {
         if !people.contains(&guest.whose) {
             people.insert(0, guest.whose.clone());
         }
-        let choices = people.iter().map(|whose| OwnerChoice {
-            value: whose.text(),
-            label: whose.label(),
-            is_chosen: *whose == guest.whose,
-        });
         // What a user's token does not open has no place in its navigation.
         let is_one_user = guest.visitor.user.is_some();
         let places = [
-            (Nav::Now, "Now", "/", "now", false),
-            (Nav::Memories, "Memories", "/page/memories", "memories", false),
-            (
-                Nav::Conversations,
-                "Conversations",
-                "/page/conversations",
-                "talk",
-                false,
-            ),
-            (
-                Nav::Background,
-                "Background",
-                "/page/background",
-                "background",
-                true,
-            ),
-            (Nav::Skills, "Skills", "/page/skills", "skills", true),
-            (Nav::Documents, "Documents", "/page/documents", "documents", true),
-            (Nav::Import, "Import", "/page/import", "import", true),
-            (Nav::Health, "Health", "/page/health", "health", true),
+            ("/", "now", "Now", false),
+            ("/page/memories", "memories", "Memories", false),
+            ("/page/conversations", "talk", "Conversations", false),
+            ("/page/background", "background", "Background", true),
+            ("/page/skills", "skills", "Skills", true),
+            ("/page/documents", "documents", "Documents", true),
+            ("/page/import", "import", "Import", true),
+            ("/page/health", "health", "Health", true),
         ];
-        let links = places
-            .into_iter()
-            .filter(|(.., is_everybodys)| !is_one_user || !is_everybodys)
-            .map(|(place, label, path, icon, _)| NavLink {
-                label,
-                address: format!("{path}?{query}"),
-                is_here: place == nav,
-                icon,
-            });
+        let places = places.into_iter();
+        let links = places.filter(|(.., is_everybodys)| !is_one_user || !is_everybodys);
+        let links = links.map(|(path, icon, label, _)| NavLink {
+            label,
+            address: format!("{path}?{query}"),
+            is_here: path == place,
+            icon,
+        });
         Self {
             title: title.into(),
             links: links.collect(),
-            choices: choices.collect(),
+            choices: people,
             can_sign_out: guest.visitor.needs_token,
-            path: match nav {
-                // Its own address names a memory of somebody.
-                Nav::Memories => "/page/memories".to_owned(),
-                Nav::Conversations => "/page/conversations".to_owned(),
-                _ => guest.path.clone(),
-            },
+            path: place,
             who: guest.whose.text(),
             query,
             ..Self::default()
@@ -136,9 +93,8 @@ impl Around {
     }
 
     #[must_use]
-    pub(crate) fn with_notice(mut self, notice: impl Into<String>) -> Self {
-        self.notice = Some(notice.into());
-        self
+    pub(crate) fn with_notice(self, notice: Option<String>) -> Self {
+        Self { notice, ..self }
     }
 }
 

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use wire::history::{DiffData, HistoryData, UndoData, UndoRequest};
 use wire::runs::{RunItem, RunPageData, RunStatus};
 
-use crate::around::{Around, Nav, Problem, html};
+use crate::around::{Around, Problem, html};
 use crate::guest::{Guest, IdPath, person};
 use crate::words;
 use gateway::ApiError;
@@ -22,23 +22,12 @@ const PAGE_SIZE: usize = 40;
 /// Changes that are looked through for those of runs.
 const CHANGES_LOOKED_AT: usize = 200;
 
-/// A run.
+/// A run, with what it wrote.
 struct RunRow {
-    name: String,
-    status: &'static str,
-    class: &'static str,
-    reason: String,
-    whose: Option<String>,
-    /// When the reason for it came.
-    when: String,
-    /// When it starts, if it waits.
-    next: Option<String>,
-    cost: String,
-    change: String,
-    error: Option<String>,
-    /// The run wrote something that can be taken back.
-    undo: Option<String>,
-    address: Option<String>,
+    run: RunItem,
+    /// The id of its change.
+    change: Option<String>,
+    is_undone: bool,
 }
 
 #[derive(Template)]
@@ -74,13 +63,9 @@ async fn view(guest: &Guest, page: usize, notice: Option<String>) -> Result<Back
     };
     let come = data.items.into_iter().filter(|run| !is_planned(run));
     let rows = come.map(|run| RunRow::of(run, &history));
-    let around = Around::new(guest, Nav::Background, "Background");
     let at = |page: usize| guest.whose.link("background", &[("page", &page)]);
     Ok(BackgroundView {
-        around: match notice {
-            Some(notice) => around.with_notice(notice),
-            None => around,
-        },
+        around: Around::new(guest, "/page/background", "Background").with_notice(notice),
         rows: rows.collect(),
         total: data.total.saturating_sub(planned.len()),
         planned: planned
@@ -126,47 +111,42 @@ fn is_planned(run: &RunItem) -> bool {
 impl RunRow {
     fn of(run: RunItem, history: &HistoryData) -> Self {
         let is_its = |id: Option<&String>| id == Some(&run.run_id);
-        let change = history
-            .changes
-            .iter()
-            .find(|change| is_its(change.run_id.as_ref()));
-        let is_undone = history
-            .changes
-            .iter()
-            .any(|change| is_its(change.undoes.as_ref()));
-        let (status, class) = match run.status {
+        let mut changes = history.changes.iter();
+        Self {
+            is_undone: changes.clone().any(|change| is_its(change.undoes.as_ref())),
+            change: changes
+                .find(|change| is_its(change.run_id.as_ref()))
+                .map(|change| change.id.clone()),
+            run,
+        }
+    }
+
+    /// Its status in words, and the kind of its chip.
+    fn status(&self) -> (&'static str, &'static str) {
+        match self.run.status {
             RunStatus::Queued => ("waiting", "quiet"),
             RunStatus::Running => ("running", "busy"),
-            RunStatus::Success if is_undone => ("undone", "quiet"),
+            RunStatus::Success if self.is_undone => ("undone", "quiet"),
             RunStatus::Success => ("done", "good"),
             RunStatus::Failed => ("will try again", "warn"),
             RunStatus::DeadLetter => ("failed", "bad"),
-        };
-        let cost = if run.calls == 0 {
-            words::duration(run.millis)
-        } else {
-            format!(
-                "{} · {} · {}",
-                words::duration(run.millis),
-                words::count(usize::try_from(run.calls).unwrap_or_default(), "call", "calls"),
-                words::count(run.prompt_tokens + run.completion_tokens, "token", "tokens")
-            )
-        };
-        Self {
-            name: words::strategy(&run.strategy),
-            status,
-            class,
-            // The list is in this order.
-            when: words::moment(&run.created_at),
-            next: run.run_at.as_deref().map(words::moment),
-            whose: run.user_id.or(run.agent_id).map(|id| person(&id).to_owned()),
-            reason: words::reason(&run.reason),
-            cost,
-            change: run.change,
-            error: run.error,
-            undo: change.filter(|_| !is_undone).map(|_| run.run_id.clone()),
-            address: change.map(|change| format!("/page/change/{}", change.id)),
         }
+    }
+
+    fn person(&self) -> Option<&str> {
+        let owner = self.run.user_id.as_deref().or(self.run.agent_id.as_deref());
+        owner.map(person)
+    }
+
+    fn cost(&self) -> String {
+        let run = &self.run;
+        let took = words::duration(run.millis);
+        if run.calls == 0 {
+            return took;
+        }
+        let calls = words::count(run.calls, "call", "calls");
+        let tokens = words::count(run.prompt_tokens + run.completion_tokens, "token", "tokens");
+        format!("{took} · {calls} · {tokens}")
     }
 }
 
@@ -197,17 +177,12 @@ pub(crate) async fn undo(guest: Guest, Form(undo): Form<UndoForm>) -> Result<Res
     Ok(html(&view(&guest, 1, Some(notice)).await?))
 }
 
-/// A line of a diff.
-struct DiffLine {
-    class: &'static str,
-    text: String,
-}
-
 #[derive(Template)]
 #[template(path = "change.html")]
 struct ChangeView {
     around: Around,
-    lines: Vec<DiffLine>,
+    /// A class of the style sheet, and the text of each line.
+    lines: Vec<(&'static str, String)>,
     /// Lines that are not shown.
     more: usize,
 }
@@ -224,46 +199,37 @@ pub(crate) async fn diff(guest: &Guest, id: &str) -> Result<DiffData, ApiError> 
 pub(crate) async fn change(guest: Guest, Path(IdPath { id }): Path<IdPath>) -> Result<Response, Problem> {
     let data = diff(&guest, &id).await?;
     let is_noise = |line: &&str| {
-        ["index ", "--- ", "new file", "deleted file"]
-            .iter()
-            .any(|word| line.starts_with(word))
+        let noise = ["index ", "--- ", "new file", "deleted file"];
+        noise.iter().any(|word| line.starts_with(word))
     };
-    let mut lines: Vec<DiffLine> = data
-        .diff
-        .lines()
-        .filter(|line| !is_noise(line))
-        .map(DiffLine::of)
-        .collect();
+    let lines = data.diff.lines().filter(|line| !is_noise(line));
+    let mut lines: Vec<(&str, String)> = lines.map(classed).collect();
     let more = lines.len().saturating_sub(LINES_MAX);
     lines.truncate(LINES_MAX);
     // The name of a file stands in two lines.
     let mut files = BTreeSet::new();
-    lines.retain(|line| line.class != "file" || files.insert(line.text.clone()));
+    lines.retain(|(class, text)| *class != "file" || files.insert(text.clone()));
     Ok(html(&ChangeView {
-        around: Around::new(&guest, Nav::None, "A change"),
+        around: Around::new(&guest, "/page/background", "A change"),
         lines,
         more,
     }))
 }
 
-impl DiffLine {
-    fn of(line: &str) -> Self {
-        let (class, text) = if let Some(file) = line.strip_prefix("+++ b/") {
-            ("file", file)
-        } else if let Some(rest) = line.strip_prefix("diff --git a/") {
-            ("file", rest.split(" b/").next().unwrap_or(rest))
-        } else {
-            let class = match line.as_bytes().first() {
-                Some(b'+') => "added",
-                Some(b'-') => "removed",
-                Some(b'@') => "place",
-                _ => "same",
-            };
-            (class, line)
+/// A line of a diff with its class in the style sheet.
+fn classed(line: &str) -> (&'static str, String) {
+    let (class, text) = if let Some(file) = line.strip_prefix("+++ b/") {
+        ("file", file)
+    } else if let Some(rest) = line.strip_prefix("diff --git a/") {
+        ("file", rest.split(" b/").next().unwrap_or(rest))
+    } else {
+        let class = match line.as_bytes().first() {
+            Some(b'+') => "added",
+            Some(b'-') => "removed",
+            Some(b'@') => "place",
+            _ => "same",
         };
-        Self {
-            class,
-            text: text.to_owned(),
-        }
-    }
+        (class, line)
+    };
+    (class, text.to_owned())
 }

@@ -25,6 +25,11 @@ pub(crate) struct MemoryCard {
     pub(crate) project_only: bool,
     /// Facts can hold in one project or everywhere.
     pub(crate) is_fact: bool,
+    pub(crate) session: Option<String>,
+    /// The file that holds it; the API names none of a profile.
+    pub(crate) path: String,
+    /// Address of the episode that has it.
+    pub(crate) parent: Option<String>,
     pub(crate) why: Option<HitReasons>,
     pub(crate) address: String,
     pub(crate) query: String,
@@ -59,24 +64,10 @@ pub(crate) struct Twin {
     pub(crate) address: String,
 }
 
-/// Why a search found something.
+/// Why a search found something: how well it fits, and the parts of that.
 pub(crate) struct HitReasons {
-    /// How well it fits, in words.
-    pub(crate) fit: &'static str,
-    /// Name, meaning and percent of each part that counted.
-    pub(crate) parts: Vec<(&'static str, &'static str, u32)>,
-    pub(crate) terms: Vec<String>,
-}
-
-/// A message in its own words.
-pub(crate) struct MessageQuote {
-    pub(crate) id: String,
-    pub(crate) who: String,
-    pub(crate) text: String,
-    pub(crate) date: String,
-    /// Address of its episode.
-    pub(crate) episode: Option<String>,
-    pub(crate) why: Option<HitReasons>,
+    score: f32,
+    explain: Explain,
 }
 
 #[derive(Template)]
@@ -120,7 +111,7 @@ impl MemoryCard {
 
     /// Whether it has a word of the question that found it.
     pub(crate) fn has_word(&self) -> bool {
-        self.why.as_ref().is_some_and(|why| !why.terms.is_empty())
+        has_word(self.why.as_ref())
     }
 
     /// In a view with other cards.
@@ -142,31 +133,30 @@ impl MemoryCard {
 
     pub(crate) fn fact(fact: &FactItem, whose: &WhoseMemory) -> Self {
         // A fact of another project of the same person has its own tenant.
-        let whose = WhoseMemory {
-            project: fact.project_id.clone().unwrap_or_else(|| "default".to_owned()),
-            ..whose.clone()
-        };
+        let whose = whose.in_project(fact.project_id.as_deref());
         Self {
             date: words::date(&fact.timestamp),
             superseded_by: fact.superseded_by.as_deref().map(|id| address(id, &whose)),
             ended: fact.valid_until.as_deref().map(words::date),
             project_only: fact.project_only,
             is_fact: true,
-            why: reasons(fact.score, fact.explain.as_ref()),
+            session: fact.session_id.clone(),
+            path: fact.path.clone(),
+            parent: fact.episode_id.as_deref().map(|id| address(id, &whose)),
+            why: HitReasons::of(fact.score, fact.explain.as_ref()),
             ..Self::new(&fact.id, FACT, &fact.content, &whose)
         }
     }
 
     pub(crate) fn episode(episode: &EpisodeItem, whose: &WhoseMemory) -> Self {
-        let whose = WhoseMemory {
-            project: episode.project_id.clone(),
-            ..whose.clone()
-        };
+        let whose = whose.in_project(Some(&episode.project_id));
         Self {
             title: episode.subject.clone(),
             date: words::date(&episode.timestamp),
             superseded_by: episode.superseded_by.as_deref().map(|id| address(id, &whose)),
-            why: reasons(episode.score, episode.explain.as_ref()),
+            session: episode.session_id.clone(),
+            path: episode.path.clone(),
+            why: HitReasons::of(episode.score, episode.explain.as_ref()),
             ..Self::new(&episode.id, EPISODE, &episode.summary, &whose)
         }
     }
@@ -175,6 +165,8 @@ impl MemoryCard {
         Self {
             date: words::date(event.start_time.as_deref().unwrap_or(&event.timestamp)),
             when: if event.start_time.is_some() { "On" } else { "Said" },
+            session: event.session_id.clone(),
+            path: event.path.clone(),
             ..Self::new(&event.id, EVENT, &event.content, whose)
         }
     }
@@ -193,58 +185,79 @@ impl MemoryCard {
 }
 
 impl HitReasons {
+    pub(crate) fn of(score: Option<f32>, explain: Option<&Explain>) -> Option<Self> {
+        Some(Self {
+            score: score.unwrap_or_default(),
+            explain: explain?.clone(),
+        })
+    }
+
     /// Of something that only its words found: what share of the question they are.
     pub(crate) fn of_words(share: f32, terms: Vec<String>) -> Self {
-        Self {
-            fit: fit(share),
-            parts: vec![("words", "the same words", percent(share))],
+        let explain = Explain {
+            keyword: share,
             terms,
+            ..Explain::default()
+        };
+        Self {
+            score: share,
+            explain,
         }
     }
+
+    pub(crate) fn fit(&self) -> &'static str {
+        fit(self.score)
+    }
+
+    /// The words of the question that it has.
+    pub(crate) fn terms(&self) -> &[String] {
+        &self.explain.terms
+    }
+
+    /// Name, meaning and percent of each part that counted.
+    pub(crate) fn parts(&self) -> Vec<(&'static str, &'static str, u32)> {
+        let explain = &self.explain;
+        let parts = [
+            ("words", "the same words", explain.keyword),
+            ("meaning", "a similar meaning", explain.vector),
+            ("time", "the time that you name", explain.time.unwrap_or_default()),
+            ("recency", "how recent it is", explain.freshness),
+            ("conversation", "the rest of it", explain.session),
+            ("neighbours", "the messages beside it", explain.neighbours),
+        ];
+        let parts = parts
+            .into_iter()
+            .map(|(name, meaning, part)| (name, meaning, percent(part)));
+        parts.filter(|(.., percent)| *percent > 0).collect()
+    }
+}
+
+/// A message in its own words.
+pub(crate) struct MessageQuote {
+    pub(crate) message: FoundMessage,
+    /// Address of its episode.
+    pub(crate) episode: Option<String>,
+    pub(crate) why: Option<HitReasons>,
 }
 
 impl MessageQuote {
-    /// Whether it has a word of the question that found it.
-    pub(crate) fn has_word(&self) -> bool {
-        self.why.as_ref().is_some_and(|why| !why.terms.is_empty())
+    pub(crate) fn of(message: FoundMessage, whose: &WhoseMemory) -> Self {
+        let whose = whose.in_project(message.project_id.as_deref());
+        Self {
+            episode: message.episode_id.as_deref().map(|id| address(id, &whose)),
+            why: HitReasons::of(Some(message.score), message.explain.as_ref()),
+            message,
+        }
     }
 
-    pub(crate) fn of(message: &FoundMessage, whose: &WhoseMemory) -> Self {
-        let whose = WhoseMemory {
-            project: message.project_id.clone().unwrap_or_else(|| "default".to_owned()),
-            ..whose.clone()
-        };
-        let name = message.sender_name.clone().or_else(|| message.sender_id.clone());
-        Self {
-            id: message.id.clone(),
-            who: name.unwrap_or_else(|| "somebody".to_owned()),
-            text: message.content.clone(),
-            date: words::moment(&message.timestamp),
-            episode: message.episode_id.as_deref().map(|id| address(id, &whose)),
-            why: reasons(Some(message.score), message.explain.as_ref()),
-        }
+    /// Whether it has a word of the question that found it.
+    pub(crate) fn has_word(&self) -> bool {
+        has_word(self.why.as_ref())
     }
 }
 
-fn reasons(score: Option<f32>, explain: Option<&Explain>) -> Option<HitReasons> {
-    let explain = explain?;
-    let parts = [
-        ("words", "the same words", Some(explain.keyword)),
-        ("meaning", "a similar meaning", Some(explain.vector)),
-        ("time", "the time that you name", explain.time),
-        ("recency", "how recent it is", Some(explain.freshness)),
-        ("conversation", "the rest of it", Some(explain.session)),
-        ("neighbours", "the messages beside it", Some(explain.neighbours)),
-    ];
-    let parts = parts.into_iter().filter_map(|(name, meaning, part)| {
-        let percent = percent(part?);
-        (percent > 0).then_some((name, meaning, percent))
-    });
-    Some(HitReasons {
-        fit: fit(score.unwrap_or_default()),
-        parts: parts.collect(),
-        terms: explain.terms.clone(),
-    })
+fn has_word(why: Option<&HitReasons>) -> bool {
+    why.is_some_and(|why| !why.terms().is_empty())
 }
 
 /// A score between 0 and 1 in words.

@@ -12,11 +12,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use wire::cache::reason_in_words;
 use wire::conversation::{
-    ArchivesData, ContextStatsData, ConversationsData, DoneData, GivenData, OriginalsData, ViewData,
+    ArchiveItem, ArchivesData, ContextStatsData, ConversationsData, DoneData, GivenData, GivenItem,
+    OriginalItem, OriginalsData, ViewData, ViewItem,
 };
 use wire::{EpisodeItem, GetData, GetRequest, MemoryType};
 
-use crate::around::{Around, Nav, Problem, html};
+use crate::around::{Around, Problem, html};
 use crate::background::Paged;
 use crate::draw::{self, DrawnWindow};
 use crate::guest::Guest;
@@ -94,7 +95,7 @@ pub(crate) async fn list(guest: Guest, Query(paged): Query<Paged>) -> Result<Res
     let next = (page * PAGE_SIZE < stored.total_count)
         .then(|| guest.whose.link("conversations", &[("page", &(page + 1))]));
     Ok(html(&ListView {
-        around: Around::new(&guest, Nav::Conversations, "Conversations"),
+        around: Around::new(&guest, "/page/conversations", "Conversations"),
         talks,
         next,
         host: guest.host.clone(),
@@ -149,21 +150,6 @@ impl TalkRow {
     }
 }
 
-/// A message in view.
-struct ShownMessage {
-    id: String,
-    class: &'static str,
-    role: String,
-    tokens: String,
-    is_pinned: bool,
-    text: String,
-    /// What memory added to it.
-    given: Option<String>,
-    /// Of a summary: what it stands for.
-    covers: Option<String>,
-    original: String,
-}
-
 #[derive(Template)]
 #[template(path = "conversation.html")]
 struct ConversationView {
@@ -174,8 +160,37 @@ struct ConversationView {
     /// Limit and window, as far as a request named them.
     bounds: String,
     window: DrawnWindow,
-    messages: Vec<ShownMessage>,
-    head: String,
+    messages: Vec<ViewItem>,
+    archives: Vec<ArchiveItem>,
+    given: GivenData,
+}
+
+impl ConversationView {
+    /// What memory added to a message.
+    fn given(&self, message: &ViewItem) -> Option<&GivenItem> {
+        self.given.turns.iter().find(|turn| turn.id == message.id)
+    }
+
+    /// The person's own words; what memory added stands below them.
+    fn own_words(&self, message: &ViewItem) -> String {
+        match self.given(message) {
+            Some(given) => message.text.replace(&given.text, "").trim().to_owned(),
+            None => message.text.clone(),
+        }
+    }
+
+    fn original(&self, message: &ViewItem) -> String {
+        let (id, item) = (words::encoded(&self.id), words::encoded(&message.id));
+        format!(
+            "/page/conversation/original?{}&id={id}&item={item}",
+            self.around.query
+        )
+    }
+
+    /// The summary that stands for others, if a message is one.
+    fn archive(&self, message: &ViewItem) -> Option<&ArchiveItem> {
+        self.archives.iter().find(|archive| archive.id == message.id)
+    }
 }
 
 #[derive(Deserialize)]
@@ -192,40 +207,6 @@ pub(crate) async fn page(
     let view: ViewData = guest.api.get_data(&route("/context/view")).await?;
     let archives: ArchivesData = guest.api.get_data(&route("/context/archives")).await?;
     let given: GivenData = guest.api.get_data(&route("/context/given")).await?;
-    let window = draw::window(&stats, &view.messages);
-    let messages = view.messages.into_iter().map(|item| ShownMessage {
-        class: draw::class(&item),
-        tokens: words::count(item.tokens, "token", "tokens"),
-        is_pinned: item.pinned,
-        given: given
-            .turns
-            .iter()
-            .find(|turn| turn.id == item.id)
-            .map(|turn| turn.text.clone()),
-        covers: archives
-            .archives
-            .iter()
-            .find(|archive| archive.id == item.id)
-            .map(|archive| {
-                format!(
-                    "{} · {} instead of {}",
-                    archive.covers.join(", "),
-                    words::count(archive.tokens_after, "token", "tokens"),
-                    words::number(archive.tokens_before)
-                )
-            }),
-        original: guest
-            .whose
-            .link("conversation/original", &[("id", &id), ("item", &item.id)]),
-        role: item.role,
-        // The person's own words; what memory added stands below them.
-        text: match given.turns.iter().find(|turn| turn.id == item.id) {
-            Some(turn) => item.text.replace(&turn.text, "").trim().to_owned(),
-            None => item.text,
-        },
-        id: item.id,
-    });
-    let messages = messages.collect();
     let bound =
         |tokens: Option<usize>, what: &str| tokens.map(|tokens| format!("{what} {}", words::number(tokens)));
     let bounds = [
@@ -234,16 +215,17 @@ pub(crate) async fn page(
     ];
     Ok(html(&ConversationView {
         bounds: bounds.into_iter().flatten().collect::<Vec<_>>().join(", "),
-        around: Around::new(&guest, Nav::Conversations, id.clone()),
+        around: Around::new(&guest, "/page/conversations", id.clone()),
         reasons: stats
             .reasons
             .iter()
             .map(|reason| words::spaced(reason_in_words(reason)))
             .collect(),
         id,
-        window,
-        messages,
-        head: given.head,
+        window: draw::window(&stats, &view.messages),
+        messages: view.messages,
+        archives: archives.archives,
+        given,
         stats,
     }))
 }
@@ -254,25 +236,18 @@ pub(crate) struct OriginalOf {
     item: String,
 }
 
-/// A message as it was sent.
-struct OriginalText {
-    id: String,
-    role: String,
-    text: String,
-}
-
 #[derive(Template)]
 #[template(path = "original_page.html")]
 struct OriginalView {
     around: Around,
     back: String,
-    originals: Vec<OriginalText>,
+    originals: Vec<OriginalItem>,
 }
 
-#[derive(Template)]
-#[template(path = "originals.html")]
-struct OriginalsPart {
-    originals: Vec<OriginalText>,
+impl OriginalView {
+    fn said(original: &OriginalItem) -> String {
+        said(&original.message)
+    }
 }
 
 pub(crate) async fn original(guest: Guest, Query(of): Query<OriginalOf>) -> Result<Response, Problem> {
@@ -281,19 +256,10 @@ pub(crate) async fn original(guest: Guest, Query(of): Query<OriginalOf>) -> Resu
         &[("conversation_id", &of.id), ("id", &of.item)],
     );
     let data: OriginalsData = guest.api.get_data(&route).await?;
-    let originals = data.messages.iter().map(|original| OriginalText {
-        id: original.id.clone(),
-        role: original.message["role"].as_str().unwrap_or("message").to_owned(),
-        text: said(&original.message),
-    });
-    let originals = originals.collect();
-    if guest.wants_part {
-        return Ok(html(&OriginalsPart { originals }));
-    }
     Ok(html(&OriginalView {
-        around: Around::new(&guest, Nav::Conversations, format!("Originals of {}", of.item)),
+        around: Around::new(&guest, "/page/conversations", format!("Originals of {}", of.item)),
         back: address(&of.id, &guest),
-        originals,
+        originals: data.messages,
     }))
 }
 

@@ -9,7 +9,7 @@ use wire::knowledge::{
     DocumentCreateData, DocumentData, DocumentDeleteData, DocumentItem, DocumentListData, TopicData,
 };
 
-use crate::around::{Around, Nav, Problem, html, status_code};
+use crate::around::{Around, Problem, html, status_code};
 use crate::guest::{Guest, IdPath};
 use crate::words;
 use gateway::{ApiError, ClientReply};
@@ -23,12 +23,6 @@ struct DocumentsView {
     documents: Vec<DocumentItem>,
     total: usize,
     problem: Option<String>,
-}
-
-impl DocumentsView {
-    fn date(item: &DocumentItem) -> String {
-        words::date(&item.created_at)
-    }
 }
 
 pub(crate) async fn page(guest: Guest) -> Result<Response, Problem> {
@@ -48,7 +42,7 @@ async fn view(guest: &Guest, problem: Option<String>) -> Result<DocumentsView, A
         answer => answer?,
     };
     Ok(DocumentsView {
-        around: Around::new(guest, Nav::Documents, "Documents"),
+        around: Around::new(guest, "/page/documents", "Documents"),
         app: guest.whose.app.clone(),
         project: guest.whose.project.clone(),
         documents: data.documents,
@@ -95,7 +89,7 @@ pub(crate) async fn document(guest: Guest, Path(IdPath { id }): Path<IdPath>) ->
     let route = route("documents", &id, &guest);
     let document: DocumentData = guest.api.get_data(&route).await?;
     Ok(html(&DocumentView {
-        around: Around::new(&guest, Nav::Documents, document.title.clone()),
+        around: Around::new(&guest, "/page/documents", document.title.clone()),
         document,
     }))
 }
@@ -113,20 +107,11 @@ struct TopicView {
     topic: TopicData,
 }
 
-#[derive(Template)]
-#[template(path = "topic_text.html")]
-struct TopicText {
-    topic: TopicData,
-}
-
 pub(crate) async fn topic(guest: Guest, Path(IdPath { id }): Path<IdPath>) -> Result<Response, Problem> {
     let route = route("topics", &id, &guest);
     let topic: TopicData = guest.api.get_data(&route).await?;
-    if guest.wants_part {
-        return Ok(html(&TopicText { topic }));
-    }
     Ok(html(&TopicView {
-        around: Around::new(&guest, Nav::Documents, topic.topic_name.clone()),
+        around: Around::new(&guest, "/page/documents", topic.topic_name.clone()),
         topic,
     }))
 }

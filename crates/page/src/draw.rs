@@ -1,6 +1,6 @@
-//! Drawings: the time line as a quipu, and a conversation's window. The templates turn these numbers into SVG.
+//! Drawings: the months of the time line, and a conversation's window.
 //!
-//! Owns: places and sizes. Never: colours (the style sheet has them).
+//! Owns: what is drawn, and the places in a window. Never: colours and the look of a knot (the style sheet has them).
 
 use wire::conversation::{ContextStatsData, ViewItem};
 use wire::survey::MonthItem;
@@ -9,50 +9,12 @@ use crate::words;
 
 /// Months on the time line; the earliest others are left out.
 const MONTHS_MAX: usize = 120;
-/// Between two cords: as far apart as fits a screen, within limits.
-const GAP: (usize, usize) = (30, 72);
-const SCREEN: usize = 900;
-/// Left and right of all cords.
-const MARGIN: usize = 24;
-/// From the main cord to the first knot, and from knot to knot.
-const FIRST_KNOT: usize = 30;
-const NEXT_KNOT: usize = 9;
 const KNOTS_MAX: usize = 8;
 
-/// A month on the time line: a pendant cord with knots.
-pub(crate) struct Cord {
-    pub(crate) x: usize,
-    /// Where the cord ends.
-    pub(crate) end: usize,
-    /// Knots of facts, then of episodes, from the top: their places.
-    pub(crate) facts: Vec<usize>,
-    pub(crate) episodes: Vec<usize>,
-    /// Under the cord; empty except for January and the first.
-    pub(crate) year: String,
-    pub(crate) letter: String,
-    pub(crate) label: String,
-    pub(crate) address: String,
-    pub(crate) is_chosen: bool,
-}
-
-/// The width of so many cords.
-pub(crate) fn width(cords: usize) -> usize {
-    2 * MARGIN + cords.saturating_sub(1) * gap(cords)
-}
-
-fn gap(cords: usize) -> usize {
-    (SCREEN / cords.max(1)).clamp(GAP.0, GAP.1)
-}
-
-/// The height of the longest cord and the words below it.
-pub(crate) fn height(cords: &[Cord]) -> usize {
-    cords.iter().map(|cord| cord.end).max().unwrap_or_default() + 36
-}
-
-/// A cord for each month from the first to the last, also for those without memories.
-pub(crate) fn cords(months: &[MonthItem], chosen: &str, address: impl Fn(&str) -> String) -> Vec<Cord> {
+/// The months of a time line from the first to the last, also those without memories.
+pub(crate) fn months(known: &[MonthItem]) -> Vec<MonthItem> {
     let mut all: Vec<MonthItem> = Vec::new();
-    for month in months {
+    for month in known {
         while let Some(next) = all.last().and_then(|last| next_month(&last.month)) {
             if next >= month.month || all.len() > 10 * MONTHS_MAX {
                 break;
@@ -64,38 +26,11 @@ pub(crate) fn cords(months: &[MonthItem], chosen: &str, address: impl Fn(&str) -
         }
         all.push(month.clone());
     }
-    let from = all.len().saturating_sub(MONTHS_MAX);
-    let shown_max = all.len() - from;
-    let shown = all[from..].iter().enumerate();
-    let cord = |(at, item): (usize, &MonthItem)| {
-        let (facts, episodes) = (knots(item.facts), knots(item.episodes));
-        let place = |knot: usize| FIRST_KNOT + knot * NEXT_KNOT;
-        let between = usize::from(facts > 0 && episodes > 0);
-        let first_episode = facts + between;
-        let (year, number) = item.month.split_once('-').unwrap_or((&item.month, ""));
-        let is_first = at == 0 || number == "01";
-        Cord {
-            x: MARGIN + at * gap(shown_max),
-            end: place(first_episode + episodes) + 2,
-            facts: (0..facts).map(place).collect(),
-            episodes: (0..episodes).map(|knot| place(first_episode + knot)).collect(),
-            year: if is_first { year.to_owned() } else { String::new() },
-            letter: words::month_name(number).chars().take(1).collect(),
-            label: format!(
-                "{}: {}, {}",
-                words::month(&item.month),
-                words::count(item.facts, "fact", "facts"),
-                words::count(item.episodes, "summary", "summaries")
-            ),
-            address: address(&item.month),
-            is_chosen: item.month == chosen,
-        }
-    };
-    shown.map(cord).collect()
+    all.split_off(all.len().saturating_sub(MONTHS_MAX))
 }
 
-/// One knot for the first memory, and one more each time their number doubles.
-fn knots(count: usize) -> usize {
+/// The knots of so many memories: one for the first, and one more each time their number doubles.
+pub(crate) fn knots(count: usize) -> usize {
     let bits = usize::BITS - count.leading_zeros();
     (bits as usize).min(KNOTS_MAX)
 }
@@ -218,31 +153,17 @@ mod tests {
 
     #[test]
     fn the_time_line_has_every_month_between_and_knots_that_grow_slowly() {
-        let month = |month: &str, facts, episodes| MonthItem {
+        let month = |month: &str, facts| MonthItem {
             month: month.to_owned(),
             facts,
-            episodes,
+            ..MonthItem::default()
         };
-        let months = [month("2025-11", 1, 1), month("2026-02", 5, 0)];
-        let drawn = cords(&months, "2026-02", |month| format!("?{month}"));
-        let labels: Vec<&str> = drawn.iter().map(|cord| &*cord.label).collect();
-        assert_eq!(
-            labels,
-            [
-                "November 2025: 1 fact, 1 summary",
-                "December 2025: 0 facts, 0 summaries",
-                "January 2026: 0 facts, 0 summaries",
-                "February 2026: 5 facts, 0 summaries",
-            ]
-        );
-        let knots: Vec<usize> = drawn.iter().map(|cord| cord.facts.len()).collect();
-        assert_eq!(knots, [1, 0, 0, 3]);
-        assert_eq!(
-            (&*drawn[0].year, &*drawn[1].year, &*drawn[2].year),
-            ("2025", "", "2026")
-        );
-        assert!(drawn[3].is_chosen && !drawn[0].is_chosen);
-        assert_eq!(drawn.last().map(|cord| cord.x + MARGIN), Some(width(4)));
+        let drawn = months(&[month("2025-11", 1), month("2026-02", 5)]);
+        let names: Vec<&str> = drawn.iter().map(|item| &*item.month).collect();
+        assert_eq!(names, ["2025-11", "2025-12", "2026-01", "2026-02"]);
+        let knotted: Vec<usize> = drawn.iter().map(|item| knots(item.facts)).collect();
+        assert_eq!(knotted, [1, 0, 0, 3]);
+        assert_eq!(knots(usize::MAX), KNOTS_MAX);
     }
 
     #[test]
@@ -251,6 +172,6 @@ mod tests {
             month: month.to_owned(),
             ..MonthItem::default()
         };
-        assert!(cords(&[month("0001-01"), month("2026-01")], "", |_| String::new()).len() <= MONTHS_MAX);
+        assert!(months(&[month("0001-01"), month("2026-01")]).len() <= MONTHS_MAX);
     }
 }

@@ -8,10 +8,10 @@ use askama::Template;
 use axum::Form;
 use axum::extract::Query;
 use axum::response::Response;
-use wire::survey::{DoomedItem, StayingItem};
-use wire::{DeleteByIdsData, DeleteData, FoundMessage, LeftItem, PreviewData, PreviewRequest};
+use wire::survey::DoomedItem;
+use wire::{DeleteByIdsData, DeleteData, LeftItem, PreviewData, PreviewRequest};
 
-use crate::around::{Around, Nav, Problem, html};
+use crate::around::{Around, Problem, html};
 use crate::guest::{Guest, WhoseMemory};
 use crate::words;
 use gateway::ApiError;
@@ -33,22 +33,6 @@ pub(crate) struct ForgetTarget {
     is_chosen: bool,
 }
 
-struct MessageRow {
-    id: String,
-    text: String,
-    by: String,
-    date: String,
-}
-
-struct StaysRow {
-    user: String,
-    count: String,
-    session: Option<String>,
-    example: String,
-    /// Address of the preview that forgets the session for everybody.
-    address: Option<String>,
-}
-
 #[derive(Template)]
 #[template(path = "forget.html")]
 struct ForgetView {
@@ -57,7 +41,6 @@ struct ForgetView {
     what: String,
     user: String,
     data: PreviewData,
-    stays: Vec<StaysRow>,
     /// The person must type the name.
     needs_name: bool,
     /// Each memory and message can still be taken out of the deletion.
@@ -66,47 +49,10 @@ struct ForgetView {
 }
 
 impl ForgetView {
-    /// How much goes, in words.
-    fn amount(&self) -> String {
-        let named = self.data.named_count;
-        let mut parts = vec![words::count(named, "memory", "memories")];
-        let made = self.data.count.saturating_sub(named);
-        if made > 0 {
-            parts.push(format!(
-                "{} made from the same words",
-                words::count(made, "more", "more")
-            ));
-        }
-        let messages = words::count(self.data.message_count, "message", "messages");
-        format!("{} and {messages}", parts.join(", "))
-    }
-
-    fn more(&self) -> usize {
-        self.data.count.saturating_sub(self.data.memories.len())
-    }
-
-    fn more_messages(&self) -> usize {
-        self.data.message_count.saturating_sub(self.data.messages.len())
-    }
-
     /// What the request names, and what goes with it.
     fn parts(&self) -> (&[DoomedItem], &[DoomedItem]) {
         let named = self.data.named_count.min(self.data.memories.len());
         self.data.memories.split_at(named)
-    }
-
-    fn said(message: &FoundMessage) -> MessageRow {
-        let speaker = message.sender_name.as_ref().or(message.sender_id.as_ref());
-        MessageRow {
-            id: message.id.clone(),
-            text: words::beginning(&message.content, 300),
-            by: speaker.cloned().unwrap_or_default(),
-            date: words::date(&message.timestamp),
-        }
-    }
-
-    fn date(item: &DoomedItem) -> String {
-        words::date(&item.timestamp)
     }
 }
 
@@ -138,17 +84,12 @@ async fn preview(
 ) -> Result<ForgetView, ApiError> {
     let request = target.preview(&guest.whose)?;
     let data: PreviewData = guest.api.post_data("/memory/preview", &request).await?;
-    let stays = data
-        .stays
-        .iter()
-        .map(|staying| StaysRow::of(staying, &guest.whose));
     Ok(ForgetView {
-        around: Around::new(guest, Nav::Memories, "Forget"),
+        around: Around::new(guest, "/page/memories", "Forget"),
         what: target.what(&guest.whose),
         user: guest.whose.user.clone(),
         needs_name: target.is_all(),
         is_choice: !target.words.is_empty() && !target.is_chosen,
-        stays: stays.collect(),
         target,
         data,
         problem,
@@ -177,7 +118,7 @@ pub(crate) async fn forget(
         (data.count, data.message_count, data.left)
     };
     Ok(html(&ForgottenView {
-        around: Around::new(&guest, Nav::Memories, "Forgotten"),
+        around: Around::new(&guest, "/page/memories", "Forgotten"),
         what: target.what(&guest.whose),
         memories,
         messages,
@@ -253,18 +194,5 @@ impl ForgetTarget {
             return Err(ApiError::refused(422, "nothing is chosen: tick what to forget"));
         }
         Ok(request)
-    }
-}
-
-impl StaysRow {
-    fn of(staying: &StayingItem, whose: &WhoseMemory) -> Self {
-        let session = staying.session_id.as_deref();
-        Self {
-            user: staying.user_id.clone(),
-            count: words::count(staying.messages, "message", "messages"),
-            session: staying.session_id.clone(),
-            example: words::beginning(&staying.example, 160),
-            address: session.map(|session| whose.link("forget", &[("session", &session)])),
-        }
     }
 }

@@ -7,7 +7,7 @@ use axum::response::Response;
 use serde_json::json;
 use wire::ContextData;
 
-use crate::around::{Around, Nav, Problem, html};
+use crate::around::{Around, Problem, html};
 use crate::guest::Guest;
 
 #[derive(Template)]
@@ -40,6 +40,6 @@ pub(crate) async fn page(guest: Guest) -> Result<Response, Problem> {
             .map(|(at, line)| ((*line).to_owned(), address(at, line)))
             .collect(),
         tokens: data.tokens,
-        around: Around::new(&guest, Nav::Now, "What every chat is given"),
+        around: Around::new(&guest, "/", "What every chat is given"),
     }))
 }

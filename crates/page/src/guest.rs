@@ -70,6 +70,14 @@ impl WhoseMemory {
         }
     }
 
+    /// The same user's memory in another project; none is the default one.
+    pub(crate) fn in_project(&self, project: Option<&str>) -> Self {
+        Self {
+            project: project.unwrap_or("default").to_owned(),
+            ..self.clone()
+        }
+    }
+
     /// Its tenant.
     pub(crate) fn scope(&self) -> Scope {
         let name = |text: &str| Name::parse(text).expect("it was read as a name, or is one");
@@ -156,7 +164,6 @@ pub(crate) struct Guest {
     pub(crate) wants_part: bool,
     /// As the browser reached the server: `127.0.0.1:4777`.
     pub(crate) host: String,
-    pub(crate) path: String,
 }
 
 /// The id in an address. The mount of the page names a part of the address too, so that it is asked for by its name.
@@ -199,7 +206,6 @@ impl FromRequestParts<PageDesk> for Guest {
             people,
             wants_part,
             host: host(&parts.headers),
-            path: parts.uri.path().to_owned(),
         })
     }
 }

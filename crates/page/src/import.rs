@@ -18,9 +18,8 @@ use parking_lot::Mutex;
 use tokio::io::AsyncWriteExt;
 use tokio::task::JoinSet;
 
-use crate::around::{Around, Nav, Problem, html, status_code, written};
+use crate::around::{Around, Problem, html, status_code, written};
 use crate::guest::{Guest, PageDesk, WhoseMemory};
-use crate::words;
 
 /// An upload larger than this is given up.
 const BYTES_MAX: u64 = 4 << 30;
@@ -180,24 +179,9 @@ async fn remove(file: &std::path::Path) {
 
 /// An import as the view shows it.
 struct ImportRow {
-    name: String,
-    user: String,
-    percent: u64,
-    is_running: bool,
-    /// What it does or did.
-    doing: &'static str,
-    said: String,
-    skipped: Vec<String>,
-    more: usize,
-    error: Option<String>,
-    /// Where the new memories are.
-    address: String,
-    /// Whose they are, for other addresses.
-    query: String,
+    entry: KeptImport,
+    progress: ImportProgress,
 }
-
-/// Skipped things that are shown by name.
-const SKIPPED_SHOWN: usize = 10;
 
 #[derive(Template)]
 #[template(path = "import_live.html")]
@@ -221,7 +205,7 @@ pub(crate) async fn page(State(page): State<PageDesk>, guest: Guest) -> Result<R
 fn view(page: &PageDesk, guest: &Guest, problem: Option<String>) -> Result<ImportView, ApiError> {
     allowed(guest)?;
     Ok(ImportView {
-        around: Around::new(guest, Nav::Import, "Import"),
+        around: Around::new(guest, "/page/import", "Import"),
         memory: guest.whose.memory(),
         problem,
         live: live_part(page, guest),
@@ -354,46 +338,26 @@ pub(crate) async fn live(State(page): State<PageDesk>, guest: Guest) -> Result<R
 impl ImportRow {
     fn of(entry: KeptImport) -> Self {
         let progress = entry.progress.lock().clone();
+        Self { entry, progress }
+    }
+
+    fn query(&self) -> String {
+        self.entry.whose.query()
+    }
+
+    /// What it does or did, and how much of it in percent.
+    fn doing(&self) -> (&'static str, u64) {
         let share = |done: u64, all: u64| (done * 100).checked_div(all).unwrap_or_default().min(100);
-        let (percent, doing) = match (&entry.ended, progress.is_read) {
-            (Some(Ok(())), _) => (100, "Done"),
-            (Some(Err(_)), _) => (0, "Failed"),
+        let progress = &self.progress;
+        match &self.entry.ended {
+            Some(Ok(())) => ("Done", 100),
+            Some(Err(_)) => ("Failed", 0),
             // Reading is the first half, writing memories the second.
-            (None, false) => (share(progress.read_bytes, progress.bytes) / 2, "Reading"),
-            (None, true) => (
-                50 + share(progress.written as u64, progress.sessions as u64) / 2,
+            None if !progress.is_read => ("Reading", share(progress.read_bytes, progress.bytes) / 2),
+            None => (
                 "Writing memories",
+                50 + share(progress.written as u64, progress.sessions as u64) / 2,
             ),
-        };
-        let mut said = format!(
-            "{} of {}, {} new",
-            words::count(progress.messages, "message", "messages"),
-            words::count(progress.conversations, "conversation", "conversations"),
-            words::number(progress.new)
-        );
-        let message = ["message", "messages"];
-        for (count, [one, many], what) in [
-            (progress.restored, message, "forgotten before, stored again"),
-            (progress.forgotten, message, "forgotten before, left out"),
-            (progress.redacted, ["secret", "secrets"], "removed first"),
-        ] {
-            if count > 0 {
-                said.extend(["; ", &words::count(count, one, many), " ", what]);
-            }
-        }
-        let more = progress.skipped.len().saturating_sub(SKIPPED_SHOWN);
-        Self {
-            name: entry.name,
-            user: entry.whose.user.clone(),
-            percent,
-            is_running: entry.ended.is_none(),
-            doing,
-            said,
-            more,
-            skipped: progress.skipped.into_iter().take(SKIPPED_SHOWN).collect(),
-            error: entry.ended.and_then(Result::err),
-            address: format!("/page/memories?{}", entry.whose.query()),
-            query: entry.whose.query(),
         }
     }
 }

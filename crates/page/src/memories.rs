@@ -10,13 +10,13 @@ use axum::response::Response;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use wire::search::When;
+use wire::survey::MonthItem;
 use wire::{GetData, GetRequest, MemoryStanding, MemoryType, OverviewData, OverviewRequest};
 
-use crate::around::{Around, Nav, Problem, html};
+use crate::around::{Around, Problem, html};
 use crate::cards::{EPISODE, EVENT, MemoryCard, MessageQuote};
-use crate::draw::{self, Cord};
 use crate::guest::{Guest, WhoseMemory};
-use crate::{health, search, words};
+use crate::{draw, health, search, words};
 use gateway::ApiError;
 
 /// Memories on a page of a list.
@@ -77,7 +77,8 @@ struct MemoriesView {
     wanted: ListQuery,
     overview: OverviewData,
     upcoming: usize,
-    cords: Vec<Cord>,
+    /// Of the time line.
+    months: Vec<MonthItem>,
     results: ResultsPart,
     /// No chat model makes memories.
     is_by_rules: bool,
@@ -88,19 +89,6 @@ struct MemoriesView {
 }
 
 impl MemoriesView {
-    /// Facts that hold.
-    fn holding(&self) -> usize {
-        self.overview.facts.saturating_sub(self.overview.superseded)
-    }
-
-    fn width(&self) -> usize {
-        draw::width(self.cords.len())
-    }
-
-    fn height(&self) -> usize {
-        draw::height(&self.cords)
-    }
-
     /// The ends of the months, for the slider.
     fn dates(&self) -> String {
         let months: Vec<&str> = self.overview.months.iter().map(|month| &*month.month).collect();
@@ -119,13 +107,8 @@ pub(crate) async fn page(guest: Guest, Query(wanted): Query<ListQuery>) -> Resul
     }
     let overview = overview(&guest).await?;
     results.is_new = overview.months.is_empty() && overview.statements == 0;
-    let cords = draw::cords(&overview.months, &wanted.month, |month| {
-        guest
-            .whose
-            .link("memories", &[("month", &month), ("standing", &"all")])
-    });
     Ok(html(&MemoriesView {
-        around: Around::new(&guest, Nav::Memories, "Memories"),
+        around: Around::new(&guest, "/page/memories", "Memories"),
         upcoming: upcoming(&guest).await?,
         is_by_rules: health::is_by_rules(health::of(&guest).await?.as_ref()),
         person: guest.whose.person().to_owned(),
@@ -134,9 +117,9 @@ pub(crate) async fn page(guest: Guest, Query(wanted): Query<ListQuery>) -> Resul
         } else {
             format!("where does {} live?", guest.whose.user)
         },
+        months: draw::months(&overview.months),
         wanted,
         overview,
-        cords,
         results,
     }))
 }
@@ -149,6 +132,11 @@ pub(crate) async fn overview(guest: &Guest) -> Result<OverviewData, ApiError> {
         project_id: Some(guest.whose.project.clone()),
     };
     guest.api.post_data("/memory/overview", &request).await
+}
+
+/// Facts that hold.
+pub(crate) fn holding(overview: &OverviewData) -> usize {
+    overview.facts.saturating_sub(overview.superseded)
 }
 
 /// Announced events that are still to come.

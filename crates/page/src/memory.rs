@@ -12,8 +12,8 @@ use serde_json::json;
 use wire::history::{DiffData, HistoryData};
 use wire::{EditData, EditRequest, GetData, GetRequest, MemoryType, SourcesData};
 
-use crate::around::{Around, Nav, Problem, html};
-use crate::cards::{Before, CardMode, MemoryCard, MessageQuote, address, cards};
+use crate::around::{Around, Problem, html};
+use crate::cards::{Before, CardMode, EPISODE, MemoryCard, MessageQuote, cards};
 use crate::guest::{Guest, IdPath, if_open};
 use crate::memories;
 use crate::past::{self, PastChange};
@@ -32,11 +32,6 @@ struct ReadMemory {
     card: MemoryCard,
     /// The whole text of an episode, where the card has its summary.
     text: String,
-    session: Option<String>,
-    path: String,
-    /// Its episode, or its facts.
-    parent: Option<String>,
-    is_episode: bool,
 }
 
 #[derive(Template)]
@@ -45,16 +40,11 @@ struct MemoryView {
     around: Around,
     card: MemoryCard,
     text: String,
-    session: Option<String>,
-    session_address: String,
-    path: String,
-    parent: Option<String>,
     quotes: Vec<MessageQuote>,
     facts: Vec<MemoryCard>,
     past: Vec<PastChange>,
     /// A person changed its words: who, and when.
     corrected: Option<String>,
-    forget: String,
 }
 
 #[derive(Deserialize)]
@@ -102,7 +92,7 @@ pub(crate) async fn save(
         user_id: Some(guest.whose.user.clone()),
         id: id.clone(),
         subject: change.title.filter(|title| is_new(title, &before.card.title)),
-        summary: (before.is_episode && is_new(&text, &before.text))
+        summary: (before.card.kind == EPISODE && is_new(&text, &before.text))
             .then(|| words::beginning(&text, SUMMARY_CHARS)),
         project_only: change
             .reach
@@ -144,31 +134,13 @@ async fn found(guest: &Guest, id: &str) -> Result<ReadMemory, ApiError> {
         .whose
         .route(&format!("/memories/{}", words::encoded(id)), &[]);
     let data: GetData = guest.api.get_data(&route).await?;
-    let whose = &guest.whose;
-    let episode = data.episodes.first();
-    let fact = data.facts.first();
-    let event = data.foresights.first();
-    let parent = fact.and_then(|fact| fact.episode_id.clone());
-    let session = episode
-        .and_then(|episode| episode.session_id.clone())
-        .or_else(|| fact.and_then(|fact| fact.session_id.clone()))
-        .or_else(|| event.and_then(|event| event.session_id.clone()));
-    let path = episode
-        .map(|episode| &episode.path)
-        .or(fact.map(|fact| &fact.path))
-        .or(event.map(|event| &event.path));
-    let path = path.cloned().unwrap_or_default();
-    let whole = episode.map(|episode| episode.episode.clone());
-    let card = cards(&data, whose).into_iter().next();
+    let card = cards(&data, &guest.whose).into_iter().next();
     let card =
         card.ok_or_else(|| ApiError::refused(404, format!("memory `{id}` has no text for the user")))?;
+    let whole = data.episodes.first().map(|episode| episode.episode.clone());
     Ok(ReadMemory {
         text: whole.unwrap_or_else(|| card.text.clone()),
-        is_episode: episode.is_some(),
         card,
-        session,
-        path,
-        parent: parent.map(|id| address(&id, whose)),
     })
 }
 
@@ -177,7 +149,7 @@ async fn view(guest: &Guest, mut found: ReadMemory) -> Result<MemoryView, Proble
     let id = found.card.id.clone();
     let sources = format!("/memories/{}/sources", words::encoded(&id));
     let sources: SourcesData = guest.api.get_data(&whose.route(&sources, &[])).await?;
-    let facts = if found.is_episode {
+    let facts = if found.card.kind == EPISODE {
         let request = GetRequest {
             filters: Some(json!({"parent_id": entry(&id, &whose.user)})),
             ..memories::request(whose, MemoryType::AtomicFact)
@@ -192,27 +164,14 @@ async fn view(guest: &Guest, mut found: ReadMemory) -> Result<MemoryView, Proble
     if corrected.is_some() && found.card.is_fact {
         found.card.when = "First said";
     }
-    let title = words::beginning(
-        if found.card.title.is_empty() {
-            &found.text
-        } else {
-            &found.card.title
-        },
-        60,
-    );
-    let session = found.session.as_deref();
-    let session_address = session.map(|session| whose.link("forget", &[("session", &session)]));
+    let title = Some(&found.card.title).filter(|title| !title.is_empty());
+    let title = words::beginning(title.unwrap_or(&found.text), 60);
     Ok(MemoryView {
-        around: Around::new(guest, Nav::Memories, title),
-        forget: whose.link("forget", &[("id", &id)]),
-        session_address: session_address.unwrap_or_default(),
+        around: Around::new(guest, "/page/memories", title),
         text: found.text,
-        session: found.session,
-        path: found.path,
-        parent: found.parent,
         quotes: sources
             .messages
-            .iter()
+            .into_iter()
             .map(|message| MessageQuote::of(message, whose))
             .collect(),
         facts,
@@ -230,7 +189,7 @@ async fn past(guest: &Guest, id: &str, found: &ReadMemory) -> Result<Vec<PastCha
         path: if found.card.is_statement() {
             past::PROFILE
         } else {
-            &found.path
+            &found.card.path
         },
         known: if found.card.is_statement() {
             past::KnownBy::Words(Some(found.text.clone()))

@@ -8,14 +8,14 @@ use std::time::Duration;
 use askama::Template;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
+use gateway::ApiError;
 use wire::cache::{ConversationItem, RequestItem, reason_in_words};
 use wire::{CacheData, HealthData, OverviewData};
 
-use crate::around::{Around, Nav, Problem, html, written};
+use crate::around::{Around, Problem, html, written};
 use crate::conversation;
 use crate::guest::{Guest, if_open};
 use crate::{health, memories, words};
-use gateway::ApiError;
 
 /// How often to look for something new.
 const LOOK: Duration = Duration::from_secs(1);
@@ -23,28 +23,13 @@ const LOOK: Duration = Duration::from_secs(1);
 const TALKS_MAX: usize = 12;
 const TURNS_MAX: usize = 6;
 
-/// A turn of a conversation.
-struct TurnRow {
-    at: String,
-    prompt: String,
-    /// Tokens of memory in it; none of a turn that got none.
-    given: Option<String>,
-    /// Percent of the prompt that the server had in its cache.
-    cached: Option<u64>,
-    /// Why the cache missed, if it did.
-    missed: Option<String>,
-    took: String,
-    is_failed: bool,
-    status: u16,
-}
-
 /// A conversation through the proxy.
 struct TalkCard {
     name: String,
     user: Option<String>,
     address: String,
     upstream: String,
-    turns: Vec<TurnRow>,
+    turns: Vec<RequestItem>,
 }
 
 /// The part that is sent again.
@@ -52,11 +37,41 @@ struct TalkCard {
 #[template(path = "now_live.html")]
 struct TalksPart {
     talks: Vec<TalkCard>,
-    saved: String,
-    prompt: String,
-    percent: u64,
-    requests: u64,
+    /// Tokens of all prompts, and those among them that the servers had in their cache.
+    prompt: u64,
+    cached: u64,
     host: String,
+}
+
+impl TalksPart {
+    fn percent(&self) -> u64 {
+        percent(self.cached, self.prompt)
+    }
+
+    /// Percent of the prompt that the server had in its cache.
+    fn cached_percent(turn: &RequestItem) -> Option<u64> {
+        turn.cached_tokens
+            .map(|cached| percent(cached, turn.prompt_tokens))
+    }
+
+    /// Why the cache missed, if it did.
+    fn missed(turn: &RequestItem) -> Option<String> {
+        let class = turn.class.as_deref().unwrap_or_default();
+        let reason = turn.reasons.first().map(String::as_str);
+        let reason = match class {
+            "extension" | "first" | "" => reason?,
+            class => reason.unwrap_or(class),
+        };
+        Some(words::spaced(reason_in_words(reason)))
+    }
+
+    fn took(turn: &RequestItem) -> String {
+        words::duration(turn.total_ms)
+    }
+}
+
+fn percent(part: u64, whole: u64) -> u64 {
+    (part * 100).checked_div(whole).unwrap_or_default().min(100)
 }
 
 #[derive(Template)]
@@ -75,28 +90,20 @@ struct NowView {
     is_new: bool,
 }
 
-impl NowView {
-    /// Facts that hold.
-    fn holding(&self) -> usize {
-        self.overview.facts.saturating_sub(self.overview.superseded)
-    }
-}
-
 pub(crate) async fn page(guest: Guest) -> Result<Response, Problem> {
     let overview = memories::overview(&guest).await?;
     let health = health::of(&guest).await?;
     let live = live_part(&guest).await?;
-    let is_new = overview.months.is_empty() && live.talks.is_empty();
     Ok(html(&NowView {
-        around: Around::new(&guest, Nav::Now, "Now"),
+        around: Around::new(&guest, "/", "Now"),
+        is_new: overview.months.is_empty() && live.talks.is_empty(),
         overview,
         upcoming: memories::upcoming(&guest).await?,
         is_by_rules: health::is_by_rules(health.as_ref()),
         health,
         memory: guest.whose.memory(),
-        host: guest.host.clone(),
+        host: guest.host,
         live,
-        is_new,
     }))
 }
 
@@ -123,91 +130,53 @@ pub(crate) async fn live(guest: Guest) -> Response {
 }
 
 async fn live_part(guest: &Guest) -> Result<TalksPart, ApiError> {
-    let tenant = guest.whose.tenant();
-    let cache: Option<CacheData> = if_open(guest.api.get_data(&format!("/cache?{tenant}")).await.map(Some))?;
-    let cache = cache.unwrap_or(CacheData {
-        upstreams: Vec::new(),
-        conversations: Vec::new(),
-    });
-    let sum = |of: fn(&RequestItem) -> u64| -> u64 {
-        let requests = cache.conversations.iter().flat_map(|talk| &talk.requests);
-        requests.map(of).sum()
-    };
-    let (prompt, cached) = (
-        sum(|request| request.prompt_tokens),
-        sum(|request| request.cached_tokens.unwrap_or_default()),
-    );
-    let talks = cache.conversations.iter().take(TALKS_MAX);
-    let mut talks: Vec<TalkCard> = talks.map(|talk| TalkCard::of(talk, guest)).collect();
+    let route = format!("/cache?{}", guest.whose.tenant());
+    let cache = if_open(guest.api.get_data(&route).await.map(Some))?;
+    let talks = cache.map_or_else(Vec::new, |cache: CacheData| cache.conversations);
+    let requests = || talks.iter().flat_map(|talk| &talk.requests);
+    let prompt = requests().map(|one| one.prompt_tokens).sum();
+    let cached = requests().filter_map(|one| one.cached_tokens).sum();
+    let mut talks: Vec<TalkCard> = talks
+        .into_iter()
+        .take(TALKS_MAX)
+        .map(|talk| TalkCard::of(talk, guest))
+        .collect();
     if talks.is_empty() {
-        talks = conversation::names(guest)
-            .await?
-            .into_iter()
-            .take(TALKS_MAX)
-            .map(|name| TalkCard {
-                address: conversation::address(&name, guest),
-                name,
-                user: None,
-                upstream: String::new(),
-                turns: Vec::new(),
-            })
-            .collect();
+        let names = conversation::names(guest).await?.into_iter().take(TALKS_MAX);
+        talks.extend(names.map(|name| TalkCard {
+            address: conversation::address(&name, guest),
+            name,
+            user: None,
+            upstream: String::new(),
+            turns: Vec::new(),
+        }));
     }
     Ok(TalksPart {
         talks,
-        saved: words::number(cached),
-        prompt: words::number(prompt),
-        percent: (cached * 100).checked_div(prompt).unwrap_or_default(),
-        requests: cache
-            .conversations
-            .iter()
-            .map(|talk| talk.requests.len() as u64)
-            .sum(),
+        prompt,
+        cached,
         host: guest.host.clone(),
     })
 }
 
 impl TalkCard {
-    fn of(talk: &ConversationItem, guest: &Guest) -> Self {
+    fn of(talk: ConversationItem, guest: &Guest) -> Self {
         let (user, name) = match talk.conversation.split_once('/') {
             Some((user, name)) => (Some(user.to_owned()), name.to_owned()),
-            None => (None, talk.conversation.clone()),
+            None => (None, talk.conversation),
         };
         let mut whose = guest.whose.clone();
         if let Some(user) = &user {
             whose.user.clone_from(user);
         }
+        let mut turns = talk.requests;
+        turns.truncate(TURNS_MAX);
         Self {
             address: whose.link("conversation", &[("id", &name)]),
             user: user.filter(|user| *user != guest.whose.user),
             name,
-            upstream: talk.upstream.clone(),
-            turns: talk.requests.iter().take(TURNS_MAX).map(TurnRow::of).collect(),
-        }
-    }
-}
-
-impl TurnRow {
-    fn of(request: &RequestItem) -> Self {
-        let cached = request.cached_tokens;
-        let class = request.class.as_deref().unwrap_or_default();
-        let missed = match (class, request.reasons.first()) {
-            ("extension" | "first" | "", None) => None,
-            (_, Some(reason)) => Some(words::spaced(reason_in_words(reason))),
-            (class, None) => Some(words::spaced(reason_in_words(class))),
-        };
-        Self {
-            at: words::time(&request.at),
-            prompt: words::number(request.prompt_tokens),
-            given: (request.injected_tokens > 0).then(|| words::number(request.injected_tokens)),
-            cached: cached.map(|cached| {
-                let percent = (cached * 100).checked_div(request.prompt_tokens);
-                percent.unwrap_or_default().min(100)
-            }),
-            missed,
-            took: words::duration(request.total_ms),
-            is_failed: request.status >= 400,
-            status: request.status,
+            upstream: talk.upstream,
+            turns,
         }
     }
 }

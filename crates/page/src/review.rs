@@ -10,7 +10,7 @@ use serde::Deserialize;
 use wire::review::{Belief, Verdict};
 use wire::{AnswerData, AnswerRequest, BelievedItem, ReviewData, ReviewRequest};
 
-use crate::around::{Around, Nav, Problem, html};
+use crate::around::{Around, Problem, html};
 use crate::guest::Guest;
 use crate::words;
 use gateway::ApiError;
@@ -64,13 +64,9 @@ async fn view(guest: &Guest, skip: usize, notice: Option<String>) -> Result<Revi
         limit: PAGE_SIZE,
     };
     let data: ReviewData = guest.api.post_data("/memory/review", &request).await?;
-    let around = Around::new(guest, Nav::Memories, "What Quipu believes");
     let end = skip + data.statements.len();
     Ok(ReviewView {
-        around: match notice {
-            Some(notice) => around.with_notice(notice),
-            None => around,
-        },
+        around: Around::new(guest, "/page/memories", "What Quipu believes").with_notice(notice),
         next: (end < data.total_count).then_some(end),
         open: data.open_count,
         statements: data.statements,

@@ -43,7 +43,7 @@ pub(crate) async fn results(guest: &Guest, wanted: &ListQuery) -> Result<Results
             .partial_cmp(&(other.kind == EPISODE, a))
             .unwrap_or(Ordering::Equal)
     });
-    let messages = data.messages.iter().filter(|_| wanted.is_kind(""));
+    let messages = data.messages.into_iter().filter(|_| wanted.is_kind(""));
     let said: Vec<(f32, MessageQuote)> = messages
         .map(|message| (message.score, MessageQuote::of(message, whose)))
         .collect();

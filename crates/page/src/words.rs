@@ -21,20 +21,12 @@ pub(crate) fn time(instant: &str) -> String {
 
 /// `2026-03` reads "March 2026".
 pub(crate) fn month(month: &str) -> String {
-    match month.split_once('-') {
-        Some((year, number)) => format!("{} {year}", month_name(number)),
-        None => month.to_owned(),
-    }
-}
-
-pub(crate) fn month_name(number: &str) -> &str {
-    let index = number
-        .parse::<usize>()
-        .ok()
-        .and_then(|number| number.checked_sub(1));
-    index
-        .and_then(|index| model::MONTHS.get(index).copied())
-        .unwrap_or(number)
+    let named = || {
+        let (year, number) = month.split_once('-')?;
+        let index = number.parse::<usize>().ok()?.checked_sub(1)?;
+        Some(format!("{} {year}", model::MONTHS.get(index)?))
+    };
+    named().unwrap_or_else(|| month.to_owned())
 }
 
 /// Thousands apart: `12 345` with a narrow space that does not break.

@@ -261,7 +261,9 @@ async fn a_skill_is_approved_and_rejected() {
     let judged = async |verdict: &str| {
         let fields = [
             ("id", "coder_sk_1"),
-            ("tenant", "app_id=default&project_id=default&agent_id=coder"),
+            ("app_id", "default"),
+            ("project_id", "default"),
+            ("agent_id", "coder"),
             ("verdict", verdict),
         ];
         stage.submit("/page/skills", &fields).await
@@ -272,7 +274,14 @@ async fn a_skill_is_approved_and_rejected() {
     assert_eq!(found["agent_skills"][0]["id"], "coder_sk_1");
     assert!(judged("reject").await.text.contains("Rejected: no agent gets"));
     assert_eq!(judged("delete").await.status, 422);
-    let strange = [("id", "coder_sk_1"), ("tenant", "a=b#c"), ("verdict", "approve")];
+    // No field of the form leaves its place in the address.
+    let strange = [
+        ("id", "coder_sk_1"),
+        ("app_id", "default"),
+        ("project_id", "default&agent_id=coder"),
+        ("agent_id", "nobody"),
+        ("verdict", "approve"),
+    ];
     assert_eq!(stage.submit("/page/skills", &strange).await.status, 422);
 }
 

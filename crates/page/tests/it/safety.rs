@@ -135,7 +135,7 @@ async fn changes(stage: &Stage) -> Vec<Ask> {
             "/page/skills",
             &[
                 ("id", "coder_sk_1"),
-                ("tenant", "agent_id=coder"),
+                ("agent_id", "coder"),
                 ("verdict", "approve"),
             ],
         ),
