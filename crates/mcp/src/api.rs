@@ -6,6 +6,8 @@ use gateway::{Client, ClientReply};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::door::Door;
+
 /// The way to the API: a server, or a gateway in this process.
 pub trait MemoryApi: Clone + Send + Sync + 'static {
     /// Sends one request.
@@ -70,36 +72,31 @@ const ARGUMENTS: [(&str, &str); 7] = [
     ("episode:", "text:"),
 ];
 
-/// Posts a body to a route below `/api/v2`.
-pub(crate) async fn post<T: DeserializeOwned>(
-    api: &impl MemoryApi,
-    route: &str,
-    body: &impl Serialize,
-) -> Result<T, ToolRefusal> {
-    let json = serde_json::to_vec(body).expect("a request of this crate");
-    asked(api, route, Some(json)).await
-}
+impl<A: MemoryApi> Door<A> {
+    /// Posts a body to a route below `/api/v2`.
+    pub(crate) async fn post<T: DeserializeOwned>(
+        &self,
+        route: &str,
+        body: &impl Serialize,
+    ) -> Result<T, ToolRefusal> {
+        let json = serde_json::to_vec(body).expect("a request of this crate");
+        self.ask(route, Some(json)).await
+    }
 
-/// Gets a route below `/api/v2`.
-pub(crate) async fn get<T: DeserializeOwned>(api: &impl MemoryApi, route: &str) -> Result<T, ToolRefusal> {
-    asked(api, route, None).await
-}
+    /// Gets a route below `/api/v2`.
+    pub(crate) async fn get<T: DeserializeOwned>(&self, route: &str) -> Result<T, ToolRefusal> {
+        self.ask(route, None).await
+    }
 
-async fn asked<T: DeserializeOwned>(
-    api: &impl MemoryApi,
-    route: &str,
-    json: Option<Vec<u8>>,
-) -> Result<T, ToolRefusal> {
-    let request = ApiRequest {
-        path: format!("/api/v2{route}"),
-        json,
-    };
-    let reply = api.ask(request).await;
-    let reply = reply.map_err(|error| ToolRefusal::new(error.0))?;
-    reply.data().map_err(|refused| ToolRefusal {
-        words: in_arguments(refused.to_string()),
-        status: Some(refused.status()),
-    })
+    async fn ask<T: DeserializeOwned>(&self, route: &str, json: Option<Vec<u8>>) -> Result<T, ToolRefusal> {
+        let path = format!("/api/v2{route}");
+        let reply = self.api.ask(ApiRequest { path, json }).await;
+        let reply = reply.map_err(|error| ToolRefusal::new(error.0))?;
+        reply.data().map_err(|refused| ToolRefusal {
+            words: in_arguments(refused.to_string()),
+            status: Some(refused.status()),
+        })
+    }
 }
 
 /// An error of the API in terms of a tool's arguments.

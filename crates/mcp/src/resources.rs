@@ -5,7 +5,7 @@
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use wire::{ContextData, ContextRequest};
 
-use crate::api::{MemoryApi, ToolRefusal, post};
+use crate::api::{MemoryApi, ToolRefusal};
 use crate::door::Door;
 use crate::tools::find;
 use crate::{shown, skills};
@@ -86,7 +86,7 @@ async fn core<A: MemoryApi>(door: &Door<A>) -> Result<String, ToolRefusal> {
         include_person: true,
         max_tokens: CORE_TOKENS,
     };
-    let data: ContextData = post(&door.api, "/memory/context", &request).await?;
+    let data: ContextData = door.post("/memory/context", &request).await?;
     Ok(if data.context.is_empty() {
         shown::NOTHING.to_owned()
     } else {

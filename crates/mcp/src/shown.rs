@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use serde_with::skip_serializing_none;
 use wire::conversation::OriginalItem;
 use wire::{
-    EpisodeItem, Explain, ExplicitInfo, FactItem, ForesightItem, FoundMessage, ImplicitTrait, MessageContent,
+    EpisodeItem, Explain, FactItem, ForesightItem, FoundMessage, GetData, MessageContent, ProfileData,
     SearchData, UnprocessedMessage,
 };
 
@@ -137,11 +137,7 @@ pub(crate) fn found(data: &SearchData, limit: usize) -> Vec<ShownMemory> {
         let mut messages = data.messages.iter().zip(&mut listed);
         match messages.find(says).filter(|_| fact.superseded_by.is_none()) {
             Some((_, memory)) => memory.facts.push(fact.id.clone()),
-            None => listed.push(ShownMemory {
-                why: why(fact.explain.as_ref()),
-                score: fact.score.map(rounded),
-                ..of_fact(fact).cut(&terms(fact.explain.as_ref()), LINE_CHARS_MAX)
-            }),
+            None => listed.push(of_fact(fact).cut(terms(fact.explain.as_ref()), LINE_CHARS_MAX)),
         }
     }
     let told: BTreeSet<&str> = data
@@ -149,34 +145,14 @@ pub(crate) fn found(data: &SearchData, limit: usize) -> Vec<ShownMemory> {
         .iter()
         .filter_map(|fact| fact.episode_id.as_deref())
         .collect();
-    for episode in &data.episodes {
-        if !is_said(&episode.message_ids) && !told.contains(&*episode.id) {
-            let text = if episode.summary.is_empty() {
-                &episode.episode
-            } else {
-                &episode.summary
-            };
-            listed.push(
-                ShownMemory {
-                    why: why(episode.explain.as_ref()),
-                    score: episode.score.map(rounded),
-                    text: text.clone(),
-                    ..of_episode(episode)
-                }
-                .cut(&terms(episode.explain.as_ref()), LINE_CHARS_MAX),
-            );
-        }
-    }
-    for event in data
+    let says_more = |episode: &&EpisodeItem| !is_said(&episode.message_ids) && !told.contains(&*episode.id);
+    let episodes = data.episodes.iter().filter(says_more);
+    listed.extend(episodes.map(summary));
+    let events = data
         .foresights
         .iter()
-        .filter(|event| !is_said(&event.message_ids))
-    {
-        listed.push(ShownMemory {
-            score: event.score.map(rounded),
-            ..of_event(event).cut(&[], LINE_CHARS_MAX)
-        });
-    }
+        .filter(|event| !is_said(&event.message_ids));
+    listed.extend(events.map(of_event).map(brief));
     listed.sort_by(|a, b| {
         b.score
             .unwrap_or_default()
@@ -203,7 +179,7 @@ fn message(message: &FoundMessage) -> ShownMemory {
         session: message.session_id.clone(),
         ..ShownMemory::default()
     }
-    .cut(&terms(message.explain.as_ref()), chars_max)
+    .cut(terms(message.explain.as_ref()), chars_max)
 }
 
 /// A message that is not in an episode yet.
@@ -219,12 +195,10 @@ pub(crate) fn waiting(message: &UnprocessedMessage) -> ShownMemory {
         id: message.id.clone(),
         kind: "message",
         date: date(&message.timestamp),
-        who: Some(
-            message
-                .sender_name
-                .clone()
-                .unwrap_or_else(|| message.sender_id.clone()),
-        ),
+        who: message
+            .sender_name
+            .clone()
+            .or_else(|| Some(message.sender_id.clone())),
         text,
         ..ShownMemory::default()
     }
@@ -255,12 +229,23 @@ pub(crate) fn of_episode(episode: &EpisodeItem) -> ShownMemory {
         date: date(&episode.timestamp),
         who: Some(episode.sender_ids.join(", ")).filter(|who| !who.is_empty()),
         text: episode.episode.clone(),
+        score: episode.score.map(rounded),
+        why: why(episode.explain.as_ref()),
         superseded_by: episode.superseded_by.clone(),
         session: episode.session_id.clone(),
         messages: episode.message_ids.clone(),
         file: some(&episode.path),
         ..ShownMemory::default()
     }
+}
+
+/// An episode of a list, with its summary if it has one.
+pub(crate) fn summary(episode: &EpisodeItem) -> ShownMemory {
+    let mut memory = of_episode(episode);
+    if !episode.summary.is_empty() {
+        memory.text.clone_from(&episode.summary);
+    }
+    memory.cut(terms(episode.explain.as_ref()), LINE_CHARS_MAX)
 }
 
 pub(crate) fn of_fact(fact: &FactItem) -> ShownMemory {
@@ -273,6 +258,8 @@ pub(crate) fn of_fact(fact: &FactItem) -> ShownMemory {
         },
         date: date(&fact.timestamp),
         text: fact.content.clone(),
+        score: fact.score.map(rounded),
+        why: why(fact.explain.as_ref()),
         since: fact.valid_from.as_deref().map(date),
         until: fact.valid_until.as_deref().map(date),
         superseded_by: fact.superseded_by.clone(),
@@ -290,6 +277,7 @@ pub(crate) fn of_event(event: &ForesightItem) -> ShownMemory {
         kind: "upcoming",
         date: date(&event.timestamp),
         text: event.content.clone(),
+        score: event.score.map(rounded),
         since: event.start_time.as_deref().map(date),
         until: event.end_time.as_deref().map(date),
         session: event.session_id.clone(),
@@ -299,24 +287,37 @@ pub(crate) fn of_event(event: &ForesightItem) -> ShownMemory {
     }
 }
 
-pub(crate) fn of_statement(statement: &ExplicitInfo) -> ShownMemory {
-    ShownMemory {
-        id: statement.id.clone(),
-        kind: "profile",
-        text: titled(&statement.category, &statement.description),
-        messages: statement.message_ids.clone(),
+/// The statements and then the traits of a profile.
+pub(crate) fn of_profile(profile: &ProfileData) -> Vec<ShownMemory> {
+    let line = |kind, id: &String, title: &str, text: &str, messages: &[String]| ShownMemory {
+        id: id.clone(),
+        kind,
+        text: titled(title, text),
+        messages: messages.to_vec(),
         ..ShownMemory::default()
-    }
+    };
+    let stated = profile.explicit_info.iter();
+    let stated = stated.map(|one| {
+        line(
+            "profile",
+            &one.id,
+            &one.category,
+            &one.description,
+            &one.message_ids,
+        )
+    });
+    let traits = profile.implicit_traits.iter();
+    let traits = traits.map(|one| line("trait", &one.id, &one.name, &one.description, &one.message_ids));
+    stated.chain(traits).collect()
 }
 
-pub(crate) fn of_trait(one: &ImplicitTrait) -> ShownMemory {
-    ShownMemory {
-        id: one.id.clone(),
-        kind: "trait",
-        text: titled(&one.name, &one.description),
-        messages: one.message_ids.clone(),
-        ..ShownMemory::default()
-    }
+/// The memories of an answer, whole.
+pub(crate) fn all(data: &GetData) -> Vec<ShownMemory> {
+    let shown = data.episodes.iter().map(of_episode);
+    let shown = shown.chain(data.facts.iter().map(of_fact));
+    let shown = shown.chain(data.foresights.iter().map(of_event));
+    let profiles = data.profiles.iter().map(|profile| &profile.profile_data);
+    shown.chain(profiles.flat_map(of_profile)).collect()
 }
 
 /// A memory of a list: without what only its reader needs.
@@ -345,8 +346,8 @@ pub(crate) fn date(time: &str) -> String {
     time.get(..10).unwrap_or(time).to_owned()
 }
 
-fn terms(explain: Option<&Explain>) -> Vec<String> {
-    explain.map_or_else(Vec::new, |explain| explain.terms.clone())
+fn terms(explain: Option<&Explain>) -> &[String] {
+    explain.map_or(&[], |explain| &explain.terms)
 }
 
 /// Why a search found it, the strongest reasons in words.

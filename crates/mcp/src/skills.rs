@@ -9,7 +9,7 @@ use rmcp::model::{
 use serde_json::Value;
 use wire::{GetData, GetRequest, MemoryType, SkillItem, SkillState};
 
-use crate::api::{MemoryApi, ToolRefusal, post};
+use crate::api::{MemoryApi, ToolRefusal};
 use crate::door::Door;
 
 /// Whose skills a client gets, as `quipu skill` without `--agent`.
@@ -33,7 +33,7 @@ pub(crate) async fn all<A: MemoryApi>(door: &Door<A>) -> Result<Vec<ServedSkill>
         page_size: SKILLS_MAX,
         ..GetRequest::newest(MemoryType::AgentSkill).within(&door.whose.app, &door.whose.project)
     };
-    let data: GetData = match post(&door.api, "/memory/get", &request).await {
+    let data: GetData = match door.post("/memory/get", &request).await {
         Err(refused) if refused.status == Some(403) => return Ok(Vec::new()),
         answer => answer?,
     };

@@ -15,7 +15,7 @@ use wire::{
 };
 
 use super::{ToolAnswer, arguments, find};
-use crate::api::{MemoryApi, ToolRefusal, post};
+use crate::api::{MemoryApi, ToolRefusal};
 use crate::door::Door;
 use crate::shown;
 
@@ -52,7 +52,7 @@ pub(super) async fn remember<A: MemoryApi>(door: &Door<A>, given: JsonObject) ->
         undated: true,
         ..AddRequest::new(&session, vec![message])
     };
-    let added: AddData = post(&door.api, "/memory/add", &request).await?;
+    let added: AddData = door.post("/memory/add", &request).await?;
     let Some(id) = added.message_ids.first() else {
         return Err(ToolRefusal::new(
             "not stored: the user deleted this text before; use other words if it is to be remembered again",
@@ -98,7 +98,7 @@ pub(super) async fn update<A: MemoryApi>(door: &Door<A>, given: JsonObject) -> T
             id: id.to_owned(),
             verdict,
         };
-        let changed: AnswerData = post(&door.api, "/memory/answer", &request).await?;
+        let changed: AnswerData = door.post("/memory/answer", &request).await?;
         let words = format!(
             "{} facts changed, {} memories made of them went",
             changed.facts, changed.derived
@@ -112,7 +112,7 @@ pub(super) async fn update<A: MemoryApi>(door: &Door<A>, given: JsonObject) -> T
         project_only: wanted.project_only,
         ..EditRequest::default().within(&door.whose.app, project)
     };
-    let edited: EditData = post(&door.api, "/memory/edit", &request).await?;
+    let edited: EditData = door.post("/memory/edit", &request).await?;
     Ok(shown::result(
         format!("changed {}", edited.id),
         json!({"id": edited.id}),
@@ -152,7 +152,7 @@ pub(super) async fn forget<A: MemoryApi>(door: &Door<A>, given: JsonObject) -> T
             ids,
             ..DeleteByIdsRequest::default().within(&door.whose.app, project)
         };
-        let data: DeleteByIdsData = post(&door.api, "/memory/delete_by_ids", &request).await?;
+        let data: DeleteByIdsData = door.post("/memory/delete_by_ids", &request).await?;
         memories += data.count;
         messages += data.message_count;
         left.extend(

@@ -9,7 +9,7 @@ use wire::search::When;
 use wire::{GetData, GetRequest, MemoryType, SearchData, SearchRequest, SortOrder};
 
 use super::{ToolAnswer, arguments};
-use crate::api::{MemoryApi, ToolRefusal, get, post};
+use crate::api::{MemoryApi, ToolRefusal};
 use crate::door::Door;
 use crate::shown::{self, ShownMemory};
 
@@ -46,7 +46,7 @@ pub(super) async fn search<A: MemoryApi>(door: &Door<A>, given: JsonObject) -> T
         explain: true,
         ..question(door, wanted.query)?
     };
-    let mut data: SearchData = post(&door.api, "/memory/search", &request).await?;
+    let mut data: SearchData = door.post("/memory/search", &request).await?;
     name_other_projects(&mut data, &door.whose.project);
     let hits = shown::found(&data, usize::try_from(limit).unwrap_or_default());
     Ok(shown::memories(&hits, &Value::Null))
@@ -112,21 +112,10 @@ pub(super) async fn read<A: MemoryApi>(door: &Door<A>, given: JsonObject) -> Too
 pub(crate) async fn one<A: MemoryApi>(door: &Door<A>, id: &str) -> Result<ShownMemory, ToolRefusal> {
     let (id, project) = place(door, id);
     let path = format!("/memories/{}?{}", percent_encoded(id), whose(door, project)?);
-    let data: GetData = get(&door.api, &path).await?;
-    let profiles = data.profiles.iter().map(|profile| &profile.profile_data);
-    let statements = profiles.flat_map(statements);
-    let read = data.episodes.iter().map(shown::of_episode);
-    let read = read.chain(data.facts.iter().map(shown::of_fact));
-    let read = read.chain(data.foresights.iter().map(shown::of_event));
-    let mut read = read.chain(statements);
+    let data: GetData = door.get(&path).await?;
+    let mut read = shown::all(&data).into_iter();
     read.next()
         .ok_or_else(|| ToolRefusal::new(format!("`{id}` has no text for the user")))
-}
-
-fn statements(profile: &wire::ProfileData) -> Vec<ShownMemory> {
-    let stated = profile.explicit_info.iter().map(shown::of_statement);
-    let shown = profile.implicit_traits.iter().map(shown::of_trait);
-    stated.chain(shown).collect()
 }
 
 /// User and tenant in a query.
@@ -152,7 +141,7 @@ async fn originals<A: MemoryApi>(
     let name = percent_encoded(conversation.strip_prefix(&own).unwrap_or(conversation));
     let (whose, value) = (whose(door, &door.whose.project)?, percent_encoded(value));
     let path = format!("/context/{route}?{whose}&conversation_id={name}&{key}={value}");
-    let data: OriginalsData = get(&door.api, &path).await?;
+    let data: OriginalsData = door.get(&path).await?;
     Ok(data.messages.iter().map(shown::original).collect())
 }
 
@@ -186,14 +175,12 @@ pub(super) async fn list<A: MemoryApi>(door: &Door<A>, given: JsonObject) -> Too
         page_size: wanted.limit.unwrap_or(PAGE),
         ..page(door, kind)?
     };
-    let data: GetData = post(&door.api, "/memory/get", &request).await?;
-    let episodes = data.episodes.iter().map(|episode| ShownMemory {
-        text: episode.summary.clone(),
-        ..shown::of_episode(episode)
-    });
+    let data: GetData = door.post("/memory/get", &request).await?;
+    let episodes = data.episodes.iter().map(shown::summary);
     let facts = data.facts.iter().map(shown::of_fact);
     let events = data.foresights.iter().map(shown::of_event);
-    let listed: Vec<ShownMemory> = episodes.chain(facts).chain(events).map(shown::brief).collect();
+    let others = facts.chain(events).map(shown::brief);
+    let listed: Vec<ShownMemory> = episodes.chain(others).collect();
     Ok(shown::memories(&listed, &json!({"total": data.total_count})))
 }
 
@@ -209,7 +196,7 @@ fn page<A: MemoryApi>(door: &Door<A>, memory_type: MemoryType) -> Result<GetRequ
 pub(crate) async fn days<A: MemoryApi>(door: &Door<A>) -> Vec<String> {
     let listed = async {
         let request = page(door, MemoryType::Episode)?;
-        post::<GetData>(&door.api, "/memory/get", &request).await
+        door.post::<GetData>("/memory/get", &request).await
     };
     let episodes = listed.await.map(|data| data.episodes).unwrap_or_default();
     let mut days: Vec<String> = episodes
@@ -231,9 +218,8 @@ pub(crate) async fn of_day<A: MemoryApi>(door: &Door<A>, day: &str) -> Result<Ve
             filters: Some(json!({"timestamp": {"gte": from, "lte": to}})),
             ..page(door, kind)?
         };
-        let data: GetData = post(&door.api, "/memory/get", &request).await?;
-        found.extend(data.episodes.iter().map(shown::of_episode));
-        found.extend(data.facts.iter().map(shown::of_fact));
+        let data: GetData = door.post("/memory/get", &request).await?;
+        found.extend(shown::all(&data));
     }
     Ok(found)
 }
@@ -250,7 +236,7 @@ pub(super) async fn profile<A: MemoryApi>(door: &Door<A>, given: JsonObject) -> 
 /// The user's profile, and the events ahead.
 pub(crate) async fn about_user<A: MemoryApi>(door: &Door<A>) -> Result<Vec<ShownMemory>, ToolRefusal> {
     let request = page(door, MemoryType::Profile)?;
-    let data: GetData = post(&door.api, "/memory/get", &request).await?;
+    let data: GetData = door.post("/memory/get", &request).await?;
     let mut profiles = data.profiles;
     if door.whose.project != "default" {
         let home = GetRequest {
@@ -258,16 +244,16 @@ pub(crate) async fn about_user<A: MemoryApi>(door: &Door<A>) -> Result<Vec<Shown
             ..request
         };
         // A token for one project may not see it.
-        let data: Result<GetData, _> = post(&door.api, "/memory/get", &home).await;
+        let data: Result<GetData, _> = door.post("/memory/get", &home).await;
         profiles.extend(data.map(|data| data.profiles).unwrap_or_default());
     }
     let profiles = profiles.iter().map(|profile| &profile.profile_data);
-    let mut about: Vec<ShownMemory> = profiles.flat_map(statements).map(shown::brief).collect();
+    let mut about: Vec<ShownMemory> = profiles.flat_map(shown::of_profile).map(shown::brief).collect();
     let request = GetRequest {
         page_size: EVENTS,
         ..page(door, MemoryType::Foresight)?
     };
-    let data: GetData = post(&door.api, "/memory/get", &request).await?;
+    let data: GetData = door.post("/memory/get", &request).await?;
     about.extend(data.foresights.iter().map(shown::of_event).map(shown::brief));
     Ok(about)
 }
@@ -295,7 +281,7 @@ async fn told<A: MemoryApi>(door: &Door<A>, session: &str) -> Result<Vec<ShownMe
         filters: in_session.clone(),
         ..page(door, MemoryType::Episode)?
     };
-    let data: GetData = post(&door.api, "/memory/get", &request).await?;
+    let data: GetData = door.post("/memory/get", &request).await?;
     let mut told: Vec<ShownMemory> = data.episodes.iter().map(shown::of_episode).rev().collect();
     // A search in one session also returns its waiting messages, whatever its words.
     let request = SearchRequest {
@@ -303,7 +289,7 @@ async fn told<A: MemoryApi>(door: &Door<A>, session: &str) -> Result<Vec<ShownMe
         filters: in_session,
         ..question(door, session.to_owned())?
     };
-    let data: SearchData = post(&door.api, "/memory/search", &request).await?;
+    let data: SearchData = door.post("/memory/search", &request).await?;
     told.extend(data.unprocessed_messages.iter().map(shown::waiting));
     Ok(told)
 }
