@@ -8,7 +8,7 @@ use std::time::Duration;
 use axum::http::Method;
 use memory::Status;
 use prometheus_client::encoding::EncodeLabelSet;
-use prometheus_client::encoding::text::encode;
+use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -52,77 +52,22 @@ pub(crate) struct Metrics {
     messages: Counter,
     duplicates: Counter,
     searches: Family<MethodLabels, Counter>,
-    jobs: Family<StateLabels, Gauge>,
-    loop_restarts: Gauge,
-    model_answers: Family<StateLabels, Gauge>,
-    open_sessions: Gauge,
-    buffered_messages: Gauge,
-    files: Gauge,
-    broken_files: Gauge,
-    index_rows: Gauge<u64, AtomicU64>,
-    index_fragments: Gauge<u64, AtomicU64>,
-    index_unindexed_rows: Gauge<u64, AtomicU64>,
-    index_bytes: Gauge<u64, AtomicU64>,
-    disk_free: Gauge<u64, AtomicU64>,
-    disk_refuses: Gauge,
-    disk_failures: Gauge<u64, AtomicU64>,
 }
 
 impl Default for Metrics {
     fn default() -> Self {
         let mut registry = Registry::with_prefix("quipu");
+        let durations = Family::new_with_constructor((|| Histogram::new(BUCKETS)) as fn() -> Histogram);
+        let (name, help) = ("http_request_duration", "Time to answer");
+        registry.register_with_unit(name, help, Unit::Seconds, durations.clone());
         let r = &mut registry;
         Self {
             requests: new(r, "http_requests", "Requests answered"),
-            durations: measured(
-                r,
-                Unit::Seconds,
-                "http_request_duration",
-                "Time to answer",
-                Family::new_with_constructor(|| Histogram::new(BUCKETS)),
-            ),
+            durations,
             adds: new(r, "adds", "Adds accepted"),
             messages: new(r, "messages", "Messages accepted"),
             duplicates: new(r, "duplicate_messages", "Messages that clients sent again"),
             searches: new(r, "searches", "Searches answered"),
-            jobs: new(r, "jobs", "Unfinished and failed jobs"),
-            loop_restarts: new(
-                r,
-                "loop_restarts",
-                "Restarts of a background loop after a failure, since the start",
-            ),
-            model_answers: new(
-                r,
-                "model_answers",
-                "Facts of the chat model, its statements left out as unsupported, its unusable answers, since the start",
-            ),
-            open_sessions: new(r, "open_sessions", "Sessions with a buffer"),
-            buffered_messages: new(r, "buffered_messages", "Messages that are not in an episode yet"),
-            files: new(r, "files", "Markdown files"),
-            broken_files: new(r, "broken_files", "Broken Markdown files"),
-            index_rows: new(r, "index_rows", "Rows of the index"),
-            index_fragments: new(r, "index_fragments", "Fragments of the index"),
-            index_unindexed_rows: new(r, "index_unindexed_rows", "Rows outside the full-text index"),
-            index_bytes: measured(
-                r,
-                Unit::Bytes,
-                "index_size",
-                "Size of the index on disk",
-                Gauge::default(),
-            ),
-            disk_free: measured(
-                r,
-                Unit::Bytes,
-                "disk_free",
-                "Room on the disk of the root",
-                Gauge::default(),
-            ),
-            disk_refuses: new(r, "disk_refuses_writes", "1 while the disk is full or read-only"),
-            disk_failures: new(
-                r,
-                "disk_write_failures",
-                "Writes that found a full or read-only disk, since the start",
-            ),
             registry,
         }
     }
@@ -135,10 +80,23 @@ fn new<M: Metric + Clone + Default>(registry: &mut Registry, name: &str, help: &
     metric
 }
 
-/// The same of a quantity with a unit.
-fn measured<M: Metric + Clone>(registry: &mut Registry, unit: Unit, name: &str, help: &str, metric: M) -> M {
-    registry.register_with_unit(name, help, unit, metric.clone());
-    metric
+/// Puts a gauge that stands at this value into a registry.
+fn gauge(registry: &mut Registry, name: &str, help: &str, unit: Option<Unit>, value: u64) {
+    let gauge: Gauge<u64, AtomicU64> = Gauge::default();
+    gauge.set(value);
+    match unit {
+        Some(unit) => registry.register_with_unit(name, help, unit, gauge),
+        None => registry.register(name, help, gauge),
+    }
+}
+
+/// The same with a value for each state.
+fn gauges(registry: &mut Registry, name: &str, help: &str, states: &[(&'static str, usize)]) {
+    let family: Family<StateLabels, Gauge<u64, AtomicU64>> = Family::default();
+    for (state, count) in states {
+        family.get_or_create(&StateLabels { state }).set(*count as u64);
+    }
+    registry.register(name, help, family);
 }
 
 impl Metrics {
@@ -167,44 +125,73 @@ impl Metrics {
 
     /// Everything as text, with the system's state as it is now.
     pub(crate) fn render(&self, status: &Status) -> Result<String, std::fmt::Error> {
-        for (state, count) in [
+        let mut now = Registry::with_prefix("quipu");
+        let r = &mut now;
+        let jobs = [
             ("queued", status.jobs.queued),
             ("processing", status.jobs.processing),
             ("failed", status.jobs.failed),
             ("stuck", status.stuck),
-        ] {
-            self.jobs.get_or_create(&StateLabels { state }).set(whole(count));
-        }
+        ];
+        gauges(r, "jobs", "Unfinished and failed jobs", &jobs);
         let answers = status.model_answers;
-        for (state, count) in [
+        let answers = [
             ("facts", answers.facts),
             ("left_out", answers.left_out),
             ("unusable", answers.unusable),
+        ];
+        let help = "Facts of the chat model, its statements left out as unsupported, its unusable answers, since the start";
+        gauges(r, "model_answers", help, &answers);
+        let (index, disk) = (&status.index_stats, &status.disk);
+        let restarts = "Restarts of a background loop after a failure, since the start";
+        let failures = "Writes that found a full or read-only disk, since the start";
+        for (name, help, value) in [
+            ("loop_restarts", restarts, status.loop_panics as u64),
+            (
+                "open_sessions",
+                "Sessions with a buffer",
+                status.open_sessions as u64,
+            ),
+            (
+                "buffered_messages",
+                "Messages that are not in an episode yet",
+                status.buffered_messages as u64,
+            ),
+            ("files", "Markdown files", status.files as u64),
+            (
+                "broken_files",
+                "Broken Markdown files",
+                status.broken_files.len() as u64,
+            ),
+            ("index_rows", "Rows of the index", index.rows),
+            ("index_fragments", "Fragments of the index", index.fragments),
+            (
+                "index_unindexed_rows",
+                "Rows outside the full-text index",
+                index.unindexed_rows,
+            ),
+            (
+                "disk_refuses_writes",
+                "1 while the disk is full or read-only",
+                disk.refusal.is_some().into(),
+            ),
+            ("disk_write_failures", failures, disk.failures),
         ] {
-            let labels = StateLabels { state };
-            self.model_answers.get_or_create(&labels).set(whole(count));
+            gauge(r, name, help, None, value);
         }
-        self.loop_restarts.set(whole(status.loop_panics));
-        self.open_sessions.set(whole(status.open_sessions));
-        self.buffered_messages.set(whole(status.buffered_messages));
-        self.files.set(whole(status.files));
-        self.broken_files.set(whole(status.broken_files.len()));
-        self.index_rows.set(status.index_stats.rows);
-        self.index_fragments.set(status.index_stats.fragments);
-        self.index_unindexed_rows.set(status.index_stats.unindexed_rows);
-        self.index_bytes.set(status.index_stats.bytes_on_disk);
-        let free_bytes = status.disk.room.as_ref().map_or(0, |room| room.free_bytes);
-        self.disk_free.set(free_bytes);
-        self.disk_refuses.set(status.disk.refusal.is_some().into());
-        self.disk_failures.set(status.disk.failures);
+        let free_bytes = disk.room.as_ref().map_or(0, |room| room.free_bytes);
+        for (name, help, bytes) in [
+            ("index_size", "Size of the index on disk", index.bytes_on_disk),
+            ("disk_free", "Room on the disk of the root", free_bytes),
+        ] {
+            gauge(r, name, help, Some(Unit::Bytes), bytes);
+        }
         let mut text = String::new();
-        encode(&mut text, &self.registry)?;
+        encode_registry(&mut text, &self.registry)?;
+        encode_registry(&mut text, &now)?;
+        encode_eof(&mut text)?;
         Ok(text)
     }
-}
-
-fn whole(count: usize) -> i64 {
-    i64::try_from(count).unwrap_or(i64::MAX)
 }
 
 /// A client may send any word as its method.
