@@ -21,10 +21,10 @@ use crate::frame::{Answer, Visit};
 use crate::state::Gateway;
 
 /// An add whose client gave no times: all its messages and the day.
-pub(crate) struct Repeat(Sha256);
+struct Repeat(Sha256);
 
 impl Repeat {
-    pub(crate) fn of(messages: &[MessageItem]) -> Self {
+    fn of(messages: &[MessageItem]) -> Self {
         let mut whole = Sha256::new();
         for message in messages {
             let said = MessageItem {
@@ -37,7 +37,7 @@ impl Repeat {
     }
 
     /// The key of the message at this place.
-    pub(crate) fn key(&self, at: usize) -> String {
+    fn key(&self, at: usize) -> String {
         hex(self.0.clone().chain_update(at.to_le_bytes()).finalize())
     }
 }
@@ -64,28 +64,9 @@ pub(crate) async fn add_memory(
     if value.async_mode && bytes > async_bytes_max {
         return Err(Failure::too_large(async_bytes_max));
     }
-    let accept_forgotten = value.accept_forgotten;
-    let repeat = value.undated.then(|| Repeat::of(&value.messages));
-    let (defer_extraction, async_mode, wait) = (value.defer_extraction, value.async_mode, value.wait);
-    let title = value.session_title.take();
-    let parts = value.into_parts(&visit.caller.home)?;
-    visit.caller.enter_add(&parts)?;
-    let log_of = parts.log_of;
-    let new = |(at, (message, client_id))| NewMessage {
-        accept_forgotten,
-        log_of: log_of.clone(),
-        repeat_key: repeat.as_ref().map(|repeat| repeat.key(at)),
-        message,
-        client_id,
-    };
-    let task = async_mode.then(|| task_id(gateway, &visit));
-    let add = Add {
-        title,
-        session: parts.session,
-        messages: parts.messages.into_iter().enumerate().map(new).collect(),
-        defer_extraction,
-        task: task.clone(),
-    };
+    let task = value.async_mode.then(|| task_id(gateway, &visit));
+    let wait = value.wait;
+    let add = accepted(&visit, value, task.clone())?;
     let engine = gateway.engine.clone();
     let write = async move {
         let session = add.session.clone();
@@ -114,6 +95,30 @@ pub(crate) async fn add_memory(
         restored: restored(&added),
         redacted: added.redacted,
     }))
+}
+
+/// What a request adds, if the caller may.
+pub(crate) fn accepted(visit: &Visit, mut request: AddRequest, task: Option<JobId>) -> Result<Add, Failure> {
+    let (accept_forgotten, defer_extraction) = (request.accept_forgotten, request.defer_extraction);
+    let repeat = request.undated.then(|| Repeat::of(&request.messages));
+    let title = request.session_title.take();
+    let parts = request.into_parts(&visit.caller.home)?;
+    visit.caller.enter_add(&parts)?;
+    let log_of = parts.log_of;
+    let new = |(at, (message, client_id))| NewMessage {
+        accept_forgotten,
+        log_of: log_of.clone(),
+        repeat_key: repeat.as_ref().map(|repeat| repeat.key(at)),
+        message,
+        client_id,
+    };
+    Ok(Add {
+        title,
+        session: parts.session,
+        messages: parts.messages.into_iter().enumerate().map(new).collect(),
+        defer_extraction,
+        task,
+    })
 }
 
 /// Write the memory of a session's buffer

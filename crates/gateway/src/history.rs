@@ -25,13 +25,10 @@ use crate::frame::{Answer, Visit};
 #[get("/history", HistoryQuery => "The changes" HistoryData)]
 pub(crate) async fn history(visit: Visit, UrlQuery(query): UrlQuery<HistoryQuery>) -> Answer {
     let tenant = Tenant::of(&visit, query.app_id.as_deref(), query.project_id.as_deref())?;
-    let parts = query.parts(&tenant.scope)?;
-    let owner = parts.owner.as_ref();
-    let changes = visit
-        .gateway
-        .engine
-        .history(tenant.within(), owner, (query.before, parts.limit))
-        .await?;
+    let (owner, limit) = query.parts(&tenant.scope)?;
+    let engine = &visit.gateway.engine;
+    let shown = (query.before, limit);
+    let changes = engine.history(tenant.within(), owner.as_ref(), shown).await?;
     let zone = visit.gateway.zone();
     let changes = changes.into_iter().map(|change| item(change, zone)).collect();
     Ok(visit.answer(HistoryData { changes }))
@@ -63,11 +60,8 @@ pub(crate) async fn past_files(visit: Visit, UrlQuery(query): UrlQuery<PastQuery
         _ => return Err(Invalid::whole("give either `at` or `change`").into()),
     };
     let path = query.path.as_deref();
-    let files = visit
-        .gateway
-        .engine
-        .files_then(tenant.within(), moment, path)
-        .await?;
+    let engine = &visit.gateway.engine;
+    let files = engine.files_then(tenant.within(), moment, path).await?;
     let item = |PastFile { path, text }| PastFileItem {
         path: path.as_ref().to_owned(),
         text,

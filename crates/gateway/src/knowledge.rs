@@ -5,7 +5,7 @@
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use macro_rules_attribute::apply;
-use memory::library::{Document, Knowledge, Method, Patch, Search, Stored, TopicAt, Upload};
+use memory::library::{Document, Knowledge, Method, Patch, Search, TopicAt, Upload};
 use model::Zone;
 use wire::knowledge::{
     CategoryItem, CategoryListData, DocumentContext, DocumentCreateData, DocumentData, DocumentDeleteData,
@@ -17,7 +17,6 @@ use wire::tasks::ScopeQuery;
 use wire::{Envelope, SortOrder};
 
 use crate::body::{IdQuery, JsonBody, PathId, UrlQuery};
-use crate::budget::Hold;
 use crate::describe::described;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
@@ -32,13 +31,8 @@ use crate::upload::Uploaded;
     (status = 201, description = "Stored", body = Envelope<DocumentCreateData>)
 )]
 pub(crate) async fn create_document(visit: Visit, uploaded: Uploaded) -> Answer {
-    let (library, (upload, hold)) = (library(&visit.gateway)?, upload(&visit, uploaded)?);
-    let store = async move {
-        let _hold = hold;
-        Ok(library.create(upload).await?)
-    };
-    let stored = visit.gateway.see_through(store).await?;
-    Ok((StatusCode::CREATED, visit.answer(told(stored))).into_response())
+    let stored = stored(&visit, uploaded, None).await?;
+    Ok((StatusCode::CREATED, visit.answer(stored)).into_response())
 }
 
 /// Replace a document
@@ -51,12 +45,7 @@ pub(crate) async fn create_document(visit: Visit, uploaded: Uploaded) -> Answer 
 ] => "Stored" DocumentCreateData)]
 pub(crate) async fn replace_document(visit: Visit, PathId(id): PathId, uploaded: Uploaded) -> Answer {
     let id = document_id(&id)?.to_owned();
-    let (library, (upload, hold)) = (library(&visit.gateway)?, upload(&visit, uploaded)?);
-    let store = async move {
-        let _hold = hold;
-        Ok(library.replace(&id, upload).await?)
-    };
-    Ok(visit.answer(told(visit.gateway.see_through(store).await?)))
+    Ok(visit.answer(stored(&visit, uploaded, Some(id)).await?))
 }
 
 /// Change a document's title or category
@@ -140,9 +129,9 @@ pub(crate) async fn delete_documents(visit: Visit, UrlQuery(query): UrlQuery<Sco
 #[apply(described!)]
 #[get("/knowledge/documents", DocumentsQuery => "A page" DocumentListData)]
 pub(crate) async fn list_documents(visit: Visit, UrlQuery(query): UrlQuery<DocumentsQuery>) -> Answer {
-    let parts = query.parts(&visit.caller.home)?;
-    visit.caller.enter(&parts.scope)?;
-    let mut documents = library(&visit.gateway)?.documents(&parts.scope).await?;
+    let (scope, page, page_size) = query.parts(&visit.caller.home)?;
+    visit.caller.enter(&scope)?;
+    let mut documents = library(&visit.gateway)?.documents(&scope).await?;
     if let Some(category) = &query.category_id {
         documents.retain(|document| document.category == *category);
     }
@@ -155,11 +144,9 @@ pub(crate) async fn list_documents(visit: Visit, UrlQuery(query): UrlQuery<Docum
         documents.reverse();
     }
     let total = documents.len();
-    let page = documents
-        .into_iter()
-        .skip((parts.page - 1).saturating_mul(parts.page_size))
-        .take(parts.page_size);
-    let items = page.map(|document| DocumentItem {
+    let skipped = (page - 1).saturating_mul(page_size);
+    let shown = documents.into_iter().skip(skipped).take(page_size);
+    let items = shown.map(|document| DocumentItem {
         doc_id: document.id,
         category_id: document.category,
         title: document.title,
@@ -169,8 +156,8 @@ pub(crate) async fn list_documents(visit: Visit, UrlQuery(query): UrlQuery<Docum
     Ok(visit.answer(DocumentListData {
         documents: items.collect(),
         total,
-        page: parts.page,
-        page_size: parts.page_size,
+        page,
+        page_size,
     }))
 }
 
@@ -220,15 +207,15 @@ pub(crate) async fn search_documents(
     JsonBody { value, .. }: JsonBody<KnowledgeSearchRequest>,
 ) -> Answer {
     let started = visit.gateway.clock.elapsed();
-    let parts = value.parts(&visit.caller.home)?;
-    visit.caller.enter(&parts.scope)?;
+    let (scope, topics_max, score_min) = value.parts(&visit.caller.home)?;
+    visit.caller.enter(&scope)?;
     #[expect(clippy::cast_possible_truncation, reason = "a score has no more digits")]
     let search = Search {
-        scope: parts.scope,
+        scope,
         query: value.query,
         method: text::same!(value.method, KnowledgeMethod => Method: Keyword, Vector, Hybrid),
-        topics_max: parts.topics_max,
-        score_min: parts.score_min as f32,
+        topics_max,
+        score_min: score_min as f32,
     };
     let found = library(&visit.gateway)?.search(search).await?;
     let retrieval_method = text::same!(found.method, Method => KnowledgeMethod: Keyword, Vector, Hybrid);
@@ -288,7 +275,13 @@ fn library(gateway: &Gateway) -> Result<Knowledge, Failure> {
         .ok_or_else(|| Failure::lacks("does not store documents"))
 }
 
-fn upload(visit: &Visit, uploaded: Uploaded) -> Result<(Upload, Hold), Failure> {
+/// Stores an upload as a new document, or in the place of one.
+async fn stored(
+    visit: &Visit,
+    uploaded: Uploaded,
+    id: Option<String>,
+) -> Result<DocumentCreateData, Failure> {
+    let library = library(&visit.gateway)?;
     let mut form = uploaded.form;
     let scope = form.parts(&visit.caller.home)?;
     visit.caller.enter(&scope)?;
@@ -301,18 +294,23 @@ fn upload(visit: &Visit, uploaded: Uploaded) -> Result<(Upload, Hold), Failure> 
         source_type: form.source_type,
         category: form.category_id,
     };
-    Ok((upload, uploaded.hold))
-}
-
-fn told(stored: Stored) -> DocumentCreateData {
-    DocumentCreateData {
+    let hold = uploaded.hold;
+    let store = async move {
+        let _hold = hold;
+        Ok(match id {
+            None => library.create(upload).await?,
+            Some(id) => library.replace(&id, upload).await?,
+        })
+    };
+    let stored = visit.gateway.see_through(store).await?;
+    Ok(DocumentCreateData {
         doc_id: stored.id,
         category_id: stored.category,
         topic_count: stored.topics,
         source_name: Some(stored.source_name),
         md_path: stored.path.to_string(),
         original_file_path: Some(stored.original.to_string()),
-    }
+    })
 }
 
 fn detailed(document: Document, zone: &Zone) -> DocumentData {

@@ -38,21 +38,12 @@ fn default_limit() -> i64 {
     50
 }
 
-/// A checked request for changes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HistoryParts {
-    pub owner: Option<(Scope, Owner)>,
-    pub limit: usize,
-}
-
 impl HistoryQuery {
-    /// Checks the request.
-    pub fn parts(&self, scope: &Scope) -> Result<HistoryParts, Invalid> {
+    /// Whose changes, and how many at most.
+    pub fn parts(&self, scope: &Scope) -> Result<(Option<(Scope, Owner)>, usize), Invalid> {
         let owner = scope::maybe_owner(self.user_id.as_deref(), self.agent_id.as_deref())?;
-        Ok(HistoryParts {
-            owner: owner.map(|owner| (scope.clone(), owner)),
-            limit: between("limit", self.limit, CHANGES_MAX)?,
-        })
+        let owner = owner.map(|owner| (scope.clone(), owner));
+        Ok((owner, between("limit", self.limit, CHANGES_MAX)?))
     }
 }
 

@@ -11,7 +11,7 @@ use crate::ApiId;
 use crate::message::{MessageContent, MessageRole, ToolCallItem};
 
 /// An episode: the account of one segment of a conversation.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct EpisodeItem {
     pub id: String,
     /// None for an agent's episode.
@@ -48,14 +48,15 @@ pub struct EpisodeItem {
 }
 
 /// The only type of an episode.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub enum EpisodeType {
+    #[default]
     Conversation,
 }
 
 /// An atomic fact: one statement that needs no context.
 #[skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct FactItem {
     pub id: String,
     pub content: String,
@@ -94,7 +95,7 @@ pub struct FactItem {
 }
 
 /// One matching message, verbatim.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct FoundMessage {
     pub id: String,
     pub session_id: Option<String>,
@@ -165,13 +166,9 @@ impl EpisodeItem {
             summary: doc.summary.clone(),
             subject: doc.subject.clone(),
             episode: doc.text.clone(),
-            kind: EpisodeType::Conversation,
-            score: None,
-            atomic_facts: None,
-            superseded_by: None,
             message_ids: sources_of(doc),
             path: doc.path.as_ref().to_owned(),
-            explain: None,
+            ..Self::default()
         }
     }
 }
@@ -182,11 +179,9 @@ impl FactItem {
         Self {
             id: id_of(doc),
             content: doc.text.clone(),
-            score: None,
             timestamp: zone.render(doc.time),
             valid_from: doc.valid_from.map(|at| zone.render(at)),
             valid_until: doc.valid_until.map(|at| zone.render(at)),
-            superseded_by: None,
             episode_id: episode_of(doc),
             session_id: session_of(doc),
             project_id: project_of(doc),
@@ -194,7 +189,7 @@ impl FactItem {
             message_ids: sources_of(doc),
             subject: doc.subject.clone(),
             path: doc.path.as_ref().to_owned(),
-            explain: None,
+            ..Self::default()
         }
     }
 }
@@ -211,10 +206,9 @@ impl FoundMessage {
             role: doc.role.map(Into::into),
             content: doc.text.clone(),
             timestamp: zone.render(doc.time),
-            score: 0.0,
             episode_id: episode_of(doc),
             project_id: project_of(doc),
-            explain: None,
+            ..Self::default()
         }
     }
 }

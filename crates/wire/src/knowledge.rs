@@ -143,23 +143,14 @@ fn newest_first() -> SortOrder {
     SortOrder::Desc
 }
 
-/// A checked listing.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DocumentsParts {
-    pub scope: Scope,
-    /// From 1.
-    pub page: usize,
-    pub page_size: usize,
-}
-
 impl DocumentsQuery {
-    /// Checks the request.
-    pub fn parts(&self, home: &Scope) -> Result<DocumentsParts, Invalid> {
-        Ok(DocumentsParts {
-            scope: self.scope(home)?,
-            page: between("page", self.page, PAGE_MAX)?,
-            page_size: between("page_size", self.page_size, PAGE_SIZE_MAX)?,
-        })
+    /// The tenant, the page from 1 and its size.
+    pub fn parts(&self, home: &Scope) -> Result<(Scope, usize, usize), Invalid> {
+        Ok((
+            self.scope(home)?,
+            between("page", self.page, PAGE_MAX)?,
+            between("page_size", self.page_size, PAGE_SIZE_MAX)?,
+        ))
     }
 }
 
@@ -227,18 +218,9 @@ fn default_top_k() -> i64 {
     10
 }
 
-/// A checked search.
-#[derive(Debug, Clone, PartialEq)]
-pub struct KnowledgeSearchParts {
-    pub scope: Scope,
-    pub topics_max: usize,
-    /// 0 to 1.
-    pub score_min: f64,
-}
-
 impl KnowledgeSearchRequest {
-    /// Checks the request.
-    pub fn parts(&self, home: &Scope) -> Result<KnowledgeSearchParts, Invalid> {
+    /// The tenant, the maximum of topics and their minimum score, 0 to 1.
+    pub fn parts(&self, home: &Scope) -> Result<(Scope, usize, f64), Invalid> {
         bounded("query", &self.query, QUERY_CHARS_MAX)?;
         if self.query.trim().is_empty() {
             return Err(Invalid::at("query", "must have more than white space"));
@@ -247,11 +229,9 @@ impl KnowledgeSearchRequest {
         if !score_min.is_finite() {
             return Err(Invalid::at("score_threshold", "must be a number"));
         }
-        Ok(KnowledgeSearchParts {
-            scope: scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?,
-            topics_max: between("top_k", self.top_k, TOP_K_MAX)?,
-            score_min: score_min.max(0.0),
-        })
+        let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;
+        let topics_max = between("top_k", self.top_k, TOP_K_MAX)?;
+        Ok((scope, topics_max, score_min.max(0.0)))
     }
 }
 

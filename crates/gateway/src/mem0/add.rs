@@ -5,17 +5,17 @@
 
 use axum::Json;
 use axum::response::IntoResponse;
-use memory::{Add, Flush};
+use memory::Flush;
 use model::{Name, Owner};
-use ports::{JobId, NewMessage};
+use ports::JobId;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use wire::message::{ContentItem, ContentType, MessageRole};
 use wire::{AddRequest, Invalid, MessageContent, MessageItem};
 
 use super::memories::Ids;
-use super::names::{agents_own, name, no_run, refuse_app};
-use crate::add::Repeat;
+use super::names::{agents_own, in_its_words, name, no_run, refuse_app};
+use crate::add::accepted;
 use crate::body::JsonBody;
 use crate::frame::{Answer, Visit};
 
@@ -52,28 +52,10 @@ struct SaidTo {
 pub(super) async fn add(visit: Visit, JsonBody { value, hold, .. }: JsonBody<Adding>) -> Answer {
     let gateway = &visit.gateway;
     let request = value.request(&visit)?;
-    let repeat = request.undated.then(|| Repeat::of(&request.messages));
-    let parts = request
-        .into_parts(&visit.caller.home)
-        .map_err(|invalid| match invalid.path.as_str() {
-            "session_id" => Invalid::at("run_id", invalid.problem),
-            _ => invalid,
-        })?;
-    visit.caller.enter_add(&parts)?;
-    let new = |(at, (message, client_id))| NewMessage {
-        repeat_key: repeat.as_ref().map(|repeat| repeat.key(at)),
-        ..NewMessage::new(message, client_id)
-    };
-    let add = Add {
-        title: None,
-        session: parts.session.clone(),
-        messages: parts.messages.into_iter().enumerate().map(new).collect(),
-        defer_extraction: true,
-        task: None,
-    };
+    let add = accepted(&visit, request, None).map_err(in_its_words)?;
     let event = JobId(gateway.fresh_id());
     let flush = Flush {
-        session: parts.session,
+        session: add.session.clone(),
         task: Some(event.clone()),
         wait: false,
     };

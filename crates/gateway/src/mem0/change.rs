@@ -5,15 +5,16 @@
 use axum::Json;
 use axum::response::{IntoResponse, Response};
 use memory::{EditEntry, Forget, List};
-use model::{Comparison, EntryId, EntryKind, Field, Filter, Owner, Value as FilterValue};
+use model::{Comparison, EntryId, EntryKind, Field, Filter, Value as FilterValue};
 use serde::Deserialize;
 use serde_json::json;
-use wire::{Invalid, scope};
+use wire::{DeleteRequest, Invalid};
 
 use super::memories::{Ids, MemoryItem, episode_of, named};
-use super::names::{agents_own, name, refuse_app};
+use super::names::{agents_own, in_its_words, name, refuse_app};
 use crate::body::{JsonBody, PathId, UrlQuery};
-use crate::forget::forget;
+use crate::failure::Failure;
+use crate::forget::{forget, target};
 use crate::frame::{Answer, Visit};
 
 /// The new text; other keys, such as `metadata`, are ignored.
@@ -76,34 +77,26 @@ pub(super) async fn delete(visit: Visit, PathId(id): PathId) -> Answer {
 
 /// Deletes all memories of a user, an agent, a run, or a user's part of a run.
 pub(super) async fn delete_all(visit: Visit, UrlQuery(ids): UrlQuery<Ids>) -> Answer {
-    let home = &visit.caller.home;
-    refuse_app(ids.app_id.as_deref(), home)?;
-    let session = |run: &String| {
-        scope::session(run, home.clone()).map_err(|invalid| Invalid::at("run_id", invalid.problem))
-    };
-    let run = ids.run_id.as_ref().map(session).transpose()?;
-    let owner = match (&ids.user_id, &ids.agent_id) {
-        (Some(user), None) => Some(Owner::user(name("user_id", user)?)),
-        (None, Some(agent)) => Some(agents_own(&name("agent_id", agent)?)?),
-        (None, None) => None,
+    refuse_app(ids.app_id.as_deref(), &visit.caller.home)?;
+    let user = match (ids.user_id, ids.agent_id) {
         (Some(_), Some(_)) => {
             let problem = "give `user_id` or `agent_id`: a memory belongs to one of them";
             return Err(Invalid::whole(problem).into());
         }
+        (None, Some(agent)) => Some(agents_own(&name("agent_id", &agent)?)?.id.to_string()),
+        (user, None) => user,
     };
-    match &owner {
-        Some(owner) => visit.caller.enter_owner(owner)?,
-        None => visit.caller.enter_everybodys()?,
+    if user.is_none() && ids.run_id.is_none() {
+        let problem = "name what to delete: `user_id`, `agent_id` or `run_id`";
+        return Err(Invalid::whole(problem).into());
     }
-    let what = match (run, owner) {
-        (Some(session), Some(owner)) => Forget::OwnerInSession(session, owner),
-        (Some(session), None) => Forget::Session(session),
-        (None, Some(owner)) => Forget::Owner(home.clone(), owner),
-        (None, None) => {
-            let problem = "name what to delete: `user_id`, `agent_id` or `run_id`";
-            return Err(Invalid::whole(problem).into());
-        }
+    let request = DeleteRequest {
+        user_id: user,
+        session_id: ids.run_id,
+        ..DeleteRequest::default()
     };
+    let parts = request.parts(&visit.caller.home).map_err(Failure::from);
+    let what = target(&visit, parts.map_err(in_its_words)?)?;
     forget(&visit.gateway, what).await?;
     Ok(message("Memories deleted successfully!"))
 }

@@ -33,6 +33,14 @@ pub(super) fn no_run(owner: &Owner) -> String {
     format!("{}{NO_RUN}", owner.id)
 }
 
+/// A refusal with mem0's name of a session.
+pub(super) fn in_its_words(mut refused: Failure) -> Failure {
+    if let Some(rest) = refused.message.strip_prefix("session_id:") {
+        refused.message = format!("run_id:{rest}");
+    }
+    refused
+}
+
 /// mem0's `app_id` chooses nothing here: the token says which tenant a request concerns.
 pub(super) fn refuse_app(app_id: Option<&str>, home: &Scope) -> Result<(), Invalid> {
     match app_id {
