@@ -68,16 +68,14 @@ impl ClientReply {
     /// What an answer says that is no success.
     pub fn refused(self) -> ApiError {
         let status = self.status;
-        let (code, message) = match serde_json::from_slice::<ErrorEnvelope>(&self.body) {
-            Ok(ErrorEnvelope { error, .. }) => (Some(error.code), error.message),
-            Err(_) => {
-                let body = serde_json::from_slice(&self.body).unwrap_or_default();
-                let reason = reason(&body);
-                (
-                    None,
-                    format!("the server answered with status {status}: {reason}"),
-                )
-            }
+        let (code, message) = if let Ok(ErrorEnvelope { error, .. }) = serde_json::from_slice(&self.body) {
+            (Some(error.code), error.message)
+        } else {
+            let reason = reason(&serde_json::from_slice(&self.body).unwrap_or_default());
+            (
+                None,
+                format!("the server answered with status {status}: {reason}"),
+            )
         };
         ApiError::Refused {
             status,
