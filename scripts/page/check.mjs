@@ -30,7 +30,7 @@ async function emptyViews() {
   step("an empty server says what to do in every view");
   for (const [path, words] of [
     ["/", "/v1"], ["/page/memories", "Import an export"], ["/page/conversations", "/v1"], ["/page/skills", "quipu init"],
-    ["/page/documents", "No document yet"], ["/page/import", "Export data"], ["/page/health", "Everything works"],
+    ["/page/documents", "No document yet"], ["/page/import", "Export data"], ["/page/health", "Everything works"], ["/page/background", "No run yet"],
   ]) {
     await open(path);
     expect((await text()).includes(words), `${path} says "${words}"`);
@@ -279,6 +279,7 @@ async function withoutServer() {
 async function background() {
   step("background work is told in people's words, and what waits is the same number everywhere");
   await open(`/page/background?${WHO}`);
+  expect(new URL(page.url()).pathname === "/" && new URL(page.url()).hash === "#background", `the old address leads to its part: ${page.url()}`);
   const told = await text();
   expect(/Planned: [^\n]*\d/.test(told), "what is planned has its time");
   expect(/Bring the profile up to date|Note upcoming events/.test(told), "runs have names");
@@ -303,8 +304,8 @@ async function looks() {
   })();
   const views = {
     now: `/?${WHO}`, memories: `/page/memories?${WHO}`, found: `/page/memories?${WHO}&q=where+does+she+live&standing=all`, memory, editing: `${memory}&edit=1`,
-    forget: `/page/forget?${WHO}&all=1`, given: `/page/given?${WHO}`, review: `/page/review?${WHO}`, conversations: `/page/conversations?${WHO}`, conversation: talkAt, background: `/page/background?${WHO}`,
-    skills: `/page/skills?${WHO}`, documents: `/page/documents?${WHO}`, document: document_, import: `/page/import?${WHO}`, health: `/page/health?${WHO}`,
+    forget: `/page/forget?${WHO}&all=1`, given: `/page/given?${WHO}`, review: `/page/review?${WHO}`, conversations: `/page/conversations?${WHO}`, conversation: talkAt,
+    skills: `/page/skills?${WHO}`, documents: `/page/documents?${WHO}`, document: document_, import: `/page/import?${WHO}`,
     "sign-in": "/page/sign-in", nowhere: "/page/nowhere",
   };
   if (change) views.change = change;

@@ -58,11 +58,9 @@ impl Around {
             ("/", "now", "Now", false),
             ("/page/memories", "memories", "Memories", false),
             ("/page/conversations", "talk", "Conversations", false),
-            ("/page/background", "background", "Background", true),
             ("/page/skills", "skills", "Skills", true),
             ("/page/documents", "documents", "Documents", true),
             ("/page/import", "import", "Import", true),
-            ("/page/health", "health", "Health", true),
         ];
         let places = places.into_iter();
         let links = places.filter(|(.., is_everybodys)| !is_one_user || !is_everybodys);

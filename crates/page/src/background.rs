@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use askama::Template;
 use axum::Form;
-use axum::extract::{Path, Query};
+use axum::extract::Path;
 use axum::response::Response;
 use serde::Deserialize;
 use wire::history::{DiffData, HistoryData, UndoData, UndoRequest};
@@ -14,7 +14,7 @@ use wire::runs::{RunItem, RunPageData, RunStatus};
 
 use crate::around::{Around, Problem, html};
 use crate::guest::{Guest, IdPath, person};
-use crate::words;
+use crate::{now, words};
 use gateway::ApiError;
 
 /// Runs on a page.
@@ -30,10 +30,12 @@ struct RunRow {
     is_undone: bool,
 }
 
+/// The part of the view of what runs.
 #[derive(Template)]
 #[template(path = "background.html")]
-struct BackgroundView {
-    around: Around,
+pub(crate) struct RunsPart {
+    /// For addresses: `who=…`.
+    query: String,
     rows: Vec<RunRow>,
     /// What has a time to come: what it does, and when.
     planned: Vec<(String, String)>,
@@ -47,11 +49,7 @@ pub(crate) struct Paged {
     pub(crate) page: Option<usize>,
 }
 
-pub(crate) async fn page(guest: Guest, Query(paged): Query<Paged>) -> Result<Response, Problem> {
-    Ok(html(&view(&guest, paged.page.unwrap_or(1), None).await?))
-}
-
-async fn view(guest: &Guest, page: usize, notice: Option<String>) -> Result<BackgroundView, ApiError> {
+pub(crate) async fn part(guest: &Guest, page: usize) -> Result<RunsPart, ApiError> {
     let data = runs(guest, &format!("page={page}&page_size={PAGE_SIZE}")).await?;
     let mut planned = runs(guest, "status=queued&page_size=100").await?.items;
     planned.retain(is_planned);
@@ -62,11 +60,10 @@ async fn view(guest: &Guest, page: usize, notice: Option<String>) -> Result<Back
         answer => answer?,
     };
     let come = data.items.into_iter().filter(|run| !is_planned(run));
-    let rows = come.map(|run| RunRow::of(run, &history));
-    let at = |page: usize| guest.whose.link("background", &[("page", &page)]);
-    Ok(BackgroundView {
-        around: Around::new(guest, "/page/background", "Background").with_notice(notice),
-        rows: rows.collect(),
+    let query = guest.whose.query();
+    let at = |page: usize| format!("/?{query}&page={page}#background");
+    Ok(RunsPart {
+        rows: come.map(|run| RunRow::of(run, &history)).collect(),
         total: data.total.saturating_sub(planned.len()),
         planned: planned
             .iter()
@@ -77,6 +74,7 @@ async fn view(guest: &Guest, page: usize, notice: Option<String>) -> Result<Back
             .collect(),
         next: (page * PAGE_SIZE < data.total).then(|| at(page + 1)),
         previous: (page > 1).then(|| at(page - 1)),
+        query,
     })
 }
 
@@ -174,7 +172,7 @@ pub(crate) async fn undo(guest: Guest, Form(undo): Form<UndoForm>) -> Result<Res
         Err(refused) if refused.status() == 409 => format!("Not undone: {refused}."),
         Err(refused) => return Err(refused.into()),
     };
-    Ok(html(&view(&guest, 1, Some(notice)).await?))
+    Ok(html(&now::view(guest, 1, Some(notice)).await?))
 }
 
 #[derive(Template)]
@@ -210,7 +208,7 @@ pub(crate) async fn change(guest: Guest, Path(IdPath { id }): Path<IdPath>) -> R
     let mut files = BTreeSet::new();
     lines.retain(|(class, text)| *class != "file" || files.insert(text.clone()));
     Ok(html(&ChangeView {
-        around: Around::new(&guest, "/page/background", "A change"),
+        around: Around::new(&guest, "/", "A change"),
         lines,
         more,
     }))

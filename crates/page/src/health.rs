@@ -1,54 +1,30 @@
-//! Health and settings: what is wrong and the remedy, what the server can do, how to connect a client.
+//! Health: what is wrong and the remedy, as the view of what runs shows it.
 //!
-//! Owns: the view. Never: judging.
+//! Owns: reading it, and its sums. Never: judging.
 
-use askama::Template;
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use gateway::ApiError;
 use wire::HealthData;
 
-use crate::around::{Around, Problem, html};
+use crate::around::Problem;
 use crate::guest::{Guest, if_open};
 use crate::words;
 
-#[derive(Template)]
-#[template(path = "health.html")]
-struct HealthView {
-    around: Around,
-    health: HealthData,
-    host: String,
-    user: String,
-}
-
-impl HealthView {
-    /// Work that failed or cannot go on.
-    fn blocked(&self) -> usize {
-        let (tasks, runs) = (&self.health.tasks, self.health.runs);
-        tasks.failed + tasks.stuck + runs.map_or(0, |runs| runs.dead_letters)
-    }
-
-    fn index_size(&self) -> String {
-        words::size(self.health.index.bytes_on_disk)
-    }
-}
-
-pub(crate) async fn page(guest: Guest) -> Result<Response, Problem> {
-    Ok(html(&HealthView {
-        around: Around::new(&guest, "/page/health", "Health"),
-        health: read(&guest).await?,
-        user: guest.whose.user,
-        host: guest.host,
-    }))
-}
-
-async fn read(guest: &Guest) -> Result<HealthData, ApiError> {
-    guest.api.get("/health").await?.bare()
-}
-
 /// The server's health; none where the token does not open it.
 pub(crate) async fn of(guest: &Guest) -> Result<Option<HealthData>, ApiError> {
-    if_open(read(guest).await.map(Some))
+    let reply = guest.api.get("/health").await?;
+    if_open(reply.bare().map(Some))
+}
+
+/// Work that failed or cannot go on.
+pub(crate) fn blocked(health: &HealthData) -> usize {
+    let dead = health.runs.map_or(0, |runs| runs.dead_letters);
+    health.tasks.failed + health.tasks.stuck + dead
+}
+
+pub(crate) fn index_size(health: &HealthData) -> String {
+    words::size(health.index.bytes_on_disk)
 }
 
 /// Whether rules make the memories, because there is no chat model.

@@ -1,4 +1,5 @@
-//! Now: what memory holds, and conversations as they come, with what each turn was given and what the cache saved.
+//! Now: what memory holds and what runs: conversations as they come, with what each turn was given and what the cache saved;
+//! background runs; health and settings.
 //!
 //! Owns: the view, and sending it again when it changed. Never: measuring.
 
@@ -6,6 +7,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use askama::Template;
+use axum::extract::Query;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use gateway::ApiError;
@@ -13,9 +15,9 @@ use wire::cache::{ConversationItem, RequestItem, reason_in_words};
 use wire::{CacheData, HealthData, OverviewData};
 
 use crate::around::{Around, Problem, html, written};
-use crate::conversation;
+use crate::background::{Paged, RunsPart};
 use crate::guest::{Guest, if_open};
-use crate::{health, memories, words};
+use crate::{background, conversation, health, memories, words};
 
 /// How often to look for something new.
 const LOOK: Duration = Duration::from_secs(1);
@@ -76,7 +78,7 @@ fn percent(part: u64, whole: u64) -> u64 {
 
 #[derive(Template)]
 #[template(path = "now.html")]
-struct NowView {
+pub(crate) struct NowView {
     around: Around,
     overview: OverviewData,
     upcoming: usize,
@@ -85,26 +87,36 @@ struct NowView {
     is_by_rules: bool,
     /// "your memory", or with a name.
     memory: String,
+    user: String,
     host: String,
     live: TalksPart,
+    /// None where the token does not open it.
+    background: Option<RunsPart>,
     is_new: bool,
 }
 
-pub(crate) async fn page(guest: Guest) -> Result<Response, Problem> {
+pub(crate) async fn page(guest: Guest, Query(paged): Query<Paged>) -> Result<Response, Problem> {
+    Ok(html(&view(guest, paged.page.unwrap_or(1), None).await?))
+}
+
+/// Everything, with this page of background runs.
+pub(crate) async fn view(guest: Guest, page: usize, notice: Option<String>) -> Result<NowView, ApiError> {
     let overview = memories::overview(&guest).await?;
     let health = health::of(&guest).await?;
     let live = live_part(&guest).await?;
-    Ok(html(&NowView {
-        around: Around::new(&guest, "/", "Now"),
+    Ok(NowView {
+        around: Around::new(&guest, "/", "Now").with_notice(notice),
+        background: if_open(background::part(&guest, page).await.map(Some))?,
         is_new: overview.months.is_empty() && live.talks.is_empty(),
         overview,
         upcoming: memories::upcoming(&guest).await?,
         is_by_rules: health::is_by_rules(health.as_ref()),
         health,
         memory: guest.whose.memory(),
+        user: guest.whose.user,
         host: guest.host,
         live,
-    }))
+    })
 }
 
 /// The part again each time it changed, until the visitor leaves or the server stops.

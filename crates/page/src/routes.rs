@@ -9,9 +9,9 @@ use axum::extract::{DefaultBodyLimit, Request};
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
-use axum::http::{HeaderName, HeaderValue};
+use axum::http::{HeaderName, HeaderValue, Uri};
 use axum::middleware::{Next, from_fn};
-use axum::response::Response;
+use axum::response::{Redirect, Response};
 use axum::routing::{get, post};
 use gateway::Client;
 use model::Name;
@@ -47,7 +47,6 @@ pub fn routes(client: Client, user: Option<Name>, importer: Arc<dyn Importer>) -
         .route("/page/conversation", get(conversation::page))
         .route("/page/conversation/original", get(conversation::original))
         .route("/page/conversation/pin", post(conversation::pin))
-        .route("/page/background", get(background::page))
         .route("/page/background/undo", post(background::undo))
         .route("/page/skills", get(skills::page).post(skills::judge))
         .route(
@@ -66,13 +65,23 @@ pub fn routes(client: Client, user: Option<Name>, importer: Arc<dyn Importer>) -
                 .layer(DefaultBodyLimit::disable()),
         )
         .route("/page/import/live", get(import::live))
-        .route("/page/health", get(health::page))
+        // Views that became parts of the first one.
+        .route(
+            "/page/background",
+            get(async |uri: Uri| moved(&uri, "background")),
+        )
+        .route("/page/health", get(async |uri: Uri| moved(&uri, "health")))
         .route("/page/sign-in", get(sign_in::page).post(sign_in::sign_in))
         .route("/page/sign-out", post(sign_in::sign_out))
         .route("/page/assets/{id}", get(assets::asset))
         .fallback(health::nowhere)
         .layer(from_fn(protected))
         .with_state(page)
+}
+
+/// Sends a visitor to a part of the first view.
+fn moved(old: &Uri, part: &str) -> Redirect {
+    Redirect::permanent(&format!("/?{}#{part}", old.query().unwrap_or_default()))
 }
 
 async fn protected(request: Request, next: Next) -> Response {

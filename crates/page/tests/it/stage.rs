@@ -15,18 +15,16 @@ use serde_json::json;
 use crate::house::{Ask, House, Reply, SAID, TEA, get, sent};
 
 /// Every view, by its address.
-pub(crate) const VIEWS: [&str; 12] = [
+pub(crate) const VIEWS: [&str; 10] = [
     "/",
     "/page/memories",
     "/page/memories?q=tea",
     "/page/forget?all=1&who=default/default/ada",
     "/page/given",
     "/page/conversations",
-    "/page/background",
     "/page/skills",
     "/page/documents",
     "/page/import",
-    "/page/health",
     "/page/sign-in",
 ];
 

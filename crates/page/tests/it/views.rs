@@ -13,11 +13,11 @@ async fn every_view_says_what_to_do_while_there_is_nothing() {
         ("/page/memories", "Import an export"),
         ("/page/memories?q=tea", "Nothing is remembered yet"),
         ("/page/conversations", "http://localhost/v1"),
-        ("/page/background", "quipu trigger dream"),
+        ("/", "quipu trigger dream"),
         ("/page/skills", "quipu init"),
         ("/page/documents", "quipu knowledge add"),
         ("/page/import", "Export data"),
-        ("/page/health", "Everything works"),
+        ("/", "Everything works"),
         ("/page/forget?all=1", "nothing to forget"),
     ] {
         let html = stage.html(path).await;
@@ -64,6 +64,18 @@ async fn every_view_shows_what_there_is() {
     assert!(stage.html(topic).await.contains("Sencha is green."));
     // A script takes the text alone out of that view.
     assert!(document.contains("hx-select=\"pre\""), "{document}");
+}
+
+#[tokio::test]
+async fn the_old_address_of_a_view_leads_to_its_part_of_another() {
+    let stage = Stage::new().await;
+    for part in ["background", "health"] {
+        let reply = stage.view(&format!("/page/{part}?who=default/default/ada")).await;
+        assert_eq!(reply.status, 308, "{}", reply.text);
+        let place = reply.headers["location"].to_str().expect("an address");
+        assert_eq!(place, format!("/?who=default/default/ada#{part}"));
+        assert!(stage.html(place).await.contains(&format!("<h2 id=\"{part}\">")));
+    }
 }
 
 #[tokio::test]
@@ -207,11 +219,10 @@ async fn numbers_agree_wherever_they_stand() {
         "{list}"
     );
     // One source of what waits.
-    let health = stage.html("/page/health").await;
     assert!(now.contains("0 tasks waiting"), "{now}");
     assert!(
-        health.contains("Waiting<strong>0</strong><small>tasks, nothing blocked"),
-        "{health}"
+        now.contains("Waiting<strong>0</strong><small>tasks, nothing blocked"),
+        "{now}"
     );
 }
 
