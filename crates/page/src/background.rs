@@ -18,7 +18,7 @@ use crate::{now, words};
 use gateway::ApiError;
 
 /// Runs on a page.
-const PAGE_SIZE: usize = 40;
+const PAGE_SIZE: usize = 10;
 /// Changes that are looked through for those of runs.
 const CHANGES_LOOKED_AT: usize = 200;
 

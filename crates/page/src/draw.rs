@@ -74,50 +74,51 @@ pub(crate) fn window(stats: &ContextStatsData, view: &[ViewItem]) -> DrawnWindow
     let used = stats.head_tokens + view.iter().map(|item| item.tokens).sum::<usize>();
     let whole = stats.window_tokens.unwrap_or(used).max(used).max(1);
     let scale = |tokens: usize| tokens * WINDOW_WIDTH / whole;
-    let mut slices: Vec<WindowSlice> = Vec::new();
-    let mut x = 0;
-    let mut push = |tokens: usize, class: &'static str, label: String, anchor: String| {
-        let width = scale(tokens).max(SLICE_MIN);
-        slices.push(WindowSlice {
-            x,
-            width: width.saturating_sub(1).max(1),
-            class,
-            label,
-            anchor,
-        });
-        x += width;
-    };
-    if stats.head_tokens > 0 {
-        let label = format!("System text and tools, {}", tokens(stats.head_tokens));
-        push(stats.head_tokens, "head", label, "#view".to_owned());
-    }
-    for item in view {
+    let head = (
+        stats.head_tokens,
+        "head",
+        "System text and tools".to_owned(),
+        "#view".to_owned(),
+    );
+    let items = view.iter().map(|item| {
         let class = class(item);
-        let label = format!("{} {}, {}", item.id, class, tokens(item.tokens));
-        push(item.tokens, class, label, format!("#{}", item.id));
-    }
-    let at = |tokens: Option<usize>, what: &str| {
-        tokens.map(|tokens| {
-            (
-                scale(tokens).min(WINDOW_WIDTH - 1),
-                format!("{what} {}", words::number(tokens)),
-            )
-        })
-    };
-    let marks = [
-        at(
-            stats.compacts_at_tokens.map(|tokens| tokens + stats.head_tokens),
-            "compacts at",
-        ),
-        at(
-            stats.limit_tokens.map(|tokens| tokens + stats.head_tokens),
-            "limit",
-        ),
+        (
+            item.tokens,
+            class,
+            format!("{} {class}", item.id),
+            format!("#{}", item.id),
+        )
+    });
+    let mut x = 0;
+    let slices = std::iter::once(head)
+        .filter(|_| stats.head_tokens > 0)
+        .chain(items);
+    let slices = slices.map(|(count, class, name, anchor)| {
+        let width = scale(count).max(SLICE_MIN);
+        x += width;
+        WindowSlice {
+            x: x - width,
+            width: width - 1,
+            class,
+            label: format!("{name}, {}", tokens(count)),
+            anchor,
+        }
+    });
+    let slices = slices.collect();
+    // The view's own limits lie above the head.
+    let bounds = [
+        ("compacts at", stats.compacts_at_tokens),
+        ("limit", stats.limit_tokens),
     ];
+    let marks = bounds.into_iter().filter_map(|(name, bound)| {
+        let bound = bound? + stats.head_tokens;
+        let place = scale(bound).min(WINDOW_WIDTH - 1);
+        Some((place, format!("{name} {}", words::number(bound))))
+    });
     DrawnWindow {
         used,
         slices,
-        marks: marks.into_iter().flatten().collect(),
+        marks: marks.collect(),
         label: format!(
             "{} of {} in view: {}",
             tokens(used),

@@ -119,22 +119,20 @@ pub(crate) async fn view(guest: Guest, page: usize, notice: Option<String>) -> R
     })
 }
 
-/// The part again each time it changed, until the visitor leaves or the server stops.
+/// The part again each time it changed, until the visitor leaves or the server stops. The view came with the first.
 pub(crate) async fn live(guest: Guest) -> Response {
-    let events = futures::stream::unfold((guest, None::<String>), async |(guest, mut sent)| {
+    let sent = live_part(&guest)
+        .await
+        .map_or_else(|_| String::new(), |part| written(&part));
+    let events = futures::stream::unfold((guest, sent), async |(guest, sent)| {
         loop {
-            let part = live_part(&guest).await.ok().map(|part| written(&part));
-            if let Some(part) = part.filter(|part| sent.as_ref() != Some(part)) {
-                let is_first = sent.is_none();
-                sent = Some(part.clone());
-                // The view came with it.
-                if !is_first {
-                    let event = Event::default().data(part);
-                    return Some((Ok::<_, Infallible>(event), (guest, sent)));
-                }
-            }
             if !guest.visitor.wait(LOOK).await {
                 return None;
+            }
+            let part = live_part(&guest).await.ok().map(|part| written(&part));
+            if let Some(part) = part.filter(|part| *part != sent) {
+                let event = Event::default().data(&part);
+                return Some((Ok::<_, Infallible>(event), (guest, part)));
             }
         }
     });
