@@ -7,7 +7,7 @@ use macro_rules_attribute::apply;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use memory::{Doomed, Forget, List, Listed, Standing, Staying};
+use memory::{Doomed, Forget, List, Standing, Staying};
 use model::{Doc, DocKind, EntryId, EntryKind, Owner, Zone};
 use wire::survey::{DoomedItem, MonthItem, PREVIEWED_MAX, PreviewParts, StayingItem};
 use wire::{
@@ -45,12 +45,20 @@ pub(crate) async fn memory_overview(
         ..list(EntryKind::Fact)
     };
     let mut months: BTreeMap<String, MonthItem> = BTreeMap::new();
-    count(&mut months, &episodes, visit.gateway.zone(), |month| {
-        &mut month.episodes
-    });
-    count(&mut months, &facts, visit.gateway.zone(), |month| {
-        &mut month.facts
-    });
+    for (listed, is_fact) in [(&episodes, false), (&facts, true)] {
+        for hit in &listed.hits {
+            let date = visit.gateway.zone().render(hit.doc.time);
+            let month = date.get(..MONTH_BYTES).unwrap_or(&date);
+            let item = months.entry(month.to_owned()).or_default();
+            month.clone_into(&mut item.month);
+            let count = if is_fact {
+                &mut item.facts
+            } else {
+                &mut item.episodes
+            };
+            *count += 1;
+        }
+    }
     Ok(visit.answer(OverviewData {
         episodes: episodes.total,
         facts: facts.total,
@@ -59,23 +67,6 @@ pub(crate) async fn memory_overview(
         superseded: listed(superseded).await?.total,
         months: months.into_values().collect(),
     }))
-}
-
-fn count(
-    months: &mut BTreeMap<String, MonthItem>,
-    listed: &Listed,
-    zone: &Zone,
-    place: impl Fn(&mut MonthItem) -> &mut usize,
-) {
-    for hit in &listed.hits {
-        let date = zone.render(hit.doc.time);
-        let month = date.get(..MONTH_BYTES).unwrap_or(&date);
-        let item = months.entry(month.to_owned()).or_insert_with(|| MonthItem {
-            month: month.to_owned(),
-            ..MonthItem::default()
-        });
-        *place(item) += 1;
-    }
 }
 
 /// Show the words behind a memory

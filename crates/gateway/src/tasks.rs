@@ -27,24 +27,18 @@ pub(crate) async fn list_tasks(visit: Visit, UrlQuery(query): UrlQuery<TasksQuer
     let state = query
         .status
         .map(|status| text::same!(status, TaskStatus => JobState: Queued, Processing, Success, Failed));
-    let page = visit
-        .gateway
-        .engine
-        .tasks(TaskQuery {
-            scope: parts.scope,
-            session: parts.session,
-            state,
-            kinds: if query.all {
-                JobKind::ALL.to_vec()
-            } else {
-                ASKED_FOR.to_vec()
-            },
-            made_from: parts.window.start,
-            made_before: parts.window.end,
-            page: parts.page,
-            page_size: parts.page_size,
-        })
-        .await?;
+    let kinds: &[JobKind] = if query.all { &JobKind::ALL } else { &ASKED_FOR };
+    let wanted = TaskQuery {
+        scope: parts.scope,
+        session: parts.session,
+        state,
+        kinds: kinds.to_vec(),
+        made_from: parts.window.start,
+        made_before: parts.window.end,
+        page: parts.page,
+        page_size: parts.page_size,
+    };
+    let page = visit.gateway.engine.tasks(wanted).await?;
     Ok(visit.answer(TaskPageData {
         total: page.total,
         page: parts.page,
@@ -70,23 +64,24 @@ pub(crate) async fn task_stats(visit: Visit, UrlQuery(query): UrlQuery<StatsQuer
         .start
         .unwrap_or_else(|| end.min(now).plus_millis(-kept_hours * 3_600_000));
     let (mut by_status, mut total) = (TaskCounts::default(), 0);
+    let mut wanted = TaskQuery {
+        scope,
+        session: None,
+        state: None,
+        kinds: ASKED_FOR.to_vec(),
+        made_from: Some(start),
+        made_before: window.end,
+        page: 1,
+        page_size: 1,
+    };
     for (state, count) in [
         (JobState::Failed, &mut by_status.failed),
         (JobState::Processing, &mut by_status.processing),
         (JobState::Queued, &mut by_status.queued),
         (JobState::Success, &mut by_status.success),
     ] {
-        let query = TaskQuery {
-            scope: scope.clone(),
-            session: None,
-            state: Some(state),
-            kinds: ASKED_FOR.to_vec(),
-            made_from: Some(start),
-            made_before: window.end,
-            page: 1,
-            page_size: 1,
-        };
-        *count = gateway.engine.tasks(query).await?.total;
+        wanted.state = Some(state);
+        *count = gateway.engine.tasks(wanted.clone()).await?.total;
         total += *count;
     }
     Ok(visit.answer(TaskStatsData {

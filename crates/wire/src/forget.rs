@@ -136,17 +136,19 @@ impl DeleteRequest {
 
     /// The fields that named the target.
     pub fn filters(&self) -> Vec<String> {
-        [
-            ("user_id", &self.user_id),
-            ("agent_id", &self.agent_id),
-            ("session_id", &self.session_id),
-            ("words", &self.words),
-        ]
-        .into_iter()
-        .filter(|(_, given)| given.is_some())
-        .map(|(name, _)| name.to_owned())
-        .collect()
+        given([
+            ("user_id", self.user_id.is_some()),
+            ("agent_id", self.agent_id.is_some()),
+            ("session_id", self.session_id.is_some()),
+            ("words", self.words.is_some()),
+        ])
     }
+}
+
+/// The names of the fields that a request has.
+fn given(fields: [(&str, bool); 4]) -> Vec<String> {
+    let given = fields.into_iter().filter(|(_, is_given)| *is_given);
+    given.map(|(name, _)| name.to_owned()).collect()
 }
 
 /// Result of a delete.
@@ -316,16 +318,12 @@ impl EditRequest {
 
     /// The fields that it changes.
     pub fn changed(&self) -> Vec<String> {
-        [
+        given([
             ("subject", self.subject.is_some()),
             ("summary", self.summary.is_some()),
             ("episode", self.episode.is_some()),
             ("project_only", self.project_only.is_some()),
-        ]
-        .into_iter()
-        .filter(|(_, is_given)| *is_given)
-        .map(|(name, _)| name.to_owned())
-        .collect()
+        ])
     }
 }
 

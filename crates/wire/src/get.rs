@@ -155,11 +155,7 @@ impl GetRequest {
             scope,
             owner,
             filter,
-            as_of: self
-                .as_of
-                .as_ref()
-                .map(|then| then.resolve("as_of", zone))
-                .transpose()?,
+            as_of: When::maybe(self.as_of.as_ref(), "as_of", zone)?,
             page: between("page", self.page, PAGE_MAX)?,
             page_size: between("page_size", self.page_size, PAGE_SIZE_MAX)?,
         })

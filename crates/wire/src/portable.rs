@@ -201,48 +201,32 @@ impl MemoryLine {
     /// The memory of a line.
     pub fn entry(self, scope: &Scope, owner: &Owner) -> Result<Entry, Invalid> {
         let kind = EntryKind::parse(&self.kind).filter(|kind| KINDS.contains(kind));
-        let place = |field: &str| format!("memory `{}`: {field}", self.id);
+        let id = self.id.clone();
+        let place = |field: &str| format!("memory `{id}`: {field}");
         let wrong = |field: &str| Invalid::at(place(field), "is unknown");
-        let names = |field, texts: &[String]| -> Result<Vec<Name>, Invalid> {
-            texts.iter().map(|text| name(&place(field), text)).collect()
+        let instant = |field, text: Option<String>| text.map(|text| time(&place(field), &text)).transpose();
+        let named = |parent: ParentLine| {
+            let kind = ParentKind::parse(&parent.kind).ok_or_else(|| wrong("parent"))?;
+            Ok(Parent::new(kind, parent.id.as_str()))
         };
-        let instant = |field, text: Option<&str>| text.map(|text| time(&place(field), text)).transpose();
-        let messages = self.messages.iter().cloned();
+        let session = self.session.map(|text| session(&place("session"), &text));
+        let senders = self.senders.iter().map(|text| name(&place("senders"), text));
+        let turns = self.messages.into_iter().map(|line| line.into_message(scope));
         Ok(Entry {
             id: entry_id(&place("id"), &self.id)?,
             kind: kind.ok_or_else(|| wrong("kind"))?,
             scope: scope.clone(),
             owner: owner.clone(),
-            session: self
-                .session
-                .as_deref()
-                .map(|text| session(&place("session"), text))
-                .transpose()?,
+            session: session.transpose()?,
             time: time(&place("time"), &self.time)?,
-            valid_from: instant("valid_from", self.valid_from.as_deref())?,
-            valid_until: instant("valid_until", self.valid_until.as_deref())?,
-            supersedes: self
-                .supersedes
-                .iter()
-                .map(|id| EntryId::new(id.as_str()))
-                .collect(),
+            valid_from: instant("valid_from", self.valid_from)?,
+            valid_until: instant("valid_until", self.valid_until)?,
+            supersedes: self.supersedes.into_iter().map(EntryId::new).collect(),
             origin: Origin::parse(&self.origin).ok_or_else(|| wrong("origin"))?,
-            parent: match &self.parent {
-                None => None,
-                Some(parent) => {
-                    let kind = ParentKind::parse(&parent.kind).ok_or_else(|| wrong("parent"))?;
-                    Some(Parent::new(kind, parent.id.as_str()))
-                }
-            },
-            sources: self
-                .sources
-                .iter()
-                .map(|id| MessageId::new(id.as_str()))
-                .collect(),
-            senders: names("senders", &self.senders)?,
-            turns: messages
-                .map(|line| line.into_message(scope))
-                .collect::<Result<_, _>>()?,
+            parent: self.parent.map(named).transpose()?,
+            sources: self.sources.into_iter().map(MessageId::new).collect(),
+            senders: senders.collect::<Result<_, _>>()?,
+            turns: turns.collect::<Result<_, _>>()?,
             author: self.author,
             labels: self.labels,
             confidence_percent: self.confidence,

@@ -120,6 +120,10 @@ impl When {
             Self::Text(text) => zone.parse(text).map_err(|error| Invalid::at(path, error)),
         }
     }
+
+    pub(crate) fn maybe(when: Option<&Self>, path: &str, zone: &Zone) -> Result<Option<Timestamp>, Invalid> {
+        when.map(|when| when.resolve(path, zone)).transpose()
+    }
 }
 
 impl<'de> Deserialize<'de> for When {
@@ -188,8 +192,6 @@ impl SearchRequest {
             Some(node) => filter::parse(node, zone)?,
             None => None,
         };
-        let instant =
-            |path: &str, when: &Option<When>| when.as_ref().map(|when| when.resolve(path, zone)).transpose();
         let radius = fraction("radius", self.radius)?;
         let min_score = fraction("min_score", self.min_score)?;
         if self.max_tokens == Some(0) {
@@ -201,8 +203,8 @@ impl SearchRequest {
             memories_max,
             messages_max,
             filter,
-            as_of: instant("as_of", &self.as_of)?,
-            asked_at: instant("query_time", &self.query_time)?,
+            as_of: When::maybe(self.as_of.as_ref(), "as_of", zone)?,
+            asked_at: When::maybe(self.query_time.as_ref(), "query_time", zone)?,
             score_min: radius.max(min_score),
             tokens_max: self.max_tokens.map(|tokens| tokens as usize),
         })

@@ -67,13 +67,16 @@ pub(super) async fn wanted(
         Vec::new()
     };
     let mut wanted = Vec::new();
-    for owner in &named {
-        let spoken = spoken(&visit.gateway, scope, owner, &agents).await?;
-        let filter = condition.passes(owner, Some(&spoken));
-        wanted.extend(filter.map(|filter| (owner.clone(), filter)));
-    }
-    for owner in others.iter().filter(|owner| !named.contains(owner)) {
-        let filter = condition.passes(owner, None);
+    for owner in named
+        .iter()
+        .chain(others.iter().filter(|owner| !named.contains(owner)))
+    {
+        let spoken = if named.contains(owner) {
+            spoken(&visit.gateway, scope, owner, &agents).await?
+        } else {
+            Spoken::new()
+        };
+        let filter = condition.passes(owner, &spoken);
         wanted.extend(filter.map(|filter| (owner.clone(), filter)));
     }
     Ok(wanted)
@@ -137,8 +140,8 @@ impl Condition {
         }
     }
 
-    /// The filter that an owner's memories must pass; none if none can. `spoken` is known of an owner that it names.
-    fn passes(&self, owner: &Owner, spoken: Option<&Spoken>) -> Option<Filter> {
+    /// The filter that an owner's memories must pass; none if none can. `spoken` is empty for an owner that it does not name.
+    fn passes(&self, owner: &Owner, spoken: &Spoken) -> Option<Filter> {
         let any = |filters: Vec<Filter>| (!filters.is_empty()).then_some(Filter::Any(filters));
         match self {
             Self::All(conditions) => {
@@ -164,7 +167,7 @@ impl Condition {
                     .then_some(EVERYTHING),
                 None => any(agents
                     .iter()
-                    .filter_map(|agent| spoken?.get(agent).cloned())
+                    .filter_map(|agent| spoken.get(agent).cloned())
                     .collect()),
             },
             Self::SomeRun => Some(Filter::Compare(
@@ -186,11 +189,7 @@ impl FilterReader<'_> {
     fn object(&self, object: &Map<String, Json>, path: &str) -> Result<Vec<Condition>, Invalid> {
         let given = object.iter().filter(|(_, value)| !value.is_null());
         let read = given.map(|(key, value)| self.field(key, value, &format!("{path}{key}")));
-        Ok(read
-            .collect::<Result<Vec<_>, _>>()?
-            .into_iter()
-            .flatten()
-            .collect())
+        read.filter_map(Result::transpose).collect()
     }
 
     fn field(&self, key: &str, value: &Json, path: &str) -> Result<Option<Condition>, Invalid> {
@@ -219,16 +218,14 @@ impl FilterReader<'_> {
             .as_array()
             .filter(|nodes| !nodes.is_empty())
             .ok_or_else(|| Invalid::at(path, "must be a list of at least one filter"))?;
-        let mut conditions = Vec::new();
-        for (at, node) in nodes.iter().enumerate() {
+        let read = |(at, node): (usize, &Json)| {
             let path = format!("{path}.{at}");
-            let object = node
-                .as_object()
-                .filter(|object| !object.is_empty())
-                .ok_or_else(|| Invalid::at(&path, "must be an object with at least one field"))?;
-            conditions.push(Condition::All(self.object(object, &format!("{path}."))?));
-        }
-        Ok(conditions)
+            let object = node.as_object().filter(|object| !object.is_empty());
+            let object =
+                object.ok_or_else(|| Invalid::at(&path, "must be an object with at least one field"))?;
+            Ok(Condition::All(self.object(object, &format!("{path}."))?))
+        };
+        nodes.iter().enumerate().map(read).collect()
     }
 
     /// A field that the memory API has too, under its name there.
@@ -248,22 +245,16 @@ fn who(value: &Json, path: &str) -> Result<Who, Invalid> {
         }
         value => Some(value),
     };
-    let texts: Vec<&Json> = match names {
-        Some(Json::Array(names)) => names.iter().collect(),
-        Some(one) => vec![one],
-        None => Vec::new(),
+    let texts = match names {
+        Some(Json::Array(names)) => names.as_slice(),
+        Some(one) => std::slice::from_ref(one),
+        None => &[],
     };
-    let read = |text: &&Json| text.as_str().map(|text| name(path, text));
-    let names = texts
-        .iter()
-        .map(read)
-        .collect::<Option<Result<Vec<_>, _>>>()
-        .transpose()?;
-    match names {
-        Some(names) if !names.is_empty() => Ok(Who::These(names)),
-        _ => Err(Invalid::at(
-            path,
-            "must be a name, `*`, {\"eq\": name} or {\"in\": [names]}",
-        )),
+    let wrong = || Invalid::at(path, "must be a name, `*`, {\"eq\": name} or {\"in\": [names]}");
+    let read = |text: &Json| name(path, text.as_str().ok_or_else(wrong)?);
+    let names: Vec<Name> = texts.iter().map(read).collect::<Result<_, _>>()?;
+    if names.is_empty() {
+        return Err(wrong());
     }
+    Ok(Who::These(names))
 }
