@@ -2,12 +2,9 @@
 //!
 //! Owns: reading it, and its sums. Never: judging.
 
-use axum::extract::Request;
-use axum::response::{IntoResponse, Response};
 use gateway::ApiError;
 use wire::HealthData;
 
-use crate::around::Problem;
 use crate::guest::{Guest, if_open};
 use crate::words;
 
@@ -36,10 +33,4 @@ pub(crate) fn is_by_rules(health: Option<&HealthData>) -> bool {
 pub(crate) fn waiting(health: &HealthData) -> usize {
     let runs = health.runs.map_or(0, |runs| runs.queued + runs.running);
     health.tasks.queued + health.tasks.processing + runs
-}
-
-/// No view has that address.
-pub(crate) async fn nowhere(request: Request) -> Response {
-    let words = format!("there is no view at `{}`", request.uri().path());
-    Problem::from(ApiError::refused(404, words)).into_response()
 }

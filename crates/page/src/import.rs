@@ -127,18 +127,16 @@ impl Imports {
             accept_forgotten,
             progress: progress.clone(),
         };
+        let entry = KeptImport {
+            number,
+            name,
+            whose,
+            progress,
+            forgets,
+            ended: None,
+        };
         let mut entries = self.entries.lock();
-        entries.insert(
-            0,
-            KeptImport {
-                number,
-                name,
-                whose,
-                progress,
-                forgets,
-                ended: None,
-            },
-        );
+        entries.insert(0, entry);
         entries.truncate(KEPT_MAX);
         drop(entries);
         let (work, entries) = (self.importer.import(job), self.entries.clone());

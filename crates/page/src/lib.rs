@@ -3,10 +3,10 @@
 //! Owns: views, forms, drawings, style and script. Never: a use case, or what a visitor may do; every view asks the HTTP API
 //! with the visitor's token.
 //!
-//! Reading order: [`routes`], [`guest`] (who looks, and whose memory), [`around`] (what stands
-//! around every view), then the views: [`now`], [`memories`] and its [`cards`], [`memory`] with [`past`], [`forget`], [`given`], [`conversation`],
-//! [`background`], [`skills`], [`documents`], [`import`], [`health`], [`sign_in`]. [`draw`] draws, [`words`] writes numbers and
-//! dates, [`assets`] serves style and script.
+//! Reading order: [`routes`], [`guest`] (who looks, and whose memory), [`around`] (what stands around every view), then the
+//! views: [`now`] with [`background`] and [`health`], [`memories`] with [`search`] and its [`cards`], [`memory`] with [`past`], [`review`], [`forget`],
+//! [`conversation`], [`skills`], [`documents`], [`import`], [`sign_in`]. [`draw`] draws, [`words`] writes numbers and dates, [`assets`] serves
+//! style and script.
 
 mod around;
 mod assets;
@@ -16,7 +16,6 @@ mod conversation;
 mod documents;
 mod draw;
 mod forget;
-mod given;
 mod guest;
 mod health;
 mod import;
@@ -29,7 +28,6 @@ mod routes;
 mod search;
 mod sign_in;
 mod skills;
-mod twin;
 mod words;
 
 pub use import::{ImportJob, ImportProgress, Importer, Importing};

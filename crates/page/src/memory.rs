@@ -10,20 +10,23 @@ use axum::response::Response;
 use serde::Deserialize;
 use serde_json::json;
 use wire::history::{DiffData, HistoryData};
-use wire::{EditData, EditRequest, GetData, GetRequest, MemoryType, SourcesData};
+use wire::{EditData, EditRequest, GetData, GetRequest, MemoryType, SearchData, SearchRequest, SourcesData};
 
 use crate::around::{Around, Problem, html};
-use crate::cards::{Before, CardMode, EPISODE, MemoryCard, MessageQuote, cards};
+use crate::cards::{Before, CardMode, EPISODE, MemoryCard, MessageQuote, Twin, cards};
 use crate::guest::{Guest, IdPath, if_open};
 use crate::memories;
 use crate::past::{self, PastChange};
-use crate::{background, twin, words};
+use crate::{background, words};
 use gateway::ApiError;
 
 /// Changes of the user's files that are looked through for those of one memory.
 const CHANGES_LOOKED_AT: usize = 200;
 /// Changes of one memory that are shown.
 const CHANGES_SHOWN: usize = 12;
+/// Facts among which the one with the old words is looked for.
+const LOOKED_AT: i64 = 20;
+
 /// How much of a changed episode becomes its summary.
 const SUMMARY_CHARS: usize = 200;
 
@@ -109,7 +112,7 @@ pub(crate) async fn save(
         let twin = if after.text == before.text {
             None
         } else {
-            twin::of(&guest, &before.card).await?
+            twin(&guest, &before.card).await?
         };
         after.card.mode = CardMode::Saved(Before {
             twin,
@@ -222,4 +225,48 @@ fn entry<'a>(id: &'a str, user: &str) -> &'a str {
     id.strip_prefix(user)
         .and_then(|rest| rest.strip_prefix('_'))
         .unwrap_or(id)
+}
+
+/// Where the old words of a changed memory still stand, if they do.
+async fn twin(guest: &Guest, before: &MemoryCard) -> Result<Option<Twin>, ApiError> {
+    let whose = &guest.whose;
+    let (others, place) = if before.is_fact {
+        let request = memories::request(whose, MemoryType::Profile);
+        let data: GetData = guest.api.post_data("/memory/get", &request).await?;
+        let place = if whose.is_you() {
+            "Your profile".to_owned()
+        } else {
+            format!("The profile of {}", whose.user)
+        };
+        (cards(&data, whose), place)
+    } else if before.is_statement() {
+        let request = SearchRequest {
+            user_id: Some(whose.user.clone()),
+            top_k: LOOKED_AT,
+            ..SearchRequest::new(before.text.clone()).within(&whose.app, &whose.project)
+        };
+        let data: SearchData = guest.api.post_data("/memory/search", &request).await?;
+        let facts = data.facts.iter().map(|fact| MemoryCard::fact(fact, whose));
+        let holding = facts.filter(|fact| fact.superseded_by.is_none() && fact.ended.is_none());
+        (holding.collect(), "A fact".to_owned())
+    } else {
+        return Ok(None);
+    };
+    let other = others.into_iter().find(|other| same(&other.text, &before.text));
+    Ok(other.map(|other| Twin {
+        place,
+        text: other.text,
+        address: other.address,
+    }))
+}
+
+/// Whether two texts are the same, but for what people do not read.
+fn same(one: &str, other: &str) -> bool {
+    let words = |text: &str| -> Vec<String> {
+        let words = text.split_whitespace();
+        words
+            .map(|word| word.trim_end_matches('.').to_lowercase())
+            .collect()
+    };
+    words(one) == words(other)
 }

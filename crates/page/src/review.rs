@@ -1,14 +1,16 @@
-//! What Quipu believes of a person, with an answer to each statement.
+//! What Quipu believes of a person, with an answer to each statement; and what every chat is given of it, with a way to take each
+//! line out.
 //!
-//! Owns: the view. Never: what an answer does.
+//! Owns: both views. Never: what an answer does, or choosing what is given.
 
 use askama::Template;
 use axum::Form;
 use axum::extract::Query;
 use axum::response::Response;
 use serde::Deserialize;
+use serde_json::json;
 use wire::review::{Belief, Verdict};
-use wire::{AnswerData, AnswerRequest, BelievedItem, ReviewData, ReviewRequest};
+use wire::{AnswerData, AnswerRequest, BelievedItem, ContextData, ReviewData, ReviewRequest};
 
 use crate::around::{Around, Problem, html};
 use crate::guest::Guest;
@@ -102,4 +104,38 @@ pub(crate) async fn answer(guest: Guest, Form(form): Form<AnswerForm>) -> Result
         Verdict::Ended => format!("No longer so: {facts} ended today."),
     };
     Ok(html(&view(&guest, form.skip, Some(notice)).await?))
+}
+
+#[derive(Template)]
+#[template(path = "given.html")]
+struct GivenView {
+    around: Around,
+    /// Each line, and the address of the preview that forgets it.
+    lines: Vec<(String, String)>,
+    tokens: usize,
+}
+
+pub(crate) async fn given(guest: Guest) -> Result<Response, Problem> {
+    let whose = &guest.whose;
+    let request = json!({"user_id": whose.user, "app_id": whose.app, "project_id": whose.project, "include_person": true});
+    let data: ContextData = guest.api.post_data("/memory/context", &request).await?;
+    let lines = data.context.lines();
+    let lines: Vec<&str> = lines
+        .map(|line| line.trim_start_matches([' ', '-']))
+        .filter(|line| !line.is_empty() && !line.starts_with('<'))
+        .collect();
+    // The subjects of episodes come last, each with its id.
+    let core = lines.len().saturating_sub(data.memory_ids.len());
+    let address = |at: usize, line: &str| match at.checked_sub(core).and_then(|at| data.memory_ids.get(at)) {
+        Some(id) => whose.link("forget", &[("id", &format!("{}_{id}", whose.user))]),
+        None => whose.link("forget", &[("words", &line)]),
+    };
+    let lines = lines.iter().enumerate();
+    Ok(html(&GivenView {
+        lines: lines
+            .map(|(at, line)| ((*line).to_owned(), address(at, line)))
+            .collect(),
+        tokens: data.tokens,
+        around: Around::new(&guest, "/", "What every chat is given"),
+    }))
 }

@@ -13,14 +13,15 @@ use axum::http::{HeaderName, HeaderValue, Uri};
 use axum::middleware::{Next, from_fn};
 use axum::response::{Redirect, Response};
 use axum::routing::{get, post};
-use gateway::Client;
+use gateway::{ApiError, Client};
 use model::Name;
 
+use crate::around::Problem;
 use crate::guest::PageDesk;
 use crate::import::{Importer, Imports};
 use crate::{
-    assets, background, conversation, documents, forget, given, health, import, memories, memory, now,
-    review, sign_in, skills,
+    assets, background, conversation, documents, forget, import, memories, memory, now, review, sign_in,
+    skills,
 };
 
 /// Nothing from elsewhere, nothing inline, and no other site around it.
@@ -41,7 +42,7 @@ pub fn routes(client: Client, user: Option<Name>, importer: Arc<dyn Importer>) -
         .route("/page/memory/{id}", get(memory::page).post(memory::save))
         .route("/page/change/{id}", get(background::change))
         .route("/page/forget", get(forget::look).post(forget::forget))
-        .route("/page/given", get(given::page))
+        .route("/page/given", get(review::given))
         .route("/page/review", get(review::page).post(review::answer))
         .route("/page/conversations", get(conversation::list))
         .route("/page/conversation", get(conversation::page))
@@ -74,7 +75,7 @@ pub fn routes(client: Client, user: Option<Name>, importer: Arc<dyn Importer>) -
         .route("/page/sign-in", get(sign_in::page).post(sign_in::sign_in))
         .route("/page/sign-out", post(sign_in::sign_out))
         .route("/page/assets/{id}", get(assets::asset))
-        .fallback(health::nowhere)
+        .fallback(nowhere)
         .layer(from_fn(protected))
         .with_state(page)
 }
@@ -82,6 +83,14 @@ pub fn routes(client: Client, user: Option<Name>, importer: Arc<dyn Importer>) -
 /// Sends a visitor to a part of the first view.
 fn moved(old: &Uri, part: &str) -> Redirect {
     Redirect::permanent(&format!("/?{}#{part}", old.query().unwrap_or_default()))
+}
+
+/// No view has that address.
+async fn nowhere(old: Uri) -> Problem {
+    Problem::from(ApiError::refused(
+        404,
+        format!("there is no view at `{}`", old.path()),
+    ))
 }
 
 async fn protected(request: Request, next: Next) -> Response {
