@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use conversation::contexts::{Compaction, Listener};
 use ports::Clock;
+use proxy::conversation::contexts::{Compaction, Listener};
 use serde_json::json;
 
 /// A command that takes longer is ended.

@@ -9,14 +9,14 @@ use std::time::Duration;
 use context::flush::{self, Destination};
 use context::policy::Policy;
 use context::warn::WarnThreshold;
-use conversation::contexts::ContextsParts;
-use conversation::flush::Keeping;
-use conversation::{Contexts, Whose, name_of};
 use memory::Engine;
 use model::Name;
 use ports::context_engine::ContextEngine;
 use ports::{Chat, Clock, Conversations, Ids};
 use providers::{CommandEngine, EngineSettings};
+use proxy::conversation::contexts::ContextsParts;
+use proxy::conversation::flush::Keeping;
+use proxy::conversation::{Contexts, Whose, name_of};
 use proxy::{Direct, DirectParts};
 
 use crate::args::DEFAULT_USER;

@@ -7,8 +7,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use crate::conversation::{Conversation, Logged, Open, Shared};
 use bytes::{Bytes, BytesMut};
-use conversation::{Conversation, Logged, Open, Shared};
 use futures::stream::BoxStream;
 use futures::{FutureExt, Stream, StreamExt};
 use model::Name;

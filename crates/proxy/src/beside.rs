@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use conversation::Conversation;
+use crate::conversation::Conversation;
 use parking_lot::Mutex;
 use prefix::chain::ConversationId;
 use prefix::diverge::Outline;

@@ -8,10 +8,10 @@ mod idle;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::conversation::{Additions, Asked, ContextError, Contexts, Conversation, Whose, room};
 use async_trait::async_trait;
 use context::guard::{Claims, ModelWindow};
 use context::tokens::Meter;
-use conversation::{Additions, Asked, ContextError, Contexts, Conversation, Whose, room};
 use memory::Engine;
 use model::{Name, Owner, Scope, SessionId};
 use ports::{Clock, Ids};

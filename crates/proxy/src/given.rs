@@ -3,8 +3,8 @@
 //! Owns: which searches run at once, and the order of their results. Never: the searches (`recall`, `skills`), the
 //! wrapper (`prefix`).
 
+use crate::conversation::{Conversation, Endings, room};
 use context::tokens::Meter;
-use conversation::{Conversation, Endings, room};
 use memory::Engine;
 use model::{Name, Owner, Scope};
 use ports::Clock;

@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::conversation::{Contexts, Endings, Shared};
 use context::tokens::Meter;
-use conversation::{Contexts, Endings, Shared};
 use futures::FutureExt;
 use memory::Due;
 use ports::Clock;

@@ -4,16 +4,17 @@
 //! calls away from a server in use, the measure of every request. Never: HTTP (`gateway` talks to clients, `providers`
 //! to servers), the definition of a prefix (`prefix`), choosing the items that leave a view (`context`).
 //!
-//! Reading order: [`Proxy`] (its parts), `whose` (the owner of a request), `reach` (what a token can reach), `turn` (its order), `said` (the messages of
-//! a request), `side` (requests of the client itself), `store` and `talk` (conversations), `responses` (conversations
-//! that a server stores), `given` with `recall` and `skills` (the additions to a turn), `outgoing` (to the server), `target`,
-//! `overflow` (a prompt that is too long for it), `after` (the answer), `learn` (the memory of a turn), `keeper` (the
-//! disk), `idle` (between turns), [`gate`], [`GatedChat`], [`measure`], [`Refusal`].
+//! Reading order: [`Proxy`] (its parts), `reach` (what a token can reach), `turn` (its order), `said` (the messages of
+//! a request), `side` (requests of the client itself), [`conversation`] (what every door shares: log, view, store),
+//! `given` with `recall` and `skills` (the additions to a turn), `outgoing` (to the server), `target`,
+//! `overflow` (a prompt that is too long for it), `after` (the answer), `learn` (the memory of a turn), `idle` (between
+//! turns), `direct` (turns without a server), [`gate`], [`GatedChat`], [`measure`], [`Refusal`].
 
 mod after;
 mod aside;
 mod beside;
 mod body;
+pub mod conversation;
 mod direct;
 pub mod gate;
 mod gated;

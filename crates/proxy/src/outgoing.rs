@@ -3,7 +3,7 @@
 //! Owns: the client's bytes with our changes, the order of servers, extras and marks. Never: choosing the additions of
 //! a turn (`turn`), reading the answer (`after`).
 
-use conversation::Whose;
+use crate::conversation::Whose;
 
 use bytes::Bytes;
 use ports::{Probed, UpstreamAnswer, UpstreamError, UpstreamRequest};

@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use conversation::Overflow;
+use crate::conversation::Overflow;
 use ports::UpstreamAnswer;
 use serde_json::Value;
 use transcript::lists::Lists;

@@ -5,8 +5,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::conversation::{Contexts, Endings, Logged, Shared, Store, Whose, name_of};
 use bytes::Bytes;
-use conversation::{Contexts, Endings, Logged, Shared, Store, Whose, name_of};
 use memory::Engine;
 use model::{Name, Owner, Scope, SessionId};
 use ports::{Clock, Ids, Upstream};

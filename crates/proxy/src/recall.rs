@@ -7,7 +7,7 @@ use extract::Messages;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use conversation::{Endings, whose};
+use crate::conversation::{Endings, whose};
 use extract::consolidate::page;
 use futures::future::join_all;
 use memory::{Engine, EngineError, Found, Hit, List, Method, Search};

@@ -8,12 +8,14 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::conversation::{
+    Additions, Asked, Continuation, Conversation, Decided, Overflow, Shared, Whose, room,
+};
 use async_trait::async_trait;
 use context::bootstrap;
 use context::budget::Budget;
 use context::guard::ModelWindow;
 use context::tokens::Meter;
-use conversation::{Additions, Asked, Continuation, Conversation, Decided, Overflow, Shared, Whose, room};
 use model::Timestamp;
 use ports::Probed;
 use prefix::backend;

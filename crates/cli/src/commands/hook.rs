@@ -9,10 +9,10 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use conversation::Whose;
 use model::{Role, SessionId};
 use ports::Clock;
 use prefix::Digest;
+use proxy::conversation::Whose;
 use serde_json::{Value, json};
 use transcript::spoken;
 use wire::{AddRequest, ContextData, ContextRequest, KNOWN_IDS_MAX, MessageContent, MessageItem};

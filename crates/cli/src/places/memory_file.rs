@@ -8,7 +8,7 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use context::flush::{Destination, Unwritable};
-use conversation::Whose;
+use proxy::conversation::Whose;
 use rustix::fs::OFlags;
 
 use crate::private;

@@ -3,8 +3,8 @@
 //! Owns: the requests' way to the engine and back. Never: changing a conversation.
 
 use context::guard::{Limits, Verdict};
-use conversation::contexts::Original;
 use macro_rules_attribute::apply;
+use proxy::conversation::contexts::Original;
 use transcript::ItemId;
 use wire::conversation::{
     ArchiveItem, ArchivesData, ContextStatsData, ConversationsData, ConversationsQuery, FindQuery, GivenData,

@@ -12,14 +12,14 @@ use axum::http::{HeaderMap, Request, StatusCode};
 use background::Offline;
 use context::flush::{Destination, Unwritable};
 use context::policy::Policy;
-use conversation::flush::Keeping;
-use conversation::{Contexts, Whose};
 use gateway::{Auth, Gateway, GatewaySettings, Secret, Token, TokenRole};
 use memory::library::Knowledge;
 use memory::{Engine, Parts};
 use model::{Name, Scope, Zone};
 use ports::runs::Power;
 use ports::{Chat, Embedder};
+use proxy::conversation::flush::Keeping;
+use proxy::conversation::{Contexts, Whose};
 use proxy::{Direct, DirectParts};
 use serde_json::{Value, json};
 use testkit::clock::{CountingIds, ManualClock};
@@ -382,7 +382,8 @@ fn direct(
     let place_of = move |whose: &Whose| -> Box<dyn Destination> {
         Box::new(FactsOf(facts.clone(), whose.owner.id.to_string()))
     };
-    let mut contexts = conversation::contexts::ContextsParts::plain(ledger.clone(), policy, clock.clone());
+    let mut contexts =
+        proxy::conversation::contexts::ContextsParts::plain(ledger.clone(), policy, clock.clone());
     contexts.chat = chat;
     contexts.keeping = Some(Keeping {
         policy: context::flush::Policy::default(),

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use conversation::Contexts;
+use crate::conversation::Contexts;
 use memory::Due;
 use ports::{Clock, LedgerError};
 use prefix::chain::ConversationId;

@@ -5,10 +5,10 @@
 
 use std::time::Duration;
 
+use crate::conversation::{Conversation, Whose};
 use bytes::Bytes;
 use context::budget::Budget;
 use context::prompt;
-use conversation::{Conversation, Whose};
 use futures::StreamExt;
 use ports::{Probed, UpstreamAnswer, UpstreamRequest};
 use prefix::backend::Kind;

@@ -3,10 +3,10 @@
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use conversation::Whose;
 use model::{Name, Owner, Scope, SessionId};
 use ports::context_engine::{ContextEngine, EngineFault, EngineInfo, TurnMeta};
 use prefix::shadow::Reason;
+use proxy::conversation::Whose;
 use serde_json::{Value, json};
 use testkit::backend::Config;
 use transcript::{Block, Item, Role};

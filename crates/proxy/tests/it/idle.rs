@@ -4,11 +4,11 @@
 
 use std::sync::Arc;
 
-use conversation::Whose;
 use futures::FutureExt;
 use model::{Name, Owner, Scope, SessionId};
 use prefix::backend::Kind;
 use prefix::shadow::Reason;
+use proxy::conversation::Whose;
 use serde_json::{Value, json};
 use testkit::backend::{CacheKind, Config, Fault, Reply, Seen, ToolCall};
 

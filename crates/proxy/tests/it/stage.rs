@@ -3,7 +3,7 @@
 //! Owns: building it, restarting it, what the client remembers. Never: what is expected.
 
 use context::policy::Policy;
-use conversation::Contexts;
+use proxy::conversation::Contexts;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -241,7 +241,7 @@ impl Stage {
 
 impl Kept {
     fn contexts(&self) -> Contexts {
-        let mut parts = conversation::contexts::ContextsParts::plain(
+        let mut parts = proxy::conversation::contexts::ContextsParts::plain(
             self.ledger.clone(),
             Policy::quipu(),
             self.clock.clone(),

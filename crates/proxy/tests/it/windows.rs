@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use conversation::Whose;
 use model::{Name, Owner, Scope, SessionId};
 use prefix::shadow::Reason;
+use proxy::conversation::Whose;
 use serde_json::Value;
 use testkit::backend::{CacheKind, Config, Fault, Reply};
 

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use background::{BackgroundParts, BackgroundSettings, Offline};
 use context::policy::Policy;
-use conversation::Contexts;
-use conversation::contexts::ContextsParts;
 use gateway::{Gateway, GatewaySettings};
 use memory::{Engine, MemorySettings, Parts};
 use model::{Name, Zone};
 use ports::{Chat, Embedder};
 use providers::{ChatSettings, HttpChat, HttpUpstream};
+use proxy::conversation::Contexts;
+use proxy::conversation::contexts::ContextsParts;
 use proxy::gate::{Gate, Gates};
 use proxy::{GatedChat, Proxy, ProxyParts, Route};
 use serde_json::{Value, json};

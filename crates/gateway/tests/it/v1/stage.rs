@@ -3,7 +3,7 @@
 //! Owns: who listens where, how a client asks and reads. Never: what is expected.
 
 use context::policy::Policy;
-use conversation::Contexts;
+use proxy::conversation::Contexts;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -303,7 +303,7 @@ pub(crate) async fn nobody() -> String {
 }
 
 fn contexts(house: &House) -> Contexts {
-    Contexts::new(conversation::contexts::ContextsParts::plain(
+    Contexts::new(proxy::conversation::contexts::ContextsParts::plain(
         house.ledger.clone(),
         Policy::quipu(),
         house.clock.clone(),

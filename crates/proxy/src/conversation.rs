@@ -8,7 +8,6 @@
 //! [`verify`] (a plug-in), [`store`] with [`keeper`] and [`whose`] (finding and keeping), [`Contexts`] (the service), [`report`].
 
 pub mod contexts;
-pub mod conversation;
 pub mod decide;
 mod edits;
 mod endings;
@@ -23,6 +22,7 @@ pub mod room;
 mod shape;
 #[cfg(test)]
 mod stage;
+pub mod state;
 pub mod store;
 mod summarise;
 mod variator;
@@ -30,11 +30,11 @@ pub mod verify;
 pub mod whose;
 
 pub use contexts::{ContextError, Contexts};
-pub use conversation::{Conversation, Open};
 pub use decide::{Additions, Asked, Decided, Overflow};
 pub use endings::Endings;
 pub use hooks::Chosen;
 pub use keeper::Keeper;
 pub use log::Logged;
+pub use state::{Conversation, Open};
 pub use store::{Continuation, Shared, Store};
 pub use whose::{Whose, name_of};

@@ -9,7 +9,7 @@ use ports::{LedgerError, Record};
 use prefix::chain::ConversationId;
 
 use super::{Shared, Store};
-use crate::whose::{BEGINNING, Whose, identity};
+use crate::conversation::whose::{BEGINNING, Whose, identity};
 
 /// Unnamed conversations have no index by owner: a list reads at most this number of the tenant's newest.
 const UNNAMED_MAX: usize = 10_000;

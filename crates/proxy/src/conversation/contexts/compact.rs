@@ -16,13 +16,13 @@ use transcript::spoken::without_additions;
 use transcript::{Item, ItemId};
 
 use super::{Compacted, Compaction, ContextError, Contexts};
-use crate::conversation::Conversation;
-use crate::conversation::compact::Words;
-use crate::decide::Decided;
-use crate::log::Logged;
-use crate::store::Shared;
-use crate::whose::Whose;
-use crate::{flush, summarise};
+use crate::conversation::decide::Decided;
+use crate::conversation::log::Logged;
+use crate::conversation::state::Conversation;
+use crate::conversation::state::compact::Words;
+use crate::conversation::store::Shared;
+use crate::conversation::whose::Whose;
+use crate::conversation::{flush, summarise};
 
 impl Contexts {
     /// Compacts now, whatever the size of the view, for a window of so many tokens; without a given window, for that of

@@ -13,7 +13,7 @@ use prefix::compose;
 use prefix::shadow::Reason;
 
 use super::Conversation;
-use crate::log::Logged;
+use crate::conversation::log::Logged;
 
 const PRESERVED: &str = "<preserved_context>";
 

@@ -23,10 +23,10 @@ use prefix::chain::{self, Chain, ConversationId, MatchKind};
 use tokio::sync::OwnedMutexGuard;
 use transcript::dialect::Dialect;
 
-use crate::conversation::Conversation;
-use crate::log::{self, Logged};
-use crate::responses::{ResponsePlace, Responses};
-use crate::whose::{self, BEGINNING, Whose, identity, session_of};
+use crate::conversation::log::{self, Logged};
+use crate::conversation::responses::{ResponsePlace, Responses};
+use crate::conversation::state::Conversation;
+use crate::conversation::whose::{self, BEGINNING, Whose, identity, session_of};
 use held::{COPIES, Held, HeldConversation};
 
 /// Number of unnamed conversations of each tenant that are loaded after a restart, newest first.

@@ -14,11 +14,11 @@ use ports::context_engine::{ContextEngine, EngineFault, TurnMeta};
 use prefix::shadow::{Reason, ShadowEdit, ShadowEvent};
 use transcript::{Item, Role, order};
 
-use crate::conversation::Conversation;
-use crate::conversation::compact::Words;
-use crate::hooks::Chosen;
-use crate::log::Logged;
-use crate::{pairs, verify};
+use crate::conversation::hooks::Chosen;
+use crate::conversation::log::Logged;
+use crate::conversation::state::Conversation;
+use crate::conversation::state::compact::Words;
+use crate::conversation::{pairs, verify};
 
 /// A view as it will be sent.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use prefix::chain::{self, ConversationId};
 
 use super::Shared;
-use crate::whose::Whose;
+use crate::conversation::whose::Whose;
 
 /// Maximum number of known chains; a client that returns to an older, unnamed conversation starts a new one.
 const KNOWN_MAX: usize = 512;

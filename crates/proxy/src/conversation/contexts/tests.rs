@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::*;
-use crate::stage::{assembled, parts, said, whose};
+use crate::conversation::stage::{assembled, parts, said, whose};
 
 /// Wants a branch preserved.
 #[derive(Debug)]

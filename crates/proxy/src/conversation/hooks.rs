@@ -12,7 +12,7 @@ use futures::future::{Either, FutureExt, select};
 use ports::Clock;
 use ports::context_engine::{ContextEngine, EngineFault, EngineInfo, TurnMeta};
 
-use crate::contexts::{Compaction, Listener};
+use crate::conversation::contexts::{Compaction, Listener};
 
 /// The longest that a hook may take in front of a user.
 const HOOK_TIME_MAX: Duration = Duration::from_secs(5);

@@ -11,8 +11,8 @@ use ports::{LedgerError, NewRecord};
 use tokio::sync::{Mutex, mpsc, oneshot};
 use tokio::task::JoinSet;
 
-use crate::conversation::Conversation;
-use crate::store::Store;
+use crate::conversation::state::Conversation;
+use crate::conversation::store::Store;
 
 /// More conversations than this wait for the disk before a turn does.
 const QUEUE_MAX: usize = 1_024;

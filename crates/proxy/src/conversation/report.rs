@@ -16,8 +16,8 @@ use prefix::shadow::Reason;
 use transcript::spoken::without_additions;
 use transcript::{Item, ItemId, Role};
 
-use crate::contexts::Compaction;
-use crate::conversation::{Conversation, words};
+use crate::conversation::contexts::Compaction;
+use crate::conversation::state::{Conversation, words};
 
 /// From these shares of the limit on, a view is near it, and critical.
 const NEAR_SHARE: f64 = 0.75;

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use transcript::dialect::Dialect;
 
 use super::{ContextError, Contexts};
-use crate::conversation::{Conversation, words};
-use crate::whose::Whose;
+use crate::conversation::state::{Conversation, words};
+use crate::conversation::whose::Whose;
 
 const NAME: &str = "context_expand";
 const DESCRIPTION: &str = "Show the full text of earlier messages that a summary or a stub stands for.";

@@ -10,8 +10,8 @@ use prefix::shadow::ShadowEdit;
 use transcript::Item;
 use transcript::dialect;
 
-use crate::conversation::Conversation;
-use crate::pairs;
+use crate::conversation::pairs;
+use crate::conversation::state::Conversation;
 
 /// Treatment of a message of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use transcript::Role;
 
 use super::{Shared, Store};
-use crate::conversation::Conversation;
-use crate::whose::Whose;
+use crate::conversation::state::Conversation;
+use crate::conversation::whose::Whose;
 
 /// So many conversations are compared, the last used ones.
 const RECENT_MAX: usize = 16;

@@ -20,10 +20,10 @@ use prefix::shadow::{Reason, ShadowEvent};
 use transcript::dialect::Dialect;
 use transcript::{Item, ItemId};
 
-use crate::contexts::Compaction;
-use crate::conversation::Conversation;
-use crate::hooks::Chosen;
-use crate::log::Logged;
+use crate::conversation::contexts::Compaction;
+use crate::conversation::hooks::Chosen;
+use crate::conversation::log::Logged;
+use crate::conversation::state::Conversation;
 
 /// Text that a request carries besides the client's own.
 #[async_trait]

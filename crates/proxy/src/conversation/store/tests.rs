@@ -4,9 +4,9 @@ use model::Name;
 
 use super::held::HELD_BYTES_MAX;
 use super::*;
-use crate::contexts::Contexts;
-use crate::decide::Decided;
-use crate::stage::{assembled, parts, said, whose};
+use crate::conversation::contexts::Contexts;
+use crate::conversation::decide::Decided;
+use crate::conversation::stage::{assembled, parts, said, whose};
 
 /// All that was said fits.
 const WINDOW: usize = 4_000_000;

@@ -11,9 +11,9 @@ use prefix::compose;
 use transcript::{Item, ItemId, dialect, subagent};
 
 use super::{ContextError, Contexts};
-use crate::conversation::Conversation;
-use crate::log::Logged;
-use crate::whose::Whose;
+use crate::conversation::log::Logged;
+use crate::conversation::state::Conversation;
+use crate::conversation::whose::Whose;
 
 impl Contexts {
     /// Keeps an item verbatim through every compaction, or no longer.

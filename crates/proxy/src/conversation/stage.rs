@@ -16,10 +16,10 @@ use testkit::clock::ManualClock;
 use testkit::ledger::MemoryLedger;
 use transcript::dialect::Dialect;
 
-use crate::contexts::{Contexts, ContextsParts};
-use crate::conversation::Conversation;
-use crate::decide::{Additions, Asked, Decided};
-use crate::whose::Whose;
+use crate::conversation::contexts::{Contexts, ContextsParts};
+use crate::conversation::decide::{Additions, Asked, Decided};
+use crate::conversation::state::Conversation;
+use crate::conversation::whose::Whose;
 
 /// Nothing is added to a request.
 struct Nothing;

@@ -7,7 +7,7 @@ use context::tokens::Meter;
 use ports::NewRecord;
 
 use super::Conversation;
-use crate::log::{Logged, Usage};
+use crate::conversation::log::{Logged, Usage};
 
 impl Conversation {
     /// Counts as this model does from now on.

@@ -10,7 +10,7 @@ use model::{Timestamp, Zone};
 use parking_lot::Mutex;
 use ports::{Chat, ChatRequest};
 
-use crate::whose::Whose;
+use crate::conversation::whose::Whose;
 
 /// Maximum tokens of an answer.
 const ANSWER_TOKENS_MAX: u32 = 1_024;

@@ -10,7 +10,7 @@ use prefix::chain::ConversationId;
 
 use transcript::dialect::Dialect;
 
-use crate::whose::Whose;
+use crate::conversation::whose::Whose;
 
 /// Responses that can be gone on from.
 const RESPONSES_MAX: usize = 16_384;

@@ -13,9 +13,9 @@ use transcript::ItemId;
 use transcript::dialect::{self, Dialect};
 
 use super::{ContextError, Contexts, Original};
-use crate::log::{self, Logged};
-use crate::report::{Archived, Shown, Stats};
-use crate::whose::Whose;
+use crate::conversation::log::{self, Logged};
+use crate::conversation::report::{Archived, Shown, Stats};
+use crate::conversation::whose::Whose;
 
 /// Maximum number of items in a search of originals.
 const FOUND_MAX: usize = 100;

@@ -25,16 +25,16 @@ use transcript::dialect::{self, Dialect};
 
 pub use expand::tool as expand_tool;
 
-use crate::conversation::Conversation;
-use crate::decide::{Additions, Asked, Decided};
-use crate::endings::Endings;
-use crate::flush::Keeping;
-use crate::hooks::Chosen;
-use crate::keeper::Keeper;
-use crate::log::Logged;
-use crate::store::{Shared, Store};
-use crate::variator::Variator;
-use crate::whose::Whose;
+use crate::conversation::decide::{Additions, Asked, Decided};
+use crate::conversation::endings::Endings;
+use crate::conversation::flush::Keeping;
+use crate::conversation::hooks::Chosen;
+use crate::conversation::keeper::Keeper;
+use crate::conversation::log::Logged;
+use crate::conversation::state::Conversation;
+use crate::conversation::store::{Shared, Store};
+use crate::conversation::variator::Variator;
+use crate::conversation::whose::Whose;
 
 /// A command or a program that receives compactions.
 #[async_trait::async_trait]

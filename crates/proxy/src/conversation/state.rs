@@ -28,9 +28,9 @@ use transcript::dialect::{self, Dialect};
 use transcript::spoken::without_additions;
 use transcript::{Block, Item, ItemId, Role};
 
-use crate::hooks::Health;
-use crate::log::{self, Logged, Usage};
-use crate::whose::{self, Whose};
+use crate::conversation::hooks::Health;
+use crate::conversation::log::{self, Logged, Usage};
+use crate::conversation::whose::{self, Whose};
 
 /// Reports of a server that correct the counts after a restart.
 const USAGES_MAX: usize = 8;

@@ -4,7 +4,7 @@
 
 use context::budget::Budget;
 
-use crate::conversation::Conversation;
+use crate::conversation::state::Conversation;
 
 /// Default reserve for the answer: this fraction of the window.
 const RESERVE_PART: usize = 8;
