@@ -1,4 +1,4 @@
-//! Any text: it is read or refused; what is written or converted is JSON; a repaired view is what a provider accepts.
+//! Any text: it is read or refused; what is written, in its own dialect or from its blocks in any, is JSON; a repaired view is what a provider accepts.
 
 #![no_main]
 
@@ -23,13 +23,13 @@ fuzz_target!(|text: &str| {
     for message in dialect::write(read.dialect, &read.items) {
         assert_json(&message);
     }
+    let made = |item: &Item| Item::made(item.role, item.blocks.clone());
+    let made: Vec<Item> = read.items.iter().map(made).collect();
     for to in ALL {
-        let converted = dialect::convert(read.dialect, to, &read.items);
-        converted
-            .messages
-            .iter()
-            .chain(&converted.system)
-            .for_each(|message| assert_json(message));
+        let messages = dialect::write(to, &made).into_iter();
+        messages
+            .chain(dialect::system(to, &made))
+            .for_each(|message| assert_json(&message));
     }
     let items: Vec<Arc<Item>> = read.items.into_iter().map(Arc::new).collect();
     let view = repair::for_view(&items, &BTreeSet::new()).unwrap_or(items);

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 pub use read::{read, read_message};
-pub use write::{Converted, Lost, convert, system, write};
+pub use write::{picture, system, write};
 
 use crate::Item;
 pub(crate) use parts::stands_alone;

@@ -13,55 +13,16 @@ pub use history::repair;
 
 use crate::{Block, Item, Role, order};
 
-/// Reason why a call has no result. After a false reason, a model repeats a call that still runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MissingResult {
-    /// The tool still runs.
-    Running,
-    /// The user stopped it.
-    Interrupted,
-    /// There was a result perhaps, but it is in no transcript.
-    Lost,
-}
+/// Stands for the result of a call that still runs.
+const RUNNING: &str = "[executing...]";
+/// Stands for a result that is in no transcript.
+const LOST: &str = "[result lost]";
+/// What other clients write in the place of a result.
+const OF_OTHERS: [&str; 2] = ["[interrupted by the user]", "[result lost during compaction]"];
 
-/// Placeholders for missing results.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Words {
-    pub running: String,
-    pub interrupted: String,
-    pub lost: String,
-}
-
-impl Default for Words {
-    fn default() -> Self {
-        Self {
-            running: EXECUTING.to_owned(),
-            interrupted: "[interrupted by the user]".to_owned(),
-            lost: "[result lost]".to_owned(),
-        }
-    }
-}
-
-/// Placeholder of other clients for a result.
-const EXECUTING: &str = "[executing...]";
-const LOST_ELSEWHERE: &str = "[result lost during compaction]";
-
-impl Words {
-    fn of(&self, why: MissingResult) -> &str {
-        match why {
-            MissingResult::Running => &self.running,
-            MissingResult::Interrupted => &self.interrupted,
-            MissingResult::Lost => &self.lost,
-        }
-    }
-
-    /// Whether the text is a placeholder for a result: a real one replaces it.
-    fn is_placeholder(&self, text: &str) -> bool {
-        [&self.running, &self.interrupted, &self.lost]
-            .into_iter()
-            .any(|words| words == text)
-            || matches!(text, EXECUTING | LOST_ELSEWHERE)
-    }
+/// Whether the text stands for a result: a real one replaces it.
+fn is_placeholder(text: &str) -> bool {
+    text == RUNNING || text == LOST || OF_OTHERS.contains(&text)
 }
 
 /// A repaired history.
@@ -114,36 +75,22 @@ pub fn for_view(items: &[Arc<Item>], pending: &BTreeSet<String>) -> Option<Vec<A
     if order::openai(items).is_ok() {
         return None;
     }
-    let words = Words::default();
-    let repaired = repair(items, pending, &words);
-    let running = pending
-        .iter()
-        .map(|id| (id.clone(), MissingResult::Running))
-        .collect();
-    Some(close_pending(&repaired.items, &running, &words))
+    Some(close_pending(&repair(items, pending).items, pending))
 }
 
 /// The items with a placeholder for each call in `pending` without a result, directly after its turn, in the order of
 /// the calls. Real results there come first. For a view only: the stored list must wait for the real result.
-pub fn close_pending(
-    items: &[Arc<Item>],
-    pending: &BTreeMap<String, MissingResult>,
-    words: &Words,
-) -> Vec<Arc<Item>> {
-    let sites = sites::find(items, words);
+fn close_pending(items: &[Arc<Item>], pending: &BTreeSet<String>) -> Vec<Arc<Item>> {
+    let sites = sites::find(items);
     let mut made: BTreeMap<usize, Vec<Arc<Item>>> = BTreeMap::new();
     for (index, end) in sites.kept(items) {
         let site = &sites.calls[index];
-        let Block::Call(call) = &items[site.item].blocks[site.block] else {
-            continue;
-        };
-        let Some(why) = pending.get(&call.id).filter(|_| site.answer.is_none()) else {
-            continue;
-        };
-        let place = behind_results(items, end + 1);
-        made.entry(place)
-            .or_default()
-            .push(Arc::new(Item::outcome(call.id.as_str(), words.of(*why))));
+        let call_id = id_of(&items[site.item].blocks[site.block]);
+        if site.answer.is_none() && pending.contains(&call_id) {
+            let place = behind_results(items, end + 1);
+            let closed = made.entry(place).or_default();
+            closed.push(Arc::new(Item::outcome(call_id, RUNNING)));
+        }
     }
     let mut closed = Vec::with_capacity(items.len() + made.len());
     for (index, item) in items.iter().enumerate() {
@@ -152,6 +99,15 @@ pub fn close_pending(
     }
     closed.extend(made.into_values().flatten());
     closed
+}
+
+/// The id of a call, or of the call that a result answers.
+fn id_of(block: &Block) -> String {
+    match block {
+        Block::Call(call) => call.id.clone(),
+        Block::Outcome(outcome) => outcome.call_id.clone(),
+        _ => String::new(),
+    }
 }
 
 /// The place behind the items that bring nothing but results.

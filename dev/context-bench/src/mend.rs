@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use transcript::repair::{Words, repair};
+use transcript::repair::repair;
 use transcript::{Block, Item, order};
 
 use crate::dice::Dice;
@@ -37,21 +37,21 @@ pub struct Mended {
 /// Broken forms of every talk.
 pub fn measure(talks: &[Talk], clock: Clock<'_>) -> Mended {
     let mut mended = Mended::default();
-    let (pending, words) = (BTreeSet::new(), Words::default());
+    let pending = BTreeSet::new();
     let accepted = |items: &[Arc<Item>]| order::openai(items).is_ok() && order::anthropic(items).is_ok();
     for (seed, talk) in (0..).zip(talks) {
         let mut dice = Dice::new(seed);
         for _ in 0..BREAKS {
             let items = broken(&talk.items, &mut dice);
             let start = clock();
-            let repaired = repair(&items, &pending, &words);
+            let repaired = repair(&items, &pending);
             mended.time += clock().saturating_sub(start);
             mended.transcripts += 1;
             mended.items += items.len();
             mended.changes += repaired.changes.len();
             mended.broken += usize::from(!accepted(&items));
             mended.refused += usize::from(!accepted(&repaired.items));
-            let again = repair(&repaired.items, &pending, &words);
+            let again = repair(&repaired.items, &pending);
             mended.unstable += usize::from(!again.changes.is_empty());
         }
     }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use ports::context_engine::EngineFault;
 use serde_json::{Map, Value};
 use transcript::dialect::{self, Dialect};
-use transcript::{Block, Image, Item, Role};
+use transcript::{Block, Image, Item};
 
 use super::protocol::failed;
 
@@ -290,14 +290,10 @@ fn pictured(block: Block, from: Dialect, to: Dialect) -> Block {
     let Block::Image(Image { raw }) = block else {
         return block;
     };
-    if from == to {
-        return Block::Image(Image { raw });
-    }
-    let alone = Item::made(Role::User, vec![Block::Image(Image { raw: raw.clone() })]);
-    let written = dialect::convert(from, to, &[alone]).messages.pop();
-    let read = written.and_then(|message| dialect::read_message(to, &message).ok());
-    let made = read.and_then(|mut item| item.blocks.pop());
-    made.unwrap_or(Block::Image(Image { raw }))
+    let made = dialect::picture(&raw, from, to);
+    Block::Image(Image {
+        raw: made.unwrap_or(raw),
+    })
 }
 
 fn is_chat_message(message: &Map<String, Value>) -> bool {

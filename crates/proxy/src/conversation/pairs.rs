@@ -5,8 +5,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use transcript::repair::{self, Words};
-use transcript::{Block, Item, order};
+use transcript::{Block, Item, order, repair};
 
 /// The items as a request needs them: repaired, and running calls closed. None if nothing has to change.
 pub(crate) fn for_request(items: &[Arc<Item>], pending: &BTreeSet<String>) -> Option<Vec<Arc<Item>>> {
@@ -17,7 +16,7 @@ pub(crate) fn for_request(items: &[Arc<Item>], pending: &BTreeSet<String>) -> Op
 /// nothing has to change.
 pub(crate) fn at_rest(items: &[Arc<Item>], pending: &BTreeSet<String>) -> Option<Vec<Arc<Item>>> {
     let must_repair = order::openai(items).is_err() && can_pair(items);
-    must_repair.then(|| repair::repair(items, pending, &Words::default()).items)
+    must_repair.then(|| repair::repair(items, pending).items)
 }
 
 /// Whether the list itself tells which result is whose. A server that accepts calls without ids pairs them by their places. A

@@ -61,7 +61,7 @@ fn tool_use(call: &Call) -> String {
 }
 
 /// Whether the text is one JSON object.
-pub(super) fn is_object(text: &str) -> bool {
+fn is_object(text: &str) -> bool {
     json::check(text).is_ok() && Value::of(text).is_object()
 }
 

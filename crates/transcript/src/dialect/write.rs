@@ -1,31 +1,10 @@
-//! Items as the messages of a dialect: their own, or another.
+//! Items as the messages of a dialect.
 //!
-//! Owns: which items keep their bytes, which messages are joined, the losses in another dialect. Never: the forms
-//! (`canon`).
+//! Owns: which items keep their bytes, which messages are joined, a picture in another dialect. Never: the forms (`canon`).
 
-use super::json::{Object, Value, quoted, spliced};
+use super::json::{self, Object, Value, quoted, spliced};
 use super::{Dialect, Family, canon, edit};
-use crate::{Block, Image, Item, Outcome, Role};
-
-/// The items in another dialect.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Converted {
-    /// The value of the request's `system` (Anthropic); none where system items are messages or there are none.
-    pub system: Option<String>,
-    /// The JSON text of each message.
-    pub messages: Vec<String>,
-    /// Content that the dialect cannot express, in the items' order.
-    pub lost: Vec<Lost>,
-}
-
-/// Something that is not in the other dialect.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lost {
-    /// Index of the item.
-    pub item: usize,
-    /// For a reader, `a signed piece of reasoning` for example.
-    pub what: String,
-}
+use crate::{Block, Item, Role};
 
 /// The JSON text of each message, for items that were read in this dialect or made without a text.
 ///
@@ -77,43 +56,6 @@ pub fn system(dialect: Dialect, items: &[Item]) -> Option<String> {
                 .collect::<Vec<_>>()
                 .join("\n\n"),
         )),
-    }
-}
-
-/// The items in another dialect, from their blocks; in a dialect of the same messages they keep their bytes.
-///
-/// Neighbouring items of the assistant become one message, because only the Responses API writes a turn in pieces.
-pub fn convert(from: Dialect, to: Dialect, items: &[Item]) -> Converted {
-    let family = to.family();
-    if from.family() == family {
-        return Converted {
-            system: system(to, items),
-            messages: write(to, items),
-            lost: Vec::new(),
-        };
-    }
-    let mut lost = Vec::new();
-    let mut made: Vec<Item> = Vec::new();
-    for (index, item) in items.iter().enumerate() {
-        let mut note = |what: String| lost.push(Lost { item: index, what });
-        let blocks = item
-            .blocks
-            .iter()
-            .filter_map(|block| translated(block, family, &mut note))
-            .collect();
-        let item = Item::made(item.role, blocks);
-        match made.last_mut() {
-            Some(last) if item.role == Role::Assistant && last.role == Role::Assistant => {
-                last.blocks.extend(item.blocks);
-            }
-            _ => made.push(item),
-        }
-    }
-    made.retain(|item| !item.blocks.is_empty());
-    Converted {
-        system: system(to, &made),
-        messages: write(to, &made),
-        lost,
     }
 }
 
@@ -197,67 +139,12 @@ fn joined(items: &[Item]) -> Option<String> {
     Some(spliced(frame, vec![(place, format!("[{}]", elements.join(",")))]))
 }
 
-/// The block in the other dialect; losses are noted.
-fn translated(block: &Block, to: Family, note: &mut impl FnMut(String)) -> Option<Block> {
-    match block {
-        Block::Text(_) => {}
-        Block::Call(call) => {
-            if to == Family::Anthropic
-                && !call.arguments.trim().is_empty()
-                && !canon::is_object(&call.arguments)
-            {
-                note(format!(
-                    "the arguments of `{}` are no JSON object: they stand as a text within one",
-                    call.name
-                ));
-            }
-        }
-        Block::Outcome(outcome) => return Some(Block::Outcome(translated_outcome(outcome, to, note))),
-        Block::Image(image) => {
-            let made = picture(&image.raw, to);
-            if made.is_none() {
-                note("a picture".to_owned());
-            }
-            return made.map(|raw| Block::Image(Image { raw }));
-        }
-        Block::Thinking(_) => {
-            note("reasoning".to_owned());
-            return None;
-        }
-        Block::Other(raw) => {
-            let kind = Value::of(raw).object().string("type");
-            note(kind.map_or_else(
-                || "a block of no type".to_owned(),
-                |kind| format!("a block of type `{kind}`"),
-            ));
-            return None;
-        }
-    }
-    Some(block.clone())
-}
-
-fn translated_outcome(outcome: &Outcome, to: Family, note: &mut impl FnMut(String)) -> Outcome {
-    if outcome.images > 0 {
-        note(format!(
-            "pictures ({}) of the result of `{}`",
-            outcome.images, outcome.call_id
-        ));
-    }
-    if outcome.failed && to != Family::Anthropic {
-        note(format!("that the call `{}` failed", outcome.call_id));
-    }
-    Outcome {
-        images: 0,
-        failed: outcome.failed && to == Family::Anthropic,
-        ..outcome.clone()
-    }
-}
-
-/// The JSON text of a picture in another dialect. A picture is a URL everywhere; a `data:` URL holds it itself.
-fn picture(raw: &str, to: Family) -> Option<String> {
-    let object = Value::of(raw).object();
-    let url = url_of(&object)?;
-    Some(match to {
+/// The JSON text of a picture in another dialect; none where the dialects share it, or it is none. A picture is a URL everywhere; a
+/// `data:` URL holds it itself.
+pub fn picture(raw: &str, from: Dialect, to: Dialect) -> Option<String> {
+    json::check(raw).ok().filter(|()| from.family() != to.family())?;
+    let url = url_of(&Value::of(raw).object())?;
+    Some(match to.family() {
         Family::Chat => format!(
             "{{\"type\":\"image_url\",\"image_url\":{{\"url\":{}}}}}",
             quoted(&url)

@@ -7,15 +7,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::sites::{self, Sites};
-use super::{MissingResult, RepairChange, Repaired, What, Words};
+use super::{LOST, RepairChange, Repaired, What, id_of};
 use crate::{Block, Item, Role, order};
 
 /// Repairs a history: every call has one result directly behind its turn, or is in `pending` and has none.
 ///
 /// The results of a turn keep their order; words for lost ones come behind them, in the order of the calls. No item is copied
 /// unless blocks are removed from it.
-pub fn repair(items: &[Arc<Item>], pending: &BTreeSet<String>, words: &Words) -> Repaired {
-    let sites = sites::find(items, words);
+pub fn repair(items: &[Arc<Item>], pending: &BTreeSet<String>) -> Repaired {
+    let sites = sites::find(items);
     let mut changes: Vec<RepairChange> = faults(items, &sites);
     let mut rests: Vec<Rest> = rests(items, &sites, &mut changes);
     drop_reasoning_of_none(items, &mut rests, &mut changes);
@@ -24,7 +24,6 @@ pub fn repair(items: &[Arc<Item>], pending: &BTreeSet<String>, words: &Words) ->
         items,
         sites: &sites,
         rests: &rests,
-        words,
         made: Vec::with_capacity(items.len()),
         changes,
     };
@@ -49,14 +48,6 @@ fn faults(items: &[Arc<Item>], sites: &Sites) -> Vec<RepairChange> {
         RepairChange::new(item, what, id_of(&items[item].blocks[block]))
     };
     calls.chain(outcomes).map(change).collect()
-}
-
-fn id_of(block: &Block) -> String {
-    match block {
-        Block::Call(call) => call.id.clone(),
-        Block::Outcome(outcome) => outcome.call_id.clone(),
-        _ => String::new(),
-    }
 }
 
 /// The blocks that stay at an item's place: all except results and removed ones.
@@ -162,7 +153,6 @@ struct Mending<'a> {
     items: &'a [Arc<Item>],
     sites: &'a Sites,
     rests: &'a [Rest],
-    words: &'a Words,
     made: Vec<Arc<Item>>,
     changes: Vec<RepairChange>,
 }
@@ -212,10 +202,7 @@ impl Mending<'_> {
         for &call in lost {
             let site = &self.sites.calls[call];
             let call_id = id_of(&self.items[site.item].blocks[site.block]);
-            self.made.push(Arc::new(Item::outcome(
-                call_id.as_str(),
-                self.words.of(MissingResult::Lost),
-            )));
+            self.made.push(Arc::new(Item::outcome(call_id.as_str(), LOST)));
             self.changes
                 .push(RepairChange::new(site.item, What::ResultLost, call_id));
         }

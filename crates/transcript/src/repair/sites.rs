@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{What, Words};
+use super::{What, is_placeholder};
 use crate::{Block, Item, Role, order};
 
 /// A call.
@@ -49,7 +49,7 @@ struct IdSites {
 /// Finds them. A result is its nearest earlier call's; the first counts, but a real one before the words in its place. A result
 /// before any call is the first call's if that has no better. An id that is used again while its call is open is a copy of
 /// that call, unless the user spoke in between: then it is a call of its own, as it is after a result.
-pub(super) fn find(items: &[Arc<Item>], words: &Words) -> Sites {
+pub(super) fn find(items: &[Arc<Item>]) -> Sites {
     let mut sites = Sites::default();
     let mut known: HashMap<&str, IdSites> = HashMap::new();
     let mut ids: Vec<&str> = Vec::new();
@@ -59,7 +59,7 @@ pub(super) fn find(items: &[Arc<Item>], words: &Words) -> Sites {
         // A turn's own items contain no results; if they do, these count as after it.
         if item.role != Role::Assistant {
             held.drain(..)
-                .for_each(|(item, block)| sites.outcome(items, item, block, words, &mut known));
+                .for_each(|(item, block)| sites.outcome(items, item, block, &mut known));
         }
         for (block, part) in item.blocks.iter().enumerate() {
             match part {
@@ -90,12 +90,12 @@ pub(super) fn find(items: &[Arc<Item>], words: &Words) -> Sites {
         }
         if item.role != Role::Assistant {
             held.drain(..)
-                .for_each(|(item, block)| sites.outcome(items, item, block, words, &mut known));
+                .for_each(|(item, block)| sites.outcome(items, item, block, &mut known));
         }
         spoken += usize::from(item.asks());
     }
     held.drain(..)
-        .for_each(|(item, block)| sites.outcome(items, item, block, words, &mut known));
+        .for_each(|(item, block)| sites.outcome(items, item, block, &mut known));
     sites.settle_early(items, &ids, &known);
     sites
 }
@@ -135,14 +135,13 @@ impl Sites {
         items: &'a [Arc<Item>],
         item: usize,
         block: usize,
-        words: &Words,
         known: &mut HashMap<&'a str, IdSites>,
     ) {
         let Block::Outcome(outcome) = &items[item].blocks[block] else {
             return;
         };
         let known = known.entry(&outcome.call_id).or_default();
-        let is_placeholder = words.is_placeholder(&outcome.text);
+        let is_placeholder = is_placeholder(&outcome.text);
         let index = self.outcomes.len();
         self.outcomes.push(OutcomeSite {
             item,

@@ -1,6 +1,8 @@
 //! Reading transcripts of every dialect, and writing them back byte for byte.
 use expect_test::{Expect, expect};
-use transcript::dialect::{Dialect, Transcript, convert, read, system, write};
+use transcript::dialect::{Dialect, Transcript, picture, read, system, write};
+
+use crate::say::made_anew;
 use transcript::{Block, Item, Outcome, Role, Thinking};
 
 /// The names of its tools, in order; a tool of the provider without a name has its type.
@@ -350,38 +352,21 @@ fn odd_texts_are_read_as_they_are() {
 }
 
 #[test]
-fn another_dialect_says_it_from_the_blocks() {
-    let codex = read(CODEX).expect("a rollout").items;
-    let chat = convert(Dialect::Codex, Dialect::OpenAi, &codex);
+fn items_without_a_text_are_written_in_the_plainest_form_of_each_dialect() {
+    let codex = made_anew(&read(CODEX).expect("a rollout").items);
     expect![[r#"
-        {"role":"user","content":[{"type":"text","text":"go"},{"type":"image_url","image_url":{"url":"data:x"}}]}
+        {"role":"user","content":"go"}
         {"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"shell","arguments":"{\"command\":[\"ls\"]}"}},{"id":"c2","type":"function","function":{"name":"apply_patch","arguments":"*** Begin"}},{"id":"c3","type":"function","function":{"name":"local_shell","arguments":"{\"type\":\"exec\",\"command\":[\"ls\"]}"}}]}
         {"role":"tool","tool_call_id":"c1","content":"{\"output\":\"no\",\"metadata\":{\"exit_code\":2}}"}
         {"role":"tool","tool_call_id":"c2","content":"ok"}
         {"role":"tool","tool_call_id":"c3","content":"a"}
-        {"role":"assistant","content":"done"}"#]]
-    .assert_eq(&chat.messages.join("\n"));
-    let lost: Vec<String> = chat
-        .lost
-        .iter()
-        .map(|lost| format!("{} {}", lost.item, lost.what))
-        .collect();
-    expect![[r"
-        1 reasoning
-        5 that the call `c1` failed
-        6 that the call `c2` failed
-        7 pictures (1) of the result of `c3`
-        8 a block of type `web_search_call`"]]
-    .assert_eq(&lost.join("\n"));
-    let claude = convert(Dialect::Codex, Dialect::Anthropic, &codex);
+        {"role":"assistant","content":"done"}"#]].assert_eq(&write(Dialect::OpenAi, &codex).join("\n"));
     expect![[r#"
-        {"role":"user","content":[{"type":"text","text":"go"},{"type":"image","source":{"type":"url","url":"data:x"}}]}
+        {"role":"user","content":"go"}
         {"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"shell","input":{"command":["ls"]}},{"type":"tool_use","id":"c2","name":"apply_patch","input":{"arguments":"*** Begin"}},{"type":"tool_use","id":"c3","name":"local_shell","input":{"type":"exec","command":["ls"]}}]}
         {"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"{\"output\":\"no\",\"metadata\":{\"exit_code\":2}}","is_error":true},{"type":"tool_result","tool_use_id":"c2","content":"ok","is_error":true},{"type":"tool_result","tool_use_id":"c3","content":"a"}]}
-        {"role":"assistant","content":"done"}"#]]
-    .assert_eq(&claude.messages.join("\n"));
-    let anthropic = read(ANTHROPIC).expect("a request").items;
-    let codex = convert(Dialect::Anthropic, Dialect::Codex, &anthropic);
+        {"role":"assistant","content":"done"}"#]].assert_eq(&write(Dialect::Anthropic, &codex).join("\n"));
+    let anthropic = made_anew(&read(ANTHROPIC).expect("a request").items);
     expect![[r#"
         {"type":"message","role":"developer","content":[{"type":"input_text","text":"Be brief."}]}
         {"type":"message","role":"user","content":[{"type":"input_text","text":"see"}]}
@@ -390,11 +375,34 @@ fn another_dialect_says_it_from_the_blocks() {
         {"type":"function_call_output","call_id":"t1","output":"no"}
         {"type":"function_call_output","call_id":"t2","output":""}
         {"type":"message","role":"user","content":[{"type":"input_text","text":"and?"}]}"#]]
-    .assert_eq(&codex.messages.join("\n"));
-    assert_eq!(
-        convert(Dialect::Anthropic, Dialect::ClaudeCode, &anthropic).messages,
-        write(Dialect::Anthropic, &anthropic)
+    .assert_eq(&write(Dialect::Codex, &anthropic).join("\n"));
+}
+
+#[test]
+fn a_picture_is_the_same_in_another_dialect() {
+    let (chat, responses) = (
+        r#"{"type":"image_url","image_url":{"url":"data:image/png;base64,AA"}}"#,
+        r#"{"type":"input_image","image_url":"data:image/png;base64,AA"}"#,
     );
+    let claude = r#"{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AA"}}"#;
+    let all = [
+        (Dialect::OpenAi, chat),
+        (Dialect::OpenAiResponses, responses),
+        (Dialect::Anthropic, claude),
+    ];
+    for (from, raw) in all {
+        for (to, made) in all {
+            let expected = (from != to).then(|| made.to_owned());
+            assert_eq!(picture(raw, from, to), expected, "{from:?} {to:?}");
+        }
+    }
+    let far = r#"{"type":"image_url","image_url":{"url":"https://a.example/b.png"}}"#;
+    assert_eq!(
+        picture(far, Dialect::OpenAi, Dialect::ClaudeCode).as_deref(),
+        Some(r#"{"type":"image","source":{"type":"url","url":"https://a.example/b.png"}}"#)
+    );
+    assert_eq!(picture("{}", Dialect::OpenAi, Dialect::Anthropic), None);
+    assert_eq!(picture("{", Dialect::OpenAi, Dialect::Anthropic), None);
 }
 
 #[test]

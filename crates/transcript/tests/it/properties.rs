@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use transcript::dialect::{self, Dialect};
 use transcript::order::{self, Rule};
-use transcript::repair::{Words, for_view, repair};
+use transcript::repair::{for_view, repair};
 use transcript::{Block, Item, Role};
 
 use crate::hostile::{Hostile, transcripts};
@@ -62,13 +62,13 @@ proptest! {
         prop_assert!(pairs_by_ids(&view), "{:?}", crate::say::said(&view));
     }
 
-    // Planted and caught: as above, through the conversion.
+    // Planted and caught: as above, through the messages of that dialect.
     #[test]
     fn a_view_is_ordered_as_anthropic_wants(hostile in transcripts()) {
         let mut items = vec![Item::text(Role::User, "first")];
         items.extend(view(&hostile).iter().map(|item| Item::clone(item)));
-        let converted = dialect::convert(Dialect::OpenAi, Dialect::Anthropic, &items);
-        let text = format!("{{\"system\":\"\",\"messages\":[{}]}}", converted.messages.join(","));
+        let messages = dialect::write(Dialect::Anthropic, &crate::say::made_anew(&items));
+        let text = format!("{{\"system\":\"\",\"messages\":[{}]}}", messages.join(","));
         let read = dialect::read(&text).map_err(|error| TestCaseError::fail(error.to_string()))?;
         prop_assert_eq!(read.dialect, Dialect::Anthropic);
         prop_assert_eq!(order::anthropic(&read.items), Ok(()));
@@ -78,9 +78,8 @@ proptest! {
     // although nothing is broken.
     #[test]
     fn repairing_twice_changes_nothing_more(hostile in transcripts()) {
-        let words = Words::default();
-        let once = repair(&shared(&hostile), &hostile.pending, &words);
-        let twice = repair(&once.items, &hostile.pending, &words);
+        let once = repair(&shared(&hostile), &hostile.pending);
+        let twice = repair(&once.items, &hostile.pending);
         prop_assert_eq!(&twice.changes, &[]);
         prop_assert_eq!(once.items.len(), twice.items.len());
         prop_assert!(once.items.iter().zip(&twice.items).all(|(a, b)| Arc::ptr_eq(a, b)));
@@ -91,12 +90,12 @@ proptest! {
     #[test]
     fn a_repair_is_pure_and_copies_only_what_it_reports(hostile in transcripts()) {
         let items = shared(&hostile);
-        let repaired = repair(&items, &hostile.pending, &Words::default());
+        let repaired = repair(&items, &hostile.pending);
         prop_assert!(items.iter().zip(&hostile.items).all(|(now, before)| **now == *before));
         let made = repaired.items.iter().filter(|item| !items.iter().any(|before| Arc::ptr_eq(before, item))).count();
         prop_assert!(made <= 2 * repaired.changes.len(), "{} made, {:?}", made, repaired.changes);
         prop_assert_eq!(repaired.changes.is_empty(), repaired.items == items);
-        prop_assert_eq!(&repaired, &repair(&items, &hostile.pending, &Words::default()));
+        prop_assert_eq!(&repaired, &repair(&items, &hostile.pending));
     }
 
     // Planted and caught: the words of an item that brings results lost.

@@ -1,9 +1,9 @@
 //! Histories mended and pending calls closed, in the short text of `say`.
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use transcript::Item;
-use transcript::repair::{MissingResult, What, Words, close_pending, for_view, repair};
+use transcript::repair::{What, for_view, repair};
 
 use crate::say::{items, said};
 
@@ -11,7 +11,7 @@ use crate::say::{items, said};
 fn check(text: &str, pending: &str, expected: &str, changes: &[What]) {
     let pending: BTreeSet<String> = pending.split_whitespace().map(str::to_owned).collect();
     let before = items(text);
-    let repaired = repair(&before, &pending, &Words::default());
+    let repaired = repair(&before, &pending);
     assert_eq!(said(&repaired.items), expected);
     assert_eq!(
         repaired
@@ -21,7 +21,7 @@ fn check(text: &str, pending: &str, expected: &str, changes: &[What]) {
             .collect::<Vec<_>>(),
         changes
     );
-    let again = repair(&repaired.items, &pending, &Words::default());
+    let again = repair(&repaired.items, &pending);
     assert_eq!(
         (said(&again.items), again.changes),
         (expected.to_owned(), Vec::new()),
@@ -33,7 +33,7 @@ fn check(text: &str, pending: &str, expected: &str, changes: &[What]) {
 fn untouched(text: &str, pending: &str) {
     let before = items(text);
     let pending: BTreeSet<String> = pending.split_whitespace().map(str::to_owned).collect();
-    let repaired = repair(&before, &pending, &Words::default());
+    let repaired = repair(&before, &pending);
     assert_eq!(repaired.changes, []);
     assert!(
         before.iter().zip(&repaired.items).all(|(a, b)| Arc::ptr_eq(a, b)),
@@ -200,11 +200,7 @@ fn reasoning_goes_with_its_calls() {
 
 #[test]
 fn changes_say_which_item_and_call() {
-    let repaired = repair(
-        &items("U hi | A a | T x | U ho | T a"),
-        &BTreeSet::new(),
-        &Words::default(),
-    );
+    let repaired = repair(&items("U hi | A a | T x | U ho | T a"), &BTreeSet::new());
     let said: Vec<_> = repaired
         .changes
         .iter()
@@ -217,46 +213,19 @@ fn changes_say_which_item_and_call() {
 }
 
 #[test]
-fn closing_says_why() {
-    let pending = [
-        ("a", MissingResult::Running),
-        ("b", MissingResult::Interrupted),
-        ("c", MissingResult::Lost),
-        ("x", MissingResult::Lost),
-    ];
-    let pending: BTreeMap<String, MissingResult> = pending.map(|(id, why)| (id.to_owned(), why)).into();
-    let closed = close_pending(
-        &items("U go | A a b c d | T d | U hi"),
-        &pending,
-        &Words::default(),
-    );
-    let texts: Vec<&str> = closed
+fn a_running_call_is_closed_in_order_and_a_lost_one_says_so() {
+    let pending = ["a", "b", "x"].map(str::to_owned).into();
+    let view = for_view(&items("U go | A a b c d | T d | U hi"), &pending).expect("calls are open");
+    let texts: Vec<&str> = view
         .iter()
         .flat_map(|item| item.outcomes())
         .map(|outcome| outcome.text.as_str())
         .collect();
     assert_eq!(
         texts,
-        [
-            "of d",
-            "[executing...]",
-            "[interrupted by the user]",
-            "[result lost]"
-        ]
+        ["of d", "[result lost]", "[executing...]", "[executing...]"]
     );
-    assert_eq!(
-        said(&closed),
-        "U go | A a b c d | T d | T ~a | T ~b | T ~c | U hi"
-    );
-    let own = Words {
-        running: "wait".to_owned(),
-        ..Words::default()
-    };
-    let closed = close_pending(&items("A a | U hi"), &pending, &own);
-    assert_eq!(
-        closed[1].outcomes().next().map(|outcome| outcome.text.as_str()),
-        Some("wait")
-    );
+    assert_eq!(said(&view), "U go | A a b c d | T d | T ~c | T ~a | T ~b | U hi");
 }
 
 #[test]

@@ -122,3 +122,20 @@ fn said_of(item: &Item) -> String {
     }
     words.join(" ")
 }
+
+/// The items without their texts and reasoning, each turn of the assistant as one.
+pub(crate) fn made_anew(items: &[Item]) -> Vec<Item> {
+    let is_said = |block: &&Block| !matches!(block, Block::Thinking(_) | Block::Other(_) | Block::Image(_));
+    let mut made: Vec<Item> = Vec::new();
+    for item in items {
+        let blocks: Vec<Block> = item.blocks.iter().filter(is_said).cloned().collect();
+        match made.last_mut() {
+            Some(last) if item.role == Role::Assistant && last.role == Role::Assistant => {
+                last.blocks.extend(blocks);
+            }
+            _ => made.push(Item::made(item.role, blocks)),
+        }
+    }
+    made.retain(|item| !item.blocks.is_empty());
+    made
+}

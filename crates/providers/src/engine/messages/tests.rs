@@ -3,6 +3,8 @@
 use serde_json::json;
 use transcript::Outcome;
 
+use transcript::Role;
+
 use super::*;
 
 fn read(dialect: Dialect, message: &Value) -> Arc<Item> {
