@@ -1,7 +1,6 @@
 //! Which known conversation a request continues, by a chain of hashes over the client's messages.
 //!
-//! Owns: the chain, and how a list of messages relates to a known one. Never: keeping the index; its caller's store does
-//! ([`Known`]).
+//! Owns: the chain, the index of known ones, and how a list of messages relates to one of them. Never: messages on disk.
 //!
 //! Leading system messages are not part of the chain: a client can change them within a conversation. Nor is reasoning
 //! in a message of its own: some clients send it back and some do not. A client that does not name its conversation
@@ -66,6 +65,11 @@ pub struct Chain {
 impl Chain {
     /// The chain of these messages, each its JSON text, without the leading system messages.
     pub fn of(scope: &MatchScope<'_>, messages: &[&str]) -> Self {
+        Self::of_meanings(scope, messages.iter().map(|message| canon::read(message)))
+    }
+
+    /// The chain of messages that were read.
+    pub fn of_meanings(scope: &MatchScope<'_>, meanings: impl IntoIterator<Item = Meaning>) -> Self {
         let mut chain = Self {
             seed: scope.seed(),
             named: scope.session.is_some(),
@@ -73,15 +77,12 @@ impl Chain {
             messages: 0,
             thought: None,
         };
-        for message in messages {
-            chain.push(message);
-        }
+        meanings.into_iter().for_each(|meaning| chain.push(meaning));
         chain
     }
 
     /// Adds a message, or the reply as it was streamed.
-    pub fn push(&mut self, message: &str) {
-        let mut meaning = canon::read(message);
+    pub fn push(&mut self, mut meaning: Meaning) {
         self.messages += 1;
         if meaning.thinks {
             self.thought = meaning.hidden;
@@ -126,16 +127,6 @@ pub struct MessagePlace {
     pub index: usize,
 }
 
-/// The caller's store.
-pub trait Known {
-    /// The messages whose [`Link::hash`] this is, the one to prefer last.
-    fn by_hash(&self, hash: &Digest) -> Vec<MessagePlace>;
-    /// The latest message whose [`Link::pair`] this is.
-    fn by_pair(&self, pair: &Digest) -> Option<MessagePlace>;
-    /// Every message of a conversation, replies included.
-    fn meanings(&self, conversation: &ConversationId) -> Vec<Meaning>;
-}
-
 /// How a client's list relates to a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MatchKind {
@@ -163,11 +154,14 @@ pub struct Matched {
     pub kind: MatchKind,
 }
 
+/// Whether a conversation is to be preferred to others that begin alike.
+type Likes<'a> = &'a dyn Fn(&ConversationId) -> bool;
+
 /// Finds the conversation with the longest common beginning; failing that, the one of which a client that drops old
-/// messages sends the end.
-pub fn match_chain(known: &impl Known, chain: &Chain) -> Matched {
+/// messages sends the end. Of several that begin alike, one that is liked comes before the latest.
+pub fn match_chain(known: &ConversationIndex, chain: &Chain, likes: Likes<'_>) -> Matched {
     let client: Vec<Meaning> = chain.links.iter().map(|link| link.meaning).collect();
-    if let Some((conversation, meanings)) = from_start(known, chain, &client) {
+    if let Some((conversation, meanings)) = from_start(known, chain, &client, likes) {
         let (shared, kind) = relate(&meanings, &client, 0);
         if chain.named || replied(&client[..shared]) {
             return Matched {
@@ -177,7 +171,7 @@ pub fn match_chain(known: &impl Known, chain: &Chain) -> Matched {
             };
         }
     }
-    from_middle(known, chain, &client).unwrap_or(Matched {
+    from_middle(known, chain, &client, likes).unwrap_or(Matched {
         conversation: None,
         shared: 0,
         kind: MatchKind::New,
@@ -187,12 +181,13 @@ pub fn match_chain(known: &impl Known, chain: &Chain) -> Matched {
 /// The conversation with the longest common beginning. Of several that begin alike, one that hides what the client sends; none if
 /// the client sends nothing hidden and they hide different things: the bytes of one must not go out for another.
 fn from_start(
-    known: &impl Known,
+    known: &ConversationIndex,
     chain: &Chain,
     client: &[Meaning],
+    likes: Likes<'_>,
 ) -> Option<(ConversationId, Vec<Meaning>)> {
     let (count, fits) = (1..=client.len()).rev().find_map(|count| {
-        let places = known.by_hash(&chain.links[count - 1].hash).into_iter();
+        let places = known.by_hash(&chain.links[count - 1].hash, likes).into_iter();
         let pair = |place: MessagePlace| (known.meanings(&place.conversation), place.conversation);
         let fits: Vec<_> = places
             .filter(|place| place.index + 1 == count)
@@ -222,10 +217,15 @@ const ALIGNED_MIN: usize = 3;
 /// New messages are at the end of the list; further back than this, nothing is looked up.
 const PAIRS_TRIED_MAX: usize = 64;
 
-fn from_middle(known: &impl Known, chain: &Chain, client: &[Meaning]) -> Option<Matched> {
+fn from_middle(
+    known: &ConversationIndex,
+    chain: &Chain,
+    client: &[Meaning],
+    likes: Likes<'_>,
+) -> Option<Matched> {
     let mut refused = BTreeSet::new();
     for (index, link) in chain.links.iter().enumerate().rev().take(PAIRS_TRIED_MAX) {
-        let Some(place) = link.pair.as_ref().and_then(|pair| known.by_pair(pair)) else {
+        let Some(place) = link.pair.and_then(|pair| known.by_pair(&pair, likes)) else {
             continue;
         };
         let Some(front) = place.index.checked_sub(index).filter(|front| *front > 0) else {
@@ -351,56 +351,24 @@ fn lead(places: &mut PlacesByDigest, own: &mut BTreeSet<Digest>, digest: Digest,
     held.push(place);
 }
 
-/// The index, for a caller that prefers one of several conversations with a common beginning.
-struct Preferring<'a> {
-    index: &'a ConversationIndex,
-    likes: &'a dyn Fn(&ConversationId) -> bool,
-}
-
 impl ConversationIndex {
-    /// The same index, where those that are liked come before the latest.
-    pub fn preferring<'a>(&'a self, likes: &'a dyn Fn(&ConversationId) -> bool) -> impl Known + use<'a> {
-        Preferring { index: self, likes }
-    }
-}
-
-impl Preferring<'_> {
-    fn one_of(&self, places: Option<&Vec<MessagePlace>>) -> Option<MessagePlace> {
-        let places = places?;
-        let liked = places.iter().rfind(|place| (self.likes)(&place.conversation));
-        liked.or(places.last()).cloned()
-    }
-}
-
-impl Known for Preferring<'_> {
-    fn by_hash(&self, hash: &Digest) -> Vec<MessagePlace> {
-        let mut places = self.index.by_hash(hash);
-        places.sort_by_key(|place| (self.likes)(&place.conversation));
+    /// The messages whose [`Link::hash`] this is, the one to prefer last.
+    fn by_hash(&self, hash: &Digest, likes: Likes<'_>) -> Vec<MessagePlace> {
+        let mut places = self.hashes.get(hash).cloned().unwrap_or_default();
+        places.sort_by_key(|place| likes(&place.conversation));
         places
     }
 
-    fn by_pair(&self, pair: &Digest) -> Option<MessagePlace> {
-        self.one_of(self.index.pairs.get(pair))
+    /// The message to prefer of those whose [`Link::pair`] this is.
+    fn by_pair(&self, pair: &Digest, likes: Likes<'_>) -> Option<MessagePlace> {
+        let places = self.pairs.get(pair)?;
+        let liked = places.iter().rfind(|place| likes(&place.conversation));
+        liked.or(places.last()).cloned()
     }
 
+    /// Every message of a conversation, replies included.
     fn meanings(&self, conversation: &ConversationId) -> Vec<Meaning> {
-        self.index.meanings(conversation)
-    }
-}
-
-impl Known for ConversationIndex {
-    fn by_hash(&self, hash: &Digest) -> Vec<MessagePlace> {
-        self.hashes.get(hash).cloned().unwrap_or_default()
-    }
-
-    fn by_pair(&self, pair: &Digest) -> Option<MessagePlace> {
-        self.pairs.get(pair)?.last().cloned()
-    }
-
-    fn meanings(&self, conversation: &ConversationId) -> Vec<Meaning> {
-        let told = self.known.get(conversation);
-        told.map_or_else(Vec::new, |told| {
-            told.links.iter().map(|link| link.meaning).collect()
-        })
+        let links = self.known.get(conversation).map(|known| known.links.iter());
+        links.into_iter().flatten().map(|link| link.meaning).collect()
     }
 }

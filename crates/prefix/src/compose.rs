@@ -44,13 +44,6 @@ pub struct Request<'a> {
     pub front: usize,
 }
 
-/// A tool of ours, as JSON text in the client's dialect.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OwnTool {
-    pub name: String,
-    pub json: String,
-}
-
 /// The bytes used for a message that was sent before.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Replay {
@@ -66,7 +59,6 @@ pub enum Replay {
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
     pub head: OwnHead,
-    pub tools: Vec<OwnTool>,
     /// All that should hold, in the numbering of this request.
     pub edits: Vec<ShadowEdit>,
     /// Reasons to begin an epoch now, beside those that the request gives.
@@ -217,6 +209,16 @@ pub fn standing(shadow: &Shadow) -> Composed {
 /// The event that begins an epoch between two requests: all stays, but for what these edits replace.
 pub fn renewal(shadow: &Shadow, edits: &[ShadowEdit], reasons: Vec<Reason>) -> ShadowEvent {
     let kept = shadow.entries().len();
+    between(shadow, kept, reasons, accepted(&[], edits, 0, kept))
+}
+
+/// The event that goes back to the first `kept` messages.
+pub fn rewound(shadow: &Shadow, kept: usize) -> ShadowEvent {
+    let edits = surviving(shadow.edits(), 0, kept);
+    between(shadow, kept, vec![Reason::Truncated], edits)
+}
+
+fn between(shadow: &Shadow, kept: usize, reasons: Vec<Reason>, edits: Vec<ShadowEdit>) -> ShadowEvent {
     ShadowEvent::Epoch {
         number: shadow.epoch().saturating_add(1),
         reasons,
@@ -224,20 +226,7 @@ pub fn renewal(shadow: &Shadow, edits: &[ShadowEdit], reasons: Vec<Reason>) -> S
         kept,
         fragments: shadow.fragments_ever(),
         head: None,
-        edits: accepted(&[], edits, 0, kept),
-    }
-}
-
-/// The event that goes back to the first `kept` messages.
-pub fn rewound(shadow: &Shadow, kept: usize) -> ShadowEvent {
-    ShadowEvent::Epoch {
-        number: shadow.epoch().saturating_add(1),
-        reasons: vec![Reason::Truncated],
-        front: 0,
-        kept,
-        fragments: shadow.fragments_ever(),
-        head: None,
-        edits: surviving(shadow.edits(), 0, kept),
+        edits,
     }
 }
 

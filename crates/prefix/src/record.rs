@@ -40,7 +40,8 @@ pub fn read(text: &str) -> Result<ShadowEvent, Unreadable> {
 enum Record {
     Epoch {
         number: u64,
-        reasons: Vec<Word>,
+        #[serde(with = "words")]
+        reasons: Vec<Reason>,
         front: usize,
         kept: usize,
         fragments: u64,
@@ -109,31 +110,23 @@ impl From<u64> for FragmentId {
     }
 }
 
-/// The words of the reasons, one to one.
-macro_rules! words {
-    ($($word:ident),+ $(,)?) => {
-        #[derive(Clone, Copy, Serialize, Deserialize)]
-        #[serde(rename_all = "snake_case")]
-        enum Word { $($word),+ }
+/// Reasons as their words.
+mod words {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
 
-        impl From<Reason> for Word {
-            fn from(reason: Reason) -> Self {
-                match reason { $(Reason::$word => Self::$word),+ }
-            }
-        }
+    use crate::shadow::Reason;
 
-        impl From<Word> for Reason {
-            fn from(word: Word) -> Self {
-                match word { $(Word::$word => Self::$word),+ }
-            }
-        }
-    };
+    pub(super) fn serialize<S: Serializer>(reasons: &[Reason], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(reasons.iter().map(|reason| reason.as_str()))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Reason>, D::Error> {
+        let words = Vec::<String>::deserialize(from)?;
+        let reason = |word: &String| Reason::parse(word).ok_or_else(|| D::Error::custom("no reason"));
+        words.iter().map(reason).collect()
+    }
 }
-#[rustfmt::skip]
-words!(
-    Opened, Branched, ModelChanged, SystemChanged, ToolsChanged, Regenerated, EchoRewritten, Edited, Truncated,
-    Compaction, Engine,
-);
 
 fn all<From, To: std::convert::From<From>>(list: Vec<From>) -> Vec<To> {
     list.into_iter().map(To::from).collect()
@@ -155,7 +148,7 @@ macro_rules! converted {
                         edits,
                     } => Self::Epoch {
                         number,
-                        reasons: all(reasons),
+                        reasons,
                         front,
                         kept,
                         fragments,

@@ -56,7 +56,7 @@ pub struct Head {
     pub model: String,
     /// A dialect's own system field, as JSON text.
     pub system: Option<String>,
-    /// The client's tools in its order, then ours by name, each as JSON text.
+    /// The client's tools, each as JSON text.
     pub tools: Vec<String>,
     /// Leading system messages.
     pub messages: Vec<String>,

@@ -147,7 +147,7 @@ impl Closing {
 
     /// Keeps the reply, measures the request, and lets memory learn.
     async fn finish(self, outcome: ReplyOutcome, first: Option<Duration>, status: u16) {
-        let took = self.proxy.clock.elapsed().saturating_sub(self.started);
+        let took = self.proxy.parts.clock.elapsed().saturating_sub(self.started);
         let is_good = (200..300).contains(&status);
         self.reply(&outcome, first, took, status, is_good).await;
         if is_good && self.frame.speech == Speech::Responses {
@@ -157,15 +157,15 @@ impl Closing {
             self.learn(&outcome).await;
         }
         let (proxy, kind) = (self.proxy.clone(), self.frame.kind);
-        let server = self.frame.target.upstream.base_url().to_owned();
+        let server = self.frame.target.route.upstream.base_url().to_owned();
         let frame = Frame {
-            ended: proxy.clock.elapsed(),
+            ended: proxy.parts.clock.elapsed(),
             ..self.frame
         };
         let conversation = proxy.keep_frame(&self.shared, frame).await;
         drop(self.open);
-        let now = proxy.clock.elapsed();
-        proxy.idle.turn(now, conversation, &server, kind);
+        let now = proxy.parts.clock.elapsed();
+        proxy.idle.turn(now, conversation, Some((&server, kind)));
     }
 
     /// Records whose the response is, its items, and the conversation that the server keeps it in.
@@ -202,7 +202,7 @@ impl Closing {
         }
         let reply = outcome.message.as_deref().filter(|_| is_good);
         let replies = reply.map_or_else(Vec::new, |reply| self.frame.speech.replies(reply));
-        let is_newest = conversation.version == self.version;
+        let is_newest = conversation.records == self.version;
         let (at, mut records) = (conversation.records, Vec::new());
         if let Some(prompt) = prompt.filter(|_| is_good) {
             records.push(conversation.learn_usage(prompt, self.head_tokens));
@@ -210,7 +210,7 @@ impl Closing {
         if !replies.is_empty() && is_newest {
             records.extend(self.take(&mut conversation, &replies, outcome.id.as_ref()));
         }
-        let keeper = self.proxy.contexts.keeper();
+        let keeper = self.proxy.parts.contexts.keeper();
         keeper.keep(&conversation, at, records).await;
         let last = prompt.map(|prompt| Last {
             outline: replies.into_iter().fold(outline, Outline::with_reply),
@@ -219,10 +219,10 @@ impl Closing {
             slot,
         });
         self.proxy.beside.set_last(&id, last);
-        let upstream = self.frame.target.upstream.name();
+        let upstream = self.frame.target.route.upstream.name();
         let has_cached = usage.cached_tokens > Some(0) || self.proxy.measures.has_cached(upstream);
         let measured = Measured {
-            at: self.proxy.clock.now(),
+            at: self.proxy.parts.clock.now(),
             upstream: upstream.to_owned(),
             kind: self.frame.kind,
             conversation: id.0,
@@ -264,7 +264,7 @@ impl Closing {
         replies: &[&str],
         response: Option<&String>,
     ) -> Vec<NewRecord> {
-        let contexts = &self.proxy.contexts;
+        let contexts = &self.proxy.parts.contexts;
         let event = |reply: &&str| {
             Logged::Sent(ShadowEvent::Reply {
                 bytes: (*reply).to_owned(),
@@ -309,7 +309,7 @@ impl Closing {
         let (key, owner, said) = {
             let mut conversation = self.shared.lock().await;
             let said = conversation.answered();
-            (conversation.key.clone(), conversation.owner.clone(), said)
+            (conversation.key.clone(), conversation.whose().owner.clone(), said)
         };
         let turn = learn::AnsweredTurn {
             key: &key,
@@ -321,7 +321,7 @@ impl Closing {
             version: self.version,
         };
         let proxy = &self.proxy;
-        learn::learn(&proxy.engine, &*proxy.clock, &*proxy.ids, &turn).await;
+        learn::learn(&proxy.parts.engine, &*proxy.parts.clock, &*proxy.parts.ids, &turn).await;
     }
 }
 
@@ -351,7 +351,8 @@ impl Stream for Watched {
         if this.end.is_some() {
             let polled = this.body.poll_next_unpin(context);
             if let (Poll::Ready(Some(Ok(bytes))), Some((reply, closing))) = (&polled, &mut this.end) {
-                this.first.get_or_insert_with(|| closing.proxy.clock.elapsed());
+                this.first
+                    .get_or_insert_with(|| closing.proxy.parts.clock.elapsed());
                 reply.push(bytes);
             }
             match polled {
@@ -374,7 +375,7 @@ impl Watched {
             let (first, status) = (self.first, self.status);
             // No client waits for the server now: background calls of memory can start.
             closing.lease = None;
-            let endings = closing.proxy.endings.clone();
+            let endings = closing.proxy.parts.contexts.tasks().clone();
             let work = async move { closing.finish(reply.finish(), first, status).await };
             self.closing = Some(endings.spawn(work));
         }

@@ -3,28 +3,23 @@
 //! Owns: the order append → assemble → (their model) → after turn, with memory on both ends. Never: sending to a model, HTTP, choosing a
 //! view (`conversation`).
 
-mod idle;
-
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::conversation::{Additions, Asked, ContextError, Contexts, Conversation, Whose, room};
-use async_trait::async_trait;
 use context::guard::{Claims, ModelWindow};
 use context::tokens::Meter;
 use memory::Engine;
 use model::{Name, Owner, Scope, SessionId};
 use ports::{Clock, Ids};
 use prefix::compose::{self, Replay, SystemPlace};
-use prefix::fragment::{Draft, Visible};
 use prefix::shadow::Reason;
 use prefix::stream::ReplyOutcome;
 use transcript::{ItemId, dialect};
 
-use idle::Idle;
-
 use crate::after::Injected;
+use crate::conversation::{Asked, ContextError, Contexts, Whose, room};
 use crate::given::Giver;
+use crate::idle::{self, Idle};
 use crate::learn;
 use crate::proxy::{Instructions, MemoryUse, Speech};
 use crate::turn;
@@ -91,9 +86,14 @@ pub struct AssembledRequest {
 impl Direct {
     /// Its task ends with the last handle, or at [`Direct::shutdown`].
     pub fn start(parts: DirectParts) -> Self {
-        let (contexts, clock) = (parts.contexts.clone(), Arc::clone(&parts.clock));
+        let tools = idle::Tools {
+            after: parts.idle_after,
+            clock: Arc::clone(&parts.clock),
+            contexts: parts.contexts.clone(),
+            served: None,
+        };
         Self {
-            idle: Idle::start(contexts, clock, parts.idle_after),
+            idle: Idle::start(tools),
             parts: Arc::new(parts),
         }
     }
@@ -161,11 +161,18 @@ impl Direct {
             learns: assembly.memory.learns(),
             now: self.parts.clock.now(),
         };
-        let giving = Giving {
-            parts: &self.parts,
-            assembly,
+        let agent = learn::agent(assembly.agent.as_ref());
+        let giving = Giver {
+            engine: &self.parts.engine,
+            clock: &*self.parts.clock,
+            endings: self.parts.contexts.tasks(),
+            instructions: self.parts.instructions.clone(),
+            dialect: assembly.speech.dialect(),
             meter: &meter,
             window,
+            recalls: assembly.memory.recalls(),
+            agent: agent.filter(|_| !tools.is_empty()),
+            with_person: assembly.with_person,
         };
         let decided = self.parts.contexts.assemble(whose, &asked, &giving).await?;
         let composed = &decided.composed;
@@ -205,12 +212,13 @@ impl Direct {
         let (key, owner, said, version) = {
             let mut conversation = shared.lock().await;
             let said = conversation.answered();
-            self.idle.turn(conversation.identity());
+            let now = self.parts.clock.elapsed();
+            self.idle.turn(now, conversation.identity(), None);
             (
                 conversation.key.clone(),
-                conversation.owner.clone(),
+                conversation.whose().owner.clone(),
                 said,
-                conversation.version,
+                conversation.records,
             )
         };
         let read = dialect::read_message(speech.dialect(), reply);
@@ -244,36 +252,5 @@ fn text_of(json: &str) -> Option<String> {
     match serde_json::from_str(json).ok()? {
         serde_json::Value::String(text) => Some(text),
         other => Some(other.to_string()),
-    }
-}
-
-struct Giving<'a> {
-    parts: &'a DirectParts,
-    assembly: &'a Assembly,
-    meter: &'a Meter,
-    window: usize,
-}
-
-#[async_trait]
-impl Additions for Giving<'_> {
-    async fn instructions(&self) -> String {
-        turn::instructions(self.parts.instructions.clone(), self.window).await
-    }
-
-    async fn draft(&self, conversation: &Conversation, message: &str, visible: &Visible) -> Option<Draft> {
-        if !self.assembly.memory.recalls() {
-            return None;
-        }
-        let giver = Giver {
-            engine: &self.parts.engine,
-            clock: &*self.parts.clock,
-            endings: self.parts.contexts.tasks(),
-            dialect: self.assembly.speech.dialect(),
-            meter: self.meter,
-            window: self.window,
-            agent: learn::agent(self.assembly.agent.as_ref()).filter(|_| !self.assembly.tools.is_empty()),
-            with_person: self.assembly.with_person,
-        };
-        giver.draft(conversation, message, visible).await
     }
 }

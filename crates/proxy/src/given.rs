@@ -3,45 +3,64 @@
 //! Owns: which searches run at once, and the order of their results. Never: the searches (`recall`, `skills`), the
 //! wrapper (`prefix`).
 
-use crate::conversation::{Conversation, Endings, room};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use context::bootstrap;
 use context::tokens::Meter;
 use memory::Engine;
 use model::{Name, Owner, Scope};
 use ports::Clock;
-use prefix::fragment;
+use prefix::fragment::{self, Draft, Visible};
 use transcript::dialect::{self, Dialect};
 
+use crate::conversation::{Additions, Conversation, Endings, room};
+use crate::proxy::Instructions;
 use crate::recall;
 use crate::skills;
+
+/// Maximum share of the operator's instructions: this fraction of the window, at so many characters a token.
+const INSTRUCTIONS_PART: usize = 4;
+const CHARS_PER_TOKEN: usize = 3;
 
 /// The sources of a turn's additions, with their bounds.
 pub(crate) struct Giver<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) clock: &'a dyn Clock,
     pub(crate) endings: &'a Endings,
+    pub(crate) instructions: Option<Arc<dyn Instructions>>,
     pub(crate) dialect: Dialect,
     pub(crate) meter: &'a Meter,
     /// The model's window, in tokens.
     pub(crate) window: usize,
+    /// Whether memory is recalled.
+    pub(crate) recalls: bool,
     /// The agent that works here, where it has tools at all.
     pub(crate) agent: Option<Name>,
     /// What holds for the person outside of the project is given too.
     pub(crate) with_person: bool,
 }
 
-impl Giver<'_> {
-    /// Adds memory and the date to the user's message.
-    pub(crate) async fn draft(
-        &self,
-        conversation: &Conversation,
-        message: &str,
-        visible: &fragment::Visible,
-    ) -> Option<fragment::Draft> {
+#[async_trait]
+impl Additions for Giver<'_> {
+    async fn instructions(&self) -> String {
+        let Some(files) = self.instructions.clone() else {
+            return String::new();
+        };
+        let chars = self.window / INSTRUCTIONS_PART * CHARS_PER_TOKEN;
+        let read = move || files.read(chars.min(bootstrap::CHARS_MAX));
+        tokio::task::spawn_blocking(read).await.unwrap_or_default()
+    }
+
+    async fn draft(&self, conversation: &Conversation, message: &str, visible: &Visible) -> Option<Draft> {
+        if !self.recalls {
+            return None;
+        }
         let message = dialect::read_message(self.dialect, message).ok()?.prose();
         let scope = &conversation.key.scope;
         let whose = recall::ContextOf {
             scope,
-            owner: &conversation.owner,
+            owner: &conversation.whose().owner,
             with_person: self.with_person,
         };
         let here = &conversation.key.session;
@@ -76,7 +95,9 @@ impl Giver<'_> {
         let now = self.engine.settings().zone.render_short(self.clock.now());
         fragment::draft(&memories, Some(&now), visible, tokens_max, &count)
     }
+}
 
+impl Giver<'_> {
     /// The skills of the agent that fit the question.
     async fn skills(&self, scope: &Scope, question: &str) -> Vec<recall::Recalled> {
         match &self.agent {

@@ -1,8 +1,9 @@
 //! Work for an idle conversation: it is compacted in advance, and its server is warmed for the next turn.
 //!
 //! Owns: when a conversation is idle, the order summary → compaction → warming, and that a new turn wins. Calls go
-//! through the server's gate and only to local servers: a hosted one would bill them. Never: choosing the items that
-//! leave a view (`context`).
+//! through the server's gate and only to local servers: a hosted one would bill them. For a program that calls its model
+//! itself, there is no server: a configured model writes the summary. Never: choosing the items that leave a view
+//! (`context`).
 
 mod frame;
 
@@ -10,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::conversation::{Contexts, Endings, Shared};
+use crate::conversation::{ContextError, Contexts, Shared};
 use context::tokens::Meter;
 use futures::FutureExt;
 use memory::Due;
@@ -34,10 +35,10 @@ const RESUMED_MAX: usize = 64;
 /// Messages to the worker.
 #[derive(Debug)]
 enum IdleEvent {
-    /// A turn of this conversation ended.
+    /// A turn of this conversation ended, on a server where it was proxied.
     Turn {
         conversation: ConversationId,
-        server: String,
+        server: Option<String>,
         due: Duration,
     },
     /// Background calls have taken the place of what this server had read.
@@ -67,22 +68,29 @@ pub(crate) struct Tools {
     pub(crate) after: Duration,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) contexts: Contexts,
+    /// None for programs that call their model themselves.
+    pub(crate) served: Option<Served>,
+}
+
+/// The model servers of proxied conversations.
+#[derive(Debug, Clone)]
+pub(crate) struct Served {
     pub(crate) targets: Arc<[Target]>,
     pub(crate) beside: Arc<Beside>,
     pub(crate) gates: Arc<Gates>,
-    /// Tasks that must run to their end.
-    pub(crate) endings: Endings,
 }
 
 impl Idle {
-    pub(crate) fn start(tools: Tools, servers: impl Iterator<Item = String>) -> Self {
+    pub(crate) fn start(tools: Tools) -> Self {
         let (told, heard) = mpsc::unbounded_channel();
-        for server in servers {
-            let (told, gate) = (told.clone(), tools.gates.of(&server));
-            gate.on_displaced(move || {
-                let server = server.clone();
-                told.send(IdleEvent::Displaced { server }).ok();
-            });
+        if let Some(served) = &tools.served {
+            for target in &*served.targets {
+                let (told, server) = (told.clone(), target.route.upstream.base_url().to_owned());
+                served.gates.of(&server).on_displaced(move || {
+                    let server = server.clone();
+                    told.send(IdleEvent::Displaced { server }).ok();
+                });
+            }
         }
         let (after, mut task) = (tools.after, JoinSet::new());
         task.spawn(work(tools, heard));
@@ -94,14 +102,15 @@ impl Idle {
     }
 
     /// A turn ended. A hosted server drops its cache by itself after a while; before that, nothing changes for it.
-    pub(crate) fn turn(&self, now: Duration, conversation: ConversationId, server: &str, kind: Kind) {
-        let kept = kind.profile().idle_seconds.unwrap_or(0);
-        let after = self.after.max(Duration::from_secs(u64::from(kept)));
+    pub(crate) fn turn(&self, now: Duration, conversation: ConversationId, server: Option<(&str, Kind)>) {
+        let kept = server.and_then(|(_, kind)| kind.profile().idle_seconds);
+        let after = self.after.max(Duration::from_secs(kept.unwrap_or(0).into()));
         let told = IdleEvent::Turn {
             conversation,
-            server: server.to_owned(),
+            server: server.map(|(name, _)| name.to_owned()),
             due: now.saturating_add(after),
         };
+        // After a shutdown there is no receiver.
         self.told.send(told).ok();
     }
 
@@ -117,21 +126,20 @@ async fn work(tools: Tools, mut heard: mpsc::UnboundedReceiver<IdleEvent>) {
     // By server, the newest conversation on it.
     let mut newest: BTreeMap<String, ConversationId> = BTreeMap::new();
     loop {
-        let now = tools.clock.elapsed();
-        while let Some(conversation) = due.take(now) {
+        while let Some(conversation) = due.take(tools.clock.elapsed()) {
             tools.settle(&conversation).await;
         }
-        let first = due.first().map(|at| at.saturating_sub(now));
+        let first = due.first().map(|at| at.saturating_sub(tools.clock.elapsed()));
         tokio::select! {
             told = heard.recv() => match told {
                 None => return,
                 Some(IdleEvent::Turn { conversation, server, due: at }) => {
-                    newest.insert(server, conversation.clone());
+                    server.map(|server| newest.insert(server, conversation.clone()));
                     due.set(conversation, at);
                 }
                 Some(IdleEvent::Displaced { server }) => {
-                    if let Some(conversation) = newest.get(&server) {
-                        tools.submit(&server, conversation, Work::Warm);
+                    if let (Some(conversation), Some(served)) = (newest.get(&server), &tools.served) {
+                        tools.submit(served, &server, conversation, Work::Warm);
                     }
                 }
             },
@@ -157,40 +165,64 @@ impl Tools {
         let Some(shared) = self.conversation(id).await else {
             return;
         };
-        self.remember(&shared).await;
+        let Some(served) = &self.served else {
+            return self.settle_unserved(shared).await;
+        };
+        self.remember(served, &shared).await;
         let conversation = shared.lock().await;
-        let frame = self.beside.at_rest(&conversation);
+        let frame = served.beside.at_rest(&conversation);
         let Some(frame) = frame.filter(|frame| conversation.is_due(&frame.budget)) else {
             return;
         };
         let is_local = frame.kind.profile().local;
-        let (server, version) = (frame.target.upstream.base_url().to_owned(), conversation.version);
+        let version = conversation.records;
         drop(conversation);
         if is_local {
-            self.submit(&server, id, Work::Compact);
+            let server = frame.target.route.upstream.base_url();
+            self.submit(served, server, id, Work::Compact);
         } else {
             self.compact(&shared, version, &frame, None).await;
         }
     }
 
+    /// A conversation of a program has become idle. Its compaction is done to its end once it began.
+    async fn settle_unserved(&self, shared: Shared) {
+        if !shared.lock().await.frame().is_empty() {
+            return;
+        }
+        let contexts = self.contexts.clone();
+        self.to_its_end(async move { contexts.compact_at_rest(&shared).await })
+            .await;
+    }
+
+    /// Compacts; a shutdown may cut it off.
+    async fn to_its_end(&self, work: impl Future<Output = Result<(), ContextError>> + Send + 'static) {
+        let work = async move {
+            if let Err(error) = work.await {
+                tracing::warn!(%error, "cannot compact an idle conversation");
+            }
+        };
+        self.contexts.tasks().spawn(work).await.ok();
+    }
+
     /// Loads the frame of the last request before a restart. It probes the server without locking the conversation, so
     /// that a turn can run.
-    async fn remember(&self, shared: &Shared) {
+    async fn remember(&self, served: &Served, shared: &Shared) {
         let read = {
             let conversation = shared.lock().await;
-            if self.beside.knows(&conversation) {
+            if served.beside.knows(&conversation) {
                 return;
             }
-            Frame::read(&conversation, &self.targets)
+            Frame::read(&conversation, &served.targets)
         };
         let Some(mut frame) = read else { return };
-        let probed = frame.target.upstream.probe().await;
+        let probed = frame.target.route.upstream.probe().await;
         frame.kind = frame.target.kind(&probed);
         let mut conversation = shared.lock().await;
-        if !self.beside.knows(&conversation) {
+        if !served.beside.knows(&conversation) {
             let (name, meter) = Meter::for_models(&[&frame.counts_for]);
             conversation.count_for(name, &meter);
-            self.beside.set_frame(&conversation.identity(), frame);
+            served.beside.set_frame(&conversation.identity(), frame);
         }
     }
 
@@ -201,17 +233,18 @@ impl Tools {
         })
     }
 
-    fn submit(&self, server: &str, conversation: &ConversationId, work: Work) {
+    fn submit(&self, served: &Served, server: &str, conversation: &ConversationId, work: Work) {
         let name = match work {
             Work::Compact => "compaction",
             Work::Warm => "warming",
         };
-        let (tools, id) = (self.clone(), conversation.clone());
+        let (tools, gates) = (self.clone(), Arc::clone(&served.gates));
+        let (served, id) = (served.clone(), conversation.clone());
         let run = move || {
-            let (tools, id) = (tools.clone(), id.clone());
-            async move { tools.run(&id, work).await }.boxed()
+            let (tools, served, id) = (tools.clone(), served.clone(), id.clone());
+            async move { tools.run(&served, &id, work).await }.boxed()
         };
-        self.gates.of(server).submit(BackgroundCall {
+        gates.of(server).submit(BackgroundCall {
             name: name.to_owned(),
             key: format!("{name} {}", conversation.0),
             displaces: false,
@@ -220,26 +253,30 @@ impl Tools {
     }
 
     /// Can be cancelled at every await: work that is not recorded did not happen.
-    async fn run(&self, id: &ConversationId, work: Work) -> JobEnd {
+    async fn run(&self, served: &Served, id: &ConversationId, work: Work) -> JobEnd {
         let Some(shared) = self.conversation(id).await else {
             return JobEnd::Done;
         };
         if work == Work::Warm {
-            return self.warm(&shared).await;
+            return served.warm(&shared).await;
         }
         let (frame, composed, version, asked) = {
             let conversation = shared.lock().await;
             // A new turn may have come since, and another may follow soon.
             let idle_at = |frame: &&Frame| frame.ended.saturating_add(self.after);
             let is_idle = |frame: &&Frame| idle_at(frame) <= self.clock.elapsed();
-            let Some(frame) = self.beside.at_rest(&conversation).filter(|frame| is_idle(&frame)) else {
+            let Some(frame) = served
+                .beside
+                .at_rest(&conversation)
+                .filter(|frame| is_idle(&frame))
+            else {
                 return JobEnd::Done;
             };
             let asked = conversation.summary_prompt(&frame.budget);
             (
                 frame,
                 compose::standing(&conversation.shadow),
-                conversation.version,
+                conversation.records,
                 asked,
             )
         };
@@ -248,20 +285,18 @@ impl Tools {
             None => None,
         };
         self.compact(&shared, version, &frame, summary).await;
-        self.warm(&shared).await
+        served.warm(&shared).await
     }
 
     /// Compacts this version of the conversation by the rules, with a summary where there is one. Done to its end once it began.
     async fn compact(&self, shared: &Shared, version: u64, frame: &Frame, summary: Option<String>) {
         let (contexts, shared, budget) = (self.contexts.clone(), Arc::clone(shared), frame.budget);
-        let work = async move {
-            if let Err(error) = contexts.compact_idle(&shared, version, &budget, summary).await {
-                tracing::warn!(%error, "cannot compact an idle conversation");
-            }
-        };
-        self.endings.spawn(work).await.ok();
+        self.to_its_end(async move { contexts.compact_idle(&shared, version, &budget, summary).await })
+            .await;
     }
+}
 
+impl Served {
     /// Has the server read what the next turn will begin with.
     async fn warm(&self, shared: &Shared) -> JobEnd {
         let (frame, composed, version) = {
@@ -272,7 +307,7 @@ impl Tools {
             (
                 frame,
                 compose::standing(&conversation.shadow),
-                conversation.version,
+                conversation.records,
             )
         };
         let turn = frame.target.next_turn();
@@ -281,7 +316,7 @@ impl Tools {
             Err(reason) => return JobEnd::Failed(reason),
         };
         let conversation = shared.lock().await;
-        if conversation.version == version {
+        if conversation.records == version {
             let last = read.usage.prompt_tokens.map(|tokens| Last {
                 outline: Outline::of(&composed),
                 tokens: usize::try_from(tokens).unwrap_or(usize::MAX),

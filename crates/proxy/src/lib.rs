@@ -41,6 +41,7 @@ pub use conversation::name_of;
 pub use direct::{AssembledRequest, Assembly, Direct, DirectParts};
 pub use gated::GatedChat;
 pub use prefix::fragment::{NOTE, defused, wrapped};
-pub use proxy::{Instructions, MemoryUse, Proxy, ProxyParts, Request, Route, Speech};
+pub use proxy::{Instructions, MemoryUse, Proxy, ProxyParts, Request, Speech};
 pub use recall::{ContextOf, RecalledContext, context, opening, sure};
 pub use refusal::Refusal;
+pub use target::Route;

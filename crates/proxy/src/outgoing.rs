@@ -115,9 +115,9 @@ impl Proxy {
         let mut failure = None;
         let Going { request, sent, .. } = going;
         for target in targets {
-            let probed = target.upstream.probe().await;
+            let probed = target.route.upstream.probe().await;
             let marked = sent.marked(&target.kind(&probed).profile());
-            let gate = self.gates.of(target.upstream.base_url());
+            let gate = self.parts.gates.of(target.route.upstream.base_url());
             let lease = gate.foreground();
             let reached = |answer| Reached {
                 target: target.clone(),
@@ -131,11 +131,11 @@ impl Proxy {
                 extras.retain(|extra| *extra != Extra::Marks || marked.is_some());
                 let upstream_request = UpstreamRequest {
                     method: "POST".to_owned(),
-                    body: Some(sent.with(&extras, marked.as_ref(), target.model.as_deref())),
+                    body: Some(sent.with(&extras, marked.as_ref(), target.route.model.as_deref())),
                     path: request.path.clone(),
                     headers: headers(&request.headers, &extras),
                 };
-                match target.upstream.send(upstream_request).await {
+                match target.route.upstream.send(upstream_request).await {
                     Err(error) => {
                         failure = Some(error);
                         break;
@@ -162,7 +162,7 @@ impl Proxy {
     ) -> Result<ProxyAnswer, Refusal> {
         let mut sent = request.body.clone();
         if let [target] = targets
-            && let Some(slot) = target.spare_slot(&target.upstream.probe().await)
+            && let Some(slot) = target.spare_slot(&target.route.upstream.probe().await)
         {
             let json = slot.to_string();
             sent = Bytes::from(body.with(
@@ -191,8 +191,8 @@ impl Proxy {
                 path: request.path.clone(),
                 headers: request.headers.clone(),
             };
-            let lease = self.gates.of(target.upstream.base_url()).foreground();
-            match target.upstream.send(upstream_request).await {
+            let lease = self.parts.gates.of(target.route.upstream.base_url()).foreground();
+            match target.route.upstream.send(upstream_request).await {
                 Ok(answer) => return Ok(ProxyAnswer::passing(answer, lease)),
                 Err(error) => failure = Some(error),
             }
@@ -234,8 +234,8 @@ impl Target {
             tenant: &tenant,
             conversation: Some(conversation),
             slot,
-            header: self.session_header.as_deref(),
-            retention: self.cache_retention.as_deref(),
+            header: self.route.session_header.as_deref(),
+            retention: self.route.cache_retention.as_deref(),
         };
         self.kind(probed).profile().extras(session, &self.refused())
     }

@@ -5,12 +5,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::conversation::{Contexts, Endings, Logged, Shared, Store, Whose, name_of};
+use crate::conversation::{Contexts, Logged, Shared, Store, Whose, name_of};
 use bytes::Bytes;
 use memory::Engine;
 use model::{Name, Owner, Scope, SessionId};
-use ports::{Clock, Ids, Upstream};
-use prefix::backend::Kind;
+use ports::{Clock, Ids};
 use prefix::chain::ConversationId;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -24,31 +23,10 @@ use crate::idle::{self, Frame, Idle};
 use crate::learn;
 use crate::measure::Measures;
 use crate::refusal::Refusal;
-use crate::target::{Target, refusals};
+use crate::target::{Route, Target};
 
 /// How many of a conversation's newest requests stay measured.
 const MEASURED: usize = 64;
-
-/// A configured server, and the models that it answers for.
-#[derive(Debug, Clone)]
-pub struct Route {
-    pub upstream: Arc<dyn Upstream>,
-    /// Wins over what the server seems to be.
-    pub kind: Option<Kind>,
-    /// Names of models, with `*` at the end as a wildcard; none for all. The first route that names a model answers;
-    /// later ones that name it are its fallbacks.
-    pub models: Vec<String>,
-    /// The server's own name for the model, where it is another.
-    pub model: Option<String>,
-    /// Window in tokens; it overrides the window that the server reports.
-    pub window_tokens: Option<usize>,
-    /// A header, in lower case, that is to carry a key of the conversation.
-    pub session_header: Option<String>,
-    /// How long the server is asked to keep a prompt: the value of `prompt_cache_retention`.
-    pub cache_retention: Option<String>,
-    /// Whether a local server gets a `session_id`.
-    pub session_id: bool,
-}
 
 /// The operator's instructions at the beginning of every conversation.
 pub trait Instructions: Send + Sync + std::fmt::Debug {
@@ -80,21 +58,11 @@ pub struct ProxyParts {
 /// The handle. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Proxy {
-    pub(crate) engine: Engine,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) contexts: Contexts,
+    pub(crate) parts: Arc<ProxyParts>,
     pub(crate) beside: Arc<Beside>,
     pub(crate) idle: Idle,
-    pub(crate) gates: Arc<Gates>,
     pub(crate) measures: Arc<Measures>,
-    /// Work after answers.
-    pub(crate) endings: Endings,
-    pub(crate) instructions: Option<Arc<dyn Instructions>>,
     pub(crate) targets: Arc<[Target]>,
-    models: Arc<[Vec<String>]>,
-    owner: Option<Name>,
-    pub(crate) passthrough: Arc<[String]>,
-    pub(crate) ids: Arc<dyn Ids>,
 }
 
 /// Memory mode of a request.
@@ -205,49 +173,24 @@ pub struct Request {
 impl Proxy {
     /// A proxy in front of these servers. Its task ends with the last handle, or at [`Proxy::shutdown`].
     pub fn start(parts: ProxyParts) -> Self {
-        let target = |route: &Route| Target {
-            upstream: Arc::clone(&route.upstream),
-            model: route.model.clone(),
-            configured: route.kind,
-            configured_window: route.window_tokens,
-            session_header: route.session_header.clone(),
-            cache_retention: route.cache_retention.clone(),
-            windows: Arc::default(),
-            learnt: refusals((!route.session_id).then_some("session_id")),
-            turns: Arc::default(),
-            slots: Arc::default(),
-        };
-        let targets: Arc<[Target]> = parts.routes.iter().map(target).collect();
-        let endings = parts.contexts.tasks().clone();
+        let targets: Arc<[Target]> = parts.routes.iter().cloned().map(Target::new).collect();
         let beside = Arc::<Beside>::default();
         let tools = idle::Tools {
             after: parts.idle_after,
             clock: Arc::clone(&parts.clock),
             contexts: parts.contexts.clone(),
-            targets: Arc::clone(&targets),
-            beside: Arc::clone(&beside),
-            gates: Arc::clone(&parts.gates),
-            endings: endings.clone(),
+            served: Some(idle::Served {
+                targets: Arc::clone(&targets),
+                beside: Arc::clone(&beside),
+                gates: Arc::clone(&parts.gates),
+            }),
         };
-        let servers = parts
-            .routes
-            .iter()
-            .map(|route| route.upstream.base_url().to_owned());
         Self {
-            idle: Idle::start(tools, servers),
-            contexts: parts.contexts,
+            idle: Idle::start(tools),
             beside,
-            gates: parts.gates,
             measures: Arc::new(Measures::new(MEASURED)),
-            endings,
             targets,
-            models: parts.routes.into_iter().map(|route| route.models).collect(),
-            instructions: parts.instructions,
-            engine: parts.engine,
-            clock: parts.clock,
-            owner: parts.owner,
-            passthrough: parts.passthrough.into(),
-            ids: parts.ids,
+            parts: Arc::new(parts),
         }
     }
 
@@ -257,20 +200,24 @@ impl Proxy {
         let (id, written) = (conversation.identity(), frame.write());
         if conversation.frame() != written {
             let at = conversation.records;
-            let record = conversation.apply(&Logged::Frame(written));
-            self.contexts.keeper().keep(&conversation, at, vec![record]).await;
+            let record = conversation.apply(&Logged::Frame { text: written });
+            self.parts
+                .contexts
+                .keeper()
+                .keep(&conversation, at, vec![record])
+                .await;
         }
         self.beside.set_frame(&id, frame);
         id
     }
 
     pub(crate) fn store(&self) -> &Store {
-        self.contexts.store()
+        self.parts.contexts.store()
     }
 
     /// The service of conversations.
     pub fn contexts(&self) -> &Contexts {
-        &self.contexts
+        &self.parts.contexts
     }
 
     /// Measurements of requests.
@@ -288,7 +235,7 @@ impl Proxy {
 
     /// The gates, one for each server.
     pub fn gates(&self) -> &Gates {
-        &self.gates
+        &self.parts.gates
     }
 
     /// Sends on a request that is not a chat: embeddings, models, files.
@@ -306,35 +253,36 @@ impl Proxy {
 
     /// Waits until all answers so far are processed: measured, remembered, queued for the disk.
     pub async fn rest(&self) {
-        self.endings.rest().await;
-        self.engine.caught_up(None).await;
+        self.parts.contexts.tasks().rest().await;
+        self.parts.engine.caught_up(None).await;
     }
 
     /// Ends all work within the bound: messages are written, jobs that wait for a server are dropped. No task of the
     /// proxy is left.
     pub async fn shutdown(&self, bound: Duration) {
-        let end = self.clock.elapsed() + bound;
+        let end = self.parts.clock.elapsed() + bound;
         self.idle.finish().await;
-        self.endings.finish(&*self.clock, bound / 2).await;
-        let left = end.saturating_sub(self.clock.elapsed());
-        self.gates.shutdown(left).await;
-        self.contexts.keeper().finish().await;
+        self.parts
+            .contexts
+            .tasks()
+            .finish(&*self.parts.clock, bound / 2)
+            .await;
+        let left = end.saturating_sub(self.parts.clock.elapsed());
+        self.parts.gates.shutdown(left).await;
+        self.parts.contexts.keeper().finish().await;
     }
 
     /// The servers that answer for a model, in the order in which they are tried.
     pub(crate) fn targets(&self, model: &str) -> Result<Vec<Target>, Refusal> {
-        let answers = |models: &Vec<String>| {
+        let answers = |models: &[String]| {
             models.is_empty()
                 || models.iter().any(|name| match name.strip_suffix('*') {
                     Some(beginning) => model.starts_with(beginning),
                     None => name == model,
                 })
         };
-        let pairs = self.targets.iter().zip(self.models.iter());
-        let targets: Vec<Target> = pairs
-            .filter(|(_, models)| answers(models))
-            .map(|(target, _)| target.clone())
-            .collect();
+        let targets = self.targets.iter().filter(|target| answers(&target.route.models));
+        let targets: Vec<Target> = targets.cloned().collect();
         if targets.is_empty() {
             return Err(Refusal::no_model(model));
         }
@@ -344,7 +292,11 @@ impl Proxy {
     /// The request's owner: the door's, else the body's `user`, else the configured one.
     pub(crate) fn whose(&self, request: &Request, body: &Body<'_>) -> Result<Whose, Refusal> {
         let user = || name_of(&body.text("user")?);
-        let owner = request.owner.clone().or_else(user).or_else(|| self.owner.clone());
+        let owner = request
+            .owner
+            .clone()
+            .or_else(user)
+            .or_else(|| self.parts.owner.clone());
         let owner = owner.ok_or_else(|| {
             Refusal::invalid(
                 "the request names no user: send the header `x-quipu-user`, give the token a `user`, or set `proxy.owner`",
@@ -360,7 +312,7 @@ impl Proxy {
 
     /// An id that sorts by the time of its making.
     pub(crate) fn fresh_conversation(&self) -> String {
-        learn::fresh(&*self.clock, &*self.ids)
+        learn::fresh(&*self.parts.clock, &*self.parts.ids)
     }
 }
 

@@ -57,7 +57,7 @@ impl Proxy {
                 let rest = at.strip_prefix(open.as_str());
                 rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
             };
-            self.passthrough.iter().any(is_below)
+            self.parts.passthrough.iter().any(is_below)
         };
         let creates = request.method == "POST" && (is_media(path) || CREATES.contains(&path));
         let stored = if creates { None } else { stored(path) };
@@ -78,7 +78,11 @@ impl Proxy {
         let body = Body::read(text).or_else(|_| Body::read("{}"));
         let whose = self.whose(request, &body.map_err(|unfit| Refusal::invalid(unfit.0))?)?;
         let ids: Vec<String> = named.iter().map(|(_, id)| id.clone()).collect();
-        let known = self.store().owned_objects(&whose, ids).await;
+        let known = self
+            .store()
+            .logs
+            .owned_objects(&whose.scope, &whose.owner, ids)
+            .await;
         let known = known.map_err(|error| Refusal::internal(&error))?;
         match named.into_iter().find(|(_, id)| !known.contains(id)) {
             Some((step, id)) => Err(Refusal::not_theirs(&id, step, &whose.owner)),

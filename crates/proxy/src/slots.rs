@@ -80,7 +80,7 @@ impl Target {
 impl Proxy {
     /// Keeps the slot that a conversation had before a restart, unless another has it now.
     pub(crate) fn keep_slot(&self, server: &str, slot: u32, conversation: &str) {
-        let is_it = |target: &&Target| target.upstream.base_url() == server;
+        let is_it = |target: &&Target| target.route.upstream.base_url() == server;
         for target in self.targets.iter().filter(is_it) {
             let mut slots = target.slots.lock();
             if slots.contains_key(&slot) || slots.values().any(|given| given.conversation == conversation) {

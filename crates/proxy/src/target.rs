@@ -11,33 +11,67 @@ use parking_lot::Mutex;
 use ports::{Probed, Upstream};
 use prefix::backend::{self, Kind, RefusedExtras};
 
+/// A configured server, and the models that it answers for.
+#[derive(Debug, Clone)]
+pub struct Route {
+    pub upstream: Arc<dyn Upstream>,
+    /// Wins over what the server seems to be.
+    pub kind: Option<Kind>,
+    /// Names of models, with `*` at the end as a wildcard; none for all. The first route that names a model answers;
+    /// later ones that name it are its fallbacks.
+    pub models: Vec<String>,
+    /// The server's own name for the model, where it is another.
+    pub model: Option<String>,
+    /// Window in tokens; it overrides the window that the server reports.
+    pub window_tokens: Option<usize>,
+    /// A header, in lower case, that is to carry a key of the conversation.
+    pub session_header: Option<String>,
+    /// How long the server is asked to keep a prompt: the value of `prompt_cache_retention`.
+    pub cache_retention: Option<String>,
+    /// Whether a local server gets a `session_id`.
+    pub session_id: bool,
+}
+
 /// One server as a turn sees it.
 #[derive(Debug, Clone)]
 pub(crate) struct Target {
-    pub(crate) upstream: Arc<dyn Upstream>,
-    pub(crate) model: Option<String>,
-    pub(crate) configured: Option<Kind>,
-    pub(crate) configured_window: Option<usize>,
-    pub(crate) session_header: Option<String>,
-    pub(crate) cache_retention: Option<String>,
+    pub(crate) route: Arc<Route>,
     /// Windows from the server's refusals of long prompts, by model.
-    pub(crate) windows: Arc<Mutex<BTreeMap<String, usize>>>,
-    pub(crate) learnt: SharedRefusals,
+    windows: Arc<Mutex<BTreeMap<String, usize>>>,
+    /// Fields that the server has refused.
+    pub(crate) learnt: Arc<Mutex<RefusedExtras>>,
     pub(crate) turns: Arc<AtomicU64>,
     pub(crate) slots: Arc<Mutex<BTreeMap<u32, Given>>>,
 }
 
 impl Target {
+    pub(crate) fn new(route: Route) -> Self {
+        let unwanted = (!route.session_id).then(|| "session_id".to_owned());
+        Self {
+            route: Arc::new(route),
+            windows: Arc::default(),
+            learnt: Arc::new(Mutex::new(RefusedExtras(unwanted.into_iter().collect()))),
+            turns: Arc::default(),
+            slots: Arc::default(),
+        }
+    }
+
     /// The window of a model there, in tokens: the agent's, else as configured, else as the server reports, else by the
     /// model's name, and never wider than in the server's refusal of a prompt.
     pub(crate) async fn window(&self, model: &str, agent: Option<usize>) -> ModelWindow {
-        let asked = match self.configured_window {
+        let route = &self.route;
+        let asked = match route.window_tokens {
             Some(_) => None,
-            None => self.upstream.window(self.model.as_deref().unwrap_or(model)).await,
+            None => {
+                route
+                    .upstream
+                    .window(route.model.as_deref().unwrap_or(model))
+                    .await
+            }
         };
         let mut window = ModelWindow::resolve(&Claims {
             agent,
-            model_config: self.configured_window,
+            model_config: route.window_tokens,
             backend: asked,
             model: Some(model.to_owned()),
             ..Claims::default()
@@ -56,22 +90,13 @@ impl Target {
 
     /// Kind of the server, as far as it is known.
     pub(crate) fn kind(&self, probed: &Probed) -> Kind {
-        backend::decide(self.configured, probed.kind, self.upstream.base_url())
+        backend::decide(self.route.kind, probed.kind, self.route.upstream.base_url())
     }
 
     /// Counts a request.
     pub(crate) fn next_turn(&self) -> u64 {
         self.turns.fetch_add(1, Ordering::Relaxed)
     }
-}
-
-/// Fields that a server has refused.
-pub(crate) type SharedRefusals = Arc<Mutex<RefusedExtras>>;
-
-/// The extra that a server is not to get, and nothing learnt.
-pub(crate) fn refusals(extra: Option<&str>) -> SharedRefusals {
-    let refused = extra.map(str::to_owned).into_iter().collect();
-    Arc::new(Mutex::new(RefusedExtras(refused)))
 }
 
 /// To whom a slot was given.

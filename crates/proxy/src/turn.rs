@@ -5,14 +5,9 @@
 //! answer (`after`).
 
 use std::borrow::Cow;
-use std::sync::Arc;
 use std::time::Duration;
 
-use crate::conversation::{
-    Additions, Asked, Continuation, Conversation, Decided, Overflow, Shared, Whose, room,
-};
-use async_trait::async_trait;
-use context::bootstrap;
+use crate::conversation::{Asked, Continuation, Decided, Overflow, Shared, Whose, room};
 use context::budget::Budget;
 use context::guard::ModelWindow;
 use context::tokens::Meter;
@@ -20,7 +15,6 @@ use model::Timestamp;
 use ports::Probed;
 use prefix::backend;
 use prefix::compose::{self, Composed, Replay, SystemPlace};
-use prefix::fragment::{Draft, Visible};
 
 use crate::after::{Closing, Injected, ProxyAnswer};
 use crate::aside;
@@ -30,16 +24,12 @@ use crate::idle::Frame;
 use crate::learn;
 use crate::outgoing::{Going, Outgoing, Reached};
 use crate::overflow;
-use crate::proxy::{Instructions, MemoryUse, Proxy, Request, Speech};
+use crate::proxy::{MemoryUse, Proxy, Request, Speech};
 use crate::refusal::Refusal;
 use crate::said::{self, Said};
 use crate::side;
 use crate::steady;
 use crate::target::Target;
-
-/// Maximum share of the operator's instructions: this fraction of the window, at so many characters a token.
-const INSTRUCTIONS_PART: usize = 4;
-const CHARS_PER_TOKEN: usize = 3;
 
 impl Proxy {
     /// Sends a request of a conversation on, with what memory adds to it.
@@ -54,7 +44,7 @@ impl Proxy {
     }
 
     async fn turn(&self, request: Request, speech: Speech) -> Result<ProxyAnswer, Refusal> {
-        let started = self.clock.elapsed();
+        let started = self.parts.clock.elapsed();
         let text = str::from_utf8(&request.body).map_err(|_| Refusal::invalid("the body is not UTF-8"))?;
         let body = Body::read(text).map_err(|unfit| Refusal::invalid(unfit.0))?;
         let model = body.text("model").unwrap_or_default();
@@ -63,7 +53,7 @@ impl Proxy {
         if request.memory == MemoryUse::Incognito || self.is_side(&request, &body, &said, speech).await? {
             return self.pass_beside(&targets, &request, &body).await;
         }
-        let probed = targets[0].upstream.probe().await;
+        let probed = targets[0].route.upstream.probe().await;
         let names = [&*model, probed.model.as_deref().unwrap_or_default()];
         let (counts_for, meter) = Meter::for_models(&names);
         let whose = self.whose(&request, &body)?;
@@ -161,20 +151,33 @@ impl Proxy {
             .body
             .list("tools")
             .map_err(|unfit| Refusal::invalid(unfit.0))?;
-        let asked = turn.asked(&tools, overflow, self.clock.now());
+        let asked = turn.asked(&tools, overflow, self.parts.clock.now());
         let mut conversation = shared.lock().await;
-        let giving = TurnAdditions { proxy: self, turn };
+        let (request, parts) = (turn.request, &self.parts);
+        let giving = Giver {
+            engine: &parts.engine,
+            clock: &*parts.clock,
+            endings: parts.contexts.tasks(),
+            instructions: parts.instructions.clone(),
+            dialect: turn.speech.dialect(),
+            meter: &turn.meter,
+            window: turn.window.tokens,
+            recalls: request.memory.recalls(),
+            agent: learn::agent(request.agent.as_ref()).filter(|_| !tools.is_empty()),
+            with_person: request.with_person,
+        };
         let mut decided = conversation
-            .decide(&asked, self.contexts.chosen(), &giving)
+            .decide(&asked, self.parts.contexts.chosen(), &giving)
             .await
             .map_err(|over| Refusal::over_budget(&over))?;
         self.store().learn(&conversation);
         let records = std::mem::take(&mut decided.records);
-        self.contexts
+        self.parts
+            .contexts
             .keeper()
             .keep(&conversation, decided.at, records)
             .await;
-        self.contexts.left_view(shared, &conversation, &decided);
+        self.parts.contexts.left_view(shared, &conversation, &decided);
         if let Some((server, slot)) = Frame::slot(conversation.frame()) {
             self.keep_slot(&server, slot, &decided.conversation);
         }
@@ -206,12 +209,12 @@ impl Proxy {
             .idle_seconds
             .map(|kept| Duration::from_secs(kept.into()));
         kept.zip(ended)
-            .is_some_and(|(kept, ended)| self.clock.elapsed() >= ended + kept)
+            .is_some_and(|(kept, ended)| self.parts.clock.elapsed() >= ended + kept)
     }
 
     /// The window of a request's agent, or of its model.
     async fn window_of(&self, target: &Target, model: &str, request: &Request) -> ModelWindow {
-        let agent = self.contexts.agent_window(request.agent.as_ref());
+        let agent = self.parts.contexts.agent_window(request.agent.as_ref());
         target.window(model, agent).await
     }
 
@@ -335,47 +338,6 @@ impl Turn<'_> {
             learns: self.request.memory.learns(),
             now,
         }
-    }
-}
-
-/// Text after the client's system text if an epoch begins now.
-pub(crate) async fn instructions(files: Option<Arc<dyn Instructions>>, window_tokens: usize) -> String {
-    let Some(files) = files else {
-        return String::new();
-    };
-    let chars = window_tokens / INSTRUCTIONS_PART * CHARS_PER_TOKEN;
-    let read = move || files.read(chars.min(bootstrap::CHARS_MAX));
-    tokio::task::spawn_blocking(read).await.unwrap_or_default()
-}
-
-/// Additions of a turn to a request.
-struct TurnAdditions<'a, 'b> {
-    proxy: &'a Proxy,
-    turn: &'a Turn<'b>,
-}
-
-#[async_trait]
-impl Additions for TurnAdditions<'_, '_> {
-    async fn instructions(&self) -> String {
-        instructions(self.proxy.instructions.clone(), self.turn.window.tokens).await
-    }
-
-    async fn draft(&self, conversation: &Conversation, message: &str, visible: &Visible) -> Option<Draft> {
-        if !self.turn.request.memory.recalls() {
-            return None;
-        }
-        let has_tools = self.turn.body.list("tools").is_ok_and(|tools| !tools.is_empty());
-        let giver = Giver {
-            engine: &self.proxy.engine,
-            clock: &*self.proxy.clock,
-            endings: &self.proxy.endings,
-            dialect: self.turn.speech.dialect(),
-            meter: &self.turn.meter,
-            window: self.turn.window.tokens,
-            agent: learn::agent(self.turn.request.agent.as_ref()).filter(|_| has_tools),
-            with_person: self.turn.request.with_person,
-        };
-        giver.draft(conversation, message, visible).await
     }
 }
 

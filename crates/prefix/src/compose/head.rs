@@ -1,8 +1,6 @@
-//! The head of a request: the client's system text and tools, with ours after them.
+//! The head of a request: the client's system text, with ours after it, and the client's tools.
 //!
 //! Owns: the order inside the head. Never: deciding when it changes.
-
-use serde_json::Value;
 
 use super::{Request, SystemPlace, Wanted};
 use crate::canon;
@@ -26,7 +24,7 @@ pub(super) fn build(request: &Request<'_>, leading: &[&str], wanted: &Wanted) ->
     Head {
         model: request.model.to_owned(),
         system: system_field(request, &wanted.head.text),
-        tools: all_tools(request, wanted),
+        tools: request.tools.iter().map(|tool| (*tool).to_owned()).collect(),
         messages: messages(request, leading, &wanted.head.text),
         own: wanted.head.clone(),
         client_system: system.digest().to_string(),
@@ -68,26 +66,4 @@ pub(super) fn messages(request: &Request<'_>, leading: &[&str], own: &str) -> Ve
         )),
     }
     messages
-}
-
-/// The client's tools unchanged, then ours by name; of two tools with one name, the client's wins.
-fn all_tools(request: &Request<'_>, wanted: &Wanted) -> Vec<String> {
-    let taken: Vec<String> = request.tools.iter().filter_map(|tool| name(tool)).collect();
-    let mut ours: Vec<_> = wanted
-        .tools
-        .iter()
-        .filter(|tool| !taken.contains(&tool.name))
-        .collect();
-    ours.sort_by(|one, other| one.name.cmp(&other.name));
-    ours.dedup_by(|one, other| one.name == other.name);
-    let client = request.tools.iter().map(|tool| (*tool).to_owned());
-    client
-        .chain(ours.into_iter().map(|tool| tool.json.clone()))
-        .collect()
-}
-
-fn name(tool: &str) -> Option<String> {
-    let tool: Value = serde_json::from_str(tool).ok()?;
-    let named = tool.get("function").unwrap_or(&tool);
-    named.get("name").and_then(Value::as_str).map(str::to_owned)
 }

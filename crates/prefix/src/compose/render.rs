@@ -24,17 +24,15 @@ impl Plan<'_> {
     }
 
     pub(super) fn tools(&self) -> Vec<String> {
-        let frozen = &self.next.head().tools;
         let client = self.request.tools;
         match self.replay {
             Replay::Frozen => {
-                let pair = |(at, tool): (usize, &String)| marked_as(tool, client.get(at).copied());
-                frozen.iter().enumerate().map(pair).collect()
+                let frozen = self.next.head().tools.iter().enumerate();
+                frozen
+                    .map(|(at, tool)| marked_as(tool, client.get(at).copied()))
+                    .collect()
             }
-            Replay::Latest => {
-                let ours = frozen.iter().skip(client.len()).cloned();
-                client.iter().map(|tool| (*tool).to_owned()).chain(ours).collect()
-            }
+            Replay::Latest => client.iter().map(|tool| (*tool).to_owned()).collect(),
         }
     }
 

@@ -121,6 +121,6 @@ impl Index {
     }
 
     pub(crate) fn find(&self, scope: &MatchScope<'_>, messages: &[String]) -> Matched {
-        match_chain(&self.0, &Chain::of(scope, &refs(messages)))
+        match_chain(&self.0, &Chain::of(scope, &refs(messages)), &|_| false)
     }
 }

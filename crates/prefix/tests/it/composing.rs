@@ -1,7 +1,7 @@
 //! What goes where in a request, and what an epoch change takes with it.
 
 use expect_test::expect;
-use prefix::compose::{OwnTool, Replay, Request, SystemPlace, Wanted, plan};
+use prefix::compose::{Replay, Request, SystemPlace, Wanted, plan};
 use prefix::fragment::Draft;
 use prefix::record;
 use prefix::shadow::{OwnHead, Reason, Shadow, ShadowEdit, ShadowEvent};
@@ -145,26 +145,19 @@ fn a_text_is_appended_to_whatever_content_there_is() {
 }
 
 #[test]
-fn tools_keep_their_order_and_ours_come_last_by_name() {
-    let own = |name: &str| OwnTool {
-        name: name.to_owned(),
-        json: format!(r#"{{"name":"{name}"}}"#),
-    };
+fn tools_keep_their_order_and_their_bytes() {
     let mut host = host();
     host.tools = vec![
         r#"{"name":"z"}"#.to_owned(),
         r#"{"function":{"name":"recall"}}"#.to_owned(),
     ];
-    host.wanted.tools = vec![own("search"), own("recall"), own("forget")];
     let first = host.turn(&[user("hi")], &[], None);
-    assert_eq!(first.tools[2..], [own("forget").json, own("search").json]);
-    host.wanted.tools.clear();
     host.tools[0] = r#"{ "name" : "z" }"#.to_owned();
     let list = [user("hi"), assistant("yes"), user("more")];
     assert_eq!(
         host.turn(&list, &[], None).tools,
         first.tools,
-        "ours wait for an epoch, white space is no change"
+        "white space is no change"
     );
     host.tools.reverse();
     let third = host.turn(&list, &[], None);

@@ -13,13 +13,14 @@ mod tests;
 use std::sync::Arc;
 use std::time::Duration;
 
-use context::budget::{Budget, OverBudget};
+use context::budget::OverBudget;
 use context::ladder::Attempt;
 use context::policy::Policy;
 use model::{Name, Owner, Scope, SessionId, SessionKey, Timestamp};
 use ports::context_engine::ContextEngine;
 use ports::{Chat, Clock, Conversations, LedgerError, NewRecord};
 use prefix::shadow::ShadowEvent;
+use tokio::sync::OwnedMutexGuard;
 use transcript::ItemId;
 use transcript::dialect::{self, Dialect};
 
@@ -253,14 +254,10 @@ impl Contexts {
         let usage = prompt_tokens.map(|tokens| conversation.learn_usage(tokens, beside));
         let mut records: Vec<NewRecord> = usage.into_iter().collect();
         records.extend(conversation.set_learns(learns));
-        let said = conversation.waiting().iter().map(|bytes| ShadowEvent::Message {
-            bytes: bytes.clone(),
-            fragment: None,
-        });
-        let said: Vec<ShadowEvent> = said.collect();
+        let waiting = conversation.waiting().len();
         records.extend(conversation.take_appended());
         // Memory learns them too, where no request carried them.
-        conversation.ask(&said);
+        conversation.ask(waiting);
         let id = ItemId(conversation.session.items());
         records.push(conversation.apply(&Logged::Sent(ShadowEvent::Reply {
             bytes: reply.to_owned(),
@@ -280,8 +277,7 @@ impl Contexts {
         let replies: Vec<String> = replies.iter().map(|reply| (*reply).to_owned()).collect();
         self.parts.tasks.spawn(async move {
             let mut conversation = shared.lock().await;
-            let budget = conversation.budget.unwrap_or_else(|| Budget::view(0));
-            let turn = conversation.turn_meta(&conversation.shadow.head().model, &budget);
+            let turn = conversation.last_turn();
             let chosen = &this.parts.chosen;
             let Some(plugin) = chosen.plugin(&mut conversation.health, &turn).await else {
                 return;
@@ -297,6 +293,10 @@ impl Contexts {
     pub(super) async fn existing(&self, whose: &Whose) -> Result<Shared, ContextError> {
         let found = self.parts.store.opened(whose).await?;
         found.ok_or_else(|| ContextError::NoConversation(whose.conversation.clone()))
+    }
+
+    async fn locked(&self, whose: &Whose) -> Result<OwnedMutexGuard<Conversation>, ContextError> {
+        Ok(self.existing(whose).await?.lock_owned().await)
     }
 
     async fn write(

@@ -22,7 +22,7 @@ use transcript::{Item, ItemId};
 
 use crate::conversation::contexts::Compaction;
 use crate::conversation::hooks::Chosen;
-use crate::conversation::log::Logged;
+use crate::conversation::log::{BudgetRecord, Logged};
 use crate::conversation::state::Conversation;
 
 /// Text that a request carries besides the client's own.
@@ -83,6 +83,7 @@ pub struct Decided {
     /// To be written behind the `at` records that there are.
     pub records: Vec<NewRecord>,
     pub at: u64,
+    /// Records that there are then.
     pub version: u64,
     /// Why it does not extend the last request; empty where it does.
     pub reasons: Vec<Reason>,
@@ -103,6 +104,17 @@ impl Asked<'_> {
             injected: self.injected,
             safety: policy.safety(self.window.saturating_sub(self.reserve)),
         }
+    }
+
+    /// Reads the instructions; whether they are other ones than before.
+    async fn instruct(&self, wanted: &mut Wanted, additions: &dyn Additions) -> bool {
+        let own = additions.instructions().await;
+        let is_new = own != wanted.head.text;
+        if self.is_cold && is_new {
+            wanted.reasons.push(Reason::SystemChanged);
+        }
+        wanted.head.text = own;
+        is_new
     }
 
     /// System messages, instructions and tools, which no view counts. Which instructions the request has is known once it is decided
@@ -144,8 +156,8 @@ impl Conversation {
             budget.window = self.window_as_counted(budget.window, prompt_tokens, head_tokens);
         }
         let mut compacted = Vec::new();
+        let trigger = asked.overflow.map_or(Trigger::Auto, |_| Trigger::Overflow);
         if !asked.is_held {
-            let trigger = asked.overflow.map_or(Trigger::Auto, |_| Trigger::Overflow);
             let shaped = self.shaped(chosen, asked.request.model, plan.events(), &budget, trigger);
             if let Some(shaped) = shaped.await? {
                 self.compacted(shaped.attempts, asked.now);
@@ -167,18 +179,19 @@ impl Conversation {
         let is_compacted = compacted
             .iter()
             .any(|event| !matches!(event, ViewEvent::Rewrite { .. }));
-        let before = self.compaction(asked.overflow.map_or(Trigger::Auto, |_| Trigger::Overflow));
+        let before = self.compaction(trigger);
         let logged = self.logged(&composed.events).into_iter();
         let source = asked.window_source;
         let is_known = (self.budget, self.window_source) == (Some(budget), source);
-        let budgeted = (!is_known).then_some(Logged::Budget(budget, source));
+        let budgeted = (!is_known).then(|| Logged::Budget(BudgetRecord::new(budget, source)));
         let logged = logged
             .chain(compacted.into_iter().map(Logged::View))
             .chain(budgeted);
         let mut records: Vec<NewRecord> = self.set_learns(asked.learns).into_iter().collect();
         records.extend(logged.map(|logged| self.apply(&logged)));
         if asked.learns {
-            self.ask(&composed.events);
+            let is_message = |event: &&ShadowEvent| matches!(event, ShadowEvent::Message { .. });
+            self.ask(composed.events.iter().filter(is_message).count());
         }
         let used = self.session.view_tokens();
         Ok(Decided {
@@ -187,7 +200,7 @@ impl Conversation {
             composed,
             records,
             at,
-            version: self.version,
+            version: self.records,
             reasons: self.begun(),
             head_tokens,
             budget,
@@ -216,8 +229,8 @@ impl Conversation {
                 _ => false,
             };
             match (waited, logged.last_mut()) {
-                (true, Some(Logged::Taken(count))) => *count += 1,
-                (true, _) => logged.push(Logged::Taken(1)),
+                (true, Some(Logged::Taken { count })) => *count += 1,
+                (true, _) => logged.push(Logged::Taken { count: 1 }),
                 (false, _) => logged.push(Logged::Sent(event.clone())),
             }
         }
@@ -225,32 +238,30 @@ impl Conversation {
     }
 
     /// The plan of a request, the weight of its head, and its budget. The instructions are read only where they may take the place of
-    /// those that the conversation has: when an epoch begins, or is about to.
+    /// those that the conversation has: when an epoch begins, or is about to. Only other instructions need a second plan.
     async fn planned<'a>(
         &mut self,
         asked: &Asked<'a>,
         wanted: &mut Wanted,
         additions: &dyn Additions,
     ) -> (Plan<'a>, usize, Budget) {
-        let head_tokens = asked.head_tokens(self, &wanted.head.text);
-        let budget = asked.budget(head_tokens, self.session.policy());
-        let plan = compose::plan(&self.shadow, asked.request, wanted);
-        let must_compact = asked.overflow.is_some();
-        let is_full = !asked.is_held && (must_compact || self.may_exceed(&budget, plan.events()));
-        if !plan.renews_head() && !is_full && !asked.is_cold {
-            return (plan, head_tokens, budget);
+        let must_compact = asked.overflow.is_some() && !asked.is_held;
+        let mut is_read = self.shadow.epoch() == 0 || asked.is_cold || must_compact;
+        if is_read {
+            asked.instruct(wanted, additions).await;
         }
-        let own = additions.instructions().await;
-        if asked.is_cold && own != wanted.head.text {
-            wanted.reasons.push(Reason::SystemChanged);
+        loop {
+            let head_tokens = asked.head_tokens(self, &wanted.head.text);
+            let budget = asked.budget(head_tokens, self.session.policy());
+            let plan = compose::plan(&self.shadow, asked.request, wanted);
+            let is_full = || !asked.is_held && self.may_exceed(&budget, plan.events());
+            if is_read || !plan.renews_head() && !is_full() {
+                return (plan, head_tokens, budget);
+            }
+            is_read = true;
+            if !asked.instruct(wanted, additions).await {
+                return (plan, head_tokens, budget);
+            }
         }
-        wanted.head.text = own;
-        let head_tokens = asked.head_tokens(self, &wanted.head.text);
-        let plan = compose::plan(&self.shadow, asked.request, wanted);
-        (
-            plan,
-            head_tokens,
-            asked.budget(head_tokens, self.session.policy()),
-        )
     }
 }

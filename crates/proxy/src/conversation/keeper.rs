@@ -42,7 +42,8 @@ impl Keeper {
         task.spawn(async move {
             while let Some(entry) = entries.recv().await {
                 let kept = store
-                    .keep(&entry.key, &entry.owner, entry.at, entry.records)
+                    .logs
+                    .append(&entry.key, &entry.owner, entry.at, None, entry.records)
                     .await;
                 let kept = match kept {
                     Ok(count) => {
@@ -100,7 +101,7 @@ impl Keeper {
     ) {
         let entry = KeeperEntry {
             key: conversation.key.clone(),
-            owner: conversation.owner.clone(),
+            owner: conversation.whose().owner.clone(),
             at,
             records,
             written: Arc::clone(&conversation.written),

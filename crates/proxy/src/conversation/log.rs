@@ -19,24 +19,27 @@ use prefix::shadow::ShadowEvent;
 use serde::{Deserialize, Serialize};
 
 /// One event of a conversation.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Logged {
     /// Something was sent or answered.
+    #[serde(skip)]
     Sent(ShadowEvent),
     /// The view changed.
+    #[serde(skip)]
     View(ViewEvent),
     /// A message arrived that no request carried yet.
-    Appended(String),
+    Appended { bytes: String },
     /// So many appended messages were sent.
-    Taken(usize),
+    Taken { count: usize },
     /// Budget of the requests from here on, and the source of its window.
-    Budget(Budget, WindowSource),
+    Budget(BudgetRecord),
     /// A server's token count of a view, with our own count.
-    Usage(Usage),
+    Usage { usage: Usage },
     /// The last request without its messages, in its sender's format.
-    Frame(String),
+    Frame { text: String },
     /// Whether memory may learn from the messages from here on.
-    Learns(bool),
+    Learns { learns: bool },
 }
 
 /// A server's token count of a view.
@@ -49,87 +52,59 @@ pub struct Usage {
     pub reported: usize,
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(tag = "event", rename_all = "snake_case", deny_unknown_fields)]
-enum Record {
-    Appended {
-        bytes: String,
-    },
-    Taken {
-        count: usize,
-    },
-    Frame {
-        text: String,
-    },
-    Learns {
-        learns: bool,
-    },
-    Usage {
-        usage: Usage,
-    },
-    Budget {
-        window: usize,
-        reserve: usize,
-        tools: usize,
-        injected: usize,
-        safety: usize,
-        #[serde(default)]
-        source: String,
-    },
+/// A budget as the log has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BudgetRecord {
+    window: usize,
+    reserve: usize,
+    tools: usize,
+    injected: usize,
+    safety: usize,
+    #[serde(default)]
+    source: String,
 }
 
-/// The record of an event.
-pub(crate) fn write(logged: &Logged) -> String {
-    let record = match logged {
-        Logged::Sent(event) => return prefix::record::write(event),
-        Logged::View(event) => return context::record::write(event),
-        Logged::Appended(bytes) => Record::Appended { bytes: bytes.clone() },
-        Logged::Taken(count) => Record::Taken { count: *count },
-        Logged::Budget(budget, source) => Record::Budget {
+impl BudgetRecord {
+    pub(crate) fn new(budget: Budget, source: WindowSource) -> Self {
+        Self {
             window: budget.window,
             reserve: budget.reserve,
             tools: budget.tools,
             injected: budget.injected,
             safety: budget.safety,
             source: source.as_str().to_owned(),
-        },
-        Logged::Usage(usage) => Record::Usage { usage: usage.clone() },
-        Logged::Frame(text) => Record::Frame { text: text.clone() },
-        Logged::Learns(learns) => Record::Learns { learns: *learns },
-    };
-    serde_json::to_string(&record).expect("a record has string keys and whole numbers")
+        }
+    }
+
+    /// The budget, and the source of its window.
+    pub(crate) fn read(&self) -> (Option<Budget>, WindowSource) {
+        let budget = Budget {
+            window: self.window,
+            reserve: self.reserve,
+            tools: self.tools,
+            injected: self.injected,
+            safety: self.safety,
+        };
+        let source = WindowSource::parse(&self.source);
+        (Some(budget), source.unwrap_or(WindowSource::Default))
+    }
+}
+
+/// The record of an event.
+pub(crate) fn write(logged: &Logged) -> String {
+    match logged {
+        Logged::Sent(event) => prefix::record::write(event),
+        Logged::View(event) => context::record::write(event),
+        own => serde_json::to_string(own).expect("a record has string keys and whole numbers"),
+    }
 }
 
 /// The event of a record; none for a text that is no record.
 pub(crate) fn read(body: &str) -> Option<Logged> {
-    let own = || match serde_json::from_str::<Record>(body).ok()? {
-        Record::Appended { bytes } => Some(Logged::Appended(bytes)),
-        Record::Taken { count } => Some(Logged::Taken(count)),
-        Record::Frame { text } => Some(Logged::Frame(text)),
-        Record::Learns { learns } => Some(Logged::Learns(learns)),
-        Record::Usage { usage } => Some(Logged::Usage(usage)),
-        Record::Budget {
-            window,
-            reserve,
-            tools,
-            injected,
-            safety,
-            source,
-        } => {
-            let budget = Budget {
-                window,
-                reserve,
-                tools,
-                injected,
-                safety,
-            };
-            let source = WindowSource::parse(&source).unwrap_or(WindowSource::Default);
-            Some(Logged::Budget(budget, source))
-        }
-    };
     let sent = prefix::record::read(body).map(Logged::Sent).ok();
     sent.or_else(|| context::record::read(body).map(Logged::View).ok())
-        .or_else(own)
+        .or_else(|| serde_json::from_str(body).ok())
 }
 
 #[cfg(test)]
@@ -143,20 +118,55 @@ mod tests {
                 bytes: "{}".to_owned(),
             }),
             Logged::View(ViewEvent::Pin(transcript::ItemId(3))),
-            Logged::Appended("{\"role\":\"user\"}".to_owned()),
-            Logged::Taken(2),
-            Logged::Frame("{}".to_owned()),
-            Logged::Learns(false),
-            Logged::Budget(Budget::view(4_096), WindowSource::ModelConfig),
-            Logged::Usage(Usage {
-                model: "tiny".to_owned(),
-                counted: 90,
-                reported: 100,
-            }),
+            Logged::Appended {
+                bytes: "{\"role\":\"user\"}".to_owned(),
+            },
+            Logged::Taken { count: 2 },
+            Logged::Frame {
+                text: "{}".to_owned(),
+            },
+            Logged::Learns { learns: false },
+            Logged::Budget(BudgetRecord::new(Budget::view(4_096), WindowSource::ModelConfig)),
+            Logged::Usage {
+                usage: Usage {
+                    model: "tiny".to_owned(),
+                    counted: 90,
+                    reported: 100,
+                },
+            },
         ];
         for logged in all {
             assert_eq!(read(&write(&logged)), Some(logged));
         }
         assert_eq!(read("{\"event\":\"other\"}"), None);
+    }
+
+    /// As the version before wrote them.
+    #[test]
+    fn records_keep_their_form() {
+        for record in [
+            r#"{"event":"appended","bytes":"{}"}"#,
+            r#"{"event":"taken","count":2}"#,
+            r#"{"event":"frame","text":"{}"}"#,
+            r#"{"event":"learns","learns":false}"#,
+            r#"{"event":"usage","usage":{"model":"tiny","counted":90,"reported":100}}"#,
+            r#"{"event":"budget","window":8,"reserve":1,"tools":2,"injected":3,"safety":4,"source":"session"}"#,
+            r#"{"event":"reply","bytes":"{}"}"#,
+            r#"{"event":"epoch","number":1,"reasons":["opened","model_changed"],"front":0,"kept":0,"fragments":0,"head":null,"edits":[]}"#,
+        ] {
+            let logged = read(record).expect(record);
+            assert_eq!(write(&logged), record);
+        }
+        let old = r#"{"event":"budget","window":8,"reserve":1,"tools":2,"injected":3,"safety":4}"#;
+        assert!(
+            matches!(read(old), Some(Logged::Budget(budget)) if budget.read().1 == WindowSource::Default)
+        );
+        assert_eq!(read(r#"{"event":"taken","count":2,"more":1}"#), None);
+        assert_eq!(
+            read(
+                r#"{"event":"epoch","number":1,"reasons":["other"],"front":0,"kept":0,"fragments":0,"head":null,"edits":[]}"#
+            ),
+            None
+        );
     }
 }

@@ -57,6 +57,12 @@ impl Conversation {
         }
     }
 
+    /// The same of the last request.
+    pub(crate) fn last_turn(&self) -> TurnMeta {
+        let budget = self.budget.unwrap_or_else(|| Budget::view(0));
+        self.turn_meta(&self.shadow.head().model, &budget)
+    }
+
     /// The view with these new messages. None where the engine has nothing to do: the view is as it was.
     pub(crate) async fn shaped(
         &mut self,

@@ -18,10 +18,9 @@ use context::policy::Policy;
 use context::session::Session;
 use context::tokens::Meter;
 use context::warn::Warnings;
-use model::{Owner, SessionId, SessionKey, Timestamp};
+use model::{SessionId, SessionKey, Timestamp};
 use ports::NewRecord;
 use prefix::Digest;
-use prefix::canon;
 use prefix::chain::{Chain, ConversationId};
 use prefix::shadow::{Reason, Shadow, ShadowEvent};
 use transcript::dialect::{self, Dialect};
@@ -39,7 +38,6 @@ const USAGES_MAX: usize = 8;
 #[derive(Debug, Clone)]
 pub struct Conversation {
     pub key: SessionKey,
-    pub owner: Owner,
     /// Owner and name since its beginning.
     pub(crate) whose: Whose,
     /// Of the newest request.
@@ -57,10 +55,8 @@ pub struct Conversation {
     pub(crate) ids: Vec<ItemId>,
     /// The messages in the log, in bytes.
     pub(crate) bytes: usize,
-    /// Number of records in the log, including those in the queue.
+    /// Number of records in the log, including those in the queue: each change is one.
     pub records: u64,
-    /// Rises with each change.
-    pub version: u64,
     /// Digests of replies, so that a client's echo of a reply does not count as new.
     replies: BTreeSet<Digest>,
     /// Messages of the client without an answer yet, each with its hash in the chain.
@@ -115,7 +111,6 @@ impl Conversation {
         let warnings = Warnings::new(policy.warn_at.clone());
         Self {
             key: SessionKey::new(whose.scope.clone(), session),
-            owner: whose.owner.clone(),
             chain: Chain::of(&whose.chain_scope(dialect).scope(), &[]),
             whose,
             dialect,
@@ -127,7 +122,6 @@ impl Conversation {
             head: (Vec::new(), 0),
             ids: Vec::new(),
             records: 0,
-            version: 0,
             replies: BTreeSet::new(),
             unanswered: Vec::new(),
             learns: true,
@@ -172,7 +166,12 @@ impl Conversation {
     /// Appends a message for the next request.
     pub(crate) fn append(&mut self, bytes: &str) -> (ItemId, NewRecord) {
         let id = ItemId(self.session.items() + self.appended.len() as u64);
-        (id, self.apply(&Logged::Appended(bytes.to_owned())))
+        (
+            id,
+            self.apply(&Logged::Appended {
+                bytes: bytes.to_owned(),
+            }),
+        )
     }
 
     /// All messages, as the client wrote them: the sent ones, the replies, and those that wait for a request.
@@ -193,7 +192,7 @@ impl Conversation {
 
     /// From here on, memory may learn from the messages, or not; returns the record where that is a change.
     pub(crate) fn set_learns(&mut self, learns: bool) -> Option<NewRecord> {
-        (self.learns != learns).then(|| self.apply(&Logged::Learns(learns)))
+        (self.learns != learns).then(|| self.apply(&Logged::Learns { learns }))
     }
 
     /// Memory may not learn from this item.
@@ -210,13 +209,12 @@ impl Conversation {
     pub(crate) fn take_appended(&mut self) -> Vec<NewRecord> {
         match self.appended.len() {
             0 => Vec::new(),
-            count => vec![self.apply(&Logged::Taken(count))],
+            count => vec![self.apply(&Logged::Taken { count })],
         }
     }
 
     /// Applies an event, and returns its record.
     pub fn apply(&mut self, logged: &Logged) -> NewRecord {
-        self.version += 1;
         self.records += 1;
         let mut record = NewRecord {
             item: None,
@@ -246,14 +244,14 @@ impl Conversation {
                     record.text = words(&without_additions(&item));
                 }
             }
-            Logged::Appended(bytes) => {
+            Logged::Appended { bytes } => {
                 self.bytes += bytes.len();
                 record.item = Some(self.session.items() + self.appended.len() as u64);
                 record.text = words(&Self::read(bytes));
                 self.appended.push(bytes.clone());
             }
-            Logged::Budget(budget, source) => (self.budget, self.window_source) = (Some(*budget), *source),
-            Logged::Usage(usage) => {
+            Logged::Budget(record) => (self.budget, self.window_source) = record.read(),
+            Logged::Usage { usage } => {
                 if usage.model == self.counts_for {
                     self.session.record_usage(usage.counted, usage.reported);
                 }
@@ -262,9 +260,9 @@ impl Conversation {
                 }
                 self.usages.push(usage.clone());
             }
-            Logged::Frame(text) => self.frame.clone_from(text),
-            Logged::Learns(learns) => self.learns = *learns,
-            Logged::Taken(count) => {
+            Logged::Frame { text } => self.frame.clone_from(text),
+            Logged::Learns { learns } => self.learns = *learns,
+            Logged::Taken { count } => {
                 let count = (*count).min(self.appended.len());
                 for bytes in self.appended.drain(..count).collect::<Vec<_>>() {
                     self.sent(&ShadowEvent::Message {
@@ -291,10 +289,11 @@ impl Conversation {
             ShadowEvent::Edit(_) => None,
             ShadowEvent::Message { bytes, .. } | ShadowEvent::Reply { bytes } => {
                 self.bytes += bytes.len();
-                self.chain.push(bytes);
+                let meaning = self.shadow.entries().last()?.meaning;
+                self.chain.push(meaning);
                 if matches!(event, ShadowEvent::Reply { .. }) {
                     self.begun.clear();
-                    self.replies.insert(canon::read(bytes).digest);
+                    self.replies.insert(meaning.digest);
                 }
                 Some(self.arrive())
             }
@@ -353,9 +352,8 @@ impl Conversation {
     }
 
     fn chain_again(&mut self) {
-        let entries = self.shadow.entries();
-        let bytes: Vec<&str> = entries.iter().map(|entry| entry.bytes.as_str()).collect();
-        self.chain = Chain::of(&self.whose.chain_scope(self.dialect).scope(), &bytes);
+        let meanings = self.shadow.entries().iter().map(|entry| entry.meaning);
+        self.chain = Chain::of_meanings(&self.whose.chain_scope(self.dialect).scope(), meanings);
     }
 
     /// The dialect of the last request, after a restart.
@@ -391,18 +389,14 @@ impl Conversation {
         inputs.used + bytes >= inputs.threshold
     }
 
-    /// Records the new messages of these events as waiting for an answer.
-    pub fn ask(&mut self, events: &[ShadowEvent]) {
-        let new = events.iter().filter_map(|event| match event {
-            ShadowEvent::Message { bytes, .. } => Some((bytes, canon::read(bytes))),
-            _ => None,
-        });
-        let new: Vec<_> = new.filter(|(_, meaning)| !meaning.thinks).collect();
-        let links = self.chain.links();
-        let new_links = &links[links.len().saturating_sub(new.len())..];
-        for ((bytes, meaning), link) in new.into_iter().zip(new_links) {
-            if !self.replies.contains(&meaning.digest) {
-                self.unanswered.push((bytes.clone(), link.hash));
+    /// Records so many of the newest messages as waiting for an answer.
+    pub(crate) fn ask(&mut self, messages: usize) {
+        let entries = self.shadow.entries().iter().rev().take(messages);
+        let new: Vec<_> = entries.filter(|entry| !entry.meaning.thinks).collect();
+        let links = self.chain.links().iter().rev();
+        for (entry, link) in new.into_iter().zip(links).rev() {
+            if !self.replies.contains(&entry.meaning.digest) {
+                self.unanswered.push((entry.bytes.clone(), link.hash));
             }
         }
     }
@@ -468,7 +462,7 @@ pub(crate) fn words(item: &Item) -> String {
 
 #[cfg(test)]
 mod tests {
-    use model::Name;
+    use model::{Name, Owner};
 
     use super::*;
 

@@ -48,7 +48,7 @@ pub type Shared = Arc<tokio::sync::Mutex<Conversation>>;
 /// The conversations of a process.
 #[derive(Debug)]
 pub struct Store {
-    logs: Arc<dyn Conversations>,
+    pub(crate) logs: Arc<dyn Conversations>,
     policy: Policy,
     held: Mutex<Held>,
     responses: Mutex<Responses>,
@@ -164,7 +164,10 @@ impl Store {
         let events = origin.shadow.fork(kept).into_iter();
         let mut records: Vec<NewRecord> = learns.into_iter().collect();
         records.extend(events.map(|event| into.apply(&Logged::Sent(event))));
-        let at = self.logs.append(&into.key, &into.owner, 0, None, records).await?;
+        let at = self
+            .logs
+            .append(&into.key, &into.whose.owner, 0, None, records)
+            .await?;
         into.written.store(at, Ordering::Release);
         Ok(())
     }
@@ -247,11 +250,6 @@ impl Store {
         }
     }
 
-    /// Those of the ids that are recorded for the owner.
-    pub async fn owned_objects(&self, whose: &Whose, ids: Vec<String>) -> Result<Vec<String>, LedgerError> {
-        self.logs.owned_objects(&whose.scope, &whose.owner, ids).await
-    }
-
     fn make(&self, whose: &Whose, session: SessionId, dialect: Dialect) -> Conversation {
         // A request brings the model whose tokens count.
         Conversation::new(
@@ -269,7 +267,7 @@ impl Store {
         let mut held = self.held.lock();
         if let Some(known) = held.known.get(&id)
             && let Some(there) = &known.conversation
-            && known.whose.owner == conversation.owner
+            && known.whose.owner == conversation.whose.owner
         {
             return Arc::clone(there);
         }
@@ -298,8 +296,7 @@ impl Store {
     pub async fn get(&self, id: &ConversationId) -> Result<Option<Shared>, LedgerError> {
         match self.known(id) {
             Some((Some(conversation), _)) => Ok(Some(conversation)),
-            Some((None, _)) => self.read_again(id).await,
-            None => Ok(None),
+            _ => self.read_again(id).await,
         }
     }
 
@@ -315,17 +312,6 @@ impl Store {
         known.records = conversation.records;
         held.bytes = held.bytes + COPIES * conversation.bytes - before;
         held.shrink();
-    }
-
-    /// Appends records to a conversation's log, which has `at` records.
-    pub(crate) async fn keep(
-        &self,
-        key: &SessionKey,
-        owner: &Owner,
-        at: u64,
-        records: Vec<NewRecord>,
-    ) -> Result<u64, LedgerError> {
-        self.logs.append(key, owner, at, None, records).await
     }
 
     /// Drops a conversation from memory; the deletion of its session deletes its log.
@@ -413,7 +399,7 @@ impl Store {
     fn matched(&self, chain: &Chain, family: Option<&str>) -> chain::Matched {
         let held = self.held.lock();
         let is_kin = |id: &ConversationId| family == Some(whose::family(session_of(id)));
-        chain::match_chain(&held.index.preferring(&is_kin), chain)
+        chain::match_chain(&held.index, chain, &is_kin)
     }
 
     async fn load_unnamed(&self, whose: &Whose) -> Result<(), LedgerError> {
@@ -456,7 +442,7 @@ impl Store {
 
     /// The conversation, if it is this owner's.
     async fn touch(&self, id: &ConversationId, whose: &Whose) -> Result<Option<Shared>, LedgerError> {
-        let found = {
+        {
             let mut held = self.held.lock();
             held.uses += 1;
             let uses = held.uses;
@@ -466,12 +452,8 @@ impl Store {
                 .filter(|known| known.whose.owner == whose.owner);
             let Some(known) = known else { return Ok(None) };
             known.used = uses;
-            known.conversation.clone()
-        };
-        match found {
-            Some(conversation) => Ok(Some(conversation)),
-            None => self.read_again(id).await,
         }
+        self.get(id).await
     }
 
     /// Reads a conversation that left memory.

@@ -77,8 +77,8 @@ impl Frame {
             body: self.body.clone(),
             path: self.path.clone(),
             speech: self.speech,
-            server: self.target.upstream.base_url().to_owned(),
-            model: self.target.model.clone(),
+            server: self.target.route.upstream.base_url().to_owned(),
+            model: self.target.route.model.clone(),
             counts_for: self.counts_for.clone(),
             is_held: self.is_held,
             window: self.budget.window,
@@ -100,8 +100,9 @@ impl Frame {
     /// is no longer configured.
     pub(super) fn read(conversation: &Conversation, targets: &[Target]) -> Option<Self> {
         let written: WrittenFrame = serde_json::from_str(conversation.frame()).ok()?;
-        let is_it =
-            |target: &&Target| target.upstream.base_url() == written.server && target.model == written.model;
+        let is_it = |target: &&Target| {
+            target.route.upstream.base_url() == written.server && target.route.model == written.model
+        };
         let target = targets.iter().find(is_it)?.clone();
         Some(Self {
             body: written.body,
@@ -165,7 +166,7 @@ impl Frame {
         user: Option<&str>,
         tokens_max: usize,
     ) -> Result<ReplyOutcome, Failed> {
-        let probed = self.target.upstream.probe().await;
+        let probed = self.target.route.upstream.probe().await;
         let slot = self.target.slot(&probed, &self.conversation, None);
         let extras = self.target.extras(&probed, &self.whose, &self.conversation, slot);
         let body = Body::read(&self.body).map_err(|unfit| unfit.0)?;
@@ -187,6 +188,7 @@ impl Frame {
         replaced.push((length, tokens_max.to_string()));
         replaced.extend(
             self.target
+                .route
                 .model
                 .as_ref()
                 .map(|model| ("model", serde_json::Value::from(model.as_str()).to_string())),
@@ -197,7 +199,7 @@ impl Frame {
             path: self.path.clone(),
             headers: crate::outgoing::headers(&self.headers, &extras),
         };
-        let sent = self.target.upstream.send(request).await;
+        let sent = self.target.route.upstream.send(request).await;
         let answer = sent.map_err(|error| error.to_string())?;
         if matches!(answer.status, 400 | 422) {
             let (said, answer) = after::buffered(answer).await;

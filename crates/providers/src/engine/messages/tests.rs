@@ -1,9 +1,7 @@
 //! Items of every dialect as messages and back: the same item, or a new one.
 
 use serde_json::json;
-use transcript::Outcome;
-
-use transcript::Role;
+use transcript::{Outcome, Role};
 
 use super::*;
 

@@ -4,7 +4,6 @@
 
 use std::sync::Arc;
 
-use context::budget::Budget;
 use context::event::ViewEvent;
 use model::SessionId;
 use prefix::compose;
@@ -18,28 +17,23 @@ use crate::conversation::whose::Whose;
 impl Contexts {
     /// Keeps an item verbatim through every compaction, or no longer.
     pub async fn pin(&self, whose: &Whose, id: ItemId, pinned: bool) -> Result<(), ContextError> {
-        let shared = self.existing(whose).await?;
-        let mut conversation = shared.lock().await;
-        let before = conversation.records;
-        let mut records = conversation.take_appended();
-        if id.0 >= conversation.session.items() {
-            self.write(&conversation, before, records).await?;
-            return Err(ContextError::NoItem(id.to_string()));
+        let mut conversation = self.locked(whose).await?;
+        let (before, mut records) = (conversation.records, conversation.take_appended());
+        let is_known = id.0 < conversation.session.items();
+        if is_known {
+            let event = if pinned { ViewEvent::Pin } else { ViewEvent::Unpin };
+            records.push(conversation.apply(&Logged::View(event(id))));
         }
-        let event = if pinned {
-            ViewEvent::Pin(id)
-        } else {
-            ViewEvent::Unpin(id)
-        };
-        records.push(conversation.apply(&Logged::View(event)));
-        Ok(self.write(&conversation, before, records).await?)
+        self.write(&conversation, before, records).await?;
+        is_known
+            .then_some(())
+            .ok_or_else(|| ContextError::NoItem(id.to_string()))
     }
 
     /// Drops the steps of the last compaction, and resets the warnings and the counters that say nothing of compactions;
     /// returns the number of those steps and the tokens that they saved. The log and the view stay.
     pub async fn clean_up(&self, whose: &Whose) -> Result<(usize, usize), ContextError> {
-        let shared = self.existing(whose).await?;
-        let mut conversation = shared.lock().await;
+        let mut conversation = self.locked(whose).await?;
         conversation.warnings.reset();
         conversation.session.clean_up();
         conversation.guard.reset_warning();
@@ -55,7 +49,7 @@ impl Contexts {
         before: Option<ItemId>,
         to: &SessionId,
     ) -> Result<(), ContextError> {
-        let shared = self.existing(whose).await?;
+        let mut conversation = self.locked(whose).await?;
         let to_whose = Whose {
             conversation: Some(to.clone()),
             ..whose.clone()
@@ -63,10 +57,8 @@ impl Contexts {
         if self.parts.store.opened(&to_whose).await?.is_some() {
             return Err(ContextError::Exists(to.clone()));
         }
-        let mut conversation = shared.lock().await;
-        let records_before = conversation.records;
-        let records = conversation.take_appended();
-        self.write(&conversation, records_before, records).await?;
+        let (at, records) = (conversation.records, conversation.take_appended());
+        self.write(&conversation, at, records).await?;
         let kept = match before {
             Some(id) => conversation
                 .place(id)
@@ -78,26 +70,22 @@ impl Contexts {
 
     /// Continues from just before this item. Later items stay in the log and can be recovered.
     pub async fn rewind(&self, whose: &Whose, to: ItemId) -> Result<(), ContextError> {
-        let shared = self.existing(whose).await?;
-        let mut conversation = shared.lock().await;
-        let before = conversation.records;
-        let mut records = conversation.take_appended();
-        let Some(kept) = conversation.place(to) else {
-            self.write(&conversation, before, records).await?;
-            return Err(ContextError::NoItem(to.to_string()));
-        };
-        let epoch = compose::rewound(&conversation.shadow, kept);
-        records.push(conversation.apply(&Logged::Sent(epoch)));
-        Ok(self.write(&conversation, before, records).await?)
+        let mut conversation = self.locked(whose).await?;
+        let (before, mut records) = (conversation.records, conversation.take_appended());
+        let kept = conversation.place(to);
+        if let Some(kept) = kept {
+            let epoch = compose::rewound(&conversation.shadow, kept);
+            records.push(conversation.apply(&Logged::Sent(epoch)));
+        }
+        self.write(&conversation, before, records).await?;
+        kept.map(drop).ok_or_else(|| ContextError::NoItem(to.to_string()))
     }
 
     /// The messages that a sub-agent of that role starts with, in the conversation's dialect. Nothing of the sub-agent enters the
     /// conversation but what is appended.
     pub async fn spawn(&self, whose: &Whose, role: &str) -> Result<Vec<String>, ContextError> {
-        let shared = self.existing(whose).await?;
-        let mut conversation = shared.lock().await;
-        let budget = conversation.budget.unwrap_or_else(|| Budget::view(0));
-        let turn = conversation.turn_meta(&conversation.shadow.head().model, &budget);
+        let mut conversation = self.locked(whose).await?;
+        let turn = conversation.last_turn();
         let items = conversation.with_waiting();
         let chosen = &self.parts.chosen;
         let made = match chosen.plugin(&mut conversation.health, &turn).await {
@@ -122,10 +110,8 @@ impl Contexts {
         messages: &[String],
         result: Option<&str>,
     ) -> Result<(), ContextError> {
-        let shared = self.existing(whose).await?;
-        let mut conversation = shared.lock().await;
-        let budget = conversation.budget.unwrap_or_else(|| Budget::view(0));
-        let turn = conversation.turn_meta(&conversation.shadow.head().model, &budget);
+        let mut conversation = self.locked(whose).await?;
+        let turn = conversation.last_turn();
         let items: Vec<Arc<Item>> = messages
             .iter()
             .map(|bytes| Arc::new(Conversation::read(bytes)))

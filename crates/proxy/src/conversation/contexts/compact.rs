@@ -38,7 +38,7 @@ impl Contexts {
             let conversation = shared.lock().await;
             let budget = conversation.budget_in(window_tokens);
             let budget = budget.ok_or(ContextError::NoBudget)?;
-            (budget, conversation.version, conversation.compaction(trigger))
+            (budget, conversation.records, conversation.compaction(trigger))
         };
         if let Some(done) = self.by_plugin(&shared, &budget).await? {
             return Ok(done);
@@ -46,7 +46,7 @@ impl Contexts {
         let preserved = self.parts.chosen.preserved(&before).await;
         let summary = self.summary(&shared, &budget, trigger).await;
         let mut conversation = shared.lock().await;
-        let is_same = conversation.version == version;
+        let is_same = conversation.records == version;
         let words = Words {
             summary: summary.filter(|_| is_same),
             preserved,
@@ -63,7 +63,7 @@ impl Contexts {
             let Some(budget) = budget.filter(|_| conversation.is_at_rest()) else {
                 return Ok(());
             };
-            (budget, conversation.version)
+            (budget, conversation.records)
         };
         let summary = self.summary(shared, &budget, Trigger::Idle).await;
         self.compact_idle(shared, version, &budget, summary).await
@@ -81,7 +81,7 @@ impl Contexts {
         let before = shared.lock().await.compaction(Trigger::Idle);
         let preserved = self.parts.chosen.preserved(&before).await;
         let mut conversation = shared.lock().await;
-        if conversation.version != version || !conversation.is_at_rest() {
+        if conversation.records != version || !conversation.is_at_rest() {
             return Ok(());
         }
         let words = Words { summary, preserved };

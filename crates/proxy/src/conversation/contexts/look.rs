@@ -25,9 +25,7 @@ const ID_SHOWN_CHARS: usize = 40;
 impl Contexts {
     /// The figures of a conversation, for a window of so many tokens or that of its last request.
     pub async fn stats(&self, whose: &Whose, window_tokens: Option<usize>) -> Result<Stats, ContextError> {
-        let shared = self.existing(whose).await?;
-        let conversation = shared.lock().await;
-        Ok(conversation.stats(window_tokens))
+        Ok(self.locked(whose).await?.stats(window_tokens))
     }
 
     /// Whether enough of a window is left for a request, and the changes since the last check.
@@ -37,8 +35,7 @@ impl Contexts {
         window_tokens: Option<usize>,
         limits: &Limits,
     ) -> Result<(GuardFinding, Vec<GuardEvent>, ModelWindow), ContextError> {
-        let shared = self.existing(whose).await?;
-        let mut conversation = shared.lock().await;
+        let mut conversation = self.locked(whose).await?;
         let stats = conversation.stats(None);
         let model = Some(stats.model);
         let window = match stats.window.filter(|_| window_tokens.is_none()) {
@@ -65,15 +62,12 @@ impl Contexts {
 
     /// The view, message by message.
     pub async fn view(&self, whose: &Whose) -> Result<Vec<Shown>, ContextError> {
-        let shared = self.existing(whose).await?;
-        let conversation = shared.lock().await;
-        Ok(conversation.view_shown())
+        Ok(self.locked(whose).await?.view_shown())
     }
 
     /// What memory added to the conversation and the model still sees: beside the system text, and in which messages.
     pub async fn given(&self, whose: &Whose) -> Result<(String, Vec<(ItemId, Fragment)>), ContextError> {
-        let shared = self.existing(whose).await?;
-        let conversation = shared.lock().await;
+        let conversation = self.locked(whose).await?;
         let shadow = &conversation.shadow;
         let seen: BTreeSet<FragmentId> = shadow.fragments().map(|fragment| fragment.id).collect();
         let entries = conversation.ids.iter().zip(shadow.entries());
@@ -84,17 +78,15 @@ impl Contexts {
 
     /// The summaries in view, each with the items it replaces.
     pub async fn archives(&self, whose: &Whose) -> Result<Vec<Archived>, ContextError> {
-        let shared = self.existing(whose).await?;
-        let conversation = shared.lock().await;
-        Ok(conversation.archives())
+        Ok(self.locked(whose).await?.archives())
     }
 
     /// The original of an item (`m17`), or all originals behind a summary (`n3`).
     pub async fn recover(&self, whose: &Whose, id: &str) -> Result<Vec<Original>, ContextError> {
-        let shared = self.existing(whose).await?;
+        let logs = &self.parts.store.logs;
         let unknown = || ContextError::NoItem(id.chars().take(ID_SHOWN_CHARS).collect());
         let (key, wanted) = {
-            let conversation = shared.lock().await;
+            let conversation = self.locked(whose).await?;
             let covers = match (ItemId::parse(id), NodeId::parse(id)) {
                 (Some(item), _) => vec![(item, item)],
                 (None, Some(node)) => {
@@ -110,18 +102,13 @@ impl Contexts {
         };
         let mut originals = Vec::new();
         for (first, last) in &wanted {
-            for record in self
-                .parts
-                .store
-                .items(&key, first.0..last.0.saturating_add(1))
-                .await?
-            {
+            for record in logs.items(&key, first.0..last.0.saturating_add(1)).await? {
                 originals.extend(record.item.and_then(|item| original(item, &record.body)));
             }
         }
         originals.retain(|found| ranges::contains(&wanted, found.id));
         match (originals.is_empty(), ItemId::parse(id)) {
-            (true, Some(item)) if self.parts.store.item(&key, item.0).await?.is_some() => {
+            (true, Some(item)) if logs.item(&key, item.0).await?.is_some() => {
                 Err(ContextError::Deleted(item))
             }
             (true, _) => Err(unknown()),
@@ -136,12 +123,12 @@ impl Contexts {
         words: &str,
         limit: usize,
     ) -> Result<Vec<Original>, ContextError> {
-        let shared = self.existing(whose).await?;
-        let key = shared.lock().await.key.clone();
-        let found = self.parts.store.search(&key, words, limit.min(FOUND_MAX)).await?;
+        let key = self.locked(whose).await?.key.clone();
+        let logs = &self.parts.store.logs;
+        let found = logs.find(&key, words, limit.min(FOUND_MAX)).await?;
         let mut originals = Vec::new();
         for item in found {
-            let record = self.parts.store.item(&key, item).await?;
+            let record = logs.item(&key, item).await?;
             originals.extend(record.and_then(|record| original(item, &record.body)));
         }
         Ok(originals)
@@ -153,7 +140,7 @@ fn original(item: u64, body: &str) -> Option<Original> {
     let id = ItemId(item);
     let message = match log::read(body)? {
         Logged::Sent(ShadowEvent::Message { bytes, .. } | ShadowEvent::Reply { bytes })
-        | Logged::Appended(bytes) => bytes,
+        | Logged::Appended { bytes } => bytes,
         Logged::View(ViewEvent::Item { item, .. }) => {
             let written = || {
                 dialect::write(Dialect::OpenAi, std::slice::from_ref(&*item))

@@ -58,7 +58,7 @@ impl Conversation {
     /// Records the server's token count of the view that was sent.
     pub fn learn_usage(&mut self, prompt_tokens: usize, beside: usize) -> NewRecord {
         let usage = self.usage(prompt_tokens, beside);
-        self.apply(&Logged::Usage(usage))
+        self.apply(&Logged::Usage { usage })
     }
 
     fn usage(&self, prompt_tokens: usize, beside: usize) -> Usage {

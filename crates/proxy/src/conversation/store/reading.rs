@@ -1,11 +1,8 @@
-//! Reading of conversations beside their fold: originals, lists.
+//! Lists of conversations.
 //!
 //! Owns: reading. Never: a conversation's state.
 
-use std::ops::Range;
-
-use model::SessionKey;
-use ports::{LedgerError, Record};
+use ports::LedgerError;
 use prefix::chain::ConversationId;
 
 use super::{Shared, Store};
@@ -52,29 +49,5 @@ impl Store {
             id
         });
         Ok(ids.collect())
-    }
-
-    /// The record of an item's arrival.
-    pub(crate) async fn item(&self, key: &SessionKey, item: u64) -> Result<Option<Record>, LedgerError> {
-        self.logs.item(key, item).await
-    }
-
-    /// The records that hold these items.
-    pub(crate) async fn items(
-        &self,
-        key: &SessionKey,
-        items: Range<u64>,
-    ) -> Result<Vec<Record>, LedgerError> {
-        self.logs.items(key, items).await
-    }
-
-    /// The newest items that hold all these words.
-    pub(crate) async fn search(
-        &self,
-        key: &SessionKey,
-        words: &str,
-        limit: usize,
-    ) -> Result<Vec<u64>, LedgerError> {
-        self.logs.find(key, words, limit).await
     }
 }

@@ -96,9 +96,10 @@ async fn a_list_names_an_owners_conversations_however_many_others_there_are() {
         let record = NewRecord {
             item: None,
             text: String::new(),
-            body: log::write(&Logged::Taken(0)),
+            body: log::write(&Logged::Taken { count: 0 }),
         };
-        store.keep(&key, &owner, 0, vec![record]).await.expect("kept");
+        let kept = store.logs.append(&key, &owner, 0, None, vec![record]).await;
+        kept.expect("kept");
     };
     for name in ["ann/a", "ann/b", "px-0192-ab"] {
         begin("ann", name.to_owned()).await;
