@@ -7,19 +7,18 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use crate::conversation::{Conversation, Logged, Open, Shared};
 use bytes::{Bytes, BytesMut};
 use futures::stream::BoxStream;
 use futures::{FutureExt, Stream, StreamExt};
 use model::Name;
 use ports::{NewRecord, UpstreamAnswer, UpstreamError};
-use prefix::compose::Composed;
 use prefix::diverge::{self, Observed, Outline};
-use prefix::shadow::{Reason, ShadowEvent};
+use prefix::shadow::ShadowEvent;
 use prefix::stream::{Reply, ReplyOutcome};
 use tokio::task::JoinHandle;
 
 use crate::beside::Last;
+use crate::conversation::{Conversation, Decided, Logged, Open, Shared};
 use crate::gate::Lease;
 use crate::idle::Frame;
 use crate::learn;
@@ -108,14 +107,9 @@ pub(crate) struct Closing {
     pub(crate) agent: Option<Name>,
     /// How many requests the server had had.
     pub(crate) turn: u64,
-    pub(crate) version: u64,
-    /// Reasons why the request does not extend the last one.
-    pub(crate) reasons: Vec<Reason>,
-    pub(crate) head_tokens: usize,
+    /// The request, as it was decided.
+    pub(crate) decided: Decided,
     pub(crate) injected: Option<Injected>,
-    /// A threshold of the budget that this request crossed.
-    pub(crate) warning: Option<String>,
-    pub(crate) composed: Composed,
     /// The server's name for the conversation, where it holds it under one.
     pub(crate) server_conversation: Option<String>,
     /// Held as long as the answer arrives.
@@ -127,7 +121,7 @@ impl Closing {
     pub(crate) fn watch(self, answer: UpstreamAnswer, conversation: String) -> ProxyAnswer {
         let dialect = self.frame.speech.dialect();
         let injected = self.injected.clone();
-        let (status, warning) = (answer.status, self.warning.clone());
+        let (status, warning) = (answer.status, self.decided.warning.clone());
         let watched = Watched {
             body: answer.body,
             end: Some((Reply::new(dialect), Box::new(self))),
@@ -186,7 +180,7 @@ impl Closing {
     ) {
         let usage = &outcome.usage;
         let prompt = usize_of(usage.prompt_tokens);
-        let outline = Outline::of(&self.composed);
+        let outline = Outline::of(&self.decided.composed);
         let mut conversation = self.shared.lock().await;
         let id = conversation.identity();
         let last = self.proxy.beside.take_last(&id);
@@ -202,10 +196,10 @@ impl Closing {
         }
         let reply = outcome.message.as_deref().filter(|_| is_good);
         let replies = reply.map_or_else(Vec::new, |reply| self.frame.speech.replies(reply));
-        let is_newest = conversation.records == self.version;
+        let is_newest = conversation.records == self.decided.version;
         let (at, mut records) = (conversation.records, Vec::new());
         if let Some(prompt) = prompt.filter(|_| is_good) {
-            records.push(conversation.learn_usage(prompt, self.head_tokens));
+            records.push(conversation.learn_usage(prompt, self.decided.head_tokens));
         }
         if !replies.is_empty() && is_newest {
             records.extend(self.take(&mut conversation, &replies, outcome.id.as_ref()));
@@ -235,7 +229,7 @@ impl Closing {
             class: verdict
                 .map(|verdict| verdict.class)
                 .filter(|class| has_cached || !class.blames_the_server()),
-            reasons: self.reasons.clone(),
+            reasons: self.decided.reasons.clone(),
             injected_tokens: self
                 .injected
                 .as_ref()
@@ -318,7 +312,7 @@ impl Closing {
             speech: self.frame.speech,
             said: &said,
             outcome,
-            version: self.version,
+            version: self.decided.version,
         };
         let proxy = &self.proxy;
         learn::learn(&proxy.parts.engine, &*proxy.parts.clock, &*proxy.parts.ids, &turn).await;

@@ -18,7 +18,7 @@ use ports::Clock;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
-use crate::measure::counter;
+use crate::measure::counters;
 pub use queue::{EXPIRIES_MAX, MAX_WAIT, WAITING_MAX};
 use queue::{Next, Queue};
 
@@ -132,33 +132,19 @@ impl Gates {
 
     /// Adds the counters of every gate, as Prometheus reads them.
     pub fn render_prometheus(&self, out: &mut String) {
-        type Read = fn(&GateStats) -> u64;
-        let counters: [(&str, &str, Read); 5] = [
-            ("quipu_gate_done", "Background jobs done", |stats| stats.done),
-            ("quipu_gate_failed", "Background jobs that failed", |stats| {
-                stats.failed
-            }),
-            (
-                "quipu_gate_expired",
-                "Background jobs that waited too long and were requeued",
-                |stats| stats.expired,
-            ),
-            (
-                "quipu_gate_cancelled",
-                "Background jobs cancelled for a waiting request",
-                |stats| stats.cancelled,
-            ),
-            ("quipu_gate_dropped", "Background jobs dropped", |stats| {
-                stats.dropped
-            }),
-        ];
         let all = self.stats();
-        for (name, help, read) in counters {
-            let rows = all
-                .iter()
-                .map(|(upstream, stats)| (vec![("upstream", upstream.as_str())], read(stats)));
-            counter(out, name, help, rows);
-        }
+        let mut counter = |name, help, read: fn(&GateStats) -> u64| counters(out, &all, (name, help), read);
+        counter("quipu_gate_done", "Background jobs done", |stats| stats.done);
+        counter("quipu_gate_failed", "Background jobs that failed", |stats| {
+            stats.failed
+        });
+        let waited = "Background jobs that waited too long and were requeued";
+        counter("quipu_gate_expired", waited, |stats| stats.expired);
+        let gave_way = "Background jobs cancelled for a waiting request";
+        counter("quipu_gate_cancelled", gave_way, |stats| stats.cancelled);
+        counter("quipu_gate_dropped", "Background jobs dropped", |stats| {
+            stats.dropped
+        });
     }
 
     /// Ends every gate: no further job starts, waiting jobs are dropped, running jobs can finish within the bound. No

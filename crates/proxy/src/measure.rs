@@ -88,11 +88,8 @@ struct MeasuredConversation {
 
 #[derive(Debug, Default)]
 struct Upstream {
-    requests: u64,
-    prompt_tokens: u64,
-    cached_tokens: u64,
-    evaluated_tokens: u64,
-    classes: BTreeMap<&'static str, u64>,
+    /// Without the figures that follow from others.
+    sums: Totals,
     first_token_ms: VecDeque<u64>,
 }
 
@@ -151,11 +148,6 @@ impl Measures {
             .retain(|id, _| !id.starts_with(beginning));
     }
 
-    /// Keeps nothing of a conversation any more but its share of the sums.
-    pub fn forget(&self, conversation: &str) {
-        self.kept.lock().conversations.remove(conversation);
-    }
-
     /// The sums of every server, by its name.
     pub fn upstreams(&self) -> BTreeMap<String, Totals> {
         let kept = self.kept.lock();
@@ -171,32 +163,27 @@ impl Measures {
         let kept = self.kept.lock();
         kept.upstreams
             .get(upstream)
-            .is_some_and(|one| one.cached_tokens > 0)
+            .is_some_and(|one| one.sums.cached_tokens > 0)
     }
 
     /// Adds the counters of every server, as Prometheus reads them.
     pub fn render_prometheus(&self, out: &mut String) {
-        type Read = fn(&Totals) -> u64;
-        let counters: [(&str, &str, Read); 3] = [
-            ("quipu_upstream_requests", "Requests to model servers", |totals| {
-                totals.requests
-            }),
-            ("quipu_upstream_prompt_tokens", "Prompt tokens", |totals| {
-                totals.prompt_tokens
-            }),
-            (
-                "quipu_upstream_cached_tokens",
-                "Prompt tokens read from the cache",
-                |totals| totals.cached_tokens,
-            ),
-        ];
         let all = self.upstreams();
-        for (name, help, read) in counters {
-            let rows = all
-                .iter()
-                .map(|(upstream, totals)| (vec![("upstream", upstream.as_str())], read(totals)));
-            counter(out, name, help, rows);
-        }
+        let requests = "Requests to model servers";
+        counters(out, &all, ("quipu_upstream_requests", requests), |totals| {
+            totals.requests
+        });
+        counters(
+            out,
+            &all,
+            ("quipu_upstream_prompt_tokens", "Prompt tokens"),
+            |totals| totals.prompt_tokens,
+        );
+        let cached = (
+            "quipu_upstream_cached_tokens",
+            "Prompt tokens read from the cache",
+        );
+        counters(out, &all, cached, |totals| totals.cached_tokens);
         let misses = all.iter().flat_map(|(upstream, totals)| {
             let missed = totals.classes.iter().filter(|(class, _)| is_miss(class));
             missed
@@ -209,16 +196,17 @@ impl Measures {
 
 impl Upstream {
     fn add(&mut self, measured: &Measured) {
-        self.requests += 1;
-        self.prompt_tokens = self.prompt_tokens.saturating_add(measured.prompt_tokens);
+        let sums = &mut self.sums;
+        sums.requests += 1;
+        sums.prompt_tokens = sums.prompt_tokens.saturating_add(measured.prompt_tokens);
         if let Some(cached) = measured.cached_tokens {
             let cached = cached.min(measured.prompt_tokens);
-            self.cached_tokens = self.cached_tokens.saturating_add(cached);
+            sums.cached_tokens = sums.cached_tokens.saturating_add(cached);
             let evaluated = measured.prompt_tokens - cached;
-            self.evaluated_tokens = self.evaluated_tokens.saturating_add(evaluated);
+            sums.evaluated_tokens = sums.evaluated_tokens.saturating_add(evaluated);
         }
         if let Some(class) = measured.class {
-            *self.classes.entry(class.word()).or_default() += 1;
+            *sums.classes.entry(class.word()).or_default() += 1;
         }
         if let Some(millis) = measured.first_token_ms {
             self.first_token_ms.push_front(millis);
@@ -227,22 +215,18 @@ impl Upstream {
     }
 
     fn totals(&self) -> Totals {
-        let classes = &self.classes;
-        let of = |class: Class| classes.get(class.word()).copied().unwrap_or_default();
-        let later = classes.values().sum::<u64>() - of(Class::First);
-        let told = self.cached_tokens.saturating_add(self.evaluated_tokens);
+        let sums = &self.sums;
+        let of = |class: Class| sums.classes.get(class.word()).copied().unwrap_or_default();
+        let later = sums.classes.values().sum::<u64>() - of(Class::First);
+        let told = sums.cached_tokens.saturating_add(sums.evaluated_tokens);
         let mut ranked: Vec<u64> = self.first_token_ms.iter().copied().collect();
         ranked.sort_unstable();
         Totals {
-            requests: self.requests,
-            prompt_tokens: self.prompt_tokens,
-            cached_tokens: self.cached_tokens,
-            evaluated_tokens: self.evaluated_tokens,
-            classes: classes.clone(),
-            hit_ratio: ratio(self.cached_tokens, told),
+            hit_ratio: ratio(sums.cached_tokens, told),
             extension_ratio: ratio(of(Class::Extension), later),
             first_token_p50_ms: percentile(&ranked, 50),
             first_token_p99_ms: percentile(&ranked, 99),
+            ..sums.clone()
         }
     }
 }
@@ -261,8 +245,21 @@ fn percentile(ranked: &[u64], percent: usize) -> Option<u64> {
     ranked.get(rank.checked_sub(1)?).copied()
 }
 
+/// Adds a counter with a value for each server; `(name, help)`.
+pub(crate) fn counters<T>(
+    out: &mut String,
+    servers: &BTreeMap<String, T>,
+    (name, help): (&str, &str),
+    read: impl Fn(&T) -> u64,
+) {
+    let rows = servers
+        .iter()
+        .map(|(server, counts)| (vec![("upstream", server.as_str())], read(counts)));
+    counter(out, name, help, rows);
+}
+
 /// Adds a counter with a value for each set of labels, in the text that the gateway's registry writes too.
-pub(crate) fn counter<'a>(
+fn counter<'a>(
     out: &mut String,
     name: &str,
     help: &str,

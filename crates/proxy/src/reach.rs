@@ -76,14 +76,14 @@ impl Proxy {
         }
         let text = std::str::from_utf8(&request.body).unwrap_or_default();
         let body = Body::read(text).or_else(|_| Body::read("{}"));
-        let whose = self.whose(request, &body.map_err(|unfit| Refusal::invalid(unfit.0))?)?;
+        let whose = self.whose(request, &body?)?;
         let ids: Vec<String> = named.iter().map(|(_, id)| id.clone()).collect();
         let known = self
             .store()
             .logs
             .owned_objects(&whose.scope, &whose.owner, ids)
             .await;
-        let known = known.map_err(|error| Refusal::internal(&error))?;
+        let known = known?;
         match named.into_iter().find(|(_, id)| !known.contains(id)) {
             Some((step, id)) => Err(Refusal::not_theirs(&id, step, &whose.owner)),
             None => Ok(()),

@@ -194,20 +194,30 @@ fn told_id(id: &str) -> String {
 fn search(whose: ContextOf<'_>, message: &str) -> Option<Search> {
     let query = question(&spoken::words(message));
     (!query.is_empty()).then(|| Search {
-        scope: whose.scope.clone(),
-        owner: whose.owner.clone(),
-        query,
-        method: Method::Hybrid,
         memories_max: MEMORIES_MAX,
         messages_max: MESSAGES_MAX,
+        with_person: whose.with_person,
+        ..of_turn(whose.scope, whose.owner, query)
+    })
+}
+
+/// A search that a turn can wait for: of nothing yet, without a reranker.
+pub(crate) fn of_turn(scope: &Scope, owner: &Owner, query: String) -> Search {
+    Search {
+        scope: scope.clone(),
+        owner: owner.clone(),
+        query,
+        method: Method::Hybrid,
+        memories_max: 0,
+        messages_max: 0,
         filter: None,
         as_of: None,
         asked_at: None,
         score_min: 0.0,
         tokens_max: None,
-        with_person: whose.with_person,
+        with_person: false,
         rerank: Some(false),
-    })
+    }
 }
 
 /// Core memory as one memory of at most so many tokens, with the first lines of each page: the person's first, then the project's.

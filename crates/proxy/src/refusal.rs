@@ -4,7 +4,9 @@
 
 use context::budget::OverBudget;
 use model::Owner;
-use ports::UpstreamError;
+use ports::{LedgerError, UpstreamError};
+
+use crate::body::Unfit;
 
 /// A request that ended here.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -73,22 +75,6 @@ impl Refusal {
         }
     }
 
-    pub(crate) fn over_budget(over: &OverBudget) -> Self {
-        Self {
-            code: "context_length_exceeded",
-            ..Self::invalid(format!("{}: {over}", over.code.as_str()))
-        }
-    }
-
-    pub(crate) fn internal(error: &dyn std::error::Error) -> Self {
-        tracing::error!(%error, "a turn failed");
-        Self {
-            status: 500,
-            code: "internal_error",
-            ..Self::invalid("internal error: see the server log")
-        }
-    }
-
     /// Quipu ends before the request does.
     pub(crate) fn ending() -> Self {
         Self {
@@ -114,6 +100,32 @@ impl Refusal {
             code,
             retry_after_seconds,
             message: error.to_string(),
+        }
+    }
+}
+
+impl From<Unfit> for Refusal {
+    fn from(unfit: Unfit) -> Self {
+        Self::invalid(unfit.0)
+    }
+}
+
+impl From<OverBudget> for Refusal {
+    fn from(over: OverBudget) -> Self {
+        Self {
+            code: "context_length_exceeded",
+            ..Self::invalid(format!("{}: {over}", over.code.as_str()))
+        }
+    }
+}
+
+impl From<LedgerError> for Refusal {
+    fn from(error: LedgerError) -> Self {
+        tracing::error!(%error, "a turn failed");
+        Self {
+            status: 500,
+            code: "internal_error",
+            ..Self::invalid("internal error: see the server log")
         }
     }
 }

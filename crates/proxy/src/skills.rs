@@ -5,13 +5,13 @@
 
 use std::collections::BTreeSet;
 
-use memory::{Engine, Method, Search};
+use memory::{Engine, Search};
 use model::{DocKind, EntryKind, Owner, Scope, SkillStatus};
 use ports::Clock;
 use text::term_set;
 use transcript::spoken;
 
-use crate::recall::{Recalled, WAIT};
+use crate::recall::{self, Recalled, WAIT};
 
 const SKILLS_MAX: usize = 2;
 /// The search also finds cases, which are never injected.
@@ -40,19 +40,8 @@ pub(crate) async fn skills(
     }
     let asked = words(&query);
     let search = Search {
-        scope: scope.clone(),
-        owner: agent.clone(),
-        query,
-        method: Method::Hybrid,
         memories_max: FOUND_MAX,
-        messages_max: 0,
-        filter: None,
-        as_of: None,
-        asked_at: None,
-        score_min: 0.0,
-        tokens_max: None,
-        with_person: false,
-        rerank: Some(false),
+        ..recall::of_turn(scope, agent, query)
     };
     let found = tokio::select! {
         found = engine.search(search) => found,

@@ -8,10 +8,9 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use crate::conversation::{Asked, Continuation, Decided, Overflow, Shared, Whose, room};
-use context::budget::Budget;
 use context::guard::ModelWindow;
 use context::tokens::Meter;
-use model::Timestamp;
+use model::{SessionId, Timestamp};
 use ports::Probed;
 use prefix::backend;
 use prefix::compose::{self, Composed, Replay, SystemPlace};
@@ -46,10 +45,10 @@ impl Proxy {
     async fn turn(&self, request: Request, speech: Speech) -> Result<ProxyAnswer, Refusal> {
         let started = self.parts.clock.elapsed();
         let text = str::from_utf8(&request.body).map_err(|_| Refusal::invalid("the body is not UTF-8"))?;
-        let body = Body::read(text).map_err(|unfit| Refusal::invalid(unfit.0))?;
+        let body = Body::read(text)?;
         let model = body.text("model").unwrap_or_default();
         let targets = self.targets(&model)?;
-        let said = Said::read(&body, speech).map_err(|unfit| Refusal::invalid(unfit.0))?;
+        let said = Said::read(&body, speech)?;
         if request.memory == MemoryUse::Incognito || self.is_side(&request, &body, &said, speech).await? {
             return self.pass_beside(&targets, &request, &body).await;
         }
@@ -86,7 +85,12 @@ impl Proxy {
         let injected = injected(&decided.composed, &turn.meter);
         let reached = self.reach(&mut turn, &found, &targets, &mut decided).await?;
         let (target, lease, answer) = (reached.target, reached.lease, reached.answer);
-        let conversation = decided.conversation;
+        // By the name that the client knows it by.
+        let conversation = || decided.conversation.clone();
+        let told = whose
+            .conversation
+            .as_ref()
+            .map_or_else(conversation, SessionId::to_string);
         let closing = Closing {
             proxy: self.clone(),
             shared: found.conversation,
@@ -96,18 +100,12 @@ impl Proxy {
             lone: side::lone(&body, &said, speech).map(|(_, all)| all),
             agent: request.agent.clone(),
             turn: target.next_turn(),
-            frame: turn.frame(target, &conversation, decided.budget),
-            version: decided.version,
-            reasons: decided.reasons,
-            head_tokens: decided.head_tokens,
+            frame: turn.frame(target, &decided),
             injected,
-            warning: decided.warning,
-            composed: decided.composed,
+            decided,
             server_conversation: said.conversation.clone(),
             lease: Some(lease),
         };
-        // By the name that the client knows it by.
-        let told = whose.conversation.map_or(conversation, |name| name.to_string());
         Ok(closing.watch(answer, told))
     }
 
@@ -147,10 +145,7 @@ impl Proxy {
         shared: &Shared,
         overflow: Option<Overflow>,
     ) -> Result<Decided, Refusal> {
-        let tools = turn
-            .body
-            .list("tools")
-            .map_err(|unfit| Refusal::invalid(unfit.0))?;
+        let tools = turn.body.list("tools")?;
         let asked = turn.asked(&tools, overflow, self.parts.clock.now());
         let mut conversation = shared.lock().await;
         let (request, parts) = (turn.request, &self.parts);
@@ -168,8 +163,7 @@ impl Proxy {
         };
         let mut decided = conversation
             .decide(&asked, self.parts.contexts.chosen(), &giving)
-            .await
-            .map_err(|over| Refusal::over_budget(&over))?;
+            .await?;
         self.store().learn(&conversation);
         let records = std::mem::take(&mut decided.records);
         self.parts
@@ -191,8 +185,7 @@ impl Proxy {
             let Some(id) = said::reference(message) else {
                 continue;
             };
-            let of_response = self.store().of_response(whose, &id).await;
-            if let Some(conversation) = of_response.map_err(|error| Refusal::internal(&error))? {
+            if let Some(conversation) = self.store().of_response(whose, &id).await? {
                 let is_it = |bytes: &str| bytes.contains(&id) && said::id(bytes).as_deref() == Some(&*id);
                 known.resize(at + 1, None);
                 known[at] = conversation.lock().await.newest(is_it);
@@ -224,11 +217,11 @@ impl Proxy {
             Speech::Chat => prefix::canon::leading_system(messages),
             Speech::Messages | Speech::Responses => 0,
         };
-        let fresh = || self.fresh_conversation();
-        let found = self
+        let (dialect, fresh) = (speech.dialect(), || self.fresh_conversation());
+        Ok(self
             .store()
-            .find(whose, speech.dialect(), &messages[front..], fresh);
-        found.await.map_err(|error| Refusal::internal(&error))
+            .find(whose, dialect, &messages[front..], fresh)
+            .await?)
     }
 
     /// The part of the conversation that the server stores, as far as it is known; none if the client sends all of it.
@@ -236,8 +229,7 @@ impl Proxy {
         let Some(id) = said.stands_on() else {
             return Ok(None);
         };
-        let held = self.store().held_by_server(whose, id).await;
-        held.map(Some).map_err(|error| Refusal::internal(&error))
+        Ok(Some(self.store().held_by_server(whose, id).await?))
     }
 }
 
@@ -291,7 +283,7 @@ impl Turn<'_> {
     }
 
     /// The frame for a call of our own in this conversation.
-    fn frame(&self, target: Target, conversation: &str, budget: Budget) -> Frame {
+    fn frame(&self, target: Target, decided: &Decided) -> Frame {
         let kind = target.kind(self.probed);
         // They may hold the client's key, which is for its own calls; a local server may want it for ours.
         let headers = self.request.headers.iter().filter(|_| kind.profile().local);
@@ -303,10 +295,10 @@ impl Turn<'_> {
             target,
             kind,
             whose: self.whose.clone(),
-            conversation: conversation.to_owned(),
+            conversation: decided.conversation.clone(),
             counts_for: self.counts_for.to_owned(),
             is_held: self.held.is_some(),
-            budget,
+            budget: decided.budget,
             ended: Duration::ZERO,
         }
     }

@@ -32,15 +32,6 @@ pub(crate) struct Shaped {
     pub(crate) attempts: Vec<Attempt>,
 }
 
-/// The request to a plug-in.
-struct PluginRequest<'a> {
-    chosen: &'a Chosen,
-    plugin: &'a dyn ContextEngine,
-    turn: &'a TurnMeta,
-    budget: &'a Budget,
-    trigger: Trigger,
-}
-
 impl Conversation {
     /// Data of the turn for hooks.
     pub(crate) fn turn_meta(&self, model: &str, budget: &Budget) -> TurnMeta {
@@ -84,15 +75,8 @@ impl Conversation {
         let arrived = self.kept(events);
         let shaped = match chosen.plugin(&mut tried.health, &turn).await {
             Some(plugin) => {
-                let request = PluginRequest {
-                    chosen,
-                    plugin: &*plugin,
-                    turn: &turn,
-                    budget,
-                    trigger,
-                };
                 // Few turns come here: the future of a turn stays small.
-                Box::pin(tried.by_plugin(&request, arrived)).await
+                Box::pin(tried.by_plugin((chosen, &*plugin), &turn, budget, trigger, arrived)).await
             }
             None if is_due => {
                 let fitted = Box::pin(tried.by_quipu(chosen, budget, trigger)).await;
@@ -154,9 +138,14 @@ impl Conversation {
     }
 
     /// A plug-in's view. The entries from `arrived` on were never sent.
-    async fn by_plugin(&mut self, request: &PluginRequest<'_>, arrived: usize) -> Result<Shaped, OverBudget> {
-        let (chosen, plugin, turn) = (request.chosen, request.plugin, request.turn);
-        let (budget, trigger) = (request.budget, request.trigger);
+    async fn by_plugin(
+        &mut self,
+        (chosen, plugin): (&Chosen, &dyn ContextEngine),
+        turn: &TurnMeta,
+        budget: &Budget,
+        trigger: Trigger,
+        arrived: usize,
+    ) -> Result<Shaped, OverBudget> {
         verify::request_fits(&self.session.shown(), budget, self.session.meter())?;
         let mut events = self.ingest(chosen, plugin, turn, arrived).await;
         let owns = plugin.info().owns_compaction;
@@ -247,8 +236,7 @@ impl Conversation {
             .map(|((id, _), item)| ViewEvent::Rewrite { id, item })
             .collect();
         for event in &events {
-            self.session.apply(event);
-            self.log.push(event.clone());
+            self.view(event.clone());
         }
         events
     }

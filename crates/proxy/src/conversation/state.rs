@@ -8,7 +8,7 @@ mod counts;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::AtomicU64;
 
 use context::budget::Budget;
 use context::event::ViewEvent;
@@ -65,8 +65,8 @@ pub struct Conversation {
     learns: bool,
     /// The items from which it may not.
     private: BTreeSet<ItemId>,
-    /// Running turns.
-    open: Arc<AtomicUsize>,
+    /// Also held by each running turn.
+    open: Arc<()>,
     /// Reasons of the epochs without an answer yet.
     begun: Vec<Reason>,
     /// Token counts by the server of the newest views.
@@ -92,13 +92,7 @@ pub struct Conversation {
 
 /// Marks a running turn until it is dropped.
 #[derive(Debug)]
-pub struct Open(Arc<AtomicUsize>);
-
-impl Drop for Open {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::AcqRel);
-    }
-}
+pub struct Open(#[expect(dead_code, reason = "its holder is what counts")] Arc<()>);
 
 impl Conversation {
     pub(crate) fn new(
@@ -154,13 +148,12 @@ impl Conversation {
 
     /// Marks the beginning of a turn.
     pub fn begin(&self) -> Open {
-        self.open.fetch_add(1, Ordering::AcqRel);
         Open(Arc::clone(&self.open))
     }
 
     /// No turn is running, and no tool result is pending.
     pub fn is_at_rest(&self) -> bool {
-        self.open.load(Ordering::Acquire) == 0 && self.session.pending().is_empty()
+        Arc::strong_count(&self.open) == 1 && self.session.pending().is_empty()
     }
 
     /// Appends a message for the next request.
@@ -300,7 +293,7 @@ impl Conversation {
         }
     }
 
-    fn view(&mut self, event: ViewEvent) {
+    pub(super) fn view(&mut self, event: ViewEvent) {
         self.session.apply(&event);
         self.log.push(event);
     }

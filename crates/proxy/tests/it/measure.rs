@@ -56,7 +56,7 @@ fn a_conversation_keeps_its_newest_requests_newest_first() {
             ..measured("local", "one")
         }
     );
-    measures.forget("one");
+    measures.forget_all("one");
     assert_eq!(times("one"), [0; 0]);
     assert_eq!(times("two"), [5, 4, 3]);
     assert_eq!(measures.upstreams()["local"].requests, 10, "sums tell of nobody");

@@ -2,6 +2,8 @@
 //!
 //! Owns: those forms; members have one fixed order. Never: items whose text is kept (`edit`).
 
+use serde_json::json;
+
 use super::Family;
 use super::json::{self, Value, quoted};
 use crate::{Block, Call, Item, Outcome, Role};
@@ -38,14 +40,12 @@ fn text_element(text: &str, family: Family, role: Role) -> String {
         (Family::Responses, _) => "input_text",
         _ => "text",
     };
-    format!("{{\"type\":\"{kind}\",\"text\":{}}}", quoted(text))
+    json!({"type": kind, "text": text}).to_string()
 }
 
 fn chat_call(call: &Call) -> String {
-    let (id, name, arguments) = (quoted(&call.id), quoted(&call.name), quoted(&call.arguments));
-    format!(
-        "{{\"id\":{id},\"type\":\"function\",\"function\":{{\"name\":{name},\"arguments\":{arguments}}}}}"
-    )
+    let function = json!({"name": call.name, "arguments": call.arguments});
+    json!({"id": call.id, "type": "function", "function": function}).to_string()
 }
 
 fn tool_use(call: &Call) -> String {
@@ -66,15 +66,16 @@ fn is_object(text: &str) -> bool {
 }
 
 fn tool_result(outcome: &Outcome) -> String {
-    let failed = if outcome.failed { ",\"is_error\":true" } else { "" };
-    let (id, text) = (quoted(&outcome.call_id), quoted(&outcome.text));
-    format!("{{\"type\":\"tool_result\",\"tool_use_id\":{id},\"content\":{text}{failed}}}")
+    let mut result = json!({"type": "tool_result", "tool_use_id": outcome.call_id, "content": outcome.text});
+    if outcome.failed {
+        result["is_error"] = true.into();
+    }
+    result.to_string()
 }
 
 fn chat(item: &Item) -> Vec<String> {
     let tool = |outcome: &Outcome| {
-        let (id, text) = (quoted(&outcome.call_id), quoted(&outcome.text));
-        format!("{{\"role\":\"tool\",\"tool_call_id\":{id},\"content\":{text}}}")
+        json!({"role": "tool", "tool_call_id": outcome.call_id, "content": outcome.text}).to_string()
     };
     let mut messages: Vec<String> = item.outcomes().map(tool).collect();
     let (mut content, mut calls, mut reasoning) = (Vec::new(), Vec::new(), Vec::new());
@@ -184,11 +185,10 @@ fn responses(item: &Item) -> Vec<String> {
 }
 
 fn function_call(call: &Call) -> String {
-    let (id, name, arguments) = (quoted(&call.id), quoted(&call.name), quoted(&call.arguments));
-    format!("{{\"type\":\"function_call\",\"call_id\":{id},\"name\":{name},\"arguments\":{arguments}}}")
+    json!({"type": "function_call", "call_id": call.id, "name": call.name, "arguments": call.arguments})
+        .to_string()
 }
 
 fn function_call_output(outcome: &Outcome) -> String {
-    let (id, text) = (quoted(&outcome.call_id), quoted(&outcome.text));
-    format!("{{\"type\":\"function_call_output\",\"call_id\":{id},\"output\":{text}}}")
+    json!({"type": "function_call_output", "call_id": outcome.call_id, "output": outcome.text}).to_string()
 }

@@ -58,8 +58,7 @@ pub(super) fn find(items: &[Arc<Item>]) -> Sites {
     for (index, item) in items.iter().enumerate() {
         // A turn's own items contain no results; if they do, these count as after it.
         if item.role != Role::Assistant {
-            held.drain(..)
-                .for_each(|(item, block)| sites.outcome(items, item, block, &mut known));
+            sites.outcomes(items, &mut held, &mut known);
         }
         for (block, part) in item.blocks.iter().enumerate() {
             match part {
@@ -89,13 +88,11 @@ pub(super) fn find(items: &[Arc<Item>]) -> Sites {
             }
         }
         if item.role != Role::Assistant {
-            held.drain(..)
-                .for_each(|(item, block)| sites.outcome(items, item, block, &mut known));
+            sites.outcomes(items, &mut held, &mut known);
         }
         spoken += usize::from(item.asks());
     }
-    held.drain(..)
-        .for_each(|(item, block)| sites.outcome(items, item, block, &mut known));
+    sites.outcomes(items, &mut held, &mut known);
     sites.settle_early(items, &ids, &known);
     sites
 }
@@ -130,28 +127,29 @@ impl Sites {
         (before.answer.is_none() && before.spoken == spoken).then_some(What::CallTwice)
     }
 
-    fn outcome<'a>(
+    /// Takes in the held results.
+    fn outcomes<'a>(
         &mut self,
         items: &'a [Arc<Item>],
-        item: usize,
-        block: usize,
+        held: &mut Vec<(usize, usize)>,
         known: &mut HashMap<&'a str, IdSites>,
     ) {
-        let Block::Outcome(outcome) = &items[item].blocks[block] else {
-            return;
-        };
-        let known = known.entry(&outcome.call_id).or_default();
-        let is_placeholder = is_placeholder(&outcome.text);
-        let index = self.outcomes.len();
-        self.outcomes.push(OutcomeSite {
-            item,
-            block,
-            fate: Err(What::ResultWithoutCall),
-            is_placeholder,
-        });
-        match known.call {
-            None => known.early.push(index),
-            Some(call) => self.offer(call, index),
+        for (item, block) in held.drain(..) {
+            let Block::Outcome(outcome) = &items[item].blocks[block] else {
+                continue;
+            };
+            let known = known.entry(&outcome.call_id).or_default();
+            let index = self.outcomes.len();
+            self.outcomes.push(OutcomeSite {
+                item,
+                block,
+                fate: Err(What::ResultWithoutCall),
+                is_placeholder: is_placeholder(&outcome.text),
+            });
+            match known.call {
+                None => known.early.push(index),
+                Some(call) => self.offer(call, index),
+            }
         }
     }
 
