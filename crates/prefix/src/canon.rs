@@ -14,7 +14,7 @@
 //! text is compared as it is. Hidden parts (reasoning in any of its fields, signatures) have a digest of their own: clients
 //! drop them, but two that differ are of two messages.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use transcript::{Role, mended};
 
 use crate::digest::{Digest, Feed};
@@ -36,8 +36,8 @@ pub struct Meaning {
 
 /// Reads one message of any dialect: its exact JSON text. A text that is no JSON object means only itself.
 pub fn read(message: &str) -> Meaning {
-    if let Ok(Value::Object(fields)) = mended::parse(message) {
-        return of_fields(&fields);
+    if let Ok(message @ Value::Object(_)) = mended::parse(message) {
+        return of_object(&message);
     }
     let mut feed = Feed::new("text");
     feed.field(b'x', message.trim().as_bytes());
@@ -67,9 +67,9 @@ pub fn value_digest(text: &str) -> Digest {
     feed.digest()
 }
 
-fn of_fields(fields: &Map<String, Value>) -> Meaning {
-    let word = fields.get("role").and_then(Value::as_str);
-    let kind = fields.get("type").and_then(Value::as_str).unwrap_or_default();
+fn of_object(message: &Value) -> Meaning {
+    let word = message["role"].as_str();
+    let kind = message["type"].as_str().unwrap_or_default();
     let role = match (word, kind) {
         (Some("system" | "developer"), _) => Some(Role::System),
         (Some("user"), _) => Some(Role::User),
@@ -90,21 +90,17 @@ fn of_fields(fields: &Map<String, Value>) -> Meaning {
         Some(role) => reader.feed.field(b'r', &[role as u8]),
         None => reader.feed.field(b'u', word.unwrap_or(kind).as_bytes()),
     }
-    if let Some(name) = fields
-        .get("name")
-        .and_then(Value::as_str)
-        .filter(|_| role == Some(Role::User))
-    {
+    if let Some(name) = message["name"].as_str().filter(|_| role == Some(Role::User)) {
         reader.feed.field(b'n', name.as_bytes());
     }
-    if let Some(id) = fields.get("tool_call_id").and_then(Value::as_str) {
+    if let Some(id) = message["tool_call_id"].as_str() {
         reader.feed.field(b'i', id.as_bytes());
     }
-    reader.reasoning(fields);
-    reader.content(fields.get("content").unwrap_or(&Value::Null));
-    reader.calls(fields);
+    reader.reasoning(message);
+    reader.content(&message["content"]);
+    reader.calls(message);
     if word.is_none() {
-        reader.part(&Value::Object(fields.clone()));
+        reader.part(message);
     }
     reader.end_text();
     Meaning {
@@ -149,11 +145,11 @@ impl CanonReader {
     }
 
     /// Reasoning in fields of a message; servers and clients give it other names.
-    fn reasoning(&mut self, fields: &Map<String, Value>) {
+    fn reasoning(&mut self, message: &Value) {
         let names = ["reasoning_content", "reasoning", "thinking"].into_iter();
         let is_text = |value: &&Value| value.as_str().is_some_and(|text| !text.is_empty());
-        let mut texts = names.filter_map(|name| fields.get(name).filter(is_text));
-        if let Some(said) = texts.next().or_else(|| fields.get("reasoning_details")) {
+        let mut texts = names.filter_map(|name| message.get(name).filter(is_text));
+        if let Some(said) = texts.next().or_else(|| message.get("reasoning_details")) {
             self.hide(said);
         }
     }
@@ -168,10 +164,10 @@ impl CanonReader {
     }
 
     fn part(&mut self, part: &Value) {
-        let word = |key: &str| part.get(key).and_then(Value::as_str).unwrap_or_default();
-        match word("type") {
-            "text" | "input_text" | "output_text" => self.say(word("text")),
-            "refusal" => self.say(word("refusal")),
+        let said = |key: &str| word(&part[key]);
+        match said("type") {
+            "text" | "input_text" | "output_text" => self.say(said("text")),
+            "refusal" => self.say(said("refusal")),
             "thinking" | "redacted_thinking" | "reasoning" => {
                 let names = [
                     "thinking",
@@ -185,35 +181,27 @@ impl CanonReader {
                     self.hide(said);
                 }
             }
-            "tool_use" => self.call(word("id"), word("name"), part.get("input")),
-            "function_call" => self.call(word("call_id"), word("name"), part.get("arguments")),
+            "tool_use" => self.call(said("id"), said("name"), part.get("input")),
+            "function_call" => self.call(said("call_id"), said("name"), part.get("arguments")),
             "tool_result" => {
                 let failed = part.get("is_error").and_then(Value::as_bool).unwrap_or_default();
-                self.outcome(word("tool_use_id"), part.get("content"), failed);
+                self.outcome(said("tool_use_id"), part.get("content"), failed);
             }
-            "function_call_output" => self.outcome(word("call_id"), part.get("output"), false),
+            "function_call_output" => self.outcome(said("call_id"), part.get("output"), false),
             _ => self.other(part),
         }
     }
 
-    fn calls(&mut self, fields: &Map<String, Value>) {
-        for call in fields
-            .get("tool_calls")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-        {
-            let id = call.get("id").and_then(Value::as_str).unwrap_or_default();
-            let inner = call
-                .get("function")
-                .or_else(|| call.get("custom"))
-                .unwrap_or(call);
-            let name = inner.get("name").and_then(Value::as_str).unwrap_or_default();
-            self.call(id, name, inner.get("arguments").or_else(|| inner.get("input")));
+    fn calls(&mut self, message: &Value) {
+        for call in message["tool_calls"].as_array().into_iter().flatten() {
+            let inner = call.get("function").or_else(|| call.get("custom"));
+            let inner = inner.unwrap_or(call);
+            let sent = inner.get("arguments").or_else(|| inner.get("input"));
+            self.call(word(&call["id"]), word(&inner["name"]), sent);
         }
-        if let Some(call) = fields.get("function_call").filter(|call| call.is_object()) {
-            let name = call.get("name").and_then(Value::as_str).unwrap_or_default();
-            self.call("", name, call.get("arguments"));
+        let call = &message["function_call"];
+        if call.is_object() {
+            self.call("", word(&call["name"]), call.get("arguments"));
         }
     }
 
@@ -266,6 +254,10 @@ impl CanonReader {
             self.feed.field(b't', said.as_bytes());
         }
     }
+}
+
+fn word(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
 }
 
 /// What clients drop of a reply, and the rest.

@@ -6,6 +6,7 @@
 //! in a message of its own: some clients send it back and some do not. A client that does not name its conversation
 //! continues one only if its list contains a reply of ours: two conversations with the same first question are two.
 
+use std::borrow::Cow;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,9 +20,9 @@ use crate::digest::{Digest, Feed};
 pub struct ConversationId(pub String);
 
 /// Border between conversations. Lists of two scopes never match, even equal ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MatchScope<'a> {
-    pub tenant: &'a str,
+    pub tenant: Cow<'a, str>,
     pub owner: &'a str,
     /// The client's own name of the conversation, where it gives one.
     pub session: Option<&'a str>,

@@ -52,7 +52,14 @@ pub struct Outline {
 impl Outline {
     /// The outline of a composed request.
     pub fn of(request: &Composed) -> Self {
-        let mut outline = Self::head(&request.model, &request.tools, request.system.as_deref());
+        let mut outline = Self::default();
+        outline.part(Label::Model, &request.model);
+        for tool in &request.tools {
+            outline.part(Label::Tools, tool);
+        }
+        if let Some(system) = &request.system {
+            outline.part(Label::System, system);
+        }
         for message in &request.messages {
             match message.injected.clone() {
                 None => outline.message(&message.bytes),
@@ -73,18 +80,6 @@ impl Outline {
     pub fn with_reply(mut self, reply: &str) -> Self {
         self.part(Label::Reply { index: self.messages }, reply);
         self
-    }
-
-    fn head(model: &str, tools: &[String], system: Option<&str>) -> Self {
-        let mut outline = Self::default();
-        outline.part(Label::Model, model);
-        for tool in tools {
-            outline.part(Label::Tools, tool);
-        }
-        if let Some(system) = system {
-            outline.part(Label::System, system);
-        }
-        outline
     }
 
     fn message(&mut self, text: &str) {
@@ -178,23 +173,13 @@ impl Class {
             Self::Model => "model",
             Self::System => "system",
             Self::Tools => "tools",
-            Self::Message {
-                role: Some(Role::User),
-                ..
-            } => "message_user",
-            Self::Message {
-                role: Some(Role::Assistant),
-                ..
-            } => "message_assistant",
-            Self::Message {
-                role: Some(Role::Tool),
-                ..
-            } => "message_tool",
-            Self::Message {
-                role: Some(Role::System),
-                ..
-            } => "message_system",
-            Self::Message { role: None, .. } => "message_other",
+            Self::Message { role, .. } => match role {
+                Some(Role::User) => "message_user",
+                Some(Role::Assistant) => "message_assistant",
+                Some(Role::Tool) => "message_tool",
+                Some(Role::System) => "message_system",
+                None => "message_other",
+            },
             Self::AssistantEcho { .. } => "assistant_echo",
             Self::TailInjection { .. } => "tail_injection",
             Self::SlotStolen => "slot_stolen",

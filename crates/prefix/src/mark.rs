@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 use serde_json::value::RawValue;
+use transcript::json;
 
 use crate::backend::{Mark, Profile};
 use crate::compose::Composed;
@@ -106,8 +107,8 @@ pub(crate) fn is_in(text: &str) -> bool {
 /// A tool, a system field or a message without its marks; other fields of that name stay.
 pub(crate) fn without(text: &str) -> Cow<'_, str> {
     let mut marks = Vec::new();
-    if is_in(text) {
-        find(text, 0, &mut marks);
+    if is_in(text) && json::check(text).is_ok() {
+        find(text, json::Value::of(text), &mut marks);
     }
     if marks.is_empty() {
         return Cow::Borrowed(text);
@@ -122,57 +123,26 @@ pub(crate) fn without(text: &str) -> Cow<'_, str> {
     Cow::Owned(bare)
 }
 
-/// The ranges of the marks in a value that begins `at` bytes into the text, each with its comma.
-fn find(value: &str, at: usize, marks: &mut Vec<Range<usize>>) {
-    let place = |part: &str| part.as_ptr() as usize - value.as_ptr() as usize;
-    if let Ok(blocks) = serde_json::from_str::<Vec<&RawValue>>(value) {
-        for block in blocks {
-            find(block.get(), at + place(block.get()), marks);
-        }
-        return;
+/// The ranges of the marks in a value of the text, each with its comma.
+fn find(text: &str, value: json::Value<'_>, marks: &mut Vec<Range<usize>>) {
+    for block in value.elements() {
+        find(text, block, marks);
     }
-    let Ok(ObjectFields(fields)) = serde_json::from_str(value) else {
-        return;
-    };
+    let object = value.object();
+    let fields = object.members().count();
     // Behind the brace, or behind the value before.
-    let mut end = value.find('{').map_or(0, |brace| brace + 1);
-    for (nth, (name, field)) in fields.iter().enumerate() {
-        let field = field.get();
-        let field_end = place(field) + field.len();
+    let mut end = value.span().start + 1;
+    for (nth, (name, field)) in object.members().enumerate() {
+        let field_end = field.span().end;
         if name == FIELD {
-            let rest = &value[field_end..];
+            let rest = &text[field_end..];
             let comma = rest.len() - rest.trim_start().trim_start_matches(',').trim_start().len();
-            let takes_comma = nth == 0 && fields.len() > 1;
-            marks.push(at + end..at + field_end + if takes_comma { comma } else { 0 });
+            let takes_comma = nth == 0 && fields > 1;
+            marks.push(end..field_end + if takes_comma { comma } else { 0 });
         } else if name == "content" {
-            find(field, at + place(field), marks);
+            find(text, field, marks);
         }
         end = field_end;
-    }
-}
-
-/// An object's fields in order.
-struct ObjectFields<'a>(Vec<(String, &'a RawValue)>);
-
-impl<'de: 'a, 'a> serde::Deserialize<'de> for ObjectFields<'a> {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visitor;
-        impl<'de> serde::de::Visitor<'de> for Visitor {
-            type Value = ObjectFields<'de>;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut fields = Vec::new();
-                while let Some(name) = map.next_key::<String>()? {
-                    fields.push((name, map.next_value()?));
-                }
-                Ok(ObjectFields(fields))
-            }
-        }
-        deserializer.deserialize_map(Visitor)
     }
 }
 

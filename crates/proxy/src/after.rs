@@ -119,7 +119,7 @@ pub(crate) struct Closing {
 impl Closing {
     /// The answer, read along as it passes.
     pub(crate) fn watch(self, answer: UpstreamAnswer, conversation: String) -> ProxyAnswer {
-        let dialect = self.frame.speech.dialect();
+        let dialect = self.frame.stored.speech.dialect();
         let injected = self.injected.clone();
         let (status, warning) = (answer.status, self.decided.warning.clone());
         let watched = Watched {
@@ -144,7 +144,7 @@ impl Closing {
         let took = self.proxy.parts.clock.elapsed().saturating_sub(self.started);
         let is_good = (200..300).contains(&status);
         self.reply(&outcome, first, took, status, is_good).await;
-        if is_good && self.frame.speech == Speech::Responses {
+        if is_good && self.frame.stored.speech == Speech::Responses {
             self.own(&outcome).await;
         }
         if is_good && self.memory.learns() {
@@ -195,7 +195,7 @@ impl Closing {
             self.frame.target.name_no_slots();
         }
         let reply = outcome.message.as_deref().filter(|_| is_good);
-        let replies = reply.map_or_else(Vec::new, |reply| self.frame.speech.replies(reply));
+        let replies = reply.map_or_else(Vec::new, |reply| self.frame.stored.speech.replies(reply));
         let is_newest = conversation.records == self.decided.version;
         let (at, mut records) = (conversation.records, Vec::new());
         if let Some(prompt) = prompt.filter(|_| is_good) {
@@ -270,7 +270,7 @@ impl Closing {
             .map(|event| conversation.apply(&event))
             .collect();
         contexts.store().learn(conversation);
-        if self.frame.speech == Speech::Responses {
+        if self.frame.stored.speech == Speech::Responses {
             let items: Vec<String> = replies.iter().filter_map(|item| said::id(item)).collect();
             let names = response
                 .into_iter()
@@ -303,13 +303,13 @@ impl Closing {
         let (key, owner, said) = {
             let mut conversation = self.shared.lock().await;
             let said = conversation.answered();
-            (conversation.key.clone(), conversation.whose().owner.clone(), said)
+            (conversation.key.clone(), conversation.whose.owner.clone(), said)
         };
         let turn = learn::AnsweredTurn {
             key: &key,
             owner: &owner,
             agent: self.agent.as_ref(),
-            speech: self.frame.speech,
+            speech: self.frame.stored.speech,
             said: &said,
             outcome,
             version: self.decided.version,

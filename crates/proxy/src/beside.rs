@@ -81,7 +81,7 @@ impl Beside {
     /// The frame for a call beside the conversation; none while a request runs or a tool's result is missing.
     pub(crate) fn at_rest(&self, conversation: &Conversation) -> Option<Frame> {
         let frame = self.with(&conversation.identity(), |side| side.frame.clone());
-        frame.filter(|frame| conversation.is_at_rest() && !frame.is_held)
+        frame.filter(|frame| conversation.is_at_rest() && !frame.stored.is_held)
     }
 
     /// Lets go of the conversations whose ids begin so.

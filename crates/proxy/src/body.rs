@@ -4,12 +4,10 @@
 //! are not replaced keep their bytes. Never: rewriting a value of the client.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use prefix::backend::Extra;
-use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
+use transcript::json;
 
 use crate::proxy::Speech;
 
@@ -27,7 +25,17 @@ pub(crate) struct Unfit(pub(crate) String);
 impl<'a> Body<'a> {
     /// Takes a JSON text apart.
     pub(crate) fn read(text: &'a str) -> Result<Self, Unfit> {
-        serde_json::from_str(text).map_err(|error| Unfit(format!("the body is not a JSON object: {error}")))
+        json::check(text).map_err(|error| Unfit(format!("the body is not a JSON object: {error}")))?;
+        let value = json::Value::of(text);
+        if !value.is_object() {
+            let kind = value.kind();
+            return Err(Unfit(format!("the body is not a JSON object: it is {kind}")));
+        }
+        let fields = value.object();
+        let fields = fields.members().map(|(name, value)| (name.clone(), value.text()));
+        Ok(Self {
+            fields: fields.collect(),
+        })
     }
 
     /// A field's JSON text; the last one if the name appears twice. `null` counts as absent.
@@ -114,37 +122,6 @@ pub(crate) fn list(items: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     let items: Vec<String> = items.into_iter().map(|item| item.as_ref().to_owned()).collect();
     format!("[{}]", items.join(","))
 }
-
-impl<'de: 'a, 'a> Deserialize<'de> for Body<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Fields;
-        impl<'de> Visitor<'de> for Fields {
-            type Value = Body<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut fields = Vec::new();
-                while let Some(Key(key)) = map.next_key()? {
-                    fields.push((key, map.next_value::<&'de RawValue>()?.get()));
-                }
-                Ok(Body { fields })
-            }
-
-            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-                while seq.next_element::<IgnoredAny>()?.is_some() {}
-                Err(serde::de::Error::custom("a list"))
-            }
-        }
-        deserializer.deserialize_map(Fields)
-    }
-}
-
-/// A name that is borrowed where it has no escapes.
-#[derive(Deserialize)]
-struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 
 #[cfg(test)]
 mod tests {

@@ -216,7 +216,7 @@ impl Direct {
             self.idle.turn(now, conversation.identity(), None);
             (
                 conversation.key.clone(),
-                conversation.whose().owner.clone(),
+                conversation.whose.owner.clone(),
                 said,
                 conversation.records,
             )

@@ -60,7 +60,7 @@ impl Additions for Giver<'_> {
         let scope = &conversation.key.scope;
         let whose = recall::ContextOf {
             scope,
-            owner: &conversation.whose().owner,
+            owner: &conversation.whose.owner,
             with_person: self.with_person,
         };
         let here = &conversation.key.session;

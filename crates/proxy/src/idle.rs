@@ -23,7 +23,7 @@ use prefix::diverge::Outline;
 use tokio::sync::{Mutex, mpsc};
 use tokio::task::JoinSet;
 
-pub(crate) use frame::Frame;
+pub(crate) use frame::{Frame, StoredFrame};
 
 use crate::beside::{Beside, Last};
 use crate::gate::{BackgroundCall, Gates, JobEnd};
@@ -187,7 +187,7 @@ impl Tools {
 
     /// A conversation of a program has become idle. Its compaction is done to its end once it began.
     async fn settle_unserved(&self, shared: Shared) {
-        if !shared.lock().await.frame().is_empty() {
+        if !shared.lock().await.frame.is_empty() {
             return;
         }
         let contexts = self.contexts.clone();
@@ -220,7 +220,7 @@ impl Tools {
         frame.kind = frame.target.kind(&probed);
         let mut conversation = shared.lock().await;
         if !served.beside.knows(&conversation) {
-            let (name, meter) = Meter::for_models(&[&frame.counts_for]);
+            let (name, meter) = Meter::for_models(&[&frame.stored.counts_for]);
             conversation.count_for(name, &meter);
             served.beside.set_frame(&conversation.identity(), frame);
         }

@@ -110,28 +110,25 @@ impl Speech {
         }
     }
 
-    /// The field for the maximum length of an answer, if the client uses no other one.
-    pub(crate) fn length_field(self) -> &'static str {
+    /// The fields of the messages, of the system text (in a chat it is a message), and of the maximum length of an answer, if
+    /// the client uses no other one.
+    fn fields(self) -> [&'static str; 3] {
         match self {
-            Self::Chat | Self::Messages => "max_tokens",
-            Self::Responses => "max_output_tokens",
+            Self::Chat | Self::Messages => ["messages", "system", "max_tokens"],
+            Self::Responses => ["input", "instructions", "max_output_tokens"],
         }
     }
 
-    /// The field of the messages.
     pub(crate) fn messages_field(self) -> &'static str {
-        match self {
-            Self::Chat | Self::Messages => "messages",
-            Self::Responses => "input",
-        }
+        self.fields()[0]
     }
 
-    /// The field of the system text; in a chat it is a message.
     pub(crate) fn system_field(self) -> &'static str {
-        match self {
-            Self::Chat | Self::Messages => "system",
-            Self::Responses => "instructions",
-        }
+        self.fields()[1]
+    }
+
+    pub(crate) fn length_field(self) -> &'static str {
+        self.fields()[2]
     }
 
     /// The messages of a reply: one, or the items of a response.
@@ -198,7 +195,7 @@ impl Proxy {
     pub(crate) async fn keep_frame(&self, shared: &Shared, frame: Frame) -> ConversationId {
         let mut conversation = shared.lock().await;
         let (id, written) = (conversation.identity(), frame.write());
-        if conversation.frame() != written {
+        if conversation.frame != written {
             let at = conversation.records;
             let record = conversation.apply(&Logged::Frame { text: written });
             self.parts

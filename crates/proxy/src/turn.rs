@@ -19,7 +19,7 @@ use crate::after::{Closing, Injected, ProxyAnswer};
 use crate::aside;
 use crate::body::{Body, LENGTHS};
 use crate::given::Giver;
-use crate::idle::Frame;
+use crate::idle::{Frame, StoredFrame};
 use crate::learn;
 use crate::outgoing::{Going, Outgoing, Reached};
 use crate::overflow;
@@ -62,6 +62,7 @@ impl Proxy {
         let messages: Vec<&str> = before.chain(said.messages_with(&referred)).collect();
         let found = self.found(&whose, speech, &messages).await?;
         let kind = targets[0].kind(&probed);
+        let agent_window = self.parts.contexts.agent_window(request.agent.as_ref());
         let mut turn = Turn {
             request: &request,
             whose: &whose,
@@ -77,7 +78,7 @@ impl Proxy {
             speech,
             probed: &probed,
             kind,
-            window: self.window_of(&targets[0], &model, &request).await,
+            window: targets[0].window(&model, agent_window).await,
             meter,
         };
         let open = found.conversation.lock().await.begin();
@@ -172,7 +173,7 @@ impl Proxy {
             .keep(&conversation, decided.at, records)
             .await;
         self.parts.contexts.left_view(shared, &conversation, &decided);
-        if let Some((server, slot)) = Frame::slot(conversation.frame()) {
+        if let Some((server, slot)) = Frame::slot(&conversation.frame) {
             self.keep_slot(&server, slot, &decided.conversation);
         }
         Ok(decided)
@@ -203,12 +204,6 @@ impl Proxy {
             .map(|kept| Duration::from_secs(kept.into()));
         kept.zip(ended)
             .is_some_and(|(kept, ended)| self.parts.clock.elapsed() >= ended + kept)
-    }
-
-    /// The window of a request's agent, or of its model.
-    async fn window_of(&self, target: &Target, model: &str, request: &Request) -> ModelWindow {
-        let agent = self.parts.contexts.agent_window(request.agent.as_ref());
-        target.window(model, agent).await
     }
 
     /// The conversation that these messages continue.
@@ -287,18 +282,28 @@ impl Turn<'_> {
         let kind = target.kind(self.probed);
         // They may hold the client's key, which is for its own calls; a local server may want it for ours.
         let headers = self.request.headers.iter().filter(|_| kind.profile().local);
+        let budget = decided.budget;
         Frame {
-            body: self.body.frame(self.speech),
-            path: self.request.path.clone(),
+            stored: StoredFrame {
+                body: self.body.frame(self.speech),
+                path: self.request.path.clone(),
+                speech: self.speech,
+                server: target.route.upstream.base_url().to_owned(),
+                model: target.route.model.clone(),
+                counts_for: self.counts_for.to_owned(),
+                is_held: self.held.is_some(),
+                window: budget.window,
+                reserve: budget.reserve,
+                tools: budget.tools,
+                injected: budget.injected,
+                slot: None,
+            },
             headers: headers.cloned().collect(),
-            speech: self.speech,
             target,
             kind,
             whose: self.whose.clone(),
             conversation: decided.conversation.clone(),
-            counts_for: self.counts_for.to_owned(),
-            is_held: self.held.is_some(),
-            budget: decided.budget,
+            budget,
             ended: Duration::ZERO,
         }
     }

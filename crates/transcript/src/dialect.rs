@@ -3,13 +3,12 @@
 //! Owns: JSON in, items out and back, with the place of what cannot be read. Never: changing what it does not understand.
 //!
 //! Reading order: `read` (whole files), `claude` and `codex` (session files), `parts` (one message), `edit` and `canon` (one
-//! message back), `write`; `json` below them all.
+//! message back), `write`; [`crate::json`] below them all.
 
 mod canon;
 mod claude;
 mod codex;
 mod edit;
-mod json;
 mod parts;
 mod read;
 mod write;

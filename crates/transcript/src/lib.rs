@@ -5,12 +5,13 @@
 //! deciding what to drop.
 //!
 //! Reading order: [`item`] (the nouns), [`cut`] (where a conversation can be cut), [`order`] (the rules of providers),
-//! [`repair`], [`mended`] (half a surrogate pair), [`encoded`] (files), [`dialect`] (JSON in and out), [`spoken`] (a person's own text, by the [`lists`] of clients' additions), [`subagent`] (the start of one).
+//! [`repair`], [`mended`] (half a surrogate pair), [`encoded`] (files), [`json`] (texts by places), [`dialect`] (JSON in and out), [`spoken`] (a person's own text, by the [`lists`] of clients' additions), [`subagent`] (the start of one).
 
 pub mod cut;
 pub mod dialect;
 pub mod encoded;
 mod item;
+pub mod json;
 pub mod lists;
 pub mod mended;
 pub mod order;

@@ -34,41 +34,30 @@ impl Tally {
         let hit = usage["prompt_cache_hit_tokens"].as_u64();
         let missed = usage["prompt_cache_miss_tokens"].as_u64();
         let cached = usage["prompt_tokens_details"]["cached_tokens"].as_u64();
-        let prompt = usage["prompt_tokens"].as_u64();
-        raise(&mut self.said.prompt_tokens, prompt.or(both(hit, missed)));
-        raise(&mut self.said.cached_tokens, cached.or(hit));
-        raise(
-            &mut self.said.completion_tokens,
-            usage["completion_tokens"].as_u64(),
-        );
-
+        let prompt = usage["prompt_tokens"].as_u64().or(both(hit, missed));
+        self.said
+            .raise(prompt, cached.or(hit), &usage["completion_tokens"]);
         let cached = timings["cache_n"].as_u64();
         let prompt = both(cached, timings["prompt_n"].as_u64());
-        raise(&mut self.timed.prompt_tokens, prompt);
-        raise(&mut self.timed.cached_tokens, cached);
-        raise(&mut self.timed.completion_tokens, timings["predicted_n"].as_u64());
+        self.timed.raise(prompt, cached, &timings["predicted_n"]);
     }
 
     /// A `usage` of Anthropic, whose input counts exclude each other.
     pub(crate) fn anthropic(&mut self, usage: &Value) {
         raise(&mut self.uncached, usage["input_tokens"].as_u64());
         raise(&mut self.written, usage["cache_creation_input_tokens"].as_u64());
-        raise(
-            &mut self.said.cached_tokens,
-            usage["cache_read_input_tokens"].as_u64(),
-        );
-        raise(&mut self.said.completion_tokens, usage["output_tokens"].as_u64());
+        let cached = usage["cache_read_input_tokens"].as_u64();
+        self.said.raise(None, cached, &usage["output_tokens"]);
         let parts = [self.uncached, self.said.cached_tokens, self.written];
         let sum = parts.into_iter().flatten().reduce(u64::saturating_add);
-        raise(&mut self.said.prompt_tokens, sum);
+        self.said.raise(sum, None, &Value::Null);
     }
 
     /// A `usage` of the Responses dialect.
     pub(crate) fn responses(&mut self, usage: &Value) {
         let cached = usage["input_tokens_details"]["cached_tokens"].as_u64();
-        raise(&mut self.said.prompt_tokens, usage["input_tokens"].as_u64());
-        raise(&mut self.said.cached_tokens, cached);
-        raise(&mut self.said.completion_tokens, usage["output_tokens"].as_u64());
+        let prompt = usage["input_tokens"].as_u64();
+        self.said.raise(prompt, cached, &usage["output_tokens"]);
     }
 
     /// The result.
@@ -78,6 +67,14 @@ impl Tally {
             cached_tokens: self.said.cached_tokens.or(self.timed.cached_tokens),
             completion_tokens: self.said.completion_tokens.or(self.timed.completion_tokens),
         }
+    }
+}
+
+impl Usage {
+    fn raise(&mut self, prompt: Option<u64>, cached: Option<u64>, completion: &Value) {
+        raise(&mut self.prompt_tokens, prompt);
+        raise(&mut self.cached_tokens, cached);
+        raise(&mut self.completion_tokens, completion.as_u64());
     }
 }
 

@@ -2,6 +2,8 @@
 //!
 //! Owns: the client's list, the store of records, the fake backend's reply. Never: checking anything.
 
+use std::borrow::Cow;
+
 use prefix::chain::{Chain, ConversationId, ConversationIndex, MatchScope, Matched, match_chain};
 use prefix::compose::{Composed, Request, SystemPlace, Wanted, plan};
 use prefix::fragment::{RecalledMemory, draft};
@@ -9,7 +11,7 @@ use prefix::record;
 use prefix::shadow::{Shadow, ShadowEvent};
 
 pub(crate) const SCOPE: MatchScope<'static> = MatchScope {
-    tenant: "acme",
+    tenant: Cow::Borrowed("acme"),
     owner: "ada",
     session: None,
 };

@@ -181,15 +181,15 @@ proptest! {
     #[test]
     fn two_scopes_never_meet(one in "[a-c]{0,2}", other in "[a-c]{0,2}", owner in "[a-c]{0,2}", session in "[a-c]{0,2}") {
         let scopes = [
-            MatchScope { tenant: &one, owner: &owner, session: None },
-            MatchScope { tenant: &other, owner: &owner, session: None },
-            MatchScope { tenant: &owner, owner: &other, session: None },
-            MatchScope { tenant: &one, owner: &owner, session: Some(&session) },
+            MatchScope { tenant: (&*one).into(), owner: &owner, session: None },
+            MatchScope { tenant: (&*other).into(), owner: &owner, session: None },
+            MatchScope { tenant: (&*owner).into(), owner: &other, session: None },
+            MatchScope { tenant: (&*one).into(), owner: &owner, session: Some(&session) },
         ];
         let mut index = Index::default();
         index.learn("one", &scopes[0], &talk());
-        for scope in scopes {
-            prop_assert_eq!(index.find(&scope, &talk()).kind == MatchKind::New, scope != scopes[0]);
+        for scope in &scopes {
+            prop_assert_eq!(index.find(scope, &talk()).kind == MatchKind::New, *scope != scopes[0]);
         }
     }
 

@@ -254,7 +254,7 @@ impl Contexts {
         let usage = prompt_tokens.map(|tokens| conversation.learn_usage(tokens, beside));
         let mut records: Vec<NewRecord> = usage.into_iter().collect();
         records.extend(conversation.set_learns(learns));
-        let waiting = conversation.waiting().len();
+        let waiting = conversation.appended.len();
         records.extend(conversation.take_appended());
         // Memory learns them too, where no request carried them.
         conversation.ask(waiting);

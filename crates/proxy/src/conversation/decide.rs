@@ -220,7 +220,7 @@ impl Conversation {
     /// The records of a request. The log already contains the text of a message that waited.
     fn logged(&self, events: &[ShadowEvent]) -> Vec<Logged> {
         let mut logged: Vec<Logged> = Vec::new();
-        let mut waiting = self.waiting().iter().peekable();
+        let mut waiting = self.appended.iter().peekable();
         for event in events {
             let waited = match event {
                 ShadowEvent::Message { bytes, fragment } => {

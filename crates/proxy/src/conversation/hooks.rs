@@ -51,17 +51,13 @@ impl Chosen {
 pub(crate) struct Health {
     is_booted: bool,
     /// The newest last.
-    faults: Vec<EngineFault>,
+    pub(crate) faults: Vec<EngineFault>,
     faults_in_a_row: usize,
     /// So many of the newest were reported to no client yet.
     unreported: usize,
 }
 
 impl Health {
-    pub(crate) fn faults(&self) -> &[EngineFault] {
-        &self.faults
-    }
-
     /// The faults since the last report, each a line: they go into a header.
     pub(crate) fn report(&mut self) -> Vec<String> {
         let count = std::mem::take(&mut self.unreported).min(self.faults.len());

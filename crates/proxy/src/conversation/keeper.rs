@@ -101,7 +101,7 @@ impl Keeper {
     ) {
         let entry = KeeperEntry {
             key: conversation.key.clone(),
-            owner: conversation.whose().owner.clone(),
+            owner: conversation.whose.owner.clone(),
             at,
             records,
             written: Arc::clone(&conversation.written),

@@ -103,7 +103,7 @@ impl Conversation {
             shown(id, &piece.item, piece.tokens, is_pinned)
         });
         let first = self.session.items();
-        let waiting = (first..).zip(self.waiting()).map(|(at, bytes)| {
+        let waiting = (first..).zip(&self.appended).map(|(at, bytes)| {
             let item = Self::read(bytes);
             shown(
                 ItemId(at).to_string(),
@@ -120,7 +120,7 @@ impl Conversation {
         let budget = self.budget_in(window_tokens);
         let meter = self.session.meter();
         let waiting: usize = self
-            .waiting()
+            .appended
             .iter()
             .map(|bytes| meter.item(&Self::read(bytes)))
             .sum();
@@ -142,8 +142,8 @@ impl Conversation {
             compacts_at: budget.map(|budget| self.session.inputs(&budget).threshold),
             is_near_limit: share.is_some_and(|share| share > NEAR_SHARE),
             is_critical: share.is_some_and(|share| share > CRITICAL_SHARE),
-            messages: self.session.frontier().len() + self.waiting().len(),
-            messages_ever: self.session.items() + self.waiting().len() as u64,
+            messages: self.session.frontier().len() + self.appended.len(),
+            messages_ever: self.session.items() + self.appended.len() as u64,
             model: self.shadow.head().model.clone(),
             epoch: self.shadow.epoch(),
             reasons: self.shadow.reasons().to_vec(),
@@ -151,7 +151,7 @@ impl Conversation {
             warnings: self.warnings.told(),
             last_compaction: self.last_compaction,
             last_attempts: self.last_result.clone().unwrap_or_default(),
-            faults: self.health.faults().to_vec(),
+            faults: self.health.faults.clone(),
         }
     }
 
@@ -194,7 +194,7 @@ impl Conversation {
         });
         let covers = nodes.fold(Vec::new(), |covers, more| ranges::union(&covers, more));
         let items = self.log.iter().filter_map(|event| match event {
-            ViewEvent::Item { id, item } if ranges::contains(&covers, *id) && !self.is_private(*id) => {
+            ViewEvent::Item { id, item } if ranges::contains(&covers, *id) && !self.private.contains(id) => {
                 Some((*id, said(item)))
             }
             _ => None,
@@ -210,7 +210,7 @@ impl Conversation {
             let text = serde_json::from_str(text).unwrap_or_else(|_| text.clone());
             Arc::new(Item::text(Role::System, text))
         });
-        let waiting = self.waiting().iter().map(|bytes| Arc::new(Self::read(bytes)));
+        let waiting = self.appended.iter().map(|bytes| Arc::new(Self::read(bytes)));
         system
             .chain(field)
             .chain(self.session.shown())

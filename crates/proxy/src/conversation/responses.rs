@@ -54,9 +54,9 @@ impl Responses {
 }
 
 fn key(whose: &Whose, id: &str) -> Key {
-    let bounds = whose.chain_scope(Dialect::OpenAiResponses);
-    let scope = bounds.scope();
-    [scope.tenant, scope.owner, scope.session.unwrap_or_default(), id].map(str::to_owned)
+    let scope = whose.chain_scope(Dialect::OpenAiResponses);
+    let session = scope.session.unwrap_or_default();
+    [&*scope.tenant, scope.owner, session, id].map(str::to_owned)
 }
 
 #[cfg(test)]

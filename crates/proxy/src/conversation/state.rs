@@ -64,7 +64,7 @@ pub struct Conversation {
     /// Memory may learn from the messages that arrive.
     learns: bool,
     /// The items from which it may not.
-    private: BTreeSet<ItemId>,
+    pub(crate) private: BTreeSet<ItemId>,
     /// Also held by each running turn.
     open: Arc<()>,
     /// Reasons of the epochs without an answer yet.
@@ -72,9 +72,9 @@ pub struct Conversation {
     /// Token counts by the server of the newest views.
     usages: Vec<Usage>,
     /// The last request without its messages; empty before the first one.
-    frame: String,
+    pub(crate) frame: String,
     /// Appended messages that no request contained yet.
-    appended: Vec<String>,
+    pub(crate) appended: Vec<String>,
     /// Budget of the newest request.
     pub(crate) budget: Option<Budget>,
     pub(crate) window_source: WindowSource,
@@ -105,7 +105,7 @@ impl Conversation {
         let warnings = Warnings::new(policy.warn_at.clone());
         Self {
             key: SessionKey::new(whose.scope.clone(), session),
-            chain: Chain::of(&whose.chain_scope(dialect).scope(), &[]),
+            chain: Chain::of(&whose.chain_scope(dialect), &[]),
             whose,
             dialect,
             shadow: Shadow::default(),
@@ -141,11 +141,6 @@ impl Conversation {
         whose::identity(&self.key.scope, &self.key.session)
     }
 
-    /// Owner and tenant of the conversation.
-    pub fn whose(&self) -> &Whose {
-        &self.whose
-    }
-
     /// Marks the beginning of a turn.
     pub fn begin(&self) -> Open {
         Open(Arc::clone(&self.open))
@@ -173,29 +168,9 @@ impl Conversation {
         sent.chain(self.appended.iter().cloned()).collect()
     }
 
-    /// The last request without its messages, in its sender's format; empty before the first one.
-    pub fn frame(&self) -> &str {
-        &self.frame
-    }
-
-    /// Messages that no request contained yet.
-    pub(crate) fn waiting(&self) -> &[String] {
-        &self.appended
-    }
-
     /// From here on, memory may learn from the messages, or not; returns the record where that is a change.
     pub(crate) fn set_learns(&mut self, learns: bool) -> Option<NewRecord> {
         (self.learns != learns).then(|| self.apply(&Logged::Learns { learns }))
-    }
-
-    /// Memory may not learn from this item.
-    pub(crate) fn is_private(&self, id: ItemId) -> bool {
-        self.private.contains(&id)
-    }
-
-    /// Memory may not learn from all of it.
-    pub(crate) fn has_private(&self) -> bool {
-        !self.private.is_empty()
     }
 
     /// Adds the waiting messages to the list as if a request had contained them.
@@ -346,7 +321,7 @@ impl Conversation {
 
     fn chain_again(&mut self) {
         let meanings = self.shadow.entries().iter().map(|entry| entry.meaning);
-        self.chain = Chain::of_meanings(&self.whose.chain_scope(self.dialect).scope(), meanings);
+        self.chain = Chain::of_meanings(&self.whose.chain_scope(self.dialect), meanings);
     }
 
     /// The dialect of the last request, after a restart.

@@ -77,8 +77,7 @@ impl Store {
         fresh: impl FnOnce() -> String,
     ) -> Result<Continuation, LedgerError> {
         let named = self.loaded(whose).await?;
-        let bounds = whose.chain_scope(dialect);
-        let chain = Chain::of(&bounds.scope(), messages);
+        let chain = Chain::of(&whose.chain_scope(dialect), messages);
         let hinted = whose.hinted();
         let matched = self.matched(&chain, hinted.as_deref());
         let known = matched.conversation.clone().filter(|_| {
@@ -160,7 +159,7 @@ impl Store {
         into: &mut Conversation,
     ) -> Result<(), LedgerError> {
         // A copy has new ids: where a part is private, all that is copied is.
-        let learns = into.set_learns(!origin.has_private());
+        let learns = into.set_learns(origin.private.is_empty());
         let events = origin.shadow.fork(kept).into_iter();
         let mut records: Vec<NewRecord> = learns.into_iter().collect();
         records.extend(events.map(|event| into.apply(&Logged::Sent(event))));

@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use model::{Name, Owner, Scope, SessionId, SessionKey};
 use prefix::Digest;
-use prefix::chain::{self, ConversationId};
+use prefix::chain::{ConversationId, MatchScope};
 use transcript::dialect::Dialect;
 
 /// Prefix of the ids of unnamed conversations; the rest orders them by their beginning.
@@ -31,23 +31,6 @@ pub struct Whose {
     pub family: Option<String>,
 }
 
-/// The bounds within which chains of messages may match: a tenant's, an owner's, of a named conversation its own.
-#[derive(Debug)]
-pub struct ChainScope<'a> {
-    tenant: String,
-    whose: &'a Whose,
-}
-
-impl ChainScope<'_> {
-    pub fn scope(&self) -> chain::MatchScope<'_> {
-        chain::MatchScope {
-            tenant: &self.tenant,
-            owner: self.whose.owner.id.as_str(),
-            session: self.whose.conversation.as_ref().map(SessionId::as_str),
-        }
-    }
-}
-
 impl Whose {
     /// The owner of a conversation on disk.
     pub(crate) fn of(key: SessionKey, owner: Owner) -> Self {
@@ -60,13 +43,18 @@ impl Whose {
         }
     }
 
-    /// The bounds within which chains of messages may match: an unnamed conversation goes on in its own dialect.
-    pub fn chain_scope(&self, dialect: Dialect) -> ChainScope<'_> {
+    /// The bounds within which chains of messages may match: a tenant's, an owner's, of a named conversation its own. An unnamed
+    /// conversation goes on in its own dialect.
+    pub(crate) fn chain_scope(&self, dialect: Dialect) -> MatchScope<'_> {
         let mut tenant = format!("{}/{}", self.scope.app, self.scope.project);
         if self.conversation.is_none() {
             let _ = write!(tenant, "/{dialect:?}");
         }
-        ChainScope { tenant, whose: self }
+        MatchScope {
+            tenant: tenant.into(),
+            owner: self.owner.id.as_str(),
+            session: self.conversation.as_ref().map(SessionId::as_str),
+        }
     }
 
     /// The id of the conversation that the client calls so: no other owner's has it.

@@ -32,96 +32,78 @@ const SHAPE_WORDS: [&str; 3] = ["assistant", "role", "prefill"];
 /// A request of a conversation without its messages.
 #[derive(Debug, Clone)]
 pub(crate) struct Frame {
-    /// The client's fields, without messages.
-    pub(crate) body: String,
-    pub(crate) path: String,
+    pub(crate) stored: StoredFrame,
     pub(crate) headers: Vec<(String, String)>,
-    pub(crate) speech: Speech,
     pub(crate) target: Target,
     /// The target's kind, as far as it was known then.
     pub(crate) kind: Kind,
     pub(crate) whose: Whose,
     pub(crate) conversation: String,
-    /// The name whose vocabulary counts.
-    pub(crate) counts_for: String,
-    /// The server stores the messages; we neither shorten nor send them.
-    pub(crate) is_held: bool,
     pub(crate) budget: Budget,
     /// When the turn ended, by the clock that never goes back.
     pub(crate) ended: Duration,
 }
 
 /// The stored part of a frame: without headers, which can contain a client's key.
-#[derive(Serialize, Deserialize)]
-struct WrittenFrame {
-    body: String,
-    path: String,
-    speech: Speech,
-    server: String,
-    model: Option<String>,
-    counts_for: String,
-    is_held: bool,
-    window: usize,
-    reserve: usize,
-    tools: usize,
-    injected: usize,
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct StoredFrame {
+    /// The client's fields, without messages.
+    pub(crate) body: String,
+    pub(crate) path: String,
+    pub(crate) speech: Speech,
+    pub(crate) server: String,
+    pub(crate) model: Option<String>,
+    /// The name whose vocabulary counts.
+    pub(crate) counts_for: String,
+    /// The server stores the messages; we neither shorten nor send them.
+    pub(crate) is_held: bool,
+    pub(crate) window: usize,
+    pub(crate) reserve: usize,
+    pub(crate) tools: usize,
+    pub(crate) injected: usize,
     /// The server's slot that was named.
     #[serde(default)]
-    slot: Option<u32>,
+    pub(crate) slot: Option<u32>,
 }
 
 impl Frame {
     /// The frame as a record.
     pub(crate) fn write(&self) -> String {
-        let written = WrittenFrame {
-            body: self.body.clone(),
-            path: self.path.clone(),
-            speech: self.speech,
-            server: self.target.route.upstream.base_url().to_owned(),
-            model: self.target.route.model.clone(),
-            counts_for: self.counts_for.clone(),
-            is_held: self.is_held,
-            window: self.budget.window,
-            reserve: self.budget.reserve,
-            tools: self.budget.tools,
-            injected: self.budget.injected,
+        let stored = StoredFrame {
             slot: self.target.slot_of(&self.conversation),
+            ..self.stored.clone()
         };
-        serde_json::to_string(&written).unwrap_or_default()
+        serde_json::to_string(&stored).unwrap_or_default()
     }
 
     /// The server of a conversation's last request, and its slot there, if one was named.
     pub(crate) fn slot(written: &str) -> Option<(String, u32)> {
-        let written: WrittenFrame = serde_json::from_str(written).ok()?;
-        Some((written.server, written.slot?))
+        let stored: StoredFrame = serde_json::from_str(written).ok()?;
+        Some((stored.server, stored.slot?))
     }
 
     /// The frame of a conversation's last request before a restart, without a probe of its server; none if the server
     /// is no longer configured.
     pub(super) fn read(conversation: &Conversation, targets: &[Target]) -> Option<Self> {
-        let written: WrittenFrame = serde_json::from_str(conversation.frame()).ok()?;
+        let stored: StoredFrame = serde_json::from_str(&conversation.frame).ok()?;
         let is_it = |target: &&Target| {
-            target.route.upstream.base_url() == written.server && target.route.model == written.model
+            target.route.upstream.base_url() == stored.server && target.route.model == stored.model
         };
         let target = targets.iter().find(is_it)?.clone();
         Some(Self {
-            body: written.body,
-            path: written.path,
             headers: Vec::new(),
-            speech: written.speech,
             kind: target.kind(&Probed::default()),
             target,
-            whose: conversation.whose().clone(),
+            whose: conversation.whose.clone(),
             conversation: conversation.key.session.to_string(),
-            counts_for: written.counts_for,
-            is_held: written.is_held,
             budget: Budget {
-                window: written.window,
-                reserve: written.reserve,
-                tools: written.tools,
-                injected: written.injected,
+                window: stored.window,
+                reserve: stored.reserve,
+                tools: stored.tools,
+                injected: stored.injected,
                 safety: 0,
             },
+            stored,
             ended: Duration::ZERO,
         })
     }
@@ -169,11 +151,11 @@ impl Frame {
         let probed = self.target.route.upstream.probe().await;
         let slot = self.target.slot(&probed, &self.conversation, None);
         let extras = self.target.extras(&probed, &self.whose, &self.conversation, slot);
-        let body = Body::read(&self.body).map_err(|unfit| unfit.0)?;
+        let body = Body::read(&self.stored.body).map_err(|unfit| unfit.0)?;
         let said = user.map(|text| serde_json::json!({"role": "user", "content": text}).to_string());
         let messages = composed.messages.iter().map(|sent| sent.bytes.as_str());
         let messages = body::list(messages.chain(said.as_deref()));
-        let mut replaced = vec![(self.speech.messages_field(), messages)];
+        let mut replaced = vec![(self.stored.speech.messages_field(), messages)];
         if !composed.tools.is_empty() {
             replaced.push(("tools", body::list(&composed.tools)));
         }
@@ -181,10 +163,10 @@ impl Frame {
             composed
                 .system
                 .clone()
-                .map(|system| (self.speech.system_field(), system)),
+                .map(|system| (self.stored.speech.system_field(), system)),
         );
         let length = LENGTHS.into_iter().find(|name| body.get(name).is_some());
-        let length = length.unwrap_or(self.speech.length_field());
+        let length = length.unwrap_or(self.stored.speech.length_field());
         replaced.push((length, tokens_max.to_string()));
         replaced.extend(
             self.target
@@ -196,7 +178,7 @@ impl Frame {
         let request = UpstreamRequest {
             method: "POST".to_owned(),
             body: Some(Bytes::from(body.with(&replaced, &extras))),
-            path: self.path.clone(),
+            path: self.stored.path.clone(),
             headers: crate::outgoing::headers(&self.headers, &extras),
         };
         let sent = self.target.route.upstream.send(request).await;
@@ -217,7 +199,7 @@ impl Frame {
 
     /// The whole of an answer.
     async fn whole(&self, answer: UpstreamAnswer) -> Result<ReplyOutcome, Failed> {
-        let (mut reply, mut bytes, mut body) = (Reply::new(self.speech.dialect()), 0, answer.body);
+        let (mut reply, mut bytes, mut body) = (Reply::new(self.stored.speech.dialect()), 0, answer.body);
         while let Some(chunk) = body.next().await {
             let chunk = chunk.map_err(|error| error.to_string())?;
             bytes += chunk.len();

@@ -2,7 +2,7 @@
 
 mod caches;
 mod conformance;
-mod engines;
+mod conversation;
 mod extension;
 mod gate;
 mod gated;
@@ -11,9 +11,7 @@ mod learnt;
 mod marks;
 mod measure;
 mod responses;
-mod roles;
 mod seeds;
 mod slots;
 mod stage;
 mod turns;
-mod windows;

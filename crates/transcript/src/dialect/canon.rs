@@ -5,7 +5,7 @@
 use serde_json::json;
 
 use super::Family;
-use super::json::{self, Value, quoted};
+use crate::json::{self, Value, quoted};
 use crate::{Block, Call, Item, Outcome, Role};
 
 /// A block as an element of its message's list (of `tool_calls` for a call in chat); none where it can be none.

@@ -5,10 +5,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::json::{Object, Value, spliced};
 use super::read::{SourceText, kind_of};
 use super::{Dialect, Family, Transcript, Unreadable, parts};
 use crate::Item;
+use crate::json::{Object, Value, spliced};
 
 /// Whether only Claude Code writes such a record.
 pub(super) fn is_record(object: &Object<'_>) -> bool {
@@ -77,50 +77,31 @@ impl Stream<'_> {
         let [_, _, ..] = self.messages.as_slice() else {
             return self.item;
         };
-        let frame = |message: &&Value<'_>| {
-            message
-                .object()
-                .get("content")
-                .is_some_and(|content| !content.is_null())
-        };
-        let Some(frame) = self.messages.iter().rfind(frame) else {
+        let mut framed = self.messages.iter().rev().filter_map(|message| {
+            let content = message.object().get("content")?;
+            (!content.is_null()).then_some((message, content))
+        });
+        let Some((frame, content)) = framed.next() else {
             return self.item;
         };
-        let Some(content) = frame.object().get("content") else {
-            return self.item;
-        };
-        let elements: Vec<String> = self
-            .messages
-            .iter()
-            .flat_map(|message| elements(*message))
-            .collect();
+        let elements: Vec<String> = self.messages.iter().flat_map(elements).collect();
         let start = frame.span().start;
         let place = content.span().start - start..content.span().end - start;
         let joined = spliced(frame.text(), vec![(place, format!("[{}]", elements.join(",")))]);
         let Ok(parts) = parts::read(Value::of(&joined), Family::Anthropic) else {
             return self.item;
         };
-        let blocks = parts.parts.into_iter().map(|part| part.block).collect();
-        Item {
-            role: parts.role,
-            blocks,
-            raw: Some(joined.into()),
-            edited: false,
-        }
+        parts.item(&joined)
     }
 }
 
-fn elements(message: Value<'_>) -> Vec<String> {
+fn elements(message: &Value<'_>) -> Vec<String> {
     let Some(content) = message.object().get("content") else {
         return Vec::new();
     };
     match content.string() {
         Some(text) if text.is_empty() => Vec::new(),
         Some(_) => vec![format!("{{\"type\":\"text\",\"text\":{}}}", content.text())],
-        None => content
-            .elements()
-            .iter()
-            .map(|element| element.text().to_owned())
-            .collect(),
+        None => content.element_texts().collect(),
     }
 }

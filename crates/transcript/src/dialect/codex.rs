@@ -3,9 +3,9 @@
 //! Owns: which records are the conversation. A compaction's record is not one: the replaced items are in the file.
 //! Never: the form of an item (`parts`).
 
-use super::json::{Object, Value};
 use super::read::{SourceText, kind_of};
 use super::{Dialect, Transcript, Unreadable};
+use crate::json::{Object, Value};
 
 /// Whether it is an item of the Responses API that no message of another dialect could be.
 pub(super) fn is_item(object: &Object<'_>) -> bool {

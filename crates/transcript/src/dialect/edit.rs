@@ -5,17 +5,12 @@
 
 use super::Family;
 use super::canon;
-use super::json::{self, ByteSpan, Object, Value, cuts, quoted, spliced};
 use super::parts::{self, Home, PlacedBlock};
+use crate::json::{self, ByteSpan, Object, Value, cuts, quoted, spliced};
 use crate::{Block, Item, Outcome};
 
-/// Treatment of a block of the text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fate {
-    Gone,
-    /// It is the item's block of that index, perhaps changed.
-    Is(usize),
-}
+/// A block of the text, and the index of the item's block that it is, perhaps changed; none where it is gone.
+type Fated = (PlacedBlock, Option<usize>);
 
 /// The item's text with its blocks as they are now; none where the text cannot be changed so and the canonical form serves.
 pub(super) fn edited(raw: &str, item: &Item, family: Family) -> Option<String> {
@@ -24,29 +19,17 @@ pub(super) fn edited(raw: &str, item: &Item, family: Family) -> Option<String> {
     if !value.is_object() {
         return None;
     }
-    let parts = parts::read(value, family).ok()?.parts;
-    let fates = matched(&parts, &item.blocks);
+    let parts = matched(parts::read(value, family).ok()?.parts, &item.blocks);
     // If a key occurs twice, removing its last value would restore the one before.
-    if fates.contains(&Fate::Gone) && value.object().repeats() {
+    if parts.iter().any(is_gone) && value.object().repeats() {
         return None;
     }
-    let held = |index: usize| fates.contains(&Fate::Is(index));
-    let order: Vec<usize> = fates
-        .iter()
-        .filter_map(|fate| {
-            if let Fate::Is(index) = fate {
-                Some(*index)
-            } else {
-                None
-            }
-        })
-        .collect();
-    let all_held = (0..item.blocks.len()).all(held) && order.is_sorted();
+    let order: Vec<usize> = parts.iter().filter_map(|(_, index)| *index).collect();
+    let all_held = (0..item.blocks.len()).all(|index| order.contains(&index)) && order.is_sorted();
     let editing = Editing {
         raw,
         object: value.object(),
-        parts: &parts,
-        fates: &fates,
+        parts,
         item,
         family,
     };
@@ -60,21 +43,28 @@ pub(super) fn edited(raw: &str, item: &Item, family: Family) -> Option<String> {
 struct Editing<'a> {
     raw: &'a str,
     object: Object<'a>,
-    parts: &'a [PlacedBlock],
-    fates: &'a [Fate],
+    parts: Vec<Fated>,
     item: &'a Item,
     family: Family,
 }
 
+fn is_gone((_, index): &Fated) -> bool {
+    index.is_none()
+}
+
 impl Editing<'_> {
+    fn at(&self, home: Home) -> impl Iterator<Item = &Fated> {
+        self.parts.iter().filter(move |(part, _)| part.home == home)
+    }
+
     fn in_place(&self) -> Option<String> {
         let mut changes: Vec<(ByteSpan, String)> = Vec::new();
-        for (part, fate) in self.parts.iter().zip(self.fates) {
-            match (fate, part.home) {
-                (Fate::Is(index), _) if self.item.blocks[*index] == part.block => {}
-                (Fate::Is(index), _) => changes.push(self.change(part, &self.item.blocks[*index])?),
-                (Fate::Gone, Home::Item) => return None,
-                (Fate::Gone, _) => {}
+        for (part, index) in &self.parts {
+            match index {
+                Some(index) if self.item.blocks[*index] == part.block => {}
+                Some(index) => changes.push(self.change(part, &self.item.blocks[*index])?),
+                None if part.home == Home::Item => return None,
+                None => {}
             }
         }
         self.take_out_of_lists(&mut changes);
@@ -104,14 +94,8 @@ impl Editing<'_> {
 
     fn take_out_of_lists(&self, changes: &mut Vec<(ByteSpan, String)>) {
         for home in [Home::ContentList, Home::CallList] {
-            let of_home = || {
-                self.parts
-                    .iter()
-                    .zip(self.fates)
-                    .filter(move |(part, _)| part.home == home)
-            };
-            let siblings: Vec<ByteSpan> = of_home().map(|(part, _)| part.whole.clone()).collect();
-            let is_kept: Vec<bool> = of_home().map(|(_, fate)| *fate != Fate::Gone).collect();
+            let siblings: Vec<ByteSpan> = self.at(home).map(|(part, _)| part.whole.clone()).collect();
+            let is_kept: Vec<bool> = self.at(home).map(|(_, index)| index.is_some()).collect();
             if is_kept.contains(&true) {
                 changes.extend(
                     cuts(&siblings, &is_kept)
@@ -123,12 +107,7 @@ impl Editing<'_> {
                 changes.extend(place.map(|place| (place, self.no_content())));
             }
         }
-        let gone = |part: &PlacedBlock, fate: &Fate| part.home == Home::Content && *fate == Fate::Gone;
-        let content = self
-            .parts
-            .iter()
-            .zip(self.fates)
-            .find(|(part, fate)| gone(part, fate));
+        let content = self.at(Home::Content).find(|part| is_gone(part));
         changes.extend(content.map(|(part, _)| (part.whole.clone(), self.no_content())));
     }
 
@@ -145,21 +124,14 @@ impl Editing<'_> {
 
     fn take_out_members(&self, changes: &mut Vec<(ByteSpan, String)>) {
         let spans = self.object.spans();
-        let calls = |(part, _): &(&PlacedBlock, &Fate)| part.home == Home::CallList;
-        let mut calls = self.parts.iter().zip(self.fates).filter(calls).peekable();
-        let none_left = calls.peek().is_some()
-            && self.item.calls().next().is_none()
-            && calls.all(|(_, fate)| *fate == Fate::Gone);
+        let mut calls = self.at(Home::CallList).peekable();
+        let none_left = calls.peek().is_some() && self.item.calls().next().is_none() && calls.all(is_gone);
         let list = self
             .object
             .get("tool_calls")
             .filter(|_| none_left)
             .map(|list| list.span());
-        let members = self
-            .parts
-            .iter()
-            .zip(self.fates)
-            .filter(|(part, fate)| part.home == Home::Member && **fate == Fate::Gone);
+        let members = self.at(Home::Member).filter(|part| is_gone(part));
         let gone: Vec<ByteSpan> = members.map(|(part, _)| part.whole.clone()).chain(list).collect();
         let is_kept: Vec<bool> = spans
             .iter()
@@ -171,16 +143,13 @@ impl Editing<'_> {
     /// The text where blocks are new or in another order: its own members, with the lists of blocks rewritten. Each block
     /// that the text had keeps its bytes.
     fn rebuilt(&self) -> Option<String> {
-        if self.parts.iter().any(|part| part.home == Home::Item) {
+        if self.at(Home::Item).next().is_some() {
             return None;
         }
         let (mut content, mut calls) = (Vec::new(), Vec::new());
         for (index, block) in self.item.blocks.iter().enumerate() {
-            let part = self
-                .fates
-                .iter()
-                .position(|fate| *fate == Fate::Is(index))
-                .map(|at| &self.parts[at]);
+            let part = self.parts.iter().find(|(_, is)| *is == Some(index));
+            let part = part.map(|(part, _)| part);
             if part.is_some_and(|part| part.home == Home::Member) {
                 continue;
             }
@@ -204,13 +173,8 @@ impl Editing<'_> {
         if !calls.is_empty() {
             self.put("tool_calls", format!("[{}]", calls.join(",")), &mut changes);
         }
-        for (part, fate) in self
-            .parts
-            .iter()
-            .zip(self.fates)
-            .filter(|(part, _)| part.home == Home::Member)
-        {
-            if let Fate::Is(index) = fate
+        for (part, index) in self.at(Home::Member) {
+            if let Some(index) = index
                 && self.item.blocks[*index] != part.block
             {
                 changes.push(self.change(part, &self.item.blocks[*index])?);
@@ -266,26 +230,24 @@ fn outcome_value(value: Value<'_>, old: &Outcome, new: &Outcome) -> Option<Strin
 }
 
 fn text_element_like(list: Value<'_>, text: &str) -> String {
-    let kinds = list
+    let mut kinds = list
         .elements()
         .into_iter()
         .filter_map(|element| element.object().string("type"));
-    let kind = kinds
-        .into_iter()
-        .find(|kind| kind.contains("text"))
-        .unwrap_or_else(|| "text".to_owned());
+    let kind = kinds.find(|kind| kind.contains("text"));
+    let kind = kind.unwrap_or_else(|| "text".to_owned());
     format!("{{\"type\":{},\"text\":{}}}", quoted(&kind), quoted(text))
 }
 
 /// Which block of the item each block of the text is. First the equal ones, then those between two of these.
-fn matched(parts: &[PlacedBlock], blocks: &[Block]) -> Vec<Fate> {
-    let mut fates = vec![Fate::Gone; parts.len()];
+fn matched(parts: Vec<PlacedBlock>, blocks: &[Block]) -> Vec<Fated> {
+    let mut fates = vec![None; parts.len()];
     let mut anchors = Vec::new();
     let mut from = 0;
     for (index, block) in blocks.iter().enumerate() {
         let at = (from..parts.len()).find(|&at| is_same(&parts[at].block, block));
         if let Some(at) = at {
-            fates[at] = Fate::Is(index);
+            fates[at] = Some(index);
             anchors.push((at, index));
             from = at + 1;
         }
@@ -296,13 +258,13 @@ fn matched(parts: &[PlacedBlock], blocks: &[Block]) -> Vec<Fate> {
         let mut at = part_from;
         for (index, block) in blocks.iter().enumerate().take(block_until).skip(block_from) {
             if let Some(found) = (at..part_until).find(|&at| is_alike(&parts[at].block, block)) {
-                fates[found] = Fate::Is(index);
+                fates[found] = Some(index);
                 at = found + 1;
             }
         }
         (part_from, block_from) = (part_until + 1, block_until + 1);
     }
-    fates
+    parts.into_iter().zip(fates).collect()
 }
 
 fn is_same(old: &Block, new: &Block) -> bool {

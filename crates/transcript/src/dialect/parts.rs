@@ -4,9 +4,9 @@
 //! (`read`, `claude`, `codex`), changing text (`edit`).
 
 use super::Family;
-use super::json::{ByteSpan, Object, Value};
 use crate::encoded::encoded;
-use crate::{Block, Call, Image, Outcome, Role, Thinking};
+use crate::json::{ByteSpan, Object, Value};
+use crate::{Block, Call, Image, Item, Outcome, Role, Thinking};
 
 /// The members in which compatible servers put a model's reasoning, as plain text.
 const REASONING: [&str; 3] = ["reasoning_content", "reasoning", "thinking"];
@@ -62,6 +62,18 @@ impl PlacedBlock {
 pub(super) struct MessageParts {
     pub(super) role: Role,
     pub(super) parts: Vec<PlacedBlock>,
+}
+
+impl MessageParts {
+    /// The item that a client wrote so.
+    pub(super) fn item(self, raw: &str) -> Item {
+        Item {
+            role: self.role,
+            blocks: self.parts.into_iter().map(|part| part.block).collect(),
+            raw: Some(raw.into()),
+            edited: false,
+        }
+    }
 }
 
 /// A fault of a message, and its place.
@@ -391,20 +403,11 @@ fn item_outcome(object: &Object<'_>) -> Outcome {
         .string("call_id")
         .or_else(|| object.string("id"))
         .unwrap_or_default();
-    let Some(output) = object.get("output") else {
-        return Outcome {
-            call_id,
-            text: String::new(),
-            failed: false,
-            images: 0,
-        };
-    };
-    let said = output.object();
-    let (text, images) = said.get("content").map_or_else(|| flat(output), flat);
-    let failed = said
-        .get("success")
-        .is_some_and(|success| success.text() == "false")
-        || exits_badly(&text);
+    let output = object.get("output");
+    let said = output.map(|output| output.object());
+    let said_of = |key: &str| said.as_ref()?.get(key);
+    let (text, images) = said_of("content").or(output).map(flat).unwrap_or_default();
+    let failed = said_of("success").is_some_and(|success| success.text() == "false") || exits_badly(&text);
     Outcome {
         call_id,
         text,
@@ -415,14 +418,10 @@ fn item_outcome(object: &Object<'_>) -> Outcome {
 
 /// Codex writes what a command gave as `{"output":…,"metadata":{"exit_code":…}}` within the text.
 fn exits_badly(text: &str) -> bool {
-    if !text.starts_with('{') || super::json::check(text).is_err() {
-        return false;
-    }
-    let metadata = Value::of(text)
-        .object()
-        .get("metadata")
-        .map(|metadata| metadata.object());
-    metadata
-        .and_then(|metadata| metadata.get("exit_code"))
-        .is_some_and(|code| code.text() != "0")
+    let is_json = text.starts_with('{') && crate::json::check(text).is_ok();
+    let metadata = is_json
+        .then(|| Value::of(text).object().get("metadata"))
+        .flatten();
+    let code = metadata.and_then(|metadata| metadata.object().get("exit_code"));
+    code.is_some_and(|code| code.text() != "0")
 }

@@ -3,9 +3,9 @@
 //! Owns: detecting the dialects by the file's content; requests, arrays and lines of messages; the place of faults.
 //! Never: the records of Claude Code (`claude`) and Codex (`codex`), the form of a message (`parts`).
 
-use super::json::{self, Object, Value};
 use super::parts::{self, MessageFault};
 use super::{Dialect, Transcript, Unreadable, claude, codex};
+use crate::json::{self, Object, Value};
 use crate::{Block, Image, Item, Role};
 
 const WHAT: &str = "a transcript of OpenAI, Anthropic, Claude Code or Codex";
@@ -88,26 +88,16 @@ impl<'a> SourceText<'a> {
     fn no_json(&self, error: &serde_json::Error, first: usize) -> Unreadable {
         let line = first + error.line().max(1) - 1;
         let text = self.text.split('\n').nth(line - 1).unwrap_or_default();
-        let mut bytes = error.column().saturating_sub(1).min(text.len());
-        while !text.is_char_boundary(bytes) {
-            bytes -= 1;
-        }
+        let bytes = text.floor_char_boundary(error.column().saturating_sub(1));
+        let start: usize = self.text.split_inclusive('\n').take(line - 1).map(str::len).sum();
         let said = error.to_string();
-        let said = said.split(" at line ").next().unwrap_or_default().to_owned();
         let advice = if error.is_eof() {
             "the file ends too early: write it again, or remove the incomplete part"
         } else {
             "repair the JSON there"
         };
-        let column = text[..bytes].chars().count() + 1;
-        Unreadable {
-            line,
-            column,
-            path: String::new(),
-            expected: "JSON".to_owned(),
-            found: said,
-            advice,
-        }
+        let found = said.split(" at line ").next().unwrap_or_default();
+        self.refuse(start + bytes, "", "JSON", found, advice)
     }
 
     /// The records, if each line is one; none if the first line is no JSON, so that the text is one broken document.
@@ -201,13 +191,7 @@ impl<'a> SourceText<'a> {
 
     pub(super) fn message(self, dialect: Dialect, value: Value<'a>, path: &str) -> Result<Item, Unreadable> {
         let parts = parts::read(value, dialect.family()).map_err(|fault| self.faulty(fault, path))?;
-        let blocks = parts.parts.into_iter().map(|part| part.block).collect();
-        Ok(Item {
-            role: parts.role,
-            blocks,
-            raw: Some(value.text().into()),
-            edited: false,
-        })
+        Ok(parts.item(value.text()))
     }
 
     fn session(self, records: &JsonlRecords<'a>) -> Result<Transcript, Unreadable> {

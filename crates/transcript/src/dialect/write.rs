@@ -2,8 +2,8 @@
 //!
 //! Owns: which items keep their bytes, which messages are joined, a picture in another dialect. Never: the forms (`canon`).
 
-use super::json::{self, Object, Value, quoted, spliced};
 use super::{Dialect, Family, canon, edit};
+use crate::json::{self, Object, Value, quoted, spliced};
 use crate::{Block, Item, Role};
 
 /// The JSON text of each message, for items that were read in this dialect or made without a text.
@@ -87,11 +87,7 @@ fn written(item: &Item, family: Family) -> Vec<String> {
 
 fn system_elements(item: &Item) -> Vec<String> {
     match &item.raw {
-        Some(raw) if !item.edited && Value::of(raw).is_array() => Value::of(raw)
-            .elements()
-            .iter()
-            .map(|element| element.text().to_owned())
-            .collect(),
+        Some(raw) if !item.edited && Value::of(raw).is_array() => Value::of(raw).element_texts().collect(),
         _ => item
             .blocks
             .iter()
@@ -130,7 +126,7 @@ fn joined(items: &[Item]) -> Option<String> {
         let content = Value::of(message).object().get("content")?;
         match content.string() {
             Some(text) => elements.push(canon::element(&Block::Text(text), Family::Anthropic, Role::User)?),
-            None => elements.extend(content.elements().iter().map(|element| element.text().to_owned())),
+            None => elements.extend(content.element_texts()),
         }
     }
     let frame = items.iter().position(|item| item.raw.is_some()).unwrap_or(0);

@@ -50,12 +50,11 @@ fn faults(items: &[Arc<Item>], sites: &Sites) -> Vec<RepairChange> {
     calls.chain(outcomes).map(change).collect()
 }
 
-/// The blocks that stay at an item's place: all except results and removed ones.
-#[derive(Debug)]
-enum Rest {
-    All,
-    Some(Vec<usize>),
-    Nothing,
+/// The blocks that stay at an item's place, without results and removed ones; none where the item stays as it is.
+type Rest = Option<Vec<usize>>;
+
+fn is_nothing(rest: &Rest) -> bool {
+    rest.as_ref().is_some_and(Vec::is_empty)
 }
 
 fn rests(items: &[Arc<Item>], sites: &Sites, changes: &mut Vec<RepairChange>) -> Vec<Rest> {
@@ -72,7 +71,7 @@ fn rests(items: &[Arc<Item>], sites: &Sites, changes: &mut Vec<RepairChange>) ->
             changes.push(RepairChange::new(index, What::Reasoning, String::new()));
         }
         rests.push(if item.role == Role::Tool && has_outcomes {
-            Rest::Nothing
+            Some(Vec::new())
         } else if has_outcomes || lost_a_call {
             let stays = |at: &usize| match &item.blocks[*at] {
                 Block::Outcome(_) => false,
@@ -80,14 +79,9 @@ fn rests(items: &[Arc<Item>], sites: &Sites, changes: &mut Vec<RepairChange>) ->
                 Block::Thinking(_) => !lost_its_calls,
                 _ => true,
             };
-            let kept: Vec<usize> = (0..item.blocks.len()).filter(stays).collect();
-            if kept.is_empty() {
-                Rest::Nothing
-            } else {
-                Rest::Some(kept)
-            }
+            Some((0..item.blocks.len()).filter(stays).collect())
         } else {
-            Rest::All
+            None
         });
     }
     rests
@@ -109,11 +103,11 @@ fn drop_reasoning_of_none(items: &[Arc<Item>], rests: &mut [Rest], changes: &mut
             continue;
         }
         let mut next = at + 1;
-        while is_assistant(next) && matches!(rests[next], Rest::Nothing) {
+        while is_assistant(next) && is_nothing(&rests[next]) {
             next += 1;
         }
         if next > at + 1 && !is_assistant(next) {
-            rests[at] = Rest::Nothing;
+            rests[at] = Some(Vec::new());
             changes.push(RepairChange::new(at, What::Reasoning, String::new()));
         }
     }
@@ -165,9 +159,9 @@ impl Mending<'_> {
                 continue;
             }
             match &self.rests[index] {
-                Rest::All => self.made.push(Arc::clone(&self.items[index])),
-                Rest::Some(kept) => self.made.push(picked(&self.items[index], kept)),
-                Rest::Nothing => {}
+                None => self.made.push(Arc::clone(&self.items[index])),
+                Some(kept) if kept.is_empty() => {}
+                Some(kept) => self.made.push(picked(&self.items[index], kept)),
             }
             let answers = turns.answers.get(&index).map(Vec::as_slice).unwrap_or_default();
             let lost = turns.lost.get(&index).map(Vec::as_slice).unwrap_or_default();
@@ -180,7 +174,7 @@ impl Mending<'_> {
     /// Adds the results of the turn that ends there. A user's item with results and other content stays one item if it
     /// is directly there: then its index is returned.
     fn answer(&mut self, end: usize, answers: &[usize], lost: &[usize]) -> Option<usize> {
-        let until = (end + 1..self.items.len()).find(|&at| !matches!(self.rests[at], Rest::Nothing));
+        let until = (end + 1..self.items.len()).find(|&at| !is_nothing(&self.rests[at]));
         let whole = until.filter(|&at| self.stays_whole(at, answers));
         let reach = whole.or(until.map(|at| at - 1)).unwrap_or(self.items.len());
         for &answer in answers {
@@ -208,10 +202,7 @@ impl Mending<'_> {
         }
         if let Some(at) = whole {
             let mut kept: Vec<usize> = self.blocks_of(answers, at);
-            match &self.rests[at] {
-                Rest::Some(rest) => kept.extend(rest),
-                Rest::All | Rest::Nothing => {}
-            }
+            kept.extend(self.rests[at].iter().flatten());
             kept.sort_unstable();
             self.made.push(picked(&self.items[at], &kept));
         }

@@ -217,7 +217,7 @@ impl Contexts {
             if conversation.session.has_flushed(&work.key) {
                 return;
             }
-            conversation.whose().clone()
+            conversation.whose.clone()
         };
         let answer = match self.parts.chat.as_deref() {
             Some(chat) => flush::ask(chat, &work).await,

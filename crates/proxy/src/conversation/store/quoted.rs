@@ -30,7 +30,7 @@ impl Store {
         for (at, shared) in self.recent(whose).into_iter().enumerate() {
             let conversation = shared.lock().await;
             if let Some(repeats) = quotes(&conversation, at == 0, user.trim(), all) {
-                return Some((conversation.frame().to_owned(), repeats));
+                return Some((conversation.frame.clone(), repeats));
             }
         }
         None

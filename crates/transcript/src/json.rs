@@ -9,21 +9,21 @@ use std::ops::Range;
 use serde_json::value::RawValue;
 
 /// Bytes of a text.
-pub(super) type ByteSpan = Range<usize>;
+pub type ByteSpan = Range<usize>;
 
 /// Whether the whole text is one JSON value. A lone surrogate escape is let through: it is read as U+FFFD later.
-pub(super) fn check(text: &str) -> Result<(), serde_json::Error> {
+pub fn check(text: &str) -> Result<(), serde_json::Error> {
     serde_json::from_str::<&RawValue>(text).map(|_| ())
 }
 
 /// The text as a JSON string.
-pub(super) fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
 /// One value of a text that was checked.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Value<'a> {
+pub struct Value<'a> {
     source: &'a str,
     start: usize,
     end: usize,
@@ -31,13 +31,13 @@ pub(super) struct Value<'a> {
 
 /// The members of an object, in order. If a key occurs twice, its last value counts, as everywhere.
 #[derive(Debug, Clone)]
-pub(super) struct Object<'a> {
+pub struct Object<'a> {
     members: Vec<(Cow<'a, str>, usize, Value<'a>)>,
 }
 
 impl<'a> Value<'a> {
     /// The value between two places of a text: `span` must hold one checked value.
-    pub(super) fn within(source: &'a str, span: ByteSpan) -> Self {
+    pub fn within(source: &'a str, span: ByteSpan) -> Self {
         let text = &source[span.clone()];
         let start = span.start + (text.len() - text.trim_start().len());
         Self {
@@ -47,15 +47,15 @@ impl<'a> Value<'a> {
         }
     }
 
-    pub(super) fn of(source: &'a str) -> Self {
+    pub fn of(source: &'a str) -> Self {
         Self::within(source, 0..source.len())
     }
 
-    pub(super) fn text(&self) -> &'a str {
+    pub fn text(&self) -> &'a str {
         self.source.get(self.start..self.end).unwrap_or_default()
     }
 
-    pub(super) fn span(&self) -> ByteSpan {
+    pub fn span(&self) -> ByteSpan {
         self.start..self.end
     }
 
@@ -63,24 +63,24 @@ impl<'a> Value<'a> {
         self.text().as_bytes().first() == Some(&byte)
     }
 
-    pub(super) fn is_object(&self) -> bool {
+    pub fn is_object(&self) -> bool {
         self.opens_with(b'{')
     }
 
-    pub(super) fn is_array(&self) -> bool {
+    pub fn is_array(&self) -> bool {
         self.opens_with(b'[')
     }
 
-    pub(super) fn is_string(&self) -> bool {
+    pub fn is_string(&self) -> bool {
         self.opens_with(b'"')
     }
 
-    pub(super) fn is_null(&self) -> bool {
+    pub fn is_null(&self) -> bool {
         self.text() == "null"
     }
 
     /// Name of the value's kind, for an error.
-    pub(super) fn kind(&self) -> &'static str {
+    pub fn kind(&self) -> &'static str {
         match self.text().as_bytes().first() {
             Some(b'{') => "an object",
             Some(b'[') => "an array",
@@ -92,17 +92,24 @@ impl<'a> Value<'a> {
     }
 
     /// The string's text; none for any other value. Lone surrogates read U+FFFD.
-    pub(super) fn string(&self) -> Option<String> {
+    pub fn string(&self) -> Option<String> {
         self.is_string().then(|| unquoted(self.text()))
     }
 
     /// An array's elements; none for any other value.
-    pub(super) fn elements(&self) -> Vec<Value<'a>> {
+    pub fn elements(&self) -> Vec<Value<'a>> {
         if self.is_array() { self.split() } else { Vec::new() }
     }
 
+    /// The texts of an array's elements; none for any other value.
+    pub fn element_texts(&self) -> impl Iterator<Item = String> + use<'a> {
+        self.elements()
+            .into_iter()
+            .map(|element| element.text().to_owned())
+    }
+
     /// An object's members; none for any other value.
-    pub(super) fn object(&self) -> Object<'a> {
+    pub fn object(&self) -> Object<'a> {
         let parts = if self.is_object() {
             self.split()
         } else {
@@ -139,7 +146,7 @@ impl<'a> Value<'a> {
 }
 
 impl<'a> Object<'a> {
-    pub(super) fn get(&self, key: &str) -> Option<Value<'a>> {
+    pub fn get(&self, key: &str) -> Option<Value<'a>> {
         self.members
             .iter()
             .rev()
@@ -147,28 +154,33 @@ impl<'a> Object<'a> {
             .map(|(.., value)| *value)
     }
 
-    pub(super) fn has(&self, key: &str) -> bool {
+    /// The members in order, each with its key.
+    pub fn members(&self) -> impl Iterator<Item = (&Cow<'a, str>, Value<'a>)> {
+        self.members.iter().map(|(key, _, value)| (key, *value))
+    }
+
+    pub fn has(&self, key: &str) -> bool {
         self.get(key).is_some()
     }
 
     /// The text of a member that is a string.
-    pub(super) fn string(&self, key: &str) -> Option<String> {
+    pub fn string(&self, key: &str) -> Option<String> {
         self.get(key)?.string()
     }
 
-    pub(super) fn is_true(&self, key: &str) -> bool {
+    pub fn is_true(&self, key: &str) -> bool {
         self.get(key).is_some_and(|value| value.text() == "true")
     }
 
     /// A key occurs twice.
-    pub(super) fn repeats(&self) -> bool {
+    pub fn repeats(&self) -> bool {
         let mut keys: Vec<&str> = self.members.iter().map(|(key, ..)| key.as_ref()).collect();
         keys.sort_unstable();
         keys.windows(2).any(|pair| pair[0] == pair[1])
     }
 
     /// The range of each member, key and value.
-    pub(super) fn spans(&self) -> Vec<ByteSpan> {
+    pub fn spans(&self) -> Vec<ByteSpan> {
         self.members
             .iter()
             .map(|(_, start, value)| *start..value.end)
@@ -237,7 +249,7 @@ fn unquoted(quoted: &str) -> String {
 }
 
 /// The places to remove so that only the kept siblings remain, each with the comma that parted it from another.
-pub(super) fn cuts(siblings: &[ByteSpan], is_kept: &[bool]) -> Vec<ByteSpan> {
+pub fn cuts(siblings: &[ByteSpan], is_kept: &[bool]) -> Vec<ByteSpan> {
     let mut cuts = Vec::new();
     let mut any_kept = false;
     for (index, sibling) in siblings.iter().enumerate() {
@@ -253,7 +265,7 @@ pub(super) fn cuts(siblings: &[ByteSpan], is_kept: &[bool]) -> Vec<ByteSpan> {
 }
 
 /// The text with each place replaced. Places must not overlap.
-pub(super) fn spliced(text: &str, mut changes: Vec<(ByteSpan, String)>) -> String {
+pub fn spliced(text: &str, mut changes: Vec<(ByteSpan, String)>) -> String {
     changes.sort_by_key(|(span, _)| (span.start, span.end));
     let mut made = String::with_capacity(text.len());
     let mut copied = 0;
