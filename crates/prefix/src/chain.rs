@@ -122,10 +122,10 @@ impl Chain {
 
 /// A message of a known conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MessagePlace {
-    pub conversation: ConversationId,
+struct MessagePlace {
+    conversation: ConversationId,
     /// Counted from 0.
-    pub index: usize,
+    index: usize,
 }
 
 /// How a client's list relates to a conversation.

@@ -105,6 +105,12 @@ pub struct Composed {
 }
 
 impl Composed {
+    /// How many messages the conversation did not have before.
+    pub fn new_messages(&self) -> usize {
+        let is_message = |event: &&ShadowEvent| matches!(event, ShadowEvent::Message { .. });
+        self.events.iter().filter(is_message).count()
+    }
+
     /// Why this request is no extension of the last; empty where it is.
     pub fn reasons(&self) -> &[Reason] {
         match self.events.first() {
@@ -263,12 +269,8 @@ fn reasons(
         (old.client_system != head.client_system, Reason::SystemChanged),
         (old.client_tools != head.client_tools, Reason::ToolsChanged),
     ];
-    reasons.extend(
-        changes
-            .iter()
-            .filter(|(changed, _)| *changed)
-            .map(|(_, reason)| *reason),
-    );
+    let changed = changes.into_iter().filter(|(is_changed, _)| *is_changed);
+    reasons.extend(changed.map(|(_, reason)| reason));
     reasons.extend(match kind {
         MatchKind::Regenerated if loses_entries => Some(Reason::Regenerated),
         MatchKind::EchoRewritten { .. } => Some(Reason::EchoRewritten),

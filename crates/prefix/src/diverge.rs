@@ -16,7 +16,7 @@ use crate::mark;
 
 /// Kind of a request's part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Label {
+enum Label {
     Model,
     Tools,
     System,

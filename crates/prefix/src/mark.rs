@@ -12,7 +12,6 @@ use transcript::json;
 
 use crate::backend::{Mark, Profile};
 use crate::compose::Composed;
-use crate::shadow::ShadowEvent;
 use crate::splice;
 
 const FIELD: &str = "cache_control";
@@ -77,9 +76,8 @@ pub fn mark(profile: &Profile, request: &Composed) -> Option<Marked> {
 
 /// How many of the messages the last request of the conversation had: all that were known but the replies at their end.
 fn sent_before(request: &Composed) -> usize {
-    let is_new = |event: &&ShadowEvent| matches!(event, ShadowEvent::Message { .. });
     let entries = request.shadow.entries();
-    let known = entries.len() - request.events.iter().filter(is_new).count().min(entries.len());
+    let known = entries.len() - request.new_messages().min(entries.len());
     let asked = entries[..known].iter().rposition(|entry| !entry.reply);
     let was_sent =
         |index: Option<usize>| index.is_some_and(|index| asked.is_some_and(|asked| index <= asked));

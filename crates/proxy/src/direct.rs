@@ -161,19 +161,7 @@ impl Direct {
             learns: assembly.memory.learns(),
             now: self.parts.clock.now(),
         };
-        let agent = learn::agent(assembly.agent.as_ref());
-        let giving = Giver {
-            engine: &self.parts.engine,
-            clock: &*self.parts.clock,
-            endings: self.parts.contexts.tasks(),
-            instructions: self.parts.instructions.clone(),
-            dialect: assembly.speech.dialect(),
-            meter: &meter,
-            window,
-            recalls: assembly.memory.recalls(),
-            agent: agent.filter(|_| !tools.is_empty()),
-            with_person: assembly.with_person,
-        };
+        let giving = self.giver(assembly, &meter, window);
         let decided = self.parts.contexts.assemble(whose, &asked, &giving).await?;
         let composed = &decided.composed;
         let system = composed.system.as_deref().and_then(text_of);
@@ -192,6 +180,23 @@ impl Direct {
             warning: decided.warning,
             reasons: decided.reasons,
         })
+    }
+
+    /// Memory, skills and instructions for this request.
+    fn giver<'a>(&'a self, assembly: &Assembly, meter: &'a Meter, window: usize) -> Giver<'a> {
+        let agent = learn::agent(assembly.agent.as_ref());
+        Giver {
+            engine: &self.parts.engine,
+            clock: &*self.parts.clock,
+            endings: self.parts.contexts.tasks(),
+            instructions: self.parts.instructions.clone(),
+            dialect: assembly.speech.dialect(),
+            meter,
+            window,
+            recalls: assembly.memory.recalls(),
+            agent: agent.filter(|_| !assembly.tools.is_empty()),
+            with_person: assembly.with_person,
+        }
     }
 
     /// Records a model's reply; adds the turn to memory if it `learns`.

@@ -190,8 +190,7 @@ impl Conversation {
         let mut records: Vec<NewRecord> = self.set_learns(asked.learns).into_iter().collect();
         records.extend(logged.map(|logged| self.apply(&logged)));
         if asked.learns {
-            let is_message = |event: &&ShadowEvent| matches!(event, ShadowEvent::Message { .. });
-            self.ask(composed.events.iter().filter(is_message).count());
+            self.ask(composed.new_messages());
         }
         let used = self.session.view_tokens();
         Ok(Decided {

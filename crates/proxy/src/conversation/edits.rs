@@ -99,38 +99,29 @@ impl Conversation {
 impl Places {
     /// One edit for each stretch that is gone, and one for each message that is replaced.
     fn edits(self) -> Vec<ShadowEdit> {
-        let mut edits: Vec<ShadowEdit> = Vec::new();
-        let mut gone: Option<ShadowEdit> = None;
+        let nothing = |at: usize| ShadowEdit {
+            range: at..at,
+            messages: Vec::new(),
+        };
+        let (mut edits, mut open) = (Vec::new(), nothing(0));
         let fates = self.fates.into_iter().chain([MessageFate::Kept]);
         for (at, (before, fate)) in self.before.into_iter().zip(fates).enumerate() {
+            open.messages.extend(before);
             if fate == MessageFate::Gone {
-                let edit = gone.get_or_insert_with(|| ShadowEdit {
-                    range: at..at,
-                    messages: Vec::new(),
-                });
-                edit.messages.extend(before);
-                edit.range.end = at + 1;
+                open.range.end = at + 1;
                 continue;
             }
-            let inserted = match &mut gone {
-                Some(edit) => {
-                    edit.messages.extend(before);
-                    Vec::new()
-                }
-                None => before,
-            };
-            edits.extend(gone.take());
-            match fate {
-                MessageFate::Replaced(messages) => edits.push(ShadowEdit {
-                    range: at..at + 1,
-                    messages: inserted.into_iter().chain(messages).collect(),
-                }),
-                _ if !inserted.is_empty() => edits.push(ShadowEdit {
-                    range: at..at,
-                    messages: inserted,
-                }),
-                _ => {}
+            if !open.range.is_empty() {
+                edits.push(std::mem::replace(&mut open, nothing(at)));
             }
+            if let MessageFate::Replaced(messages) = fate {
+                open.range.end = at + 1;
+                open.messages.extend(messages);
+            }
+            if open != nothing(at) {
+                edits.push(open);
+            }
+            open = nothing(at + 1);
         }
         edits
     }
