@@ -7,7 +7,6 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use serde_json::Value;
-use serde_json::value::RawValue;
 use transcript::json;
 
 use crate::backend::{Mark, Profile};
@@ -87,14 +86,7 @@ fn sent_before(request: &Composed) -> usize {
 
 /// A tool, a system field or a message carries a mark already.
 fn is_marked(text: &str) -> bool {
-    fn holds(value: &Value) -> bool {
-        match value {
-            Value::Array(blocks) => blocks.iter().any(holds),
-            Value::Object(fields) => fields.contains_key(FIELD) || fields.get("content").is_some_and(holds),
-            _ => false,
-        }
-    }
-    is_in(text) && serde_json::from_str(text).is_ok_and(|value| holds(&value))
+    matches!(without(text), Cow::Owned(_))
 }
 
 /// Whether there may be a mark in a JSON text.
@@ -161,9 +153,9 @@ fn blocked_message(message: &str) -> String {
 }
 
 fn count(message: &str) -> usize {
-    let blocks = splice::content(message)
-        .and_then(|(_, content)| serde_json::from_str::<Vec<&RawValue>>(content).ok());
-    blocks.map_or(1, |blocks| blocks.len())
+    let content = splice::content(message).map(|(_, content)| json::Value::of(content));
+    let blocks = content.filter(json::Value::is_array);
+    blocks.map_or(1, |blocks| blocks.elements().len())
 }
 
 /// Where the last block of a message ends that may carry a mark.
@@ -173,17 +165,14 @@ fn message_end(message: &str) -> Option<usize> {
 }
 
 fn last_block(list: &str) -> Option<usize> {
-    let blocks: Vec<&RawValue> = serde_json::from_str(list).ok()?;
-    let last = blocks
-        .into_iter()
-        .map(RawValue::get)
-        .rfind(|block| takes(block))?;
-    Some(last.as_ptr() as usize - list.as_ptr() as usize + last.len())
+    json::check(list).ok()?;
+    let blocks = json::Value::of(list).elements();
+    Some(blocks.into_iter().rfind(takes)?.span().end)
 }
 
 /// The API refuses a mark on reasoning and on empty texts; unknown blocks get none.
-fn takes(block: &str) -> bool {
-    let block: Value = serde_json::from_str(block).unwrap_or_default();
+fn takes(block: &json::Value<'_>) -> bool {
+    let block: Value = serde_json::from_str(block.text()).unwrap_or_default();
     match block["type"].as_str() {
         Some("text") => block["text"].as_str().is_some_and(|text| !text.trim().is_empty()),
         Some("image" | "document" | "search_result" | "tool_use" | "tool_result") => true,

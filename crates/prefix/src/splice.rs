@@ -3,10 +3,9 @@
 //! Owns: finding the place inside the JSON text, and the bytes to put there. Never: changing, moving or dropping a byte of
 //! the client's.
 
-use std::borrow::Cow;
-
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use transcript::json;
 
 /// Bytes to insert into a JSON text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,9 +86,14 @@ pub(crate) fn before_message(message: &str, addition: &str) -> Option<Splice> {
 
 /// A text part of the list's own kind, and what parts it from the others.
 fn part(list: &str, text: &str) -> Option<(&'static str, String)> {
-    let parts: Vec<&RawValue> = serde_json::from_str(list).ok()?;
+    json::check(list).ok()?;
+    let parts = json::Value::of(list).elements();
     let comma = if parts.is_empty() { "" } else { "," };
-    let is_input = parts.iter().any(|part| is_input(part));
+    // A part of the Responses dialect.
+    let is_input = |kind: String| kind.starts_with("input_");
+    let is_input = parts
+        .iter()
+        .any(|part| part.object().string("type").is_some_and(is_input));
     let kind = if is_input { "input_text" } else { "text" };
     let text = escaped(text);
     Some((comma, format!(r#"{{"type":"{kind}","text":"{text}"}}"#)))
@@ -98,18 +102,6 @@ fn part(list: &str, text: &str) -> Option<(&'static str, String)> {
 /// A JSON string of the text.
 pub(crate) fn string(text: &str) -> String {
     format!("\"{}\"", escaped(text))
-}
-
-/// The part's type is one of the Responses dialect.
-fn is_input(part: &RawValue) -> bool {
-    #[derive(Deserialize)]
-    struct ContentPart<'a> {
-        #[serde(borrow, rename = "type")]
-        kind: Option<Cow<'a, str>>,
-    }
-    let part: Option<ContentPart<'_>> = serde_json::from_str(part.get()).ok();
-    part.and_then(|part| part.kind)
-        .is_some_and(|kind| kind.starts_with("input_"))
 }
 
 /// The inside of a JSON string.

@@ -300,22 +300,15 @@ impl Closing {
 
     /// Adds the turn's messages to memory.
     async fn remember(&self, outcome: &ReplyOutcome) {
-        let (key, owner, said) = {
+        let speech = self.frame.stored.speech;
+        let mut turn = {
             let mut conversation = self.shared.lock().await;
-            let said = conversation.answered();
-            (conversation.key.clone(), conversation.whose.owner.clone(), said)
+            learn::AnsweredTurn::of(&mut conversation, self.agent.as_ref(), speech, outcome)
         };
-        let turn = learn::AnsweredTurn {
-            key: &key,
-            owner: &owner,
-            agent: self.agent.as_ref(),
-            speech: self.frame.stored.speech,
-            said: &said,
-            outcome,
-            version: self.decided.version,
-        };
-        let proxy = &self.proxy;
-        learn::learn(&proxy.parts.engine, &*proxy.parts.clock, &*proxy.parts.ids, &turn).await;
+        // Before the reply.
+        turn.version = self.decided.version;
+        let parts = &self.proxy.parts;
+        learn::learn(&parts.engine, &*parts.clock, &*parts.ids, &turn).await;
     }
 }
 

@@ -214,18 +214,6 @@ impl Direct {
             .contexts
             .after_turn(whose, speech.dialect(), reply, prompt_tokens, learns)
             .await?;
-        let (key, owner, said, version) = {
-            let mut conversation = shared.lock().await;
-            let said = conversation.answered();
-            let now = self.parts.clock.elapsed();
-            self.idle.turn(now, conversation.identity(), None);
-            (
-                conversation.key.clone(),
-                conversation.whose.owner.clone(),
-                said,
-                conversation.records,
-            )
-        };
         let read = dialect::read_message(speech.dialect(), reply);
         let outcome = ReplyOutcome {
             message: Some(if speech == Speech::Responses {
@@ -236,17 +224,14 @@ impl Direct {
             text: read.map(|item| item.prose()).unwrap_or_default(),
             ..ReplyOutcome::default()
         };
-        let learnt = learn::AnsweredTurn {
-            key: &key,
-            owner: &owner,
-            agent,
-            speech,
-            said: &said,
-            outcome: &outcome,
-            version,
+        let turn = {
+            let mut conversation = shared.lock().await;
+            let now = self.parts.clock.elapsed();
+            self.idle.turn(now, conversation.identity(), None);
+            learn::AnsweredTurn::of(&mut conversation, agent, speech, &outcome)
         };
-        if learns && !said.is_empty() {
-            learn::learn(&self.parts.engine, &*self.parts.clock, &*self.parts.ids, &learnt).await;
+        if learns && !turn.said.is_empty() {
+            learn::learn(&self.parts.engine, &*self.parts.clock, &*self.parts.ids, &turn).await;
         }
         Ok(id)
     }

@@ -9,6 +9,7 @@ use ports::{Clock, Ids, JobId, NewMessage};
 use prefix::stream::ReplyOutcome;
 use transcript::{Block, Item, dialect, spoken};
 
+use crate::conversation::Conversation;
 use crate::proxy::Speech;
 
 /// An agent that no header names.
@@ -26,16 +27,36 @@ pub(crate) fn agent(named: Option<&Name>) -> Option<Name> {
 
 /// A turn that was answered.
 pub(crate) struct AnsweredTurn<'a> {
-    pub(crate) key: &'a SessionKey,
-    pub(crate) owner: &'a Owner,
-    /// In whose name the model speaks and calls.
-    pub(crate) agent: Option<&'a Name>,
-    pub(crate) speech: Speech,
+    key: SessionKey,
+    owner: Owner,
     /// The client's messages that waited for an answer, each with an id that no other has.
-    pub(crate) said: &'a [(String, String)],
-    pub(crate) outcome: &'a ReplyOutcome,
-    /// Of the talk, before the reply.
+    pub(crate) said: Vec<(String, String)>,
+    /// In whose name the model speaks and calls.
+    agent: Option<&'a Name>,
+    speech: Speech,
+    outcome: &'a ReplyOutcome,
+    /// Of the talk.
     pub(crate) version: u64,
+}
+
+impl<'a> AnsweredTurn<'a> {
+    /// Takes what waited for this answer.
+    pub(crate) fn of(
+        conversation: &mut Conversation,
+        agent: Option<&'a Name>,
+        speech: Speech,
+        outcome: &'a ReplyOutcome,
+    ) -> Self {
+        Self {
+            key: conversation.key.clone(),
+            owner: conversation.whose.owner.clone(),
+            said: conversation.answered(),
+            agent,
+            speech,
+            outcome,
+            version: conversation.records,
+        }
+    }
 }
 
 /// Hands a turn to memory.
@@ -65,7 +86,7 @@ pub(crate) fn fresh(clock: &dyn Clock, ids: &dyn Ids) -> String {
 /// The messages of a turn, in order.
 fn messages(turn: &AnsweredTurn<'_>, now: Timestamp) -> Vec<NewMessage> {
     let mut learnt = Learnt::new(turn, now);
-    for (bytes, id) in turn.said {
+    for (bytes, id) in &turn.said {
         if let Ok(item) = dialect::read_message(turn.speech.dialect(), bytes) {
             learnt.item(&item, id);
         }

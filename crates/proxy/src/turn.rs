@@ -252,19 +252,6 @@ pub(crate) struct Turn<'a> {
 }
 
 impl Turn<'_> {
-    fn composable<'a>(&'a self, tools: &'a [&'a str]) -> compose::Request<'a> {
-        compose::Request {
-            model: self.model,
-            system: match self.speech {
-                Speech::Chat => SystemPlace::Messages,
-                Speech::Messages | Speech::Responses => SystemPlace::Field(self.system.as_deref()),
-            },
-            tools,
-            messages: self.messages,
-            front: self.front,
-        }
-    }
-
     /// The request to send, and its target.
     fn going<'a>(&'a self, found: &'a Continuation, decided: &'a Decided) -> Going<'a> {
         let (text, composed) = (&self.request.body, &decided.composed);
@@ -316,7 +303,16 @@ impl Turn<'_> {
             .find_map(|name| self.body.get(name)?.parse::<usize>().ok());
         Asked {
             dialect: self.speech.dialect(),
-            request: self.composable(tools),
+            request: compose::Request {
+                model: self.model,
+                system: match self.speech {
+                    Speech::Chat => SystemPlace::Messages,
+                    Speech::Messages | Speech::Responses => SystemPlace::Field(self.system.as_deref()),
+                },
+                tools,
+                messages: self.messages,
+                front: self.front,
+            },
             replay: if self.kind.profile().markers_move() {
                 Replay::Latest
             } else {
