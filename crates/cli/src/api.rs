@@ -17,7 +17,7 @@ use wire::{ErrorCode, HealthData};
 
 use crate::clock::SystemClock;
 use crate::commands::Desk;
-use crate::error::{Exit, Failure, Hinted as _};
+use crate::error::{Exit, Failure};
 use crate::output::harmless;
 use crate::serving;
 use crate::world::{World, zone};
