@@ -99,11 +99,24 @@ pub(super) fn casts(sentence: &str) -> bool {
         return false;
     };
     let class = |at: usize| tongue.class(&words.get(at)?.text);
-    let starts = || (0..words.len()).filter(|at| *at == 0 || words[*at].breaks);
-    let is_you = |at: usize| class(at) == Some(Closed::You);
-    let is_speaker = |at: usize| matches!(class(at), Some(Closed::Speaker | Closed::Am));
-    let names = is_you(0) && class(1) == Some(Closed::Be) && words.get(2).is_some_and(|word| word.capital);
-    names || !asks(sentence) && starts().any(is_you) && starts().any(is_speaker)
+    let begins = |at: usize| at == 0 || words[at].breaks || class(at - 1) == Some(Closed::Joint);
+    // What is said of each, behind a verb that only joins.
+    let said_of = |of: &[Closed]| -> Vec<&str> {
+        let at =
+            (0..words.len()).filter(|at| begins(*at) && class(*at).is_some_and(|class| of.contains(&class)));
+        let verb = |at: usize| usize::from(matches!(class(at + 1), Some(Closed::Be | Closed::Am)));
+        at.filter_map(|at| Some(&*words.get(at + 1 + verb(at))?.text))
+            .collect()
+    };
+    let (you, me) = (said_of(&[Closed::You]), said_of(&[Closed::Speaker, Closed::Am]));
+    // "You're the doctor, and I'm a patient", "I read Nina, you read Trigorin"; "you're right, I'm late" gives no role.
+    let is_small = |word: &&str| language.is_stop_word(word);
+    let gives =
+        you.iter().any(is_small) && me.iter().any(is_small) || you.iter().any(|word| me.contains(word));
+    let names = class(0) == Some(Closed::You)
+        && class(1) == Some(Closed::Be)
+        && words.get(2).is_some_and(|word| word.capital);
+    names || gives && !asks(sentence)
 }
 
 /// The clauses of a sentence in a text of that language; none of a question.

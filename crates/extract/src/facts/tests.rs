@@ -254,6 +254,7 @@ fn a_story_that_both_write_and_roles_that_are_given_make_a_scene() {
         "let's practise: you're the doctor, I'm the patient",
         "I read Nina, you read Trigorin.",
         "Ich bin der Gärtner, du der Kommissar.",
+        "you're a harbour master in 1890 and I'm a captain",
     ] {
         let said = talk(&format!(
             "bob: I live in Oslo.\nbob: {roles}\nbob: I have a bad knee."
@@ -267,6 +268,8 @@ fn a_story_that_both_write_and_roles_that_are_given_make_a_scene() {
         1,
         "the model alone writes what they say"
     );
+    let thanks = talk("bob: I live in Oslo.\nbob: you're right, I'm late.\nbob: I have a bad knee.");
+    assert_eq!(facts(&cell(thanks), &Zone::utc()).len(), 2);
     // One quotation makes none.
     let said = talk(
         "bob: My boss wrote \"See me on Monday.\"\nbot: \"I will.\" That will do.\nbob: I live in Oslo.",
