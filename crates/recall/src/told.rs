@@ -95,7 +95,7 @@ pub fn told(ranking: &Ranking, question: &str, asker: &Owner, zone: &Zone, reade
             continue;
         };
         let said = sentences_for(&text, &asked, WHOLE_CHARS_MAX);
-        let how = (said.as_str(), until, is_material, answers(hit, &said, &asked));
+        let how = (said.as_str(), until, is_material, answers(hit, &said, question));
         let own = term_set(&said);
         if own.is_empty() || !asks_something && own.is_subset(&asked) {
             continue;
@@ -268,11 +268,25 @@ fn line(
 }
 
 /// Whether what is said of a hit may stand alone as the answer.
-fn answers(hit: &Hit, said: &str, asked: &BTreeSet<String>) -> bool {
+fn answers(hit: &Hit, said: &str, question: &str) -> bool {
     let Why { share, vector, .. } = hit.why;
-    let has_two = |sentence| term_set(sentence).intersection(asked).count() > 1;
+    let asked = term_set(question);
+    // "Where is my home?" has one telling word: it answers with the asker's "my" beside it.
+    let is_all_of_mine = asked.len() == 1 && has_possessive(question);
+    let has_two = |sentence: &str| {
+        let count = term_set(sentence).intersection(&asked).count();
+        count > 1 || count == 1 && is_all_of_mine && has_possessive(sentence)
+    };
     let is_about_it = share > ANSWER_SHARE && said.split_sentence_bounds().any(has_two);
     is_about_it || share > 0.0 && vector > ANSWER_VECTOR
+}
+
+fn has_possessive(text: &str) -> bool {
+    let mut has = false;
+    text::each_word(text, |_, word| {
+        has |= text::first_person(word) == Some(text::FirstPerson::Possessive);
+    });
+    has
 }
 
 /// A message, or of one with more characters the sentences around the best match.
