@@ -19,7 +19,8 @@ pub(crate) fn portable(text: &str) -> (String, Vec<String>) {
     if left_out.is_empty() {
         return (text.to_owned(), left_out);
     }
-    (root.to_string(), left_out)
+    let text = toml::to_string(&root).expect("a table was read");
+    (text, left_out)
 }
 
 /// Whether a value is a secret itself, and not the name of a variable.

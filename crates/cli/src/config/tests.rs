@@ -107,3 +107,14 @@ fn secrets_are_not_shown() {
     assert!(!shown.contains("secret\"") || !shown.contains("hush"), "{shown}");
     assert!(!shown.contains("sk-very"), "{shown}");
 }
+
+#[test]
+fn a_configuration_without_its_secrets_is_toml_with_all_else() {
+    let (text, left_out) = super::portable(
+        "[chat]\nmodel = \"m\"\napi_key = \"k\"\n\n[server]\ntokens = [{ secret = \"t\" }, { secret = \"env:HERE\" }]\n",
+    );
+    assert_eq!(left_out, ["chat.api_key", "server.tokens[0].secret"]);
+    let table: toml::Table = text.parse().expect("TOML");
+    let expected = "[chat]\nmodel = \"m\"\n[server]\ntokens = [{ secret = \"env:QUIPU_TOKEN_2\" }, { secret = \"env:HERE\" }]\n";
+    assert_eq!(table, expected.parse().expect("TOML"));
+}
