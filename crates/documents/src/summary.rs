@@ -5,6 +5,7 @@
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 use unicode_segmentation::UnicodeSegmentation;
 
+use crate::markdown::one_line;
 use crate::{FileKind, NAME_MAX_CHARS, blocks};
 
 /// How much of a text is looked at for its first sentences, in bytes.
@@ -18,7 +19,7 @@ pub(crate) fn of(kind: FileKind, text: &str, max_chars: usize) -> String {
         .get(..text.floor_char_boundary(LOOKED_AT_BYTES))
         .unwrap_or(text);
     let prose = if kind == FileKind::Text {
-        squeeze(head)
+        one_line(head)
     } else {
         prose(head, max_chars)
     };
@@ -42,7 +43,7 @@ pub(crate) fn of(kind: FileKind, text: &str, max_chars: usize) -> String {
 
 /// A title or a heading as a name: one line, at most [`NAME_MAX_CHARS`] characters.
 pub(crate) fn name(text: &str) -> String {
-    cut(&squeeze(text), NAME_MAX_CHARS)
+    cut(&one_line(text), NAME_MAX_CHARS)
 }
 
 /// At most `max_chars` of `text`, ended with an ellipsis where something is left out: after a word, or inside one that fills all of it.
@@ -100,10 +101,6 @@ fn prose(markdown: &str, max_chars: usize) -> String {
             break;
         }
     }
-    let [paragraphs, listed] = prose.map(|words| squeeze(&words));
+    let [paragraphs, listed] = prose.map(|words| one_line(&words));
     if paragraphs.is_empty() { listed } else { paragraphs }
-}
-
-fn squeeze(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -4,9 +4,10 @@
 
 use std::collections::BTreeSet;
 
+use text::term_set;
 use wire::{EpisodeItem, Explain, FactItem, FoundMessage, SearchData};
 
-use super::layout::{date, moment, passage, sentence, stems, wrapped};
+use super::layout::{date, moment, passage, sentence, wrapped};
 use super::say;
 use crate::error::Failure;
 
@@ -48,7 +49,7 @@ struct ListEntry {
     explain: Option<Explain>,
     /// The messages that it contains.
     tells: BTreeSet<String>,
-    stems: BTreeSet<String>,
+    terms: BTreeSet<String>,
 }
 
 /// Prints the answer to a search.
@@ -126,10 +127,10 @@ fn message(it: &FoundMessage, look: Look<'_>) -> ListEntry {
     let speaker = it.sender_name.as_ref().or(it.sender_id.as_ref());
     let speaker = speaker.map_or("somebody", String::as_str);
     let of = look.elsewhere(it.project_id.as_deref());
-    let mut told = stems(&it.content);
+    let mut told = term_set(&it.content);
     // "ana likes tea" adds nothing to "I like tea" by ana.
-    told.extend(stems(speaker));
-    told.extend(it.sender_id.iter().flat_map(|id| stems(id)));
+    told.extend(term_set(speaker));
+    told.extend(it.sender_id.iter().flat_map(|id| term_set(id)));
     let episode = it.episode_id.as_ref();
     let episode = episode.map_or_else(String::new, |id| format!(" in {id}"));
     ListEntry {
@@ -139,7 +140,7 @@ fn message(it: &FoundMessage, look: Look<'_>) -> ListEntry {
         id: format!("{}{episode}", it.id),
         explain: it.explain.clone(),
         tells: BTreeSet::from([it.id.clone()]),
-        stems: told,
+        terms: told,
         ..ListEntry::default()
     }
 }
@@ -156,7 +157,7 @@ fn episode(it: &EpisodeItem, look: Look<'_>) -> ListEntry {
     let shown = passage(&words, look.query, WORDS_CHARS_MAX);
     let about = format!("{past}episode, {}{of}", date(&it.timestamp));
     ListEntry {
-        stems: stems(&words),
+        terms: term_set(&words),
         tells: it.message_ids.iter().cloned().collect(),
         ..ListEntry::new(it.score, shown, about, (&it.id, &it.path), it.explain.as_ref())
     }
@@ -211,13 +212,13 @@ impl ListEntry {
     fn note(&mut self, it: &FactItem, found: &SearchData, look: Look<'_>) {
         let text = sentence(&it.subject, &it.content);
         // Of a quotation, what was said.
-        let words = stems(text.split_once(" says: \"").map_or(&*text, |(_, said)| said));
+        let words = term_set(text.split_once(" says: \"").map_or(&*text, |(_, said)| said));
         let (kind, held) = validity(it, found);
         let holds = it.superseded_by.is_none() && it.valid_until.is_none();
-        if !look.explain && holds && words.is_subset(&self.stems) {
+        if !look.explain && holds && words.is_subset(&self.terms) {
             return;
         }
-        self.stems.extend(words);
+        self.terms.extend(words);
         let held = held.map_or_else(String::new, |held| format!(", {held}"));
         self.notes.push(format!("{kind}{held}: {text}"));
         if look.ids || look.explain {

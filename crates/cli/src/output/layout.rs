@@ -6,10 +6,9 @@ use std::collections::BTreeSet;
 
 pub(crate) use model::date_of as date;
 pub(super) use model::moment_of as moment;
+use text::term_set;
 
 const COLUMNS: usize = 80;
-/// Words are the same if this number of their first letters is the same.
-const STEM_CHARS: usize = 4;
 
 /// A heading and its text as one; without the heading if the text repeats it.
 pub(super) fn sentence(subject: &str, text: &str) -> String {
@@ -17,30 +16,11 @@ pub(super) fn sentence(subject: &str, text: &str) -> String {
     if subject.is_empty() || text.contains(subject) {
         return text.to_owned();
     }
-    if text.is_empty() || stems(text).is_subset(&stems(subject)) {
+    if text.is_empty() || term_set(text).is_subset(&term_set(subject)) {
         return subject.to_owned();
     }
     let is_ended = subject.ends_with(['.', '!', '?', ':', '…']);
     format!("{subject}{} {text}", if is_ended { "" } else { "." })
-}
-
-/// The words of a text that carry meaning, by their beginnings: `live` and `lives` are one.
-pub(super) fn stems(text: &str) -> BTreeSet<String> {
-    let words = text.split(|c: char| !c.is_alphanumeric());
-    words
-        .map(str::to_lowercase)
-        .filter(|word| !is_small(word))
-        .map(|word| word.chars().take(STEM_CHARS).collect())
-        .collect()
-}
-
-fn is_small(word: &str) -> bool {
-    let is_letters = word.is_ascii() && !word.bytes().any(|byte| byte.is_ascii_digit());
-    let is_form = [
-        "and", "are", "been", "for", "had", "has", "have", "the", "was", "were", "with",
-    ]
-    .contains(&word);
-    word.is_empty() || is_form || is_letters && word.len() < 3
 }
 
 /// A text on one line, cut to about so many characters around the sentence with most of a question's words.
@@ -50,11 +30,11 @@ pub(super) fn passage(text: &str, query: &str, chars_max: usize) -> String {
     if length <= chars_max {
         return flat;
     }
-    let asked = stems(query);
+    let asked = term_set(query);
     let mut best = (0, 0);
     let mut start = 0;
     for sentence in flat.split_inclusive(['.', '!', '?']) {
-        let hits = stems(sentence).intersection(&asked).count();
+        let hits = term_set(sentence).intersection(&asked).count();
         if hits > best.0 {
             best = (hits, start);
         }

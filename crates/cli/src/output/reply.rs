@@ -91,7 +91,10 @@ mod tests {
     use super::reply;
 
     fn data(sure: &Value) -> SearchData {
-        let fact = |id: &str, time: &str, of: &str, content: &str, newer: Option<&str>| json!({"id": id, "content": content, "timestamp": time, "message_ids": [of], "superseded_by": newer});
+        let fact = |id: &str, time: &str, of: &str, content: &str, newer: Option<&str>| {
+            json!({"id": id, "content": content, "timestamp": time, "message_ids": [of],
+                "superseded_by": newer})
+        };
         let data = json!({
             "episodes": [], "profiles": [], "agent_cases": [], "agent_skills": [], "unprocessed_messages": [],
             "messages": [{

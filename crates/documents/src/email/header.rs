@@ -6,6 +6,7 @@ use encoding_rs::{Encoding, WINDOWS_1252};
 
 use super::body::quoted_printable;
 use crate::base64;
+use crate::markdown::one_line;
 
 /// A word in another alphabet is at most 75 bytes long; programs write somewhat longer ones.
 const WORD_MAX_BYTES: usize = 1_000;
@@ -51,8 +52,7 @@ impl Header {
 
     /// A field as a reader sees it.
     pub(super) fn shown(&self, name: &str) -> String {
-        let words = words(self.raw(name));
-        words.split_whitespace().collect::<Vec<_>>().join(" ")
+        one_line(&words(self.raw(name)))
     }
 
     /// The first word of a field, in lower case: the type of `Content-Type`.

@@ -361,7 +361,8 @@ impl Writer {
     }
 }
 
-fn one_line(text: &str) -> String {
+/// A text on one line, with single spaces.
+pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

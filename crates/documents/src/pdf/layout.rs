@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::page::Run;
+use crate::markdown::one_line;
 
 /// All lengths are relative to the text's size. A wider gap than this counts as a space.
 const SPACE_GAP: f64 = 0.15;
@@ -129,7 +130,7 @@ fn lines(runs: Vec<Run>) -> Vec<TextLine> {
         }
     }
     for line in &mut lines {
-        line.text = line.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        line.text = one_line(&line.text);
     }
     lines.retain(|line| !line.text.is_empty());
     lines
