@@ -30,7 +30,7 @@ const SAID_SHARE: f32 = 0.8;
 const BESIDE_SHARE: f32 = 0.1;
 
 /// A line answers by itself if it has more than so much of what the question's words tell, two of them in one sentence, or one of
-/// them and a nearer meaning. Of the answers to 180 questions of six people, 51 of 79 were wrong without this, 10 of 32 with it.
+/// them and a nearer meaning. Of the answers to 180 questions of six people, 51 of 79 were wrong without this, 10 of 33 with it.
 const ANSWER_SHARE: f32 = 0.5;
 const ANSWER_VECTOR: f32 = 0.7;
 
@@ -86,6 +86,8 @@ pub fn told(ranking: &Ranking, question: &str, asker: &Owner, zone: &Zone, reade
         return Vec::new();
     }
     let asked = term_set(question);
+    // "Where is my home?" has one telling word.
+    let is_of_mine = asked.len() == 1 && has_possessive(question);
     // A turn that only repeats a statement needs no memory of it.
     let asks_something = question.split_sentence_bounds().any(asks);
     let mut heard: Vec<BTreeSet<String>> = Vec::new();
@@ -95,7 +97,12 @@ pub fn told(ranking: &Ranking, question: &str, asker: &Owner, zone: &Zone, reade
             continue;
         };
         let said = sentences_for(&text, &asked, WHOLE_CHARS_MAX);
-        let how = (said.as_str(), until, is_material, answers(hit, &said, question));
+        let how = (
+            said.as_str(),
+            until,
+            is_material,
+            answers(hit, &said, &asked, is_of_mine),
+        );
         let own = term_set(&said);
         if own.is_empty() || !asks_something && own.is_subset(&asked) {
             continue;
@@ -267,17 +274,16 @@ fn line(
     }
 }
 
-/// Whether what is said of a hit may stand alone as the answer.
-fn answers(hit: &Hit, said: &str, question: &str) -> bool {
+/// Whether what is said of a hit may stand alone as the answer. A question with one telling word of the asker's is answered where
+/// that word stands beside "my".
+fn answers(hit: &Hit, said: &str, asked: &BTreeSet<String>, is_of_mine: bool) -> bool {
     let Why { share, vector, .. } = hit.why;
-    let asked = term_set(question);
-    // "Where is my home?" has one telling word: it answers with the asker's "my" beside it.
-    let is_all_of_mine = asked.len() == 1 && has_possessive(question);
-    let has_two = |sentence: &str| {
-        let count = term_set(sentence).intersection(&asked).count();
-        count > 1 || count == 1 && is_all_of_mine && has_possessive(sentence)
+    let is_told = |sentence: &str| match term_set(sentence).intersection(asked).count() {
+        0 => false,
+        1 => is_of_mine && has_possessive(sentence),
+        _ => true,
     };
-    let is_about_it = share > ANSWER_SHARE && said.split_sentence_bounds().any(has_two);
+    let is_about_it = share > ANSWER_SHARE && said.split_sentence_bounds().any(is_told);
     is_about_it || share > 0.0 && vector > ANSWER_VECTOR
 }
 

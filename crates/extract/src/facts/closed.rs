@@ -79,6 +79,11 @@ pub(super) static TONGUES: LazyLock<Vec<Tongue>> = LazyLock::new(|| {
     tongues
 });
 
+/// The closed words of a language, if it has any here.
+pub(super) fn tongue(language: Language) -> Option<&'static Tongue> {
+    TONGUES.iter().find(|tongue| tongue.language == Some(language))
+}
+
 /// Whether a word denies, in any of the languages.
 pub(crate) fn denies(word: &str) -> bool {
     word.ends_with("n't") || is_any(word, Closed::Not)

@@ -12,7 +12,7 @@ use model::{Timestamp, Zone};
 use recall::time::expressions;
 use text::{Language, is_stop_word};
 
-use super::closed::{Closed, TONGUES, Tongue, denies};
+use super::closed::{Closed, TONGUES, Tongue, denies, tongue};
 use super::material::QUOTES;
 use crate::words::{Word, words};
 
@@ -68,8 +68,7 @@ pub(super) fn statements(sentence: &str) -> Vec<Statement<'_>> {
 /// A whole sentence or clause about others: it speaks to nobody, asks and supposes nothing.
 pub(super) fn of_others(sentence: &str) -> Option<Statement<'_>> {
     let words = words(sentence);
-    let language = Language::of(sentence);
-    let tongue = TONGUES.iter().find(|tongue| tongue.language == Some(language))?;
+    let tongue = tongue(Language::of(sentence))?;
     let is_pronoun = matches!(
         tongue.class(&words.first()?.text),
         Some(Closed::Other | Closed::Points)
@@ -83,36 +82,37 @@ pub(super) fn of_others(sentence: &str) -> Option<Statement<'_>> {
 
 /// Whether a text speaks of what stands beside it: "should I answer this?"
 pub(super) fn points(text: &str) -> bool {
-    let language = Language::of(text);
-    let mut own = TONGUES.iter().filter(|tongue| tongue.language == Some(language));
-    own.any(|tongue| {
-        words(text)
-            .iter()
-            .any(|word| tongue.class(&word.text) == Some(Closed::Points))
-    })
+    let own = tongue(Language::of(text));
+    let is_pointer = |word: &Word| own.and_then(|own| own.class(&word.text)) == Some(Closed::Points);
+    words(text).iter().any(is_pointer)
 }
 
 /// Whether a sentence gives roles: "you are Inspector Dubois", "you're the doctor, I'm the patient".
 pub(super) fn casts(sentence: &str) -> bool {
     let (language, words) = (Language::of(sentence), words(sentence));
-    let Some(tongue) = TONGUES.iter().find(|tongue| tongue.language == Some(language)) else {
-        return false;
+    let tongue = tongue(language);
+    let class = |at: usize| tongue?.class(&words.get(at)?.text);
+    let is_stop = |word: &Word| language.is_stop_word(&word.text);
+    let is_small = |at: usize| words.get(at).is_some_and(is_stop);
+    let is_verb = |at: usize| matches!(class(at), Some(Closed::Be | Closed::Am));
+    let breaks = |at: usize| at == 0 || words[at].breaks;
+    // "You're right, I'm late" says one word of who is spoken to.
+    let says_more = |at: usize| {
+        let verb = usize::from(is_verb(at + 1));
+        (1..=2).all(|step| words.get(at + verb + step).is_some_and(|word| !word.breaks))
     };
-    let class = |at: usize| tongue.class(&words.get(at)?.text);
-    let begins = |at: usize| at == 0 || words[at].breaks || class(at - 1) == Some(Closed::Joint);
-    // What is said of each, behind a verb that only joins.
-    let said_of = |of: &[Closed]| -> Vec<&str> {
-        let at =
-            (0..words.len()).filter(|at| begins(*at) && class(*at).is_some_and(|class| of.contains(&class)));
-        let verb = |at: usize| usize::from(matches!(class(at + 1), Some(Closed::Be | Closed::Am)));
-        at.filter_map(|at| Some(&*words.get(at + 1 + verb(at))?.text))
-            .collect()
+    // "You're a doctor and I'm the patient": behind a joint each is something.
+    let is_something = |at: usize| {
+        let is_joined = class(at) == Some(Closed::Am) || words[at].text.contains('\'');
+        is_verb(at + 1) && is_small(at + 2) || is_joined && is_small(at + 1)
     };
-    let (you, me) = (said_of(&[Closed::You]), said_of(&[Closed::Speaker, Closed::Am]));
-    // "You're the doctor, and I'm a patient", "I read Nina, you read Trigorin"; "you're right, I'm late" gives no role.
-    let is_small = |word: &&str| language.is_stop_word(word);
-    let gives =
-        you.iter().any(is_small) && me.iter().any(is_small) || you.iter().any(|word| me.contains(word));
+    let follows = |at: usize| at > 0 && class(at - 1) == Some(Closed::Joint) && is_something(at);
+    let any = |of: &[Closed], is: &dyn Fn(usize) -> bool| {
+        (0..words.len()).any(|at| class(at).is_some_and(|class| of.contains(&class)) && is(at))
+    };
+    let me = |is: &dyn Fn(usize) -> bool| any(&[Closed::Speaker, Closed::Am], is);
+    let is_one = |at: usize| says_more(at) && me(&breaks) || is_something(at) && me(&follows);
+    let gives = any(&[Closed::You], &|at| breaks(at) && is_one(at));
     let names = class(0) == Some(Closed::You)
         && class(1) == Some(Closed::Be)
         && words.get(2).is_some_and(|word| word.capital);
@@ -122,11 +122,10 @@ pub(super) fn casts(sentence: &str) -> bool {
 /// The clauses of a sentence in a text of that language; none of a question.
 pub(crate) fn clauses(sentence: &str, language: Language) -> Vec<&str> {
     let words = words(sentence);
-    let tongue = TONGUES.iter().find(|tongue| tongue.language == Some(language));
     if asks(sentence) {
         return Vec::new();
     }
-    let Some(tongue) = tongue.filter(|_| sentence.contains(' ')) else {
+    let Some(tongue) = tongue(language).filter(|_| sentence.contains(' ')) else {
         let parts = sentence.split(MARKS).map(str::trim);
         return parts.filter(|part| !part.is_empty()).collect();
     };
@@ -151,11 +150,6 @@ fn is_lead(lead: &[Word], begins_small: bool) -> bool {
     let words = || lead.iter().map(|word| &*word.text).collect::<Vec<_>>().join(" ");
     let is_time = || !expressions(&words(), Timestamp::from_millis(0), &Zone::utc()).is_empty();
     lead.len() == 1 || begins_small || lead[0].text.starts_with(is_digit) || is_time()
-}
-
-/// Whether what is the speaker's has an article in a language: "la mia", "o meu".
-fn has_articles_before_own(language: Language) -> bool {
-    matches!(language, Language::Italian | Language::Portuguese)
 }
 
 fn is_digit(c: char) -> bool {
@@ -291,8 +285,9 @@ impl Tongue {
             .is_some_and(|language| language.is_stop_word(&first.text));
         let is_small = is_led && (is_stop || denies(&first.text));
         // "La mia Panda", "o meu irmão".
-        let has_article =
-            |at: usize| is_small && at == 1 && self.language.is_some_and(has_articles_before_own);
+        let takes_article = matches!(self.language, Some(Language::Italian | Language::Portuguese));
+        let has_article = |at: usize| is_small && at == 1 && takes_article;
+        let asks_by_order = matches!(self.language, Some(Language::English | Language::German));
         // "For my sister I bake": what is the speaker's may stand in a lead, too.
         let is_passed = |(at, class): &(usize, Closed)| {
             *class == Closed::Joint || *class == Closed::Own && is_small && !has_article(*at)
@@ -302,7 +297,7 @@ impl Tongue {
         let (at, subject) = known.find(|found| !is_passed(found))?;
         let is_subject = match subject {
             // "Can I freeze it" asks.
-            Closed::Speaker | Closed::Am if is_small && at == 1 && self.asks_by_order() => false,
+            Closed::Speaker | Closed::Am if is_small && at == 1 && asks_by_order => false,
             Closed::Speaker | Closed::Am => {
                 let is_couple =
                     at <= COUPLE_WORDS_MAX && at > 1 && class(&clause[at - 1]) == Some(Closed::Joint);
@@ -312,11 +307,6 @@ impl Tongue {
             _ => false,
         };
         is_subject.then_some(subject)
-    }
-
-    /// Whether a verb before "I" asks.
-    fn asks_by_order(&self) -> bool {
-        matches!(self.language, Some(Language::English | Language::German))
     }
 
     /// Whether a clause has a word with which it is no plain statement. "My sister loves her cat" is one.

@@ -255,6 +255,7 @@ fn a_story_that_both_write_and_roles_that_are_given_make_a_scene() {
         "I read Nina, you read Trigorin.",
         "Ich bin der Gärtner, du der Kommissar.",
         "you're a harbour master in 1890 and I'm a captain",
+        "You tell a story, I'm somebody in it.",
     ] {
         let said = talk(&format!(
             "bob: I live in Oslo.\nbob: {roles}\nbob: I have a bad knee."
@@ -268,8 +269,19 @@ fn a_story_that_both_write_and_roles_that_are_given_make_a_scene() {
         1,
         "the model alone writes what they say"
     );
-    let thanks = talk("bob: I live in Oslo.\nbob: you're right, I'm late.\nbob: I have a bad knee.");
-    assert_eq!(facts(&cell(thanks), &Zone::utc()).len(), 2);
+    for talked in [
+        "you're right, I'm late.",
+        "you can skip the salt but I can taste it.",
+    ] {
+        let said = talk(&format!(
+            "bob: I live in Oslo.\nbob: {talked}\nbob: I have a bad knee."
+        ));
+        let facts = facts(&cell(said), &Zone::utc());
+        assert!(
+            facts.iter().any(|fact| fact.text.contains("knee")),
+            "{talked}: {facts:?}"
+        );
+    }
     // One quotation makes none.
     let said = talk(
         "bob: My boss wrote \"See me on Monday.\"\nbot: \"I will.\" That will do.\nbob: I live in Oslo.",

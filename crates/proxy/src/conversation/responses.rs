@@ -61,18 +61,8 @@ fn key(whose: &Whose, id: &str) -> Key {
 
 #[cfg(test)]
 mod tests {
-    use model::{Name, Owner, Scope};
-
+    use super::super::whose::tests::whose;
     use super::*;
-
-    fn whose(owner: &str) -> Whose {
-        Whose {
-            scope: Scope::default(),
-            owner: Owner::user(Name::parse(owner).unwrap()),
-            conversation: None,
-            family: None,
-        }
-    }
 
     #[test]
     fn the_newest_are_kept_each_for_its_owner() {

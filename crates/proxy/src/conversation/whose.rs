@@ -132,12 +132,12 @@ pub(crate) fn session_of(id: &ConversationId) -> &str {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
 
-    fn whose(owner: &str) -> Whose {
+    pub(crate) fn whose(owner: &str) -> Whose {
         Whose {
             scope: Scope::default(),
             owner: Owner::user(Name::parse(owner).unwrap()),

@@ -230,14 +230,20 @@ fn a_line_answers_by_itself_with_most_of_the_question_in_one_sentence_or_its_mea
         .of(&corpus([said("The boat is old.")]))
         .messages
         .remove(0);
-    let asked = "What kind of boat?";
+    let asked = text::term_set("What kind of boat?");
     hit.why.share = 0.2;
     hit.why.vector = 0.6;
-    assert!(!answers(&hit, "The boat is old.", asked));
+    assert!(!answers(&hit, "The boat is old.", &asked, false));
     hit.why.vector = 0.8;
-    assert!(answers(&hit, "The boat is old.", asked), "nearly its meaning");
+    assert!(
+        answers(&hit, "The boat is old.", &asked, false),
+        "nearly its meaning"
+    );
     hit.why.share = 0.0;
-    assert!(!answers(&hit, "The boat is old.", asked), "and no word of it");
+    assert!(
+        !answers(&hit, "The boat is old.", &asked, false),
+        "and no word of it"
+    );
 }
 
 #[test]
