@@ -145,6 +145,9 @@ impl Run {
         let Some(promise) = self.promises.first().cloned() else {
             return Ok(());
         };
+        if let Promise::Add(_, said, _) = &promise {
+            said.iter().for_each(|number| self.book.is_sent_again(*number));
+        }
         if self.keep(promise).await? {
             self.promises.remove(0);
         }

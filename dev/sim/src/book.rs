@@ -171,6 +171,18 @@ impl Book {
         }
     }
 
+    /// A message is sent once more. One that nothing had stored before somebody forgot its session is new to Quipu: until an answer
+    /// comes nobody knows whether it is there.
+    pub(crate) fn is_sent_again(&mut self, said: usize) {
+        let said = &mut self.said[said];
+        if said.fate == Fate::Gone {
+            said.fate = Fate::Unsure;
+        }
+        if let Some(user) = &said.user {
+            self.revoked.remove(&(user.clone(), said.session.clone()));
+        }
+    }
+
     /// A message that was forgotten before its client heard of it is left out of a retry.
     pub(crate) fn is_acknowledged(&mut self, said: usize, accepted: Accepted) {
         let said = &mut self.said[said];
