@@ -68,8 +68,8 @@ impl NewMessage {
 pub struct Accepted {
     /// Its id; of one that is left out it names nothing.
     pub id: MessageId,
-    /// It was there before: same session and client id; or neither has one and session, sender, role, time and content are the same, or session and [`NewMessage::repeat_key`]; or
-    /// [`NewMessage::log_of`] makes it a copy.
+    /// It was there before: same session and client id; or the stored one has no id, and session, sender, role, time and content are the same, or
+    /// session and [`NewMessage::repeat_key`]; or [`NewMessage::log_of`] makes it a copy.
     pub duplicate: bool,
     /// Of a duplicate: a sweep deleted it since, and it is left out.
     pub forgotten: bool,

@@ -43,6 +43,8 @@ impl Run {
                 word: number,
                 talk: Talk::Small,
                 user: (role == Role::User).then(|| user.clone()),
+                time,
+                has_id: true,
                 fate: Fate::Unsure,
                 untold: false,
             });

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Entry, EntryId, MessageId, Name, Owner, Scope, SessionId, SessionKey, SkillStatus};
+use model::{Entry, EntryId, MessageId, Name, Owner, Scope, SessionId, SessionKey, SkillStatus, Timestamp};
 use ports::{Accepted, VaultPath};
 
 /// A number that stands in one text, as [`word`].
@@ -59,6 +59,9 @@ pub(crate) struct Said {
     pub(crate) talk: Talk,
     /// None when an assistant said it.
     pub(crate) user: Option<Owner>,
+    pub(crate) time: Timestamp,
+    /// The client gave it an id.
+    pub(crate) has_id: bool,
     pub(crate) fate: Fate<MessageId>,
     /// A person took it out of the vault: nothing has to tell it.
     pub(crate) untold: bool,
@@ -184,9 +187,19 @@ impl Book {
     }
 
     /// A message that was forgotten before its client heard of it is left out of a retry.
-    pub(crate) fn is_acknowledged(&mut self, said: usize, accepted: Accepted) {
-        let said = &mut self.said[said];
-        if accepted.forgotten {
+    ///
+    /// Two messages without two ids, with the same words at the same time, are one.
+    pub(crate) fn is_acknowledged(&mut self, number: usize, accepted: Accepted) {
+        let is_one = |(other, earlier): (usize, &Said)| {
+            let said = &self.said[number];
+            other != number
+                && earlier.fate == Fate::Kept(accepted.id.clone())
+                && (earlier.word, earlier.time) == (said.word, said.time)
+                && !(earlier.has_id && said.has_id)
+        };
+        let is_repeated = accepted.duplicate && self.said.iter().enumerate().any(is_one);
+        let said = &mut self.said[number];
+        if accepted.forgotten || is_repeated {
             said.fate = Fate::Gone;
             return;
         }

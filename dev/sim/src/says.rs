@@ -66,7 +66,7 @@ impl Run {
                 .dice
                 .weighed(&[(3, 0), (6, MINUTE_MILLIS / 3), (1, 120 * MINUTE_MILLIS)]);
             time = time.plus_millis(step);
-            let (one, text) = self.one_said(&key, user.clone());
+            let (one, text) = self.one_said(&key, user.clone(), time, has_ids);
             let number = self.book.sends(one);
             said.push(number);
             let (sender, role) = match &user {
@@ -98,7 +98,13 @@ impl Run {
     }
 
     /// What is said, sometimes once more what was said last.
-    fn one_said(&mut self, key: &SessionKey, user: Option<Owner>) -> (Said, String) {
+    fn one_said(
+        &mut self,
+        key: &SessionKey,
+        user: Option<Owner>,
+        time: Timestamp,
+        has_id: bool,
+    ) -> (Said, String) {
         let last = self.book.said.last();
         let again = last
             .filter(|last| last.session == *key && last.user == user)
@@ -124,6 +130,8 @@ impl Run {
             word: word_of,
             talk,
             user,
+            time,
+            has_id,
             fate: Fate::Unsure,
             untold: false,
         };
