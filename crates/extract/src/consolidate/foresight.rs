@@ -45,7 +45,7 @@ const NO_PLAN: &str = "every each usually always often normally sometimes never 
 /// The upcoming events in people's messages of a segment, in order: statements with a time to come.
 pub fn foresights(messages: &[Message], zone: &Zone) -> Vec<Foresight> {
     let mut found: Vec<Foresight> = Vec::new();
-    for told in announced(messages, zone).filter(|told| !is_no_plan(&told.sentence)) {
+    for told in announced(messages, zone).filter(|told| !told.is_corrected && !is_no_plan(&told.sentence)) {
         let Some(foresight) = of_fact(told, zone) else {
             continue;
         };
@@ -64,7 +64,7 @@ pub fn foresights(messages: &[Message], zone: &Zone) -> Vec<Foresight> {
     found
 }
 
-fn of_fact(Told { fact, sentence }: Told, zone: &Zone) -> Option<Foresight> {
+fn of_fact(Told { fact, sentence, .. }: Told, zone: &Zone) -> Option<Foresight> {
     let is_over = |word: &str| matches!(word, "had" | "was" | "were" | "lost");
     if fact.text.split(' ').any(is_over) {
         return None;

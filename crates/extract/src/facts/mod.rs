@@ -62,6 +62,8 @@ pub fn facts(cell: &Cell, zone: &Zone) -> Vec<Fact> {
 pub(crate) struct Told {
     pub(crate) fact: Fact,
     pub(crate) sentence: String,
+    /// The next sentence corrects it: "no, it's a 2007"; the fact says both.
+    pub(crate) is_corrected: bool,
 }
 
 /// The facts of people's messages, in order; none from where one of them sets a scene, in which anybody may speak.
@@ -213,26 +215,41 @@ fn of_message(
     read: impl Fn(&str) -> Vec<statement::Statement<'_>>,
 ) -> Vec<Told> {
     let name = visible::speaker(message);
-    let mut told = Vec::new();
+    let mut told: Vec<Told> = Vec::new();
+    // The last sentence from its last statement on.
+    let mut before = String::new();
     let text = written(message);
     for sentence in told_in(&text) {
-        let wish = wish::wish(sentence).map(|wish| (quoted(&name, "asks", wish), false));
-        let said = read(sentence)
-            .into_iter()
-            .map(|said| (stated(&name, said.said), said.is_plan));
+        if statement::corrects(sentence)
+            && let Some(corrected) = told.last_mut().filter(|_| !before.is_empty())
+        {
+            before = format!("{before} {sentence}");
+            corrected.fact.text = stated(&name, &before);
+            corrected.is_corrected = true;
+            continue;
+        }
         let is_dated = |text: &str| !expressions(text, message.time, zone).is_empty();
-        told.extend(wish.into_iter().chain(said).filter_map(|(text, is_plan)| {
-            (!is_plan || is_dated(&text)).then(|| Told {
-                fact: Fact {
-                    text,
-                    sources: vec![message.id.clone()],
-                    sender: message.sender.clone(),
-                    said_at: message.time,
-                    valid_from: None,
-                },
-                sentence: sentence.to_owned(),
-            })
-        }));
+        let made = |text: String| Told {
+            fact: Fact {
+                text,
+                sources: vec![message.id.clone()],
+                sender: message.sender.clone(),
+                said_at: message.time,
+                valid_from: None,
+            },
+            sentence: sentence.to_owned(),
+            is_corrected: false,
+        };
+        before.clear();
+        told.extend(wish::wish(sentence).map(|wish| made(quoted(&name, "asks", wish))));
+        for said in read(sentence) {
+            let text = stated(&name, said.said);
+            if !said.is_plan || is_dated(&text) {
+                let from = sentence.rfind(said.said).unwrap_or_default();
+                sentence[from..].clone_into(&mut before);
+                told.push(made(text));
+            }
+        }
     }
     told.truncate(PER_MESSAGE_MAX);
     told

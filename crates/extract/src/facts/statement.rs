@@ -80,6 +80,13 @@ pub(super) fn of_others(sentence: &str) -> Option<Statement<'_>> {
     is_plain.then_some(Statement { said, is_plan: true })
 }
 
+/// Whether a sentence takes back what was said before it: "no, it's a 2007".
+pub(super) fn corrects(sentence: &str) -> bool {
+    let words = words(sentence);
+    let is_denial = |word: &Word| denies(&word.text) && !word.text.contains('\'');
+    words.first().is_some_and(is_denial) && words.get(1).is_some_and(|word| word.breaks) && !asks(sentence)
+}
+
 /// Whether a text speaks of what stands beside it: "should I answer this?"
 pub(super) fn points(text: &str) -> bool {
     let own = tongue(Language::of(text));

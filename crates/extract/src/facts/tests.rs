@@ -30,6 +30,26 @@ fn check(text: &str, expect: &Expect) {
 }
 
 #[test]
+fn a_statement_that_the_next_sentence_corrects_keeps_the_correction() {
+    let corrected = [
+        "I'm driving my Skoda Fabia, a 2009. no, it's a 2007, I always make her younger.",
+        "Mein Zug fährt am Montag um 9 Uhr. Nein, am Dienstag.",
+        "J'ai cinq poules et un coq. Non, six poules.",
+    ];
+    for text in corrected {
+        let facts = told(text);
+        let [fact] = facts.as_slice() else {
+            panic!("{text}: {facts:?}");
+        };
+        assert_eq!(fact, text);
+    }
+    // It answers somebody, asks, or goes on without taking anything back.
+    assert_eq!(told("No, I live in Oslo."), ["No, I live in Oslo."]);
+    assert_eq!(told("I live in Oslo. No, really?"), ["I live in Oslo."]);
+    assert_eq!(told("I live in Oslo. No cats there."), ["I live in Oslo."]);
+}
+
+#[test]
 fn a_plain_statement_is_kept_as_it_was_said() {
     check(
         "I moved to Lisbon last month.
