@@ -287,10 +287,14 @@ fn settle(connection: &Connection, session: i64) -> LedgerResult<()> {
     if emptied > 0 {
         return Ok(());
     }
+    // Answers that wait in the buffer stay those of the users to whom they were given, when nothing of any user is left.
     let sql = "DELETE FROM speakers WHERE session = ?1 AND NOT EXISTS (
         SELECT 1 FROM events JOIN messages ON messages.seq = events.seq
-        WHERE events.session = ?1 AND speaker_kind = speakers.kind AND speaker = speakers.name)";
-    connection.run(sql, [session])?;
+        WHERE events.session = ?1 AND speaker_kind = speakers.kind AND speaker = speakers.name)
+      AND NOT (kind = ?2 AND EXISTS (SELECT 1 FROM messages WHERE session = ?1 AND cell IS NULL)
+        AND NOT EXISTS (SELECT 1 FROM events JOIN messages ON messages.seq = events.seq
+          WHERE events.session = ?1 AND speaker_kind = ?2))";
+    connection.run(sql, (session, USER))?;
     let buffered: i64 = connection
         .prepare_cached(
             "UPDATE sessions SET buffered =

@@ -43,6 +43,7 @@ pub async fn check_all<L: Ledger + Conversations + History + Runs>(fresh: impl F
     sweeps::an_owner_goes_with_the_talk_of_her_own(&fresh()).await;
     sweeps::an_owner_leaves_what_others_remember(&fresh()).await;
     sweeps::an_owner_goes_out_of_one_session(&fresh()).await;
+    sweeps::answers_stay_with_the_user_whose_words_are_gone(&fresh()).await;
     sweeps::an_agent_goes_as_sender_and_as_owner(&fresh()).await;
     sweeps::a_scope_goes_and_no_other(&fresh()).await;
     sweeps::single_messages_go_with_what_they_leave_empty(&fresh()).await;

@@ -60,6 +60,8 @@ struct State {
     /// In order of arrival.
     messages: Vec<Stored>,
     cells: Vec<StoredCell>,
+    /// Users without a message left in a session whose buffer holds answers to them and nothing of a user.
+    answered: BTreeSet<(SessionKey, Owner)>,
     /// In order of arrival.
     jobs: Vec<StoredJob>,
     files: BTreeMap<VaultPath, FileRecord>,

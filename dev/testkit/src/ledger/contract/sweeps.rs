@@ -334,6 +334,28 @@ pub async fn an_owner_goes_out_of_one_session(ledger: &impl Ledger) {
     }
 }
 
+/// A user whose own words are gone can still have the answers to them forgotten.
+pub async fn answers_stay_with_the_user_whose_words_are_gone(ledger: &impl Ledger) {
+    let (s, ann) = (session("a", "s"), Owner::user(name("ann")));
+    accept(ledger, &s, &[("ann", "m1"), ("bot", "m2")]).await;
+    let own = Sweep::Messages(scope("a"), vec![MessageId::new("m1")]);
+    assert_eq!(ledger.sweep(own).await.expect("swept"), forgotten(1, &[]));
+    assert_eq!(ids(&ledger.tail(&scope("a"), &ann).await.expect("reads")), ["m2"]);
+    let part = Sweep::OwnerInSession(s.clone(), ann.clone());
+    let swept = ledger.sweep(part).await.expect("swept");
+    assert_eq!(swept, forgotten(1, &[]), "the answer");
+
+    accept(ledger, &s, &[("ann", "m3"), ("bob", "m4"), ("bot", "m5")]).await;
+    for id in ["m3", "m4"] {
+        let own = Sweep::Messages(scope("a"), vec![MessageId::new(id)]);
+        ledger.sweep(own).await.expect("swept");
+    }
+    let anns = ledger.tail(&scope("a"), &ann).await.expect("reads");
+    assert!(anns.is_empty(), "bob spoke after her words were gone");
+    let bobs = ledger.sweep(Sweep::Owner(scope("a"), Owner::user(name("bob")))).await;
+    assert_eq!(bobs.expect("swept"), forgotten(1, &[]));
+}
+
 /// An agent's own words and memcells go; the users' words stay.
 pub async fn an_agent_goes_as_sender_and_as_owner(ledger: &impl Ledger) {
     let s = session("a", "s");

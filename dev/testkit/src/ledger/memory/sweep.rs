@@ -107,8 +107,14 @@ impl State {
             .iter()
             .filter(|m| &m.message.session == session)
             .map(|m| speaker(&m.message))
+            .chain(self.answered_in(session))
             .any(|other| other.kind == OwnerKind::User && other != *owner);
         owner.kind == OwnerKind::User && !has_other && self.speaks_in(owner, session)
+    }
+
+    fn answered_in(&self, session: &SessionKey) -> impl Iterator<Item = Owner> {
+        let of = self.answered.iter().filter(move |(of, _)| of == session);
+        of.map(|(_, owner)| owner.clone())
     }
 
     /// Removes messages, and then what they leave empty: memcells with their jobs, sessions with theirs.
@@ -117,9 +123,18 @@ impl State {
         let before = self.messages.len();
         let erased = self.messages.iter().filter(|m| gone(&m.message));
         let touched: BTreeSet<SessionKey> = erased.clone().map(|m| m.message.session.clone()).collect();
+        let users = erased.clone().map(|m| (m.message.session.clone(), speaker(&m.message)));
+        let users: Vec<(SessionKey, Owner)> = users.filter(|(_, of)| of.kind == OwnerKind::User).collect();
         let named = erased.filter_map(|m| Some(digest(&m.message.session, Some(m.client_id.as_deref()?))));
         self.forgotten.extend(named);
         self.messages.retain(|m| !gone(&m.message));
+        self.answered.extend(users);
+        let messages = &self.messages;
+        self.answered.retain(|(session, _)| {
+            let mut left = messages.iter().filter(|m| m.message.session == *session);
+            let is_buffered = left.clone().any(|m| m.cell.is_none());
+            is_buffered && left.all(|m| speaker(&m.message).kind != OwnerKind::User)
+        });
 
         let messages = &self.messages;
         let is_empty = |cell: &CellId| !messages.iter().any(|m| m.cell.as_ref() == Some(cell));

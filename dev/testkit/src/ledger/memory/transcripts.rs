@@ -166,9 +166,9 @@ impl State {
     }
 
     pub(super) fn speaks_in(&self, owner: &Owner, session: &SessionKey) -> bool {
-        self.messages
-            .iter()
-            .any(|m| &m.message.session == session && speaker(&m.message) == *owner)
+        let mut messages = self.messages.iter();
+        messages.any(|m| &m.message.session == session && speaker(&m.message) == *owner)
+            || self.answered.contains(&(session.clone(), owner.clone()))
     }
 
     pub(super) fn is_tail_of(&self, scope: &Scope, owner: &Owner, stored: &Stored) -> bool {
