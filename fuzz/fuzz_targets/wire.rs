@@ -6,7 +6,7 @@ use libfuzzer_sys::fuzz_target;
 use model::{Scope, Zone};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use wire::{
+use gateway::wire::{
     AddRequest, ContextRequest, DeleteByIdsRequest, DeleteRequest, EditRequest, FlushRequest, GetRequest,
     Invalid, SearchRequest, UpdateRequest,
 };
@@ -32,10 +32,10 @@ fuzz_target!(|bytes: &[u8]| {
 });
 
 fn checked<T: DeserializeOwned + Serialize>(body: &[u8], check: impl Fn(T) -> Result<(), Invalid>) {
-    let first = match wire::json::from_slice::<T>(body) {
+    let first = match gateway::wire::json::from_slice::<T>(body) {
         Ok(request) => {
             let written = serde_json::to_vec(&request).expect("a request is JSON");
-            let again = wire::json::from_slice::<T>(&written).map(drop);
+            let again = gateway::wire::json::from_slice::<T>(&written).map(drop);
             assert_eq!(
                 again,
                 Ok(()),

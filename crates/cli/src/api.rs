@@ -7,13 +7,13 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use gateway::wire::{ErrorCode, HealthData};
 use gateway::{ApiError, Arriving, AskError, Client, Form, GatewaySettings};
 use model::{Zone, percent_encoded};
 use ports::Clock;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use wire::{ErrorCode, HealthData};
 
 use crate::clock::SystemClock;
 use crate::commands::Desk;

@@ -25,11 +25,11 @@ use std::io::{BufRead, BufReader};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use gateway::wire::message::MESSAGE_ID_CHARS_MAX;
+use gateway::wire::{MessageContent, MessageItem};
 use model::{Name, Role, Scope, SessionId, SessionKey, Timestamp, Zone};
 use parking_lot::Mutex;
 use text::Fnv;
-use wire::message::MESSAGE_ID_CHARS_MAX;
-use wire::{MessageContent, MessageItem};
 
 use crate::api::Api;
 use crate::args::DatesArg;

@@ -8,10 +8,10 @@ mod terminal;
 use std::fmt;
 use std::io::Write;
 
+use gateway::wire::{FactItem, GetData};
 use serde::Serialize;
 use serde_json::json;
 use text::counted;
-use wire::{FactItem, GetData};
 
 pub(crate) use found::{Look, found};
 pub(crate) use layout::{around, date, wrapped};

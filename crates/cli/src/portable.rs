@@ -1,16 +1,16 @@
 //! One user's memory as files that other programs read: JSON lines, or a folder of Markdown as the memory folder is.
 //!
-//! Owns: the way from lines to Markdown and back. Never: the lines (`wire::portable`), or the Markdown (`vault`).
+//! Owns: the way from lines to Markdown and back. Never: the lines (`gateway::wire::portable`), or the Markdown (`vault`).
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
+use gateway::wire::portable::{ExportHead, ExportLine, MemoryLine};
 use model::{Entry, Owner, Page, Scope, Zone};
 use ports::{Clock, Pages, Vault};
 use vault::MarkdownVault;
-use wire::portable::{ExportHead, ExportLine, MemoryLine};
 
 use crate::error::Failure;
 

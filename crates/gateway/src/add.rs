@@ -10,15 +10,15 @@ use memory::{Add, Added, Flush, MemorizeStatus};
 use model::hex;
 use ports::{JobId, NewMessage};
 use sha2::{Digest as _, Sha256};
-use wire::add::{AddStatus, FlushStatus, QueuedStatus, WaitQuery};
-use wire::profile::DAY_MILLIS;
-use wire::{AddData, AddRequest, Envelope, FlushData, FlushRequest, MessageItem, QueuedData};
 
 use crate::body::{JsonBody, UrlQuery};
 use crate::describe::described;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
 use crate::state::Gateway;
+use crate::wire::add::{AddStatus, FlushStatus, QueuedStatus, WaitQuery};
+use crate::wire::profile::DAY_MILLIS;
+use crate::wire::{AddData, AddRequest, Envelope, FlushData, FlushRequest, MessageItem, QueuedData};
 
 /// An add whose client gave no times: all its messages and the day.
 struct Repeat(Sha256);

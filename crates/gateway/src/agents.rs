@@ -4,11 +4,11 @@
 
 use axum::extract::Request;
 use axum::middleware::Next;
-use wire::json::mended;
 
 use crate::asker::asker;
 use crate::body::arrive;
 use crate::frame::{Answer, Visit};
+use crate::wire::json::mended;
 
 /// Finds out who asks.
 pub(crate) async fn known(visit: Visit, mut request: Request, next: Next) -> Answer {

@@ -4,10 +4,10 @@
 
 use axum::http::HeaderMap;
 use model::{AppId, Name, ProjectId, Scope};
-use wire::Invalid;
 
 use crate::failure::Failure;
 use crate::frame::Visit;
+use crate::wire::Invalid;
 
 /// Tenant and user of a request, as its token and its headers name them; an extension of the request.
 #[derive(Debug, Clone)]

@@ -11,11 +11,11 @@ use axum::http::request::Parts;
 use futures::StreamExt as _;
 use serde::de::DeserializeOwned;
 use tokio::task::JoinError;
-use wire::ErrorCode;
 
 use crate::budget::{self, Hold, announced};
 use crate::failure::Failure;
 use crate::state::Gateway;
+use crate::wire::ErrorCode;
 
 /// A body that takes longer to arrive is given up.
 const ARRIVAL: Duration = Duration::from_mins(1);
@@ -46,7 +46,7 @@ impl JsonBytes {
                 let message = format!("the body has more than {VALUES_MAX} values: send fewer at a time");
                 return Err(Failure::new(ErrorCode::PayloadTooLarge, message));
             }
-            Ok(wire::json::from_slice(bytes)?)
+            Ok(crate::wire::json::from_slice(bytes)?)
         })
         .await
     }
@@ -179,7 +179,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for UrlQuery<T> {
                 let problem = text
                     .split_once(": ")
                     .map_or(text.as_str(), |(_, problem)| problem);
-                Err(wire::Invalid::whole(problem).into())
+                Err(crate::wire::Invalid::whole(problem).into())
             }
         }
     }

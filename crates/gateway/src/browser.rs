@@ -7,11 +7,11 @@ use axum::extract::Request;
 use axum::http::header::{AUTHORIZATION, COOKIE, HOST, HeaderMap, HeaderName, LOCATION, ORIGIN};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use wire::ErrorCode;
 
 use crate::dialect::{Dialect, SIGN_IN};
 use crate::failure::Failure;
 use crate::guard::CARRIERS;
+use crate::wire::ErrorCode;
 
 /// Holds the token, in hexadecimal digits because a cookie cannot hold every character.
 const NAME: &str = "quipu_token";

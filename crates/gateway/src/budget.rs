@@ -11,9 +11,9 @@ use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use memory::Engine;
 use ports::Clock;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use wire::ErrorCode;
 
 use crate::failure::Failure;
+use crate::wire::ErrorCode;
 
 /// A smaller body waits for nothing: most of a server's requests are small.
 const FREE_BYTES: usize = 64 << 10;

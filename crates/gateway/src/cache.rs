@@ -4,14 +4,14 @@
 
 use macro_rules_attribute::apply;
 use proxy::measure::{Measured, Totals};
-use wire::cache::{ConversationItem, RequestItem, UpstreamItem};
-use wire::{CacheData, CacheQuery};
 
 use crate::body::UrlQuery;
 use crate::describe::described;
 use crate::frame::{Answer, Visit};
 use crate::present;
 use crate::state::Gateway;
+use crate::wire::cache::{ConversationItem, RequestItem, UpstreamItem};
+use crate::wire::{CacheData, CacheQuery};
 
 const CONVERSATIONS_MAX: usize = 50;
 

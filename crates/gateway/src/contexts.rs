@@ -16,13 +16,6 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use text::chain;
 use transcript::ItemId;
-use wire::conversation::{
-    AfterTurnData, AfterTurnRequest, AppendData, AppendRequest, AssembleData, AssembleRequest, CleanupData,
-    CleanupRequest, CompactData, CompactRequest, Dialect, DoneData, EndedRequest, ExpandData, ExpandRequest,
-    ForkRequest, MemoryMode, OfConversation, PinRequest, RewindRequest, SpawnData, SpawnRequest, StepItem,
-    ToolsData, ToolsQuery, agent, window,
-};
-use wire::{ErrorCode, Invalid};
 
 use crate::body::{JsonBody, UrlQuery};
 use crate::budget::Hold;
@@ -31,6 +24,13 @@ use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
 use crate::present;
 use crate::state::Gateway;
+use crate::wire::conversation::{
+    AfterTurnData, AfterTurnRequest, AppendData, AppendRequest, AssembleData, AssembleRequest, CleanupData,
+    CleanupRequest, CompactData, CompactRequest, Dialect, DoneData, EndedRequest, ExpandData, ExpandRequest,
+    ForkRequest, MemoryMode, OfConversation, PinRequest, RewindRequest, SpawnData, SpawnRequest, StepItem,
+    ToolsData, ToolsQuery, agent, window,
+};
+use crate::wire::{ErrorCode, Invalid};
 
 /// A request to a conversation that its caller may enter.
 pub(crate) struct Live<T> {

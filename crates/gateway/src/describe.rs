@@ -59,7 +59,7 @@ macro_rules! described {
     ($(#[doc $($doc:tt)*])* #[route($method:ident $path:tt $takes:tt => $meaning:literal $data:ident $($more:tt)*)] $($handler:tt)+) => {
         described! {
             $(#[doc $($doc)*])*
-            #[route($method $path $takes => (status = 200, description = $meaning, body = wire::Envelope<$data>) $($more)*)]
+            #[route($method $path $takes => (status = 200, description = $meaning, body = crate::wire::Envelope<$data>) $($more)*)]
             $($handler)+
         }
     };

@@ -7,9 +7,6 @@ use memory::{EditEntry, Engine, EngineError};
 use model::{DocKind, EntryId, EntryKind};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use wire::forget::IdsParts;
-use wire::update::EpisodePatch;
-use wire::{EditData, EditRequest, EpisodeItem, Invalid, UpdateData, UpdateRequest};
 
 use crate::body::{JsonBody, JsonBytes};
 use crate::describe::described;
@@ -17,6 +14,9 @@ use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
 use crate::lookup::{find, owners};
 use crate::profile;
+use crate::wire::forget::IdsParts;
+use crate::wire::update::EpisodePatch;
+use crate::wire::{EditData, EditRequest, EpisodeItem, Invalid, UpdateData, UpdateRequest};
 
 /// How much of a patched text becomes its summary.
 const SUMMARY_CHARS_MAX: usize = 200;

@@ -11,7 +11,8 @@ use memory::library::{KnowledgeError, Unreadable};
 use memory::{EngineError, HistoryError};
 use ports::{IndexError, NoRoom, VaultError};
 use text::chain;
-use wire::{ErrorCode, Invalid};
+
+use crate::wire::{ErrorCode, Invalid};
 
 /// Why a request failed, in words for the client; travels to the frame inside the response.
 #[derive(Debug, Clone)]

@@ -5,8 +5,6 @@
 use macro_rules_attribute::apply;
 use memory::{Forget, Forgot, Leftover, WordsTarget};
 use model::{EntryId, Name};
-use wire::forget::{DeleteParts, IdsParts};
-use wire::{ApiId, DeleteByIdsData, DeleteByIdsRequest, DeleteData, DeleteRequest, LeftItem, MemoryType};
 
 use crate::body::JsonBody;
 use crate::describe::described;
@@ -14,6 +12,10 @@ use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
 use crate::lookup::owners;
 use crate::state::Gateway;
+use crate::wire::forget::{DeleteParts, IdsParts};
+use crate::wire::{
+    ApiId, DeleteByIdsData, DeleteByIdsRequest, DeleteData, DeleteRequest, LeftItem, MemoryType,
+};
 
 /// Delete a session, an owner, an owner's part of a session, or what has some words
 ///

@@ -15,8 +15,6 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures::FutureExt;
 use model::Scope;
-use wire::tasks::ScopeQuery;
-use wire::{Envelope, ErrorEnvelope, ErrorInfo};
 
 use crate::access::AccessTable;
 use crate::browser;
@@ -24,6 +22,8 @@ use crate::dialect::Dialect;
 use crate::failure::Failure;
 use crate::guard::{self, Caller};
 use crate::state::Gateway;
+use crate::wire::tasks::ScopeQuery;
+use crate::wire::{Envelope, ErrorEnvelope, ErrorInfo};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Ours, where a model server has given the answer its own.

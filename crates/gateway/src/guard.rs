@@ -11,14 +11,14 @@ use axum::http::request::Parts;
 use axum::http::{HeaderValue, Uri};
 use model::{Name, Owner, OwnerKind, Role, Scope, SessionKey};
 use tower_http::cors::{AllowHeaders, AllowMethods, AllowOrigin, CorsLayer, ExposeHeaders};
-use wire::ErrorCode;
-use wire::add::AddParts;
-use wire::forget::IdsParts;
 
 use crate::access::{AccessTable, LIVE};
 use crate::dialect::is_open;
 use crate::failure::Failure;
 use crate::settings::{Auth, TokenRole};
+use crate::wire::ErrorCode;
+use crate::wire::add::AddParts;
+use crate::wire::forget::IdsParts;
 
 /// Header in which some clients, such as the Anthropic SDKs, send a token instead of `Authorization`.
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");

@@ -7,8 +7,9 @@ use model::Timestamp;
 use ports::IndexHealth;
 use ports::runs::RunStats;
 use text::counted;
-use wire::HealthData;
-use wire::health::{
+
+use crate::wire::HealthData;
+use crate::wire::health::{
     BrokenFileItem, Capabilities, CascadeHealth, HealthStatus, IndexHealthItem, ModelAnswers, QueueHealth,
     Rebuilding, RunGauge, TaskGauge,
 };

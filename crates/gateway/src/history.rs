@@ -6,17 +6,17 @@ use macro_rules_attribute::apply;
 use memory::{Audited, Moment, PastFile, RecordedChange};
 use model::{Scope, Zone};
 use ports::By;
-use wire::history::{
-    AuditData, ChangeItem, ChangedBy, DiffData, FindingItem, HistoryData, HistoryQuery, PastData,
-    PastFileItem, PastQuery, TenantQuery, UndoData, UndoRequest,
-};
-use wire::search::When;
-use wire::{ApiId, Invalid, scope};
 
 use crate::body::{IdQuery, JsonBody, UrlQuery};
 use crate::describe::described;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
+use crate::wire::history::{
+    AuditData, ChangeItem, ChangedBy, DiffData, FindingItem, HistoryData, HistoryQuery, PastData,
+    PastFileItem, PastQuery, TenantQuery, UndoData, UndoRequest,
+};
+use crate::wire::search::When;
+use crate::wire::{ApiId, Invalid, scope};
 
 /// Changes of the memory files
 ///

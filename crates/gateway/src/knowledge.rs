@@ -7,14 +7,6 @@ use axum::response::IntoResponse;
 use macro_rules_attribute::apply;
 use memory::library::{Document, Knowledge, Method, Patch, Search, TopicAt, Upload};
 use model::Zone;
-use wire::knowledge::{
-    CategoryItem, CategoryListData, DocumentContext, DocumentCreateData, DocumentData, DocumentDeleteData,
-    DocumentForm, DocumentItem, DocumentListData, DocumentPatchData, DocumentPatchRequest, DocumentSort,
-    DocumentsQuery, KnowledgeHit, KnowledgeMethod, KnowledgeSearchData, KnowledgeSearchRequest,
-    LibraryDeleteData, TopicData, TopicItem, document_id, topic_id,
-};
-use wire::tasks::ScopeQuery;
-use wire::{Envelope, SortOrder};
 
 use crate::body::{IdQuery, JsonBody, PathId, UrlQuery};
 use crate::describe::described;
@@ -22,6 +14,14 @@ use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
 use crate::state::Gateway;
 use crate::upload::Uploaded;
+use crate::wire::knowledge::{
+    CategoryItem, CategoryListData, DocumentContext, DocumentCreateData, DocumentData, DocumentDeleteData,
+    DocumentForm, DocumentItem, DocumentListData, DocumentPatchData, DocumentPatchRequest, DocumentSort,
+    DocumentsQuery, KnowledgeHit, KnowledgeMethod, KnowledgeSearchData, KnowledgeSearchRequest,
+    LibraryDeleteData, TopicData, TopicItem, document_id, topic_id,
+};
+use crate::wire::tasks::ScopeQuery;
+use crate::wire::{Envelope, SortOrder};
 
 /// Upload a document
 ///

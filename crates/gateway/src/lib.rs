@@ -1,9 +1,9 @@
 //! The HTTP door: the memory API, its health and its metrics.
 //!
-//! Owns: routes, permissions, envelopes, status codes, limits of requests and connections. Never: a use case
-//! (`engine`), the JSON types (`wire`), or the meaning of a filter (`model`).
+//! Owns: routes, permissions, the JSON types ([`wire`]), status codes, limits of requests and connections. Never: a use case
+//! (`memory`, `background`, `proxy`) or the meaning of a filter (`model`).
 //!
-//! Reading order, from below: [`settings`], [`failure`], [`state`] (what all requests share: [`budget`], [`writes`], [`metrics`], [`deletions`]), [`dialect`]
+//! Reading order, from below: [`wire`] (what is asked and answered), [`settings`], [`failure`], [`state`] (what all requests share: [`budget`], [`writes`], [`metrics`], [`deletions`]), [`dialect`]
 //! and [`access`] (which clients a path is for, and what it needs). Then the way of one request: [`serve`] (connections), [`frame`] (id, log, metrics,
 //! errors into envelopes) with [`guard`] (who asks) and [`browser`], [`body`] (JSON in), [`unpack`] (a compressed one), [`describe`], and a handler of [`add`],
 //! [`recall`], [`forget`], [`survey`], [`review`], [`skills`], [`edit`] with [`profile`], [`portable`], [`tasks`], [`runs`], [`upkeep`], [`owners`], [`cache`], [`history`], [`knowledge`]
@@ -59,6 +59,7 @@ mod unpack;
 mod upkeep;
 mod upload;
 mod v1;
+pub mod wire;
 mod writes;
 
 pub use asker::Asker;

@@ -4,7 +4,8 @@
 
 use memory::{Engine, EngineError, Hit};
 use model::{EntryId, Name, Owner, Scope};
-use wire::forget::IdsParts;
+
+use crate::wire::forget::IdsParts;
 
 /// The one memory that some ids name, and whose it is.
 pub(crate) async fn find(engine: &Engine, parts: IdsParts) -> Result<Option<(Owner, Hit)>, EngineError> {

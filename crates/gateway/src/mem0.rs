@@ -15,11 +15,11 @@ use axum::extract::Request;
 use axum::routing::{delete, get, post};
 use axum::{Json, Router};
 use serde_json::{Value, json};
-use wire::ErrorCode;
 
 use crate::failure::Failure;
 use crate::frame::Visit;
 use crate::state::Gateway;
+use crate::wire::ErrorCode;
 
 /// The paths that mem0's clients of today need to add, search, list, read, change and delete memories.
 pub(crate) fn routes() -> Router<Gateway> {

@@ -9,13 +9,13 @@ use axum::response::{IntoResponse, Response as HttpResponse};
 use utoipa::OpenApi;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{ContentBuilder, Ref, RefOr, Response, ResponseBuilder};
-use wire::filter::FilterNode;
-use wire::tasks::TaskStatus;
-use wire::{ErrorCode, ErrorEnvelope, ErrorInfo};
 
 use crate::describe::errors;
 use crate::routes::Versioned;
 use crate::system;
+use crate::wire::filter::FilterNode;
+use crate::wire::tasks::TaskStatus;
+use crate::wire::{ErrorCode, ErrorEnvelope, ErrorInfo};
 
 #[derive(OpenApi)]
 #[openapi(

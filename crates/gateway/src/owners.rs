@@ -3,13 +3,13 @@
 //! Owns: whom of them a caller sees. Never: counting.
 
 use macro_rules_attribute::apply;
-use wire::history::TenantQuery;
-use wire::owners::{OwnerItem, OwnersData};
 
 use crate::body::UrlQuery;
 use crate::describe::described;
 use crate::frame::{Answer, Visit};
 use crate::history::Tenant;
+use crate::wire::history::TenantQuery;
+use crate::wire::owners::{OwnerItem, OwnersData};
 
 /// List owners
 ///

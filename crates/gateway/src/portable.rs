@@ -11,13 +11,13 @@ use model::{Owner, Page, Scope};
 use ports::Carried;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use wire::portable::{ExportHead, ExportLine, ExportQuery, ImportedData, MemoryLine, MessageLine};
-use wire::{ErrorCode, Invalid};
 
 use crate::body::{Arrived, UrlQuery, arrive, parsed};
 use crate::describe::described;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
+use crate::wire::portable::{ExportHead, ExportLine, ExportQuery, ImportedData, MemoryLine, MessageLine};
+use crate::wire::{ErrorCode, Invalid};
 
 const JSON_LINES: &str = "application/jsonl";
 

@@ -7,9 +7,10 @@ use std::collections::BTreeSet;
 use memory::{Found, Hit, List, Listed, Method, Search, Why};
 use model::{DocKind, EntryKind, Owner, Zone};
 use ports::{Job, JobKind, JobState};
-use wire::search::TimeSpan;
-use wire::tasks::{TaskStatus, TaskType};
-use wire::{
+
+use crate::wire::search::TimeSpan;
+use crate::wire::tasks::{TaskStatus, TaskType};
+use crate::wire::{
     ApiId, CaseItem, EpisodeItem, Explain, FactItem, ForesightItem, FoundMessage, GetData, ProfileItem,
     SearchData, SearchMethod, SkillItem, TaskItem, UnprocessedMessage,
 };

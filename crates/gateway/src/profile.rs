@@ -4,12 +4,6 @@
 
 use memory::{Curate, EditEntry, Forget};
 use model::{DocKind, Entry, EntryId, EntryKind, Origin, Owner, Scope};
-use wire::profile::TRAIT;
-use wire::profile_edit::{
-    Action, OperationResult, OperationStatus, ProfileEditData, ProfileEditRequest, ProfileOperation,
-    StatementKind,
-};
-use wire::{ApiId, Invalid};
 
 use crate::failure::Failure;
 use crate::forget::forget;
@@ -17,6 +11,12 @@ use crate::frame::{Answer, Visit};
 use crate::lookup;
 use crate::present;
 use crate::recall;
+use crate::wire::profile::TRAIT;
+use crate::wire::profile_edit::{
+    Action, OperationResult, OperationStatus, ProfileEditData, ProfileEditRequest, ProfileOperation,
+    StatementKind,
+};
+use crate::wire::{ApiId, Invalid};
 
 /// Changes a profile.
 pub(crate) async fn edit(visit: &Visit, request: ProfileEditRequest) -> Answer {

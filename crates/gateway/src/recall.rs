@@ -6,10 +6,6 @@ use macro_rules_attribute::apply;
 use memory::{EngineError, Hit, List, Listed, Method, Search, SortBy, Standing};
 use model::{DocKind, EntryKind, Filter, Owner, OwnerKind, Scope};
 use proxy::ContextOf;
-use wire::{
-    ContextData, ContextRequest, ErrorCode, GetData, GetRequest, MemoryStanding, MemoryType, OneQuery,
-    SearchData, SearchMethod, SearchRequest, SortField, SortOrder, SureItem,
-};
 
 use crate::body::{IdQuery, JsonBody};
 use crate::describe::described;
@@ -18,6 +14,10 @@ use crate::frame::{Answer, Visit};
 use crate::lookup;
 use crate::present;
 use crate::state::Gateway;
+use crate::wire::{
+    ContextData, ContextRequest, ErrorCode, GetData, GetRequest, MemoryStanding, MemoryType, OneQuery,
+    SearchData, SearchMethod, SearchRequest, SortField, SortOrder, SureItem,
+};
 
 /// Search memories
 ///

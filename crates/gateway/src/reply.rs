@@ -4,9 +4,9 @@
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use wire::{Envelope, ErrorCode, ErrorEnvelope};
 
 use crate::client::AskError;
+use crate::wire::{Envelope, ErrorCode, ErrorEnvelope};
 
 /// An answer, whatever its status.
 #[derive(Debug)]

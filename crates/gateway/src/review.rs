@@ -4,12 +4,12 @@
 
 use macro_rules_attribute::apply;
 use memory::{Belief, Believed, Verdict};
-use wire::review::{Belief as BeliefWord, Verdict as VerdictWord};
-use wire::{AnswerData, AnswerRequest, ApiId, BelievedItem, ReviewData, ReviewRequest};
 
 use crate::body::JsonBody;
 use crate::describe::described;
 use crate::frame::{Answer, Visit};
+use crate::wire::review::{Belief as BeliefWord, Verdict as VerdictWord};
+use crate::wire::{AnswerData, AnswerRequest, ApiId, BelievedItem, ReviewData, ReviewRequest};
 
 /// Show what is believed of a user
 ///

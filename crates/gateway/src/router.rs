@@ -6,13 +6,13 @@ use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{any, get, head, post};
-use wire::ErrorCode;
 
 use crate::access::{LIVE, VERSIONS};
 use crate::dialect::{AGENTS, Dialect};
 use crate::failure::Failure;
 use crate::routes::{ACCESS, versioned};
 use crate::state::Gateway;
+use crate::wire::ErrorCode;
 use crate::{agents, frame, guard, mem0, openapi, page, system, v1};
 
 /// The door of agents, as some clients write it.

@@ -11,16 +11,16 @@ use memory::EngineError;
 use model::{Owner, OwnerKind, Timestamp};
 use ports::LedgerError;
 use ports::runs::{Run, RunQuery, RunState};
-use wire::runs::{
-    QuiesceData, RunItem, RunPageData, RunStatus, RunsQuery, TriggerData, TriggerRequest, TriggerStatus,
-    TriggeredRun,
-};
 
 use crate::body::{JsonBody, UrlQuery};
 use crate::describe::described;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
 use crate::state::Gateway;
+use crate::wire::runs::{
+    QuiesceData, RunItem, RunPageData, RunStatus, RunsQuery, TriggerData, TriggerRequest, TriggerStatus,
+    TriggeredRun,
+};
 
 /// List background runs
 ///

@@ -4,13 +4,13 @@
 
 use macro_rules_attribute::apply;
 use model::{DocKind, EntryId, EntryKind, SkillStatus};
-use wire::{OneQuery, SkillItem};
 
 use crate::body::IdQuery;
 use crate::describe::described;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
 use crate::lookup;
+use crate::wire::{OneQuery, SkillItem};
 
 /// Approve a skill
 ///

@@ -9,10 +9,6 @@ use std::sync::Arc;
 
 use memory::{Doomed, Forget, List, Standing, Staying};
 use model::{Doc, DocKind, EntryId, EntryKind, Owner, Zone};
-use wire::survey::{DoomedItem, MonthItem, PREVIEWED_MAX, PreviewParts, StayingItem};
-use wire::{
-    ApiId, FoundMessage, OneQuery, OverviewData, OverviewRequest, PreviewData, PreviewRequest, SourcesData,
-};
 
 use crate::body::{IdQuery, JsonBody};
 use crate::describe::described;
@@ -21,6 +17,10 @@ use crate::forget::target;
 use crate::frame::{Answer, Visit};
 use crate::lookup;
 use crate::recall::named_in_path;
+use crate::wire::survey::{DoomedItem, MonthItem, PREVIEWED_MAX, PreviewParts, StayingItem};
+use crate::wire::{
+    ApiId, FoundMessage, OneQuery, OverviewData, OverviewRequest, PreviewData, PreviewRequest, SourcesData,
+};
 
 /// How a month begins a date.
 const MONTH_BYTES: usize = "2026-03".len();
@@ -149,7 +149,7 @@ async fn targets(visit: &Visit, parts: PreviewParts) -> Result<Vec<Forget>, Fail
     visit.caller.enter_ids(&mut parts)?;
     let mut by_owner: BTreeMap<Owner, Vec<EntryId>> = BTreeMap::new();
     for id in &parts.ids {
-        let one = wire::forget::IdsParts {
+        let one = crate::wire::forget::IdsParts {
             ids: vec![id.clone()],
             ..parts.clone()
         };

@@ -10,14 +10,14 @@ use axum::response::{IntoResponse, Response};
 use macro_rules_attribute::apply;
 use memory::EngineError;
 use ports::IndexHealth;
-use wire::HealthData;
-use wire::health::{HealthStatus, Probe};
 
 use crate::describe::described;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
 use crate::health;
 use crate::state::Gateway;
+use crate::wire::HealthData;
+use crate::wire::health::{HealthStatus, Probe};
 
 /// System status
 ///

@@ -4,13 +4,13 @@
 
 use macro_rules_attribute::apply;
 use ports::{JobId, JobKind, JobState, TaskQuery};
-use wire::tasks::{ScopeQuery, TaskCounts, TaskStatus};
-use wire::{StatsQuery, TaskItem, TaskPageData, TaskStatsData, TasksQuery};
 
 use crate::body::{IdQuery, UrlQuery};
 use crate::describe::described;
 use crate::frame::{Answer, Visit};
 use crate::present;
+use crate::wire::tasks::{ScopeQuery, TaskCounts, TaskStatus};
+use crate::wire::{StatsQuery, TaskItem, TaskPageData, TaskStatsData, TasksQuery};
 
 /// Kinds of jobs that requests queue.
 const ASKED_FOR: [JobKind; 2] = [JobKind::MemoryAdd, JobKind::MemoryFlush];

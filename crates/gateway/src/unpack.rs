@@ -7,9 +7,9 @@ use std::io::{self, BufReader, Read};
 use axum::body::Bytes;
 use axum::http::header::{CONTENT_ENCODING, HeaderMap};
 use flate2::read::{MultiGzDecoder, ZlibDecoder};
-use wire::ErrorCode;
 
 use crate::failure::Failure;
+use crate::wire::ErrorCode;
 
 /// The base 2 logarithm of the maximum window of a zstd frame, in bytes.
 const ZSTD_WINDOW_LOG_MAX: u32 = 25;

@@ -5,11 +5,11 @@
 use macro_rules_attribute::apply;
 use memory::{Engine, EngineError, Synced};
 use text::chain;
-use wire::SyncedData;
 
 use crate::describe::described;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
+use crate::wire::SyncedData;
 
 /// Update the index with changes of the Markdown files
 ///

@@ -14,12 +14,12 @@ use axum::extract::{DefaultBodyLimit, FromRequest, Multipart, Request};
 use axum::http::StatusCode;
 use ports::{FileBytes, NoRoom};
 use tokio::io::{AsyncWriteExt as _, BufWriter};
-use wire::knowledge::DocumentForm;
-use wire::{ErrorCode, Invalid};
 
 use crate::budget::{self, Hold, announced};
 use crate::failure::Failure;
 use crate::state::Gateway;
+use crate::wire::knowledge::DocumentForm;
+use crate::wire::{ErrorCode, Invalid};
 
 /// A form that takes longer to arrive is given up.
 const ARRIVAL: Duration = Duration::from_mins(5);

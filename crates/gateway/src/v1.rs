@@ -13,7 +13,6 @@ use axum::http::header::{
 use axum::response::{IntoResponse, Response};
 use model::SessionId;
 use proxy::{MemoryUse, ProxyAnswer, Refusal, Speech};
-use wire::ErrorCode;
 
 use crate::asker::{Asker, asker, invalid, lossy, named, text};
 use crate::body::{Arrived, arrive};
@@ -25,6 +24,7 @@ use crate::guard::{Caller, OURS};
 use crate::mem0;
 use crate::settings::TokenRole;
 use crate::unpack::unpacked;
+use crate::wire::{ErrorCode, Invalid};
 
 /// Headers that concern only one connection, or would make an answer unreadable.
 const NOT_SENT_ON: [&str; 12] = [
@@ -175,7 +175,7 @@ fn memory(headers: &HeaderMap) -> Result<MemoryUse, Failure> {
         None | Some("on") => Ok(MemoryUse::On),
         Some("read-only") => Ok(MemoryUse::ReadOnly),
         Some("off") => Ok(MemoryUse::Off),
-        Some(_) => Err(wire::Invalid::whole("x-quipu-memory: write `on`, `read-only` or `off`").into()),
+        Some(_) => Err(Invalid::whole("x-quipu-memory: write `on`, `read-only` or `off`").into()),
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! Owns: their addresses. Never: text that is not marked as data, but for skills, which a person approved.
 
+use gateway::wire::{ContextData, ContextRequest};
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
-use wire::{ContextData, ContextRequest};
 
 use crate::api::{MemoryApi, ToolRefusal};
 use crate::door::Door;

@@ -5,15 +5,15 @@
 
 use std::collections::BTreeSet;
 
+use gateway::wire::conversation::OriginalItem;
+use gateway::wire::{
+    EpisodeItem, Explain, FactItem, ForesightItem, FoundMessage, GetData, MessageContent, ProfileData,
+    SearchData, UnprocessedMessage,
+};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use serde_with::skip_serializing_none;
-use wire::conversation::OriginalItem;
-use wire::{
-    EpisodeItem, Explain, FactItem, ForesightItem, FoundMessage, GetData, MessageContent, ProfileData,
-    SearchData, UnprocessedMessage,
-};
 
 /// Approximate length of a hit's line.
 const LINE_CHARS_MAX: usize = 300;

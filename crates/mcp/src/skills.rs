@@ -2,12 +2,12 @@
 //!
 //! Owns: `SKILL.md` as clients read it, and its address. Never: a draft; a person approves first.
 
+use gateway::wire::{GetData, GetRequest, MemoryType, SkillItem, SkillState};
 use model::percent_encoded;
 use rmcp::model::{
     ReadResourceResult, Resource, ResourceContents, Skill, SkillFrontmatter, SkillResource, SkillResources,
 };
 use serde_json::Value;
-use wire::{GetData, GetRequest, MemoryType, SkillItem, SkillState};
 
 use crate::api::{MemoryApi, ToolRefusal};
 use crate::door::Door;

@@ -2,12 +2,12 @@
 //!
 //! Owns: the end of the conversation with the client. Never: a word on standard output that is not the protocol's.
 
+use gateway::wire::json::mended;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::stdio_pipes;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWriteExt, BufReader, DuplexStream};
 use tokio::task::JoinSet;
-use wire::json::mended;
 
 use crate::api::MemoryApi;
 use crate::door::Door;

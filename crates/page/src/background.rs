@@ -8,9 +8,9 @@ use askama::Template;
 use axum::Form;
 use axum::extract::Path;
 use axum::response::Response;
+use gateway::wire::history::{DiffData, HistoryData, UndoData, UndoRequest};
+use gateway::wire::runs::{RunItem, RunPageData, RunStatus};
 use serde::Deserialize;
-use wire::history::{DiffData, HistoryData, UndoData, UndoRequest};
-use wire::runs::{RunItem, RunPageData, RunStatus};
 
 use crate::around::{Around, Problem, html};
 use crate::guest::{Guest, IdPath, person};

@@ -3,7 +3,7 @@
 //! Owns: what of an item a person reads. Never: which items a view shows.
 
 use askama::Template;
-use wire::{EpisodeItem, Explain, FactItem, ForesightItem, FoundMessage, GetData, ProfileData};
+use gateway::wire::{EpisodeItem, Explain, FactItem, ForesightItem, FoundMessage, GetData, ProfileData};
 
 use crate::guest::WhoseMemory;
 use crate::words;

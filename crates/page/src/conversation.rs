@@ -8,14 +8,14 @@ use askama::Template;
 use axum::Form;
 use axum::extract::Query;
 use axum::response::{IntoResponse, Redirect, Response};
-use serde::Deserialize;
-use serde_json::{Value, json};
-use wire::cache::reason_in_words;
-use wire::conversation::{
+use gateway::wire::cache::reason_in_words;
+use gateway::wire::conversation::{
     ArchiveItem, ArchivesData, ContextStatsData, ConversationsData, DoneData, GivenData, GivenItem,
     OriginalItem, OriginalsData, ViewData, ViewItem,
 };
-use wire::{EpisodeItem, GetData, GetRequest, MemoryType};
+use gateway::wire::{EpisodeItem, GetData, GetRequest, MemoryType};
+use serde::Deserialize;
+use serde_json::{Value, json};
 
 use crate::around::{Around, Problem, html};
 use crate::background::Paged;

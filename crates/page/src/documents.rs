@@ -5,7 +5,7 @@
 use askama::Template;
 use axum::extract::{Path, Request};
 use axum::response::{IntoResponse, Redirect, Response};
-use wire::knowledge::{
+use gateway::wire::knowledge::{
     DocumentCreateData, DocumentData, DocumentDeleteData, DocumentItem, DocumentListData, TopicData,
 };
 

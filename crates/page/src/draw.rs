@@ -2,8 +2,8 @@
 //!
 //! Owns: what is drawn, and the places in a window. Never: colours and the look of a knot (the style sheet has them).
 
-use wire::conversation::{ContextStatsData, ViewItem};
-use wire::survey::MonthItem;
+use gateway::wire::conversation::{ContextStatsData, ViewItem};
+use gateway::wire::survey::MonthItem;
 
 use crate::words;
 

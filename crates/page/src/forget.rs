@@ -8,8 +8,8 @@ use askama::Template;
 use axum::Form;
 use axum::extract::Query;
 use axum::response::Response;
-use wire::survey::DoomedItem;
-use wire::{DeleteByIdsData, DeleteData, LeftItem, PreviewData, PreviewRequest};
+use gateway::wire::survey::DoomedItem;
+use gateway::wire::{DeleteByIdsData, DeleteData, LeftItem, PreviewData, PreviewRequest};
 
 use crate::around::{Around, Problem, html};
 use crate::guest::{Guest, WhoseMemory};

@@ -9,10 +9,10 @@ use axum::extract::{FromRequestParts, Query};
 use axum::http::header::HOST;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue};
+use gateway::wire::owners::{OwnerItem, OwnersData};
 use gateway::{ApiError, Client, Visitor};
 use model::{Name, Scope};
 use serde::Deserialize;
-use wire::owners::{OwnerItem, OwnersData};
 
 use crate::around::Problem;
 use crate::import::Imports;

@@ -3,7 +3,7 @@
 //! Owns: reading it, and its sums. Never: judging.
 
 use gateway::ApiError;
-use wire::HealthData;
+use gateway::wire::HealthData;
 
 use crate::guest::{Guest, if_open};
 use crate::words;

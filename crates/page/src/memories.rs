@@ -7,11 +7,11 @@ use std::fmt::Display;
 use askama::Template;
 use axum::extract::Query;
 use axum::response::Response;
+use gateway::wire::search::When;
+use gateway::wire::survey::MonthItem;
+use gateway::wire::{GetData, GetRequest, MemoryStanding, MemoryType, OverviewData, OverviewRequest};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use wire::search::When;
-use wire::survey::MonthItem;
-use wire::{GetData, GetRequest, MemoryStanding, MemoryType, OverviewData, OverviewRequest};
 
 use crate::around::{Around, Problem, html};
 use crate::cards::{EPISODE, EVENT, MemoryCard, MessageQuote};

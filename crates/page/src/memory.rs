@@ -7,10 +7,12 @@ use axum::Form;
 use axum::extract::{Path, Query};
 use axum::http::HeaderValue;
 use axum::response::Response;
+use gateway::wire::history::{DiffData, HistoryData};
+use gateway::wire::{
+    EditData, EditRequest, GetData, GetRequest, MemoryType, SearchData, SearchRequest, SourcesData,
+};
 use serde::Deserialize;
 use serde_json::json;
-use wire::history::{DiffData, HistoryData};
-use wire::{EditData, EditRequest, GetData, GetRequest, MemoryType, SearchData, SearchRequest, SourcesData};
 
 use crate::around::{Around, Problem, html};
 use crate::cards::{Before, CardMode, EPISODE, MemoryCard, MessageQuote, Twin, cards};

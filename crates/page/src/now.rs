@@ -11,8 +11,8 @@ use axum::extract::Query;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use gateway::ApiError;
-use wire::cache::{ConversationItem, RequestItem, reason_in_words};
-use wire::{CacheData, HealthData, OverviewData};
+use gateway::wire::cache::{ConversationItem, RequestItem, reason_in_words};
+use gateway::wire::{CacheData, HealthData, OverviewData};
 
 use crate::around::{Around, Problem, html, written};
 use crate::background::{Paged, RunsPart};

@@ -2,7 +2,7 @@
 //!
 //! Owns: reading that from a diff. Never: undoing a run; a wording is restored as an edit.
 
-use wire::history::{ChangeItem, ChangedBy};
+use gateway::wire::history::{ChangeItem, ChangedBy};
 
 use crate::words;
 

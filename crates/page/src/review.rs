@@ -7,10 +7,10 @@ use askama::Template;
 use axum::Form;
 use axum::extract::Query;
 use axum::response::Response;
+use gateway::wire::review::{Belief, Verdict};
+use gateway::wire::{AnswerData, AnswerRequest, BelievedItem, ContextData, ReviewData, ReviewRequest};
 use serde::Deserialize;
 use serde_json::json;
-use wire::review::{Belief, Verdict};
-use wire::{AnswerData, AnswerRequest, BelievedItem, ContextData, ReviewData, ReviewRequest};
 
 use crate::around::{Around, Problem, html};
 use crate::guest::Guest;

@@ -4,7 +4,7 @@
 
 use std::cmp::Ordering;
 
-use wire::{GetData, MemoryType, SearchData, SearchRequest};
+use gateway::wire::{GetData, MemoryType, SearchData, SearchRequest};
 
 use crate::cards::{EPISODE, HitReasons, MemoryCard, MessageQuote, cards};
 use crate::guest::Guest;

@@ -6,8 +6,8 @@ use askama::Template;
 use axum::Form;
 use axum::response::Response;
 use gateway::ApiError;
+use gateway::wire::{GetData, GetRequest, MemoryType, SkillItem, SkillState};
 use serde::Deserialize;
-use wire::{GetData, GetRequest, MemoryType, SkillItem, SkillState};
 
 use crate::around::{Around, Problem, html};
 use crate::cards::percent;

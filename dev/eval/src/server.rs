@@ -5,10 +5,10 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, bail};
+use gateway::wire::{AddData, Envelope, SearchData};
 use model::{Message, MessageId, Role, SessionId};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use wire::{AddData, Envelope, SearchData};
 
 use crate::cases::{Case, Question};
 use crate::measure::{Measured, Ranked};
@@ -64,7 +64,7 @@ impl Client<'_> {
         for session in case.sessions() {
             let key = &session[0].session;
             let place = json!({"session_id": key.session.as_str(), "project_id": key.scope.project.as_str()});
-            for messages in session.chunks(wire::MESSAGES_MAX) {
+            for messages in session.chunks(gateway::wire::MESSAGES_MAX) {
                 let mut body = place.clone();
                 body["messages"] = messages.iter().map(item).collect();
                 body["defer_extraction"] = json!(true);

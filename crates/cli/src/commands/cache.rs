@@ -2,7 +2,7 @@
 //!
 //! Owns: the tables. Never: a measure; the server has them.
 
-use wire::cache::{CacheData, ConversationItem, RequestItem, UpstreamItem, reason_in_words};
+use gateway::wire::cache::{CacheData, ConversationItem, RequestItem, UpstreamItem, reason_in_words};
 
 use super::{Desk, runtime};
 use crate::api::{Api, Path};

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use gateway::wire::search::When;
+use gateway::wire::{SearchData, SearchRequest};
 use model::{Name, Scope};
 use ports::Ids;
 use text::counted;
-use wire::search::When;
-use wire::{SearchData, SearchRequest};
 
 use super::import::{Imported, on, settle, stream};
 use super::interrupt::unless_interrupted;

@@ -7,9 +7,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use gateway::wire::portable::{ExportLine, ImportedData};
 use serde_json::json;
 use text::counted;
-use wire::portable::{ExportLine, ImportedData};
 
 use super::{Desk, name, scope};
 use crate::api::{self, Api};

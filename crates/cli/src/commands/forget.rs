@@ -4,14 +4,14 @@
 
 use std::io::IsTerminal;
 
+use gateway::wire::forget::IDS_MAX;
+use gateway::wire::survey::DoomedItem;
+use gateway::wire::{
+    DeleteByIdsData, DeleteByIdsRequest, DeleteData, DeleteRequest, FoundMessage, LeftItem, PreviewData,
+};
 use model::Owner;
 use serde_json::json;
 use text::counted;
-use wire::forget::IDS_MAX;
-use wire::survey::DoomedItem;
-use wire::{
-    DeleteByIdsData, DeleteByIdsRequest, DeleteData, DeleteRequest, FoundMessage, LeftItem, PreviewData,
-};
 
 use super::memory::{named, session, whole_id};
 use super::{Desk, owner, scope};

@@ -2,11 +2,11 @@
 
 mod git;
 
-use model::Name;
-use wire::history::{
+use gateway::wire::history::{
     AuditData, ChangeItem, ChangedBy, DiffData, FindingItem, HistoryData, PastData, PastFileItem, UndoData,
     UndoRequest,
 };
+use model::Name;
 
 use super::{Desk, name};
 use crate::api::{Api, Path};

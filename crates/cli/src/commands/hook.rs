@@ -9,13 +9,13 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
+use gateway::wire::{AddRequest, ContextData, ContextRequest, KNOWN_IDS_MAX, MessageContent, MessageItem};
 use model::{Role, SessionId};
 use ports::Clock;
 use prefix::Digest;
 use proxy::conversation::Whose;
 use serde_json::{Value, json};
 use transcript::spoken;
-use wire::{AddRequest, ContextData, ContextRequest, KNOWN_IDS_MAX, MessageContent, MessageItem};
 
 use self::given::Given;
 use super::memory::{flush, ids};
@@ -60,7 +60,7 @@ enum Deed<'a> {
 impl Event {
     pub(super) fn parse(text: &str) -> Result<Self, Failure> {
         let wrong = |error| Failure::usage(format!("standard input is not an event of a hook: {error}"));
-        let event = Self(wire::json::parse(text).map_err(wrong)?);
+        let event = Self(gateway::wire::json::parse(text).map_err(wrong)?);
         if event.name().is_empty() || event.text("session_id").is_empty() {
             let lacks = "the event on standard input lacks `hook_event_name` or `session_id`";
             return Err(Failure::usage(lacks));

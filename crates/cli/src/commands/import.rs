@@ -6,13 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use gateway::wire::message::MessageRole;
+use gateway::wire::{AddData, AddRequest, MESSAGES_MAX, MessageContent, MessageItem};
 use indicatif::ProgressBar;
 use model::SessionKey;
 use serde_json::json;
 use text::counted;
 use tokio::sync::mpsc;
-use wire::message::MessageRole;
-use wire::{AddData, AddRequest, MESSAGES_MAX, MessageContent, MessageItem};
 
 use super::memory::{flush, ids};
 use super::{Desk, export, name, scope};

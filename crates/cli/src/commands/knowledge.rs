@@ -3,12 +3,12 @@
 use std::path::{Path as FilePath, PathBuf};
 
 use gateway::Form;
-use serde_json::json;
-use text::counted;
-use wire::knowledge::{
+use gateway::wire::knowledge::{
     DocumentCreateData, DocumentData, DocumentDeleteData, DocumentListData, KnowledgeMethod,
     KnowledgeSearchData, KnowledgeSearchRequest, LibraryDeleteData, TopicData, document_id,
 };
+use serde_json::json;
+use text::counted;
 
 use super::forget::confirmed;
 use super::{Desk, scope};

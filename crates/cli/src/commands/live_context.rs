@@ -2,13 +2,13 @@
 //!
 //! Owns: the tables. Never: a decision; the API makes them.
 
+use gateway::wire::conversation::{
+    ArchivesData, CompactData, ContextStatsData, ConversationsData, DoneData, OriginalsData, ViewData,
+};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use text::counted;
-use wire::conversation::{
-    ArchivesData, CompactData, ContextStatsData, ConversationsData, DoneData, OriginalsData, ViewData,
-};
 
 use super::Desk;
 use crate::api::{Api, Path};

@@ -2,15 +2,15 @@
 
 use std::io::Read;
 
-use model::{Owner, OwnerKind, Role, Scope, SessionId};
-use serde_json::{Value, json};
-use text::counted;
-use wire::owners::OwnersData;
-use wire::search::When;
-use wire::{
+use gateway::wire::owners::OwnersData;
+use gateway::wire::search::When;
+use gateway::wire::{
     AddData, AddRequest, FlushData, FlushRequest, GetData, GetRequest, MemoryType, MessageContent,
     MessageItem, SearchData, SearchMethod, SearchRequest,
 };
+use model::{Owner, OwnerKind, Role, Scope, SessionId};
+use serde_json::{Value, json};
+use text::counted;
 
 use super::{Desk, name, owner, scope, time};
 use crate::api::{Api, Path};

@@ -12,9 +12,9 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use gateway::wire::{HealthData, SyncedData};
 use serde_json::json;
 use text::counted;
-use wire::{HealthData, SyncedData};
 
 use super::{Desk, runtime};
 use crate::api::{Api, NOTHING};

@@ -5,9 +5,9 @@
 use std::collections::VecDeque;
 use std::io::{self, BufRead, IsTerminal};
 
+use gateway::wire::review::{Belief, Verdict};
+use gateway::wire::{AnswerData, AnswerRequest, BelievedItem, ReviewData, ReviewRequest};
 use model::Owner;
-use wire::review::{Belief, Verdict};
-use wire::{AnswerData, AnswerRequest, BelievedItem, ReviewData, ReviewRequest};
 
 use super::memory::{ids, tell_if_nobody, whole_id};
 use super::{Desk, name, scope};

@@ -2,10 +2,10 @@
 //!
 //! Owns: naming a skill as people do. Never: making or changing one.
 
+use gateway::wire::{GetData, GetRequest, MemoryType, SkillItem, SortField};
 use model::{Name, Scope};
 use serde_json::json;
 use text::counted;
-use wire::{GetData, GetRequest, MemoryType, SkillItem, SortField};
 
 use super::memory::word;
 use super::{Desk, name, scope};

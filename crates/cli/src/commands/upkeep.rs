@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use gateway::wire::tasks::TaskStatus;
+use gateway::wire::{HealthData, SyncedData, TaskItem, TaskPageData};
 use indicatif::ProgressBar;
 use ledger::SqliteLedger;
 use model::Scope;
 use serde_json::{Value, json};
 use text::counted;
-use wire::tasks::TaskStatus;
-use wire::{HealthData, SyncedData, TaskItem, TaskPageData};
 
 use super::{Desk, scope};
 use crate::api::{Api, NOTHING, Path};

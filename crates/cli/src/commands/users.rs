@@ -1,6 +1,6 @@
 //! `quipu users`: everybody who has memory in the root.
 
-use wire::owners::{OwnerItem, OwnersData};
+use gateway::wire::owners::{OwnerItem, OwnersData};
 
 use super::Desk;
 use crate::api::Api;

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use gateway::wire::MessageContent;
 use model::{Name, Role, Scope, Timestamp, Zone};
-use wire::MessageContent;
 
 use super::{Defaults, ImportItem, Logs, Skipped, read, sources};
 

@@ -4,8 +4,8 @@
 
 use std::collections::BTreeSet;
 
+use gateway::wire::{EpisodeItem, Explain, FactItem, FoundMessage, SearchData};
 use text::term_set;
-use wire::{EpisodeItem, Explain, FactItem, FoundMessage, SearchData};
 
 use super::layout::{date, moment, passage, sentence, wrapped};
 use super::say;

@@ -4,8 +4,8 @@
 
 use std::fmt;
 
+use gateway::wire::{FactItem, SearchData, SureItem};
 use serde::Serialize;
-use wire::{FactItem, SearchData, SureItem};
 
 use super::layout::date;
 
@@ -85,8 +85,8 @@ impl fmt::Display for Reply {
 
 #[cfg(test)]
 mod tests {
+    use gateway::wire::SearchData;
     use serde_json::{Value, json};
-    use wire::SearchData;
 
     use super::reply;
 

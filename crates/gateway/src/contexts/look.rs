@@ -6,16 +6,16 @@ use context::guard::{Limits, Verdict};
 use macro_rules_attribute::apply;
 use proxy::conversation::contexts::Original;
 use transcript::ItemId;
-use wire::conversation::{
-    ArchiveItem, ArchivesData, ContextStatsData, ConversationsData, ConversationsQuery, FindQuery, GivenData,
-    GivenItem, GuardData, GuardQuery, LookQuery, OriginalItem, OriginalsData, RecoverQuery, ViewData,
-    ViewItem, window,
-};
 
 use super::{Live, steps, value};
 use crate::describe::described;
 use crate::frame::Answer;
 use crate::present;
+use crate::wire::conversation::{
+    ArchiveItem, ArchivesData, ContextStatsData, ConversationsData, ConversationsQuery, FindQuery, GivenData,
+    GivenItem, GuardData, GuardQuery, LookQuery, OriginalItem, OriginalsData, RecoverQuery, ViewData,
+    ViewItem, window,
+};
 
 /// Show the figures
 ///

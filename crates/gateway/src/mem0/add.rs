@@ -10,14 +10,14 @@ use model::{Name, Owner};
 use ports::JobId;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use wire::message::{ContentItem, ContentType, MessageRole};
-use wire::{AddRequest, Invalid, MessageContent, MessageItem};
 
 use super::memories::Ids;
 use super::names::{agents_own, in_its_words, name, no_run, refuse_app};
 use crate::add::accepted;
 use crate::body::JsonBody;
 use crate::frame::{Answer, Visit};
+use crate::wire::message::{ContentItem, ContentType, MessageRole};
+use crate::wire::{AddRequest, Invalid, MessageContent, MessageItem};
 
 /// Who speaks as an assistant without a name.
 const ASSISTANT: &str = "assistant";

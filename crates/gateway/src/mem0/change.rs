@@ -8,7 +8,6 @@ use memory::{EditEntry, Forget, List};
 use model::{Comparison, EntryId, EntryKind, Field, Filter, Value as FilterValue};
 use serde::Deserialize;
 use serde_json::json;
-use wire::{DeleteRequest, Invalid};
 
 use super::memories::{Ids, MemoryItem, episode_of, named};
 use super::names::{agents_own, in_its_words, name, refuse_app};
@@ -16,6 +15,7 @@ use crate::body::{JsonBody, PathId, UrlQuery};
 use crate::failure::Failure;
 use crate::forget::{forget, target};
 use crate::frame::{Answer, Visit};
+use crate::wire::{DeleteRequest, Invalid};
 
 /// The new text; other keys, such as `metadata`, are ignored.
 #[derive(Debug, Deserialize)]

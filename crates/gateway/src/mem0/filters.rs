@@ -7,12 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use memory::List;
 use model::{Comparison, EntryKind, Field, Filter, Name, Owner, Scope, Value, Zone};
 use serde_json::{Map, Value as Json, json};
-use wire::Invalid;
 
 use super::names::{agent_of, agents_own, everyone, name, no_run, refuse_app};
 use crate::failure::Failure;
 use crate::frame::Visit;
 use crate::state::Gateway;
+use crate::wire::Invalid;
 
 const IDS: [&str; 4] = ["user_id", "agent_id", "app_id", "run_id"];
 const TIMES: [&str; 3] = ["created_at", "updated_at", "timestamp"];
@@ -230,7 +230,7 @@ impl FilterReader<'_> {
 
     /// A field that the memory API has too, under its name there.
     fn rows(&self, field: &str, value: &Json, path: &str) -> Result<Condition, Invalid> {
-        let filter = wire::filter::parse(&json!({field: value}), self.zone)
+        let filter = crate::wire::filter::parse(&json!({field: value}), self.zone)
             .map_err(|invalid| Invalid::at(path, invalid.problem))?;
         Ok(filter.map_or(Condition::All(Vec::new()), Condition::Rows))
     }

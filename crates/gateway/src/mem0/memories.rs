@@ -10,8 +10,6 @@ use memory::{Engine, EngineError, Hit, List, Method, Search};
 use model::{CellId, Doc, DocKind, EntryKind, Filter, Origin, Owner, ParentKind, Scope};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use wire::forget::IdsParts;
-use wire::{ApiId, Invalid, OneQuery};
 
 use super::filters::wanted;
 use super::names::{agent_of, no_run};
@@ -20,6 +18,8 @@ use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
 use crate::lookup;
 use crate::state::Gateway;
+use crate::wire::forget::IdsParts;
+use crate::wire::{ApiId, Invalid, OneQuery};
 
 const TOP_K: usize = 10;
 const TOP_K_MAX: usize = 100;

@@ -3,10 +3,10 @@
 //! Owns: which owner and which session here have the memories of a user, an agent or a run there. Never: a request.
 
 use model::{Name, Owner, OwnerKind, Scope};
-use wire::Invalid;
 
 use crate::failure::Failure;
 use crate::frame::Visit;
+use crate::wire::Invalid;
 
 /// Before the name of an agent whose memories belong to no user: they must not become those of a user of that name.
 const AGENT: &str = "agent+";

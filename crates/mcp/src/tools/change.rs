@@ -3,16 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use rmcp::model::JsonObject;
-use serde::Deserialize;
-use serde_json::json;
-use wire::forget::IDS_MAX;
-use wire::message::MessageRole;
-use wire::review::Verdict;
-use wire::{
+use gateway::wire::forget::IDS_MAX;
+use gateway::wire::message::MessageRole;
+use gateway::wire::review::Verdict;
+use gateway::wire::{
     AddData, AddRequest, AnswerData, AnswerRequest, DeleteByIdsData, DeleteByIdsRequest, EditData,
     EditRequest, MessageContent, MessageItem,
 };
+use rmcp::model::JsonObject;
+use serde::Deserialize;
+use serde_json::json;
 
 use super::{ToolAnswer, arguments, find};
 use crate::api::{MemoryApi, ToolRefusal};

@@ -1,12 +1,12 @@
 //! The tools that read: `search`, `read`, `list`, `profile`, `recall_session`.
 
+use gateway::wire::conversation::OriginalsData;
+use gateway::wire::search::When;
+use gateway::wire::{GetData, GetRequest, MemoryType, SearchData, SearchRequest, SortOrder};
 use model::percent_encoded;
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use wire::conversation::OriginalsData;
-use wire::search::When;
-use wire::{GetData, GetRequest, MemoryType, SearchData, SearchRequest, SortOrder};
 
 use super::{ToolAnswer, arguments};
 use crate::api::{MemoryApi, ToolRefusal};

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context, anyhow, bail, ensure};
+use gateway::wire::owners::OwnersData;
+use gateway::wire::review::{Belief, ReviewData};
+use gateway::wire::{AddRequest, Envelope};
 use model::percent_encoded;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use wire::owners::OwnersData;
-use wire::review::{Belief, ReviewData};
-use wire::{AddRequest, Envelope};
 
 use crate::turn::door::{Door, Given, Person};
 

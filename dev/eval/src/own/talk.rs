@@ -5,9 +5,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Context;
-use wire::message::MessageRole;
-use wire::portable::{ExportLine, MessageLine};
-use wire::{AddRequest, MESSAGES_MAX, MessageContent, MessageItem};
+use gateway::wire::message::MessageRole;
+use gateway::wire::portable::{ExportLine, MessageLine};
+use gateway::wire::{AddRequest, MESSAGES_MAX, MessageContent, MessageItem};
 
 /// Text in one request, far below what a server takes.
 const REQUEST_BYTES_MAX: usize = 4 << 20;

@@ -5,9 +5,9 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitStatus, Output};
 use std::time::Duration;
 
+use gateway::wire::AddRequest;
+use gateway::wire::owners::OwnersData;
 use serde_json::json;
-use wire::AddRequest;
-use wire::owners::OwnersData;
 
 use super::GENERAL;
 use super::figures::{Figures, Scores};

@@ -126,7 +126,7 @@ impl Door {
     async fn import_one(&self, person: &Person) -> anyhow::Result<()> {
         for session in &person.sessions {
             let place = json!({"session_id": session.id, "project_id": person.project});
-            for messages in session.messages.chunks(wire::MESSAGES_MAX) {
+            for messages in session.messages.chunks(gateway::wire::MESSAGES_MAX) {
                 let mut body = place.clone();
                 body["messages"] = messages.into();
                 self.server.post("add", &body).await?;

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use expect_test::expect;
+use gateway::wire::CacheData;
+use gateway::wire::cache::{ConversationItem, RequestItem, UpstreamItem};
 use serde_json::{Value, json};
-use wire::CacheData;
-use wire::cache::{ConversationItem, RequestItem, UpstreamItem};
 
 use super::report;
 use crate::commands::Desk;

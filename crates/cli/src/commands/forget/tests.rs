@@ -133,9 +133,9 @@ fn several_memories_stay_and_one_stays() {
         (1, "1 memory lost some of its messages and stays\n"),
         (4, "4 memories lost some of their messages and stay\n"),
     ] {
-        let data = wire::DeleteData {
+        let data = gateway::wire::DeleteData {
             rewritten_count,
-            ..wire::DeleteData::default()
+            ..gateway::wire::DeleteData::default()
         };
         SAID.take();
         report(&data, &[]).expect("is said");

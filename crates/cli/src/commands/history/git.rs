@@ -2,7 +2,7 @@
 //!
 //! Owns: the stream's form. Never: what the history has.
 
-use wire::history::{ChangeItem, ChangedBy, HistoryData, PastData, PastFileItem};
+use gateway::wire::history::{ChangeItem, ChangedBy, HistoryData, PastData, PastFileItem};
 
 use super::{PERSON, tenant, who};
 use crate::api::{Api, Path};

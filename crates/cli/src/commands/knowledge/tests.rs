@@ -1,8 +1,8 @@
 //! The commands on a root with a real vault; the index is in memory.
 
 use clap::Parser;
+use gateway::wire::knowledge::DocumentItem;
 use tempfile::TempDir;
-use wire::knowledge::DocumentItem;
 
 use super::*;
 use crate::args::{Cli, Command};

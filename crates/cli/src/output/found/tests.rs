@@ -1,7 +1,7 @@
 //! What a person reads after a search.
 
+use gateway::wire::SearchData;
 use serde_json::{Value, json};
-use wire::SearchData;
 
 use super::{Look, found};
 use crate::output::tests::SAID;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::fields::query;
+use crate::wire::fields::query;
 
 /// Conversation and tenant of a request for measurements.
 #[apply(query!)]

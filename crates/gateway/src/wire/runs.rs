@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 use utoipa::ToSchema;
 
-use crate::Invalid;
-use crate::fields::query;
-use crate::get::{PAGE_MAX, PAGE_SIZE_MAX, between};
+use crate::wire::Invalid;
+use crate::wire::fields::query;
+use crate::wire::get::{PAGE_MAX, PAGE_SIZE_MAX, between};
 
 /// Status of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

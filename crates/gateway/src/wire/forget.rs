@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use utoipa::ToSchema;
 
-use crate::fields::body;
-use crate::get::MemoryType;
-use crate::{ApiId, Invalid, scope};
+use crate::wire::fields::body;
+use crate::wire::get::MemoryType;
+use crate::wire::{ApiId, Invalid, scope};
 
 /// Maximum number of ids in one request.
 pub const IDS_MAX: usize = 50;

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 use utoipa::ToSchema;
 
-use crate::ApiId;
-use crate::message::{MessageContent, MessageRole, ToolCallItem};
+use crate::wire::ApiId;
+use crate::wire::message::{MessageContent, MessageRole, ToolCallItem};
 
 /// An episode: the account of one segment of a conversation.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 use utoipa::{IntoParams, ToSchema};
 
-use crate::{Invalid, MessageItem, scope};
+use crate::wire::{Invalid, MessageItem, scope};
 
 /// Maximum number of messages in one add.
 pub const MESSAGES_MAX: usize = 500;
@@ -26,7 +26,7 @@ pub struct AddRequest {
     pub app_id: Option<String>,
     #[schema(value_type = String, required = false, min_length = 1, max_length = 128, pattern = "^[a-zA-Z0-9_.@+-]+$", default = "default")]
     pub project_id: Option<String>,
-    #[serde(deserialize_with = "crate::json::objects")]
+    #[serde(deserialize_with = "super::json::objects")]
     #[schema(min_items = 1, max_items = 500)]
     pub messages: Vec<MessageItem>,
     /// Only accept the messages; a later flush extracts memories from them.

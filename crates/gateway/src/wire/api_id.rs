@@ -4,7 +4,7 @@
 
 use model::{EntryId, EntryKind, Name};
 
-use crate::Invalid;
+use crate::wire::Invalid;
 
 /// A memory's id as clients see it.
 #[derive(Debug, Clone, PartialEq, Eq)]

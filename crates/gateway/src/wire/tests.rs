@@ -10,10 +10,10 @@ use model::{
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::forget::DeleteParts;
-use crate::search::{SearchParts, When};
-use crate::tasks::TasksQuery;
-use crate::*;
+use crate::wire::forget::DeleteParts;
+use crate::wire::search::{SearchParts, When};
+use crate::wire::tasks::TasksQuery;
+use crate::wire::*;
 
 fn read<T: DeserializeOwned>(value: &Value) -> Result<T, Invalid> {
     json::from_slice(value.to_string().as_bytes())
@@ -884,8 +884,8 @@ fn a_scope_that_is_left_out_is_the_callers_own() {
 fn an_assistant_that_only_calls_tools_says_nothing() {
     let call = json!({"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}});
     let item = json!({"sender_id": "bot", "role": "assistant", "timestamp": 5, "content": null, "tool_calls": [call]});
-    let item: crate::MessageItem = read(&item).expect("valid");
-    assert!(matches!(item.content, crate::MessageContent::Text(text) if text.is_empty()));
+    let item: crate::wire::MessageItem = read(&item).expect("valid");
+    assert!(matches!(item.content, crate::wire::MessageContent::Text(text) if text.is_empty()));
 }
 
 #[test]
@@ -904,4 +904,47 @@ fn requests_survive_the_wire() {
 fn the_engine_gives_the_ids() {
     let parts = add(&json!({})).expect("valid");
     assert_eq!(parts.messages[0].0.id, MessageId::new(""));
+}
+
+/// The doors share these types, so nothing that a request needs on its way may come in with them.
+#[test]
+fn the_wire_uses_the_domain_and_itself_alone() {
+    const MAY: [&str; 10] = [
+        "macro_rules_attribute",
+        "model",
+        "serde",
+        "serde_json",
+        "serde_path_to_error",
+        "serde_with",
+        "std",
+        "text",
+        "transcript",
+        "utoipa",
+    ];
+    let mut folders = vec![std::path::PathBuf::from(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/src/wire"
+    ))];
+    let mut lines = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if !path.ends_with("tests.rs") {
+                let code = std::fs::read_to_string(&path).expect("a file");
+                lines.extend(code.lines().map(|line| (path.clone(), line.trim().to_owned())));
+            }
+        }
+    }
+    let strangers: Vec<_> = lines
+        .iter()
+        .filter(|(_, line)| {
+            let root = line.strip_prefix("use ").and_then(|path| path.split("::").next());
+            let is_foreign = root.is_some_and(|root| root != "crate" && !MAY.contains(&root));
+            is_foreign || line.replace("crate::wire", "").contains("crate::")
+        })
+        .collect();
+    assert!(lines.len() > 1_000, "{} lines", lines.len());
+    assert!(strangers.is_empty(), "{strangers:#?}");
 }

@@ -10,7 +10,7 @@ use serde::de::{self, Deserialize, DeserializeOwned, Deserializer, MapAccess, Vi
 use serde_json::error::Category;
 use serde_path_to_error::{Path, Segment};
 
-use crate::Invalid;
+use crate::wire::Invalid;
 
 pub use transcript::mended::{mended, parse};
 

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 use utoipa::{IntoParams, ToSchema};
 
-use crate::get::between;
-use crate::{Invalid, scope};
+use crate::wire::get::between;
+use crate::wire::{Invalid, scope};
 
 /// Changes in one answer.
 const CHANGES_MAX: usize = 1_000;

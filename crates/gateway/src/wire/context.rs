@@ -7,8 +7,8 @@ use model::{Owner, Scope, SessionId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::fields::body;
-use crate::{Invalid, scope};
+use crate::wire::fields::body;
+use crate::wire::{Invalid, scope};
 
 /// Default of `max_tokens`.
 const TOKENS: u32 = 350;

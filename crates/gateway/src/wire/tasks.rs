@@ -7,9 +7,9 @@ use model::{Scope, SessionId, Timestamp, Zone};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::fields::query;
-use crate::get::{PAGE_MAX, PAGE_SIZE_MAX, between};
-use crate::{Invalid, scope};
+use crate::wire::fields::query;
+use crate::wire::get::{PAGE_MAX, PAGE_SIZE_MAX, between};
+use crate::wire::{Invalid, scope};
 
 /// Which tasks to list.
 #[apply(query!)]

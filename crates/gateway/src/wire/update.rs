@@ -9,21 +9,21 @@ use serde_json::Value as Json;
 use serde_with::skip_serializing_none;
 use utoipa::ToSchema;
 
-use crate::fields::body;
-use crate::forget::{IdsParts, NOTHING_TO_CHANGE, one_line};
-use crate::get::MemoryType;
-use crate::items::EpisodeItem;
-use crate::{Invalid, scope};
+use crate::wire::fields::body;
+use crate::wire::forget::{IdsParts, NOTHING_TO_CHANGE, one_line};
+use crate::wire::get::MemoryType;
+use crate::wire::items::EpisodeItem;
+use crate::wire::{Invalid, scope};
 
 /// Patches one episode. Unknown keys are refused.
 #[apply(body!)]
 pub struct UpdateRequest {
     tenant: Body,
     /// Only `episode`; `memory/edit` changes facts too.
-    #[serde(deserialize_with = "crate::json::word")]
+    #[serde(deserialize_with = "super::json::word")]
     pub memory_type: MemoryType,
     pub memory_id: String,
-    #[serde(deserialize_with = "crate::json::object")]
+    #[serde(deserialize_with = "super::json::object")]
     pub patch: EpisodePatch,
     /// Quipu: owner of the episode; needed only for an id that a person wrote with `_ep_` or `_af_` in it.
     pub user_id: Option<String>,

@@ -9,8 +9,8 @@ use serde_json::value::RawValue;
 use serde_with::skip_serializing_none;
 use utoipa::ToSchema;
 
-use crate::Invalid;
-use crate::scope::name;
+use crate::wire::Invalid;
+use crate::wire::scope::name;
 
 /// Maximum length of a client's own message id, in characters.
 pub const MESSAGE_ID_CHARS_MAX: usize = 128;
@@ -22,14 +22,14 @@ pub struct MessageItem {
     #[schema(min_length = 1, max_length = 128, pattern = "^[a-zA-Z0-9_.@+-]+$")]
     pub sender_id: String,
     pub sender_name: Option<String>,
-    #[serde(deserialize_with = "crate::json::word")]
+    #[serde(deserialize_with = "super::json::word")]
     pub role: MessageRole,
     /// Time of the message in epoch milliseconds.
-    #[serde(deserialize_with = "crate::json::millis")]
+    #[serde(deserialize_with = "super::json::millis")]
     #[schema(exclusive_minimum = 0)]
     pub timestamp: i64,
     pub content: MessageContent,
-    #[serde(default, deserialize_with = "crate::json::maybe_objects")]
+    #[serde(default, deserialize_with = "super::json::maybe_objects")]
     pub tool_calls: Option<Vec<ToolCallItem>>,
     /// The call that a tool's message answers; required if `role` is `tool`.
     pub tool_call_id: Option<String>,
@@ -62,7 +62,7 @@ pub enum MessageContent {
 #[derive(Debug, Clone, Serialize, DeriveDeserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ContentItem {
-    #[serde(rename = "type", deserialize_with = "crate::json::word")]
+    #[serde(rename = "type", deserialize_with = "super::json::word")]
     pub kind: ContentType,
     pub text: Option<String>,
     pub uri: Option<String>,
@@ -94,7 +94,7 @@ pub struct ToolCallItem {
     #[serde(rename = "type", default = "function")]
     #[schema(default = "function")]
     pub kind: String,
-    #[serde(deserialize_with = "crate::json::object")]
+    #[serde(deserialize_with = "super::json::object")]
     pub function: ToolFunction,
 }
 
@@ -130,7 +130,7 @@ impl<'de> Deserialize<'de> for MessageContent {
             }
             fn visit_seq<A: de::SeqAccess<'de>>(self, items: A) -> Result<Self::Value, A::Error> {
                 let items = de::value::SeqAccessDeserializer::new(items);
-                crate::json::objects(items).map(MessageContent::Parts)
+                crate::wire::json::objects(items).map(MessageContent::Parts)
             }
         }
         deserializer.deserialize_any(TextOrParts)

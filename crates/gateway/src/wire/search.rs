@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use utoipa::ToSchema;
 
-use crate::agent::{CaseItem, SkillItem};
-use crate::fields::body;
-use crate::filter::{self, FilterNode};
-use crate::items::{EpisodeItem, FactItem, FoundMessage, UnprocessedMessage};
-use crate::profile::{ForesightItem, ProfileItem};
-use crate::{Invalid, scope};
+use crate::wire::agent::{CaseItem, SkillItem};
+use crate::wire::fields::body;
+use crate::wire::filter::{self, FilterNode};
+use crate::wire::items::{EpisodeItem, FactItem, FoundMessage, UnprocessedMessage};
+use crate::wire::profile::{ForesightItem, ProfileItem};
+use crate::wire::{Invalid, scope};
 
 /// The most memories one search gives, and what `top_k` −1 means.
 const TOP_K_MAX: usize = 100;
@@ -33,11 +33,11 @@ pub struct SearchRequest {
     tenant: Body,
     #[schema(min_length = 1)]
     pub query: String,
-    #[serde(default, deserialize_with = "crate::json::word")]
+    #[serde(default, deserialize_with = "super::json::word")]
     #[schema(default = "hybrid")]
     pub method: SearchMethod,
     /// How many memories: 1 to 100; −1 means 100.
-    #[serde(default = "unlimited", deserialize_with = "crate::json::integer")]
+    #[serde(default = "unlimited", deserialize_with = "super::json::integer")]
     #[schema(default = -1)]
     pub top_k: i64,
     /// Read as `min_score`; the larger of the two counts.
@@ -69,7 +69,7 @@ pub struct SearchRequest {
     /// Quipu: the date that "last week" in the query is seen from; now when absent.
     pub query_time: Option<When>,
     /// Quipu: how many ranked verbatim messages to give as `messages`; 0 to 200.
-    #[serde(default, deserialize_with = "crate::json::integer")]
+    #[serde(default, deserialize_with = "super::json::integer")]
     #[schema(minimum = 0, maximum = 200, default = 0)]
     pub include_messages: i64,
     /// Quipu: cuts the answer to about this many tokens.

@@ -7,7 +7,7 @@ use model::{Comparison, Field, Filter, Timestamp, Value, Zone};
 use serde_json::{Map, Value as Json};
 use utoipa::ToSchema;
 
-use crate::Invalid;
+use crate::wire::Invalid;
 
 /// Maximum number of values in an `in`.
 const IN_VALUES_MAX: usize = 1_000;

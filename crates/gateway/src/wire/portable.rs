@@ -15,9 +15,9 @@ use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 use utoipa::{IntoParams, ToSchema};
 
-use crate::message::MessageItem;
-use crate::scope::name;
-use crate::{Invalid, scope};
+use crate::wire::message::MessageItem;
+use crate::wire::scope::name;
+use crate::wire::{Invalid, scope};
 
 type ClientIds = BTreeMap<MessageId, String>;
 

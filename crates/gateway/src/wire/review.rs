@@ -7,9 +7,9 @@ use model::{EntryId, Owner, Scope};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::fields::body;
-use crate::get::PAGE_SIZE_MAX;
-use crate::{ApiId, Invalid, scope};
+use crate::wire::fields::body;
+use crate::wire::get::PAGE_SIZE_MAX;
+use crate::wire::{ApiId, Invalid, scope};
 
 /// A person whose statements to show. Unknown keys are refused.
 #[apply(body!)]
@@ -87,7 +87,7 @@ pub struct AnswerRequest {
     tenant: Body,
     /// The `id` of a statement of `memory/review`.
     pub id: String,
-    #[serde(deserialize_with = "crate::json::word")]
+    #[serde(deserialize_with = "super::json::word")]
     pub verdict: Verdict,
 }
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 use serde_with::skip_serializing_none;
 use utoipa::{IntoParams, ToSchema};
 
-use crate::{Invalid, scope};
+use crate::wire::{Invalid, scope};
 
 pub use answers::{
     AfterTurnData, AppendData, ArchiveItem, ArchivesData, AssembleData, CleanupData, CompactData,

@@ -5,7 +5,7 @@
 use model::{EntryId, Owner, Scope};
 use serde::{Deserialize, Serialize};
 
-use crate::{ApiId, Invalid, MemoryType, ProfileData, scope};
+use crate::wire::{ApiId, Invalid, MemoryType, ProfileData, scope};
 
 /// Maximum number of operations in one request.
 const OPERATIONS_MAX: usize = 50;
@@ -19,16 +19,16 @@ pub struct ProfileEditRequest {
     pub user_id: String,
     /// Only `profile`.
     pub memory_type: Option<MemoryType>,
-    #[serde(deserialize_with = "crate::json::objects")]
+    #[serde(deserialize_with = "super::json::objects")]
     pub operations: Vec<ProfileOperation>,
 }
 
 /// One change.
 #[derive(Debug, Clone, Deserialize)]
 pub struct ProfileOperation {
-    #[serde(deserialize_with = "crate::json::word")]
+    #[serde(deserialize_with = "super::json::word")]
     pub action: Action,
-    #[serde(rename = "type", deserialize_with = "crate::json::word")]
+    #[serde(rename = "type", deserialize_with = "super::json::word")]
     pub kind: StatementKind,
     /// The `id` of the statement; `add` gives it one.
     pub item_id: Option<String>,

@@ -5,7 +5,7 @@
 /// A JSON body with a tenant. Unknown keys are refused.
 macro_rules! body {
     ($(#[$meta:meta])* pub struct $name:ident { $($fields:tt)* }) => {
-        $crate::fields::fields! {
+        $crate::wire::fields::fields! {
             @ $name [
                 #[serde_with::skip_serializing_none]
                 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, utoipa::ToSchema)]
@@ -20,7 +20,7 @@ pub(crate) use body;
 /// The query of a URL with a tenant.
 macro_rules! query {
     ($(#[$meta:meta])* pub struct $name:ident { $($fields:tt)* }) => {
-        $crate::fields::fields! {
+        $crate::wire::fields::fields! {
             @ $name [
                 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize, utoipa::IntoParams)]
                 #[into_params(parameter_in = Query)]
@@ -34,7 +34,7 @@ pub(crate) use query;
 /// Puts the fields of each group in its place, and reads the tenant.
 macro_rules! fields {
     (@ $name:ident $head:tt [$($done:tt)*] tenant: Body, $($rest:tt)*) => {
-        $crate::fields::fields! { @ $name $head [
+        $crate::wire::fields::fields! { @ $name $head [
             $($done)*
             #[schema(value_type = String, required = false, default = "default")]
             pub app_id: Option<String>,
@@ -43,7 +43,7 @@ macro_rules! fields {
         ] $($rest)* }
     };
     (@ $name:ident $head:tt [$($done:tt)*] tenant: Query, $($rest:tt)*) => {
-        $crate::fields::fields! { @ $name $head [
+        $crate::wire::fields::fields! { @ $name $head [
             $($done)*
             #[param(value_type = String, default = "default", required = false)]
             pub app_id: Option<String>,
@@ -52,19 +52,19 @@ macro_rules! fields {
         ] $($rest)* }
     };
     (@ $name:ident $head:tt [$($done:tt)*] pages: Query, $($rest:tt)*) => {
-        $crate::fields::fields! { @ $name $head [
+        $crate::wire::fields::fields! { @ $name $head [
             $($done)*
-            #[serde(default = "crate::page::first")]
+            #[serde(default = "crate::wire::get::first")]
             #[param(minimum = 1, default = 1, required = false)]
             pub page: i64,
             /// 1 to 100; more is read as 100.
-            #[serde(default = "crate::page::size")]
+            #[serde(default = "crate::wire::get::size")]
             #[param(minimum = 1, default = 20, required = false)]
             pub page_size: i64,
         ] $($rest)* }
     };
     (@ $name:ident $head:tt [$($done:tt)*] $(#[$meta:meta])* pub $field:ident: $kind:ty, $($rest:tt)*) => {
-        $crate::fields::fields! { @ $name $head [$($done)* $(#[$meta])* pub $field: $kind,] $($rest)* }
+        $crate::wire::fields::fields! { @ $name $head [$($done)* $(#[$meta])* pub $field: $kind,] $($rest)* }
     };
     (@ $name:ident [$($head:tt)*] [$($done:tt)*]) => {
         $($head)*
@@ -72,8 +72,8 @@ macro_rules! fields {
 
         impl $name {
             /// The tenant that the request names; omitted parts come from `home`.
-            pub fn scope(&self, home: &model::Scope) -> Result<model::Scope, $crate::Invalid> {
-                $crate::scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)
+            pub fn scope(&self, home: &model::Scope) -> Result<model::Scope, $crate::wire::Invalid> {
+                $crate::wire::scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)
             }
 
             /// The same request in this tenant.

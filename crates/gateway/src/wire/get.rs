@@ -8,19 +8,29 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use utoipa::ToSchema;
 
-use crate::agent::{CaseItem, SkillItem};
-use crate::fields::{body, query};
-use crate::filter::{self, FilterNode};
-use crate::forget::IdsParts;
-use crate::items::{EpisodeItem, FactItem};
-use crate::profile::{ForesightItem, ProfileItem};
-use crate::search::When;
-use crate::{Invalid, scope};
+use crate::wire::agent::{CaseItem, SkillItem};
+use crate::wire::fields::{body, query};
+use crate::wire::filter::{self, FilterNode};
+use crate::wire::forget::IdsParts;
+use crate::wire::items::{EpisodeItem, FactItem};
+use crate::wire::profile::{ForesightItem, ProfileItem};
+use crate::wire::search::When;
+use crate::wire::{Invalid, scope};
 
 /// Maximum number of memories on a page.
 pub const PAGE_SIZE_MAX: usize = 100;
 /// Maximum page number.
 pub const PAGE_MAX: usize = 1_000_000;
+
+/// The number of the first page.
+pub(crate) fn first() -> i64 {
+    1
+}
+
+/// Memories on a page of a request that names no number.
+pub(crate) fn size() -> i64 {
+    20
+}
 
 /// A page of an owner's memories of one kind. Unknown keys are refused.
 #[apply(body!)]
@@ -32,18 +42,18 @@ pub struct GetRequest {
     #[schema(min_length = 1)]
     pub agent_id: Option<String>,
     tenant: Body,
-    #[serde(deserialize_with = "crate::json::word")]
+    #[serde(deserialize_with = "super::json::word")]
     pub memory_type: MemoryType,
-    #[serde(default = "crate::page::first", deserialize_with = "crate::json::integer")]
+    #[serde(default = "first", deserialize_with = "super::json::integer")]
     #[schema(minimum = 1, default = 1)]
     pub page: i64,
-    #[serde(default = "crate::page::size", deserialize_with = "crate::json::integer")]
+    #[serde(default = "size", deserialize_with = "super::json::integer")]
     #[schema(minimum = 1, maximum = 100, default = 20)]
     pub page_size: i64,
-    #[serde(default, deserialize_with = "crate::json::word")]
+    #[serde(default, deserialize_with = "super::json::word")]
     #[schema(default = "timestamp")]
     pub sort_by: SortField,
-    #[serde(default, deserialize_with = "crate::json::word")]
+    #[serde(default, deserialize_with = "super::json::word")]
     #[schema(default = "desc")]
     pub sort_order: SortOrder,
     #[schema(value_type = Option<FilterNode>)]
@@ -127,7 +137,7 @@ impl GetRequest {
         Self {
             memory_type,
             page: 1,
-            page_size: crate::page::size(),
+            page_size: size(),
             ..Self::default()
         }
     }

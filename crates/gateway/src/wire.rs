@@ -1,7 +1,7 @@
 //! The memory API as types: requests, answers, and their descriptions in OpenAPI.
 //!
-//! Owns: names, bounds and defaults of the wire; JSON to the nouns of `model` and back. Never: HTTP, a use case, or
-//! a clock.
+//! Owns: names, bounds and defaults of the wire; JSON to the nouns of `model` and back. Never: HTTP, a use case, a clock, or
+//! another module of this crate: the other doors read it alone.
 //!
 //! Reading order: [`json`] and [`invalid`] (how a body becomes a type, and the error when it does not), [`envelope`],
 //! [`scope`] (the tenant), [`fields`] (what several requests have), [`message`], then one module for each family of routes: [`add`], [`search`], [`context`],
@@ -28,7 +28,6 @@ pub mod json;
 pub mod knowledge;
 pub mod message;
 pub mod owners;
-mod page;
 pub mod portable;
 pub mod profile;
 pub mod profile_edit;

@@ -8,10 +8,10 @@ use model::{Owner, Scope};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::fields::body;
-use crate::forget::{DeleteByIdsRequest, DeleteParts, DeleteRequest, IdsParts};
-use crate::items::FoundMessage;
-use crate::{Invalid, scope};
+use crate::wire::fields::body;
+use crate::wire::forget::{DeleteByIdsRequest, DeleteParts, DeleteRequest, IdsParts};
+use crate::wire::items::FoundMessage;
+use crate::wire::{Invalid, scope};
 
 /// Memories that a preview shows; it counts all of them.
 pub const PREVIEWED_MAX: usize = 500;

@@ -7,9 +7,9 @@ use model::{Scope, one_line};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::fields::query;
-use crate::get::{PAGE_MAX, PAGE_SIZE_MAX, between};
-use crate::{Invalid, SortOrder, scope};
+use crate::wire::fields::query;
+use crate::wire::get::{PAGE_MAX, PAGE_SIZE_MAX, between};
+use crate::wire::{Invalid, SortOrder, scope};
 
 /// Maximum length of a title, in characters.
 const TITLE_CHARS_MAX: usize = 300;
@@ -125,10 +125,10 @@ pub enum DocumentSort {
 pub struct DocumentsQuery {
     tenant: Query,
     pub category_id: Option<String>,
-    #[serde(default = "crate::page::first")]
+    #[serde(default = "super::get::first")]
     #[param(minimum = 1, default = 1, required = false)]
     pub page: i64,
-    #[serde(default = "crate::page::size")]
+    #[serde(default = "super::get::size")]
     #[param(minimum = 1, maximum = 100, default = 20, required = false)]
     pub page_size: i64,
     #[serde(default)]
@@ -197,10 +197,10 @@ pub enum KnowledgeMethod {
 pub struct KnowledgeSearchRequest {
     #[schema(min_length = 1, max_length = 2000)]
     pub query: String,
-    #[serde(default, deserialize_with = "crate::json::word")]
+    #[serde(default, deserialize_with = "super::json::word")]
     #[schema(required = false)]
     pub method: KnowledgeMethod,
-    #[serde(default = "default_top_k", deserialize_with = "crate::json::integer")]
+    #[serde(default = "default_top_k", deserialize_with = "super::json::integer")]
     #[schema(minimum = 1, maximum = 100, default = 10, required = false)]
     pub top_k: i64,
     /// Minimum score of a topic, 0 to 1.

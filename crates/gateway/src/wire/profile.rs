@@ -6,7 +6,7 @@ use model::{Doc, Zone};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::items::{id_of, session_of, sources_of, user_of};
+use crate::wire::items::{id_of, session_of, sources_of, user_of};
 
 /// Label that makes a row of the profile a trait.
 pub const TRAIT: &str = "trait";

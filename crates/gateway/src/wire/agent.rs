@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 use utoipa::ToSchema;
 
-use crate::ApiId;
-use crate::items::{Explain, id_of, session_of};
+use crate::wire::ApiId;
+use crate::wire::items::{Explain, id_of, session_of};
 
 /// A case: one piece of an agent's work, with its result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -81,12 +81,6 @@ pub enum SkillState {
     Rejected,
 }
 
-impl From<SkillStatus> for SkillState {
-    fn from(status: SkillStatus) -> Self {
-        text::same!(status, SkillStatus => Self: Draft, Approved, Rejected)
-    }
-}
-
 fn share(doc: &Doc) -> f32 {
     f32::from(doc.confidence_percent.unwrap_or_default()) / 100.0
 }
@@ -134,7 +128,7 @@ impl SkillItem {
                 .map(|case| ApiId::render(&doc.key.owner.id, case.as_str()))
                 .collect(),
             score: None,
-            status: status.into(),
+            status: text::same!(status, SkillStatus => SkillState: Draft, Approved, Rejected),
             path: doc.path.to_string(),
             explain: None,
         }

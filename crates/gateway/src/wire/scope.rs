@@ -4,7 +4,7 @@
 
 use model::{Name, Owner, Scope, SessionId, SessionKey};
 
-use crate::Invalid;
+use crate::wire::Invalid;
 
 /// The scope that a request names; omitted parts come from `home`.
 pub fn scope(app_id: Option<&str>, project_id: Option<&str>, home: &Scope) -> Result<Scope, Invalid> {
