@@ -17,13 +17,13 @@ fuzz_target!(|bytes: &[u8]| {
     };
     let (home, zone) = (Scope::default(), Zone::utc());
     match which % 9 {
-        0 => checked(body, |request: AddRequest| request.into_parts(&home).map(drop)),
+        0 => checked(body, |request: AddRequest| request.into_add(&home).map(drop)),
         1 => checked(body, |request: SearchRequest| {
-            request.parts(&home, &zone).map(drop)
+            request.search(&home, &zone).map(drop)
         }),
-        2 => checked(body, |request: GetRequest| request.parts(&home, &zone).map(drop)),
+        2 => checked(body, |request: GetRequest| request.list(&home, &zone).map(drop)),
         3 => checked(body, |request: ContextRequest| request.parts(&home).map(drop)),
-        4 => checked(body, |request: DeleteRequest| request.parts(&home).map(drop)),
+        4 => checked(body, |request: DeleteRequest| request.target(&home).map(drop)),
         5 => checked(body, |request: DeleteByIdsRequest| request.parts(&home).map(drop)),
         6 => checked(body, |request: EditRequest| request.parts(&home).map(drop)),
         7 => checked(body, |request: UpdateRequest| request.parts(&home).map(drop)),

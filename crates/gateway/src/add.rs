@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use macro_rules_attribute::apply;
 use memory::{Add, Added, Flush, MemorizeStatus};
 use model::hex;
-use ports::{JobId, NewMessage};
+use ports::JobId;
 use sha2::{Digest as _, Sha256};
 
 use crate::body::{JsonBody, UrlQuery};
@@ -98,27 +98,14 @@ pub(crate) async fn add_memory(
 }
 
 /// What a request adds, if the caller may.
-pub(crate) fn accepted(visit: &Visit, mut request: AddRequest, task: Option<JobId>) -> Result<Add, Failure> {
-    let (accept_forgotten, defer_extraction) = (request.accept_forgotten, request.defer_extraction);
+pub(crate) fn accepted(visit: &Visit, request: AddRequest, task: Option<JobId>) -> Result<Add, Failure> {
     let repeat = request.undated.then(|| Repeat::of(&request.messages));
-    let title = request.session_title.take();
-    let parts = request.into_parts(&visit.caller.home)?;
-    visit.caller.enter_add(&parts)?;
-    let log_of = parts.log_of;
-    let new = |(at, (message, client_id))| NewMessage {
-        accept_forgotten,
-        log_of: log_of.clone(),
-        repeat_key: repeat.as_ref().map(|repeat| repeat.key(at)),
-        message,
-        client_id,
-    };
-    Ok(Add {
-        title,
-        session: parts.session,
-        messages: parts.messages.into_iter().enumerate().map(new).collect(),
-        defer_extraction,
-        task,
-    })
+    let mut add = request.into_add(&visit.caller.home)?;
+    visit.caller.enter_add(&add)?;
+    for (at, new) in add.messages.iter_mut().enumerate() {
+        new.repeat_key = repeat.as_ref().map(|repeat| repeat.key(at));
+    }
+    Ok(Add { task, ..add })
 }
 
 /// Write the memory of a session's buffer

@@ -3,7 +3,7 @@
 //! Owns: what a request deletes, and dropping it from open conversations. Never: choosing which other memories go too (the engine does).
 
 use macro_rules_attribute::apply;
-use memory::{Forget, Forgot, Leftover, WordsTarget};
+use memory::{Forget, Forgot, Leftover};
 use model::{EntryId, Name};
 
 use crate::body::JsonBody;
@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
 use crate::lookup::owners;
 use crate::state::Gateway;
-use crate::wire::forget::{DeleteParts, IdsParts};
+use crate::wire::forget::IdsParts;
 use crate::wire::{
     ApiId, DeleteByIdsData, DeleteByIdsRequest, DeleteData, DeleteRequest, LeftItem, MemoryType,
 };
@@ -25,7 +25,8 @@ use crate::wire::{
 #[apply(described!)]
 #[post("/memory/delete", DeleteRequest => "Forgotten" DeleteData)]
 pub(crate) async fn delete_memory(visit: Visit, JsonBody { value, .. }: JsonBody<DeleteRequest>) -> Answer {
-    let what = target(&visit, value.parts(&visit.caller.home)?)?;
+    let what = value.target(&visit.caller.home)?;
+    enter(&visit, &what)?;
     let forgot = forget(&visit.gateway, what).await?;
     Ok(visit.answer(DeleteData {
         filters: value.filters(),
@@ -39,33 +40,13 @@ pub(crate) async fn delete_memory(visit: Visit, JsonBody { value, .. }: JsonBody
     }))
 }
 
-/// What a request deletes, if the caller may.
-pub(crate) fn target(visit: &Visit, parts: DeleteParts) -> Result<Forget, Failure> {
-    visit.caller.enter(parts.scope())?;
-    Ok(match parts {
-        DeleteParts::Session(session) => {
-            visit.caller.enter_everybodys()?;
-            Forget::Session(session)
-        }
-        DeleteParts::Owner(scope, owner) => {
-            visit.caller.enter_owner(&owner)?;
-            Forget::Owner(scope, owner)
-        }
-        DeleteParts::OwnerInSession(session, owner) => {
-            visit.caller.enter_owner(&owner)?;
-            Forget::OwnerInSession(session, owner)
-        }
-        DeleteParts::Words(parts) => {
-            visit.caller.enter_owner(&parts.owner)?;
-            Forget::Words(WordsTarget {
-                scope: parts.scope,
-                owner: parts.owner,
-                words: parts.words,
-                keep: parts.keep,
-                also: parts.also,
-            })
-        }
-    })
+/// Checks that the caller may delete it.
+pub(crate) fn enter(visit: &Visit, what: &Forget) -> Result<(), Failure> {
+    visit.caller.enter(what.scope())?;
+    match what.owner() {
+        Some(owner) => visit.caller.enter_owner(owner),
+        None => visit.caller.enter_everybodys(),
+    }
 }
 
 /// Deletes to the end, also if the client disconnects.

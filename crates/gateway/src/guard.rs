@@ -9,6 +9,7 @@ use std::time::Duration;
 use axum::http::header::{AUTHORIZATION, HOST, HeaderMap, HeaderName, ORIGIN};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, Uri};
+use memory::Add;
 use model::{Name, Owner, OwnerKind, Role, Scope, SessionKey};
 use tower_http::cors::{AllowHeaders, AllowMethods, AllowOrigin, CorsLayer, ExposeHeaders};
 
@@ -17,7 +18,6 @@ use crate::dialect::is_open;
 use crate::failure::Failure;
 use crate::settings::{Auth, TokenRole};
 use crate::wire::ErrorCode;
-use crate::wire::add::AddParts;
 use crate::wire::forget::IdsParts;
 
 /// Header in which some clients, such as the Anthropic SDKs, send a token instead of `Authorization`.
@@ -131,27 +131,24 @@ impl Caller {
 
     /// Checks that a request may add these messages. A user adds own words, under no other name, to own sessions only: those
     /// of others become memory of everybody in the session.
-    pub(crate) fn enter_add(&self, parts: &AddParts) -> Result<(), Failure> {
-        self.enter(&parts.session.scope)?;
+    pub(crate) fn enter_add(&self, add: &Add) -> Result<(), Failure> {
+        self.enter(&add.session.scope)?;
         let Some(user) = &self.user else {
             return Ok(());
         };
-        if parts.log_of.as_ref().is_some_and(|of| of != user) {
+        let mut logged = add.messages.iter().filter_map(|new| new.log_of.as_ref());
+        if logged.any(|of| of != user) {
             return Err(not_theirs(user));
         }
-        let are_own = parts
-            .messages
-            .iter()
-            .all(|(message, _)| message.role == Role::User && message.sender == *user);
-        if !is_own(user, &parts.session) || !are_own {
+        let mut messages = add.messages.iter().map(|new| &new.message);
+        let are_own = messages.all(|message| message.role == Role::User && message.sender == *user);
+        if !is_own(user, &add.session) || !are_own {
             return Err(forbidden(&format!(
                 "this token adds messages with the role `user` and the sender `{user}` to sessions named `{user}/…` only"
             )));
         }
-        let mut names = parts
-            .messages
-            .iter()
-            .filter_map(|(message, _)| message.sender_name.as_deref());
+        let messages = add.messages.iter();
+        let mut names = messages.filter_map(|new| new.message.sender_name.as_deref());
         match names.find(|name| *name != user.as_str()) {
             Some(name) => Err(forbidden(&format!(
                 "this token speaks as `{user}` and not as `{name}`: leave the speaker's name out"

@@ -5,7 +5,7 @@
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use macro_rules_attribute::apply;
-use memory::library::{Document, Knowledge, Method, Patch, Search, TopicAt, Upload};
+use memory::library::{Document, Knowledge, Method, Patch, TopicAt, Upload};
 use model::Zone;
 
 use crate::body::{IdQuery, JsonBody, PathId, UrlQuery};
@@ -207,16 +207,8 @@ pub(crate) async fn search_documents(
     JsonBody { value, .. }: JsonBody<KnowledgeSearchRequest>,
 ) -> Answer {
     let started = visit.gateway.clock.elapsed();
-    let (scope, topics_max, score_min) = value.parts(&visit.caller.home)?;
-    visit.caller.enter(&scope)?;
-    #[expect(clippy::cast_possible_truncation, reason = "a score has no more digits")]
-    let search = Search {
-        scope,
-        query: value.query,
-        method: text::same!(value.method, KnowledgeMethod => Method: Keyword, Vector, Hybrid),
-        topics_max,
-        score_min: score_min as f32,
-    };
+    let search = value.search(&visit.caller.home)?;
+    visit.caller.enter(&search.scope)?;
     let found = library(&visit.gateway)?.search(search).await?;
     let retrieval_method = text::same!(found.method, Method => KnowledgeMethod: Keyword, Vector, Hybrid);
     let hits = found.topics.into_iter().map(|found| {

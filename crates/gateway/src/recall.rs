@@ -3,7 +3,7 @@
 //! Owns: the requests' way to the engine and back. Never: ranking and sorting.
 
 use macro_rules_attribute::apply;
-use memory::{EngineError, Hit, List, Listed, Method, Search, SortBy, Standing};
+use memory::{EngineError, Hit, List, Listed};
 use model::{DocKind, EntryKind, Filter, Owner, OwnerKind, Scope};
 use proxy::ContextOf;
 
@@ -15,8 +15,8 @@ use crate::lookup;
 use crate::present;
 use crate::state::Gateway;
 use crate::wire::{
-    ContextData, ContextRequest, ErrorCode, GetData, GetRequest, MemoryStanding, MemoryType, OneQuery,
-    SearchData, SearchMethod, SearchRequest, SortField, SortOrder, SureItem,
+    ContextData, ContextRequest, ErrorCode, GetData, GetRequest, OneQuery, SearchData, SearchMethod,
+    SearchRequest, SureItem,
 };
 
 /// Search memories
@@ -26,24 +26,9 @@ use crate::wire::{
 #[post("/memory/search", SearchRequest => "Matching memories" SearchData)]
 pub(crate) async fn search_memory(visit: Visit, JsonBody { value, .. }: JsonBody<SearchRequest>) -> Answer {
     let gateway = &visit.gateway;
-    let parts = value.parts(&visit.caller.home, gateway.zone())?;
-    visit.caller.enter_memory(&parts.scope, &parts.owner)?;
-    #[expect(clippy::cast_possible_truncation, reason = "a score has no more digits")]
-    let search = Search {
-        scope: parts.scope,
-        owner: parts.owner,
-        query: value.query,
-        method: method(value.method),
-        memories_max: parts.memories_max,
-        messages_max: parts.messages_max,
-        filter: parts.filter,
-        as_of: parts.as_of,
-        asked_at: parts.asked_at,
-        score_min: parts.score_min as f32,
-        tokens_max: parts.tokens_max,
-        with_person: value.include_person && visit.caller.sees_person(),
-        rerank: value.enable_llm_rerank,
-    };
+    let mut search = value.search(&visit.caller.home, gateway.zone())?;
+    visit.caller.enter_memory(&search.scope, &search.owner)?;
+    search.with_person &= visit.caller.sees_person();
     let found = match value.method {
         SearchMethod::Agentic | SearchMethod::LlmMultiround => {
             let found = gateway.engine.search_in_rounds(search.clone()).await?;
@@ -112,15 +97,6 @@ pub(crate) async fn profile(
     Ok(gateway.engine.list(list).await?.hits)
 }
 
-fn method(method: SearchMethod) -> Method {
-    match method {
-        SearchMethod::Keyword => Method::Keyword,
-        SearchMethod::Vector => Method::Vector,
-        // A chat model adds queries; each of them is a hybrid one.
-        SearchMethod::Hybrid | SearchMethod::Agentic | SearchMethod::LlmMultiround => Method::Hybrid,
-    }
-}
-
 fn no_chat_model(method: SearchMethod) -> Failure {
     Failure::new(
         ErrorCode::ProviderNotConfigured,
@@ -184,45 +160,19 @@ pub(crate) async fn one_memory(visit: Visit, IdQuery(memory_id, query): IdQuery<
 #[post("/memory/get", GetRequest => "A page" GetData)]
 pub(crate) async fn get_memory(visit: Visit, JsonBody { value, .. }: JsonBody<GetRequest>) -> Answer {
     let gateway = &visit.gateway;
-    let parts = value.parts(&visit.caller.home, gateway.zone())?;
-    visit.caller.enter_memory(&parts.scope, &parts.owner)?;
-    let kind = match value.memory_type {
-        MemoryType::Episode => EntryKind::Episode,
-        MemoryType::AtomicFact => EntryKind::Fact,
-        MemoryType::Foresight => EntryKind::Foresight,
-        MemoryType::Profile => {
-            let rows = profile(gateway, &parts.scope, &parts.owner, parts.filter).await?;
-            let total_count = usize::from(!rows.is_empty());
-            let mut profiles = present::profile_of(&rows);
-            profiles.truncate(usize::from(parts.page == 1));
-            return Ok(visit.answer(GetData {
-                count: profiles.len(),
-                profiles,
-                total_count,
-                ..GetData::default()
-            }));
-        }
-        MemoryType::AgentCase => EntryKind::Case,
-        MemoryType::AgentSkill => EntryKind::Skill,
-    };
-    let list = List {
-        scope: parts.scope,
-        owner: parts.owner,
-        kind,
-        filter: parts.filter,
-        as_of: parts.as_of,
-        standing: value.standing.map(|standing| match standing {
-            MemoryStanding::Current => Standing::Current,
-            MemoryStanding::Superseded => Standing::Superseded,
-        }),
-        sort_by: match value.sort_by {
-            SortField::Timestamp => SortBy::Time,
-            SortField::UpdatedAt => SortBy::UpdatedAt,
-        },
-        descending: value.sort_order == SortOrder::Desc,
-        page: parts.page,
-        page_size: parts.page_size,
-    };
+    let list = value.list(&visit.caller.home, gateway.zone())?;
+    visit.caller.enter_memory(&list.scope, &list.owner)?;
+    if list.kind == EntryKind::Profile {
+        let rows = profile(gateway, &list.scope, &list.owner, list.filter).await?;
+        let mut profiles = present::profile_of(&rows);
+        profiles.truncate(usize::from(list.page == 1));
+        return Ok(visit.answer(GetData {
+            count: profiles.len(),
+            profiles,
+            total_count: usize::from(!rows.is_empty()),
+            ..GetData::default()
+        }));
+    }
     let listed = gateway.engine.list(list.clone()).await?;
     Ok(visit.answer(present::list(&listed, &list, gateway.zone())))
 }

@@ -10,7 +10,7 @@ use macro_rules_attribute::apply;
 use memory::EngineError;
 use model::{Owner, OwnerKind, Timestamp};
 use ports::LedgerError;
-use ports::runs::{Run, RunQuery, RunState};
+use ports::runs::{Run, RunState};
 
 use crate::body::{JsonBody, UrlQuery};
 use crate::describe::described;
@@ -28,21 +28,13 @@ use crate::wire::runs::{
 #[apply(described!)]
 #[get("/runs", RunsQuery => "A page" RunPageData)]
 pub(crate) async fn list_runs(visit: Visit, UrlQuery(query): UrlQuery<RunsQuery>) -> Answer {
-    let (scope, page, page_size) = query.parts(&visit.caller.home)?;
-    visit.caller.enter(&scope)?;
-    let wanted = RunQuery {
-        scope: Some(scope),
-        strategy: query.strategy,
-        state: query.status.map(state),
-        ids: Vec::new(),
-        page,
-        page_size,
-    };
+    let wanted = query.runs(&visit.caller.home)?;
+    visit.caller.enter(&query.scope(&visit.caller.home)?)?;
     let found = offline(&visit.gateway)?.page(&wanted).await.map_err(failed)?;
     Ok(visit.answer(RunPageData {
         total: found.total,
-        page,
-        page_size,
+        page: wanted.page,
+        page_size: wanted.page_size,
         items: found
             .runs
             .into_iter()
@@ -138,10 +130,6 @@ fn offline(gateway: &Gateway) -> Result<&Offline, Failure> {
 
 fn failed(error: LedgerError) -> Failure {
     EngineError::from(error).into()
-}
-
-fn state(status: RunStatus) -> RunState {
-    text::same!(status, RunStatus => RunState: Queued, Running, Success, Failed, DeadLetter)
 }
 
 fn status(state: RunState) -> RunStatus {

@@ -13,7 +13,7 @@ use model::{Doc, DocKind, EntryId, EntryKind, Owner, Zone};
 use crate::body::{IdQuery, JsonBody};
 use crate::describe::described;
 use crate::failure::Failure;
-use crate::forget::target;
+use crate::forget::enter;
 use crate::frame::{Answer, Visit};
 use crate::lookup;
 use crate::recall::named_in_path;
@@ -141,9 +141,9 @@ pub(crate) async fn preview_delete(visit: Visit, JsonBody { value, .. }: JsonBod
 async fn targets(visit: &Visit, parts: PreviewParts) -> Result<Vec<Forget>, Failure> {
     let mut parts = match parts {
         PreviewParts::Ids(parts) => parts,
-        PreviewParts::Delete(parts) => {
-            visit.caller.enter(parts.scope())?;
-            return Ok(vec![target(visit, parts)?]);
+        PreviewParts::Delete(what) => {
+            enter(visit, &what)?;
+            return Ok(vec![what]);
         }
     };
     visit.caller.enter_ids(&mut parts)?;

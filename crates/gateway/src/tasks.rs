@@ -3,17 +3,14 @@
 //! Owns: showing only what a request made unless all is asked for. Never: running anything.
 
 use macro_rules_attribute::apply;
-use ports::{JobId, JobKind, JobState, TaskQuery};
+use ports::{JobId, JobState};
 
 use crate::body::{IdQuery, UrlQuery};
 use crate::describe::described;
 use crate::frame::{Answer, Visit};
 use crate::present;
-use crate::wire::tasks::{ScopeQuery, TaskCounts, TaskStatus};
+use crate::wire::tasks::{ScopeQuery, TaskCounts};
 use crate::wire::{StatsQuery, TaskItem, TaskPageData, TaskStatsData, TasksQuery};
-
-/// Kinds of jobs that requests queue.
-const ASKED_FOR: [JobKind; 2] = [JobKind::MemoryAdd, JobKind::MemoryFlush];
 
 /// List tasks
 ///
@@ -22,28 +19,15 @@ const ASKED_FOR: [JobKind; 2] = [JobKind::MemoryAdd, JobKind::MemoryFlush];
 #[get("/tasks", TasksQuery => "A page" TaskPageData)]
 pub(crate) async fn list_tasks(visit: Visit, UrlQuery(query): UrlQuery<TasksQuery>) -> Answer {
     let zone = visit.gateway.zone();
-    let parts = query.parts(&visit.caller.home, zone)?;
-    visit.caller.enter(&parts.scope)?;
-    let state = query
-        .status
-        .map(|status| text::same!(status, TaskStatus => JobState: Queued, Processing, Success, Failed));
-    let kinds: &[JobKind] = if query.all { &JobKind::ALL } else { &ASKED_FOR };
-    let wanted = TaskQuery {
-        scope: parts.scope,
-        session: parts.session,
-        state,
-        kinds: kinds.to_vec(),
-        made_from: parts.window.start,
-        made_before: parts.window.end,
-        page: parts.page,
-        page_size: parts.page_size,
-    };
-    let page = visit.gateway.engine.tasks(wanted).await?;
+    let wanted = query.tasks(&visit.caller.home, zone)?;
+    visit.caller.enter(&wanted.scope)?;
+    let (page, page_size) = (wanted.page, wanted.page_size);
+    let found = visit.gateway.engine.tasks(wanted).await?;
     Ok(visit.answer(TaskPageData {
-        total: page.total,
-        page: parts.page,
-        page_size: parts.page_size,
-        items: page.jobs.iter().map(|job| present::task(job, zone)).collect(),
+        total: found.total,
+        page,
+        page_size,
+        items: found.jobs.iter().map(|job| present::task(job, zone)).collect(),
     }))
 }
 
@@ -55,25 +39,16 @@ pub(crate) async fn list_tasks(visit: Visit, UrlQuery(query): UrlQuery<TasksQuer
 pub(crate) async fn task_stats(visit: Visit, UrlQuery(query): UrlQuery<StatsQuery>) -> Answer {
     let gateway = &visit.gateway;
     let zone = gateway.zone();
-    let (scope, window) = query.parts(&visit.caller.home, zone)?;
-    visit.caller.enter(&scope)?;
+    let mut wanted = query.tasks(&visit.caller.home, zone)?;
+    visit.caller.enter(&wanted.scope)?;
     let now = gateway.clock.now();
-    let end = window.end.unwrap_or(now);
+    let end = wanted.made_before.unwrap_or(now);
     let kept_hours = i64::from(gateway.engine.settings().task_retention_hours);
-    let start = window
-        .start
+    let start = wanted
+        .made_from
         .unwrap_or_else(|| end.min(now).plus_millis(-kept_hours * 3_600_000));
+    wanted.made_from = Some(start);
     let (mut by_status, mut total) = (TaskCounts::default(), 0);
-    let mut wanted = TaskQuery {
-        scope,
-        session: None,
-        state: None,
-        kinds: ASKED_FOR.to_vec(),
-        made_from: Some(start),
-        made_before: window.end,
-        page: 1,
-        page_size: 1,
-    };
     for (state, count) in [
         (JobState::Failed, &mut by_status.failed),
         (JobState::Processing, &mut by_status.processing),

@@ -1,6 +1,6 @@
 //! The memory API as types: requests, answers, and their descriptions in OpenAPI.
 //!
-//! Owns: names, bounds and defaults of the wire; JSON to the nouns of `model` and back. Never: HTTP, a use case, a clock, or
+//! Owns: names, bounds and defaults of the wire; JSON to the requests of `memory` and the nouns of `model`, and back. Never: HTTP, a use case, a clock, or
 //! another module of this crate: the other doors read it alone.
 //!
 //! Reading order: [`json`] and [`invalid`] (how a body becomes a type, and the error when it does not), [`envelope`],

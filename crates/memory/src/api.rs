@@ -218,7 +218,7 @@ impl Forget {
     }
 
     /// The owner of the target; none if it is everyone's.
-    pub(crate) fn owner(&self) -> Option<&Owner> {
+    pub fn owner(&self) -> Option<&Owner> {
         match self {
             Self::Session(_) => None,
             Self::Owner(_, owner) | Self::OwnerInSession(_, owner) | Self::Entries(_, owner, _) => {

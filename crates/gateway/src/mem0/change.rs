@@ -13,7 +13,7 @@ use super::memories::{Ids, MemoryItem, episode_of, named};
 use super::names::{agents_own, in_its_words, name, refuse_app};
 use crate::body::{JsonBody, PathId, UrlQuery};
 use crate::failure::Failure;
-use crate::forget::{forget, target};
+use crate::forget::{enter, forget};
 use crate::frame::{Answer, Visit};
 use crate::wire::{DeleteRequest, Invalid};
 
@@ -95,8 +95,9 @@ pub(super) async fn delete_all(visit: Visit, UrlQuery(ids): UrlQuery<Ids>) -> An
         session_id: ids.run_id,
         ..DeleteRequest::default()
     };
-    let parts = request.parts(&visit.caller.home).map_err(Failure::from);
-    let what = target(&visit, parts.map_err(in_its_words)?)?;
+    let what = request.target(&visit.caller.home).map_err(Failure::from);
+    let what = what.map_err(in_its_words)?;
+    enter(&visit, &what)?;
     forget(&visit.gateway, what).await?;
     Ok(message("Memories deleted successfully!"))
 }

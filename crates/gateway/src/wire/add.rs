@@ -2,7 +2,9 @@
 //!
 //! Owns: their requests, bounds and answers. Never: when memory is made of them.
 
-use model::{Message, Name, Scope, SessionKey};
+use memory::Add;
+use model::{Scope, SessionKey};
+use ports::NewMessage;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 use utoipa::{IntoParams, ToSchema};
@@ -57,15 +59,6 @@ pub struct AddRequest {
     pub undated: bool,
 }
 
-/// A checked add in the types of the model.
-#[derive(Debug, Clone, PartialEq)]
-pub struct AddParts {
-    pub session: SessionKey,
-    /// Each with the client's own id, if it gave one.
-    pub messages: Vec<(Message, Option<String>)>,
-    pub log_of: Option<Name>,
-}
-
 impl AddRequest {
     /// Messages of a session, and nothing else asked for.
     pub fn new(session_id: impl Into<String>, messages: Vec<MessageItem>) -> Self {
@@ -76,8 +69,8 @@ impl AddRequest {
         }
     }
 
-    /// Checks the request.
-    pub fn into_parts(self, home: &Scope) -> Result<AddParts, Invalid> {
+    /// Checks the request. Which messages repeat others, and in which task the work is done, says the gateway.
+    pub fn into_add(self, home: &Scope) -> Result<Add, Invalid> {
         let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;
         let session = scope::session(&self.session_id, scope)?;
         let count = self.messages.len();
@@ -90,15 +83,29 @@ impl AddRequest {
         if self.async_mode && self.wait {
             return Err(Invalid::at("wait", "cannot be true when `async_mode` is"));
         }
-        let messages = (0..)
-            .zip(self.messages)
-            .map(|(at, item): (usize, _)| item.into_message(at, &session))
-            .collect::<Result<_, _>>()?;
         let log_of = self.log_of.as_deref().map(|user| scope::name("log_of", user));
-        Ok(AddParts {
+        let log_of = log_of.transpose()?;
+        let new = |(at, item): (usize, MessageItem)| {
+            let (message, client_id) = item.into_message(at, &session)?;
+            Ok(NewMessage {
+                message,
+                client_id,
+                accept_forgotten: self.accept_forgotten,
+                log_of: log_of.clone(),
+                repeat_key: None,
+            })
+        };
+        Ok(Add {
+            messages: self
+                .messages
+                .into_iter()
+                .enumerate()
+                .map(new)
+                .collect::<Result<_, _>>()?,
             session,
-            messages,
-            log_of: log_of.transpose()?,
+            title: self.session_title,
+            defer_extraction: self.defer_extraction,
+            task: None,
         })
     }
 }

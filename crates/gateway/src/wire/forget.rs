@@ -3,9 +3,8 @@
 //! Owns: their requests, bounds and answers. Never: choosing which other memories go too.
 
 use macro_rules_attribute::apply;
-use std::collections::BTreeSet;
-
-use model::{Name, Owner, Scope, SessionKey};
+use memory::{Forget, WordsTarget};
+use model::{Name, Owner, Scope};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use utoipa::ToSchema;
@@ -47,45 +46,13 @@ pub struct DeleteRequest {
     pub also: Vec<String>,
 }
 
-/// Target of a delete.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum DeleteParts {
-    Session(SessionKey),
-    Owner(Scope, Owner),
-    OwnerInSession(SessionKey, Owner),
-    Words(WordsParts),
-}
-
-/// Words whose messages and memories to delete.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WordsParts {
-    pub scope: Scope,
-    pub owner: Owner,
-    pub words: String,
-    /// Ids as files have them.
-    pub keep: BTreeSet<String>,
-    /// Ids of messages.
-    pub also: BTreeSet<String>,
-}
-
-impl DeleteParts {
-    /// The tenant of the target.
-    pub fn scope(&self) -> &Scope {
-        match self {
-            Self::Session(session) | Self::OwnerInSession(session, _) => &session.scope,
-            Self::Owner(scope, _) => scope,
-            Self::Words(parts) => &parts.scope,
-        }
-    }
-}
-
 impl DeleteRequest {
     /// Checks the request.
-    pub fn parts(&self, home: &Scope) -> Result<DeleteParts, Invalid> {
+    pub fn target(&self, home: &Scope) -> Result<Forget, Invalid> {
         let scope = self.scope(home)?;
         let owner = scope::maybe_owner(self.user_id.as_deref(), self.agent_id.as_deref())?;
         if let Some(words) = &self.words {
-            return self.words(words, scope, owner).map(DeleteParts::Words);
+            return self.words(words, scope, owner).map(Forget::Words);
         }
         for (field, ids) in [("keep", &self.keep), ("also", &self.also)] {
             if !ids.is_empty() {
@@ -96,15 +63,15 @@ impl DeleteRequest {
             (None, None) => Err(Invalid::whole(
                 "name what to delete: `user_id`, `agent_id` or `session_id`",
             )),
-            (None, Some(owner)) => Ok(DeleteParts::Owner(scope, owner)),
-            (Some(session), None) => scope::session(session, scope).map(DeleteParts::Session),
+            (None, Some(owner)) => Ok(Forget::Owner(scope, owner)),
+            (Some(session), None) => scope::session(session, scope).map(Forget::Session),
             (Some(session), Some(owner)) => {
-                scope::session(session, scope).map(|key| DeleteParts::OwnerInSession(key, owner))
+                scope::session(session, scope).map(|key| Forget::OwnerInSession(key, owner))
             }
         }
     }
 
-    fn words(&self, words: &str, scope: Scope, owner: Option<Owner>) -> Result<WordsParts, Invalid> {
+    fn words(&self, words: &str, scope: Scope, owner: Option<Owner>) -> Result<WordsTarget, Invalid> {
         let owner = owner.ok_or_else(|| {
             Invalid::at(
                 "words",
@@ -125,7 +92,7 @@ impl DeleteRequest {
         }
         let prefix = format!("{}_", owner.id);
         let bare = |id: &String| id.strip_prefix(&prefix).unwrap_or(id).to_owned();
-        Ok(WordsParts {
+        Ok(WordsTarget {
             keep: self.keep.iter().flat_map(|id| [bare(id), id.clone()]).collect(),
             also: self.also.iter().cloned().collect(),
             words: words.to_owned(),

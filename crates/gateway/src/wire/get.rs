@@ -3,7 +3,8 @@
 //! Owns: its request, bounds and answer. Never: sorting.
 
 use macro_rules_attribute::apply;
-use model::{Filter, Owner, OwnerKind, Scope, Timestamp, Zone};
+use memory::{List, SortBy, Standing};
+use model::{EntryKind, OwnerKind, Scope, Zone};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use utoipa::ToSchema;
@@ -94,10 +95,15 @@ text::worded! {
 }
 
 impl MemoryType {
-    fn owner_kind(self) -> OwnerKind {
+    /// What it is in the engine, and the kind of owner that has it.
+    fn kinds(self) -> (EntryKind, OwnerKind) {
         match self {
-            Self::Episode | Self::Profile | Self::AtomicFact | Self::Foresight => OwnerKind::User,
-            Self::AgentCase | Self::AgentSkill => OwnerKind::Agent,
+            Self::Episode => (EntryKind::Episode, OwnerKind::User),
+            Self::Profile => (EntryKind::Profile, OwnerKind::User),
+            Self::AtomicFact => (EntryKind::Fact, OwnerKind::User),
+            Self::Foresight => (EntryKind::Foresight, OwnerKind::User),
+            Self::AgentCase => (EntryKind::Case, OwnerKind::Agent),
+            Self::AgentSkill => (EntryKind::Skill, OwnerKind::Agent),
         }
     }
 }
@@ -120,17 +126,6 @@ pub enum SortOrder {
     Desc,
 }
 
-/// A checked listing, in the types of the model.
-#[derive(Debug, Clone, PartialEq)]
-pub struct GetParts {
-    pub scope: Scope,
-    pub owner: Owner,
-    pub filter: Option<Filter>,
-    pub as_of: Option<Timestamp>,
-    pub page: usize,
-    pub page_size: usize,
-}
-
 impl GetRequest {
     /// The newest memories of a kind, of an owner that the caller adds.
     pub fn newest(memory_type: MemoryType) -> Self {
@@ -143,29 +138,39 @@ impl GetRequest {
     }
 
     /// Checks the request.
-    pub fn parts(&self, home: &Scope, zone: &Zone) -> Result<GetParts, Invalid> {
+    pub fn list(&self, home: &Scope, zone: &Zone) -> Result<List, Invalid> {
         let scope = self.scope(home)?;
         let owner = scope::owner(self.user_id.as_deref(), self.agent_id.as_deref())?;
-        if owner.kind != self.memory_type.owner_kind() {
+        let (kind, owner_kind) = self.memory_type.kinds();
+        if owner.kind != owner_kind {
             let (given, wanted) = match owner.kind {
                 OwnerKind::User => ("user_id", "agent_id"),
                 OwnerKind::Agent | OwnerKind::Library => ("agent_id", "user_id"),
             };
-            let kind = self.memory_type.as_str();
+            let word = self.memory_type.as_str();
             return Err(Invalid::at(
                 "memory_type",
-                format!("`{kind}` goes with `{wanted}`, not with `{given}`"),
+                format!("`{word}` goes with `{wanted}`, not with `{given}`"),
             ));
         }
         let filter = match &self.filters {
             Some(node) => filter::parse(node, zone)?,
             None => None,
         };
-        Ok(GetParts {
+        Ok(List {
             scope,
             owner,
+            kind,
             filter,
             as_of: When::maybe(self.as_of.as_ref(), "as_of", zone)?,
+            standing: self
+                .standing
+                .map(|standing| text::same!(standing, MemoryStanding => Standing: Current, Superseded)),
+            sort_by: match self.sort_by {
+                SortField::Timestamp => SortBy::Time,
+                SortField::UpdatedAt => SortBy::UpdatedAt,
+            },
+            descending: self.sort_order == SortOrder::Desc,
             page: between("page", self.page, PAGE_MAX)?,
             page_size: between("page_size", self.page_size, PAGE_SIZE_MAX)?,
         })

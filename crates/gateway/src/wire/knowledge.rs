@@ -3,6 +3,7 @@
 //! Owns: the JSON form, names and bounds of these routes. Never: multipart (the gateway reads it), topics.
 
 use macro_rules_attribute::apply;
+use memory::library::{Method, Search};
 use model::{Scope, one_line};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -219,8 +220,8 @@ fn default_top_k() -> i64 {
 }
 
 impl KnowledgeSearchRequest {
-    /// The tenant, the maximum of topics and their minimum score, 0 to 1.
-    pub fn parts(&self, home: &Scope) -> Result<(Scope, usize, f64), Invalid> {
+    /// Checks it.
+    pub fn search(&self, home: &Scope) -> Result<Search, Invalid> {
         bounded("query", &self.query, QUERY_CHARS_MAX)?;
         if self.query.trim().is_empty() {
             return Err(Invalid::at("query", "must have more than white space"));
@@ -229,9 +230,15 @@ impl KnowledgeSearchRequest {
         if !score_min.is_finite() {
             return Err(Invalid::at("score_threshold", "must be a number"));
         }
-        let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;
-        let topics_max = between("top_k", self.top_k, TOP_K_MAX)?;
-        Ok((scope, topics_max, score_min.max(0.0)))
+        #[expect(clippy::cast_possible_truncation, reason = "a score has no more digits")]
+        let score_min = score_min.max(0.0) as f32;
+        Ok(Search {
+            scope: scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?,
+            query: self.query.clone(),
+            method: text::same!(self.method, KnowledgeMethod => Method: Keyword, Vector, Hybrid),
+            topics_max: between("top_k", self.top_k, TOP_K_MAX)?,
+            score_min,
+        })
     }
 }
 

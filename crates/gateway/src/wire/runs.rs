@@ -6,6 +6,7 @@ use macro_rules_attribute::apply;
 use std::time::Duration;
 
 use model::Scope;
+use ports::runs::{RunQuery, RunState};
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 use utoipa::ToSchema;
@@ -37,13 +38,19 @@ pub struct RunsQuery {
 }
 
 impl RunsQuery {
-    /// The tenant, the page and its size.
-    pub fn parts(&self, home: &Scope) -> Result<(Scope, usize, usize), Invalid> {
-        Ok((
-            self.scope(home)?,
-            between("page", self.page, PAGE_MAX)?,
-            between("page_size", self.page_size.min(100), PAGE_SIZE_MAX)?,
-        ))
+    /// Checks it.
+    pub fn runs(&self, home: &Scope) -> Result<RunQuery, Invalid> {
+        let state = self.status.map(
+            |status| text::same!(status, RunStatus => RunState: Queued, Running, Success, Failed, DeadLetter),
+        );
+        Ok(RunQuery {
+            scope: Some(self.scope(home)?),
+            strategy: self.strategy.clone(),
+            state,
+            ids: Vec::new(),
+            page: between("page", self.page, PAGE_MAX)?,
+            page_size: between("page_size", self.page_size.min(100), PAGE_SIZE_MAX)?,
+        })
     }
 }
 

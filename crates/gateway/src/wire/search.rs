@@ -3,7 +3,8 @@
 //! Owns: its request, bounds and answer. Never: ranking.
 
 use macro_rules_attribute::apply;
-use model::{Filter, Owner, Scope, Timestamp, Zone};
+use memory::{Method, Search};
+use model::{Scope, Timestamp, Zone};
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -148,20 +149,6 @@ impl<'de> Deserialize<'de> for When {
     }
 }
 
-/// A checked question, in the types of the model.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SearchParts {
-    pub scope: Scope,
-    pub owner: Owner,
-    pub memories_max: usize,
-    pub messages_max: usize,
-    pub filter: Option<Filter>,
-    pub as_of: Option<Timestamp>,
-    pub asked_at: Option<Timestamp>,
-    pub score_min: f64,
-    pub tokens_max: Option<usize>,
-}
-
 impl SearchRequest {
     /// A question that asks for nothing in particular but its words.
     pub fn new(query: impl Into<String>) -> Self {
@@ -173,7 +160,7 @@ impl SearchRequest {
     }
 
     /// Checks everything but the method, which the server's abilities decide.
-    pub fn parts(&self, home: &Scope, zone: &Zone) -> Result<SearchParts, Invalid> {
+    pub fn search(&self, home: &Scope, zone: &Zone) -> Result<Search, Invalid> {
         let scope = self.scope(home)?;
         let owner = scope::owner(self.user_id.as_deref(), self.agent_id.as_deref())?;
         if self.query.is_empty() {
@@ -197,16 +184,27 @@ impl SearchRequest {
         if self.max_tokens == Some(0) {
             return Err(Invalid::at("max_tokens", "must be at least 1"));
         }
-        Ok(SearchParts {
+        #[expect(clippy::cast_possible_truncation, reason = "a score has no more digits")]
+        let score_min = radius.max(min_score) as f32;
+        Ok(Search {
             scope,
             owner,
+            query: self.query.clone(),
+            method: match self.method {
+                SearchMethod::Keyword => Method::Keyword,
+                SearchMethod::Vector => Method::Vector,
+                // A chat model adds queries; each of them is a hybrid one.
+                SearchMethod::Hybrid | SearchMethod::Agentic | SearchMethod::LlmMultiround => Method::Hybrid,
+            },
             memories_max,
             messages_max,
             filter,
             as_of: When::maybe(self.as_of.as_ref(), "as_of", zone)?,
             asked_at: When::maybe(self.query_time.as_ref(), "query_time", zone)?,
-            score_min: radius.max(min_score),
+            score_min,
             tokens_max: self.max_tokens.map(|tokens| tokens as usize),
+            with_person: self.include_person,
+            rerank: self.enable_llm_rerank,
         })
     }
 }

@@ -4,12 +4,13 @@
 //! Owns: these requests, their bounds and answers. Never: deciding what goes with what.
 
 use macro_rules_attribute::apply;
+use memory::Forget;
 use model::{Owner, Scope};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::wire::fields::body;
-use crate::wire::forget::{DeleteByIdsRequest, DeleteParts, DeleteRequest, IdsParts};
+use crate::wire::forget::{DeleteByIdsRequest, DeleteRequest, IdsParts};
 use crate::wire::items::FoundMessage;
 use crate::wire::{Invalid, scope};
 
@@ -86,10 +87,10 @@ pub struct PreviewRequest {
 }
 
 /// Target of a preview.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum PreviewParts {
     Ids(IdsParts),
-    Delete(DeleteParts),
+    Delete(Forget),
 }
 
 impl PreviewRequest {
@@ -122,7 +123,7 @@ impl PreviewRequest {
     /// Checks it as the deletion would.
     pub fn parts(&self, home: &Scope) -> Result<PreviewParts, Invalid> {
         if self.ids.is_empty() {
-            return self.clone().deletion().parts(home).map(PreviewParts::Delete);
+            return self.clone().deletion().target(home).map(PreviewParts::Delete);
         }
         if self.words.is_some() {
             return Err(Invalid::at("words", "cannot be combined with `ids`"));

@@ -3,7 +3,8 @@
 //! Owns: the tasks' JSON form and the listing's parameters. Never: running a task.
 
 use macro_rules_attribute::apply;
-use model::{Scope, SessionId, Timestamp, Zone};
+use model::{Scope, Timestamp, Zone};
+use ports::{JobKind, JobState, TaskQuery};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -28,60 +29,57 @@ pub struct TasksQuery {
     pub all: bool,
 }
 
-/// A checked listing, in the nouns of the model.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TasksParts {
-    pub scope: Scope,
-    pub session: Option<SessionId>,
-    pub window: Window,
-    pub page: usize,
-    pub page_size: usize,
-}
+/// Kinds of jobs that requests queue.
+const ASKED_FOR: [JobKind; 2] = [JobKind::MemoryAdd, JobKind::MemoryFlush];
 
-/// A stretch of time; `start` belongs to it, `end` does not.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Window {
-    pub start: Option<Timestamp>,
-    pub end: Option<Timestamp>,
-}
-
-impl Window {
-    fn read(start: Option<&str>, end: Option<&str>, zone: &Zone) -> Result<Self, Invalid> {
-        let instant = |path: &str, text: Option<&str>| {
-            let read = |text: &str| match text.trim().parse() {
-                Ok(millis) => Ok(Timestamp::from_millis(millis)),
-                Err(_) => zone.parse(text).map_err(|error| Invalid::at(path, error)),
-            };
-            text.map(read).transpose()
+/// The tasks of a stretch of time: its start belongs to it, its end does not. Times without an offset are in `zone`.
+fn tasks(scope: Scope, start: Option<&str>, end: Option<&str>, zone: &Zone) -> Result<TaskQuery, Invalid> {
+    let instant = |path: &str, text: Option<&str>| {
+        let read = |text: &str| match text.trim().parse() {
+            Ok(millis) => Ok(Timestamp::from_millis(millis)),
+            Err(_) => zone.parse(text).map_err(|error| Invalid::at(path, error)),
         };
-        let window = Self {
-            start: instant("start", start)?,
-            end: instant("end", end)?,
-        };
-        match window {
-            Self {
-                start: Some(start),
-                end: Some(end),
-            } if start > end => Err(Invalid::at("start", "must not be after `end`")),
-            _ => Ok(window),
-        }
+        text.map(read).transpose()
+    };
+    let (made_from, made_before) = (instant("start", start)?, instant("end", end)?);
+    if made_from.zip(made_before).is_some_and(|(start, end)| start > end) {
+        return Err(Invalid::at("start", "must not be after `end`"));
     }
+    Ok(TaskQuery {
+        scope,
+        session: None,
+        state: None,
+        kinds: ASKED_FOR.to_vec(),
+        made_from,
+        made_before,
+        page: 1,
+        page_size: 1,
+    })
 }
 
 impl TasksQuery {
     /// Checks it; times without an offset are in `zone`.
-    pub fn parts(&self, home: &Scope, zone: &Zone) -> Result<TasksParts, Invalid> {
+    pub fn tasks(&self, home: &Scope, zone: &Zone) -> Result<TaskQuery, Invalid> {
         let scope = self.scope(home)?;
-        let session = match &self.session_id {
-            Some(text) => Some(scope::session(text, scope.clone())?.session),
-            None => None,
-        };
-        Ok(TasksParts {
-            scope,
-            session,
-            window: Window::read(self.start.as_deref(), self.end.as_deref(), zone)?,
+        let session = self.session_id.as_deref();
+        let session = session
+            .map(|text| scope::session(text, scope.clone()))
+            .transpose()?;
+        let state = self
+            .status
+            .map(|status| text::same!(status, TaskStatus => JobState: Queued, Processing, Success, Failed));
+        let asked = tasks(scope, self.start.as_deref(), self.end.as_deref(), zone)?;
+        Ok(TaskQuery {
+            session: session.map(|key| key.session),
+            state,
+            kinds: if self.all {
+                JobKind::ALL.to_vec()
+            } else {
+                asked.kinds
+            },
             page: between("page", self.page, PAGE_MAX)?,
             page_size: between("page_size", self.page_size.min(100), PAGE_SIZE_MAX)?,
+            ..asked
         })
     }
 }
@@ -106,10 +104,13 @@ pub struct StatsQuery {
 
 impl StatsQuery {
     /// Checks it; times without an offset are in `zone`.
-    pub fn parts(&self, home: &Scope, zone: &Zone) -> Result<(Scope, Window), Invalid> {
-        let scope = self.scope(home)?;
-        let window = Window::read(self.start.as_deref(), self.end.as_deref(), zone)?;
-        Ok((scope, window))
+    pub fn tasks(&self, home: &Scope, zone: &Zone) -> Result<TaskQuery, Invalid> {
+        tasks(
+            self.scope(home)?,
+            self.start.as_deref(),
+            self.end.as_deref(),
+            zone,
+        )
     }
 }
 

@@ -3,6 +3,7 @@
 #![expect(clippy::too_many_lines, reason = "tables of cases")]
 
 use expect_test::expect;
+use memory::{Add, Forget, List, Search};
 use model::{
     Content, Doc, EntryId, Filter, MessageId, Name, Owner, Part, PartKind, Role, Scope, SessionId, ToolCall,
     Zone,
@@ -10,8 +11,7 @@ use model::{
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::wire::forget::DeleteParts;
-use crate::wire::search::{SearchParts, When};
+use crate::wire::search::When;
 use crate::wire::tasks::TasksQuery;
 use crate::wire::*;
 
@@ -35,19 +35,19 @@ fn message() -> Value {
     json!({"sender_id": "ada", "role": "user", "timestamp": 1_715_176_560_000_i64, "content": "hello"})
 }
 
-fn add(changes: &Value) -> Result<add::AddParts, Invalid> {
+fn add(changes: &Value) -> Result<Add, Invalid> {
     let base = json!({"session_id": "s", "messages": [message()]});
-    read::<AddRequest>(&with(base, changes))?.into_parts(&Scope::default())
+    read::<AddRequest>(&with(base, changes))?.into_add(&Scope::default())
 }
 
-fn search(changes: &Value) -> Result<SearchParts, Invalid> {
+fn search(changes: &Value) -> Result<Search, Invalid> {
     let base = json!({"user_id": "ada", "query": "tea"});
-    read::<SearchRequest>(&with(base, changes))?.parts(&Scope::default(), &Zone::utc())
+    read::<SearchRequest>(&with(base, changes))?.search(&Scope::default(), &Zone::utc())
 }
 
-fn get(changes: &Value) -> Result<get::GetParts, Invalid> {
+fn get(changes: &Value) -> Result<List, Invalid> {
     let base = json!({"user_id": "ada", "memory_type": "episode"});
-    read::<GetRequest>(&with(base, changes))?.parts(&Scope::default(), &Zone::utc())
+    read::<GetRequest>(&with(base, changes))?.list(&Scope::default(), &Zone::utc())
 }
 
 fn refusals<T>(check: impl Fn(&Value) -> Result<T, Invalid>, cases: &[Value]) -> String {
@@ -219,9 +219,12 @@ fn an_add_keeps_every_field_and_ignores_the_keys_it_does_not_know() {
         scope: Scope::new(name("app"), name("p.1")),
         session: SessionId::new("any text, even / this"),
     };
-    let [(one, own), (two, None), (three, None)] = parts.messages.as_slice() else {
+    let [one, two, three] = parts.messages.as_slice() else {
         panic!("{parts:?}");
     };
+    assert_eq!((&two.client_id, &three.client_id), (&None, &None));
+    let own = &one.client_id;
+    let (one, two, three) = (&one.message, &two.message, &three.message);
     assert_eq!(parts.session, session);
     assert_eq!(
         (own.as_deref(), one.sender_name.as_deref()),
@@ -270,12 +273,7 @@ fn an_add_keeps_every_field_and_ignores_the_keys_it_does_not_know() {
         (three.role, three.tool_call_id.as_deref()),
         (Role::Tool, Some("t1"))
     );
-    assert!(
-        parts
-            .messages
-            .iter()
-            .all(|(message, _)| message.session == session)
-    );
+    assert!(parts.messages.iter().all(|new| new.message.session == session));
 }
 
 #[test]
@@ -283,8 +281,8 @@ fn extras_come_back_as_they_were_sent() {
     let body = br#"{"session_id":"s","messages":[{"sender_id":"a","role":"user","timestamp":1,
         "content":[{"type":"doc","extras":{"b":1.10, "a":  [1e3]}}]}]}"#;
     let request: AddRequest = json::from_slice(body).expect("valid");
-    let parts = request.into_parts(&Scope::default()).expect("valid");
-    let back = items::UnprocessedMessage::of(&parts.messages[0].0, &Zone::utc());
+    let parts = request.into_add(&Scope::default()).expect("valid");
+    let back = items::UnprocessedMessage::of(&parts.messages[0].message, &Zone::utc());
     let text = serde_json::to_string(&back).expect("plain data");
     assert!(text.contains(r#""extras":{"b":1.10, "a":  [1e3]}"#), "{text}");
 }
@@ -719,21 +717,18 @@ fn an_id_is_read_back_whoever_it_belongs_to() {
 
 #[test]
 fn a_delete_names_exactly_what_goes() {
-    let parts = |value: Value| read::<DeleteRequest>(&value)?.parts(&Scope::default());
+    let parts = |value: Value| read::<DeleteRequest>(&value)?.target(&Scope::default());
     assert!(matches!(
         parts(json!({"session_id": "s"})),
-        Ok(DeleteParts::Session(_))
+        Ok(Forget::Session(_))
     ));
-    assert!(matches!(
-        parts(json!({"user_id": "u"})),
-        Ok(DeleteParts::Owner(..))
-    ));
+    assert!(matches!(parts(json!({"user_id": "u"})), Ok(Forget::Owner(..))));
     assert!(matches!(
         parts(json!({"session_id": "s", "user_id": "u"})),
-        Ok(DeleteParts::OwnerInSession(..))
+        Ok(Forget::OwnerInSession(..))
     ));
     let by_words = parts(json!({"user_id": "u", "words": "Petra", "keep": ["u_af_1", "m1"], "also": ["m2"]}));
-    let Ok(DeleteParts::Words(by_words)) = by_words else {
+    let Ok(Forget::Words(by_words)) = by_words else {
         panic!("{by_words:?}");
     };
     // A memory's id is known with its owner and without, a message's as it is.
@@ -843,7 +838,7 @@ fn ids_and_edits_that_are_wrong_are_told_where() {
 
 #[test]
 fn a_task_listing_takes_what_it_can() {
-    let query = |value: &Value| read::<TasksQuery>(value)?.parts(&Scope::default(), &Zone::utc());
+    let query = |value: &Value| read::<TasksQuery>(value)?.tasks(&Scope::default(), &Zone::utc());
     let parts = query(&json!({"page_size": 1_000})).expect("valid");
     assert_eq!(
         (parts.page, parts.page_size),
@@ -903,15 +898,17 @@ fn requests_survive_the_wire() {
 #[test]
 fn the_engine_gives_the_ids() {
     let parts = add(&json!({})).expect("valid");
-    assert_eq!(parts.messages[0].0.id, MessageId::new(""));
+    assert_eq!(parts.messages[0].message.id, MessageId::new(""));
 }
 
 /// The doors share these types, so nothing that a request needs on its way may come in with them.
 #[test]
-fn the_wire_uses_the_domain_and_itself_alone() {
-    const MAY: [&str; 10] = [
+fn the_wire_uses_the_engine_and_itself_alone() {
+    const MAY: [&str; 12] = [
         "macro_rules_attribute",
+        "memory",
         "model",
+        "ports",
         "serde",
         "serde_json",
         "serde_path_to_error",
