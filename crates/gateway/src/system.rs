@@ -78,18 +78,13 @@ pub(crate) async fn health_ready(State(gateway): State<Gateway>) -> Result<Respo
 pub(crate) async fn metrics(visit: Visit, headers: HeaderMap) -> Answer {
     visit.caller.enter_all()?;
     let status = visit.gateway.engine.status().await?;
-    let mut text = visit
-        .gateway
-        .metrics
-        .render(&status)
-        .map_err(|error| Failure::internal(error.to_string()))?;
+    let mut text = String::new();
+    visit.gateway.metrics.render(&mut text, &status);
     if let Some(proxy) = &visit.gateway.proxy {
-        let end = text.strip_suffix(END_OF_METRICS).map_or(text.len(), str::len);
-        text.truncate(end);
         proxy.measures().render_prometheus(&mut text);
         proxy.gates().render_prometheus(&mut text);
-        text.push_str(END_OF_METRICS);
     }
+    text.push_str("# EOF\n");
     let accepted = headers.get(ACCEPT).and_then(|accepted| accepted.to_str().ok());
     if accepted.is_some_and(|accepted| accepted.contains("application/openmetrics-text")) {
         return Ok(([(CONTENT_TYPE, OPENMETRICS)], text).into_response());
@@ -97,7 +92,6 @@ pub(crate) async fn metrics(visit: Visit, headers: HeaderMap) -> Answer {
     Ok(([(CONTENT_TYPE, PROMETHEUS)], plain(&text)).into_response())
 }
 
-const END_OF_METRICS: &str = "# EOF\n";
 const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
 

@@ -186,11 +186,15 @@ impl Measures {
         counters(out, &all, cached, |totals| totals.cached_tokens);
         let misses = all.iter().flat_map(|(upstream, totals)| {
             let missed = totals.classes.iter().filter(|(class, _)| is_miss(class));
-            missed
-                .map(move |(class, count)| (vec![("upstream", upstream.as_str()), ("class", *class)], *count))
+            missed.map(move |(class, count)| {
+                (
+                    format!("{},{}", label("upstream", upstream), label("class", class)),
+                    *count,
+                )
+            })
         });
         let help = "Requests that did not extend the last one, by reason";
-        counter(out, "quipu_upstream_misses", help, misses);
+        metric(out, "counter", ("quipu_upstream_misses", help), misses);
     }
 }
 
@@ -249,30 +253,38 @@ fn percentile(ranked: &[u64], percent: usize) -> Option<u64> {
 pub(crate) fn counters<T>(
     out: &mut String,
     servers: &BTreeMap<String, T>,
-    (name, help): (&str, &str),
+    about: (&str, &str),
     read: impl Fn(&T) -> u64,
 ) {
     let rows = servers
         .iter()
-        .map(|(server, counts)| (vec![("upstream", server.as_str())], read(counts)));
-    counter(out, name, help, rows);
+        .map(|(server, counts)| (label("upstream", server), read(counts)));
+    metric(out, "counter", about, rows);
 }
 
-/// Adds a counter with a value for each set of labels, in the text that the gateway's registry writes too.
-fn counter<'a>(
+fn label(name: &str, value: &str) -> String {
+    format!("{name}=\"{}\"", escaped(value))
+}
+
+/// Adds a metric with a value for each set of labels, as `OpenMetrics` has it; `(name, help)`. A name ends with its unit, if
+/// it has one.
+pub fn metric<L: AsRef<str>>(
     out: &mut String,
-    name: &str,
-    help: &str,
-    rows: impl Iterator<Item = (Vec<(&'a str, &'a str)>, u64)>,
+    kind: &str,
+    (name, help): (&str, &str),
+    rows: impl Iterator<Item = (L, u64)>,
 ) {
     let whole = "a string takes all";
-    writeln!(out, "# HELP {name} {help}.\n# TYPE {name} counter").expect(whole);
+    writeln!(out, "# HELP {name} {help}.\n# TYPE {name} {kind}").expect(whole);
+    if let Some(unit) = ["seconds", "bytes"].iter().find(|unit| name.ends_with(*unit)) {
+        writeln!(out, "# UNIT {name} {unit}").expect(whole);
+    }
+    let suffix = if kind == "counter" { "_total" } else { "" };
     for (labels, value) in rows {
-        let labels: Vec<String> = labels
-            .iter()
-            .map(|(label, value)| format!("{label}=\"{}\"", escaped(value)))
-            .collect();
-        writeln!(out, "{name}_total{{{}}} {value}", labels.join(",")).expect(whole);
+        match labels.as_ref() {
+            "" => writeln!(out, "{name}{suffix} {value}").expect(whole),
+            labels => writeln!(out, "{name}{suffix}{{{labels}}} {value}").expect(whole),
+        }
     }
 }
 
