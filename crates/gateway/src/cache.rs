@@ -24,10 +24,7 @@ pub(crate) async fn cache(visit: Visit, UrlQuery(query): UrlQuery<CacheQuery>) -
     let scope = query.scope(&visit.caller.home)?;
     visit.caller.enter(&scope)?;
     let Some(proxy) = &visit.gateway.proxy else {
-        return Ok(visit.answer(CacheData {
-            upstreams: Vec::new(),
-            conversations: Vec::new(),
-        }));
+        return Ok(visit.answer(CacheData::default()));
     };
     let measures = proxy.measures();
     let beginning = format!("{}/{}/", scope.app, scope.project);

@@ -13,7 +13,7 @@ use gateway::wire::runs::{RunItem, RunPageData, RunStatus};
 use serde::Deserialize;
 
 use crate::around::{Around, Problem, html};
-use crate::guest::{Guest, IdPath, person};
+use crate::guest::{CLOSED, Guest, IdPath, LACKING, person, unless};
 use crate::{now, words};
 use gateway::ApiError;
 
@@ -21,6 +21,8 @@ use gateway::ApiError;
 const PAGE_SIZE: usize = 10;
 /// Changes that are looked through for those of runs.
 const CHANGES_LOOKED_AT: usize = 200;
+/// The history cannot be read before a person repairs it.
+const BROKEN: u16 = 409;
 
 /// A run, with what it wrote.
 struct RunRow {
@@ -55,10 +57,8 @@ pub(crate) async fn part(guest: &Guest, page: usize) -> Result<RunsPart, ApiErro
     planned.retain(is_planned);
     planned.sort_by(|a, b| a.run_at.cmp(&b.run_at));
     let route = of_tenant(guest, format!("/history?limit={CHANGES_LOOKED_AT}"));
-    let history: HistoryData = match guest.api.get_data(&route).await {
-        Err(refused) if matches!(refused.status(), 403 | 409) => HistoryData::default(),
-        answer => answer?,
-    };
+    let history = unless(CLOSED, guest.api.get_data(&route).await);
+    let history: HistoryData = unless(BROKEN, history)?;
     let come = data.items.into_iter().filter(|run| !is_planned(run));
     let query = guest.whose.query();
     let at = |page: usize| format!("/?{query}&page={page}#background");
@@ -90,15 +90,7 @@ fn of_tenant(guest: &Guest, route: String) -> String {
 /// A page of runs; none where the server has no background strategies.
 async fn runs(guest: &Guest, filter: &str) -> Result<RunPageData, ApiError> {
     let route = format!("/runs?{}&{filter}", guest.whose.tenant());
-    match guest.api.get_data(&route).await {
-        Err(refused) if refused.status() == 503 => Ok(RunPageData {
-            total: 0,
-            page: 1,
-            page_size: PAGE_SIZE,
-            items: Vec::new(),
-        }),
-        answer => answer,
-    }
+    unless(LACKING, guest.api.get_data(&route).await)
 }
 
 /// Whether a run waits for the time of its schedule.

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use crate::around::{Around, Problem, html};
 use crate::background::Paged;
 use crate::draw::{self, DrawnWindow};
-use crate::guest::Guest;
+use crate::guest::{Guest, LACKING, unless};
 use crate::{cards, memories, words};
 use gateway::ApiError;
 
@@ -57,11 +57,8 @@ pub(crate) async fn names(guest: &Guest) -> Result<Vec<String>, ApiError> {
     let route = guest
         .whose
         .route("/context/conversations", &[("limit", &LISTED_MAX)]);
-    match guest.api.get_data::<ConversationsData>(&route).await {
-        Ok(data) => Ok(data.conversations),
-        Err(refused) if refused.status() == 503 => Ok(Vec::new()),
-        Err(refused) => Err(refused),
-    }
+    let data: ConversationsData = unless(LACKING, guest.api.get_data(&route).await)?;
+    Ok(data.conversations)
 }
 
 pub(crate) fn address(name: &str, guest: &Guest) -> String {

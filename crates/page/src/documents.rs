@@ -10,7 +10,7 @@ use gateway::wire::knowledge::{
 };
 
 use crate::around::{Around, Problem, html, status_code};
-use crate::guest::{Guest, IdPath};
+use crate::guest::{Guest, IdPath, LACKING, unless};
 use crate::words;
 use gateway::{ApiError, ClientReply};
 
@@ -31,16 +31,7 @@ pub(crate) async fn page(guest: Guest) -> Result<Response, Problem> {
 
 async fn view(guest: &Guest, problem: Option<String>) -> Result<DocumentsView, ApiError> {
     let route = format!("/knowledge/documents?{}&page_size=100", guest.whose.tenant());
-    let data: DocumentListData = match guest.api.get_data(&route).await {
-        // A server without libraries.
-        Err(refused) if refused.status() == 503 => DocumentListData {
-            documents: Vec::new(),
-            total: 0,
-            page: 1,
-            page_size: 100,
-        },
-        answer => answer?,
-    };
+    let data: DocumentListData = unless(LACKING, guest.api.get_data(&route).await)?;
     Ok(DocumentsView {
         around: Around::new(guest, "/page/documents", "Documents"),
         app: guest.whose.app.clone(),

@@ -212,14 +212,19 @@ impl FromRequestParts<PageDesk> for Guest {
 
 /// Users and agents; none where the token does not open all tenants.
 async fn people(api: &Client) -> Result<Vec<OwnerItem>, ApiError> {
-    let owners = if_open(api.get_data("/owners").await.map(Some))?;
-    Ok(owners.map_or_else(Vec::new, |data: OwnersData| data.owners))
+    let data: OwnersData = unless(CLOSED, api.get_data("/owners").await)?;
+    Ok(data.owners)
 }
 
-/// The answer, or nothing where the token does not open it: a view leaves that part out.
-pub(crate) fn if_open<T: Default>(answer: Result<T, ApiError>) -> Result<T, ApiError> {
+/// The token does not open it.
+pub(crate) const CLOSED: u16 = 403;
+/// The server does not have it.
+pub(crate) const LACKING: u16 = 503;
+
+/// The answer, or nothing where the API refuses it with this status: a view leaves that part out.
+pub(crate) fn unless<T: Default>(status: u16, answer: Result<T, ApiError>) -> Result<T, ApiError> {
     match answer {
-        Err(refused) if refused.status() == 403 => Ok(T::default()),
+        Err(refused) if refused.status() == status => Ok(T::default()),
         answer => answer,
     }
 }

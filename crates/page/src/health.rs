@@ -5,13 +5,13 @@
 use gateway::ApiError;
 use gateway::wire::HealthData;
 
-use crate::guest::{Guest, if_open};
+use crate::guest::{CLOSED, Guest, unless};
 use crate::words;
 
 /// The server's health; none where the token does not open it.
 pub(crate) async fn of(guest: &Guest) -> Result<Option<HealthData>, ApiError> {
     let reply = guest.api.get("/health").await?;
-    if_open(reply.bare().map(Some))
+    unless(CLOSED, reply.bare().map(Some))
 }
 
 /// Work that failed or cannot go on.

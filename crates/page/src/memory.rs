@@ -16,7 +16,7 @@ use serde_json::json;
 
 use crate::around::{Around, Problem, html};
 use crate::cards::{Before, CardMode, EPISODE, MemoryCard, MessageQuote, Twin, cards};
-use crate::guest::{Guest, IdPath, if_open};
+use crate::guest::{CLOSED, Guest, IdPath, unless};
 use crate::memories;
 use crate::past::{self, PastChange};
 use crate::{background, words};
@@ -204,10 +204,7 @@ async fn past(guest: &Guest, id: &str, found: &ReadMemory) -> Result<Vec<PastCha
         is_one_person: !guest.visitor.needs_token,
     };
     let route = guest.whose.route("/history", &[("limit", &CHANGES_LOOKED_AT)]);
-    let data: HistoryData = match guest.api.get_data(&route).await {
-        Err(refused) if refused.status() == 403 => return Ok(Vec::new()),
-        answer => answer?,
-    };
+    let data: HistoryData = unless(CLOSED, guest.api.get_data(&route).await)?;
     let mut past = Vec::new();
     let path = reader.path;
     let touching = data
@@ -215,9 +212,8 @@ async fn past(guest: &Guest, id: &str, found: &ReadMemory) -> Result<Vec<PastCha
         .iter()
         .filter(|change| change.files.iter().any(|file| file.ends_with(path)));
     for change in touching.take(CHANGES_SHOWN) {
-        let diff: Option<DiffData> = if_open(background::diff(guest, &change.id).await.map(Some))?;
-        let diff = diff.map(|data| data.diff).unwrap_or_default();
-        past.extend(reader.read(&diff, change));
+        let data: DiffData = unless(CLOSED, background::diff(guest, &change.id).await)?;
+        past.extend(reader.read(&data.diff, change));
     }
     Ok(past)
 }

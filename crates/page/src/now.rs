@@ -16,7 +16,7 @@ use gateway::wire::{CacheData, HealthData, OverviewData};
 
 use crate::around::{Around, Problem, html, written};
 use crate::background::{Paged, RunsPart};
-use crate::guest::{Guest, if_open};
+use crate::guest::{CLOSED, Guest, unless};
 use crate::{background, conversation, health, memories, words};
 
 /// How often to look for something new.
@@ -106,7 +106,7 @@ pub(crate) async fn view(guest: Guest, page: usize, notice: Option<String>) -> R
     let live = live_part(&guest).await?;
     Ok(NowView {
         around: Around::new(&guest, "/", "Now").with_notice(notice),
-        background: if_open(background::part(&guest, page).await.map(Some))?,
+        background: unless(CLOSED, background::part(&guest, page).await.map(Some))?,
         is_new: overview.months.is_empty() && live.talks.is_empty(),
         overview,
         upcoming: memories::upcoming(&guest).await?,
@@ -141,8 +141,8 @@ pub(crate) async fn live(guest: Guest) -> Response {
 
 async fn live_part(guest: &Guest) -> Result<TalksPart, ApiError> {
     let route = format!("/cache?{}", guest.whose.tenant());
-    let cache = if_open(guest.api.get_data(&route).await.map(Some))?;
-    let talks = cache.map_or_else(Vec::new, |cache: CacheData| cache.conversations);
+    let cache: CacheData = unless(CLOSED, guest.api.get_data(&route).await)?;
+    let talks = cache.conversations;
     let requests = || talks.iter().flat_map(|talk| &talk.requests);
     let prompt = requests().map(|one| one.prompt_tokens).sum();
     let cached = requests().filter_map(|one| one.cached_tokens).sum();

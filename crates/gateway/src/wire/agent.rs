@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 use utoipa::ToSchema;
 
-use crate::wire::ApiId;
 use crate::wire::items::{Explain, id_of, session_of};
+use crate::wire::{ApiId, DateTime};
 
 /// A case: one piece of an agent's work, with its result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -26,8 +26,7 @@ pub struct CaseItem {
     pub quality_score: f32,
     /// Failed attempts, the approach that worked, and messages of people.
     pub key_insight: Option<String>,
-    #[schema(format = DateTime)]
-    pub timestamp: String,
+    pub timestamp: DateTime,
     /// Only in a search: 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f32>,

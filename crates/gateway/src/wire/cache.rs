@@ -20,7 +20,7 @@ pub struct CacheQuery {
 }
 
 /// Sums by server, and the newest requests by conversation.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct CacheData {
     /// Over all tenants: empty for a token of one.
     pub upstreams: Vec<UpstreamItem>,

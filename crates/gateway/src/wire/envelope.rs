@@ -5,6 +5,9 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+/// An instant in the display zone, ISO 8601. The description of the API knows its format by the name of the type.
+pub type DateTime = String;
+
 /// An answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Envelope<T> {
@@ -27,8 +30,7 @@ pub struct ErrorInfo {
     /// For a person: the problem and what to do about it.
     pub message: String,
     /// When, in the display zone.
-    #[schema(format = DateTime)]
-    pub timestamp: String,
+    pub timestamp: DateTime,
     /// The path that was asked for.
     pub path: String,
 }

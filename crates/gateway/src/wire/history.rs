@@ -8,7 +8,7 @@ use serde_with::skip_serializing_none;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::wire::get::between;
-use crate::wire::{Invalid, scope};
+use crate::wire::{DateTime, Invalid, scope};
 
 /// Changes in one answer.
 const CHANGES_MAX: usize = 1_000;
@@ -107,8 +107,7 @@ pub enum ChangedBy {
 pub struct ChangeItem {
     /// Its number.
     pub id: String,
-    #[schema(format = DateTime)]
-    pub at: String,
+    pub at: DateTime,
     pub by: ChangedBy,
     /// The run to undo.
     pub run_id: Option<String>,
@@ -123,7 +122,7 @@ pub struct ChangeItem {
 }
 
 /// A change as a diff: for each file its entries, with the lines that differ.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DiffData {
     pub diff: String,
 }

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 use utoipa::ToSchema;
 
-use crate::wire::ApiId;
 use crate::wire::message::{MessageContent, MessageRole, ToolCallItem};
+use crate::wire::{ApiId, DateTime};
 
 /// An episode: the account of one segment of a conversation.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -19,8 +19,7 @@ pub struct EpisodeItem {
     pub app_id: String,
     pub project_id: String,
     pub session_id: Option<String>,
-    #[schema(format = DateTime)]
-    pub timestamp: String,
+    pub timestamp: DateTime,
     pub sender_ids: Vec<String>,
     pub summary: String,
     pub subject: String,
@@ -63,14 +62,11 @@ pub struct FactItem {
     /// Only in a search: 0 to 1.
     pub score: Option<f32>,
     /// Quipu: time of the statement.
-    #[schema(format = DateTime)]
-    pub timestamp: String,
+    pub timestamp: DateTime,
     /// Quipu: start of its validity, if it differs from `timestamp`.
-    #[schema(format = DateTime)]
-    pub valid_from: Option<String>,
+    pub valid_from: Option<DateTime>,
     /// Quipu: end of its validity.
-    #[schema(format = DateTime)]
-    pub valid_until: Option<String>,
+    pub valid_until: Option<DateTime>,
     /// Quipu: the fact that superseded it.
     pub superseded_by: Option<String>,
     /// Quipu: its episode.
@@ -103,8 +99,7 @@ pub struct FoundMessage {
     pub sender_name: Option<String>,
     pub role: Option<MessageRole>,
     pub content: String,
-    #[schema(format = DateTime)]
-    pub timestamp: String,
+    pub timestamp: DateTime,
     pub score: f32,
     /// The episode that contains it; none while it waits in the buffer.
     pub episode_id: Option<String>,
@@ -145,8 +140,7 @@ pub struct UnprocessedMessage {
     pub sender_name: Option<String>,
     pub role: MessageRole,
     pub content: MessageContent,
-    #[schema(format = DateTime)]
-    pub timestamp: String,
+    pub timestamp: DateTime,
     pub tool_calls: Option<Vec<ToolCallItem>>,
     pub tool_call_id: Option<String>,
 }

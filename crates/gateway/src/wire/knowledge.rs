@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use crate::wire::fields::query;
 use crate::wire::get::{PAGE_MAX, PAGE_SIZE_MAX, between};
-use crate::wire::{Invalid, SortOrder, scope};
+use crate::wire::{DateTime, Invalid, SortOrder, scope};
 
 /// Maximum length of a title, in characters.
 const TITLE_CHARS_MAX: usize = 300;
@@ -263,8 +263,7 @@ pub struct DocumentPatchData {
     pub doc_id: String,
     /// Empty if nothing changed.
     pub updated_fields: Vec<String>,
-    #[schema(format = DateTime)]
-    pub updated_at: String,
+    pub updated_at: DateTime,
 }
 
 /// Result of a delete.
@@ -282,7 +281,7 @@ pub struct LibraryDeleteData {
 }
 
 /// A page of documents.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DocumentListData {
     pub documents: Vec<DocumentItem>,
     pub total: usize,
@@ -297,8 +296,7 @@ pub struct DocumentItem {
     pub category_id: String,
     pub title: String,
     pub topic_count: usize,
-    #[schema(format = DateTime)]
-    pub created_at: String,
+    pub created_at: DateTime,
 }
 
 /// A document with its topics.
@@ -316,10 +314,8 @@ pub struct DocumentData {
     #[schema(required = true)]
     pub original_file_path: Option<String>,
     pub topics: Vec<TopicItem>,
-    #[schema(format = DateTime)]
-    pub created_at: String,
-    #[schema(format = DateTime)]
-    pub updated_at: String,
+    pub created_at: DateTime,
+    pub updated_at: DateTime,
 }
 
 /// A topic of a document.
@@ -350,10 +346,8 @@ pub struct TopicData {
     #[schema(required = true)]
     pub parent_topic_id: Option<String>,
     pub children_topic_ids: Vec<String>,
-    #[schema(format = DateTime)]
-    pub created_at: String,
-    #[schema(format = DateTime)]
-    pub updated_at: String,
+    pub created_at: DateTime,
+    pub updated_at: DateTime,
 }
 
 /// Result of a search in a library.

@@ -8,6 +8,8 @@ use utoipa::ToSchema;
 
 use crate::wire::items::{id_of, session_of, sources_of, user_of};
 
+use crate::wire::DateTime;
+
 /// Label that makes a row of the profile a trait.
 pub const TRAIT: &str = "trait";
 /// A day in milliseconds.
@@ -127,13 +129,10 @@ pub struct ForesightItem {
     /// Text of the message.
     pub evidence: String,
     /// Time of the message.
-    #[schema(format = DateTime)]
-    pub timestamp: String,
-    #[schema(format = DateTime)]
-    pub start_time: Option<String>,
+    pub timestamp: DateTime,
+    pub start_time: Option<DateTime>,
     /// Exclusive end.
-    #[schema(format = DateTime)]
-    pub end_time: Option<String>,
+    pub end_time: Option<DateTime>,
     pub duration_days: Option<i64>,
     /// The messages that support it.
     pub message_ids: Vec<String>,

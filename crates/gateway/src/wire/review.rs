@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 use crate::wire::fields::body;
 use crate::wire::get::PAGE_SIZE_MAX;
-use crate::wire::{ApiId, Invalid, scope};
+use crate::wire::{ApiId, DateTime, Invalid, scope};
 
 /// A person whose statements to show. Unknown keys are refused.
 #[apply(body!)]
@@ -59,8 +59,7 @@ pub struct BelievedItem {
     pub text: String,
     pub session_id: Option<String>,
     pub message_ids: Vec<String>,
-    #[schema(format = DateTime)]
-    pub timestamp: String,
+    pub timestamp: DateTime,
 }
 
 text::worded! {

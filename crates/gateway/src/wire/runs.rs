@@ -55,7 +55,7 @@ impl RunsQuery {
 }
 
 /// One page of runs, newest first.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RunPageData {
     pub total: usize,
     pub page: usize,

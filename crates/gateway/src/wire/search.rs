@@ -15,7 +15,7 @@ use crate::wire::fields::body;
 use crate::wire::filter::{self, FilterNode};
 use crate::wire::items::{EpisodeItem, FactItem, FoundMessage, UnprocessedMessage};
 use crate::wire::profile::{ForesightItem, ProfileItem};
-use crate::wire::{Invalid, scope};
+use crate::wire::{DateTime, Invalid, scope};
 
 /// The most memories one search gives, and what `top_k` −1 means.
 const TOP_K_MAX: usize = 100;
@@ -264,15 +264,12 @@ pub struct SureItem {
     pub text: String,
     /// Since when it no longer holds, if it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(format = DateTime)]
-    pub until: Option<String>,
+    pub until: Option<DateTime>,
 }
 
 /// A span of time; `from` belongs to it, `to` does not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TimeSpan {
-    #[schema(format = DateTime)]
-    pub from: String,
-    #[schema(format = DateTime)]
-    pub to: String,
+    pub from: DateTime,
+    pub to: DateTime,
 }

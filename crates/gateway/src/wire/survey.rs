@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use crate::wire::fields::body;
 use crate::wire::forget::{DeleteByIdsRequest, DeleteRequest, IdsParts};
 use crate::wire::items::FoundMessage;
-use crate::wire::{Invalid, scope};
+use crate::wire::{DateTime, Invalid, scope};
 
 /// Memories that a preview shows; it counts all of them.
 pub const PREVIEWED_MAX: usize = 500;
@@ -180,8 +180,7 @@ pub struct DoomedItem {
     /// Whose it is.
     pub owner: String,
     pub text: String,
-    #[schema(format = DateTime)]
-    pub timestamp: String,
+    pub timestamp: DateTime,
 }
 
 /// Words that stay in another owner's memory.

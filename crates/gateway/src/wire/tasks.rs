@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use crate::wire::fields::query;
 use crate::wire::get::{PAGE_MAX, PAGE_SIZE_MAX, between};
-use crate::wire::{Invalid, scope};
+use crate::wire::{DateTime, Invalid, scope};
 
 /// Which tasks to list.
 #[apply(query!)]
@@ -148,10 +148,8 @@ pub struct TaskItem {
     pub error: Option<String>,
     /// `replays_exhausted` if the last attempt failed.
     pub error_code: Option<String>,
-    #[schema(format = DateTime)]
-    pub created_at: String,
-    #[schema(format = DateTime)]
-    pub finished_at: Option<String>,
+    pub created_at: DateTime,
+    pub finished_at: Option<DateTime>,
 }
 
 /// A page of tasks, newest first.
@@ -178,9 +176,7 @@ pub struct TaskCounts {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TaskStatsData {
     pub by_status: TaskCounts,
-    #[schema(format = DateTime)]
-    pub start: String,
-    #[schema(format = DateTime)]
-    pub end: String,
+    pub start: DateTime,
+    pub end: DateTime,
     pub total: usize,
 }

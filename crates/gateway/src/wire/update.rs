@@ -13,7 +13,7 @@ use crate::wire::fields::body;
 use crate::wire::forget::{IdsParts, NOTHING_TO_CHANGE, one_line};
 use crate::wire::get::MemoryType;
 use crate::wire::items::EpisodeItem;
-use crate::wire::{Invalid, scope};
+use crate::wire::{DateTime, Invalid, scope};
 
 /// Patches one episode. Unknown keys are refused.
 #[apply(body!)]
@@ -90,8 +90,7 @@ pub struct UpdateData {
     #[serde(flatten)]
     pub episode: EpisodeItem,
     /// When it was changed, if it was.
-    #[schema(format = DateTime)]
-    pub edited_at: Option<String>,
+    pub edited_at: Option<DateTime>,
     /// It stood like that already, and nothing was written.
     pub unchanged: bool,
 }

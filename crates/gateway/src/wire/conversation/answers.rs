@@ -170,7 +170,7 @@ pub struct GivenItem {
 }
 
 /// The ids of conversations, the last by name first.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ConversationsData {
     pub conversations: Vec<String>,
 }
