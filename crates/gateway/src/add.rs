@@ -52,11 +52,7 @@ impl Repeat {
 pub(crate) async fn add_memory(
     visit: Visit,
     UrlQuery(query): UrlQuery<WaitQuery>,
-    JsonBody {
-        mut value,
-        bytes,
-        hold,
-    }: JsonBody<AddRequest>,
+    JsonBody(mut value, hold, bytes): JsonBody<AddRequest>,
 ) -> Answer {
     let gateway = &visit.gateway;
     value.wait |= query.wait;
@@ -118,7 +114,7 @@ pub(crate) fn accepted(visit: &Visit, request: AddRequest, task: Option<JobId>) 
 pub(crate) async fn flush_memory(
     visit: Visit,
     UrlQuery(query): UrlQuery<WaitQuery>,
-    JsonBody { value, .. }: JsonBody<FlushRequest>,
+    JsonBody(value, ..): JsonBody<FlushRequest>,
 ) -> Answer {
     let session = value.session(&visit.caller.home)?;
     visit.caller.enter_flush(&session)?;

@@ -26,14 +26,9 @@ const RESERVED_BYTES_MAX: usize = 64 << 20;
 /// A larger body is parsed on a thread that serves no requests.
 const PARSED_HERE_BYTES_MAX: usize = 256 << 10;
 
-/// A JSON body.
+/// A JSON body; its room, which a write keeps to its end, whether or not the client waits for it; and its size in bytes.
 #[derive(Debug)]
-pub(crate) struct JsonBody<T> {
-    pub(crate) value: T,
-    pub(crate) bytes: usize,
-    /// Its room. A write keeps it to its end, whether or not the client waits for it.
-    pub(crate) hold: Hold,
-}
+pub(crate) struct JsonBody<T>(pub(crate) T, pub(crate) Hold, pub(crate) usize);
 
 /// A JSON body that is not read yet.
 #[derive(Debug)]
@@ -85,11 +80,7 @@ impl<T: DeserializeOwned + Send + 'static> FromRequest<Gateway> for JsonBody<T> 
 
     async fn from_request(request: Request<Body>, gateway: &Gateway) -> Result<Self, Failure> {
         let body = JsonBytes::from_request(request, gateway).await?;
-        Ok(Self {
-            value: body.read().await?,
-            bytes: body.0.len(),
-            hold: body.1,
-        })
+        Ok(Self(body.read().await?, body.1, body.0.len()))
     }
 }
 

@@ -53,8 +53,9 @@ impl<T: OfConversation + DeserializeOwned + Send + 'static> FromRequest<Gateway>
             let UrlQuery(value) = UrlQuery::<T>::from_request_parts(&mut head, gateway).await?;
             (value, Hold::default())
         } else {
-            let body = JsonBody::<T>::from_request(Request::from_parts(head, body), gateway).await?;
-            (body.value, body.hold)
+            let JsonBody(value, hold, _) =
+                JsonBody::from_request(Request::from_parts(head, body), gateway).await?;
+            (value, hold)
         };
         let at = value.at(&visit.caller.home)?;
         visit.caller.enter(&at.scope)?;

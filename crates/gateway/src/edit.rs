@@ -81,7 +81,7 @@ async fn change(engine: &Engine, parts: IdsParts, request: EditRequest) -> Resul
 /// nothing writes nothing.
 #[apply(described!)]
 #[post("/memory/update", UpdateRequest => "The episode after the change" UpdateData)]
-pub(crate) async fn update_memory(visit: Visit, JsonBody { value, .. }: JsonBody<UpdateRequest>) -> Answer {
+pub(crate) async fn update_memory(visit: Visit, JsonBody(value, ..): JsonBody<UpdateRequest>) -> Answer {
     let gateway = &visit.gateway;
     let parts = value.parts(&visit.caller.home)?;
     visit.caller.enter(&parts.scope)?;

@@ -24,7 +24,7 @@ use crate::wire::{
 /// others.
 #[apply(described!)]
 #[post("/memory/delete", DeleteRequest => "Forgotten" DeleteData)]
-pub(crate) async fn delete_memory(visit: Visit, JsonBody { value, .. }: JsonBody<DeleteRequest>) -> Answer {
+pub(crate) async fn delete_memory(visit: Visit, JsonBody(value, ..): JsonBody<DeleteRequest>) -> Answer {
     let what = value.target(&visit.caller.home)?;
     enter(&visit, &what)?;
     let forgot = forget(&visit.gateway, what).await?;
@@ -96,7 +96,7 @@ fn item(Leftover { what, why }: Leftover) -> LeftItem {
 #[post("/memory/delete_by_ids", DeleteByIdsRequest => "Forgotten" DeleteByIdsData)]
 pub(crate) async fn delete_memories_by_ids(
     visit: Visit,
-    JsonBody { value, .. }: JsonBody<DeleteByIdsRequest>,
+    JsonBody(value, ..): JsonBody<DeleteByIdsRequest>,
 ) -> Answer {
     let mut parts = value.parts(&visit.caller.home)?;
     visit.caller.enter_ids(&mut parts)?;

@@ -76,7 +76,7 @@ pub(crate) async fn past_files(visit: Visit, UrlQuery(query): UrlQuery<PastQuery
 /// same memories.
 #[apply(described!)]
 #[post("/history/undo", UndoRequest => "Undone; searches see it at once" UndoData)]
-pub(crate) async fn undo(visit: Visit, JsonBody { value, .. }: JsonBody<UndoRequest>) -> Answer {
+pub(crate) async fn undo(visit: Visit, JsonBody(value, ..): JsonBody<UndoRequest>) -> Answer {
     let tenant = Tenant::of(&visit, value.app_id.as_deref(), value.project_id.as_deref())?;
     let engine = visit.gateway.engine.clone();
     let run = value.run()?.to_owned();

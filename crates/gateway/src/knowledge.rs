@@ -57,7 +57,7 @@ pub(crate) async fn replace_document(visit: Visit, PathId(id): PathId, uploaded:
 pub(crate) async fn patch_document(
     visit: Visit,
     PathId(id): PathId,
-    JsonBody { mut value, .. }: JsonBody<DocumentPatchRequest>,
+    JsonBody(mut value, ..): JsonBody<DocumentPatchRequest>,
 ) -> Answer {
     let id = document_id(&id)?.to_owned();
     let scope = value.parts(&visit.caller.home)?;
@@ -204,7 +204,7 @@ pub(crate) async fn one_topic(visit: Visit, IdQuery(id, query): IdQuery<ScopeQue
 #[post("/knowledge/search", KnowledgeSearchRequest => "The topics that answer" KnowledgeSearchData)]
 pub(crate) async fn search_documents(
     visit: Visit,
-    JsonBody { value, .. }: JsonBody<KnowledgeSearchRequest>,
+    JsonBody(value, ..): JsonBody<KnowledgeSearchRequest>,
 ) -> Answer {
     let started = visit.gateway.clock.elapsed();
     let search = value.search(&visit.caller.home)?;

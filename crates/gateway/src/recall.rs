@@ -24,7 +24,7 @@ use crate::wire::{
 /// The search sees every write that was acknowledged before it.
 #[apply(described!)]
 #[post("/memory/search", SearchRequest => "Matching memories" SearchData)]
-pub(crate) async fn search_memory(visit: Visit, JsonBody { value, .. }: JsonBody<SearchRequest>) -> Answer {
+pub(crate) async fn search_memory(visit: Visit, JsonBody(value, ..): JsonBody<SearchRequest>) -> Answer {
     let gateway = &visit.gateway;
     let mut search = value.search(&visit.caller.home, gateway.zone())?;
     visit.caller.enter_memory(&search.scope, &search.owner)?;
@@ -59,7 +59,7 @@ pub(crate) async fn search_memory(visit: Visit, JsonBody { value, .. }: JsonBody
 /// Returns the memories that the proxy would add to this message, for clients that call their model themselves.
 #[apply(described!)]
 #[post("/memory/context", ContextRequest => "Memories as text for a prompt" ContextData)]
-pub(crate) async fn memory_context(visit: Visit, JsonBody { value, .. }: JsonBody<ContextRequest>) -> Answer {
+pub(crate) async fn memory_context(visit: Visit, JsonBody(value, ..): JsonBody<ContextRequest>) -> Answer {
     let parts = value.parts(&visit.caller.home)?;
     visit.caller.enter_memory(&parts.scope, &parts.owner)?;
     let engine = &visit.gateway.engine;
@@ -158,7 +158,7 @@ pub(crate) async fn one_memory(visit: Visit, IdQuery(memory_id, query): IdQuery<
 /// A page of an owner's memories of one kind.
 #[apply(described!)]
 #[post("/memory/get", GetRequest => "A page" GetData)]
-pub(crate) async fn get_memory(visit: Visit, JsonBody { value, .. }: JsonBody<GetRequest>) -> Answer {
+pub(crate) async fn get_memory(visit: Visit, JsonBody(value, ..): JsonBody<GetRequest>) -> Answer {
     let gateway = &visit.gateway;
     let list = value.list(&visit.caller.home, gateway.zone())?;
     visit.caller.enter_memory(&list.scope, &list.owner)?;

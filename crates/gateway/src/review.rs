@@ -16,7 +16,7 @@ use crate::wire::{AnswerData, AnswerRequest, ApiId, BelievedItem, ReviewData, Re
 /// Facts, statements of which it is in doubt whose words they are, and what was answered.
 #[apply(described!)]
 #[post("/memory/review", ReviewRequest => "The statements" ReviewData)]
-pub(crate) async fn review_memory(visit: Visit, JsonBody { value, .. }: JsonBody<ReviewRequest>) -> Answer {
+pub(crate) async fn review_memory(visit: Visit, JsonBody(value, ..): JsonBody<ReviewRequest>) -> Answer {
     let (scope, owner) = value.parts(&visit.caller.home)?;
     visit.caller.enter_memory(&scope, &owner)?;
     let all = visit.gateway.engine.review(&scope, &owner).await?;
@@ -42,7 +42,7 @@ pub(crate) async fn review_memory(visit: Visit, JsonBody { value, .. }: JsonBody
 /// back. Messages stay as they are.
 #[apply(described!)]
 #[post("/memory/answer", AnswerRequest => "What it changed" AnswerData)]
-pub(crate) async fn answer_review(visit: Visit, JsonBody { value, .. }: JsonBody<AnswerRequest>) -> Answer {
+pub(crate) async fn answer_review(visit: Visit, JsonBody(value, ..): JsonBody<AnswerRequest>) -> Answer {
     let (scope, owner, id) = value.parts(&visit.caller.home)?;
     visit.caller.enter_memory(&scope, &owner)?;
     let verdict = text::same!(value.verdict, VerdictWord => Verdict: Keep, Wrong, Scene, Ended);

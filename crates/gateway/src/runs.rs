@@ -56,7 +56,7 @@ const INCLUDED: [&str; 3] = [
 /// the runs have ended, or after `timeout` seconds. Needs a token for all tenants.
 #[apply(described!)]
 #[route(post "/ome/trigger" [request_body = TriggerRequest] => bare "The runs" TriggerData)]
-pub(crate) async fn trigger(visit: Visit, JsonBody { value, .. }: JsonBody<TriggerRequest>) -> Answer {
+pub(crate) async fn trigger(visit: Visit, JsonBody(value, ..): JsonBody<TriggerRequest>) -> Answer {
     visit.caller.enter_all()?;
     let wait = value.wait()?;
     let triggered = offline(&visit.gateway)?

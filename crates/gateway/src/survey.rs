@@ -30,10 +30,7 @@ const MONTH_BYTES: usize = "2026-03".len();
 /// By kind, and by month for a time line.
 #[apply(described!)]
 #[post("/memory/overview", OverviewRequest => "The numbers" OverviewData)]
-pub(crate) async fn memory_overview(
-    visit: Visit,
-    JsonBody { value, .. }: JsonBody<OverviewRequest>,
-) -> Answer {
+pub(crate) async fn memory_overview(visit: Visit, JsonBody(value, ..): JsonBody<OverviewRequest>) -> Answer {
     let (scope, owner) = value.parts(&visit.caller.home)?;
     visit.caller.enter_memory(&scope, &owner)?;
     let list = |kind| List::all(scope.clone(), owner.clone(), kind);
@@ -94,7 +91,7 @@ pub(crate) async fn memory_sources(visit: Visit, IdQuery(memory_id, query): IdQu
 /// changes nothing.
 #[apply(described!)]
 #[post("/memory/preview", PreviewRequest => "The preview" PreviewData)]
-pub(crate) async fn preview_delete(visit: Visit, JsonBody { value, .. }: JsonBody<PreviewRequest>) -> Answer {
+pub(crate) async fn preview_delete(visit: Visit, JsonBody(value, ..): JsonBody<PreviewRequest>) -> Answer {
     let mut doomed = Doomed::default();
     for forget in targets(&visit, value.parts(&visit.caller.home)?).await? {
         let some = visit.gateway.engine.preview(&forget).await?;

@@ -12,11 +12,12 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::memories::Ids;
-use super::names::{agents_own, in_its_words, name, no_run, refuse_app};
+use super::names::{agents_own, in_its_words, no_run, refuse_app};
 use crate::add::accepted;
 use crate::body::JsonBody;
 use crate::frame::{Answer, Visit};
 use crate::wire::message::{ContentItem, ContentType, MessageRole};
+use crate::wire::scope::name;
 use crate::wire::{AddRequest, Invalid, MessageContent, MessageItem};
 
 /// Who speaks as an assistant without a name.
@@ -49,7 +50,7 @@ struct SaidTo {
 }
 
 /// An add whose memories are written later; its event is the task that cuts the segment.
-pub(super) async fn add(visit: Visit, JsonBody { value, hold, .. }: JsonBody<Adding>) -> Answer {
+pub(super) async fn add(visit: Visit, JsonBody(value, hold, _): JsonBody<Adding>) -> Answer {
     let gateway = &visit.gateway;
     let request = value.request(&visit)?;
     let add = accepted(&visit, request, None).map_err(in_its_words)?;

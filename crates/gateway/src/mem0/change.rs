@@ -10,11 +10,12 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::memories::{Ids, MemoryItem, episode_of, named};
-use super::names::{agents_own, in_its_words, name, refuse_app};
+use super::names::{agents_own, in_its_words, refuse_app};
 use crate::body::{JsonBody, PathId, UrlQuery};
 use crate::failure::Failure;
 use crate::forget::{enter, forget};
 use crate::frame::{Answer, Visit};
+use crate::wire::scope::name;
 use crate::wire::{DeleteRequest, Invalid};
 
 /// The new text; other keys, such as `metadata`, are ignored.
@@ -27,7 +28,7 @@ pub(super) struct Change {
 pub(super) async fn update(
     visit: Visit,
     PathId(id): PathId,
-    JsonBody { value, .. }: JsonBody<Change>,
+    JsonBody(value, ..): JsonBody<Change>,
 ) -> Answer {
     let text = value.text.filter(|text| !text.trim().is_empty()).ok_or_else(|| {
         Invalid::at(

@@ -8,11 +8,12 @@ use memory::List;
 use model::{Comparison, EntryKind, Field, Filter, Name, Owner, Scope, Value, Zone};
 use serde_json::{Map, Value as Json, json};
 
-use super::names::{agent_of, agents_own, everyone, name, no_run, refuse_app};
+use super::names::{agent_of, agents_own, everyone, no_run, refuse_app};
 use crate::failure::Failure;
 use crate::frame::Visit;
 use crate::state::Gateway;
 use crate::wire::Invalid;
+use crate::wire::scope::name;
 
 const IDS: [&str; 4] = ["user_id", "agent_id", "app_id", "run_id"];
 const TIMES: [&str; 3] = ["created_at", "updated_at", "timestamp"];

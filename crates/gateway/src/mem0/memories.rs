@@ -154,7 +154,7 @@ pub(super) struct MemoryPages {
 pub(super) async fn page(
     visit: Visit,
     UrlQuery(pages): UrlQuery<MemoryPages>,
-    JsonBody { value: asked, .. }: JsonBody<Asked>,
+    JsonBody(asked, ..): JsonBody<Asked>,
 ) -> Answer {
     let gateway = &visit.gateway;
     let mut hits = Vec::new();
@@ -193,7 +193,7 @@ async fn items(gateway: &Gateway, hits: &[Hit]) -> Result<Vec<MemoryItem>, Engin
 }
 
 /// Searches, best first.
-pub(super) async fn search(visit: Visit, JsonBody { value: asked, .. }: JsonBody<Asked>) -> Answer {
+pub(super) async fn search(visit: Visit, JsonBody(asked, ..): JsonBody<Asked>) -> Answer {
     let gateway = &visit.gateway;
     let top_k = asked.top_k.unwrap_or(TOP_K);
     if !(1..=TOP_K_MAX).contains(&top_k) {

@@ -7,16 +7,12 @@ use model::{Name, Owner, OwnerKind, Scope};
 use crate::failure::Failure;
 use crate::frame::Visit;
 use crate::wire::Invalid;
+use crate::wire::scope::name;
 
 /// Before the name of an agent whose memories belong to no user: they must not become those of a user of that name.
 const AGENT: &str = "agent+";
 /// After the owner: the session of messages that name no run.
 const NO_RUN: &str = "/mem0";
-
-/// A name that mem0 lets a client choose more freely.
-pub(super) fn name(field: &str, text: &str) -> Result<Name, Invalid> {
-    Name::parse(text).map_err(|error| Invalid::at(field, error))
-}
 
 /// The owner of the memories of an agent that belong to no user.
 pub(super) fn agents_own(agent: &Name) -> Result<Owner, Invalid> {
