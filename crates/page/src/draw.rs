@@ -15,7 +15,7 @@ const KNOTS_MAX: usize = 8;
 pub(crate) fn months(known: &[MonthItem]) -> Vec<MonthItem> {
     let mut all: Vec<MonthItem> = Vec::new();
     for month in known {
-        while let Some(next) = all.last().and_then(|last| next_month(&last.month)) {
+        while let Some((_, next)) = all.last().and_then(|last| month_and_next(&last.month)) {
             if next >= month.month || all.len() > 10 * MONTHS_MAX {
                 break;
             }
@@ -35,13 +35,15 @@ pub(crate) fn knots(count: usize) -> usize {
     (bits as usize).min(KNOTS_MAX)
 }
 
-fn next_month(month: &str) -> Option<String> {
+/// A month and the one after it: `2026-03` and `2026-04`.
+pub(crate) fn month_and_next(month: &str) -> Option<(String, String)> {
     let (year, number) = month.split_once('-')?;
     let (year, number): (u32, u32) = (year.parse().ok()?, number.parse().ok()?);
-    Some(match number {
+    let next = match number {
         12 => format!("{:04}-01", year + 1),
         _ => format!("{year:04}-{:02}", number + 1),
-    })
+    };
+    Some((format!("{year:04}-{number:02}"), next))
 }
 
 /// The width of a drawn window.

@@ -20,6 +20,7 @@ use tokio::task::JoinSet;
 
 use crate::around::{Around, Problem, html, status_code, written};
 use crate::guest::{Guest, PageDesk, WhoseMemory};
+use crate::words;
 
 /// An upload larger than this is given up.
 const BYTES_MAX: u64 = 4 << 30;
@@ -109,30 +110,14 @@ impl Imports {
         }
     }
 
-    fn start(&self, number: u64, upload: Upload, guest: &Guest) {
-        let (whose, client) = (guest.whose.clone(), guest.api.clone());
-        let forgets = guest.visitor.deletions(&whose.scope());
-        let Upload {
-            name,
-            file,
-            accept_forgotten,
-        } = upload;
-        let progress: Arc<Mutex<ImportProgress>> = Arc::default();
-        let job = ImportJob {
-            client,
-            app: whose.app.clone(),
-            project: whose.project.clone(),
-            user: whose.user.clone(),
-            file: file.clone(),
-            accept_forgotten,
-            progress: progress.clone(),
-        };
+    fn start(&self, number: u64, name: String, job: ImportJob, guest: &Guest) {
+        let (whose, file) = (guest.whose.clone(), job.file.clone());
         let entry = KeptImport {
             number,
             name,
+            forgets: guest.visitor.deletions(&whose.scope()),
             whose,
-            progress,
-            forgets,
+            progress: job.progress.clone(),
             ended: None,
         };
         let mut entries = self.entries.lock();
@@ -175,16 +160,11 @@ async fn remove(file: &std::path::Path) {
     }
 }
 
-/// An import as the view shows it.
-struct ImportRow {
-    entry: KeptImport,
-    progress: ImportProgress,
-}
-
 #[derive(Template)]
 #[template(path = "import_live.html")]
 struct ImportsPart {
-    rows: Vec<ImportRow>,
+    /// Each import, and how far it is.
+    rows: Vec<(KeptImport, ImportProgress)>,
 }
 
 #[derive(Template)]
@@ -228,9 +208,9 @@ pub(crate) async fn start(
 ) -> Result<Response, Problem> {
     allowed(&guest)?;
     let number = page.imports.next.fetch_add(1, Ordering::Relaxed);
-    match stored(parts, &page.imports, number).await {
-        Ok(upload) => {
-            page.imports.start(number, upload, &guest);
+    match stored(parts, &page.imports, number, &guest).await {
+        Ok((name, job)) => {
+            page.imports.start(number, name, job, &guest);
             let address = format!("/page/import?{}", guest.whose.query());
             Ok(Redirect::to(&address).into_response())
         }
@@ -241,15 +221,13 @@ pub(crate) async fn start(
     }
 }
 
-/// What a form brought.
-struct Upload {
-    name: String,
-    file: PathBuf,
-    accept_forgotten: bool,
-}
-
-/// Writes a form's file into a folder of its own.
-async fn stored(mut parts: Multipart, imports: &Imports, number: u64) -> Result<Upload, ApiError> {
+/// Writes a form's file into a folder of its own. Gives its name, and what is to be done with it.
+async fn stored(
+    mut parts: Multipart,
+    imports: &Imports,
+    number: u64,
+    guest: &Guest,
+) -> Result<(String, ImportJob), ApiError> {
     let (mut accept_forgotten, mut stored) = (false, None);
     let broken = |_| ApiError::refused(400, "the upload ended too early: try again");
     let unwritten =
@@ -284,11 +262,17 @@ async fn stored(mut parts: Multipart, imports: &Imports, number: u64) -> Result<
         stored = Some((name, file));
     }
     let (name, file) = stored.ok_or_else(|| ApiError::refused(422, "choose a file first"))?;
-    Ok(Upload {
-        name,
+    let WhoseMemory { app, project, user } = guest.whose.clone();
+    let job = ImportJob {
+        client: guest.api.clone(),
+        app,
+        project,
+        user,
         file,
         accept_forgotten,
-    })
+        progress: Arc::default(),
+    };
+    Ok((name, job))
 }
 
 /// A client's name of a file as a name here: some formats are told by it.
@@ -311,7 +295,10 @@ fn plain(name: &str) -> String {
 }
 
 fn live_part(page: &PageDesk, guest: &Guest) -> ImportsPart {
-    let rows = page.imports.of(guest).into_iter().map(ImportRow::of);
+    let rows = page.imports.of(guest).into_iter().map(|entry| {
+        let progress = entry.progress.lock().clone();
+        (entry, progress)
+    });
     ImportsPart { rows: rows.collect() }
 }
 
@@ -333,28 +320,17 @@ pub(crate) async fn live(State(page): State<PageDesk>, guest: Guest) -> Result<R
     Ok(Sse::new(events).keep_alive(KeepAlive::default()).into_response())
 }
 
-impl ImportRow {
-    fn of(entry: KeptImport) -> Self {
-        let progress = entry.progress.lock().clone();
-        Self { entry, progress }
-    }
-
-    fn query(&self) -> String {
-        self.entry.whose.query()
-    }
-
-    /// What it does or did, and how much of it in percent.
-    fn doing(&self) -> (&'static str, u64) {
-        let share = |done: u64, all: u64| (done * 100).checked_div(all).unwrap_or_default().min(100);
-        let progress = &self.progress;
-        match &self.entry.ended {
+impl ImportsPart {
+    /// What an import does or did, and how much of it in percent.
+    fn doing(entry: &KeptImport, progress: &ImportProgress) -> (&'static str, u64) {
+        match &entry.ended {
             Some(Ok(())) => ("Done", 100),
             Some(Err(_)) => ("Failed", 0),
             // Reading is the first half, writing memories the second.
-            None if !progress.is_read => ("Reading", share(progress.read_bytes, progress.bytes) / 2),
+            None if !progress.is_read => ("Reading", words::percent(progress.read_bytes, progress.bytes) / 2),
             None => (
                 "Writing memories",
-                50 + share(progress.written as u64, progress.sessions as u64) / 2,
+                50 + words::percent(progress.written as u64, progress.sessions as u64) / 2,
             ),
         }
     }

@@ -247,16 +247,8 @@ impl ListQuery {
     }
 
     pub(crate) fn filter(&self) -> Option<Value> {
-        let (year, month) = self.month.split_once('-')?;
-        let (year, month): (i32, u32) = (year.parse().ok()?, month.parse().ok()?);
-        let (next_year, next) = if month == 12 {
-            (year + 1, 1)
-        } else {
-            (year, month + 1)
-        };
-        let from = format!("{year:04}-{month:02}-01");
-        let to = format!("{next_year:04}-{next:02}-01");
-        Some(json!({"timestamp": {"gte": from, "lt": to}}))
+        let (month, next) = draw::month_and_next(&self.month)?;
+        Some(json!({"timestamp": {"gte": format!("{month}-01"), "lt": format!("{next}-01")}}))
     }
 
     pub(crate) fn keeps(&self, card: &MemoryCard) -> bool {

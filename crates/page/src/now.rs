@@ -47,13 +47,13 @@ struct TalksPart {
 
 impl TalksPart {
     fn percent(&self) -> u64 {
-        percent(self.cached, self.prompt)
+        words::percent(self.cached, self.prompt)
     }
 
     /// Percent of the prompt that the server had in its cache.
     fn cached_percent(turn: &RequestItem) -> Option<u64> {
         turn.cached_tokens
-            .map(|cached| percent(cached, turn.prompt_tokens))
+            .map(|cached| words::percent(cached, turn.prompt_tokens))
     }
 
     /// Why the cache missed, if it did.
@@ -70,10 +70,6 @@ impl TalksPart {
     fn took(turn: &RequestItem) -> String {
         words::duration(turn.total_ms)
     }
-}
-
-fn percent(part: u64, whole: u64) -> u64 {
-    (part * 100).checked_div(whole).unwrap_or_default().min(100)
 }
 
 #[derive(Template)]

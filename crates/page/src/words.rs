@@ -52,6 +52,11 @@ pub(crate) fn noun<'a>(count: impl Display, one: &'a str, more: &'a str) -> &'a 
     if count.to_string() == "1" { one } else { more }
 }
 
+/// A part in percent; 0 of nothing.
+pub(crate) fn percent(part: u64, whole: u64) -> u64 {
+    (part * 100).checked_div(whole).unwrap_or_default().min(100)
+}
+
 /// A size in the largest unit that leaves a number.
 pub(crate) fn size(bytes: u64) -> String {
     match bytes {
