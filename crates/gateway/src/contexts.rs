@@ -8,6 +8,7 @@ use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::response::Response;
 use context::ladder::Attempt;
 use macro_rules_attribute::apply;
+use model::SessionId;
 use ports::NoRoom;
 use proxy::conversation::contexts::expand_tool;
 use proxy::conversation::{ContextError, Contexts, Whose};
@@ -28,7 +29,7 @@ use crate::wire::conversation::{
     AfterTurnData, AfterTurnRequest, AppendData, AppendRequest, AssembleData, AssembleRequest, CleanupData,
     CleanupRequest, CompactData, CompactRequest, Dialect, DoneData, EndedRequest, ExpandData, ExpandRequest,
     ForkRequest, MemoryMode, OfConversation, PinRequest, RewindRequest, SpawnData, SpawnRequest, StepItem,
-    ToolsData, ToolsQuery, agent, window,
+    ToolsData, ToolsQuery, agent, texts, window,
 };
 use crate::wire::{ErrorCode, Invalid};
 
@@ -107,7 +108,7 @@ pub(crate) async fn context_assemble(live: Live<AssembleRequest>) -> Answer {
         speech: speech(live.value.dialect),
         window_tokens: window(live.value.window_tokens)?,
         reserve_tokens: live.value.reserve_tokens.map(|tokens| tokens as usize),
-        tools: live.value.tools(),
+        tools: texts(&live.value.tools),
         memory: memory(live.value.memory),
         agent: agent(live.value.agent_id.as_deref())?,
         with_person: live.visit.caller.sees_person(),
@@ -206,7 +207,7 @@ pub(crate) async fn context_cleanup(live: Live<CleanupRequest>) -> Answer {
 #[apply(described!)]
 #[post("/context/fork", ForkRequest => "The copy" DoneData)]
 pub(crate) async fn context_fork(live: Live<ForkRequest>) -> Answer {
-    let to = live.value.to()?;
+    let to = SessionId::parse(&live.value.to).map_err(|error| Invalid::at("to", error))?;
     let before = live
         .value
         .before
@@ -250,7 +251,7 @@ pub(crate) async fn context_subagent_spawn(live: Live<SpawnRequest>) -> Answer {
 #[apply(described!)]
 #[post("/context/subagent/end", EndedRequest => "Done" DoneData)]
 pub(crate) async fn context_subagent_end(live: Live<EndedRequest>) -> Answer {
-    let (texts, result) = (live.value.texts(), live.value.result.as_deref());
+    let (texts, result) = (texts(&live.value.messages), live.value.result.as_deref());
     live.contexts
         .ended(&live.whose, &live.value.subagent_id, &texts, result)
         .await?;

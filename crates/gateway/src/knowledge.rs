@@ -89,18 +89,14 @@ pub(crate) async fn delete_document(visit: Visit, IdQuery(id, query): IdQuery<Sc
     let scope = visit.entered(&query)?;
     let library = library(&visit.gateway)?;
     let doc_id = id.clone();
-    Ok(
-        match visit
-            .write(async move { library.delete(&scope, &id).await })
-            .await?
-        {
-            Some(deleted_topics) => visit.answer(DocumentDeleteData {
-                doc_id,
-                deleted_topics,
-            }),
-            None => StatusCode::NO_CONTENT.into_response(),
-        },
-    )
+    let gone = visit.write(async move { library.delete(&scope, &id).await });
+    Ok(match gone.await? {
+        Some(deleted_topics) => visit.answer(DocumentDeleteData {
+            doc_id,
+            deleted_topics,
+        }),
+        None => StatusCode::NO_CONTENT.into_response(),
+    })
 }
 
 /// Delete every document

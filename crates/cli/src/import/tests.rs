@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use gateway::wire::MessageContent;
+use gateway::wire::message::MessageRole;
 use model::{Name, Role, Scope, Timestamp, Zone};
 
 use super::{Defaults, ImportItem, Logs, Skipped, read, sources};
@@ -93,7 +94,7 @@ fn tell(text: &mut String, found: ImportItem) {
             "  {} {} {} {}: {said:?}{}",
             m.message_id.unwrap(),
             Timestamp::from_millis(m.timestamp),
-            Role::from(m.role).as_str(),
+            text::same!(m.role, MessageRole => Role: User, Assistant, Tool).as_str(),
             m.sender_id,
             calls.concat(),
         )

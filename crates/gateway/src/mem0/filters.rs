@@ -38,6 +38,9 @@ enum Who {
 /// An owner, and the filter for this owner's memories.
 pub(super) type WantedMemories = (Owner, Filter);
 
+/// Stands for all owners that a filter does not name: if memories of this one can pass, so can those of others.
+const STRANGER: &str = "+";
+
 /// The filter that every memory passes.
 const EVERYTHING: Filter = Filter::All(Vec::new());
 
@@ -62,10 +65,10 @@ pub(super) async fn wanted(
     for owner in &named {
         visit.caller.enter_owner(owner)?;
     }
-    let others = if condition.of_others() {
-        everyone(visit).await?
-    } else {
-        Vec::new()
+    let stranger = Owner::user(name("user_id", STRANGER)?);
+    let others = match condition.passes(&stranger, &Spoken::new()) {
+        Some(_) => everyone(visit).await?,
+        None => Vec::new(),
     };
     let mut wanted = Vec::new();
     for owner in named
@@ -129,16 +132,6 @@ impl Condition {
             Self::User(Who::Anyone) | Self::Agent(Who::Anyone) | Self::SomeRun | Self::Rows(_) => {}
         }
         Ok(())
-    }
-
-    /// Whether memories of owners that it does not name can pass.
-    fn of_others(&self) -> bool {
-        match self {
-            Self::All(conditions) => conditions.iter().all(Self::of_others),
-            Self::Any(conditions) => conditions.iter().any(Self::of_others),
-            Self::User(Who::These(_)) | Self::Agent(Who::These(_)) => false,
-            Self::User(Who::Anyone) | Self::Agent(Who::Anyone) | Self::SomeRun | Self::Rows(_) => true,
-        }
     }
 
     /// The filter that an owner's memories must pass; none if none can. `spoken` is empty for an owner that it does not name.

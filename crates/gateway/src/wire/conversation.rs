@@ -283,12 +283,6 @@ impl AppendRequest {
     }
 }
 
-impl AssembleRequest {
-    pub fn tools(&self) -> Vec<String> {
-        texts(&self.tools)
-    }
-}
-
 impl FindQuery {
     pub fn limit(&self) -> Result<usize, Invalid> {
         if self.query.trim().is_empty() {
@@ -302,19 +296,8 @@ impl FindQuery {
     }
 }
 
-impl ForkRequest {
-    pub fn to(&self) -> Result<SessionId, Invalid> {
-        SessionId::parse(&self.to).map_err(|error| Invalid::at("to", error))
-    }
-}
-
-impl EndedRequest {
-    pub fn texts(&self) -> Vec<String> {
-        texts(&self.messages)
-    }
-}
-
-fn texts(values: &[Value]) -> Vec<String> {
+/// Each message or tool as JSON text.
+pub fn texts(values: &[Value]) -> Vec<String> {
     values.iter().map(Value::to_string).collect()
 }
 

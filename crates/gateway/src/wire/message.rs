@@ -172,7 +172,7 @@ impl MessageItem {
             session: session.clone(),
             sender,
             sender_name: self.sender_name,
-            role: self.role.into(),
+            role: text::same!(self.role, MessageRole => Role: User, Assistant, Tool),
             time,
             content: content.into(),
             tool_calls: self
@@ -209,7 +209,7 @@ impl ContentItem {
             return Err(Invalid::at(format!("{path}.{at}.extras"), "must be an object"));
         }
         Ok(Part {
-            kind: self.kind.into(),
+            kind: text::same!(self.kind, ContentType => PartKind: Text, Image, Audio, Doc, Pdf, Html, Email),
             text: self.text,
             uri: self.uri,
             base64: self.base64,
@@ -223,7 +223,7 @@ impl ContentItem {
 impl From<&Part> for ContentItem {
     fn from(part: &Part) -> Self {
         Self {
-            kind: part.kind.into(),
+            kind: text::same!(part.kind, PartKind => ContentType: Text, Image, Audio, Doc, Pdf, Html, Email),
             text: part.text.clone(),
             uri: part.uri.clone(),
             base64: part.base64.clone(),
@@ -246,23 +246,11 @@ impl From<&Content> for MessageContent {
     }
 }
 
-/// Two enums of the same words, one to one.
-macro_rules! same_words {
-    ($one:ident, $other:ident, $($word:ident),+) => {
-        impl From<$one> for $other {
-            fn from(word: $one) -> Self {
-                match word { $($one::$word => Self::$word),+ }
-            }
-        }
-        impl From<$other> for $one {
-            fn from(word: $other) -> Self {
-                match word { $($other::$word => Self::$word),+ }
-            }
-        }
-    };
+impl From<Role> for MessageRole {
+    fn from(role: Role) -> Self {
+        text::same!(role, Role => Self: User, Assistant, Tool)
+    }
 }
-same_words!(MessageRole, Role, User, Assistant, Tool);
-same_words!(ContentType, PartKind, Text, Image, Audio, Doc, Pdf, Html, Email);
 
 impl From<ToolCallItem> for ToolCall {
     fn from(call: ToolCallItem) -> Self {
