@@ -2,8 +2,8 @@
 //!
 //! Owns: its process: JSON on its standard input, its time, the bound of its answer. Never: failing a compaction.
 
-use std::io::{self, Read, Write};
-use std::process::{Child, Command, Stdio};
+use std::io;
+use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,6 +11,8 @@ use async_trait::async_trait;
 use ports::Clock;
 use proxy::conversation::contexts::{Compaction, Listener};
 use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::process::Command;
 
 /// A command that takes longer is ended.
 const TIME_MAX: Duration = Duration::from_secs(5);
@@ -42,50 +44,38 @@ impl CompactionCommand {
             "reason": it.reason, "tokens_before": it.tokens_before, "messages_before": it.messages_before,
             "tokens_after": it.tokens_after, "messages_after": it.messages_after,
         });
-        let mut child = started(&self.command)?;
+        let (program, arguments) = self.command.split_first()?;
+        let started = Command::new(program)
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .kill_on_drop(true)
+            .spawn();
+        let failed = |error: &io::Error| tracing::warn!(%error, program, "cannot start context.on_compact");
+        let mut child = started.inspect_err(failed).ok()?;
         let (input, output) = (child.stdin.take(), child.stdout.take());
-        let talk = tokio::task::spawn_blocking(move || {
-            if let Some(mut input) = input {
-                // A command need not read it.
-                writeln!(input, "{told}").ok();
-            }
+        let talk = async {
+            // A command need not read it.
+            input?.write_all(format!("{told}\n").as_bytes()).await.ok();
             let mut answer = Vec::new();
-            output?.take(ANSWER_BYTES_MAX).read_to_end(&mut answer).ok()?;
+            output?
+                .take(ANSWER_BYTES_MAX)
+                .read_to_end(&mut answer)
+                .await
+                .ok()?;
             // It may be cut inside a character.
             let answer = String::from_utf8_lossy(&answer);
             Some(answer.trim_end_matches('\u{fffd}').to_owned())
-        });
-        let answer = tokio::select! {
-            answer = talk => answer.ok().flatten(),
+        };
+        tokio::select! {
+            answer = talk => answer,
             () = self.clock.sleep(TIME_MAX) => {
                 tracing::warn!(command = self.command[0], "context.on_compact ran longer than {} s; stopped", TIME_MAX.as_secs());
                 None
             }
-        };
-        end(child);
-        answer
+        }
     }
-}
-
-fn started(command: &[String]) -> Option<Child> {
-    let (program, arguments) = command.split_first()?;
-    let started = Command::new(program)
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn();
-    let failed = |error: &io::Error| tracing::warn!(%error, program, "cannot start context.on_compact");
-    started.inspect_err(failed).ok()
-}
-
-/// Ends the process and takes its end, so that none is left behind.
-fn end(mut child: Child) {
-    tokio::task::spawn_blocking(move || {
-        // It may have ended by itself.
-        child.kill().ok();
-        child.wait().ok();
-    });
 }
 
 #[async_trait]

@@ -7,18 +7,19 @@ mod answer;
 pub(crate) mod child;
 
 use std::fs::File;
-use std::io::{self, BufReader, Read as _, Seek as _, Write as _};
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::io::{self, Seek as _, Write as _};
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
-use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use documents::Unreadable;
-use parking_lot::Mutex;
 use ports::{Clock, DocumentReader, FileBytes, ReadDocument, ReadError};
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
+use rustix::process::Signal;
+use tokio::io::AsyncReadExt as _;
+use tokio::process::Command;
 use tokio::sync::Semaphore;
 
 /// A process that takes longer is ended. Its own limit counts processor time alone, and it gives way to everything else.
@@ -36,7 +37,7 @@ pub(crate) struct ChildReader {
     /// Where files wait that have no place on a disk yet.
     folder: PathBuf,
     clock: Arc<dyn Clock>,
-    turn: Arc<Semaphore>,
+    turn: Semaphore,
 }
 
 impl ChildReader {
@@ -59,41 +60,46 @@ impl ChildReader {
             arguments,
             folder,
             clock,
-            turn: Arc::new(Semaphore::new(1)),
+            turn: Semaphore::new(1),
         }
     }
 
-    fn command(&self, name: &str, media_type: &str) -> Command {
-        let mut command = Command::new(&self.program);
-        command
+    /// Has a process read the file. The process ends with this future.
+    async fn talk(&self, file: FileBytes, name: &str, media_type: &str) -> Result<ReadDocument, ReadError> {
+        let folder = self.folder.clone();
+        let input = tokio::task::spawn_blocking(move || on_disk(file, folder)).await;
+        let mut child = Command::new(&self.program)
             .arg0("quipu")
             .args(&self.arguments)
             .env_clear()
             .env(child::ABOUT, answer::about(name, media_type))
+            .stdin(input.map_err(unavailable)?.map_err(unavailable)?)
             .stdout(Stdio::piped())
-            .stderr(Stdio::null());
-        command
+            .stderr(Stdio::null())
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(unavailable)?;
+        let (output, mut told) = (child.stdout.take().expect("it is piped"), Vec::new());
+        let all = output.take(ANSWER_MAX_BYTES).read_to_end(&mut told).await;
+        all.map_err(unavailable)?;
+        let read = tokio::task::spawn_blocking(move || answer::received(&told)).await;
+        match read.map_err(unavailable)? {
+            Ok(read) => read,
+            // Its end says why there is no answer.
+            Err(error) => Err(meaning(child.wait().await.map_err(unavailable)?, error)),
+        }
     }
 }
 
 #[async_trait]
 impl DocumentReader for ChildReader {
     async fn read(&self, file: FileBytes, name: &str, media_type: &str) -> Result<ReadDocument, ReadError> {
-        let turn = tokio::select! {
-            turn = self.turn.clone().acquire_owned() => turn.expect("it is never closed"),
+        let _turn = tokio::select! {
+            turn = self.turn.acquire() => turn.expect("it is never closed"),
             () = self.clock.sleep(TURN_WAIT) => return Err(ReadError::Unavailable { source: None }),
         };
-        let (mut command, folder) = (self.command(name, media_type), self.folder.clone());
-        let running = Running::default();
-        let process = running.process.clone();
-        let talk = tokio::task::spawn_blocking(move || {
-            let _turn = turn;
-            let input = on_disk(file, folder).map_err(unavailable)?;
-            command.stdin(input.try_clone().map_err(unavailable)?);
-            talk(&mut command, &process)
-        });
         tokio::select! {
-            read = talk => read.unwrap_or_else(|error| Err(unavailable(error))),
+            read = self.talk(file, name, media_type) => read,
             () = self.clock.sleep(PATIENCE) => Err(Unreadable::NeedsTime.into()),
         }
     }
@@ -109,7 +115,7 @@ fn unavailable(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Re
 }
 
 /// The file, at its first byte.
-fn on_disk(file: FileBytes, folder: PathBuf) -> io::Result<Arc<File>> {
+fn on_disk(file: FileBytes, folder: PathBuf) -> io::Result<File> {
     let file = match file {
         FileBytes::Disk(file) => file,
         FileBytes::Memory(bytes) => {
@@ -119,71 +125,7 @@ fn on_disk(file: FileBytes, folder: PathBuf) -> io::Result<Arc<File>> {
         }
     };
     (&*file).rewind()?;
-    Ok(file)
-}
-
-/// A process, which ends with it.
-#[derive(Debug, Default)]
-struct Running {
-    process: Arc<Mutex<Process>>,
-}
-
-#[derive(Debug, Default)]
-enum Process {
-    #[default]
-    NotStarted,
-    Started(Child),
-    Ended,
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let mut process = self.process.lock();
-        if let Process::Started(child) = &mut *process {
-            // The thread that talks to it takes its end. It may have ended by itself.
-            child.kill().ok();
-        } else {
-            *process = Process::Ended;
-        }
-    }
-}
-
-/// Starts a process unless nobody waits for it any more.
-fn started(command: &mut Command, process: &Mutex<Process>) -> io::Result<ChildStdout> {
-    let mut process = process.lock();
-    if matches!(*process, Process::Ended) {
-        return Err(io::Error::from(io::ErrorKind::Interrupted));
-    }
-    let mut child = command.spawn()?;
-    let output = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
-    *process = Process::Started(child);
-    Ok(output)
-}
-
-/// Takes the end of a process: of one that has answered, at once; of another, when it comes, which says why there is no answer.
-fn ended(process: &Mutex<Process>, has_answered: bool) -> io::Result<ExitStatus> {
-    let gone = || io::Error::from(io::ErrorKind::NotFound);
-    let pid = match &mut *process.lock() {
-        Process::Started(child) if has_answered => {
-            child.kill().ok();
-            Pid::from_child(child)
-        }
-        Process::Started(child) => Pid::from_child(child),
-        _ => return Err(gone()),
-    };
-    // Without the lock, so that it can be killed meanwhile; its number stays its own until the wait below.
-    waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT).ok();
-    match std::mem::replace(&mut *process.lock(), Process::Ended) {
-        Process::Started(mut child) => child.wait(),
-        _ => Err(gone()),
-    }
-}
-
-fn talk(command: &mut Command, process: &Mutex<Process>) -> Result<ReadDocument, ReadError> {
-    let output = started(command, process).map_err(unavailable)?;
-    let read = answer::received(BufReader::new(output.take(ANSWER_MAX_BYTES)));
-    let status = ended(process, read.is_ok()).map_err(unavailable)?;
-    read.unwrap_or_else(|error| Err(meaning(status, error)))
+    file.try_clone()
 }
 
 /// Why there is no answer.

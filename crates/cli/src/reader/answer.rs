@@ -1,12 +1,11 @@
-//! What the process that reads a document is told and tells: JSON, one value after another.
+//! What the process that reads a document is told and tells: JSON.
 //!
 //! Owns: the form of both. Both ends are the same build. Never: a process.
 
-use std::io::{BufRead, Write};
+use std::io::Write;
 
 use documents::{Source, Topic, Unreadable, topics};
 use ports::{BEGINNING_MAX_BYTES, ReadDocument, ReadError};
-use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 
 /// The longest part of a file's name that is told, in bytes: its end says what it is.
@@ -19,7 +18,7 @@ pub(super) fn about(name: &str, media_type: &str) -> String {
     serde_json::to_string(&(name, media_type)).expect("two texts")
 }
 
-/// The first value; as many topics follow.
+/// What was read, or why nothing was.
 #[derive(Debug, Serialize, Deserialize)]
 enum Answer {
     Read {
@@ -27,7 +26,7 @@ enum Answer {
         summary: String,
         beginning: String,
         text_bytes: usize,
-        topics: usize,
+        topics: Vec<OneTopic>,
     },
     Unreadable(#[serde(with = "Reason")] Unreadable),
 }
@@ -70,49 +69,36 @@ pub(super) fn send(read: Result<Source, Unreadable>, mut output: impl Write) -> 
         Ok(source) => source,
         Err(reason) => return serde_json::to_writer(output, &Answer::Unreadable(reason)),
     };
-    let topics = topics(&source);
+    let topics = topics(&source).into_iter().map(OneTopic).collect();
     let beginning = source.markdown.floor_char_boundary(BEGINNING_MAX_BYTES);
     let answer = Answer::Read {
         title: source.title,
         summary: source.summary,
         beginning: source.markdown[..beginning].to_owned(),
         text_bytes: source.markdown.len(),
-        topics: topics.len(),
+        topics,
     };
     serde_json::to_writer(&mut output, &answer)?;
-    for topic in topics {
-        serde_json::to_writer(&mut output, &OneTopic(topic))?;
-    }
     output.flush().map_err(serde_json::Error::io)
 }
 
 /// Reads what [`send`] wrote; an error if it ends too early.
-pub(super) fn received(input: impl BufRead) -> serde_json::Result<Result<ReadDocument, ReadError>> {
-    let mut values = serde_json::Deserializer::from_reader(input);
-    let (mut document, count) = match Answer::deserialize(&mut values)? {
-        Answer::Unreadable(reason) => return Ok(Err(reason.into())),
+pub(super) fn received(told: &[u8]) -> serde_json::Result<Result<ReadDocument, ReadError>> {
+    let answer = serde_json::from_slice(told)?;
+    Ok(match answer {
+        Answer::Unreadable(reason) => Err(reason.into()),
         Answer::Read {
             title,
             summary,
             beginning,
             text_bytes,
             topics,
-        } => {
-            let document = ReadDocument {
-                title,
-                summary,
-                beginning,
-                text_bytes,
-                topics: Vec::new(),
-            };
-            (document, topics)
-        }
-    };
-    for topic in values.into_iter::<OneTopic>().take(count) {
-        document.topics.push(topic?.0);
-    }
-    if document.topics.len() < count {
-        return Err(serde_json::Error::custom("topics are missing"));
-    }
-    Ok(Ok(document))
+        } => Ok(ReadDocument {
+            title,
+            summary,
+            beginning,
+            text_bytes,
+            topics: topics.into_iter().map(|topic| topic.0).collect(),
+        }),
+    })
 }

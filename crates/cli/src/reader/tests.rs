@@ -44,7 +44,7 @@ async fn a_process_that_dies_is_a_refusal_in_words() {
         "exit 1",
         "exit 0",
         "echo nonsense",
-        r#"echo '{"Read":{"title":"","summary":"","beginning":"","text_bytes":0,"topics":1}}'"#,
+        r#"echo '{"Read":{"title":"","summary":"","beginning":"","text_bytes":0,"topics":[{}]}}'"#,
     ] {
         let refusal = reading(script).await.expect_err(script);
         assert!(
@@ -56,7 +56,7 @@ async fn a_process_that_dies_is_a_refusal_in_words() {
 
 #[tokio::test]
 async fn it_has_the_file_as_its_input_and_nothing_of_the_environment() {
-    let told = r#"printf '{"Read":{"title":"%s","summary":"%s","beginning":"%s","text_bytes":4,"topics":0}}' "$(cat)" "${HOME-none}" x"#;
+    let told = r#"printf '{"Read":{"title":"%s","summary":"%s","beginning":"%s","text_bytes":4,"topics":[]}}' "$(cat)" "${HOME-none}" x"#;
     let read = reading(told).await.expect("an answer");
     assert_eq!(
         (
@@ -95,7 +95,7 @@ async fn one_that_hangs_is_ended_and_the_next_is_read() {
 #[tokio::test]
 async fn who_waits_too_long_for_the_files_before_is_sent_away() {
     let (reader, clock, _folder) = reader("exec sleep 600");
-    let _turn = reader.turn.clone().acquire_owned().await.expect("open");
+    let _turn = reader.turn.acquire().await.expect("open");
     let (read, ()) = tokio::join!(reader.read(b"x".to_vec().into(), "", ""), async {
         clock.sleeping(1).await;
         clock.advance(TURN_WAIT);
