@@ -5,13 +5,12 @@
 //!
 //! Reading order: `sources` (the files of a path), `table` (what tells the formats), `document` (JSON of any of them), `notes` and `whatsapp` (text
 //! into such a value), `reshape` (what is peculiar to a program), `talk` (a conversation by the table); the formats with code of their own:
-//! `agent`, `everos`, `openai`, `plain`; `shape` below all.
+//! `agent`, `everos`, `plain`; `shape` below all.
 
 mod agent;
 mod document;
 mod everos;
 mod notes;
-mod openai;
 mod plain;
 mod reshape;
 mod shape;

@@ -13,6 +13,7 @@ use transcript::dialect::{self, Dialect};
 use transcript::{Block, Item, mended, spoken};
 
 use super::shape::{self, ImportedMessage};
+use super::table::string;
 use super::{Defaults, ImportItem, ImportedConversation, Logs, Reading, message};
 use crate::error::Failure;
 
@@ -99,7 +100,7 @@ impl Session {
         if !self.seen.insert(uuid.to_owned()) || !is_said {
             return;
         }
-        self.id = self.id.take().or_else(|| text(&record["sessionId"]));
+        self.id = self.id.take().or_else(|| string(&record["sessionId"]));
         self.say(Dialect::ClaudeCode, &record["message"], uuid, record, defaults);
     }
 
@@ -108,8 +109,8 @@ impl Session {
         match (record["type"].as_str(), payload.is_object()) {
             (Some("session_meta"), true) => {
                 if self.id.is_none() {
-                    self.id = text(&payload["id"]);
-                    self.parent = text(&payload["forked_from_id"]);
+                    self.id = string(&payload["id"]);
+                    self.parent = string(&payload["forked_from_id"]);
                 }
                 self.is_sub_agents |= payload["source"]["subagent"] != Value::Null;
             }
@@ -117,7 +118,7 @@ impl Session {
             // Older versions wrote the items bare, after a line about the session.
             (Some(_), false) if payload.is_null() => self.say(Dialect::Codex, record, &id, record, defaults),
             (None, _) => {
-                self.id = self.id.take().or_else(|| text(&record["id"]));
+                self.id = self.id.take().or_else(|| string(&record["id"]));
                 self.time = shape::time(&record["timestamp"], &defaults.zone).or(self.time);
             }
             _ => {}
@@ -203,10 +204,6 @@ fn own_words(item: &Item) -> String {
     });
     let words: Vec<String> = words.filter(|words| !words.is_empty()).collect();
     words.join("\n")
-}
-
-fn text(value: &Value) -> Option<String> {
-    value.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
 fn cut(text: &str) -> String {

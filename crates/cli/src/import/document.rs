@@ -14,7 +14,7 @@ use transcript::dialect::Dialect;
 use transcript::mended;
 
 use super::table::{self, FormatRow};
-use super::{ImportFile, Reading, agent, everos, notes, openai, plain, reshape, shape, talk, whatsapp};
+use super::{ImportFile, Reading, agent, everos, notes, plain, reshape, shape, talk, whatsapp};
 use crate::error::Failure;
 
 /// Values that may stand before the one that tells the format.
@@ -130,7 +130,7 @@ pub(super) fn database(reading: &mut Reading<'_>) -> Result<(), Failure> {
     let row = table::of_tables(&tables).ok_or_else(|| unknown(source))?;
     check(row, source)?;
     if !row.has("query") {
-        return everos::read(reading);
+        return everos::read(row, reading);
     }
     reading.defaults.is_shared = all(row.key("owners"))?.len() > 1;
     let mut number = 0;
@@ -154,7 +154,7 @@ fn lines(
     reading: &mut Reading<'_>,
 ) -> Result<(), Failure> {
     match row.name {
-        "jsonl" => return plain::read(stream, reading),
+        "jsonl" => return plain::read(row, stream, reading),
         "codex" => return agent::read(stream, Dialect::Codex, reading),
         "claude-code" => return agent::read(stream, Dialect::ClaudeCode, reading),
         _ => {}
@@ -180,7 +180,7 @@ fn place(
     reading: &mut Reading<'_>,
 ) -> Result<(), Failure> {
     let outcome = match row.name {
-        "openai" => openai::read(number, value, reading)?,
+        "openai" => shape::conversation(row, number, value, reading)?,
         _ => talk::read(row, &reshape::plain(row, value, reading.source), reading)?,
     };
     match outcome {

@@ -6,19 +6,12 @@ use ledger::everos::{self, Kept};
 use model::Scope;
 use serde_json::Value;
 
-use super::Reading;
-use super::shape::{self, ListShape};
-use super::table::string;
+use super::table::{FormatRow, string};
+use super::{Reading, shape};
 use crate::error::{Failure, Hinted as _};
 
 /// Where a root has the file.
 pub(super) const FILE: &str = ".index/sqlite/system.db";
-
-const SHAPE: ListShape = ListShape {
-    kind: "message",
-    first: 0,
-    senders: "sender_id",
-};
 
 /// Whether a folder is a root. It has Markdown in the folders that Quipu's memory has.
 pub(crate) fn is_everos(folder: &Path) -> bool {
@@ -26,11 +19,11 @@ pub(crate) fn is_everos(folder: &Path) -> bool {
 }
 
 /// Hands over the messages of each memcell and of those in none. Where no scope is asked for, each keeps its own.
-pub(super) fn read(reading: &mut Reading<'_>) -> Result<(), Failure> {
+pub(super) fn read(row: &FormatRow, reading: &mut Reading<'_>) -> Result<(), Failure> {
     let path = &reading.source.path;
     let mut taken = Ok(());
     let mut take = |kept: Kept| {
-        taken = hand_on(&kept, reading);
+        taken = hand_on(row, &kept, reading);
         taken.is_ok()
     };
     let other = || {
@@ -45,7 +38,7 @@ pub(super) fn read(reading: &mut Reading<'_>) -> Result<(), Failure> {
     taken
 }
 
-fn hand_on(kept: &Kept, reading: &mut Reading<'_>) -> Result<(), Failure> {
+fn hand_on(row: &FormatRow, kept: &Kept, reading: &mut Reading<'_>) -> Result<(), Failure> {
     let list = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
     let (mut payload, ids) = (list(&kept.payload), list(&kept.ids));
     let Some(items) = payload.get_mut("items").and_then(Value::as_array_mut) else {
@@ -69,5 +62,5 @@ fn hand_on(kept: &Kept, reading: &mut Reading<'_>) -> Result<(), Failure> {
         let id = string(&ids[at]).or_else(|| string(&item["id"]));
         (number, id, item)
     });
-    shape::list(&SHAPE, defaults.session(&kept.session), None, messages, reading)
+    shape::list(row, defaults.session(&kept.session), None, messages, reading)
 }

@@ -7,23 +7,19 @@ use serde_json::Value;
 use text::Fnv;
 use transcript::mended;
 
-use super::Reading;
-use super::shape::{self, ListShape};
-use super::table::word;
+use super::table::{FormatRow, word};
+use super::{Reading, shape};
 use crate::error::Failure;
 
 /// Maximum number of messages in one batch.
 const BATCH_MESSAGES_MAX: usize = 500;
 
-const SESSIONS: &str = "session_id|session|conversation_id";
-const SHAPE: ListShape = ListShape {
-    kind: "line",
-    first: 1,
-    senders: "sender_id|sender|user_id|speaker",
-};
-
 /// Reads line by line. A broken line ends the import with its number; the lines before it are imported.
-pub(super) fn read(stream: &mut dyn BufRead, reading: &mut Reading<'_>) -> Result<(), Failure> {
+pub(super) fn read(
+    row: &FormatRow,
+    stream: &mut dyn BufRead,
+    reading: &mut Reading<'_>,
+) -> Result<(), Failure> {
     let mut waiting: BTreeMap<String, Vec<(i64, Option<String>, Value)>> = BTreeMap::new();
     let mut ids = Ids::default();
     let mut count = 0;
@@ -40,16 +36,16 @@ pub(super) fn read(stream: &mut dyn BufRead, reading: &mut Reading<'_>) -> Resul
                 break;
             }
         };
-        let session = word(&line, SESSIONS).unwrap_or_else(|| reading.defaults.name.clone());
+        let session = word(&line, row.key("id")).unwrap_or_else(|| reading.defaults.name.clone());
         let id = word(&line, "message_id|id").map(|id| ids.own(&session, id, &line["content"]));
         waiting.entry(session).or_default().push((number, id, line));
         count += 1;
         if count == BATCH_MESSAGES_MAX {
-            hand_on(std::mem::take(&mut waiting), reading)?;
+            hand_on(row, std::mem::take(&mut waiting), reading)?;
             count = 0;
         }
     }
-    hand_on(waiting, reading)?;
+    hand_on(row, waiting, reading)?;
     match broken {
         None => Ok(()),
         Some(reason) => Err(Failure::usage(reason).hint(
@@ -97,13 +93,14 @@ impl Ids {
 }
 
 fn hand_on(
+    row: &FormatRow,
     waiting: BTreeMap<String, Vec<(i64, Option<String>, Value)>>,
     reading: &mut Reading<'_>,
 ) -> Result<(), Failure> {
     for (session, lines) in waiting {
         let session = reading.defaults.session(&session);
         let lines = lines.iter().map(|(number, id, line)| (*number, id.clone(), line));
-        shape::list(&SHAPE, session, None, lines, reading)?;
+        shape::list(row, session, None, lines, reading)?;
     }
     Ok(())
 }

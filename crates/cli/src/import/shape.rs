@@ -4,7 +4,7 @@ use model::{Name, Role, SessionKey, Timestamp, ToolCall, Zone};
 use serde_json::Value;
 use text::Fnv;
 
-use super::table::{first, word};
+use super::table::{FormatRow, first, string, word};
 use super::{Defaults, ImportItem, ImportedConversation, Reading, message};
 use crate::error::Failure;
 
@@ -165,19 +165,31 @@ fn of_text(text: &str, zone: &Zone) -> ReadTime {
     }
 }
 
-/// How a format lists its messages.
-pub(super) struct ListShape {
-    /// What each is, as in `line`.
-    pub(super) kind: &'static str,
-    /// Number of the first; people count from 1.
-    pub(super) first: i64,
-    /// The keys of the speaker's id.
-    pub(super) senders: &'static str,
+/// Hands over the conversation of a value with OpenAI messages; the number of the value is its place in the file.
+pub(super) fn conversation(
+    row: &FormatRow,
+    number: usize,
+    value: &Value,
+    reading: &mut Reading<'_>,
+) -> Result<Result<(), String>, Failure> {
+    let messages = value.get("messages").unwrap_or(value).as_array();
+    let Some(messages) = messages else {
+        return Ok(Err("it has no `messages`".to_owned()));
+    };
+    let file = &reading.defaults.name;
+    let session = word(value, row.key("id")).unwrap_or_else(|| match number {
+        1 => file.clone(),
+        _ => format!("{file}-{number}"),
+    });
+    let session = reading.defaults.session(&session);
+    let messages = (0..).zip(messages);
+    let messages = messages.map(|(at, told)| (at, string(&told["id"]), told));
+    list(row, session, title(&value["title"]), messages, reading).map(Ok)
 }
 
 /// Hands over a conversation of messages, each with its number and its id; says how many times had no zone, and which was taken.
 pub(super) fn list<'a>(
-    shape: &ListShape,
+    row: &FormatRow,
     session: SessionKey,
     title: Option<String>,
     list: impl Iterator<Item = (i64, Option<String>, &'a Value)>,
@@ -185,13 +197,17 @@ pub(super) fn list<'a>(
 ) -> Result<(), Failure> {
     let (mut messages, mut local) = (Vec::new(), 0);
     for (number, id, told) in list {
-        match said(shape, number, told, id, &reading.defaults) {
+        match said(row, number, told, id, &reading.defaults) {
             Ok(None) => {}
             Ok(Some((said, is_local))) => {
                 local += usize::from(is_local);
                 messages.extend(message(said));
             }
-            Err(why) => reading.skip(format!("{} {}", shape.kind, number + 1 - shape.first), why)?,
+            // People count from 1, as lines do.
+            Err(why) => {
+                let place = number + i64::from(!row.has("lines"));
+                reading.skip(format!("{} {place}", row.key("kind")), why)?;
+            }
         }
     }
     if local > 0 {
@@ -209,7 +225,7 @@ pub(super) fn list<'a>(
 /// A message of a list, and whether its time has no zone; none for a system prompt. Its place names it where it has no id, and orders
 /// it where it has no time.
 fn said(
-    shape: &ListShape,
+    row: &FormatRow,
     number: i64,
     message: &Value,
     id: Option<String>,
@@ -228,8 +244,8 @@ fn said(
     if let Some(why) = time.problem() {
         return Err(why);
     }
-    let place = || format!("{}-{number}", shape.kind);
-    let sender = word(message, shape.senders);
+    let place = || format!("{}-{number}", row.key("kind"));
+    let sender = word(message, row.key("name"));
     let name = sender.as_deref().and_then(name);
     let said = ImportedMessage {
         client_id: id.unwrap_or_else(place),
@@ -245,7 +261,7 @@ fn said(
 }
 
 /// Text, or the text of one typed part or a list of them; other content is named.
-pub(super) fn content(value: &Value) -> String {
+fn content(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Object(_) => value["text"].as_str().unwrap_or_default().to_owned(),
@@ -264,7 +280,7 @@ pub(super) fn content(value: &Value) -> String {
 }
 
 /// An OpenAI message's tool calls.
-pub(super) fn tool_calls(value: &Value) -> Vec<ToolCall> {
+fn tool_calls(value: &Value) -> Vec<ToolCall> {
     let calls = value.as_array().into_iter().flatten();
     calls
         .filter_map(|call| {

@@ -13,6 +13,7 @@
 //! | `key`, `parent`, `role`, `time`, `name`, `text`, `files`, `pasted`, `forwarded`, `quoted`, `skip`, `people`, `owner` | a message; whose it is, where a file has several people's; `user`, `model`, `else`: words of its role; `speech`: kinds of parts |
 //! | `memories`, `mkey`, `mlabel`, `mtext`, `mtime`, `from`, `until`, `past`, `drop`, `store` | a memory, and the name of what held it |
 //! | `open`, `attach`, `glue`, `unwrap`, `details`, `spoken`, `by`, `log` | newest branch; without parent: to the one before; parts without line ends; JSON in a text; folded reasoning in answers; a client's additions to a person's words; who the model is; can begin with a copy of another conversation |
+//! | `kind` | what a message of a list without links is called where it has no id |
 //! | `labels`, `setup` | words that a program puts before a question, and before a conversation |
 
 use std::sync::LazyLock;
