@@ -164,14 +164,39 @@ pub(crate) fn remove(
         return Ok(None);
     }
     let (mark, bare) = split_mark(text);
-    let proposals: Vec<String> = match format {
-        FileFormat::Json => json::without(bare, added).into_iter().collect(),
-        FileFormat::Toml => toml::without(bare, entry),
-        _ => yaml::without(bare, added),
+    let fits = |text: &String| values(format, text).is_ok_and(|values| values == after);
+    let found = match format {
+        FileFormat::Json => json::without(bare, added).filter(fits),
+        FileFormat::Toml => without_lines(bare, entry, entry.value.is_object()).find(fits),
+        _ => {
+            let inline = yaml::without_inline(bare, entry);
+            without_lines(bare, entry, false).chain([inline]).find(fits)
+        }
     };
-    let mut proposals = proposals.into_iter().map(|bare| format!("{mark}{bare}"));
-    let found = proposals.find(|text| values(format, text).is_ok_and(|values| values == after));
+    let found = found.map(|bare| format!("{mark}{bare}"));
     found.map(Some).ok_or_else(|| EditRefusal::Form(entry.name()))
+}
+
+/// An entry with the lines that people put into it has at most so many.
+const ENTRY_LINES_MAX: usize = 24;
+
+/// Texts without some lines each that begin as an entry does, the fewest first; the caller knows which one is right: a string may
+/// look like the entry too. A blank line that was put before them goes with them.
+fn without_lines(text: &str, entry: &ConfigEntry, has_gap: bool) -> impl Iterator<Item = String> {
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let fields = entry.value.as_object().into_iter().flat_map(Map::keys);
+    let names: Vec<&String> = entry.path.iter().chain(fields.take(1)).collect();
+    let begins = |at: &usize| names.iter().any(|name| lines[*at].contains(*name));
+    let starts: Vec<usize> = (0..lines.len()).filter(begins).collect();
+    (1..=ENTRY_LINES_MAX.min(lines.len())).flat_map(move |count| {
+        let starts = starts.iter().filter(|at| **at + count <= lines.len());
+        let texts = starts.map(|&at| {
+            let is_gap = has_gap && at > 0 && lines[at - 1].trim().is_empty();
+            let before = &lines[..at - usize::from(is_gap)];
+            [before, &lines[at + count..]].concat().concat()
+        });
+        texts.collect::<Vec<String>>()
+    })
 }
 
 const BOM: char = '\u{feff}';

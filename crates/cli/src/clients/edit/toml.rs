@@ -12,7 +12,8 @@ pub(super) fn values(text: &str) -> Result<Value, EditRefusal> {
 pub(super) fn insertions(text: &str, entry: &ConfigEntry) -> Result<Vec<Insertion>, EditRefusal> {
     let wrong = || EditRefusal::Form(entry.name());
     if let (Value::Object(keys), false) = (&entry.value, entry.is_element) {
-        let mut table = header(entry) + "\n";
+        let path: Vec<String> = entry.path.iter().map(|key| Key::new(key).to_string()).collect();
+        let mut table = format!("[{}]\n", path.join("."));
         for (key, value) in keys {
             table += &line(key, value).ok_or_else(wrong)?;
         }
@@ -38,11 +39,6 @@ pub(super) fn insertions(text: &str, entry: &ConfigEntry) -> Result<Vec<Insertio
     }])
 }
 
-fn header(entry: &ConfigEntry) -> String {
-    let keys: Vec<String> = entry.path.iter().map(|key| Key::new(key).to_string()).collect();
-    format!("[{}]", keys.join("."))
-}
-
 fn line(key: &str, value: &Value) -> Option<String> {
     Some(format!("{} = {}\n", Key::new(key), written(value)?))
 }
@@ -55,30 +51,4 @@ fn written(value: &Value) -> Option<toml_edit::Value> {
         Value::Array(items) => items.iter().map(written).collect::<Option<Array>>()?.into(),
         Value::Null | Value::Object(_) => return None,
     })
-}
-
-/// Texts without lines that look like the entry's; the caller knows which one is right: a string may look like it too.
-pub(super) fn without(text: &str, entry: &ConfigEntry) -> Vec<String> {
-    let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    let header = header(entry);
-    let is_table = entry.value.is_object();
-    let begins = |line: &str| match entry.path.first() {
-        Some(key) if !is_table => line.split('=').next().is_some_and(|it| it.trim() == key),
-        _ => line.trim() == header,
-    };
-    let ends = |line: &&str| {
-        let line = line.trim();
-        !is_table || line.is_empty() || line.starts_with(['#', '['])
-    };
-    let found = (0..lines.len()).filter(|&at| begins(lines[at]));
-    let texts = found.map(|at| {
-        let rest = &lines[at + 1..];
-        let end = at + 1 + rest.iter().position(ends).unwrap_or(rest.len());
-        // The blank line that was put before the table goes with it.
-        let has_gap = is_table && at > 0 && lines[at - 1].trim().is_empty();
-        [&lines[..at - usize::from(has_gap)], &lines[end..]]
-            .concat()
-            .concat()
-    });
-    texts.collect()
 }

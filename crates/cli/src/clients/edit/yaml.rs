@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::{AddedEntry, ConfigEntry, EditRefusal, Insertion};
+use super::{ConfigEntry, EditRefusal, Insertion};
 
 const UNIT: &str = "  ";
 
@@ -129,41 +129,8 @@ impl YamlSection {
     }
 }
 
-/// Texts without one of the section's entries each; the caller knows which one is right.
-pub(super) fn without(text: &str, added: &AddedEntry) -> Vec<String> {
-    let AddedEntry { entry, there } = added;
-    let Some(key) = entry.path.first() else {
-        return Vec::new();
-    };
-    let lines = lines(text);
-    let Some(section) = YamlSection::find(text, &lines, key) else {
-        return Vec::new();
-    };
-    let cut = |range: Range<usize>| format!("{}{}", &text[..range.start], &text[range.end..]);
-    let end = section.body.last().unwrap_or(&section.head).end;
-    let mut texts = Vec::new();
-    if *there == 0 {
-        texts.push(cut(section.head.start..end));
-    }
-    if let Some(indent) = section.indent(text) {
-        let depth = |line: &Range<usize>| {
-            let line = &text[line.clone()];
-            line.len() - line.trim_start().len()
-        };
-        let begins = |line: &Range<usize>| {
-            let content = text[line.clone()].trim_start();
-            depth(line) == indent.len() && !content.is_empty() && !content.starts_with('#')
-        };
-        for (at, line) in section.body.iter().enumerate().filter(|(_, line)| begins(line)) {
-            let rest = &section.body[at + 1..];
-            let length = rest
-                .iter()
-                .position(|line| depth(line) <= indent.len() || text[line.clone()].trim().is_empty());
-            let end = length.map_or(end, |length| rest[length].start);
-            texts.push(cut(line.start..end));
-        }
-    }
+/// The text without an entry in braces or brackets.
+pub(super) fn without_inline(text: &str, entry: &ConfigEntry) -> String {
     let name = (!entry.is_element).then(|| entry.path.last()).flatten();
-    texts.push(text.replacen(&inline(name, &entry.value), "", 1));
-    texts
+    text.replacen(&inline(name, &entry.value), "", 1)
 }
