@@ -24,7 +24,7 @@ use crate::compaction_command::CompactionCommand;
 use crate::config::{self, Config};
 use crate::error::Failure;
 use crate::instructions::InstructionFiles;
-use crate::places::MemoryFile;
+use crate::memory_file::MemoryFile;
 use crate::tokens;
 
 /// The service of conversations.

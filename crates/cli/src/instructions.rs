@@ -1,14 +1,16 @@
 //! Instruction files that every conversation through the proxy begins with.
 //!
-//! Owns: the two folders. Never: which files count, or how much of them (`context::bootstrap` decides).
+//! Owns: the two folders, and safe reading of unknown files in them (a link, a FIFO, a device, a file without end). Never: which files count, or how much of them (`context::bootstrap` decides).
+
+mod roots;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use parking_lot::Mutex;
 
+use self::roots::InstructionRoots;
 use crate::config::{Config, Dangerous};
-use crate::places::InstructionRoots;
 use context::bootstrap::{self, Danger, Loaded, Policy};
 
 /// The folder that the configuration names, and that of the root.
@@ -69,11 +71,11 @@ impl proxy::Instructions for InstructionFiles {
 impl InstructionFiles {
     /// The files that count, within so many characters.
     pub(crate) fn load(&self, chars_max: usize) -> Loaded {
-        let files = InstructionRoots::below(self.folders.iter().cloned());
+        let files = InstructionRoots::below(&self.folders);
         let mut policy = Policy {
             chars_max,
             danger: self.danger,
-            ..Policy::new(files.roots().to_vec())
+            ..Policy::new(files.0.clone())
         };
         if !self.names.is_empty() {
             policy.names.clone_from(&self.names);

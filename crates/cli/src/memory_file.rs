@@ -3,7 +3,7 @@
 //! Owns: its modes, that no link is followed, that a section is there whole or not at all. Never: the text.
 
 use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -11,17 +11,17 @@ use context::flush::{Destination, Unwritable};
 use proxy::conversation::Whose;
 use rustix::fs::OFlags;
 
-use crate::private;
+use crate::private::{self, if_there};
 
 /// A file of facts.
 #[derive(Debug, Clone)]
-pub struct MemoryFile {
+pub(crate) struct MemoryFile {
     path: PathBuf,
 }
 
 impl MemoryFile {
     /// The file of an owner in that folder: `<folder>/<app>/<project>/<owner>.md`.
-    pub fn of(folder: &Path, whose: &Whose) -> Self {
+    pub(crate) fn of(folder: &Path, whose: &Whose) -> Self {
         let Whose { scope, owner, .. } = whose;
         let project = folder.join(scope.app.as_str()).join(scope.project.as_str());
         Self {
@@ -57,15 +57,9 @@ impl MemoryFile {
 
 impl Destination for MemoryFile {
     fn read(&self) -> Result<String, Unwritable> {
-        let mut text = String::new();
-        match self.open(OpenOptions::new().read(true)) {
-            Ok(mut file) => file
-                .read_to_string(&mut text)
-                .map(|_| text)
-                .map_err(|_| Unwritable),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(text),
-            Err(_) => Err(Unwritable),
-        }
+        let file = if_there(self.open(OpenOptions::new().read(true)));
+        let text = file.and_then(|file| file.map_or(Ok(String::new()), std::io::read_to_string));
+        text.map_err(|_| Unwritable)
     }
 
     fn append(&mut self, section: &str) -> Result<(), Unwritable> {

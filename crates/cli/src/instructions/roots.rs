@@ -10,33 +10,21 @@ use std::path::{Path, PathBuf};
 use context::bootstrap::{FileHead, Files, Missing};
 use rustix::fs::OFlags;
 
-/// Reads below some directories.
-#[derive(Debug, Clone)]
-pub struct InstructionRoots {
-    roots: Vec<PathBuf>,
-}
+/// Reads below some directories, which are real paths.
+#[derive(Debug)]
+pub(super) struct InstructionRoots(pub(super) Vec<PathBuf>);
 
 impl InstructionRoots {
     /// Below these directories; one that does not exist yields nothing.
-    pub fn below(roots: impl IntoIterator<Item = PathBuf>) -> Self {
-        Self {
-            roots: roots
-                .into_iter()
-                .filter_map(|root| root.canonicalize().ok())
-                .collect(),
-        }
-    }
-
-    /// The directories, as real paths.
-    pub fn roots(&self) -> &[PathBuf] {
-        &self.roots
+    pub(super) fn below(roots: &[PathBuf]) -> Self {
+        Self(roots.iter().flat_map(|root| root.canonicalize()).collect())
     }
 }
 
 impl Files for InstructionRoots {
     fn read(&self, path: &Path, bytes_max: usize) -> Result<FileHead, Missing> {
         let real_path = path.canonicalize().map_err(|error| missing(&error))?;
-        if !self.roots.iter().any(|root| real_path.starts_with(root)) {
+        if !self.0.iter().any(|root| real_path.starts_with(root)) {
             return Err(Missing::Outside);
         }
         let file = open(&real_path).map_err(|error| missing(&error))?;
@@ -100,8 +88,8 @@ mod tests {
             .status()
             .unwrap();
         assert!(made.success());
-        let files = InstructionRoots::below([project, home]);
-        let policy = Policy::new(files.roots().to_vec());
+        let files = InstructionRoots::below(&[project, home]);
+        let policy = Policy::new(files.0.clone());
         let loaded = load(&policy, &files);
         assert_eq!(loaded.content, "## AGENTS.md\n\nUse tabs.");
         let refused = |missing| {
