@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gateway::wire::{ErrorCode, HealthData};
-use gateway::{ApiError, Arriving, AskError, Client, Form, GatewaySettings};
+use gateway::{ApiError, AskError, Client, Form, GatewaySettings};
 use model::{Zone, percent_encoded};
 use ports::Clock;
 use serde::Serialize;
@@ -23,13 +23,14 @@ use crate::serving;
 use crate::world::{World, zone};
 
 /// How long a command waits for another one to be done with the root, or for a starting server to listen.
-pub(crate) const WAIT: Duration = Duration::from_secs(10);
-pub(crate) const LOOK: Duration = Duration::from_millis(50);
+const WAIT: Duration = Duration::from_secs(10);
+const LOOK: Duration = Duration::from_millis(50);
 
 /// The API of one root.
 #[derive(Debug)]
 pub(crate) struct Api {
-    client: Client,
+    /// Who asks it.
+    pub(crate) client: Client,
     /// None when a server has it.
     world: Option<World>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -39,18 +40,9 @@ pub(crate) struct Api {
 impl Api {
     /// Opens the root; when a server has it, that one is asked.
     pub(crate) async fn open(desk: &Desk) -> Result<Self, Failure> {
-        let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
-        let config = &desk.loaded.config;
-        loop {
-            match World::open(&desk.root, config, desk.open_index, desk.asks_only).await {
-                Ok(world) => return Ok(Self::here(world)),
-                Err(failure) if failure.exit != Exit::InUse => return Err(failure),
-                Err(in_use) => match serving::find(&desk.root) {
-                    Some(address) => return Self::there(desk, address),
-                    None if clock.elapsed() >= WAIT => return Err(in_use),
-                    None => clock.sleep(LOOK).await,
-                },
-            }
+        match opened(desk).await? {
+            Ok(world) => Ok(Self::here(world)),
+            Err(address) => Self::there(desk, address),
         }
     }
 
@@ -67,12 +59,9 @@ impl Api {
     }
 
     fn there(desk: &Desk, address: SocketAddr) -> Result<Self, Failure> {
-        Ok(Self {
-            client: Client::there(address, serving::key(&desk.root)),
-            world: None,
-            clock: Arc::new(SystemClock::new()),
-            zone: zone(&desk.loaded.config)?,
-        })
+        let client = Client::there(address, serving::key(&desk.root));
+        let zone = zone(&desk.loaded.config)?;
+        Ok(Self::of(client, Arc::new(SystemClock::new()), zone))
     }
 
     /// The API as somebody's request may ask it.
@@ -92,17 +81,12 @@ impl Api {
             upload_bytes_max: usize::MAX,
             ..GatewaySettings::default()
         };
+        let client = Client::here(&world.gateway(settings));
+        let api = Self::of(client, world.clock.clone(), world.zone.clone());
         Self {
-            client: Client::here(&world.gateway(settings)),
-            zone: world.zone.clone(),
-            clock: world.clock.clone(),
             world: Some(world),
+            ..api
         }
-    }
-
-    /// Who asks it.
-    pub(crate) fn client(&self) -> &Client {
-        &self.client
     }
 
     /// Whether this process opened the root.
@@ -122,47 +106,6 @@ impl Api {
         body: &impl Serialize,
     ) -> Result<T, Failure> {
         Ok(self.client.post_data(route, body).await?)
-    }
-
-    /// The body of an answer without an envelope.
-    pub(crate) async fn get_bytes(&self, route: &str) -> Result<Vec<u8>, Failure> {
-        Ok(self.client.get(&format!("/api/v2{route}")).await?.accepted()?)
-    }
-
-    /// Asks a route below `/api/v2` with POST and a body that is there.
-    pub(crate) async fn post_bytes<T: DeserializeOwned>(
-        &self,
-        route: &str,
-        body: Vec<u8>,
-    ) -> Result<T, Failure> {
-        let reply = self.client.post(&format!("/api/v2{route}"), body).await?;
-        Ok(reply.data()?)
-    }
-
-    /// A JSON body's answer from a route without an envelope.
-    pub(crate) async fn post_bare<T: DeserializeOwned>(
-        &self,
-        route: &str,
-        body: &impl Serialize,
-    ) -> Result<T, Failure> {
-        let body = serde_json::to_vec(body).map_err(anyhow::Error::from)?;
-        let reply = self.client.post(&format!("/api/v2{route}"), body).await?;
-        Ok(reply.bare()?)
-    }
-
-    /// Sends a JSON body to a route without a version; the answer is read while it arrives.
-    pub(crate) async fn stream(
-        &self,
-        route: &str,
-        body: &Value,
-        headers: &[(&str, &str)],
-    ) -> Result<Arriving, Failure> {
-        let body = body.to_string().into_bytes();
-        let arriving = self.client.stream(route, body, headers).await?;
-        match arriving.status {
-            200..300 => Ok(arriving),
-            _ => Err(arriving.rest().await?.refused().into()),
-        }
     }
 
     /// Has background runs done while this process lives; a server does them anyway.
@@ -193,6 +136,22 @@ impl Api {
     pub(crate) async fn close(self) {
         if let Some(world) = self.world {
             world.shutdown().await;
+        }
+    }
+}
+
+/// The root as this process opens it, or the address of the server that has it. A command or an agent may have it for a moment
+/// longer.
+pub(crate) async fn opened(desk: &Desk) -> Result<Result<World, SocketAddr>, Failure> {
+    let clock = SystemClock::new();
+    loop {
+        match World::open(&desk.root, &desk.loaded.config, desk.open_index, desk.asks_only).await {
+            Err(in_use) if in_use.exit == Exit::InUse => match serving::find(&desk.root) {
+                Some(address) => return Ok(Err(address)),
+                None if clock.elapsed() >= WAIT => return Err(in_use),
+                None => clock.sleep(LOOK).await,
+            },
+            opened => return opened.map(Ok),
         }
     }
 }

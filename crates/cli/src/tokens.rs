@@ -173,7 +173,7 @@ struct SeenTokens {
     tokens: Option<Arc<[Token]>>,
 }
 
-type FileState = (SystemTime, u64, u64);
+pub(crate) type FileState = (SystemTime, u64, u64);
 
 impl Follower {
     /// Reads the file; one that cannot be read opens nothing, and the server does not start.
@@ -216,7 +216,7 @@ impl IssuedTokens for Follower {
 }
 
 /// What changes whenever the file is replaced.
-fn state(file: &Path) -> Option<FileState> {
+pub(crate) fn state(file: &Path) -> Option<FileState> {
     let about = file.metadata().ok()?;
     Some((about.modified().ok()?, about.len(), about.ino()))
 }

@@ -127,7 +127,12 @@ impl Talk<'_> {
         let mut headers = vec![("x-quipu-user", DEFAULT_USER)];
         let named = self.args.conversation.as_deref();
         headers.extend(named.map(|id| ("x-quipu-conversation", id)));
-        let mut arriving = self.api.stream("/v1/chat/completions", &body, &headers).await?;
+        let body = body.to_string().into_bytes();
+        let client = &self.api.client;
+        let mut arriving = client.stream("/v1/chat/completions", body, &headers).await?;
+        if !(200..300).contains(&arriving.status) {
+            return Err(arriving.rest().await?.refused().into());
+        }
         let header = |name: &str| arriving.header(name).map(str::to_owned);
         let injected = header("x-quipu-injected");
         self.args.conversation = header("x-quipu-conversation").or(self.args.conversation.take());

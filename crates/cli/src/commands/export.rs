@@ -31,7 +31,8 @@ pub(super) async fn export(desk: &Desk, api: &Api, args: ExportArgs) -> Result<E
     let path = api::Path::new("/memory/export", "")
         .with("user_id", user)
         .within(&scope.app, &scope.project);
-    let text = api.get_bytes(path.text()).await?;
+    let route = format!("/api/v2{}", path.text());
+    let text = api.client.get(&route).await?.accepted()?;
     let memory = PortableMemory::of_lines(&text)?;
     if memory.lines.is_empty() {
         let none = Failure::missing(format!("memory has nothing of `{}`", args.user));
@@ -130,7 +131,8 @@ async fn send(api: &Api, memory: &PortableMemory, sum: &mut ImportedData) -> Res
             continue;
         }
         let request = std::mem::replace(&mut body, head.clone());
-        let some: ImportedData = api.post_bytes("/memory/import", request).await?;
+        let reply = api.client.post("/api/v2/memory/import", request).await?;
+        let some: ImportedData = reply.data()?;
         sum.memories += some.memories;
         sum.new_memories += some.new_memories;
         sum.kept_memories += some.kept_memories;

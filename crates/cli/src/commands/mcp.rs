@@ -93,7 +93,7 @@ impl Root {
     async fn ask_once(&self, request: &ApiRequest) -> Result<Result<ClientReply, AskError>, Unanswered> {
         let api = self.opened().await.map_err(|failure| told(&failure))?;
         self.0.used.notify_one();
-        Ok(request.through(api.client()).await)
+        Ok(request.through(&api.client).await)
     }
 
     async fn opened(&self) -> Result<RwLockReadGuard<'_, Api>, Failure> {

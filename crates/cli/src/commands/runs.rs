@@ -57,10 +57,13 @@ pub(super) async fn trigger(desk: &Desk, api: &Api, args: TriggerArgs) -> Result
         timeout: args.timeout,
         force: args.force,
     };
-    let told = api.post_bare("/ome/trigger", &request).await;
-    let told: TriggerData = told.map_err(|failure: Failure| match failure.exit {
-        Exit::NotFound => failure.hint(format!("there are: {STRATEGIES}")),
-        _ => failure,
+    let request = serde_json::to_vec(&request)?;
+    let reply = api.client.post("/api/v2/ome/trigger", request).await?;
+    let told: TriggerData = reply.bare().map_err(|error| match error.into() {
+        failure @ Failure {
+            exit: Exit::NotFound, ..
+        } => failure.hint(format!("there are: {STRATEGIES}")),
+        failure => failure,
     })?;
     desk.tell(&told, || {
         if told.dispatched == 0 {

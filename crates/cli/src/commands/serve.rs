@@ -9,21 +9,20 @@ use std::time::Duration;
 
 use anyhow::Context;
 use gateway::{Auth, Client, GatewaySettings, Secret, ServeError};
-use ports::{Clock, NoRoom};
+use ports::NoRoom;
 use proxy::Proxy;
 use serde_json::json;
 
 use super::import::Uploads;
 use super::{Desk, runtime};
-use crate::api::{LOOK, WAIT};
+use crate::api::opened;
 use crate::args::ServeArgs;
-use crate::clock::SystemClock;
 use crate::config::{Config, load};
 use crate::contexts;
 use crate::environment;
 use crate::error::{Exit, Failure, Hinted as _};
 use crate::output::{self, say};
-use crate::serving::{self, Notice};
+use crate::serving::Notice;
 use crate::tokens::{self, Follower};
 use crate::upstreams;
 use crate::world::World;
@@ -36,7 +35,7 @@ pub(super) fn serve(desk: &Desk, args: &ServeArgs) -> Result<Exit, Failure> {
     let key = tokens::fresh()?;
     let settings = settings(&desk.root, config, &key)?;
     runtime()?.block_on(async {
-        let world = opened(desk).await?;
+        let world = opened(desk).await?.map_err(|address| served_already(&desk.root, address))?;
         let proxy = upstreams::proxy(&world, &desk.root, config, args.upstream.as_deref());
         let bound = Duration::from_secs(u64::from(config.server.shutdown_seconds));
         let (ended_at, heard) = (OnceLock::new(), signal());
@@ -64,27 +63,10 @@ pub(super) fn serve(desk: &Desk, args: &ServeArgs) -> Result<Exit, Failure> {
     })
 }
 
-/// Opens the root. A command or an agent may have it for a moment longer; another server keeps it.
-async fn opened(desk: &Desk) -> Result<World, Failure> {
-    let clock = SystemClock::new();
-    loop {
-        match World::open(&desk.root, &desk.loaded.config, desk.open_index, false).await {
-            Err(Failure {
-                exit: Exit::InUse, ..
-            }) if clock.elapsed() < WAIT && serving::find(&desk.root).is_none() => clock.sleep(LOOK).await,
-            Err(failure) if failure.exit == Exit::InUse => {
-                return Err(served_already(&desk.root).unwrap_or(failure));
-            }
-            opened => return opened,
-        }
-    }
-}
-
 /// The server that has the root, as a failure of another one.
-fn served_already(root: &Path) -> Option<Failure> {
-    let address = serving::running(root)?;
+fn served_already(root: &Path, address: SocketAddr) -> Failure {
     let failure = Failure::in_use(format!("{} is served already: http://{address}", root.display()));
-    Some(failure.hint("use that server, or stop it first"))
+    failure.hint("use that server, or stop it first")
 }
 
 async fn until_signal(
@@ -208,18 +190,13 @@ const CONFIGURATION_LOOK: Duration = Duration::from_secs(5);
 /// Applies the configuration of background runs whenever its file changes.
 async fn follow(desk: &Desk, world: &World) -> Infallible {
     let file = desk.loaded.file.as_path();
-    let state = || {
-        let about = std::fs::metadata(file).ok()?;
-        Some((about.modified().ok()?, about.len()))
-    };
-    let mut seen = state();
+    let mut seen = tokens::state(file);
     loop {
         world.clock.sleep(CONFIGURATION_LOOK).await;
-        let now = state();
-        if now == seen {
+        let now = tokens::state(file);
+        if std::mem::replace(&mut seen, now) == now {
             continue;
         }
-        seen = now;
         let loaded = load(&desk.root, environment::variables());
         if let Err(Failure { error, .. }) = loaded.and_then(|loaded| world.configure(&loaded.config)) {
             tracing::warn!(%error, "cannot load the new configuration; keeping the old one");

@@ -197,10 +197,11 @@ async fn a_server_says_what_it_serves_and_a_second_one_names_it() {
     let root = TempDir::new().expect("a folder");
     let desk = desk(root.path(), &[]);
     let world = told(&desk, true).await;
-    assert!(served_already(root.path()).is_none(), "no server listens");
+    assert_eq!(crate::serving::running(root.path()), None, "no server listens");
     let address = "127.0.0.1:4999".parse().expect("an address");
     let _notice = Notice::put(root.path(), address, "key").expect("it is written");
-    let second = served_already(root.path()).expect("it is served");
+    let found = opened(&desk).await.expect("it is looked for");
+    let second = served_already(root.path(), found.expect_err("it is served"));
     assert_eq!(second.exit, Exit::InUse);
     assert!(
         second.error.to_string().contains("http://127.0.0.1:4999"),
