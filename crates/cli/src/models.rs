@@ -25,9 +25,8 @@ pub(crate) async fn embedder(
     match keys.provider {
         EmbeddingProvider::Static => Ok(Arc::new(StaticEmbedder::new())),
         EmbeddingProvider::Local => {
-            let what = "a folder, or a hub id as in `BAAI/bge-small-en-v1.5`";
-            required("embedding.model", &keys.model, what)?;
-            let (folder, settings) = local(root, &keys.model, clock).await?;
+            let key = ("embedding.model", &*keys.model, "BAAI/bge-small-en-v1.5");
+            let (folder, settings) = local(root, key, clock).await?;
             let embedder = opened(move || BertEmbedder::open(&folder, settings)).await?;
             Ok(Arc::new(embedder))
         }
@@ -65,9 +64,8 @@ pub(crate) async fn reranker(
     match keys.provider {
         RerankProvider::Off => Ok(None),
         RerankProvider::Local => {
-            let what = "a folder, or a hub id as in `sentence-transformers/all-MiniLM-L6-v2`";
-            required("rerank.model", &keys.model, what)?;
-            let (folder, settings) = local(root, &keys.model, clock).await?;
+            let example = "sentence-transformers/all-MiniLM-L6-v2";
+            let (folder, settings) = local(root, ("rerank.model", &keys.model, example), clock).await?;
             let reranker = opened(move || embed::open_reranker(&folder, settings)).await?;
             Ok(Some(reranker))
         }
@@ -94,7 +92,13 @@ pub(crate) fn seconds(count: u32) -> Duration {
 }
 
 /// The folder of a local model, and the settings that its id implies.
-async fn local(root: &Path, model: &str, clock: &Arc<dyn Clock>) -> Result<(PathBuf, BertSettings), Failure> {
+async fn local(
+    root: &Path,
+    (key, model, example): (&str, &str, &str),
+    clock: &Arc<dyn Clock>,
+) -> Result<(PathBuf, BertSettings), Failure> {
+    let what = format!("a folder, or a hub id as in `{example}`");
+    required(key, model, &what)?;
     match Path::new(model) {
         folder if folder.is_dir() => Ok((folder.to_owned(), BertSettings::default())),
         _ => {

@@ -6,7 +6,7 @@ mod reply;
 mod terminal;
 
 use std::fmt;
-use std::io::Write;
+use std::io::{IsTerminal as _, Write};
 
 use gateway::wire::{FactItem, GetData};
 use serde::Serialize;
@@ -56,8 +56,11 @@ pub(crate) fn aside(text: &str) {
     writeln!(std::io::stderr(), "{text}").ok();
 }
 
-/// Whether the person at the terminal says yes.
+/// Whether the person at the terminal says yes; without a terminal nobody agrees.
 pub(crate) fn agreed(question: &str) -> Result<bool, Failure> {
+    if !std::io::stdin().is_terminal() {
+        return Ok(false);
+    }
     write!(std::io::stderr(), "{question} [y/N] ")?;
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer)?;

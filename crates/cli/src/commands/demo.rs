@@ -46,7 +46,7 @@ pub(super) fn demo(desk: &Desk, keep: Option<PathBuf>) -> Result<Exit, Failure> 
 async fn play(desk: &Desk, root: &Path) -> Result<Exit, Failure> {
     let api = Api::here(World::open(root, &desk.loaded.config, desk.open_index, false).await?);
     let imported = remember(desk, root, &api).await?;
-    let (messages, talks) = (imported.messages, imported.conversations);
+    let (messages, talks) = (imported.counts.messages, imported.counts.conversations);
     let (messages, talks) = (
         counted(messages, "message", "messages"),
         counted(talks, "conversation", "conversations"),

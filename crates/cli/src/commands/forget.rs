@@ -50,7 +50,8 @@ pub(super) async fn forget(desk: &Desk, api: &Api, args: ForgetArgs) -> Result<E
     let mut seen = None;
     let (mut is_nothing, mut missing) = (!matches!(target, ForgetTarget::Memories), Vec::new());
     if let Some(words) = &delete.words {
-        let data = seen.insert(preview(api, &delete).await?);
+        // A preview takes what a deletion takes.
+        let data: &PreviewData = seen.insert(api.post("/memory/preview", &delete).await?);
         is_nothing = data.is_empty();
         if !args.yes && !desk.json {
             show(data, words)?;
@@ -141,12 +142,6 @@ fn left(desk: &Desk, data: &DeleteData) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What a deletion by words would do.
-async fn preview(api: &Api, delete: &DeleteRequest) -> Result<PreviewData, Failure> {
-    // A preview takes what a deletion takes.
-    api.post("/memory/preview", delete).await
-}
-
 /// A message in a list, where it has the words.
 fn message(it: &FoundMessage, words: &str) -> String {
     let day = it.timestamp.get(..10).unwrap_or_default();
@@ -217,12 +212,11 @@ async fn by_ids(
     let mut all = DeleteData::default();
     for some in typed.chunks(IDS_MAX) {
         let ids: Vec<String> = some.iter().map(|id| whole_id(owner, id)).collect();
-        let (user_id, agent_id) = named(owner);
         let request = DeleteByIdsRequest {
             app_id: whose.app_id.clone(),
             project_id: whose.project_id.clone(),
-            user_id,
-            agent_id,
+            user_id: whose.user_id.clone(),
+            agent_id: whose.agent_id.clone(),
             ids: ids.clone(),
             ..DeleteByIdsRequest::default()
         };

@@ -10,6 +10,7 @@ use gateway::wire::message::MessageRole;
 use gateway::wire::{AddData, AddRequest, MESSAGES_MAX, MessageContent, MessageItem};
 use indicatif::ProgressBar;
 use model::SessionKey;
+use page::ImportProgress;
 use serde_json::json;
 use text::counted;
 use tokio::sync::mpsc;
@@ -37,18 +38,14 @@ const NAMED_MAX: usize = 10;
 #[derive(Debug, Default)]
 pub(super) struct Imported {
     sessions: BTreeSet<SessionKey>,
-    pub(super) conversations: usize,
-    pub(super) messages: usize,
-    pub(super) new: usize,
+    /// What became of its messages.
+    pub(super) counts: ImportProgress,
     /// Messages that were stored before, in this session or, of an agent's log, in the one that it goes on from.
     known: usize,
     /// Whose agents wrote the logs.
     user: String,
     /// Also store messages that were deleted before.
     accept_forgotten: bool,
-    /// Messages that were deleted before and are left out, or stored again.
-    forgotten: usize,
-    restored: usize,
     /// Conversations without a message.
     empty: usize,
     skipped: Vec<Skipped>,
@@ -60,15 +57,13 @@ pub(super) struct Imported {
     unread: Option<String>,
     /// Those who spoke, by their ids, with their names.
     people: BTreeMap<String, String>,
-    /// Secrets removed.
-    pub(super) redacted: usize,
     failed_tasks: usize,
 }
 
 impl Imported {
     /// Whether not even a record was found that could be left out.
     fn is_nothing(&self) -> bool {
-        self.conversations + self.empty == 0 && self.skipped.is_empty() && self.notes.is_empty()
+        self.counts.conversations + self.empty == 0 && self.skipped.is_empty() && self.notes.is_empty()
     }
 
     /// Records that were left out or changed, and files that hold no conversations.
@@ -101,13 +96,13 @@ impl Imported {
     fn standing(&self) -> String {
         format!(
             "{} stored; run the same command again for the rest",
-            self.counts()
+            self.summary()
         )
     }
 
-    fn counts(&self) -> String {
-        let messages = counted(self.messages, "message", "messages");
-        let talks = counted(self.conversations, "conversation", "conversations");
+    fn summary(&self) -> String {
+        let messages = counted(self.counts.messages, "message", "messages");
+        let talks = counted(self.counts.conversations, "conversation", "conversations");
         format!("{messages} of {talks}")
     }
 
@@ -149,7 +144,7 @@ pub(super) async fn import(desk: &Desk, api: &Api, args: ImportArgs) -> Result<E
     };
     let outcome = stream(api, sources, defaults, &mut watch, &mut imported).await;
     bar.finish_and_clear();
-    if outcome.is_err() && imported.messages == 0 {
+    if outcome.is_err() && imported.counts.messages == 0 {
         return outcome.map(|()| Exit::Ok);
     }
     if imported.is_nothing() {
@@ -161,7 +156,7 @@ pub(super) async fn import(desk: &Desk, api: &Api, args: ImportArgs) -> Result<E
     report(desk, &args, &imported)?;
     outcome.and(settled)?;
     Ok(Exit::done(
-        imported.failed_tasks == 0 && imported.skipped.is_empty() && imported.messages > 0,
+        imported.failed_tasks == 0 && imported.skipped.is_empty() && imported.counts.messages > 0,
     ))
 }
 
@@ -172,7 +167,7 @@ pub(super) type Watch<'a> = &'a mut (dyn FnMut(u64, &Imported) + Send);
 pub(super) fn on(bar: &ProgressBar) -> impl FnMut(u64, &Imported) {
     |read_bytes, imported| {
         bar.set_position(read_bytes);
-        bar.set_message(counted(imported.messages, "message", "messages"));
+        bar.set_message(counted(imported.counts.messages, "message", "messages"));
     }
 }
 
@@ -294,14 +289,14 @@ async fn add(api: &Api, conversation: ImportedConversation, imported: &mut Impor
             ..AddRequest::new(session.session.as_str(), some)
         };
         let added: AddData = api.post("/memory/add", &add).await?;
-        imported.messages += added.message_count;
-        imported.new += added.message_count - added.duplicates - added.restored;
+        imported.counts.messages += added.message_count;
+        imported.counts.new += added.message_count - added.duplicates - added.restored;
         imported.known += added.duplicates - added.forgotten;
-        imported.forgotten += added.forgotten;
-        imported.restored += added.restored;
-        imported.redacted += added.redacted;
+        imported.counts.forgotten += added.forgotten;
+        imported.counts.restored += added.restored;
+        imported.counts.redacted += added.redacted;
     }
-    imported.conversations += 1;
+    imported.counts.conversations += 1;
     flush(api, &session.scope, session.session.as_str(), false).await?;
     imported.sessions.insert(session);
     Ok(())
@@ -327,21 +322,21 @@ pub(super) async fn settle(desk: &Desk, api: &Api, imported: &mut Imported) -> R
 }
 
 fn report(desk: &Desk, args: &ImportArgs, imported: &Imported) -> Result<(), Failure> {
-    let all = imported;
+    let (all, counts) = (imported, &imported.counts);
     if desk.json {
         let skipped = all.skipped.iter();
         let skipped: Vec<_> = skipped
             .map(|Skipped { what, why }| json!({"what": what, "why": why}))
             .collect();
         return output::json(&json!({
-            "paths": args.paths, "conversations": all.conversations, "messages": all.messages, "new_messages": all.new,
-            "known_messages": all.known, "forgotten_messages": all.forgotten, "restored_messages": all.restored,
+            "paths": args.paths, "conversations": counts.conversations, "messages": counts.messages, "new_messages": counts.new,
+            "known_messages": all.known, "forgotten_messages": counts.forgotten, "restored_messages": counts.restored,
             "empty_conversations": all.empty, "skipped": skipped, "notes": all.notes, "left_out_files": all.left_out,
-            "redacted": all.redacted, "failed_tasks": all.failed_tasks,
+            "redacted": counts.redacted, "failed_tasks": all.failed_tasks,
         }));
     }
-    let (new, root) = (all.new, desk.root.display());
-    say!("{} read, {new} of them new; stored in {root}", all.counts())?;
+    let (new, root) = (counts.new, desk.root.display());
+    say!("{} read, {new} of them new; stored in {root}", all.summary())?;
     let message = ["message", "messages"];
     let left_out = "forgotten before, left out; `--forgotten` stores them again";
     let blocked = "blocked: see `quipu status --tasks`";
@@ -352,10 +347,10 @@ fn report(desk: &Desk, args: &ImportArgs, imported: &Imported) -> Result<(), Fai
     let failed = ["task failed or is", "tasks failed or are"];
     for (count, [one, many], what) in [
         (all.known, message, "stored before"),
-        (all.restored, message, "forgotten before, stored again"),
-        (all.forgotten, message, left_out),
+        (counts.restored, message, "forgotten before, stored again"),
+        (counts.forgotten, message, left_out),
         (all.empty, talks, "no messages"),
-        (all.redacted, secrets, "removed first"),
+        (counts.redacted, secrets, "removed first"),
         (all.failed_tasks, failed, blocked),
     ] {
         if count > 0 {
@@ -363,7 +358,7 @@ fn report(desk: &Desk, args: &ImportArgs, imported: &Imported) -> Result<(), Fai
         }
     }
     name_the_rest(imported)?;
-    if new + all.restored > 0 {
+    if new + counts.restored > 0 {
         let is_named = all.people.contains_key(&all.user);
         let somebody = all.people.keys().next().filter(|_| !is_named);
         let whose = options(args, somebody.unwrap_or(&all.user));

@@ -2,7 +2,6 @@
 //!
 //! Owns: which clients, what a person sees, and their consent. Never: a client's file; `clients` knows and edits them.
 
-use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
@@ -50,12 +49,7 @@ impl InitPlace {
 }
 
 pub(super) fn init(desk: &Desk, args: &InitArgs) -> Result<Exit, Failure> {
-    init_on(desk, args, &InitPlace::here()?, &mut asked)
-}
-
-/// A question at the terminal; without a terminal nobody agrees.
-fn asked(question: &str) -> Result<bool, Failure> {
-    Ok(std::io::stdin().is_terminal() && output::agreed(question)?)
+    init_on(desk, args, &InitPlace::here()?, &mut output::agreed)
 }
 
 type Confirm<'a> = &'a mut dyn FnMut(&str) -> Result<bool, Failure>;

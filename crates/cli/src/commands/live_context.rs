@@ -111,75 +111,63 @@ async fn show(desk: &Desk, api: &Api, live: &LiveArgs) -> Result<Exit, Failure> 
     .await
 }
 
-/// The figures of a conversation; a program gets the statistics alone.
-#[derive(Debug, Serialize)]
-#[serde(transparent)]
-struct Figures {
-    stats: ContextStatsData,
-    #[serde(skip)]
-    archives: ArchivesData,
-}
-
-impl Figures {
-    /// A line for each figure.
-    fn lines(&self) -> Vec<String> {
-        let Self { stats, archives } = self;
-        let mut lines = Vec::new();
-        let mut row = |what: &str, text: String| lines.push(format!("{what:<16} {text}"));
-        let used = match (stats.limit_tokens, stats.used_percent) {
-            (Some(limit), Some(percent)) => format!("of {limit} tokens ({percent:.0} %)"),
-            _ => "tokens".to_owned(),
-        };
-        let (tokens, messages) = (stats.tokens, counted(stats.messages, "message", "messages"));
-        let ever = stats.messages_ever;
-        row(
-            "context",
-            format!("{tokens} {used}, {messages} in view, {ever} ever"),
-        );
-        row("system, tools", format!("{} tokens", stats.head_tokens));
-        let due = stats.compacts_at_tokens;
-        let due = due.map(|tokens| format!(", compacts at {tokens} tokens"));
-        row("engine", format!("{}{}", stats.engine, due.unwrap_or_default()));
-        let last = stats
-            .last_compaction
-            .as_deref()
-            .unwrap_or("never since the start");
-        let (compactions, saved) = (stats.compactions, stats.saved_tokens);
-        row(
-            "compactions",
-            format!("{compactions} ({saved} tokens saved), last {last}"),
-        );
-        for step in &stats.last_steps {
-            let saved = step.saved_tokens.map(|tokens| format!("{tokens} tokens saved"));
-            let saved = saved.unwrap_or_else(|| "too little saved".to_owned());
-            row("last step", format!("{}: {saved}", step.effort));
-        }
-        row("masked results", stats.masked_results.to_string());
-        let times = stats.epoch.saturating_sub(1);
-        let reset = counted(times, "time", "times");
-        let why = [format!(", the last time: {}", stats.reasons.join(", "))];
-        let why: String = why.into_iter().filter(|_| times > 0).collect();
-        row("prefix", format!("reset {reset}{why}"));
-        if stats.is_near_limit {
-            let full = "the context is nearly full: compact it, or start a new conversation";
-            row("warning", full.to_owned());
-        }
-        for fault in &stats.engine_faults {
-            row("engine fault", fault.clone());
-        }
-        for archive in &archives.archives {
-            let (covers, why) = (archive.covers.join(", "), &archive.reason);
-            let (before, after) = (archive.tokens_before, archive.tokens_after);
-            row(
-                &format!("summary {:<8}", archive.id),
-                format!("{covers} ({why}): {before} tokens became {after}"),
-            );
-        }
-        if stats.engine == "codebuddy" {
-            lines.push(codebuddy_metrics(stats));
-        }
-        lines
+/// A line for each figure of a conversation.
+fn lines(stats: &ContextStatsData, archives: &ArchivesData) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut row = |what: &str, text: String| lines.push(format!("{what:<16} {text}"));
+    let used = match (stats.limit_tokens, stats.used_percent) {
+        (Some(limit), Some(percent)) => format!("of {limit} tokens ({percent:.0} %)"),
+        _ => "tokens".to_owned(),
+    };
+    let (tokens, messages) = (stats.tokens, counted(stats.messages, "message", "messages"));
+    let ever = stats.messages_ever;
+    row(
+        "context",
+        format!("{tokens} {used}, {messages} in view, {ever} ever"),
+    );
+    row("system, tools", format!("{} tokens", stats.head_tokens));
+    let due = stats.compacts_at_tokens;
+    let due = due.map(|tokens| format!(", compacts at {tokens} tokens"));
+    row("engine", format!("{}{}", stats.engine, due.unwrap_or_default()));
+    let last = stats
+        .last_compaction
+        .as_deref()
+        .unwrap_or("never since the start");
+    let (compactions, saved) = (stats.compactions, stats.saved_tokens);
+    row(
+        "compactions",
+        format!("{compactions} ({saved} tokens saved), last {last}"),
+    );
+    for step in &stats.last_steps {
+        let saved = step.saved_tokens.map(|tokens| format!("{tokens} tokens saved"));
+        let saved = saved.unwrap_or_else(|| "too little saved".to_owned());
+        row("last step", format!("{}: {saved}", step.effort));
     }
+    row("masked results", stats.masked_results.to_string());
+    let times = stats.epoch.saturating_sub(1);
+    let reset = counted(times, "time", "times");
+    let why = [format!(", the last time: {}", stats.reasons.join(", "))];
+    let why: String = why.into_iter().filter(|_| times > 0).collect();
+    row("prefix", format!("reset {reset}{why}"));
+    if stats.is_near_limit {
+        let full = "the context is nearly full: compact it, or start a new conversation";
+        row("warning", full.to_owned());
+    }
+    for fault in &stats.engine_faults {
+        row("engine fault", fault.clone());
+    }
+    for archive in &archives.archives {
+        let (covers, why) = (archive.covers.join(", "), &archive.reason);
+        let (before, after) = (archive.tokens_before, archive.tokens_after);
+        row(
+            &format!("summary {:<8}", archive.id),
+            format!("{covers} ({why}): {before} tokens became {after}"),
+        );
+    }
+    if stats.engine == "codebuddy" {
+        lines.push(codebuddy_metrics(stats));
+    }
+    lines
 }
 
 /// The figures as code-buddy words them, for those who chose its preset.
@@ -194,11 +182,9 @@ fn codebuddy_metrics(stats: &ContextStatsData) -> String {
 }
 
 async fn stats(desk: &Desk, api: &Api, live: &LiveArgs) -> Result<Exit, Failure> {
-    let figures = Figures {
-        stats: api.get(look("/context/stats", live).text()).await?,
-        archives: api.get(look("/context/archives", live).text()).await?,
-    };
-    desk.tell(&figures, || say!("{}", figures.lines().join("\n")))
+    let stats: ContextStatsData = api.get(look("/context/stats", live).text()).await?;
+    let archives = api.get(look("/context/archives", live).text()).await?;
+    desk.tell(&stats, || say!("{}", lines(&stats, &archives).join("\n")))
 }
 
 async fn compact(desk: &Desk, api: &Api, live: &LiveArgs) -> Result<Exit, Failure> {

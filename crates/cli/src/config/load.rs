@@ -64,7 +64,7 @@ pub(crate) fn load(
             sources.insert(format!("{section}.{key}"), ValueSource::File);
         }
     }
-    check(&table, &format!("`{}`", file.display()))?;
+    checked(table.clone(), &format!("`{}`", file.display()))?;
     for (variable, text) in environment {
         let Some((section, key)) = variable
             .strip_prefix(PREFIX)
@@ -73,22 +73,19 @@ pub(crate) fn load(
             continue;
         };
         let (section, key) = (section.to_lowercase(), key.to_lowercase());
-        let mut one = Table::new();
-        one.insert(
-            section.clone(),
-            Value::Table(Table::from_iter([(key.clone(), value(&section, &key, &text))])),
-        );
-        check(&one, &format!("`{variable}`"))?;
-        let keys = table
-            .entry(section.clone())
-            .or_insert_with(|| Value::Table(Table::new()));
-        if let (Value::Table(keys), Some(Value::Table(new))) = (keys, one.remove(&section)) {
-            keys.extend(new);
+        let value = value(&section, &key, &text);
+        let one = Table::from_iter([(key.clone(), value.clone())]);
+        checked(
+            Table::from_iter([(section.clone(), one.into())]),
+            &format!("`{variable}`"),
+        )?;
+        let keys = table.entry(&section).or_insert_with(|| Table::new().into());
+        if let Value::Table(keys) = keys {
+            keys.insert(key.clone(), value);
         }
         sources.insert(format!("{section}.{key}"), ValueSource::Environment(variable));
     }
-    let wrong = |error: toml::de::Error| Failure::usage(format!("`{}`: {}", file.display(), error.message()));
-    let config = table.try_into().map_err(wrong)?;
+    let config = checked(table, &format!("`{}`", file.display()))?;
     Ok(LoadedConfig {
         config,
         file,
@@ -122,9 +119,9 @@ fn value(section: &str, key: &str, text: &str) -> Value {
     }
 }
 
-fn check(table: &Table, place: &str) -> Result<(), Failure> {
-    let checked = table.clone().try_into::<Config>().map(drop);
-    checked.map_err(|error| Failure::usage(format!("{place}: {}", with_suggestion(error.message()))))
+fn checked(table: Table, place: &str) -> Result<Config, Failure> {
+    let wrong = |error: toml::de::Error| format!("{place}: {}", with_suggestion(error.message()));
+    table.try_into().map_err(|error| Failure::usage(wrong(error)))
 }
 
 /// Adds the nearest known key to serde's "unknown field `x`, expected one of `a`, `b`".

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use model::{Name, Scope, Zone};
-use page::{ImportJob, Importer, Importing};
+use page::{ImportJob, ImportProgress, Importer, Importing};
 use ports::{Clock, NoRoom};
 
 use super::{Imported, stream};
@@ -89,14 +89,12 @@ async fn import(api: &Api, job: &ImportJob) -> Result<(), Failure> {
 
 fn show(job: &ImportJob, read_bytes: u64, imported: &Imported) {
     let mut progress = job.progress.lock();
-    progress.read_bytes = read_bytes;
-    progress.conversations = imported.conversations;
-    progress.messages = imported.messages;
-    progress.new = imported.new;
-    progress.forgotten = imported.forgotten;
-    progress.restored = imported.restored;
-    progress.redacted = imported.redacted;
     let skipped = imported.skipped.iter();
     let skipped = skipped.map(|skipped| named(job, &format!("{}: {}", skipped.what, skipped.why)));
-    progress.skipped = imported.rest().chain(skipped).collect();
+    *progress = ImportProgress {
+        bytes: progress.bytes,
+        read_bytes,
+        skipped: imported.rest().chain(skipped).collect(),
+        ..imported.counts.clone()
+    };
 }
