@@ -6,7 +6,7 @@
 //!
 //! Reading order: [`writer`] (one thread, one commit for all who wait), [`readers`], [`late`] (a full or read-only disk), [`schema`], [`row`] (values and
 //! rows), [`port`] (a method of a port), [`transcripts`], [`open`] and [`titles`], [`sweep`] and [`scrub`] (forgetting, in rows and in bytes), [`forgotten`] and [`words`] (what stays forgotten), [`carried`] (exports), [`jobs`], [`changes`], [`history`],
-//! [`conversations`] and [`packing`], [`objects`], [`runs`]; [`backup`] copies the file, [`copies`] each day, [`everos`] reads another system's.
+//! [`conversations`] and [`packing`], [`objects`], [`runs`]; [`backup`] copies the file, [`copies`] each day, [`foreign`] reads another program's.
 
 mod backup;
 mod carried;
@@ -14,8 +14,8 @@ mod changes;
 mod conversations;
 mod copied;
 mod copies;
-pub mod everos;
 mod failure;
+pub mod foreign;
 mod forgotten;
 mod history;
 mod jobs;

@@ -120,7 +120,7 @@ pub(super) fn database(reading: &mut Reading<'_>) -> Result<(), Failure> {
     let unread = |error| Failure::usage(format!("cannot read {source}: {error}"));
     let all = |query: &str| {
         let mut found = Vec::new();
-        let read = ledger::everos::values(&source.path, query, &mut |text| {
+        let read = ledger::foreign::values(&source.path, query, &mut |text| {
             found.push(text);
             true
         });
@@ -129,20 +129,22 @@ pub(super) fn database(reading: &mut Reading<'_>) -> Result<(), Failure> {
     let tables = all("SELECT name FROM sqlite_schema WHERE type = 'table'")?;
     let row = table::of_tables(&tables).ok_or_else(|| unknown(source))?;
     check(row, source)?;
-    if !row.has("query") {
-        return everos::read(row, reading);
+    for owners in row.all("owners") {
+        reading.defaults.is_shared = all(owners)?.len() > 1;
     }
-    reading.defaults.is_shared = all(row.key("owners"))?.len() > 1;
     let mut number = 0;
     for query in row.all("query") {
         let mut taken = Ok(());
-        let read = ledger::everos::values(&source.path, query, &mut |text| {
+        let read = ledger::foreign::values(&source.path, query, &mut |text| {
             number += 1;
             let value = mended::parse(&text).unwrap_or_default();
             taken = place(row, number, &value, reading);
             taken.is_ok()
         });
-        read.map_err(unread)?;
+        read.map_err(|error| match row.name {
+            "everos" => everos::unread(source, error),
+            _ => unread(error),
+        })?;
         taken?;
     }
     Ok(())
@@ -181,6 +183,7 @@ fn place(
 ) -> Result<(), Failure> {
     let outcome = match row.name {
         "openai" => shape::conversation(row, number, value, reading)?,
+        "everos" => everos::read(row, value, reading).map(Ok)?,
         _ => talk::read(row, &reshape::plain(row, value, reading.source), reading)?,
     };
     match outcome {

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use ledger::everos::{self, Kept};
 use model::Scope;
+use ports::LedgerError;
 use serde_json::Value;
 
 use super::table::{FormatRow, string};
-use super::{Reading, shape};
-use crate::error::{Failure, Hinted as _};
+use super::{ImportFile, Reading, shape};
+use crate::error::Failure;
 
 /// Where a root has the file.
 pub(super) const FILE: &str = ".index/sqlite/system.db";
@@ -18,31 +18,19 @@ pub(crate) fn is_everos(folder: &Path) -> bool {
     folder.join(FILE).is_file()
 }
 
-/// Hands over the messages of each memcell and of those in none. Where no scope is asked for, each keeps its own.
-pub(super) fn read(row: &FormatRow, reading: &mut Reading<'_>) -> Result<(), Failure> {
-    let path = &reading.source.path;
-    let mut taken = Ok(());
-    let mut take = |kept: Kept| {
-        taken = hand_on(row, &kept, reading);
-        taken.is_ok()
-    };
-    let other = || {
-        format!(
-            "cannot read `{}`: its format is not that of EverOS",
-            path.display()
-        )
-    };
-    everos::read(path, &mut take)
-        .map_err(|error| Failure::input(error).context(other()))
-        .hint("give the root of an EverOS 1.5, as in `~/.everos`; stop its server first")?;
-    taken
+/// Why a database with the tables of `EverOS` cannot be read.
+pub(super) fn unread(source: &ImportFile, error: LedgerError) -> Failure {
+    let other = format!("cannot read {source}: its format is not that of EverOS");
+    let hint = "give the root of an EverOS 1.5, as in `~/.everos`; stop its server first";
+    Failure::input(error).context(other).hint(hint)
 }
 
-fn hand_on(row: &FormatRow, kept: &Kept, reading: &mut Reading<'_>) -> Result<(), Failure> {
-    let list = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
-    let (mut payload, ids) = (list(&kept.payload), list(&kept.ids));
-    let Some(items) = payload.get_mut("items").and_then(Value::as_array_mut) else {
-        let what = format!("session {}", kept.session);
+/// Hands over the messages of a memcell, or one that is in none. Where no scope is asked for, each keeps its own.
+pub(super) fn read(row: &FormatRow, kept: &Value, reading: &mut Reading<'_>) -> Result<(), Failure> {
+    let part = |key: &str| kept[key].as_str().unwrap_or_default();
+    let mut items = kept["payload"]["items"].clone();
+    let Some(items) = items.as_array_mut() else {
+        let what = format!("session {}", part("session"));
         return reading.skip(what, "a memcell has no `items`".to_owned());
     };
     for item in &mut *items {
@@ -56,11 +44,11 @@ fn hand_on(row: &FormatRow, kept: &Kept, reading: &mut Reading<'_>) -> Result<()
     if defaults.scope == Scope::default() {
         let name = |text, usual| shape::name(text).unwrap_or(usual);
         let Scope { app, project } = defaults.scope;
-        defaults.scope = Scope::new(name(&kept.app, app), name(&kept.project, project));
+        defaults.scope = Scope::new(name(part("app"), app), name(part("project"), project));
     }
     let messages = (0..).zip(items.iter().enumerate()).map(|(number, (at, item))| {
-        let id = string(&ids[at]).or_else(|| string(&item["id"]));
+        let id = string(&kept["ids"][at]).or_else(|| string(&item["id"]));
         (number, id, item)
     });
-    shape::list(row, defaults.session(&kept.session), None, messages, reading)
+    shape::list(row, defaults.session(part("session")), None, messages, reading)
 }

@@ -6,8 +6,10 @@ mod memories;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::LazyLock;
 
 use percent_encoding::percent_decode_str;
+use regex::Regex;
 use serde_json::{Map, Value, json};
 use transcript::spoken;
 
@@ -65,10 +67,13 @@ fn takeout(row: &FormatRow, value: &Value) -> Value {
         *count += 1;
         let id = format!("{}~{count}", time.as_str().unwrap_or("row"));
         let files = named(first(activity, "attachedFiles.*+imageFile"));
-        let has_files = !files.is_empty() || !first(activity, "subtitles.*").is_empty();
+        let mut text = Cow::Borrowed(asked.unwrap_or(title).trim());
+        if !files.is_empty() || !first(activity, "subtitles.*").is_empty() {
+            text = COUNT.replace(asked.unwrap_or(title).trim(), "");
+        }
         messages.push(json!({
             "id": id, "parent": last, "role": if is_talk { "user" } else { "activity" }, "time": time,
-            "text": without_count(asked.unwrap_or(title).trim(), has_files), "files": files,
+            "text": text, "files": files,
         }));
         last = Value::from(id.clone());
         for (at, html) in answers.into_iter().enumerate() {
@@ -89,19 +94,11 @@ fn named(names: Vec<&Value>) -> Vec<Value> {
     names.into_iter().map(|name| json!({"name": name})).collect()
 }
 
-/// A question without the count of files that the service writes behind it.
-fn without_count(asked: &str, has_files: bool) -> &str {
-    let (words, count) = asked.rsplit_once("Attached ").unwrap_or((asked, ""));
-    let is_count = [" file.", " files."].iter().any(|end| {
-        let number = count.strip_suffix(end);
-        number.is_some_and(|number| number.parse::<usize>().is_ok())
-    });
-    if is_count && has_files {
-        words.trim_end()
-    } else {
-        asked
-    }
-}
+/// The count of files that the service writes behind a question.
+static COUNT: LazyLock<Regex> = LazyLock::new(|| {
+    let count = r"\s*Attached [0-9]+ files?\.$";
+    Regex::new(count).expect("it is this program's own")
+});
 
 /// A page's text as Markdown.
 fn of_html(html: &Value) -> String {

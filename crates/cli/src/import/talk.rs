@@ -5,8 +5,10 @@
 mod tree;
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::LazyLock;
 
 use model::{Role, STORED_BY_A_MODEL, Timestamp, attachment};
+use regex::Regex;
 use serde_json::Value;
 use text::Fnv;
 use transcript::spoken;
@@ -243,7 +245,7 @@ impl ImportedTalk<'_> {
         };
         let mut content = self.content(value);
         if row.has("details") && role == Role::Assistant {
-            content = without_details(content.trim());
+            content = FOLDED.replace_all(content.trim(), "").into_owned();
         }
         if row.has("spoken") && role == Role::User {
             content = spoken::words(&content).into_owned();
@@ -450,20 +452,8 @@ impl ImportedTalk<'_> {
     }
 }
 
-/// A text without the folded reasoning and tool calls that `Open WebUI` writes into it.
-fn without_details(text: &str) -> String {
-    const FOLD: &str = "<details type=\"";
-    let mut kept = String::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once(FOLD) {
-        kept.push_str(before);
-        let is_hidden = after.starts_with("reasoning") || after.starts_with("tool_calls");
-        let behind = after.split_once("</details>").filter(|_| is_hidden);
-        if behind.is_none() {
-            kept.push_str(FOLD);
-        }
-        rest = behind.map_or(after, |(_, behind)| behind.trim_start());
-    }
-    kept.push_str(rest);
-    kept
-}
+/// Reasoning and tool calls, which `Open WebUI` folds and writes into a text.
+static FOLDED: LazyLock<Regex> = LazyLock::new(|| {
+    let folded = r#"(?s)<details type="(?:reasoning|tool_calls).*?</details>\s*"#;
+    Regex::new(folded).expect("it is this program's own")
+});

@@ -158,11 +158,8 @@ fn head(line: &str) -> Option<Head<'_>> {
     let found = HEAD.captures(line)?;
     let part = |name: &str| found.name(name).map_or("", |part| part.as_str());
     let numbers = |names: [&str; 3]| {
-        Some([
-            number(part(names[0]))?,
-            number(part(names[1]))?,
-            number(part(names[2]))?,
-        ])
+        let [first, second, third] = names.map(|name| number(part(name)));
+        Some([first?, second?, third?])
     };
     let (date, mut time) = (numbers(["d1", "d2", "d3"])?, numbers(["t1", "t2", "t3"])?);
     let sign = part("sign");
