@@ -1,6 +1,13 @@
 //! The clients: where their files are, and what is written into them.
 //!
 //! Owns: reading `clients.yaml`. Never: writing a file.
+//!
+//! In that table, `programs` are on the PATH of a machine that has the client; `traces` are files and folders that show it. A
+//! place is `~/…`, `$VARIABLE(folder of the home)/…`, or `@application/…` (a desktop application's folder). Of several, the first
+//! that exists counts, else the last. An edit adds its entries, or those of the plugin of this name, to a file; with `must_exist`
+//! the client needs more in it than the entries. `by_hand` is for a door that no file opens. `note` is what a person does after an
+//! edit. In values, `$PROGRAM` is quipu, `$MCP` the arguments of its process for MCP, `$MCP_COMMAND` both in one list, `$SERVER`
+//! the address of the server.
 
 use std::path::PathBuf;
 use std::sync::LazyLock;

@@ -80,25 +80,19 @@ fn quoted(word: &str) -> String {
 /// The plugin's line with the command.
 const OPENCODE_COMMAND: &str = r#"["quipu", "hook"]"#;
 
-/// The hooks of plugins.
-const HOOKS: [(&str, &str); 3] = [
-    (
-        "claude-code",
-        include_str!("../../../../plugins/claude-code/hooks/hooks.json"),
-    ),
-    (
-        "codex",
-        include_str!("../../../../plugins/codex/hooks/hooks.json"),
-    ),
-    (
-        "gemini",
-        include_str!("../../../../plugins/gemini/hooks/hooks.json"),
-    ),
-];
+/// The hooks of a plugin; none of one that is a program.
+fn hooks(plugin: &str) -> Option<&'static str> {
+    match plugin {
+        "claude-code" => Some(include_str!("../../../../plugins/claude-code/hooks/hooks.json")),
+        "codex" => Some(include_str!("../../../../plugins/codex/hooks/hooks.json")),
+        "gemini" => Some(include_str!("../../../../plugins/gemini/hooks/hooks.json")),
+        _ => None,
+    }
+}
 
 /// The entries of a plugin, with the command that is right here.
 fn plugin(name: &str, wiring: &Wiring) -> Vec<ConfigEntry> {
-    let Some((_, hooks)) = HOOKS.iter().find(|(plugin, _)| *plugin == name) else {
+    let Some(hooks) = hooks(name) else {
         let command = Value::from(wiring.command("hook")).to_string();
         let plugin = include_str!("../../../../plugins/opencode/quipu.js");
         let whole = plugin.replacen(OPENCODE_COMMAND, &command, 1);
