@@ -6,7 +6,7 @@ mod load;
 mod portable;
 mod schema;
 
-pub(crate) use load::{LoadedConfig, ValueSource, load};
+pub(crate) use load::{LoadedConfig, load};
 pub(crate) use portable::portable;
 pub(crate) use schema::{
     Config, ContextEngine, Dangerous, EmbeddingProvider, QuietWhen, RerankProvider, RoleKey, StrategyKeys,

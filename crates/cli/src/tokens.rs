@@ -81,9 +81,9 @@ impl TokenPurpose {
 /// The tokens of the configuration.
 pub(crate) fn configured(config: &Config) -> Result<Vec<Token>, Failure> {
     let tokens = config.server.tokens.iter().map(|token| {
-        let secret = secret("server.tokens", &token.secret)?
+        let secret = secret("server.tokens", token.secret.as_deref().unwrap_or_default())?
             .ok_or_else(|| Failure::usage("server.tokens: a secret must not be empty"))?;
-        token.purpose().token("server.tokens", Secret::new(secret))
+        token.token("server.tokens", Secret::new(secret))
     });
     tokens.collect()
 }

@@ -4,22 +4,12 @@ use context::bootstrap::CHARS_MAX;
 use serde_json::{Map, Value, json};
 
 use super::Desk;
-use crate::config::ValueSource;
 use crate::error::{Exit, Failure};
 use crate::instructions::InstructionFiles;
 use crate::output::say;
 
 pub(super) fn show(desk: &Desk) -> Result<Exit, Failure> {
-    let loaded = &desk.loaded;
-    let rows = loaded.rows().into_iter().map(|(key, value)| {
-        let source = match loaded.source(&key) {
-            ValueSource::Default => "default".to_owned(),
-            ValueSource::File => loaded.file.display().to_string(),
-            ValueSource::Environment(variable) => variable.clone(),
-        };
-        (key, value, source)
-    });
-    let rows: Vec<(String, toml::Value, String)> = rows.collect();
+    let (loaded, rows) = (&desk.loaded, desk.loaded.rows());
     let keys = rows
         .iter()
         .map(|(key, value, source)| (key.clone(), json!({"value": value, "source": source})));

@@ -44,7 +44,7 @@ fn list(desk: &Desk) -> Result<Exit, Failure> {
     let told = json!({"tokens": tokens.iter().map(shown).collect::<Vec<_>>(), "configured": configured});
     desk.tell(&told, || {
         for token in &tokens {
-            let role = token.purpose.role.unwrap_or_default().as_str();
+            let role = gateway::TokenRole::from(token.purpose.role.unwrap_or_default()).as_str();
             let (id, opens, created) = (&token.id, opens(token), &token.created);
             say!("{id}  {role:<5}  {opens}  created {created}")?;
         }
@@ -84,15 +84,10 @@ fn opens(token: &IssuedToken) -> String {
 }
 
 fn shown(token: &IssuedToken) -> serde_json::Value {
-    let TokenPurpose {
-        role,
-        user,
-        app,
-        project,
-        person,
-    } = &token.purpose;
+    let purpose = &token.purpose;
     json!({
-        "id": token.id, "role": role, "user": user, "app": app, "project": project, "person": person,
+        "id": token.id, "role": purpose.role, "user": purpose.user, "app": purpose.app, "project": purpose.project,
+        "person": purpose.person,
         "created": token.created,
     })
 }

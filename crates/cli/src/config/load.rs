@@ -14,37 +14,32 @@ use crate::root::CONFIGURATION;
 /// Prefix of every variable of the environment.
 const PREFIX: &str = "QUIPU_";
 
-/// Origin of a value.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum ValueSource {
-    Default,
-    File,
-    Environment(String),
-}
-
 /// The effective configuration.
 #[derive(Debug)]
 pub(crate) struct LoadedConfig {
     pub(crate) config: Config,
     pub(crate) file: PathBuf,
-    sources: BTreeMap<String, ValueSource>,
+    /// The file, or a variable.
+    sources: BTreeMap<String, String>,
 }
 
 impl LoadedConfig {
     /// Origin of `section.key`.
-    pub(crate) fn source(&self, key: &str) -> &ValueSource {
-        self.sources.get(key).unwrap_or(&ValueSource::Default)
+    fn source(&self, key: &str) -> String {
+        self.sources.get(key).map_or("default", String::as_str).to_owned()
     }
 
-    /// Every key with its effective value, secrets hidden.
-    pub(crate) fn rows(&self) -> Vec<(String, Value)> {
+    /// Every key with its effective value, secrets hidden, and its origin.
+    pub(crate) fn rows(&self) -> Vec<(String, Value, String)> {
         let table = Table::try_from(&self.config).expect("the schema is plain TOML");
         let mut rows = Vec::new();
         for (section, keys) in table {
             let Value::Table(keys) = keys else { continue };
             rows.extend(keys.into_iter().map(|(key, mut value)| {
                 hide(&key, &mut value);
-                (format!("{section}.{key}"), value)
+                let key = format!("{section}.{key}");
+                let source = self.source(&key);
+                (key, value, source)
             }));
         }
         rows
@@ -61,7 +56,7 @@ pub(crate) fn load(
     let mut sources = BTreeMap::new();
     for (section, keys) in &table {
         for key in keys.as_table().into_iter().flat_map(Table::keys) {
-            sources.insert(format!("{section}.{key}"), ValueSource::File);
+            sources.insert(format!("{section}.{key}"), file.display().to_string());
         }
     }
     checked(table.clone(), &format!("`{}`", file.display()))?;
@@ -83,7 +78,7 @@ pub(crate) fn load(
         if let Value::Table(keys) = keys {
             keys.insert(key.clone(), value);
         }
-        sources.insert(format!("{section}.{key}"), ValueSource::Environment(variable));
+        sources.insert(format!("{section}.{key}"), variable);
     }
     let config = checked(table, &format!("`{}`", file.display()))?;
     Ok(LoadedConfig {
@@ -120,8 +115,13 @@ fn value(section: &str, key: &str, text: &str) -> Value {
 }
 
 fn checked(table: Table, place: &str) -> Result<Config, Failure> {
-    let wrong = |error: toml::de::Error| format!("{place}: {}", with_suggestion(error.message()));
-    table.try_into().map_err(|error| Failure::usage(wrong(error)))
+    let wrong = |message: &str| Failure::usage(format!("{place}: {message}"));
+    let read = table.try_into::<Config>();
+    let config = read.map_err(|error| wrong(&with_suggestion(error.message())))?;
+    match config.server.tokens.iter().all(|token| token.secret.is_some()) {
+        true => Ok(config),
+        false => Err(wrong("missing field `secret`")),
+    }
 }
 
 /// Adds the nearest known key to serde's "unknown field `x`, expected one of `a`, `b`".

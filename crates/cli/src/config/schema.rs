@@ -68,7 +68,7 @@ sections! {
         listen: String = "127.0.0.1:4777".to_owned(),
         body_mebibytes_max: usize = 32,
         shutdown_seconds: u32 = 10,
-        tokens: Vec<Token>,
+        tokens: Vec<TokenPurpose>,
     }
 
     /// The model servers behind `/v1`.
@@ -240,38 +240,15 @@ sections! {
     }
 }
 
-/// A bearer token. With an app and a project it has access to that scope only, with a user to that user's memory only.
-#[skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Token {
-    pub(crate) secret: String,
-    pub(crate) app: Option<String>,
-    pub(crate) project: Option<String>,
-    pub(crate) user: Option<String>,
-    /// None: `write` with a user, `admin` without.
-    pub(crate) role: Option<RoleKey>,
-    /// With a project: also what its users said outside of any project, and what holds for them in all their projects.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) person: bool,
-}
-
-impl Token {
-    pub(crate) fn purpose(&self) -> TokenPurpose {
-        TokenPurpose {
-            user: self.user.clone(),
-            role: self.role,
-            app: self.app.clone(),
-            project: self.project.clone(),
-            person: self.person,
-        }
-    }
-}
-
-/// What a token opens, as `quipu token create` takes it and the file of issued tokens keeps it.
+/// What a bearer token opens, as the configuration names it, `quipu token create` takes it and the file of issued tokens keeps it. With
+/// an app and a project it has access to that scope only, with a user to that user's memory only.
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, clap::Args)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct TokenPurpose {
+    // Of the configuration alone: an issued token is kept as a hash.
+    #[arg(skip)]
+    pub(crate) secret: Option<String>,
     /// The user whose memory it opens; for an admin, the user of requests that name none [default: every user]
     #[arg(long, value_name = "NAME")]
     pub(crate) user: Option<String>,
@@ -301,13 +278,6 @@ pub(crate) enum RoleKey {
     Write,
     /// Also everything that concerns all users, and the server itself
     Admin,
-}
-
-impl RoleKey {
-    /// The word of the configuration.
-    pub(crate) fn as_str(self) -> &'static str {
-        gateway::TokenRole::from(self).as_str()
-    }
 }
 
 impl From<RoleKey> for gateway::TokenRole {
