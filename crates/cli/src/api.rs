@@ -156,11 +156,6 @@ pub(crate) async fn opened(desk: &Desk) -> Result<Result<World, SocketAddr>, Fai
     }
 }
 
-/// The reason in a refusal of any dialect.
-pub(crate) fn reason(body: &Value) -> String {
-    harmless(&gateway::reason(body))
-}
-
 impl From<ApiError> for Failure {
     fn from(error: ApiError) -> Self {
         let (status, code, message, detail) = match error {
@@ -173,21 +168,14 @@ impl From<ApiError> for Failure {
                 detail,
             } => (status, code, message, detail),
         };
-        let (exit, hint) = match code {
-            None if status >= 500 => (
+        let (exit, hint) = match (code, status) {
+            (None, 500..) => (
                 Exit::Failed,
                 Some("the server or its model server may be starting: try again"),
             ),
-            Some(ErrorCode::NotFound) => (Exit::NotFound, None),
-            Some(
-                ErrorCode::BadRequest
-                | ErrorCode::InvalidInput
-                | ErrorCode::PayloadTooLarge
-                | ErrorCode::ExtractionEmpty
-                | ErrorCode::UnsupportedFormat
-                | ErrorCode::ProviderNotConfigured,
-            ) => (Exit::Usage, None),
-            Some(ErrorCode::Unauthorized) => (
+            (Some(ErrorCode::NotFound), _) => (Exit::NotFound, None),
+            (Some(_), 400 | 413 | 415 | 422) => (Exit::Usage, None),
+            (Some(ErrorCode::Unauthorized), _) => (
                 Exit::Failed,
                 Some(
                     "the server started again meanwhile, or you may not read its key in the root: try again as the user who runs it",
@@ -227,23 +215,17 @@ impl From<AskError> for Failure {
 
 /// A path with its query, every value encoded.
 #[derive(Debug)]
-pub(crate) struct Path {
-    text: String,
-    has_query: bool,
-}
+pub(crate) struct Path(String);
 
 impl Path {
     /// A route, and an id in it.
     pub(crate) fn new(route: &str, id: &str) -> Self {
-        Self {
-            text: format!("{route}{}", percent_encoded(id)),
-            has_query: false,
-        }
+        Self(format!("{route}{}", percent_encoded(id)))
     }
 
     /// The part of the path after the id.
     pub(crate) fn then(mut self, route: &str) -> Self {
-        self.text.push_str(route);
+        self.0.push_str(route);
         self
     }
 
@@ -257,11 +239,9 @@ impl Path {
 
     /// One more value of the query.
     pub(crate) fn with(mut self, key: &str, value: impl fmt::Display) -> Self {
-        self.text.push(if self.has_query { '&' } else { '?' });
-        self.text.push_str(key);
-        self.text.push('=');
-        self.text.push_str(&percent_encoded(&value.to_string()));
-        self.has_query = true;
+        let sign = if self.0.contains('?') { '&' } else { '?' };
+        let value = percent_encoded(&value.to_string());
+        self.0.extend([format!("{sign}{key}={value}")]);
         self
     }
 
@@ -271,7 +251,7 @@ impl Path {
     }
 
     pub(crate) fn text(&self) -> &str {
-        &self.text
+        &self.0
     }
 }
 

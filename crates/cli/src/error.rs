@@ -146,23 +146,17 @@ impl From<anyhow::Error> for Failure {
     }
 }
 
-impl From<std::io::Error> for Failure {
-    fn from(error: std::io::Error) -> Self {
-        anyhow::Error::from(error).into()
-    }
+/// Errors that nobody can put right with a command.
+macro_rules! failed {
+    ($($error:ty),+) => {$(
+        impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                anyhow::Error::from(error).into()
+            }
+        }
+    )+};
 }
-
-impl From<serde_json::Error> for Failure {
-    fn from(error: serde_json::Error) -> Self {
-        anyhow::Error::from(error).into()
-    }
-}
-
-impl From<tokio::task::JoinError> for Failure {
-    fn from(error: tokio::task::JoinError) -> Self {
-        anyhow::Error::from(error).into()
-    }
-}
+failed!(std::io::Error, serde_json::Error, tokio::task::JoinError);
 
 /// A name that an option or a key of the configuration gives.
 pub(crate) fn name(place: &str, text: &str) -> Result<Name, Failure> {

@@ -40,7 +40,7 @@ pub(crate) async fn embedder(
             )?;
             let mut settings = EmbedSettings::new(&keys.base_url, &keys.model);
             settings.api_key = secret("embedding.api_key", &keys.api_key)?.map(ApiKey::new);
-            settings.timeout = seconds(keys.timeout_seconds);
+            settings.timeout = Duration::from_secs(keys.timeout_seconds.into());
             settings.dims = match keys.dims {
                 0 => HttpEmbedder::probe_dims(&settings, clock.clone())
                     .await
@@ -79,16 +79,12 @@ pub(crate) async fn reranker(
                 base_url: keys.base_url.clone(),
                 api_key: secret("rerank.api_key", &keys.api_key)?.map(ApiKey::new),
                 model: keys.model.clone(),
-                timeout: seconds(keys.timeout_seconds),
+                timeout: Duration::from_secs(keys.timeout_seconds.into()),
             };
             let reranker = HttpReranker::new(settings, clock.clone()).map_err(Failure::usage)?;
             Ok(Some(Arc::new(reranker)))
         }
     }
-}
-
-pub(crate) fn seconds(count: u32) -> Duration {
-    Duration::from_secs(u64::from(count))
 }
 
 /// The folder of a local model, and the settings that its id implies.

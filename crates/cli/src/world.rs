@@ -267,7 +267,7 @@ fn settings(config: &Config, asks_only: bool) -> Result<MemorySettings, Failure>
         attempts_max: config.tasks.attempts_max,
         session_pending_max: config.tasks.session_pending_max,
         idle_after: Duration::from_secs(config.consolidation.idle_seconds.into()),
-        rerank_wait: models::seconds(config.rerank.timeout_seconds),
+        rerank_wait: Duration::from_secs(config.rerank.timeout_seconds.into()),
         task_retention_hours: config.tasks.retention_hours,
         keep_days: config.memory.keep_days,
         describes_media: config.chat.media,
@@ -330,7 +330,7 @@ pub(crate) fn chat_client(model: &str, config: &Config, clock: &Arc<dyn Clock>) 
     )?;
     let mut settings = ChatSettings::new(&keys.base_url, model);
     settings.api_key = secret("chat.api_key", &keys.api_key)?.map(ApiKey::new);
-    settings.timeout = models::seconds(keys.timeout_seconds);
+    settings.timeout = Duration::from_secs(keys.timeout_seconds.into());
     HttpChat::new(settings, clock.clone()).map_err(Failure::usage)
 }
 

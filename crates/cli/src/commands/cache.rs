@@ -103,14 +103,14 @@ fn shown(upstreams: &[UpstreamItem], conversations: &[ConversationItem]) -> Stri
 }
 
 fn percent(ratio: Option<f64>) -> String {
-    ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{:.0} %", ratio * 100.0))
+    count(ratio.map(|ratio| format!("{:.0} %", ratio * 100.0)))
 }
 
 fn millis(millis: Option<u64>) -> String {
-    millis.map_or_else(|| "-".to_owned(), |millis| format!("{millis} ms"))
+    count(millis.map(|millis| format!("{millis} ms")))
 }
 
-fn count(count: Option<u64>) -> String {
+fn count(count: Option<impl ToString>) -> String {
     count.map_or_else(|| "-".to_owned(), |count| count.to_string())
 }
 

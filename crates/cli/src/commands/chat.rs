@@ -9,7 +9,7 @@ use prefix::stream::sse::Decoder;
 use serde_json::{Value, json};
 
 use super::{Desk, name, runtime};
-use crate::api::{self, Api};
+use crate::api::Api;
 use crate::args::{ChatArgs, DEFAULT_USER};
 use crate::error::{Exit, Failure};
 use crate::output::{self, harmless, written};
@@ -152,7 +152,7 @@ impl Talk<'_> {
     fn take(&mut self, payload: &str, text: &mut String, usage: &mut Value) -> Result<bool, Failure> {
         let mut chunk: Value = serde_json::from_str(payload).map_err(torn)?;
         if !chunk["error"].is_null() {
-            return Err(torn(api::reason(&chunk)));
+            return Err(torn(harmless(&gateway::reason(&chunk))));
         }
         if !chunk["usage"].is_null() {
             *usage = chunk["usage"].take();

@@ -3,8 +3,7 @@
 mod git;
 
 use gateway::wire::history::{
-    AuditData, ChangeItem, ChangedBy, DiffData, FindingItem, HistoryData, PastData, PastFileItem, UndoData,
-    UndoRequest,
+    AuditData, ChangeItem, ChangedBy, DiffData, HistoryData, PastData, PastFileItem, UndoData, UndoRequest,
 };
 use model::Name;
 
@@ -108,17 +107,10 @@ pub(super) async fn audit(desk: &Desk, api: &Api, of: &TenantArgs) -> Result<Exi
     let path = tenant(Path::new("/audit", ""), of)?;
     let data: AuditData = api.get(path.text()).await?;
     desk.tell(&data, || {
-        for FindingItem {
-            fault,
-            id,
-            path,
-            why,
-            run_id,
-            ..
-        } in &data.findings
-        {
+        for found in &data.findings {
+            let (fault, id, path, why) = (&found.fault, &found.id, &found.path, &found.why);
             say!("{fault:<11} {id}: {why}")?;
-            let run = run_id.iter().map(|run| format!("  written by {run}"));
+            let run = found.run_id.iter().map(|run| format!("  written by {run}"));
             say!("            {path}{}", run.collect::<String>())?;
         }
         let advice = match data.findings.len() {

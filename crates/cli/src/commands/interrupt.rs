@@ -18,11 +18,10 @@ impl WhatStands {
     }
 
     fn words(&self) -> String {
-        let words = self.0.lock();
-        if words.is_empty() {
-            return "interrupted".to_owned();
+        match self.0.lock().as_str() {
+            "" => "interrupted".to_owned(),
+            words => format!("interrupted: {words}"),
         }
-        format!("interrupted: {words}")
     }
 }
 

@@ -5,8 +5,6 @@
 use gateway::wire::conversation::{
     ArchivesData, CompactData, ContextStatsData, ConversationsData, DoneData, OriginalsData, ViewData,
 };
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use text::counted;
 
@@ -72,17 +70,6 @@ fn body(live: &LiveArgs, mut own: Value) -> Value {
     own
 }
 
-/// Prints an answer as JSON, or with `show` for people.
-async fn asked<T: DeserializeOwned + Serialize>(
-    desk: &Desk,
-    api: &Api,
-    path: Path,
-    print: impl FnOnce(&T) -> Result<(), Failure>,
-) -> Result<Exit, Failure> {
-    let data: T = api.get(path.text()).await?;
-    desk.tell(&data, || print(&data))
-}
-
 async fn change(desk: &Desk, api: &Api, path: &str, body: Value, done: &str) -> Result<Exit, Failure> {
     let data: DoneData = api.post(path, &body).await?;
     desk.tell(&data, || say!("{done}"))
@@ -90,17 +77,18 @@ async fn change(desk: &Desk, api: &Api, path: &str, body: Value, done: &str) -> 
 
 async fn list(desk: &Desk, api: &Api, of: &LiveOf) -> Result<Exit, Failure> {
     let path = within("/context/conversations", of);
-    asked(desk, api, path, |data: &ConversationsData| {
+    let data: ConversationsData = api.get(path.text()).await?;
+    desk.tell(&data, || {
         if data.conversations.is_empty() {
             return say!("no conversations of {}", user(of));
         }
         data.conversations.iter().try_for_each(|id| say!("{id}"))
     })
-    .await
 }
 
 async fn show(desk: &Desk, api: &Api, live: &LiveArgs) -> Result<Exit, Failure> {
-    asked(desk, api, look("/context/view", live), |data: &ViewData| {
+    let data: ViewData = api.get(look("/context/view", live).text()).await?;
+    desk.tell(&data, || {
         data.messages.iter().try_for_each(|message| {
             let pin = if message.pinned { "pinned " } else { "" };
             let text = model::excerpt(&message.text, EXCERPT_CHARS_MAX);
@@ -108,7 +96,6 @@ async fn show(desk: &Desk, api: &Api, live: &LiveArgs) -> Result<Exit, Failure> 
             say!("{id:>6}  {role:<9} {tokens:>7} tokens  {pin}{text}")
         })
     })
-    .await
 }
 
 /// A line for each figure of a conversation.
@@ -203,14 +190,14 @@ fn compacted(data: &CompactData) -> String {
 }
 
 async fn originals(desk: &Desk, api: &Api, path: Path) -> Result<Exit, Failure> {
-    asked(desk, api, path, |data: &OriginalsData| {
+    let data: OriginalsData = api.get(path.text()).await?;
+    desk.tell(&data, || {
         if data.messages.is_empty() {
             return say!("nothing found");
         }
         let mut messages = data.messages.iter();
         messages.try_for_each(|found| say!("{}  {}", found.id, found.message))
     })
-    .await
 }
 
 #[cfg(test)]

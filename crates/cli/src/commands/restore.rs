@@ -38,7 +38,31 @@ pub(super) fn restore(desk: &Desk, folder: &Path) -> Result<Exit, Failure> {
     let (synced, health) = made(desk, &archive, folder, &root)?
         .map_err(|failure| failure.context("every file is restored, but the index could not be built"))
         .hint("put right what it says and run `quipu rebuild`")?;
-    told(desk, folder, &archive, &synced, &health)
+    let (files, bytes) = (archive.files.len(), archive.bytes());
+    let told = json!({
+        "root": desk.root, "files": files, "bytes": bytes, "taken": archive.taken,
+        "memory_files": synced.files, "memories": synced.entries_added, "rows": health.index.rows,
+        "open_messages": health.buffered_messages, "secrets_left_out": archive.secrets_left_out,
+        "problems": health.problems,
+    });
+    desk.tell(&told, || {
+        let (from, root, taken) = (folder.display(), desk.root.display(), &archive.taken);
+        let (files, megabytes) = (counted(files, "file", "files"), bytes as f64 / 1e6);
+        say!("restored {from} into {root}: {files}, {megabytes:.1} MB, as of {taken}")?;
+        let found = counted(synced.files, "Markdown file", "Markdown files");
+        let open = counted(health.buffered_messages, "message", "messages");
+        let rows = counted(health.index.rows, "row", "rows");
+        say!("found {found} and {open} not yet in an episode; rebuilt the index with {rows}")?;
+        if !archive.secrets_left_out.is_empty() {
+            let secrets = archive.secrets_left_out.join(", ");
+            say!("a backup has no secrets: write {secrets} into quipu.toml again")?;
+        }
+        health
+            .problems
+            .iter()
+            .try_for_each(|problem| say!("problem: {problem}"))
+    })?;
+    Ok(Exit::done(health.problems.is_empty()))
 }
 
 /// Makes the root, and what became of its index; an error leaves no root.
@@ -147,40 +171,6 @@ async fn rebuilt(desk: &Desk) -> Result<(SyncedData, HealthData), Failure> {
     let health = api.health().await;
     api.close().await;
     Ok((synced?, health?))
-}
-
-fn told(
-    desk: &Desk,
-    folder: &Path,
-    archive: &Archive,
-    synced: &SyncedData,
-    health: &HealthData,
-) -> Result<Exit, Failure> {
-    let (files, bytes) = (archive.files.len(), archive.bytes());
-    let told = json!({
-        "root": desk.root, "files": files, "bytes": bytes, "taken": archive.taken,
-        "memory_files": synced.files, "memories": synced.entries_added, "rows": health.index.rows,
-        "open_messages": health.buffered_messages, "secrets_left_out": archive.secrets_left_out,
-        "problems": health.problems,
-    });
-    desk.tell(&told, || {
-        let (from, root, taken) = (folder.display(), desk.root.display(), &archive.taken);
-        let (files, megabytes) = (counted(files, "file", "files"), bytes as f64 / 1e6);
-        say!("restored {from} into {root}: {files}, {megabytes:.1} MB, as of {taken}")?;
-        let found = counted(synced.files, "Markdown file", "Markdown files");
-        let open = counted(health.buffered_messages, "message", "messages");
-        let rows = counted(health.index.rows, "row", "rows");
-        say!("found {found} and {open} not yet in an episode; rebuilt the index with {rows}")?;
-        if !archive.secrets_left_out.is_empty() {
-            let secrets = archive.secrets_left_out.join(", ");
-            say!("a backup has no secrets: write {secrets} into quipu.toml again")?;
-        }
-        health
-            .problems
-            .iter()
-            .try_for_each(|problem| say!("problem: {problem}"))
-    })?;
-    Ok(Exit::done(health.problems.is_empty()))
 }
 
 #[cfg(test)]

@@ -76,26 +76,20 @@ pub(super) async fn sync(desk: &Desk, api: &Api) -> Result<Exit, Failure> {
 }
 
 fn told(desk: &Desk, done: &str, synced: &SyncedData) -> Result<Exit, Failure> {
-    let SyncedData {
-        files,
-        entries_added,
-        entries_changed,
-        entries_removed,
-        broken_files,
-    } = synced;
+    let (changed, removed) = (synced.entries_changed, synced.entries_removed);
     desk.tell(synced, || {
         let (files, added) = (
-            counted(*files, "file", "files"),
-            counted(*entries_added, "entry", "entries"),
+            counted(synced.files, "file", "files"),
+            counted(synced.entries_added, "entry", "entries"),
         );
-        say!("{done}: {files}; {added} added, {entries_changed} changed, {entries_removed} removed")?;
-        if *broken_files > 0 {
-            let broken = counted(*broken_files, "file is", "files are");
+        say!("{done}: {files}; {added} added, {changed} changed, {removed} removed")?;
+        if synced.broken_files > 0 {
+            let broken = counted(synced.broken_files, "file is", "files are");
             say!("{broken} broken: see `quipu status`")?;
         }
         Ok(())
     })?;
-    Ok(Exit::done(*broken_files == 0))
+    Ok(Exit::done(synced.broken_files == 0))
 }
 
 /// Failed tasks on a page.
