@@ -138,30 +138,27 @@ pub(crate) fn read(file: &Path) -> Result<Option<String>, EditRefusal> {
 
 /// The commands of Quipu in the files of all clients.
 pub(crate) fn wired(machine: &ClientMachine) -> Vec<WiredFile> {
-    let files = CLIENTS.iter().flat_map(|client| {
-        let mut files: Vec<(PathBuf, FileFormat)> = Vec::new();
-        for edit in client.ways.iter().filter_map(|way| way.edit.as_ref()) {
-            let file = edit.file(machine);
-            if files.iter().all(|(known, _)| *known != file) {
-                files.push((file, edit.format));
-            }
-        }
-        files
-            .into_iter()
-            .map(move |(file, format)| (client, file, format))
+    let edits = CLIENTS.iter().flat_map(|client| {
+        let edits = client.ways.iter().filter_map(|way| way.edit.as_ref());
+        edits.map(move |edit| (client, edit))
     });
-    let wired = files.filter_map(|(client, file, format)| {
-        let text = read(&file).ok()??;
-        let (commands, broken) = match edit::values(format, &text) {
-            Ok(values) => (edit::commands(&values), None),
-            Err(why) => (Vec::new(), Some(why)),
+    let mut wired: Vec<WiredFile> = Vec::new();
+    for (client, edit) in edits {
+        let file = edit.file(machine);
+        let is_known = wired.iter().any(|one| one.client == client && one.file == file);
+        let Some(text) = read(&file).ok().flatten().filter(|_| !is_known) else {
+            continue;
         };
-        (broken.is_some() || !commands.is_empty()).then_some(WiredFile {
+        let found = edit::values(edit.format, &text).map(|values| edit::commands(&values));
+        if found.as_ref().is_ok_and(Vec::is_empty) {
+            continue;
+        }
+        wired.push(WiredFile {
             client,
             file,
-            commands,
-            broken,
-        })
-    });
-    wired.collect()
+            broken: found.as_ref().err().cloned(),
+            commands: found.unwrap_or_default(),
+        });
+    }
+    wired
 }

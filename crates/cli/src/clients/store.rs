@@ -154,12 +154,9 @@ impl ChangeStore {
     pub(crate) fn undo(&mut self, restored: &RestoredFile) -> Result<(), StoreError> {
         let Ok(then) = &restored.then else { return Ok(()) };
         write(&restored.file, then.as_deref(), restored.now.as_deref())?;
-        let (gone, left) = std::mem::take(&mut self.list.records)
-            .into_iter()
-            .partition(|record| record.file == restored.file);
-        self.list.records = left;
+        let is_gone = |record: &mut ChangeRecord| record.file == restored.file;
+        let gone: Vec<ChangeRecord> = self.list.records.extract_if(.., is_gone).collect();
         self.save()?;
-        let gone: Vec<ChangeRecord> = gone;
         for record in gone {
             // A folder that others use by now is not empty, and stays.
             for folder in record.folders.iter().rev() {

@@ -24,17 +24,16 @@ pub(super) fn insertions(text: &str, entry: &ConfigEntry) -> Result<Vec<Insertio
         ([section, name], false) => (section, Some(name)),
         _ => return Err(wrong()),
     };
-    let lines = lines(text);
     let item = |indent: &str| item(indent, name, &entry.value).ok_or_else(wrong);
-    let Some(found) = YamlSection::find(text, &lines, section) else {
+    let Some(found) = YamlSection::find(text, section) else {
         return Ok(vec![at_end(text, &format!("{section}:\n{}", item(UNIT)?))]);
     };
     let head = &text[found.head.clone()];
     let value = head.split_once(':').map_or("", |(_, value)| value);
     match without_comment(value).trim() {
         "" => {
-            let end = found.body.last().unwrap_or(&found.head).end;
-            let new = item(found.indent(text).unwrap_or(UNIT))?;
+            let end = found.end;
+            let new = item(found.indent.unwrap_or(UNIT))?;
             Ok(vec![if text[..end].ends_with('\n') {
                 (end, new)
             } else {
@@ -73,59 +72,51 @@ fn inline(name: Option<&String>, value: &Value) -> String {
     name.map(|name| format!("{name}: ")).unwrap_or_default() + &value.to_string()
 }
 
-/// The places of the lines, with their ends.
-fn lines(text: &str) -> Vec<Range<usize>> {
-    let mut start = 0;
-    let lines = text.split_inclusive('\n').map(|line| {
-        let begin = start;
-        start += line.len();
-        begin..start
-    });
-    lines.collect()
-}
-
 fn without_comment(value: &str) -> &str {
     value.split(" #").next().unwrap_or(value)
 }
 
 /// A key of the root and the lines that belong to it.
-struct YamlSection {
+struct YamlSection<'a> {
     head: Range<usize>,
-    body: Vec<Range<usize>>,
+    /// Of the last line.
+    end: usize,
+    /// The white space before its entries.
+    indent: Option<&'a str>,
 }
 
-impl YamlSection {
-    fn find(text: &str, lines: &[Range<usize>], key: &str) -> Option<Self> {
+impl<'a> YamlSection<'a> {
+    fn find(text: &'a str, key: &str) -> Option<Self> {
         let is_head = |line: &str| {
             let rest = line.strip_prefix(key);
             rest.is_some_and(|rest| rest.trim_start().starts_with(':'))
         };
-        let at = lines.iter().position(|line| is_head(&text[line.clone()]))?;
-        // A list may stand as far left as its key.
-        let belongs =
-            |line: &str| line.starts_with([' ', '\t']) || line.starts_with("- ") || line.trim() == "-";
-        let rest = &lines[at + 1..];
-        let outside = |line: &str| !line.trim().is_empty() && !line.starts_with('#') && !belongs(line);
-        let end = rest
-            .iter()
-            .position(|line| outside(&text[line.clone()]))
-            .unwrap_or(rest.len());
-        // Blank lines and comments at the left edge belong to what follows.
-        let last = rest[..end].iter().rposition(|line| {
-            let line = &text[line.clone()];
-            belongs(line) && !line.trim().is_empty()
-        });
-        Some(Self {
-            head: lines[at].clone(),
-            body: rest[..last.map_or(0, |last| last + 1)].to_vec(),
-        })
-    }
-
-    /// The white space before its entries.
-    fn indent<'a>(&self, text: &'a str) -> Option<&'a str> {
-        let mut lines = self.body.iter().map(|line| &text[line.clone()]);
-        let first = lines.find(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'))?;
-        Some(&first[..first.len() - first.trim_start().len()])
+        let (mut found, mut end): (Option<Self>, _) = (None, 0);
+        for line in text.split_inclusive('\n') {
+            let (begin, content) = (end, line.trim());
+            end += line.len();
+            let Some(section) = &mut found else {
+                found = is_head(line).then(|| Self {
+                    head: begin..end,
+                    end,
+                    indent: None,
+                });
+                continue;
+            };
+            // Blank lines and comments at the left edge belong to what follows.
+            if content.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            // A list may stand as far left as its key.
+            if !line.starts_with([' ', '\t']) && !line.starts_with("- ") && content != "-" {
+                break;
+            }
+            section.end = end;
+            if section.indent.is_none() && !content.starts_with('#') {
+                section.indent = Some(&line[..line.len() - line.trim_start().len()]);
+            }
+        }
+        found
     }
 }
 
