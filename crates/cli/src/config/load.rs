@@ -59,7 +59,6 @@ pub(crate) fn load(
             sources.insert(format!("{section}.{key}"), file.display().to_string());
         }
     }
-    checked(table.clone(), &format!("`{}`", file.display()))?;
     for (variable, text) in environment {
         let Some((section, key)) = variable
             .strip_prefix(PREFIX)
@@ -68,12 +67,20 @@ pub(crate) fn load(
             continue;
         };
         let (section, key) = (section.to_lowercase(), key.to_lowercase());
-        let value = value(&section, &key, &text);
-        let one = Table::from_iter([(key.clone(), value.clone())]);
-        checked(
-            Table::from_iter([(section.clone(), one.into())]),
-            &format!("`{variable}`"),
-        )?;
+        let alone = |value| {
+            let keys = Table::from_iter([(key.clone(), value)]);
+            Table::from_iter([(section.clone(), keys.into())])
+        };
+        // Text where the key takes text; anything else is read as TOML.
+        let mut value = Value::String(text.clone());
+        if checked(alone(value.clone()), "").is_err() {
+            let read = format!("value = {text}").parse::<Table>();
+            value = read
+                .ok()
+                .and_then(|mut read| read.remove("value"))
+                .unwrap_or(value);
+        }
+        checked(alone(value.clone()), &format!("`{variable}`"))?;
         let keys = table.entry(&section).or_insert_with(|| Table::new().into());
         if let Value::Table(keys) = keys {
             keys.insert(key.clone(), value);
@@ -97,21 +104,6 @@ fn read(file: &Path) -> Result<Table, Failure> {
         Failure::usage(format!("`{shown}` is not valid TOML: {}", reason.trim()))
     };
     text.unwrap_or_default().parse().map_err(wrong)
-}
-
-/// A variable's text as the key's own type: text stays text, anything else is read as TOML.
-fn value(section: &str, key: &str, text: &str) -> Value {
-    let defaults = Table::try_from(Config::default()).expect("the schema is plain TOML");
-    let is_text = matches!(
-        defaults.get(section).and_then(|keys| keys.get(key)),
-        Some(Value::String(_))
-    );
-    let as_toml = || format!("value = {text}").parse::<Table>().ok()?.remove("value");
-    if is_text {
-        Value::String(text.to_owned())
-    } else {
-        as_toml().unwrap_or_else(|| Value::String(text.to_owned()))
-    }
 }
 
 fn checked(table: Table, place: &str) -> Result<Config, Failure> {
