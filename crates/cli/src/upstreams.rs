@@ -61,11 +61,9 @@ pub(crate) fn route(keys: &Keys, clock: &Arc<dyn Clock>) -> Result<Route, Failur
         })?),
     };
     let base_url = under_v1(&keys.base_url);
-    let name = if keys.name.is_empty() {
-        &base_url
-    } else {
-        &keys.name
-    };
+    let name = Some(&keys.name)
+        .filter(|name| !name.is_empty())
+        .unwrap_or(&base_url);
     let key = secret("proxy.upstreams.api_key", &keys.api_key)?.map(ApiKey::new);
     let upstream = HttpUpstream::new(name, &base_url, key, kind, Arc::clone(clock))
         .map_err(|error| Failure::usage(format!("the upstream `{base_url}`: {error}")))?;

@@ -290,10 +290,10 @@ fn shared(config: &Config) -> Result<Vec<Scope>, Failure> {
 }
 
 fn chat(config: &Config, clock: &Arc<dyn Clock>, gates: &Gates) -> Result<Option<Arc<dyn Chat>>, Failure> {
-    match config.chat.model.as_str() {
-        "" => Ok(None),
-        model => chat_with(model, config, clock, gates).map(Some),
-    }
+    let model = Some(&config.chat.model).filter(|model| !model.is_empty());
+    model
+        .map(|model| chat_with(model, config, clock, gates))
+        .transpose()
 }
 
 /// The models that strategies have in place of the chat model, by name.

@@ -259,13 +259,8 @@ async fn remember(
 }
 
 async fn add(api: &Api, conversation: ImportedConversation, imported: &mut Imported) -> Result<(), Failure> {
-    let ImportedConversation {
-        session,
-        title,
-        messages,
-        is_log,
-    } = conversation;
-    let mut messages = messages.into_iter().peekable();
+    let session = conversation.session;
+    let mut messages = conversation.messages.into_iter().peekable();
     let (app_id, project_id) = ids(&session.scope);
     while messages.peek().is_some() {
         let mut some: Vec<MessageItem> = Vec::new();
@@ -281,11 +276,11 @@ async fn add(api: &Api, conversation: ImportedConversation, imported: &mut Impor
             some.push(message);
         }
         let add = AddRequest {
-            session_title: title.clone(),
+            session_title: conversation.title.clone(),
             app_id: app_id.clone(),
             project_id: project_id.clone(),
             accept_forgotten: imported.accept_forgotten,
-            log_of: is_log.then(|| imported.user.clone()),
+            log_of: conversation.is_log.then(|| imported.user.clone()),
             ..AddRequest::new(session.session.as_str(), some)
         };
         let added: AddData = api.post("/memory/add", &add).await?;

@@ -92,10 +92,9 @@ async fn until_signal(
     let page = page::routes(Client::here(&gateway), user(), Arc::new(uploads));
     let gateway = gateway.with_agents(door).with_page(page);
     let mut late = LateStart::default();
-    late.go_on(desk, world, None).await?;
     let listener = gateway.bind(address).await?;
     let bound = listener.local_addr()?;
-    late.go_on(desk, world, Some((bound, key))).await?;
+    late.go_on(desk, world, (bound, key)).await?;
     let address = format!("http://{bound}");
     desk.tell(&json!({"listening": address, "root": desk.root}), || {
         say!("serving {} on {address}", desk.root.display())?;
@@ -136,12 +135,12 @@ struct LateStart {
 }
 
 impl LateStart {
-    /// Starts background runs, and publishes the address once there is one.
+    /// Starts background runs, and publishes the address.
     async fn go_on(
         &mut self,
         desk: &Desk,
         world: &World,
-        listening: Option<(SocketAddr, &str)>,
+        (address, key): (SocketAddr, &str),
     ) -> Result<(), Failure> {
         if !self.runs {
             match world.offline.start().await {
@@ -150,7 +149,7 @@ impl LateStart {
                 Err(error) => return Err(error.into()),
             }
         }
-        if let (None, Some((address, key))) = (&self.notice, listening) {
+        if self.notice.is_none() {
             match Notice::put(&desk.root, address, key) {
                 Ok(notice) => self.notice = Some(notice),
                 Err(error) if NoRoom::of_io(&error).is_some() => {
@@ -174,7 +173,7 @@ impl LateStart {
     async fn finish(&mut self, desk: &Desk, world: &World, listening: (SocketAddr, &str)) -> Infallible {
         loop {
             world.clock.sleep(LATE_LOOK).await;
-            if let Err(Failure { error, .. }) = self.go_on(desk, world, Some(listening)).await {
+            if let Err(Failure { error, .. }) = self.go_on(desk, world, listening).await {
                 tracing::warn!(%error, "cannot finish the start; retrying");
             }
         }

@@ -113,7 +113,7 @@ pub(super) async fn status(desk: &Desk, api: &Api, args: StatusArgs) -> Result<E
     }
     let items = failed.as_ref().map_or(&[][..], |page| &page.items);
     if desk.json {
-        let mut object = as_json(&health);
+        let mut object = as_json(&health)?;
         let task =
             |task: &TaskItem| json!({"id": task.id, "session_id": task.session_id, "error": task.error});
         object["failed_tasks"] = items.iter().map(task).collect();
@@ -204,29 +204,18 @@ fn index_word(health: &str) -> &str {
     }
 }
 
-fn as_json(health: &HealthData) -> Value {
-    let index = &health.index;
-    json!({
-        "healthy": health.problems.is_empty(),
-        "problems": health.problems,
-        "files": health.files,
-        "broken_files": health.broken_files,
-        "index": {
-            "health": index_word(&index.health), "rows": index.rows, "fragments": index.fragments,
-            "unindexed_rows": index.unindexed_rows, "bytes_on_disk": index.bytes_on_disk,
-            "generation": index.generation,
-        },
-        "tasks": health.tasks,
-        "runs": health.runs,
-        "open_sessions": health.open_sessions,
-        "buffered_messages": health.buffered_messages,
-        "redacted": health.redacted,
-        "near_limit": health.near_limit,
-        "embedding_model": health.embedder,
-        "chat_model": health.chat_model,
-        "model_answers": health.model_answers,
-        "rebuilding": health.rebuilding,
-    })
+/// What programs read of the health as it is.
+const FIELDS: &str = "problems files broken_files index tasks runs open_sessions buffered_messages redacted near_limit chat_model \
+    model_answers rebuilding";
+
+fn as_json(health: &HealthData) -> Result<Value, Failure> {
+    let mut all = serde_json::to_value(health)?;
+    let mut object = json!({"healthy": health.problems.is_empty(), "embedding_model": health.embedder});
+    for field in FIELDS.split_whitespace() {
+        object[field] = all[field].take();
+    }
+    object["index"]["health"] = index_word(&health.index.health).into();
+    Ok(object)
 }
 
 fn extraction(health: &HealthData) -> String {

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::io::BufRead;
 
-use model::{Name, Role, Timestamp};
+use model::{Name, Role, Timestamp, ToolCall};
 use serde_json::Value;
 use text::Fnv;
 use transcript::dialect::{self, Dialect};
@@ -119,7 +119,9 @@ impl Session {
             (Some(_), false) if payload.is_null() => self.say(Dialect::Codex, record, &id, record, defaults),
             (None, _) => {
                 self.id = self.id.take().or_else(|| string(&record["id"]));
-                self.time = shape::time(&record["timestamp"], &defaults.zone).or(self.time);
+                self.time = shape::moment(&record["timestamp"], &defaults.zone)
+                    .time()
+                    .or(self.time);
             }
             _ => {}
         }
@@ -159,7 +161,7 @@ impl Session {
         let Ok(item) = dialect::read_message(dialect, &told.to_string()) else {
             return;
         };
-        let said_at = shape::time(&record["timestamp"], &defaults.zone);
+        let said_at = shape::moment(&record["timestamp"], &defaults.zone).time();
         self.is_dated &= said_at.is_some();
         let time = said_at.or(self.time).unwrap_or(defaults.now);
         self.time = Some(time);
@@ -186,7 +188,11 @@ impl Session {
             transcript::Role::Assistant => {
                 let calls = item.calls().filter(|call| !call.id.is_empty());
                 let tool_calls = calls
-                    .map(|call| shape::call(&call.id, Some(&call.name), cut(&call.arguments)))
+                    .map(|call| ToolCall {
+                        id: call.id.clone(),
+                        name: call.name.clone(),
+                        arguments: cut(&call.arguments),
+                    })
                     .collect();
                 let said = new(Role::Assistant, agent, item.prose());
                 self.messages.push(ImportedMessage { tool_calls, ..said });

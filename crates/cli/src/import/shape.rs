@@ -79,15 +79,6 @@ pub(super) fn title(value: &Value) -> Option<String> {
     (!title.is_empty() && !NO_TITLES.contains(&title.to_lowercase().as_str())).then_some(title)
 }
 
-/// A call of a tool.
-pub(super) fn call(id: &str, name: Option<&str>, arguments: String) -> ToolCall {
-    ToolCall {
-        id: id.to_owned(),
-        name: name.unwrap_or("tool").to_owned(),
-        arguments,
-    }
-}
-
 /// When something was said, as a file says it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ReadTime {
@@ -116,11 +107,6 @@ impl ReadTime {
             _ => None,
         }
     }
-}
-
-/// A time that is understood.
-pub(super) fn time(value: &Value, zone: &Zone) -> Option<Timestamp> {
-    moment(value, zone).time()
 }
 
 /// A number above one of these is of that unit: so many of it are a millisecond.

@@ -161,8 +161,11 @@ async fn a_server_starts_background_runs_and_its_end_stops_them() {
     let desk = desk(root.path(), &[]);
     let world = told(&desk, true).await;
     assert!(!world.offline.is_running().await);
-    let started = LateStart::default().go_on(&desk, &world, None).await;
-    started.expect("it starts");
+    let address = "127.0.0.1:4999".parse().expect("an address");
+    let mut late = LateStart::default();
+    late.go_on(&desk, &world, (address, "key"))
+        .await
+        .expect("it starts");
     assert!(world.offline.is_running().await);
     world.shutdown().await;
     assert!(!world.offline.is_running().await);
