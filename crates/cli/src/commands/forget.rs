@@ -25,30 +25,11 @@ const LISTED_MAX: usize = 20;
 /// Characters of each.
 const LISTED_CHARS_MAX: usize = 80;
 
-/// Target of a deletion.
-#[derive(Debug)]
-enum ForgetTarget {
-    Owner,
-    Session { id: String, part: bool },
-    Memories,
-    Words(String),
-}
-
 pub(super) async fn forget(desk: &Desk, api: &Api, args: ForgetArgs) -> Result<Exit, Failure> {
-    let target = target(&args)?;
-    let owner = owner(&args.whose)?;
-    let scope = scope(&args.whose.scope)?;
-    let mut delete = DeleteRequest::default().within(scope.app.as_str(), scope.project.as_str());
-    if !matches!(target, ForgetTarget::Session { part: false, .. }) {
-        (delete.user_id, delete.agent_id) = named(&owner);
-    }
-    match &target {
-        ForgetTarget::Words(words) => delete.words = Some(words.clone()),
-        ForgetTarget::Session { id, .. } => delete.session_id = Some(id.clone()),
-        ForgetTarget::Owner | ForgetTarget::Memories => {}
-    }
+    let (owner, scope) = (owner(&args.whose)?, scope(&args.whose.scope)?);
+    let delete = request(&args, &owner)?.within(scope.app.as_str(), scope.project.as_str());
     let mut seen = None;
-    let (mut is_nothing, mut missing) = (!matches!(target, ForgetTarget::Memories), Vec::new());
+    let (mut is_nothing, mut missing) = (args.ids.is_empty(), Vec::new());
     if let Some(words) = &delete.words {
         // A preview takes what a deletion takes.
         let data: &PreviewData = seen.insert(api.post("/memory/preview", &delete).await?);
@@ -60,23 +41,23 @@ pub(super) async fn forget(desk: &Desk, api: &Api, args: ForgetArgs) -> Result<E
     let by_words = delete.words.is_some();
     let goes_on = args.yes || !(is_nothing && by_words);
     if goes_on {
-        let what = described(&target, &owner, args.ids.len());
+        let what = described(&delete, &owner, args.ids.len());
         confirmed(args.yes, &format!("{what} in project `{}`", scope.project))?;
     }
-    let data = match target {
-        ForgetTarget::Memories => by_ids(api, &owner, &delete, &args.ids, &mut missing).await?,
-        _ if goes_on => api.post("/memory/delete", &delete).await?,
-        _ => DeleteData::default(),
+    let data = match args.ids.as_slice() {
+        [] if goes_on => api.post("/memory/delete", &delete).await?,
+        [] => DeleteData::default(),
+        ids => by_ids(api, &owner, &delete, ids, &mut missing).await?,
     };
     is_nothing &= data.count + data.message_count + data.conversation_count + data.rewritten_count == 0;
     if desk.json {
         output::json(&json!({"entries": data.count, "messages": data.message_count,
             "conversations": data.conversation_count, "rewritten": data.rewritten_count, "ledger_copies": data.ledger_copies, "left": data.left, "missing": missing}))?;
     } else if is_nothing {
-        let of = match &target {
-            ForgetTarget::Session { id, .. } => format!("session `{id}`"),
-            ForgetTarget::Words(_) => format!("`{}` with these words", owner.id),
-            _ => format!("`{}`", owner.id),
+        let of = match (&delete.session_id, &delete.words) {
+            (Some(id), _) => format!("session `{id}`"),
+            (None, Some(_)) => format!("`{}` with these words", owner.id),
+            (None, None) => format!("`{}`", owner.id),
         };
         say!(
             "found no memories and no messages of {of} in project `{}`; `quipu users` lists who has memory where",
@@ -93,15 +74,16 @@ pub(super) async fn forget(desk: &Desk, api: &Api, args: ForgetArgs) -> Result<E
     Ok(Exit::found(missing.is_empty() && !(is_nothing && by_words)))
 }
 
-fn described(target: &ForgetTarget, owner: &Owner, ids: usize) -> String {
-    match target {
-        ForgetTarget::Owner => format!("everything of `{}`", owner.id),
-        ForgetTarget::Session { id, part: false } => format!("everything of session `{id}`, for everyone"),
-        ForgetTarget::Session { id, part: true } => {
-            format!("what `{}` remembers of session `{id}`", owner.id)
-        }
-        ForgetTarget::Memories => format!("{} of `{}`", counted(ids, "memory", "memories"), owner.id),
-        ForgetTarget::Words(words) => format!("everything of `{}` with the words \"{words}\"", owner.id),
+/// What is deleted, in words: so many memories by their ids, or all that the request says.
+fn described(delete: &DeleteRequest, owner: &Owner, ids: usize) -> String {
+    let owner = &owner.id;
+    let is_part = delete.user_id.is_some() || delete.agent_id.is_some();
+    match (&delete.session_id, &delete.words) {
+        (Some(id), _) if is_part => format!("what `{owner}` remembers of session `{id}`"),
+        (Some(id), _) => format!("everything of session `{id}`, for everyone"),
+        (None, Some(words)) => format!("everything of `{owner}` with the words \"{words}\""),
+        (None, None) if ids > 0 => format!("{} of `{owner}`", counted(ids, "memory", "memories")),
+        (None, None) => format!("everything of `{owner}`"),
     }
 }
 
@@ -236,26 +218,27 @@ async fn by_ids(
     Ok(all)
 }
 
-fn target(args: &ForgetArgs) -> Result<ForgetTarget, Failure> {
-    let named = args.whose.user.is_some() || args.whose.agent.is_some();
-    if let Some(id) = &args.session {
-        return Ok(ForgetTarget::Session {
-            id: session(id)?,
-            part: named,
-        });
+/// What the options say, without a tenant. A session is everybody's, unless somebody is named.
+fn request(args: &ForgetArgs, owner: &Owner) -> Result<DeleteRequest, Failure> {
+    let is_named = args.whose.user.is_some() || args.whose.agent.is_some();
+    let mut delete = DeleteRequest {
+        session_id: args.session.as_deref().map(session).transpose()?,
+        words: args.words.clone(),
+        ..DeleteRequest::default()
+    };
+    if is_named || args.session.is_none() {
+        (delete.user_id, delete.agent_id) = named(owner);
     }
-    if let Some(words) = &args.words {
-        return Ok(ForgetTarget::Words(words.clone()));
+    if args.session.is_none() && args.words.is_none() {
+        if !is_named {
+            return Err(Failure::usage("no owner given; nothing was deleted")
+                .hint("give --user ID, --agent ID or --session ID"));
+        }
+        if !args.all && args.ids.is_empty() {
+            return Err(Failure::usage("nothing to delete given").hint("give ids, --words or --all"));
+        }
     }
-    if !named {
-        return Err(Failure::usage("no owner given; nothing was deleted")
-            .hint("give --user ID, --agent ID or --session ID"));
-    }
-    match (args.all, args.ids.is_empty()) {
-        (true, _) => Ok(ForgetTarget::Owner),
-        (false, false) => Ok(ForgetTarget::Memories),
-        (false, true) => Err(Failure::usage("nothing to delete given").hint("give ids, --words or --all")),
-    }
+    Ok(delete)
 }
 
 /// Asks a person for confirmation, unless it is given; without a terminal, the answer is no.
