@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
-use super::portable::is_secret;
+use super::portable::each_secret;
 use super::schema::Config;
 use crate::error::Failure;
 use crate::private::if_there;
@@ -31,18 +31,21 @@ impl LoadedConfig {
 
     /// Every key with its effective value, secrets hidden, and its origin.
     pub(crate) fn rows(&self) -> Vec<(String, Value, String)> {
-        let table = Table::try_from(&self.config).expect("the schema is plain TOML");
-        let mut rows = Vec::new();
-        for (section, keys) in table {
-            let Value::Table(keys) = keys else { continue };
-            rows.extend(keys.into_iter().map(|(key, mut value)| {
-                hide(&key, &mut value);
+        let mut all = Value::try_from(&self.config).expect("the schema is plain TOML");
+        each_secret(&mut all, "", &mut |_, secret| {
+            *secret = "…".into();
+            true
+        });
+        let sections = all.as_table().into_iter().flatten();
+        let rows = sections.flat_map(|(section, keys)| {
+            let keys = keys.as_table().into_iter().flatten();
+            keys.map(move |(key, value)| {
                 let key = format!("{section}.{key}");
                 let source = self.source(&key);
-                (key, value, source)
-            }));
-        }
-        rows
+                (key, value.clone(), source)
+            })
+        });
+        rows.collect()
     }
 }
 
@@ -110,10 +113,10 @@ fn checked(table: Table, place: &str) -> Result<Config, Failure> {
     let wrong = |message: &str| Failure::usage(format!("{place}: {message}"));
     let read = table.try_into::<Config>();
     let config = read.map_err(|error| wrong(&with_suggestion(error.message())))?;
-    match config.server.tokens.iter().all(|token| token.secret.is_some()) {
-        true => Ok(config),
-        false => Err(wrong("missing field `secret`")),
-    }
+    let is_whole = config.server.tokens.iter().all(|token| token.secret.is_some());
+    is_whole
+        .then_some(config)
+        .ok_or_else(|| wrong("missing field `secret`"))
 }
 
 /// Adds the nearest known key to serde's "unknown field `x`, expected one of `a`, `b`".
@@ -131,16 +134,5 @@ fn with_suggestion(message: &str) -> String {
             format!("unknown key `{given}`, did you mean `{near}`?")
         }
         _ => format!("unknown key `{given}`, the keys here are: {}", known.join(", ")),
-    }
-}
-
-fn hide(key: &str, value: &mut Value) {
-    if is_secret(key, value) {
-        *value = "…".into();
-    }
-    match value {
-        Value::Array(items) => items.iter_mut().for_each(|item| hide(key, item)),
-        Value::Table(keys) => keys.iter_mut().for_each(|(key, value)| hide(key, value)),
-        _ => {}
     }
 }

@@ -15,7 +15,11 @@ pub(crate) fn portable(text: &str) -> (String, Vec<String>) {
     };
     let mut left_out = Vec::new();
     let mut root = Value::Table(table);
-    strip(&mut root, "", &mut left_out);
+    each_secret(&mut root, "", &mut |place, secret| {
+        left_out.push(place.to_owned());
+        *secret = format!("env:QUIPU_TOKEN_{}", left_out.len()).into();
+        place.ends_with(".secret")
+    });
     if left_out.is_empty() {
         return (text.to_owned(), left_out);
     }
@@ -24,26 +28,25 @@ pub(crate) fn portable(text: &str) -> (String, Vec<String>) {
 }
 
 /// Whether a value is a secret itself, and not the name of a variable.
-pub(super) fn is_secret(key: &str, value: &Value) -> bool {
+fn is_secret(key: &str, value: &Value) -> bool {
     let is_written = matches!(value, Value::String(text) if !text.is_empty() && !text.starts_with("env:"));
     is_written && matches!(key, "api_key" | "secret")
 }
 
-fn strip(value: &mut Value, place: &str, left_out: &mut Vec<String>) {
+/// Hands over each secret with its place; `keep` says whether it stays.
+pub(super) fn each_secret(value: &mut Value, place: &str, keep: &mut dyn FnMut(&str, &mut Value) -> bool) {
     match value {
         Value::Table(table) => table.retain(|key, value| {
             let place = format!("{place}.{key}").trim_start_matches('.').to_owned();
-            if !is_secret(key, value) {
-                strip(value, &place, left_out);
-                return true;
+            if is_secret(key, value) {
+                return keep(&place, value);
             }
-            left_out.push(place);
-            *value = Value::String(format!("env:QUIPU_TOKEN_{}", left_out.len()));
-            key == "secret"
+            each_secret(value, &place, keep);
+            true
         }),
         Value::Array(items) => {
             for (at, item) in items.iter_mut().enumerate() {
-                strip(item, &format!("{place}[{at}]"), left_out);
+                each_secret(item, &format!("{place}[{at}]"), keep);
             }
         }
         _ => {}

@@ -96,7 +96,7 @@ impl<'a> YamlSection<'a> {
             let (begin, content) = (end, line.trim());
             end += line.len();
             let Some(section) = &mut found else {
-                found = is_head(line).then(|| Self {
+                found = is_head(line).then_some(Self {
                     head: begin..end,
                     end,
                     indent: None,
