@@ -447,8 +447,9 @@ proptest! {
             }
             prop_assert_eq!(&composed.tools, list);
             shadow = composed.shadow;
+            // A summary of a person's becomes a part of the message beside it: `no_summary_is_a_neighbour_of_a_person`.
             for (start, end) in &edits {
-                shadow.apply(&ShadowEvent::Edit(ShadowEdit { range: *start..*end, messages: vec![user("stub")] }));
+                shadow.apply(&ShadowEvent::Edit(ShadowEdit { range: *start..*end, messages: vec![assistant("stub")] }));
             }
         }
     }
