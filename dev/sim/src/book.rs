@@ -11,9 +11,12 @@ use ports::{Accepted, VaultPath};
 /// A number that stands in one text, as [`word`].
 pub(crate) type Word = usize;
 
+/// Both ends of a word. No id has the letter `l`, so an id has no word either, whatever stands beside it in a file.
+const WORD_END: &str = "zl";
+
 /// The word of that number: nobody's language has it.
 pub(crate) fn word(number: Word) -> String {
-    format!("zq{number}zq")
+    format!("{WORD_END}{number}{WORD_END}")
 }
 
 /// The words in some bytes.
@@ -21,10 +24,10 @@ pub(crate) fn words(bytes: &[u8]) -> BTreeSet<Word> {
     let text = String::from_utf8_lossy(bytes);
     let mut words = BTreeSet::new();
     let mut rest = &*text;
-    while let Some(at) = rest.find("zq") {
-        rest = &rest[at + 2..];
+    while let Some(at) = rest.find(WORD_END) {
+        rest = &rest[at + WORD_END.len()..];
         let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        if rest[digits..].starts_with("zq") {
+        if rest[digits..].starts_with(WORD_END) {
             words.extend(rest[..digits].parse::<Word>());
         }
     }
@@ -377,4 +380,22 @@ fn is_taken(written: &Written, what: &Forgetting) -> bool {
 
 pub(crate) fn name(text: &str) -> Name {
     Name::parse(text).expect("a proper name")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_is_found_and_an_id_beside_other_text_is_none() {
+        let text = format!("about {}and {}{}", word(7), word(12), word(12));
+        assert_eq!(words(text.as_bytes()), BTreeSet::from([7, 12]));
+        // A job's subject and its state, as they stand in a row of the ledger's file.
+        assert_eq!(
+            words(b"write_cellmc_20260302_8gksmvzzq787zqueued"),
+            BTreeSet::new()
+        );
+        let letters = "0123456789abcdefghjkmnpqrstvwxyz";
+        assert!(!WORD_END.chars().all(|letter| letters.contains(letter)));
+    }
 }
