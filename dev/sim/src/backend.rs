@@ -66,6 +66,14 @@ impl Backend {
         self.state().mood = mood;
     }
 
+    /// A slow server is quick again.
+    pub(crate) fn hurry(&self) {
+        let mut state = self.state();
+        if state.mood == Mood::Slow {
+            state.mood = Mood::Well;
+        }
+    }
+
     /// How many calls there were.
     pub(crate) fn calls(&self) -> usize {
         self.state().calls

@@ -38,8 +38,8 @@ pub(crate) type Held<T = ()> = Result<T, String>;
 const TURNS: usize = 40;
 /// So many times may pass before what is waited for counts as stuck.
 const TIMES_MAX: usize = 60_000;
-/// So many pass before a person has talked enough: every job waits for the end of a talk, one after the other.
-const TALK_TIMES_MAX: usize = 6_000;
+/// So many pass before a person has talked enough, and a slow model is quick again: every job waits for both, one after the other.
+const DELAY_TIMES_MAX: usize = 6_000;
 /// What a process may take to end: the engine's work and its writer, the history, the runs and the gate, each with its bound.
 const END_MAX: Duration = Duration::from_secs(42);
 /// No memcell of so few messages is told on another thread, whose time is nobody's.
@@ -339,8 +339,9 @@ impl World {
 
     async fn times(&self) {
         for time in 0..TIMES_MAX {
-            if time == TALK_TIMES_MAX {
+            if time == DELAY_TIMES_MAX {
                 self.process.as_ref().and_then(|process| process.talk.take());
+                self.backend.hurry();
             }
             self.breathe(TURNS).await;
             self.clock
@@ -367,5 +368,36 @@ impl World {
         for _ in 0..turns {
             yield_now().await;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ports::ChatRequest;
+
+    use super::*;
+    use crate::backend::Mood;
+
+    #[test]
+    fn many_calls_of_a_slow_model_are_waited_for() {
+        let world = World::new(&Arc::new(Dice::new(1)));
+        world.backend.set(Mood::Slow);
+        // Each takes two minutes and a half; who waits for them looks every second.
+        let calls = async {
+            for _ in 0..600 {
+                let request = ChatRequest::new(String::new(), String::new(), 10);
+                drop(world.backend.complete(request).await);
+            }
+        };
+        let looks = async {
+            loop {
+                world.clock.sleep(Duration::from_secs(1)).await;
+            }
+        };
+        let waits = async {
+            tokio::select! { () = calls => {}, () = looks => {} }
+        };
+        let waited = world.runtime().block_on(world.drive(waits));
+        assert_eq!(waited, Ok(()));
     }
 }
