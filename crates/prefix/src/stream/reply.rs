@@ -38,24 +38,14 @@ pub struct ReplyOutcome {
     pub message: Option<String>,
     /// The visible words, a refusal with them; neither thoughts nor calls.
     pub text: String,
-    /// Calls that the client is to run.
-    pub calls: usize,
-    /// Why the model stopped, in the server's words.
-    pub finish: Option<String>,
     /// Token counts.
     pub usage: Usage,
     /// The end was seen: the dialect's last event, or whole JSON. Without it the rest is what came before the break.
     pub complete: bool,
-    /// The server's error text; a part of a reply can exist beside it.
-    pub error: Option<String>,
-    /// The model that answered, as it names itself.
-    pub model: Option<String>,
     /// The answer's own id, as the server names it.
     pub id: Option<String>,
     /// The id of the conversation that the server keeps the answer in, in the Responses dialect.
     pub conversation: Option<String>,
-    /// Events that were not understood or were too long, and a body that is no JSON or too long.
-    pub skipped: usize,
 }
 
 /// An answer that is still arriving.
@@ -86,11 +76,11 @@ enum ReplySource {
 
 /// Assembles the events of one dialect.
 trait ReplyReader: Debug + Send {
-    /// Takes an event's JSON object, parsed and as its exact text; `kind` is its type. False if it is none of the dialect's.
-    fn event(&mut self, kind: &str, json: &Value, text: &str, outcome: &mut ReplyOutcome) -> bool;
+    /// Takes an event's JSON object, parsed and as its exact text; `kind` is its type.
+    fn event(&mut self, kind: &str, json: &Value, text: &str, outcome: &mut ReplyOutcome);
 
-    /// Takes a body's JSON object, parsed and as its exact text. False if it is none of the dialect's.
-    fn body(&mut self, json: &Value, text: &str, outcome: &mut ReplyOutcome) -> bool;
+    /// Takes a body's JSON object, parsed and as its exact text.
+    fn body(&mut self, json: &Value, text: &str, outcome: &mut ReplyOutcome);
 
     /// Puts what was held into the outcome.
     fn close(&mut self, outcome: &mut ReplyOutcome);
@@ -154,7 +144,6 @@ impl Reply {
                 if let Some(event) = decoder.finish() {
                     self.event(&event);
                 }
-                self.outcome.skipped += decoder.dropped();
             }
             ReplySource::Body(_) | ReplySource::Packed(_) if self.full => {}
             ReplySource::Body(body) => self.body(&body),
@@ -181,13 +170,11 @@ impl Reply {
         }
     }
 
-    /// Whether so many bytes more may be read and kept; the first that may not are counted.
+    /// Whether so many bytes more may be read and kept.
     fn admits(&mut self, bytes: usize, kept: usize) -> bool {
         self.bytes = self.bytes.saturating_add(bytes);
         self.kept = self.kept.saturating_add(kept);
-        let is_full = self.bytes > ANSWER_BYTES_MAX || self.kept > KEPT_BYTES_MAX;
-        let first = is_full && !mem::replace(&mut self.full, is_full);
-        self.outcome.skipped += usize::from(first);
+        self.full |= self.bytes > ANSWER_BYTES_MAX || self.kept > KEPT_BYTES_MAX;
         !self.full
     }
 
@@ -200,41 +187,37 @@ impl Reply {
             self.outcome.complete |= self.dialect == Dialect::OpenAi;
             return;
         }
-        let understood = !self.outcome.complete && self.json(&event.data, event.name.as_deref());
-        self.outcome.skipped += usize::from(!understood);
+        if !self.outcome.complete {
+            self.json(&event.data, event.name.as_deref());
+        }
     }
 
     fn body(&mut self, body: &[u8]) {
         let text = String::from_utf8_lossy(body);
-        let Ok(json @ Value::Object(_)) = mended::parse(&text) else {
-            self.outcome.skipped += usize::from(!body.is_empty());
-            return;
-        };
-        self.outcome.complete = true;
-        let failed = self.note(&json, json["type"].as_str().unwrap_or_default());
-        let understood = self.reader.body(&json, &text, &mut self.outcome);
-        self.outcome.skipped += usize::from(!understood && !failed);
+        if let Ok(json @ Value::Object(_)) = mended::parse(&text) {
+            self.outcome.complete = true;
+            self.note(&json);
+            self.reader.body(&json, &text, &mut self.outcome);
+        }
     }
 
-    /// Reads one event's data; false if nothing of it was understood.
-    fn json(&mut self, data: &str, name: Option<&str>) -> bool {
-        let Ok(json @ Value::Object(_)) = mended::parse(data) else {
-            return false;
-        };
-        let kind = json["type"].as_str().or(name).unwrap_or_default();
-        let failed = self.note(&json, kind);
-        self.reader.event(kind, &json, data, &mut self.outcome) || failed
+    /// Reads one event's data.
+    fn json(&mut self, data: &str, name: Option<&str>) {
+        if let Ok(json @ Value::Object(_)) = mended::parse(data) {
+            let kind = json["type"].as_str().or(name).unwrap_or_default();
+            self.note(&json);
+            self.reader.event(kind, &json, data, &mut self.outcome);
+        }
     }
 
-    /// Takes what all dialects have; true if it is an error.
-    fn note(&mut self, json: &Value, kind: &str) -> bool {
-        let said = |name: &str| {
+    /// Takes what all dialects have.
+    fn note(&mut self, json: &Value) {
+        let id = || {
             let mut holders = [json, &json["response"], &json["message"]].into_iter();
-            let said = holders.find_map(|holder| holder[name].as_str().filter(|said| !said.is_empty()));
-            said.map(str::to_owned)
+            let id = holders.find_map(|holder| holder["id"].as_str().filter(|id| !id.is_empty()));
+            id.map(str::to_owned)
         };
-        self.outcome.model = self.outcome.model.take().or_else(|| said("model"));
-        self.outcome.id = self.outcome.id.take().or_else(|| said("id"));
+        self.outcome.id = self.outcome.id.take().or_else(id);
         let kept_in = [json, &json["response"]].map(|holder| &holder["conversation"]["id"]);
         let mut kept_in = kept_in.into_iter().filter_map(Value::as_str);
         self.outcome.conversation = self
@@ -242,27 +225,7 @@ impl Reply {
             .conversation
             .take()
             .or_else(|| kept_in.next().map(str::to_owned));
-        let error = error(json, kind).or_else(|| error(&json["response"], ""));
-        let failed = error.is_some();
-        self.outcome.error = self.outcome.error.take().or(error);
-        failed
     }
-}
-
-/// The message of an error, in any of the shapes that servers have for one.
-fn error(json: &Value, kind: &str) -> Option<String> {
-    let is_error = [kind, json["object"].as_str().unwrap_or_default()].contains(&"error");
-    let flat = if is_error { json } else { &Value::Null };
-    [&json["error"], &json["detail"], flat]
-        .into_iter()
-        .find_map(|error| match error {
-            Value::String(words) if !words.is_empty() => Some(words.clone()),
-            Value::Object(fields) if !fields.is_empty() => {
-                let words = fields.get("message").and_then(Value::as_str);
-                Some(words.map_or_else(|| error.to_string(), str::to_owned))
-            }
-            _ => None,
-        })
 }
 
 /// The choice that clients show when they asked for one: its place in the list, and itself.
@@ -270,13 +233,6 @@ fn first_choice(json: &Value) -> Option<(usize, &Value)> {
     let choices = json["choices"].as_array()?;
     let mut choices = choices.iter().enumerate();
     choices.find(|(_, choice)| choice["index"].as_u64().unwrap_or(0) == 0)
-}
-
-/// Keeps a string if it is one.
-fn keep(held: &mut Option<String>, said: &Value) {
-    if let Some(said) = said.as_str() {
-        *held = Some(said.to_owned());
-    }
 }
 
 #[cfg(test)]

@@ -31,7 +31,6 @@ pub struct Decoder {
     after_return: bool,
     /// The event at hand is too long: nothing of it is kept.
     too_long: bool,
-    dropped: usize,
 }
 
 impl Decoder {
@@ -61,11 +60,6 @@ impl Decoder {
     pub fn finish(&mut self) -> Option<SseEvent> {
         let unended = self.end_line();
         unended.or_else(|| self.end_event())
-    }
-
-    /// How many events were too long.
-    pub fn dropped(&self) -> usize {
-        self.dropped
     }
 
     fn grow(&mut self, bytes: &[u8]) {
@@ -111,7 +105,7 @@ impl Decoder {
     fn end_event(&mut self) -> Option<SseEvent> {
         let name = mem::take(&mut self.name);
         let data = mem::take(&mut self.data);
-        self.dropped += usize::from(mem::take(&mut self.too_long));
+        self.too_long = false;
         let data = data.strip_suffix(b"\n")?;
         Some(SseEvent {
             name: (!name.is_empty()).then(|| String::from_utf8_lossy(&name).into_owned()),

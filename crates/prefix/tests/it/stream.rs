@@ -100,7 +100,7 @@ fn a_packed_answer_is_read_to_the_same_limit() {
     }
     let packed = packer.finish().expect("memory");
     let read = outcome(Dialect::OpenAi, [packed.as_slice()]);
-    assert_eq!((read.skipped, read.complete), (1, false));
+    assert!(!read.complete, "{read:?}");
     // One that holds itself would never end.
     let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
     packer.write_all(&packed).expect("memory");

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::{ReplyOutcome, ReplyReader, keep};
+use super::{ReplyOutcome, ReplyReader};
 use crate::stream::json;
 use crate::stream::usage::Tally;
 
@@ -33,40 +33,27 @@ struct ContentBlock {
 }
 
 impl ReplyReader for Anthropic {
-    fn event(&mut self, kind: &str, json: &Value, text: &str, outcome: &mut ReplyOutcome) -> bool {
+    fn event(&mut self, kind: &str, json: &Value, text: &str, outcome: &mut ReplyOutcome) {
         match kind {
             "message_start" => {
                 self.began = true;
                 self.tally.anthropic(&json["message"]["usage"]);
-                true
             }
-            "content_block_start" => self.start(json, text).is_some(),
-            "content_block_delta" => self.delta(json).is_some(),
-            "message_delta" => {
-                self.tally.anthropic(&json["usage"]);
-                keep(&mut outcome.finish, &json["delta"]["stop_reason"]);
-                true
-            }
-            "message_stop" => {
-                outcome.complete = true;
-                true
-            }
+            "content_block_start" => self.blocks.extend(ContentBlock::start(json, text)),
+            "content_block_delta" => self.delta(json).unwrap_or_default(),
+            "message_delta" => self.tally.anthropic(&json["usage"]),
+            "message_stop" => outcome.complete = true,
             // The dialect's rules of versions: a reader passes over events that it does not know.
-            _ => !kind.is_empty(),
+            _ => {}
         }
     }
 
-    fn body(&mut self, json: &Value, text: &str, outcome: &mut ReplyOutcome) -> bool {
+    fn body(&mut self, json: &Value, text: &str, outcome: &mut ReplyOutcome) {
         self.tally.anthropic(&json["usage"]);
-        keep(&mut outcome.finish, &json["stop_reason"]);
-        let Some(blocks) = json["content"].as_array() else {
-            return false;
-        };
-        for block in blocks {
-            count(block, outcome);
+        if let Some(blocks) = json["content"].as_array() {
+            outcome.text.extend(blocks.iter().map(words));
+            self.whole = json::field(text, "content").map(str::to_owned);
         }
-        self.whole = json::field(text, "content").map(str::to_owned);
-        true
     }
 
     fn close(&mut self, outcome: &mut ReplyOutcome) {
@@ -75,7 +62,7 @@ impl ReplyReader for Anthropic {
             let mut texts = Vec::new();
             for block in &self.blocks {
                 let (fields, text) = block.json();
-                count(&fields, outcome);
+                outcome.text.push_str(words(&fields));
                 texts.push(text);
             }
             self.whole = Some(format!("[{}]", texts.join(",")));
@@ -86,18 +73,6 @@ impl ReplyReader for Anthropic {
 }
 
 impl Anthropic {
-    fn start(&mut self, json: &Value, text: &str) -> Option<()> {
-        let fields = json["content_block"].as_object()?;
-        self.blocks.push(ContentBlock {
-            index: json["index"].as_u64()?,
-            kind: fields.get("type")?.as_str()?.to_owned(),
-            start: json::field(text, "content_block")?.to_owned(),
-            grown: BTreeMap::new(),
-            citations: Vec::new(),
-        });
-        Some(())
-    }
-
     fn delta(&mut self, json: &Value) -> Option<()> {
         let index = json["index"].as_u64()?;
         let block = self.blocks.iter_mut().rfind(|block| block.index == index)?;
@@ -119,6 +94,17 @@ impl Anthropic {
 }
 
 impl ContentBlock {
+    fn start(json: &Value, text: &str) -> Option<Self> {
+        let fields = json["content_block"].as_object()?;
+        Some(Self {
+            index: json["index"].as_u64()?,
+            kind: fields.get("type")?.as_str()?.to_owned(),
+            start: json::field(text, "content_block")?.to_owned(),
+            grown: BTreeMap::new(),
+            citations: Vec::new(),
+        })
+    }
+
     /// The block as it ended: its fields, of which `input` is not read, and its text.
     fn json(&self) -> (Value, String) {
         let mut fields: Map<String, Value> = serde_json::from_str(&self.start).unwrap_or_default();
@@ -171,11 +157,8 @@ fn with_input(fields: &Map<String, Value>, input: &str) -> String {
     format!("{{{}}}", pairs.collect::<Vec<_>>().join(","))
 }
 
-/// Adds a block's words and call to the outcome.
-fn count(block: &Value, outcome: &mut ReplyOutcome) {
-    match block["type"].as_str() {
-        Some("text") => outcome.text.push_str(block["text"].as_str().unwrap_or_default()),
-        Some("tool_use") => outcome.calls += 1,
-        _ => {}
-    }
+/// The words of a block of text.
+fn words(block: &Value) -> &str {
+    let text = block["text"].as_str().filter(|_| block["type"] == "text");
+    text.unwrap_or_default()
 }

@@ -17,11 +17,11 @@ struct ReplyCall {
 }
 
 impl ReplyCalls {
-    /// Takes one element of a delta's `tool_calls`; false if it is none.
-    pub(super) fn push(&mut self, delta: &Value) -> bool {
+    /// Takes one element of a delta's `tool_calls`, if it is one.
+    pub(super) fn push(&mut self, delta: &Value) {
         let function = &delta["function"];
         if !function.is_object() && !delta["id"].is_string() {
-            return false;
+            return;
         }
         let id = delta["id"].as_str().unwrap_or_default();
         let name = function["name"].as_str().unwrap_or_default();
@@ -38,7 +38,6 @@ impl ReplyCalls {
             Value::String(piece) => call.arguments.push_str(piece),
             whole => call.arguments = whole.to_string(),
         }
-        true
     }
 
     /// The call that a delta goes on with, or a new one. Servers that send whole calls may leave the index out or repeat it,
@@ -63,8 +62,8 @@ impl ReplyCalls {
         &mut self.0[at]
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.0.len()
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// `tool_calls` as a request has them, by index.

@@ -6,7 +6,7 @@
 use serde_json::{Map, Value};
 
 use super::calls::ReplyCalls;
-use super::{ReplyOutcome, ReplyReader, first_choice, keep};
+use super::{ReplyOutcome, ReplyReader, first_choice};
 use crate::stream::json;
 use crate::stream::usage::Tally;
 
@@ -27,39 +27,29 @@ pub(super) struct Chat {
 }
 
 impl ReplyReader for Chat {
-    fn event(&mut self, _: &str, json: &Value, _: &str, outcome: &mut ReplyOutcome) -> bool {
+    fn event(&mut self, _: &str, json: &Value, _: &str, outcome: &mut ReplyOutcome) {
         self.tally.openai(json);
-        let Some((_, choice)) = first_choice(json) else {
-            return json["choices"].is_array() || json["usage"].is_object();
-        };
-        keep(&mut outcome.finish, &choice["finish_reason"]);
-        match &choice["delta"] {
-            Value::Null => true,
-            Value::Object(delta) => self.delta(delta, outcome),
-            _ => false,
+        if let Some(delta) = first_choice(json).and_then(|(_, choice)| choice["delta"].as_object()) {
+            self.delta(delta, outcome);
         }
     }
 
-    fn body(&mut self, json: &Value, text: &str, outcome: &mut ReplyOutcome) -> bool {
+    fn body(&mut self, json: &Value, text: &str, outcome: &mut ReplyOutcome) {
         self.tally.openai(json);
         let Some((at, choice)) = first_choice(json) else {
-            return false;
+            return;
         };
-        keep(&mut outcome.finish, &choice["finish_reason"]);
         let message = &choice["message"];
         outcome.text = words(&message["content"]);
         self.refusal = words(&message["refusal"]);
-        outcome.calls = message["tool_calls"].as_array().map_or(0, Vec::len);
         let choices = json::elements(json::field(text, "choices").unwrap_or_default());
         let whole = choices.get(at).and_then(|choice| json::field(choice, "message"));
         self.whole = whole.filter(|_| message.is_object()).map(str::to_owned);
-        self.whole.is_some()
     }
 
     fn close(&mut self, outcome: &mut ReplyOutcome) {
         outcome.usage = self.tally.usage();
         if self.began {
-            outcome.calls = self.calls.len();
             self.whole = Some(self.message(&outcome.text));
         }
         outcome.message = self.whole.take();
@@ -68,41 +58,29 @@ impl ReplyReader for Chat {
 }
 
 impl Chat {
-    /// Takes a delta; false if a part of it has no shape that is known.
-    fn delta(&mut self, delta: &Map<String, Value>, outcome: &mut ReplyOutcome) -> bool {
+    /// Takes the parts of a delta whose shape is known.
+    fn delta(&mut self, delta: &Map<String, Value>, outcome: &mut ReplyOutcome) {
         self.began = true;
-        let mut understood = true;
         for (name, value) in delta {
-            understood &= match (name.as_str(), value) {
-                (_, Value::Null) => true,
-                ("content", Value::String(piece)) => {
-                    outcome.text.push_str(piece);
-                    true
-                }
-                ("refusal", Value::String(piece)) => {
-                    self.refusal.push_str(piece);
-                    true
-                }
-                ("tool_calls", Value::Array(calls)) => {
-                    calls.iter().filter(|call| !self.calls.push(call)).count() == 0
-                }
-                ("content" | "refusal" | "tool_calls", _) => false,
+            match (name.as_str(), value) {
+                ("content", Value::String(piece)) => outcome.text.push_str(piece),
+                ("refusal", Value::String(piece)) => self.refusal.push_str(piece),
+                ("tool_calls", Value::Array(calls)) => calls.iter().for_each(|call| self.calls.push(call)),
                 (name, value) if REASONING.contains(&name) => self.reason(name, value),
-                _ => true,
-            };
+                _ => {}
+            }
         }
-        understood
     }
 
-    fn reason(&mut self, name: &str, piece: &Value) -> bool {
+    fn reason(&mut self, name: &str, piece: &Value) {
         let held = match piece {
-            Value::String(piece) if piece.is_empty() => return true,
+            Value::String(piece) if piece.is_empty() => return,
             Value::String(_) => self.reasoning.entry(name).or_insert_with(|| Value::from("")),
             Value::Array(_) => self
                 .reasoning
                 .entry(name)
                 .or_insert_with(|| Value::Array(Vec::new())),
-            _ => return false,
+            _ => return,
         };
         match (held, piece) {
             (Value::String(held), Value::String(piece)) => held.push_str(piece),
@@ -111,13 +89,12 @@ impl Chat {
                     detail(held, piece);
                 }
             }
-            _ => return false,
+            _ => {}
         }
-        true
     }
 
     fn message(&mut self, text: &str) -> String {
-        let silent = text.is_empty() && (self.calls.len() > 0 || !self.refusal.is_empty());
+        let silent = text.is_empty() && (!self.calls.is_empty() || !self.refusal.is_empty());
         let content = if silent { Value::Null } else { Value::from(text) };
         let mut message = Map::new();
         message.insert("role".to_owned(), Value::from("assistant"));
@@ -126,7 +103,7 @@ impl Chat {
         if !self.refusal.is_empty() {
             message.insert("refusal".to_owned(), Value::from(self.refusal.as_str()));
         }
-        if self.calls.len() > 0 {
+        if !self.calls.is_empty() {
             message.insert("tool_calls".to_owned(), self.calls.json());
         }
         Value::Object(message).to_string()

@@ -11,16 +11,6 @@ use super::{ReplyOutcome, ReplyReader};
 use crate::stream::json;
 use crate::stream::usage::Tally;
 
-/// Items that ask the client for something; other calls are the server's own.
-const CALLS: [&str; 6] = [
-    "function_call",
-    "custom_tool_call",
-    "local_shell_call",
-    "shell_call",
-    "apply_patch_call",
-    "computer_call",
-];
-
 /// The items so far, by place.
 #[derive(Debug, Default)]
 pub(super) struct ResponsesReader {
@@ -35,44 +25,37 @@ struct ResponseItem {
     /// Its exact text, once it is done.
     whole: Option<String>,
     words: String,
-    is_call: bool,
 }
 
 impl ReplyReader for ResponsesReader {
-    fn event(&mut self, kind: &str, json: &Value, text: &str, outcome: &mut ReplyOutcome) -> bool {
+    fn event(&mut self, kind: &str, json: &Value, text: &str, outcome: &mut ReplyOutcome) {
         match kind {
             "response.output_text.delta" | "response.refusal.delta" => {
                 let Some(piece) = json["delta"].as_str() else {
-                    return false;
+                    return;
                 };
                 let item = self.items.entry(self.place(json)).or_default();
                 if item.whole.is_none() {
                     item.words.push_str(piece);
                 }
-                true
             }
             "response.output_item.done" => {
-                let whole = json::field(text, "item").filter(|_| json["item"].is_object());
-                let Some(whole) = whole else {
-                    return false;
-                };
-                self.items
-                    .insert(self.place(json), ResponseItem::read(&json["item"], whole));
-                true
+                if let Some(whole) = json::field(text, "item").filter(|_| json["item"].is_object()) {
+                    let item = ResponseItem::read(&json["item"], whole);
+                    self.items.insert(self.place(json), item);
+                }
             }
             "response.completed" | "response.incomplete" | "response.failed" => {
                 outcome.complete = true;
                 let response = json::field(text, "response").unwrap_or_default();
-                self.body(&json["response"], response, outcome)
+                self.body(&json["response"], response, outcome);
             }
-            _ => !kind.is_empty(),
+            _ => {}
         }
     }
 
-    fn body(&mut self, json: &Value, text: &str, outcome: &mut ReplyOutcome) -> bool {
+    fn body(&mut self, json: &Value, text: &str, _: &mut ReplyOutcome) {
         self.tally.responses(&json["usage"]);
-        let reason = json["incomplete_details"]["reason"].as_str();
-        outcome.finish = reason.or(json["status"].as_str()).map(str::to_owned);
         let list = json::field(text, "output").filter(|_| json["output"].is_array());
         let items = json::elements(list.unwrap_or_default());
         // Some servers send the items as they are done and end with an empty list.
@@ -83,13 +66,11 @@ impl ReplyReader for ResponsesReader {
                 .collect();
             self.output = list.map(str::to_owned);
         }
-        json.is_object()
     }
 
     fn close(&mut self, outcome: &mut ReplyOutcome) {
         outcome.usage = self.tally.usage();
         outcome.text = self.items.values().map(|item| item.words.as_str()).collect();
-        outcome.calls = self.items.values().filter(|item| item.is_call).count();
         let done: Vec<&str> = self
             .items
             .values()
@@ -121,7 +102,6 @@ impl ResponseItem {
         Self {
             whole: Some(text.to_owned()),
             words: parts.into_iter().flatten().filter_map(words).collect(),
-            is_call: CALLS.contains(&kind),
         }
     }
 }
