@@ -1,4 +1,4 @@
-"""Distils the static table of `crates/embed` from all-MiniLM-L6-v2 and WordLlama.
+"""Distils the static table of `crates/providers` from all-MiniLM-L6-v2 and WordLlama.
 
 Each word piece of BERT becomes one row of two parts. The first is the piece's input embedding in all-MiniLM-L6-v2, centred,
 turned onto the 128 strongest principal axes, and weighted by how rare the piece is. The second is the sum of WordLlama's

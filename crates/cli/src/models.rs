@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use embed::{BertEmbedder, BertSettings, OpenError, StaticEmbedder};
 use ports::{Clock, Embedder, Reranker};
 use providers::hub::{self, Hub, OnBytes};
-use providers::{ApiKey, EmbedSettings, HttpEmbedder, HttpReranker, RerankSettings};
+use providers::{
+    ApiKey, BertEmbedder, BertSettings, EmbedSettings, HttpEmbedder, HttpReranker, OpenError, RerankSettings,
+    StaticEmbedder,
+};
 
 use crate::config::{Config, EmbeddingProvider, RerankProvider};
 use crate::error::{Failure, Hinted as _};
@@ -66,7 +68,7 @@ pub(crate) async fn reranker(
         RerankProvider::Local => {
             let example = "sentence-transformers/all-MiniLM-L6-v2";
             let (folder, settings) = local(root, ("rerank.model", &keys.model, example), clock).await?;
-            let reranker = opened(move || embed::open_reranker(&folder, settings)).await?;
+            let reranker = opened(move || providers::open_reranker(&folder, settings)).await?;
             Ok(Some(reranker))
         }
         RerankProvider::Http => {

@@ -1,18 +1,19 @@
 //! Models behind HTTP: OpenAI-compatible embeddings and chat, rerankers, model servers as raw bytes, and the files of
-//! models from a hub; and a user's own context engine in another process.
+//! models from a hub; models on this machine; and a user's own context engine in another process.
 //!
 //! Owns: the only use of `reqwest` in the product; timeouts, bounded retries, size limits, and keeping keys out of
-//! every message. Never: the content of a request to a model (`engine`), or running one (`embed`).
+//! every message; the only use of `candle` and `tokenizers`. Never: the content of a request to a model (`engine`).
 //!
 //! Reading order: [`HttpEmbedder`], [`HttpReranker`] and [`HttpChat`] (what the engine sees), `http` (one exchange, with
-//! its retries), [`HttpUpstream`] (what the proxy sees), [`ApiKey`] (what may be shown), [`hub`] (files),
-//! [`CommandEngine`] (a context engine).
+//! its retries), [`HttpUpstream`] (what the proxy sees), [`ApiKey`] (what may be shown), [`hub`] (files), `local`
+//! ([`StaticEmbedder`] and models from a folder), [`CommandEngine`] (a context engine).
 
 mod chat;
 mod embeddings;
 mod engine;
 mod http;
 mod key;
+mod local;
 mod rerank;
 mod upstream;
 
@@ -22,5 +23,6 @@ pub use chat::{ChatSettings, HttpChat};
 pub use embeddings::{EmbedSettings, HttpEmbedder};
 pub use engine::{CommandEngine, EngineSettings};
 pub use key::ApiKey;
+pub use local::{BertEmbedder, BertSettings, CrossEncoder, OpenError, StaticEmbedder, open_reranker};
 pub use rerank::{HttpReranker, RerankSettings};
 pub use upstream::HttpUpstream;

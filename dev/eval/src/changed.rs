@@ -7,9 +7,9 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
-use embed::StaticEmbedder;
 use model::{Role, Timestamp, Zone};
 use ports::{EmbedPurpose, Embedder};
+use providers::StaticEmbedder;
 use recall::{Corpus, Cosines, Hit, Method, Query, Ranking, Weights};
 
 use crate::cases::{Case, PACE_MS, Said};

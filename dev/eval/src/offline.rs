@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
-use embed::{BertEmbedder, BertSettings, StaticEmbedder};
 use extract::{Counts, KnownFacts, Limits, Statement};
 use model::{
     Cell, CellId, CutReason, Doc, DocKey, DocKind, EntryId, EntryKind, Message, MessageId, Parent,
     ParentKind, Timestamp, Zone,
 };
 use ports::{EmbedPurpose, Embedder};
+use providers::{BertEmbedder, BertSettings, StaticEmbedder};
 use recall::{Corpus, Cosines, Hit, Method, QUESTIONS, Query, Ranking, STATEMENTS, Shortlist, Weights};
 
 use crate::bm25::Bm25;
@@ -94,7 +94,7 @@ pub(crate) async fn run(cases: &[Case], args: &OfflineArgs) -> anyhow::Result<()
     let embedder = embedder.as_ref();
     let opened = args.rerank.as_deref();
     let reranker = opened
-        .map(|folder| embed::open_reranker(folder, BertSettings::default()))
+        .map(|folder| providers::open_reranker(folder, BertSettings::default()))
         .transpose()?;
     let cosines = if embedder.is_instant() {
         Cosines::default()

@@ -9,7 +9,7 @@ const BYTES_MAX: usize = 256 << 10;
 /// Files that may be larger: generated, or needed to build and test.
 const LARGE: [&str; 5] = [
     "Cargo.lock",
-    "crates/embed/assets/",
+    "crates/providers/assets/",
     "crates/quipu/link-order.txt",
     "docs/openapi.json",
     "fuzz/Cargo.lock",

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use embed::{BertEmbedder, BertSettings, CrossEncoder, OpenError};
 use ports::{Clock, EmbedPurpose, Embedder, Reranker};
 use providers::hub::Hub;
+use providers::{BertEmbedder, BertSettings, CrossEncoder, OpenError};
 use serde_json::json;
 
 use super::interrupt::unless_interrupted;

@@ -5,9 +5,9 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
-use embed::StaticEmbedder;
 use model::{Role, Timestamp, Zone};
 use ports::{EmbedPurpose, Embedder};
+use providers::StaticEmbedder;
 use recall::{Cosines, Hit, Method, Query, Weights};
 use serde_json::{Value, json};
 

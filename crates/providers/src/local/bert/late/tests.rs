@@ -2,10 +2,10 @@
 
 use ports::Reranker;
 
+use super::super::BertSettings;
+use super::super::tests::forward::Tiny;
+use super::super::tests::{WORDS, assert_reads_nothing, folder, ids};
 use super::LateInteraction;
-use crate::BertSettings;
-use crate::bert::tests::forward::Tiny;
-use crate::bert::tests::{WORDS, assert_reads_nothing, folder, ids};
 
 fn open(tiny: &Tiny, kind: &str) -> LateInteraction {
     let dir = folder(tiny, kind);

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use model::{EmbedderId, Vector};
 use ports::{EmbedError, EmbedPurpose, Embedder};
 
-use crate::table::{DIMS, Table};
+use super::table::{DIMS, Table};
 
 /// Embeds with the static table distilled from two models; the table is parsed at the first text.
 #[derive(Debug)]

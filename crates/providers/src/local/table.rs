@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use vocab::Vocab;
 
-static FILE: &[u8] = include_bytes!("../assets/static-v2.bin");
+static FILE: &[u8] = include_bytes!("../../assets/static-v2.bin");
 
 const MAGIC: &[u8; 8] = b"QUIPUEMB";
 const VERSION: usize = 2;

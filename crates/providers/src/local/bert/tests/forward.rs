@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 type Rows = Vec<Vec<f64>>;
 
 /// A model with random weights.
-pub(in crate::bert) struct Tiny {
-    pub(in crate::bert) tensors: BTreeMap<String, (Vec<usize>, Vec<f32>)>,
+pub(in crate::local::bert) struct Tiny {
+    pub(in crate::local::bert) tensors: BTreeMap<String, (Vec<usize>, Vec<f32>)>,
 }
 
 pub(super) fn cosine(a: &[f32], b: &[f32]) -> f32 {
@@ -15,17 +15,17 @@ pub(super) fn cosine(a: &[f32], b: &[f32]) -> f32 {
 }
 
 impl Tiny {
-    pub(in crate::bert) const HIDDEN: usize = 8;
-    pub(in crate::bert) const LAYERS: usize = 2;
-    pub(in crate::bert) const HEADS: usize = 2;
-    pub(in crate::bert) const INNER: usize = 16;
-    pub(in crate::bert) const POSITIONS: usize = 16;
-    pub(in crate::bert) const EPS: f64 = 1e-12;
+    pub(in crate::local::bert) const HIDDEN: usize = 8;
+    pub(in crate::local::bert) const LAYERS: usize = 2;
+    pub(in crate::local::bert) const HEADS: usize = 2;
+    pub(in crate::local::bert) const INNER: usize = 16;
+    pub(in crate::local::bert) const POSITIONS: usize = 16;
+    pub(in crate::local::bert) const EPS: f64 = 1e-12;
     /// The two layers of a cross-encoder's head, which each family names otherwise.
-    pub(in crate::bert) const HEAD_DENSE: &str = "head.dense";
-    pub(in crate::bert) const HEAD_OUT: &str = "head.out";
+    pub(in crate::local::bert) const HEAD_DENSE: &str = "head.dense";
+    pub(in crate::local::bert) const HEAD_OUT: &str = "head.out";
 
-    pub(in crate::bert) fn random(seed: u64, vocabulary: usize) -> Self {
+    pub(in crate::local::bert) fn random(seed: u64, vocabulary: usize) -> Self {
         let (hidden, inner) = (Self::HIDDEN, Self::INNER);
         let mut shapes = vec![
             (
@@ -155,7 +155,7 @@ impl Tiny {
 
     /// The pooled vector, of any length.
     #[expect(clippy::cast_possible_truncation, reason = "the product computes in f32")]
-    pub(in crate::bert) fn embed(
+    pub(in crate::local::bert) fn embed(
         &self,
         ids: &[usize],
         first_token: bool,
@@ -170,7 +170,12 @@ impl Tiny {
 
     /// The score of a pair, of whose tokens `kinds` says to which text they belong.
     #[expect(clippy::cast_possible_truncation, reason = "the product computes in f32")]
-    pub(in crate::bert) fn score(&self, ids: &[usize], kinds: &[usize], position_offset: usize) -> f32 {
+    pub(in crate::local::bert) fn score(
+        &self,
+        ids: &[usize],
+        kinds: &[usize],
+        position_offset: usize,
+    ) -> f32 {
         let mut rows = self.rows(ids, kinds, position_offset);
         rows.truncate(1);
         let mut read = self.linear(Self::HEAD_DENSE, &rows);
@@ -180,7 +185,12 @@ impl Tiny {
     }
 
     /// The last layer's vector of each token.
-    pub(in crate::bert) fn rows(&self, ids: &[usize], kinds: &[usize], position_offset: usize) -> Rows {
+    pub(in crate::local::bert) fn rows(
+        &self,
+        ids: &[usize],
+        kinds: &[usize],
+        position_offset: usize,
+    ) -> Rows {
         let embedded: Rows = ids
             .iter()
             .enumerate()

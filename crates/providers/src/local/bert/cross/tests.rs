@@ -3,10 +3,10 @@
 use ports::Reranker;
 use tempfile::TempDir;
 
+use super::super::OpenError;
+use super::super::tests::forward::Tiny;
+use super::super::tests::{WORDS, assert_reads_nothing, folder_named, words};
 use super::CrossEncoder;
-use crate::OpenError;
-use crate::bert::tests::forward::Tiny;
-use crate::bert::tests::{WORDS, assert_reads_nothing, folder_named, words};
 
 /// The names that a family gives to the weights.
 fn named(kind: &str, name: &str) -> String {
