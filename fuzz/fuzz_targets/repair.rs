@@ -14,7 +14,7 @@ const PLACEHOLDER: &str = "[executing...]";
 fuzz_target!(|program: &[u8]| {
     let (items, pending) = built(program);
     let view = repair::for_view(&items, &pending).unwrap_or_else(|| items.clone());
-    assert_eq!(order::openai(&view), Ok(()));
+    assert!(order::openai(&view));
     assert_eq!(
         repair::for_view(&view, &BTreeSet::new()),
         None,

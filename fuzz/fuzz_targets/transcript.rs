@@ -33,7 +33,7 @@ fuzz_target!(|text: &str| {
     }
     let items: Vec<Arc<Item>> = read.items.into_iter().map(Arc::new).collect();
     let view = repair::for_view(&items, &BTreeSet::new()).unwrap_or(items);
-    assert_eq!(order::openai(&view), Ok(()));
+    assert!(order::openai(&view));
     assert_eq!(
         repair::for_view(&view, &BTreeSet::new()),
         None,

@@ -1,95 +1,52 @@
 //! Ordering rules of the OpenAI and Anthropic dialects, as checkers.
 //!
-//! Owns: telling the first breach and where it is. Never: repairing it; `repair` does.
+//! Owns: telling whether one is broken. Never: repairing it; `repair` does.
 
 use std::borrow::Borrow;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 use crate::{Block, Item, Role, dialect};
 
-/// A rule that an item breaks.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Breach {
-    /// Index of the item.
-    pub item: usize,
-    pub rule: Rule,
-}
-
-/// A rule of a dialect.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rule {
-    /// None but the assistant calls.
-    CallIsTheAssistants,
-    /// A call has an id.
-    CallHasId,
-    /// The calls of one turn have different ids.
-    CallIdsDiffer,
-    /// Each call has a result, directly behind its turn.
-    CallIsAnswered,
-    /// A result answers a call of the turn directly before it, and none does so twice.
-    ResultHasCall,
-    /// Results come before all other content of the user's turn.
-    ResultsComeFirst,
-    /// The first message is the user's.
-    UserIsFirst,
-    /// No message and no text is empty.
-    NothingIsEmpty,
-}
-
-/// The rule that the item breaks.
-fn breach<T>(item: usize, rule: Rule) -> Result<T, Breach> {
-    Err(Breach { item, rule })
-}
-
 /// OpenAI's rules: the results of a turn come directly after it, one for each call, with nothing between.
 ///
 /// A turn is one item of the assistant, or the neighbouring items in which the Responses API writes it.
-pub fn openai<I: Borrow<Item>>(items: &[I]) -> Result<(), Breach> {
+pub fn openai<I: Borrow<Item>>(items: &[I]) -> bool {
     let mut at = 0;
     while at < items.len() {
         let turn = turn(items, at);
-        let mut open = calls(items, turn.clone())?;
+        let Some(mut open) = calls(items, turn.clone()) else {
+            return false;
+        };
         at = turn.end() + 1;
         while let Some(item) = items
             .get(at)
             .map(Borrow::borrow)
             .filter(|item| !open.is_empty() && answers(item))
         {
-            answer(item, at, &mut open)?;
+            if !answer(item, &mut open) {
+                return false;
+            }
             at += 1;
             if item.asks() {
                 break;
             }
         }
-        if let Some(item) = open.into_values().min() {
-            return breach(item, Rule::CallIsAnswered);
+        if !open.is_empty() {
+            return false;
         }
     }
-    Ok(())
+    true
 }
 
 /// Anthropic's rules. System items are beside the messages. Neighbouring messages of one role count as one, so all
 /// results of a turn are in the next message of the user, at its beginning; the first message is the user's, none is
 /// empty.
-pub fn anthropic<I: Borrow<Item>>(items: &[I]) -> Result<(), Breach> {
-    let places: Vec<usize> = (0..items.len())
-        .filter(|&at| items[at].borrow().role != Role::System)
-        .collect();
-    let messages: Vec<&Item> = places.iter().map(|&at| items[at].borrow()).collect();
-    if messages
-        .first()
-        .is_some_and(|first| first.role == Role::Assistant)
-    {
-        return breach(places[0], Rule::UserIsFirst);
-    }
-    if let Some(at) = messages.iter().position(|item| is_empty(item)) {
-        return breach(places[at], Rule::NothingIsEmpty);
-    }
-    openai(&messages).map_err(|breach| Breach {
-        item: places[breach.item],
-        ..breach
-    })
+pub fn anthropic<I: Borrow<Item>>(items: &[I]) -> bool {
+    let messages = items.iter().map(Borrow::borrow);
+    let messages: Vec<&Item> = messages.filter(|item| item.role != Role::System).collect();
+    let begins = messages.first().is_none_or(|first| first.role != Role::Assistant);
+    begins && !messages.iter().any(|item| is_empty(item)) && openai(&messages)
 }
 
 fn is_empty(item: &Item) -> bool {
@@ -118,44 +75,27 @@ pub(crate) fn turn<I: Borrow<Item>>(items: &[I], at: usize) -> RangeInclusive<us
     at..=at + if calls_alone { neighbours() } else { 0 }
 }
 
-/// The calls of a turn and their items.
-fn calls<I: Borrow<Item>>(items: &[I], turn: RangeInclusive<usize>) -> Result<BTreeMap<&str, usize>, Breach> {
-    let mut open = BTreeMap::new();
-    for at in turn {
-        let item: &Item = items[at].borrow();
-        if item.outcomes().next().is_some() {
-            return breach(at, Rule::ResultHasCall);
-        }
-        for call in item.calls() {
-            if item.role != Role::Assistant {
-                return breach(at, Rule::CallIsTheAssistants);
-            }
-            if call.id.is_empty() {
-                return breach(at, Rule::CallHasId);
-            }
-            if open.insert(call.id.as_str(), at).is_some() {
-                return breach(at, Rule::CallIdsDiffer);
-            }
+/// The ids of a turn's calls; none if a call of it is not the assistant's, has no id or that of another, or if it has a result.
+fn calls<I: Borrow<Item>>(items: &[I], turn: RangeInclusive<usize>) -> Option<BTreeSet<&str>> {
+    let mut open = BTreeSet::new();
+    for item in items[turn].iter().map(Borrow::borrow) {
+        let differ = item
+            .calls()
+            .all(|call| !call.id.is_empty() && open.insert(call.id.as_str()));
+        let is_others = item.role != Role::Assistant && item.calls().next().is_some();
+        if !differ || is_others || item.outcomes().next().is_some() {
+            return None;
         }
     }
-    Ok(open)
+    Some(open)
 }
 
-/// Takes what the item answers from the open calls.
-fn answer(item: &Item, at: usize, open: &mut BTreeMap<&str, usize>) -> Result<(), Breach> {
-    for outcome in item.outcomes() {
-        if open.remove(outcome.call_id.as_str()).is_none() {
-            return breach(at, Rule::ResultHasCall);
-        }
-    }
-    if item.calls().next().is_some() {
-        return breach(at, Rule::CallIsTheAssistants);
-    }
-    if results_lead(item) {
-        Ok(())
-    } else {
-        breach(at, Rule::ResultsComeFirst)
-    }
+/// Takes what the item answers from the open calls; false where it breaks a rule.
+fn answer(item: &Item, open: &mut BTreeSet<&str>) -> bool {
+    let has_calls = item
+        .outcomes()
+        .all(|outcome| open.remove(outcome.call_id.as_str()));
+    has_calls && item.calls().next().is_none() && results_lead(item)
 }
 
 /// No other content of a user comes before a result in the same item.

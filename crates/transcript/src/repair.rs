@@ -25,57 +25,10 @@ fn is_placeholder(text: &str) -> bool {
     text == RUNNING || text == LOST || OF_OTHERS.contains(&text)
 }
 
-/// A repaired history.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Repaired {
-    pub items: Vec<Arc<Item>>,
-    /// In the order of the items that they are about; none if nothing was to be done.
-    pub changes: Vec<RepairChange>,
-}
-
-/// One thing that a repair did.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RepairChange {
-    /// Index of the item before the repair.
-    pub item: usize,
-    pub what: What,
-    /// The call that it is about; empty where it has none.
-    pub call_id: String,
-}
-
-impl RepairChange {
-    fn new(item: usize, what: What, call_id: String) -> Self {
-        Self { item, what, call_id }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum What {
-    /// A call without an id was removed: no result can ever name it.
-    CallWithoutId,
-    /// A call was removed from an item that is not the assistant's.
-    CallOfAnother,
-    /// A call was removed whose id another call had that was still open.
-    CallTwice,
-    /// Reasoning was removed because its calls were.
-    Reasoning,
-    /// A result was removed that answers no call.
-    ResultWithoutCall,
-    /// A result was removed because its call has another: the first, or a real one.
-    ResultTwice,
-    /// A result was moved directly behind its call's turn.
-    ResultMoved,
-    /// A call that does not run and has no result got the words for a lost one.
-    ResultLost,
-}
-
 /// The items as a model can see them: repaired, the calls in `pending` closed as running. None if nothing has to
 /// change; this check copies and hashes nothing.
 pub fn for_view(items: &[Arc<Item>], pending: &BTreeSet<String>) -> Option<Vec<Arc<Item>>> {
-    if order::openai(items).is_ok() {
-        return None;
-    }
-    Some(close_pending(&repair(items, pending).items, pending))
+    (!order::openai(items)).then(|| close_pending(&repair(items, pending), pending))
 }
 
 /// The items with a placeholder for each call in `pending` without a result, directly after its turn, in the order of

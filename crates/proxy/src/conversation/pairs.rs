@@ -15,8 +15,8 @@ pub(crate) fn for_request(items: &[Arc<Item>], pending: &BTreeSet<String>) -> Op
 /// The items between two requests: repaired, and running calls left open, because their results are still to come. None if
 /// nothing has to change.
 pub(crate) fn at_rest(items: &[Arc<Item>], pending: &BTreeSet<String>) -> Option<Vec<Arc<Item>>> {
-    let must_repair = order::openai(items).is_err() && can_pair(items);
-    must_repair.then(|| repair::repair(items, pending).items)
+    let must_repair = !order::openai(items) && can_pair(items);
+    must_repair.then(|| repair::repair(items, pending))
 }
 
 /// Whether the list itself tells which result is whose. A server that accepts calls without ids pairs them by their places. A

@@ -107,7 +107,7 @@ impl Conversation {
         });
         let mut items = self.session.shown();
         items.extend(new.map(Arc::new));
-        order::openai(&items).is_err()
+        !order::openai(&items)
     }
 
     /// Number of messages that a request with these events repeats.

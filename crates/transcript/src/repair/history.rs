@@ -7,47 +7,26 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::sites::{self, Sites};
-use super::{LOST, RepairChange, Repaired, What, id_of};
+use super::{LOST, id_of};
 use crate::{Block, Item, Role, order};
 
 /// Repairs a history: every call has one result directly behind its turn, or is in `pending` and has none.
 ///
 /// The results of a turn keep their order; words for lost ones come behind them, in the order of the calls. No item is copied
 /// unless blocks are removed from it.
-pub fn repair(items: &[Arc<Item>], pending: &BTreeSet<String>) -> Repaired {
+pub fn repair(items: &[Arc<Item>], pending: &BTreeSet<String>) -> Vec<Arc<Item>> {
     let sites = sites::find(items);
-    let mut changes: Vec<RepairChange> = faults(items, &sites);
-    let mut rests: Vec<Rest> = rests(items, &sites, &mut changes);
-    drop_reasoning_of_none(items, &mut rests, &mut changes);
+    let mut rests: Vec<Rest> = rests(items, &sites);
+    drop_reasoning_of_none(items, &mut rests);
     let turns = Turns::of(items, &sites, pending);
     let mut mending = Mending {
         items,
         sites: &sites,
         rests: &rests,
         made: Vec::with_capacity(items.len()),
-        changes,
     };
     mending.run(&turns);
-    let Mending {
-        made, mut changes, ..
-    } = mending;
-    changes.sort_by(|a, b| (a.item, a.what, &a.call_id).cmp(&(b.item, b.what, &b.call_id)));
-    Repaired { items: made, changes }
-}
-
-fn faults(items: &[Arc<Item>], sites: &Sites) -> Vec<RepairChange> {
-    let calls = sites
-        .calls
-        .iter()
-        .filter_map(|site| site.fault.map(|what| (site.item, site.block, what)));
-    let outcomes = sites
-        .outcomes
-        .iter()
-        .filter_map(|site| site.fate.err().map(|what| (site.item, site.block, what)));
-    let change = |(item, block, what): (usize, usize, What)| {
-        RepairChange::new(item, what, id_of(&items[item].blocks[block]))
-    };
-    calls.chain(outcomes).map(change).collect()
+    mending.made
 }
 
 /// The blocks that stay at an item's place, without results and removed ones; none where the item stays as it is.
@@ -57,8 +36,8 @@ fn is_nothing(rest: &Rest) -> bool {
     rest.as_ref().is_some_and(Vec::is_empty)
 }
 
-fn rests(items: &[Arc<Item>], sites: &Sites, changes: &mut Vec<RepairChange>) -> Vec<Rest> {
-    let faulty = sites.calls.iter().filter(|site| site.fault.is_some());
+fn rests(items: &[Arc<Item>], sites: &Sites) -> Vec<Rest> {
+    let faulty = sites.calls.iter().filter(|site| site.is_faulty);
     let faulty: BTreeSet<(usize, usize)> = faulty.map(|site| (site.item, site.block)).collect();
     let mut rests = Vec::with_capacity(items.len());
     for (index, item) in items.iter().enumerate() {
@@ -67,9 +46,6 @@ fn rests(items: &[Arc<Item>], sites: &Sites, changes: &mut Vec<RepairChange>) ->
         let keeps_a_call =
             || (0..item.blocks.len()).any(|at| is_call(&item.blocks[at]) && !faulty.contains(&(index, at)));
         let lost_its_calls = lost_a_call && !keeps_a_call();
-        if lost_its_calls && item.thinks() {
-            changes.push(RepairChange::new(index, What::Reasoning, String::new()));
-        }
         rests.push(if item.role == Role::Tool && has_outcomes {
             Some(Vec::new())
         } else if has_outcomes || lost_a_call {
@@ -92,7 +68,7 @@ fn is_call(block: &Block) -> bool {
 }
 
 /// Reasoning in an item of its own goes if the calls after it are gone and its turn has nothing else left.
-fn drop_reasoning_of_none(items: &[Arc<Item>], rests: &mut [Rest], changes: &mut Vec<RepairChange>) {
+fn drop_reasoning_of_none(items: &[Arc<Item>], rests: &mut [Rest]) {
     let is_assistant = |at: usize| items.get(at).is_some_and(|item| item.role == Role::Assistant);
     for at in (0..items.len()).rev() {
         let only_thinks = items[at]
@@ -108,7 +84,6 @@ fn drop_reasoning_of_none(items: &[Arc<Item>], rests: &mut [Rest], changes: &mut
         }
         if next > at + 1 && !is_assistant(next) {
             rests[at] = Some(Vec::new());
-            changes.push(RepairChange::new(at, What::Reasoning, String::new()));
         }
     }
 }
@@ -148,7 +123,6 @@ struct Mending<'a> {
     sites: &'a Sites,
     rests: &'a [Rest],
     made: Vec<Arc<Item>>,
-    changes: Vec<RepairChange>,
 }
 
 impl Mending<'_> {
@@ -176,15 +150,6 @@ impl Mending<'_> {
     fn answer(&mut self, end: usize, answers: &[usize], lost: &[usize]) -> Option<usize> {
         let until = (end + 1..self.items.len()).find(|&at| !is_nothing(&self.rests[at]));
         let whole = until.filter(|&at| self.stays_whole(at, answers));
-        let reach = whole.or(until.map(|at| at - 1)).unwrap_or(self.items.len());
-        for &answer in answers {
-            let site = &self.sites.outcomes[answer];
-            if site.item <= end || site.item > reach {
-                let call_id = id_of(&self.items[site.item].blocks[site.block]);
-                self.changes
-                    .push(RepairChange::new(site.item, What::ResultMoved, call_id));
-            }
-        }
         let apart: Vec<usize> = answers
             .iter()
             .copied()
@@ -196,9 +161,7 @@ impl Mending<'_> {
         for &call in lost {
             let site = &self.sites.calls[call];
             let call_id = id_of(&self.items[site.item].blocks[site.block]);
-            self.made.push(Arc::new(Item::outcome(call_id.as_str(), LOST)));
-            self.changes
-                .push(RepairChange::new(site.item, What::ResultLost, call_id));
+            self.made.push(Arc::new(Item::outcome(call_id, LOST)));
         }
         if let Some(at) = whole {
             let mut kept: Vec<usize> = self.blocks_of(answers, at);

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{What, is_placeholder};
+use super::is_placeholder;
 use crate::{Block, Item, Role, order};
 
 /// A call.
@@ -13,8 +13,8 @@ use crate::{Block, Item, Role, order};
 pub(super) struct CallSite {
     pub(super) item: usize,
     pub(super) block: usize,
-    /// Why it does not stay.
-    pub(super) fault: Option<What>,
+    /// It does not stay.
+    pub(super) is_faulty: bool,
     /// Its result, among the results.
     pub(super) answer: Option<usize>,
     /// How often the user had spoken.
@@ -26,8 +26,6 @@ pub(super) struct CallSite {
 pub(super) struct OutcomeSite {
     pub(super) item: usize,
     pub(super) block: usize,
-    /// Its call, among the calls; or why it does not stay.
-    pub(super) fate: Result<usize, What>,
     is_placeholder: bool,
 }
 
@@ -64,12 +62,8 @@ pub(super) fn find(items: &[Arc<Item>]) -> Sites {
             match part {
                 Block::Outcome(_) => held.push((index, block)),
                 Block::Call(call) => {
-                    let fault = if item.role == Role::Assistant {
-                        sites.fault(&call.id, spoken, &known)
-                    } else {
-                        Some(What::CallOfAnother)
-                    };
-                    if fault.is_none() {
+                    let is_faulty = item.role != Role::Assistant || sites.is_faulty(&call.id, spoken, &known);
+                    if !is_faulty {
                         let known = known.entry(&call.id).or_default();
                         if known.call.is_none() {
                             ids.push(&call.id);
@@ -79,7 +73,7 @@ pub(super) fn find(items: &[Arc<Item>]) -> Sites {
                     sites.calls.push(CallSite {
                         item: index,
                         block,
-                        fault,
+                        is_faulty,
                         answer: None,
                         spoken,
                     });
@@ -116,15 +110,13 @@ impl Sites {
     /// The calls without a fault, with their places among all.
     fn sound(&self) -> impl Iterator<Item = (usize, &CallSite)> {
         let calls = self.calls.iter().enumerate();
-        calls.filter(|(_, site)| site.fault.is_none())
+        calls.filter(|(_, site)| !site.is_faulty)
     }
 
-    fn fault(&self, id: &str, spoken: usize, known: &HashMap<&str, IdSites>) -> Option<What> {
-        if id.is_empty() {
-            return Some(What::CallWithoutId);
-        }
-        let before = &self.calls[known.get(id)?.call?];
-        (before.answer.is_none() && before.spoken == spoken).then_some(What::CallTwice)
+    /// A call without an id, which no result can ever name, or with that of a call that is still open.
+    fn is_faulty(&self, id: &str, spoken: usize, known: &HashMap<&str, IdSites>) -> bool {
+        let before = known.get(id).and_then(|known| Some(&self.calls[known.call?]));
+        id.is_empty() || before.is_some_and(|before| before.answer.is_none() && before.spoken == spoken)
     }
 
     /// Takes in the held results.
@@ -143,7 +135,6 @@ impl Sites {
             self.outcomes.push(OutcomeSite {
                 item,
                 block,
-                fate: Err(What::ResultWithoutCall),
                 is_placeholder: is_placeholder(&outcome.text),
             });
             match known.call {
@@ -155,18 +146,11 @@ impl Sites {
 
     /// The result is the call's, if that has none or only words in its place.
     fn offer(&mut self, call: usize, index: usize) {
-        let is_better = match self.calls[call].answer {
-            None => true,
-            Some(answer) => self.outcomes[answer].is_placeholder && !self.outcomes[index].is_placeholder,
-        };
-        if !is_better {
-            self.outcomes[index].fate = Err(What::ResultTwice);
-            return;
+        let is_better =
+            |answer: usize| self.outcomes[answer].is_placeholder && !self.outcomes[index].is_placeholder;
+        if self.calls[call].answer.is_none_or(is_better) {
+            self.calls[call].answer = Some(index);
         }
-        if let Some(answer) = self.calls[call].answer.replace(index) {
-            self.outcomes[answer].fate = Err(What::ResultTwice);
-        }
-        self.outcomes[index].fate = Ok(call);
     }
 
     fn settle_early(&mut self, items: &[Arc<Item>], ids: &[&str], known: &HashMap<&str, IdSites>) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use transcript::dialect::{self, Dialect};
-use transcript::order::{self, Rule};
+use transcript::order;
 use transcript::repair::{for_view, repair};
 use transcript::{Block, Item, Role};
 
@@ -58,7 +58,7 @@ proptest! {
     #[test]
     fn a_view_pairs_as_openai_wants(hostile in transcripts()) {
         let view = view(&hostile);
-        prop_assert_eq!(order::openai(&view), Ok(()));
+        prop_assert!(order::openai(&view));
         prop_assert!(pairs_by_ids(&view), "{:?}", crate::say::said(&view));
     }
 
@@ -71,7 +71,7 @@ proptest! {
         let text = format!("{{\"system\":\"\",\"messages\":[{}]}}", messages.join(","));
         let read = dialect::read(&text).map_err(|error| TestCaseError::fail(error.to_string()))?;
         prop_assert_eq!(read.dialect, Dialect::Anthropic);
-        prop_assert_eq!(order::anthropic(&read.items), Ok(()));
+        prop_assert!(order::anthropic(&read.items));
     }
 
     // Planted and caught: an item kept whole although words lead in it; results in another order each time; a view repaired
@@ -79,22 +79,22 @@ proptest! {
     #[test]
     fn repairing_twice_changes_nothing_more(hostile in transcripts()) {
         let once = repair(&shared(&hostile), &hostile.pending);
-        let twice = repair(&once.items, &hostile.pending);
-        prop_assert_eq!(&twice.changes, &[]);
-        prop_assert_eq!(once.items.len(), twice.items.len());
-        prop_assert!(once.items.iter().zip(&twice.items).all(|(a, b)| Arc::ptr_eq(a, b)));
+        let twice = repair(&once, &hostile.pending);
+        prop_assert_eq!(once.len(), twice.len());
+        prop_assert!(once.iter().zip(&twice).all(|(a, b)| Arc::ptr_eq(a, b)));
         prop_assert_eq!(for_view(&view(&hostile), &BTreeSet::new()), None);
     }
 
-    // Planted and caught: every item copied; moves not reported.
+    // Planted and caught: every item copied.
     #[test]
-    fn a_repair_is_pure_and_copies_only_what_it_reports(hostile in transcripts()) {
+    fn a_repair_is_pure_and_copies_only_what_it_changes(hostile in transcripts()) {
         let items = shared(&hostile);
         let repaired = repair(&items, &hostile.pending);
         prop_assert!(items.iter().zip(&hostile.items).all(|(now, before)| **now == *before));
-        let made = repaired.items.iter().filter(|item| !items.iter().any(|before| Arc::ptr_eq(before, item))).count();
-        prop_assert!(made <= 2 * repaired.changes.len(), "{} made, {:?}", made, repaired.changes);
-        prop_assert_eq!(repaired.changes.is_empty(), repaired.items == items);
+        for item in repaired.iter().filter(|item| item.outcomes().next().is_none()) {
+            let mut equal = items.iter().filter(|before| *before == item).peekable();
+            prop_assert!(equal.peek().is_none() || equal.any(|before| Arc::ptr_eq(before, item)), "{item:?}");
+        }
         prop_assert_eq!(&repaired, &repair(&items, &hostile.pending));
     }
 
@@ -158,7 +158,8 @@ proptest! {
     fn an_empty_text_is_all_that_anthropic_could_refuse(hostile in transcripts()) {
         let mut items = vec![Arc::new(Item::text(Role::User, "first"))];
         items.extend(view(&hostile));
-        let rule = order::anthropic(&items).err().map(|breach| breach.rule);
-        prop_assert!(matches!(rule, None | Some(Rule::NothingIsEmpty)), "{rule:?}");
+        let is_blank = |block: &Block| matches!(block, Block::Text(text) if text.trim().is_empty());
+        let has_blank = items.iter().any(|item| item.blocks.is_empty() || item.blocks.iter().any(is_blank));
+        prop_assert!(has_blank || order::anthropic(&items));
     }
 }
