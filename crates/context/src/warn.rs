@@ -7,27 +7,6 @@ use std::fmt;
 
 use crate::budget::percent_of;
 
-/// How urgent a warning is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Level {
-    Info,
-    Notice,
-    Warning,
-    Critical,
-}
-
-impl Level {
-    /// The level of a threshold at that share of the limit.
-    fn of(share: f64) -> Self {
-        match share {
-            share if share >= 0.90 => Self::Critical,
-            share if share >= 0.75 => Self::Warning,
-            share if share >= 0.50 => Self::Notice,
-            _ => Self::Info,
-        }
-    }
-}
-
 /// Where a warning is due: at the share of the limit, or at the tokens, whichever comes first.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WarnThreshold {
@@ -46,7 +25,6 @@ impl WarnThreshold {
 /// A threshold was crossed upwards.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Warning {
-    pub level: Level,
     pub threshold: WarnThreshold,
     /// Tokens.
     pub used: usize,
@@ -82,18 +60,6 @@ pub struct Warnings {
     told: usize,
 }
 
-impl Default for Warnings {
-    /// At 50, 75 and 90 %, but of a very wide window at 200,000 and 400,000 tokens.
-    fn default() -> Self {
-        let at = |share, tokens| WarnThreshold { share, tokens };
-        Self::new(vec![
-            at(0.50, Some(200_000)),
-            at(0.75, Some(400_000)),
-            at(0.90, None),
-        ])
-    }
-}
-
 impl Warnings {
     /// With these thresholds, in any order; without any, it never warns.
     pub fn new(mut thresholds: Vec<WarnThreshold>) -> Self {
@@ -112,7 +78,6 @@ impl Warnings {
         let told = std::mem::replace(&mut self.told, reached);
         let threshold = *self.thresholds[told.min(reached)..reached].last()?;
         Some(Warning {
-            level: Level::of(threshold.share),
             threshold,
             used,
             limit,
@@ -135,6 +100,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::policy::Policy;
+
+    fn ours() -> Warnings {
+        Warnings::new(Policy::quipu().warn_at)
+    }
 
     fn shares(warnings: &mut Warnings, usage: &[usize], limit: usize) -> Vec<Option<f64>> {
         usage
@@ -167,7 +137,7 @@ mod tests {
 
     #[test]
     fn cm_7_no_lower_threshold_after_a_higher_one() {
-        let mut warnings = Warnings::default();
+        let mut warnings = ours();
         assert_eq!(
             shares(&mut warnings, &[95, 95, 95], 100),
             [Some(0.90), None, None]
@@ -176,7 +146,7 @@ mod tests {
 
     #[test]
     fn i32_rearms_what_usage_fell_below() {
-        let mut warnings = Warnings::default();
+        let mut warnings = ours();
         assert_eq!(
             shares(&mut warnings, &[95, 60, 80, 80, 40, 50], 100),
             [Some(0.90), None, Some(0.75), None, None, Some(0.50)]
@@ -185,34 +155,24 @@ mod tests {
 
     #[test]
     fn wide_windows_warn_at_absolute_tokens() {
-        let mut warnings = Warnings::default();
+        let mut warnings = ours();
         let usage = [199_999, 200_000, 400_000, 899_999, 900_000];
         let levels: Vec<_> = usage
             .iter()
-            .map(|used| warnings.observe(*used, 1_000_000).map(|warning| warning.level))
+            .map(|used| {
+                warnings
+                    .observe(*used, 1_000_000)
+                    .map(|warning| warning.threshold.share)
+            })
             .collect();
-        assert_eq!(
-            levels,
-            [
-                None,
-                Some(Level::Notice),
-                Some(Level::Warning),
-                None,
-                Some(Level::Critical)
-            ]
-        );
+        assert_eq!(levels, [None, Some(0.50), Some(0.75), None, Some(0.90)]);
     }
 
     #[test]
     fn a_warning_reads_well() {
-        let warning = Warnings::default().observe(90, 120).expect("three quarters");
+        let warning = ours().observe(90, 120).expect("three quarters");
         assert_eq!(warning.to_string(), "context is 75 % full: 90 of 120 tokens");
-        assert_eq!(
-            Warnings::default()
-                .observe(0, 0)
-                .map(|warning| (warning.level, warning.percent())),
-            Some((Level::Critical, 100.0))
-        );
+        assert_eq!(ours().observe(0, 0).map(|warning| warning.percent()), Some(100.0));
     }
 
     proptest! {
@@ -221,7 +181,7 @@ mod tests {
         #[test]
         fn i32_once_per_upward_crossing(usage in proptest::collection::vec(0..1_200usize, 0..60)) {
             let marks = [500, 750, 900];
-            let mut warnings = Warnings::default();
+            let mut warnings = ours();
             let mut before = 0;
             for used in usage {
                 let crossed = marks.iter().rposition(|mark| before < *mark && *mark <= used);

@@ -3,131 +3,30 @@
 //! Owns: the strategies, their order, the claims about the result. Never: a result larger than its source, a moving
 //! target.
 
-use std::borrow::Cow;
-
 use crate::digest::cues::{self, Cue};
 use crate::digest::{excerpt, names};
 use crate::shorten::truncate::{self, Unit};
 use crate::tokens::Meter;
 
-::text::worded! {
-    /// One way to make a text smaller; declared from the gentlest to the hardest.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-    pub enum ShrinkStrategy {
-        /// It fits as it is.
-        None = "none",
-        /// Blank and repeated lines are removed; a repetition becomes a number.
-        Squeeze = "squeeze",
-        /// Head and tail, seven tenths and three.
-        RemoveMiddle = "remove-middle",
-        /// The sentences that matter most, in their order.
-        ExtractKey = "extract-key",
-        /// The head alone.
-        AggressiveTruncate = "aggressive-truncate",
-    }
-}
-
-/// Tried in this order; the first that reaches the target wins, the last one's result is cut if none does.
-const LADDER: [ShrinkStrategy; 4] = [
-    ShrinkStrategy::Squeeze,
-    ShrinkStrategy::RemoveMiddle,
-    ShrinkStrategy::ExtractKey,
-    ShrinkStrategy::AggressiveTruncate,
-];
 /// Cutting out the middle is not tried if less than this share of the text would remain.
 const MIDDLE_SHARE_MIN: f64 = 0.5;
 /// Ends a text that lost its rest.
 const NOTICE: &str = "\n[… content truncated]";
 
-/// Result of the shortening.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Shrunk {
-    pub text: String,
-    /// The strategy that made it.
-    pub strategy: ShrinkStrategy,
-    pub tokens_before: usize,
-    pub tokens_after: usize,
-}
-
-impl Shrunk {
-    /// A text as it is.
-    fn whole(text: &str, tokens: usize) -> Self {
-        Self {
-            text: text.to_owned(),
-            strategy: ShrinkStrategy::None,
-            tokens_before: tokens,
-            tokens_after: tokens,
-        }
+/// A text within `tokens_max`: whole if it fits, else the first of these that does: without repeated lines, head and tail, the
+/// sentences that matter most, the head alone. It is blank only where no grapheme fits.
+pub fn to_target(text: &str, tokens_max: usize, meter: &Meter) -> String {
+    let tokens = meter.text(text);
+    if tokens <= tokens_max {
+        return text.to_owned();
     }
-}
-
-/// A text within `tokens_max` by our ladder.
-pub(crate) fn to_target(text: &str, tokens_max: usize, meter: &Meter) -> String {
-    ladder(text, tokens_max, meter).text
-}
-
-/// A text within `tokens_max`: whole if it fits, else by the first strategy that reaches the target. The result never weighs
-/// more than the target, and is blank only where no grapheme fits.
-pub fn ladder(text: &str, tokens_max: usize, meter: &Meter) -> Shrunk {
-    let tokens_before = meter.text(text);
-    if tokens_before <= tokens_max {
-        return Shrunk::whole(text, tokens_before);
-    }
-    let mut last = None;
-    for strategy in LADDER {
-        let cuts_middle = strategy == ShrinkStrategy::RemoveMiddle;
-        if cuts_middle && (tokens_max as f64) < tokens_before as f64 * MIDDLE_SHARE_MIN {
-            continue;
-        }
-        let shrunk = apply(text, strategy, tokens_max, meter);
-        if shrunk.tokens_after <= tokens_max && !shrunk.text.trim().is_empty() {
-            return shrunk;
-        }
-        last = Some(shrunk);
-    }
-    let text = truncate::to_tokens(
-        last.as_ref().map_or(text, |shrunk| &shrunk.text),
-        tokens_max,
-        meter,
-    );
-    let tokens_after = meter.text(&text);
-    Shrunk {
-        text,
-        strategy: ShrinkStrategy::AggressiveTruncate,
-        tokens_before,
-        tokens_after,
-    }
-}
-
-/// One strategy alone. The result never weighs more than the text; whether it reaches the target is for the caller to see.
-fn apply(text: &str, strategy: ShrinkStrategy, tokens_max: usize, meter: &Meter) -> Shrunk {
-    let tokens_before = meter.text(text);
-    let (candidate, made_by) = match strategy {
-        ShrinkStrategy::None => (Cow::Borrowed(text), strategy),
-        ShrinkStrategy::Squeeze => (Cow::Owned(squeeze(text)), strategy),
-        ShrinkStrategy::RemoveMiddle => (
-            Cow::Owned(truncate::cut_to_tokens(text, tokens_max, 0.7, meter)),
-            strategy,
-        ),
-        ShrinkStrategy::ExtractKey => match key(text, tokens_max, meter) {
-            Some(key) => (Cow::Owned(key), strategy),
-            None => (
-                Cow::Owned(hard(text, tokens_max, meter)),
-                ShrinkStrategy::AggressiveTruncate,
-            ),
-        },
-        ShrinkStrategy::AggressiveTruncate => (Cow::Owned(hard(text, tokens_max, meter)), strategy),
-    };
-    let tokens_after = meter.text(&candidate);
-    if tokens_after > tokens_before {
-        return Shrunk::whole(text, tokens_before);
-    }
-    Shrunk {
-        text: candidate.into_owned(),
-        strategy: made_by,
-        tokens_before,
-        tokens_after,
-    }
+    let fits = |made: &String| meter.text(made) <= tokens_max && !made.trim().is_empty();
+    let keeps_ends = tokens_max as f64 >= tokens as f64 * MIDDLE_SHARE_MIN;
+    let ends = || keeps_ends.then(|| truncate::cut_to_tokens(text, tokens_max, 0.7, meter));
+    (Some(squeeze(text)).filter(fits))
+        .or_else(|| ends().filter(fits))
+        .or_else(|| key(text, tokens_max, meter).filter(fits))
+        .unwrap_or_else(|| hard(text, tokens_max, meter))
 }
 
 /// Without repeated blank lines and without white space at the ends of lines; equal neighbouring lines become one.
