@@ -1,10 +1,8 @@
 //! Reasons for cache misses: compares the shared part of a request and the last one with its reply, with the backend's
 //! number of reused tokens.
 //!
-//! Owns: the outline of a request, the classes of a miss and their sentences. Never: tokens of its own; it measures in
+//! Owns: the outline of a request, the classes of a miss. Never: tokens of its own; it measures in
 //! bytes and takes tokens from the backend's usage.
-
-use std::fmt;
 
 use transcript::Role;
 
@@ -20,19 +18,12 @@ enum Label {
     Model,
     Tools,
     System,
-    /// A message; `index` counts what follows the leading system messages.
-    Message {
-        index: usize,
-        role: Option<Role>,
-    },
+    /// A message after the leading system messages.
+    Message(Option<Role>),
     /// The text injected into that message.
-    Injected {
-        index: usize,
-    },
+    Injected,
     /// The backend's reply.
-    Reply {
-        index: usize,
-    },
+    Reply,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +37,8 @@ struct OutlinePart {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outline {
     parts: Vec<OutlinePart>,
-    messages: usize,
+    /// One comes after the leading system messages.
+    has_message: bool,
 }
 
 impl Outline {
@@ -67,8 +59,7 @@ impl Outline {
                     let text = &message.bytes;
                     let (before, after) = (text.get(..range.start), text.get(range.end..));
                     outline.message(&[before.unwrap_or_default(), after.unwrap_or_default()].concat());
-                    let index = outline.messages - 1;
-                    outline.part(Label::Injected { index }, text.get(range).unwrap_or_default());
+                    outline.part(Label::Injected, text.get(range).unwrap_or_default());
                 }
             }
         }
@@ -78,24 +69,19 @@ impl Outline {
     /// The same with the backend's reply after it: the next request should begin with it.
     #[must_use]
     pub fn with_reply(mut self, reply: &str) -> Self {
-        self.part(Label::Reply { index: self.messages }, reply);
+        self.part(Label::Reply, reply);
         self
     }
 
     fn message(&mut self, text: &str) {
         let role = canon::read(text).role;
-        if role == Some(Role::System) && self.messages == 0 {
-            self.part(Label::System, text);
+        self.has_message |= role != Some(Role::System);
+        let label = if self.has_message {
+            Label::Message(role)
         } else {
-            self.part(
-                Label::Message {
-                    index: self.messages,
-                    role,
-                },
-                text,
-            );
-            self.messages += 1;
-        }
+            Label::System
+        };
+        self.part(label, text);
     }
 
     fn part(&mut self, label: Label, text: &str) {
@@ -138,18 +124,11 @@ pub enum Class {
     System,
     Tools,
     /// A message of that role changed.
-    Message {
-        index: usize,
-        role: Option<Role>,
-    },
+    Message(Option<Role>),
     /// The client gave back another reply than it was given.
-    AssistantEcho {
-        index: usize,
-    },
+    AssistantEcho,
     /// The text injected last time is gone, or changed.
-    TailInjection {
-        index: usize,
-    },
+    TailInjection,
     /// Another request took the slot.
     SlotStolen,
     /// The backend has nothing of it: it was restarted, or dropped it.
@@ -173,15 +152,15 @@ impl Class {
             Self::Model => "model",
             Self::System => "system",
             Self::Tools => "tools",
-            Self::Message { role, .. } => match role {
+            Self::Message(role) => match role {
                 Some(Role::User) => "message_user",
                 Some(Role::Assistant) => "message_assistant",
                 Some(Role::Tool) => "message_tool",
                 Some(Role::System) => "message_system",
                 None => "message_other",
             },
-            Self::AssistantEcho { .. } => "assistant_echo",
-            Self::TailInjection { .. } => "tail_injection",
+            Self::AssistantEcho => "assistant_echo",
+            Self::TailInjection => "tail_injection",
             Self::SlotStolen => "slot_stolen",
             Self::Evicted => "evicted",
             Self::TemplateDrop => "template_drop",
@@ -189,23 +168,21 @@ impl Class {
     }
 }
 
-/// A class and its numbers. It reads as a sentence.
+/// A class, and what the backend could have reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verdict {
     pub class: Class,
-    /// Bytes that the request shares with the last one and its reply.
-    pub shared_bytes: usize,
     /// Tokens that the backend could have reused.
     pub expected_tokens: usize,
-    /// Tokens that it reused.
-    pub cached_tokens: usize,
-    pub prompt_tokens: usize,
 }
 
 /// Classifies a request. `last` is the last request of the conversation with its reply.
 pub fn classify(last: Option<&Outline>, new: &Outline, observed: &Observed) -> Verdict {
     let Some(last) = last else {
-        return verdict(Class::First, 0, 0, observed);
+        return Verdict {
+            class: Class::First,
+            expected_tokens: 0,
+        };
     };
     let same = |(one, other): &(&OutlinePart, &OutlinePart)| one.digest == other.digest;
     let common = last.parts.iter().zip(&new.parts).take_while(same).count();
@@ -230,21 +207,9 @@ pub fn classify(last: Option<&Outline>, new: &Outline, observed: &Observed) -> V
         Some(_) if nothing(observed, expected) => Class::Evicted,
         Some(cause) => cause,
     };
-    verdict(class, shared_bytes, expected, observed)
-}
-
-fn verdict(class: Class, shared_bytes: usize, expected_tokens: usize, observed: &Observed) -> Verdict {
-    let Observed {
-        cached_tokens,
-        prompt_tokens,
-        ..
-    } = *observed;
     Verdict {
         class,
-        shared_bytes,
-        expected_tokens,
-        cached_tokens,
-        prompt_tokens,
+        expected_tokens: expected,
     }
 }
 
@@ -254,11 +219,9 @@ fn cause(old: Label, new: Option<Label>) -> Class {
         (Label::Model, _) | (_, Some(Label::Model)) => Class::Model,
         (Label::Tools, _) | (_, Some(Label::Tools)) => Class::Tools,
         (Label::System, _) | (_, Some(Label::System)) => Class::System,
-        (Label::Injected { index }, _) | (_, Some(Label::Injected { index })) => {
-            Class::TailInjection { index }
-        }
-        (Label::Reply { index }, _) => Class::AssistantEcho { index },
-        (Label::Message { index, role }, _) => Class::Message { index, role },
+        (Label::Injected, _) | (_, Some(Label::Injected)) => Class::TailInjection,
+        (Label::Reply, _) => Class::AssistantEcho,
+        (Label::Message(role), _) => Class::Message(role),
     }
 }
 
@@ -292,58 +255,5 @@ fn lost(observed: &Observed, expected: usize) -> Class {
         Class::Evicted
     } else {
         Class::TemplateDrop
-    }
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            cached_tokens: cached,
-            prompt_tokens: all,
-            expected_tokens: expected,
-            ..
-        } = self;
-        match self.class {
-            Class::First => f.write_str("This is the first request of the conversation")?,
-            Class::Extension => f.write_str("The request extends the last one")?,
-            Class::Model => f.write_str("Another model was asked")?,
-            Class::System => f.write_str("The system text changed")?,
-            Class::Tools => f.write_str("The list of tools changed")?,
-            Class::Message { index, role } => {
-                let who = match role {
-                    Some(Role::User) => "the user's",
-                    Some(Role::Assistant) => "the assistant's",
-                    Some(Role::Tool) => "a tool's",
-                    Some(Role::System) => "a system",
-                    None => "a",
-                };
-                write!(f, "Message {} ({who} message) changed or is gone", index + 1)?;
-            }
-            Class::AssistantEcho { index } => {
-                write!(
-                    f,
-                    "The client sent back another reply (message {}) than it was given",
-                    index + 1
-                )?;
-            }
-            Class::TailInjection { index } => {
-                write!(
-                    f,
-                    "The text that was injected into message {} did not stay as it was",
-                    index + 1
-                )?;
-            }
-            Class::SlotStolen => f.write_str("Another request took the backend's slot in between")?,
-            Class::Evicted => {
-                f.write_str("The backend has nothing of this conversation: it was restarted, or dropped it")?;
-            }
-            Class::TemplateDrop => {
-                f.write_str("The request extends the last one, but the chat template rewrites what came before, or the model goes back only to a checkpoint")?;
-            }
-        }
-        write!(
-            f,
-            "; {cached} of {all} tokens were reused, {expected} were expected."
-        )
     }
 }

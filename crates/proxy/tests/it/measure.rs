@@ -100,8 +100,8 @@ fn ratios_are_of_what_is_known() {
     asked(Some(Class::Extension), Some(100));
     asked(Some(Class::Extension), Some(150));
     asked(Some(Class::SlotStolen), Some(0));
-    asked(Some(Class::TailInjection { index: 1 }), Some(50));
-    asked(Some(Class::TailInjection { index: 2 }), None);
+    asked(Some(Class::TailInjection), Some(50));
+    asked(Some(Class::TailInjection), None);
     let totals = measures.upstreams().remove("local").unwrap();
     assert_eq!(
         (
