@@ -5,8 +5,16 @@
 
 use html5gum::StartTag;
 
+use super::is_in;
+
+/// Elements whose content is never text.
+const NO_TEXT: [&str; 18] = [
+    "script", "style", "nav", "template", "noscript", "iframe", "object", "applet", "svg", "canvas", "audio",
+    "video", "select", "datalist", "textarea", "button", "noembed", "noframes",
+];
+
 pub(super) fn is_hidden(tag: &StartTag<()>) -> bool {
-    is_no_text(&tag.name)
+    is_in(&NO_TEXT, &tag.name)
         || tag.attributes.contains_key(&b"hidden"[..])
         || tag.name[..] == *b"dialog" && !tag.attributes.contains_key(&b"open"[..])
         || tag
@@ -17,30 +25,6 @@ pub(super) fn is_hidden(tag: &StartTag<()>) -> bool {
             .attributes
             .get(&b"style"[..])
             .is_some_and(|style| hides(&String::from_utf8_lossy(style)))
-}
-
-fn is_no_text(name: &[u8]) -> bool {
-    matches!(
-        name,
-        b"script"
-            | b"style"
-            | b"nav"
-            | b"template"
-            | b"noscript"
-            | b"iframe"
-            | b"object"
-            | b"applet"
-            | b"svg"
-            | b"canvas"
-            | b"audio"
-            | b"video"
-            | b"select"
-            | b"datalist"
-            | b"textarea"
-            | b"button"
-            | b"noembed"
-            | b"noframes"
-    )
 }
 
 /// Whether a `style` attribute takes its element out of sight.

@@ -19,6 +19,19 @@ pub(crate) struct Page {
 /// Maximum distance of a page's first tag from its start, in bytes.
 const SNIFFED_BYTES: usize = 1024;
 
+/// Elements that have no content.
+const VOID: [&str; 14] = [
+    "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track",
+    "wbr",
+];
+/// Elements that begin and end a paragraph, besides headings and cells.
+const BLOCKS: [&str; 43] = [
+    "address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details", "dialog",
+    "dir", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "head", "header",
+    "hgroup", "hr", "html", "legend", "li", "listing", "main", "menu", "ol", "p", "plaintext", "pre",
+    "search", "section", "summary", "table", "tbody", "tfoot", "thead", "tr", "ul", "xmp",
+];
+
 /// Whether the content looks like an HTML page.
 pub(crate) fn is_page(text: &str) -> bool {
     let head = text
@@ -84,7 +97,7 @@ impl HtmlReader {
         let name: &[u8] = &tag.name;
         self.imply_ends(name);
         let is_hidden = self.is_hidden() || hidden::is_hidden(tag);
-        if is_void(name) {
+        if is_in(&VOID, name) {
             if !is_hidden {
                 self.void(tag);
             }
@@ -218,73 +231,11 @@ fn is_cell(name: &[u8]) -> bool {
     matches!(name, b"td" | b"th")
 }
 
-fn is_void(name: &[u8]) -> bool {
-    matches!(
-        name,
-        b"area"
-            | b"base"
-            | b"br"
-            | b"col"
-            | b"embed"
-            | b"hr"
-            | b"img"
-            | b"input"
-            | b"link"
-            | b"meta"
-            | b"param"
-            | b"source"
-            | b"track"
-            | b"wbr"
-    )
+/// Whether a list has the name of an element.
+fn is_in(list: &[&str], name: &[u8]) -> bool {
+    list.iter().any(|known| known.as_bytes() == name)
 }
 
 fn is_block(name: &[u8]) -> bool {
-    matches!(name, [b'h', b'1'..=b'6'])
-        || is_cell(name)
-        || matches!(
-            name,
-            b"address"
-                | b"article"
-                | b"aside"
-                | b"blockquote"
-                | b"body"
-                | b"caption"
-                | b"center"
-                | b"dd"
-                | b"details"
-                | b"dialog"
-                | b"dir"
-                | b"div"
-                | b"dl"
-                | b"dt"
-                | b"fieldset"
-                | b"figcaption"
-                | b"figure"
-                | b"footer"
-                | b"form"
-                | b"head"
-                | b"header"
-                | b"hgroup"
-                | b"hr"
-                | b"html"
-                | b"legend"
-                | b"li"
-                | b"listing"
-                | b"main"
-                | b"menu"
-                | b"ol"
-                | b"p"
-                | b"plaintext"
-                | b"pre"
-                | b"search"
-                | b"section"
-                | b"summary"
-                | b"table"
-                | b"tbody"
-                | b"tfoot"
-                | b"thead"
-                | b"tr"
-                | b"ul"
-                | b"xmp"
-        )
+    matches!(name, [b'h', b'1'..=b'6']) || is_cell(name) || is_in(&BLOCKS, name)
 }

@@ -48,25 +48,14 @@ pub(super) fn markdown(package: &mut Package<'_>, main: &str, text: &str) -> Res
 
 impl Workbook {
     fn read_texts(&mut self, text: &str) -> Result<(), Unreadable> {
-        let mut is_text = false;
         let mut xml = Xml::new(text);
         while let Some(piece) = xml.next()? {
             match piece {
-                XmlPiece::Start(tag) => {
-                    is_text = tag.local_name().into_inner() == "t";
-                    // How a word is read aloud.
-                    if tag.local_name().into_inner() == "rPh" {
-                        xml.skip()?;
-                    }
-                }
-                XmlPiece::End(tag) => {
-                    is_text = false;
-                    if tag.local_name().into_inner() == "si" {
-                        self.end_text();
-                    }
-                }
-                XmlPiece::Text(text) if is_text => self.texts.push_str(&text),
-                XmlPiece::Text(_) => {}
+                // How a word is read aloud.
+                XmlPiece::Start(tag) if tag.local_name().into_inner() == "rPh" => xml.skip()?,
+                XmlPiece::End(tag) if tag.local_name().into_inner() == "si" => self.end_text(),
+                XmlPiece::Text(text) => self.texts.push_str(&text),
+                XmlPiece::Start(_) | XmlPiece::End(_) => {}
             }
         }
         Ok(())
@@ -182,44 +171,36 @@ impl<'s> Sheet<'s> {
     }
 
     fn read(mut self, text: &str) -> Result<(), Unreadable> {
-        let mut is_value = false;
         let mut columns = 0;
         let mut cell = SheetCell::default();
-        let mut xml = Xml::new(text);
+        let mut xml = Xml::with_holders(text, &["v", "t"]);
         while let Some(piece) = xml.next()? {
             match piece {
-                XmlPiece::Start(tag) => {
-                    let name = tag.local_name().into_inner();
-                    is_value = matches!(name, "v" | "t");
-                    match name {
-                        "col" if columns == COLUMNS_MAX => return Err(Unreadable::TooComplex),
-                        "col" => {
-                            columns += 1;
-                            self.column(&tag);
-                        }
-                        "row" => {
-                            let before = self.row;
-                            let number = attribute(&tag, "r").and_then(|number| number.parse().ok());
-                            self.row = number.unwrap_or(before.saturating_add(1));
-                            if is_set(&tag, "hidden") {
-                                xml.skip()?;
-                            } else {
-                                self.start_row(self.row == before.saturating_add(1))?;
-                            }
-                        }
-                        "c" => cell = self.start_cell(&tag),
-                        "rPh" => xml.skip()?,
-                        _ => {}
+                XmlPiece::Start(tag) => match tag.local_name().into_inner() {
+                    "col" if columns == COLUMNS_MAX => return Err(Unreadable::TooComplex),
+                    "col" => {
+                        columns += 1;
+                        self.column(&tag);
                     }
-                }
-                XmlPiece::End(tag) => {
-                    is_value = false;
-                    if tag.local_name().into_inner() == "c" {
-                        self.end_cell(&std::mem::take(&mut cell))?;
+                    "row" => {
+                        let before = self.row;
+                        let number = attribute(&tag, "r").and_then(|number| number.parse().ok());
+                        self.row = number.unwrap_or(before.saturating_add(1));
+                        if is_set(&tag, "hidden") {
+                            xml.skip()?;
+                        } else {
+                            self.start_row(self.row == before.saturating_add(1))?;
+                        }
                     }
+                    "c" => cell = self.start_cell(&tag),
+                    "rPh" => xml.skip()?,
+                    _ => {}
+                },
+                XmlPiece::End(tag) if tag.local_name().into_inner() == "c" => {
+                    self.end_cell(&std::mem::take(&mut cell))?;
                 }
-                XmlPiece::Text(text) if is_value => cell.value.push_str(&text),
-                XmlPiece::Text(_) => {}
+                XmlPiece::End(_) => {}
+                XmlPiece::Text(text) => cell.value.push_str(&text),
             }
         }
         self.end_block()

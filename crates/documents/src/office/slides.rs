@@ -111,24 +111,18 @@ fn shape(xml: &mut Xml<'_>) -> Result<ShapeRole, Unreadable> {
 /// The words of the shapes of these kinds.
 fn words(slide: &str, wanted: &[ShapeRole]) -> Result<String, Unreadable> {
     let mut words = String::new();
-    let mut is_text = false;
     let mut xml = Xml::new(slide);
     while let Some(piece) = xml.next()? {
         match piece {
-            XmlPiece::Start(tag) => {
-                let name = tag.local_name().into_inner();
-                is_text = name == "t";
-                match name {
-                    "p" | "br" => words.push(' '),
-                    "Fallback" => xml.skip()?,
-                    "nvSpPr" | "nvGraphicFramePr" if !wanted.contains(&shape(&mut xml)?) => xml.skip()?,
-                    "nvGrpSpPr" if shape(&mut xml)? == ShapeRole::Unread => xml.skip()?,
-                    _ => {}
-                }
-            }
-            XmlPiece::End(_) => is_text = false,
-            XmlPiece::Text(text) if is_text => words.push_str(&text),
-            XmlPiece::Text(_) => {}
+            XmlPiece::Start(tag) => match tag.local_name().into_inner() {
+                "p" | "br" => words.push(' '),
+                "Fallback" => xml.skip()?,
+                "nvSpPr" | "nvGraphicFramePr" if !wanted.contains(&shape(&mut xml)?) => xml.skip()?,
+                "nvGrpSpPr" if shape(&mut xml)? == ShapeRole::Unread => xml.skip()?,
+                _ => {}
+            },
+            XmlPiece::End(_) => {}
+            XmlPiece::Text(text) => words.push_str(&text),
         }
     }
     Ok(words)
@@ -136,57 +130,46 @@ fn words(slide: &str, wanted: &[ShapeRole]) -> Result<String, Unreadable> {
 
 /// Writes the text of the shapes of these kinds; text in its place is a list only beside others.
 fn write(slide: &str, pen: &mut Pen, wanted: &[ShapeRole]) -> Result<(), Unreadable> {
-    let mut is_text = false;
     let mut is_list = false;
     let mut xml = Xml::new(slide);
     while let Some(piece) = xml.next()? {
         match piece {
-            XmlPiece::Start(tag) => {
-                let name = tag.local_name().into_inner();
-                is_text = name == "t";
-                match name {
-                    "nvSpPr" | "nvGraphicFramePr" => {
-                        let shape = shape(&mut xml)?;
-                        if !wanted.contains(&shape) {
-                            xml.skip()?;
-                        }
-                        is_list = shape == ShapeRole::Body && wanted.len() > 1;
+            XmlPiece::Start(tag) => match tag.local_name().into_inner() {
+                "nvSpPr" | "nvGraphicFramePr" => {
+                    let shape = shape(&mut xml)?;
+                    if !wanted.contains(&shape) {
+                        xml.skip()?;
                     }
-                    "nvGrpSpPr" if shape(&mut xml)? == ShapeRole::Unread => xml.skip()?,
-                    // A field is a number or a date.
-                    "Fallback" | "fld" => xml.skip()?,
-                    "p" => pen.paragraph(paragraph(is_list, 0, false)),
-                    "pPr" => {
-                        let level = attribute(&tag, "lvl")
-                            .and_then(|level| level.parse().ok())
-                            .unwrap_or(0);
-                        let (mut is_item, mut is_ordered) = (is_list, false);
-                        xml.each_inside(|tag| {
-                            let mark = tag.local_name().into_inner();
-                            is_ordered |= mark == "buAutoNum";
-                            is_item = (is_item || matches!(mark, "buChar" | "buAutoNum")) && mark != "buNone";
-                            true
-                        })?;
-                        pen.paragraph(paragraph(is_item, level, is_ordered));
-                    }
-                    "br" => pen.line_break(),
-                    "tbl" => pen.start_table(),
-                    "tr" => pen.start_row()?,
-                    "tc" => pen.start_cell()?,
-                    _ => {}
+                    is_list = shape == ShapeRole::Body && wanted.len() > 1;
                 }
-            }
-            XmlPiece::End(tag) => {
-                is_text = false;
-                match tag.local_name().into_inner() {
-                    "p" => pen.end_paragraph(),
-                    "tc" => pen.end_cell(),
-                    "tbl" => pen.end_table(),
-                    _ => {}
+                "nvGrpSpPr" if shape(&mut xml)? == ShapeRole::Unread => xml.skip()?,
+                // A field is a number or a date.
+                "Fallback" | "fld" => xml.skip()?,
+                "p" => pen.paragraph(paragraph(is_list, 0, false)),
+                "pPr" => {
+                    let level = attribute(&tag, "lvl").and_then(|level| level.parse().ok());
+                    let (mut is_item, mut is_ordered) = (is_list, false);
+                    xml.each_inside(|tag| {
+                        let mark = tag.local_name().into_inner();
+                        is_ordered |= mark == "buAutoNum";
+                        is_item = (is_item || matches!(mark, "buChar" | "buAutoNum")) && mark != "buNone";
+                        true
+                    })?;
+                    pen.paragraph(paragraph(is_item, level.unwrap_or(0), is_ordered));
                 }
-            }
-            XmlPiece::Text(text) if is_text => pen.text(&text)?,
-            XmlPiece::Text(_) => {}
+                "br" => pen.line_break(),
+                "tbl" => pen.start_table(),
+                "tr" => pen.start_row()?,
+                "tc" => pen.start_cell()?,
+                _ => {}
+            },
+            XmlPiece::End(tag) => match tag.local_name().into_inner() {
+                "p" => pen.end_paragraph(),
+                "tc" => pen.end_cell(),
+                "tbl" => pen.end_table(),
+                _ => {}
+            },
+            XmlPiece::Text(text) => pen.text(&text)?,
         }
     }
     Ok(())

@@ -40,22 +40,14 @@ struct WordReader {
 impl WordReader {
     fn read(&mut self, text: &str) -> Result<(), Unreadable> {
         let mut xml = Xml::new(text);
-        let mut is_text = false;
         while let Some(piece) = xml.next()? {
             match piece {
-                XmlPiece::Start(tag) => {
-                    is_text = tag.local_name().into_inner() == "t";
-                    self.start(&tag, &mut xml)?;
-                }
-                XmlPiece::End(tag) => {
-                    is_text = false;
-                    self.end(tag.local_name().into_inner());
-                }
-                XmlPiece::Text(text) if is_text => {
+                XmlPiece::Start(tag) => self.start(&tag, &mut xml)?,
+                XmlPiece::End(tag) => self.end(tag.local_name().into_inner()),
+                XmlPiece::Text(text) => {
                     let note = std::mem::take(&mut self.note);
                     self.pen.text(&(note + &text))?;
                 }
-                XmlPiece::Text(_) => {}
             }
         }
         Ok(())

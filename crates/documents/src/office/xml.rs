@@ -1,6 +1,6 @@
 //! The XML of an office file, piece by piece.
 //!
-//! Owns: the depth of elements, characters, names without their prefix. Never: a document type, or an entity but the five that
+//! Owns: the depth of elements, which of them hold text, characters, names without their prefix. Never: a document type, or an entity but the five that
 //! XML has: no other is resolved, so none can grow or name a file.
 
 use std::borrow::Cow;
@@ -17,34 +17,49 @@ const VALUE_MAX_BYTES: usize = 4 << 10;
 pub(super) struct Xml<'x> {
     reader: Reader<&'x [u8]>,
     depth: usize,
+    /// The elements that hold text.
+    holders: &'static [&'static str],
+    is_held: bool,
 }
 
 pub(super) enum XmlPiece<'x> {
     /// An element begins; one that is empty ends at once.
     Start(BytesStart<'x>),
     End(BytesEnd<'x>),
+    /// In an element that holds text.
     Text(Cow<'x, str>),
 }
 
 impl<'x> Xml<'x> {
     pub(super) fn new(text: &'x str) -> Self {
+        Self::with_holders(text, &["t"])
+    }
+
+    pub(super) fn with_holders(text: &'x str, holders: &'static [&'static str]) -> Self {
         let mut reader = Reader::from_str(text);
         reader.config_mut().expand_empty_elements = true;
-        Self { reader, depth: 0 }
+        Self {
+            reader,
+            depth: 0,
+            holders,
+            is_held: false,
+        }
     }
 
     /// The next piece; none at the end.
     pub(super) fn next(&mut self) -> Result<Option<XmlPiece<'x>>, Unreadable> {
         loop {
-            return Ok(Some(match self.reader.read_event() {
+            let piece = match self.reader.read_event() {
                 Err(_) => return Err(Unreadable::Damaged),
                 Ok(Event::Start(_)) if self.depth == NESTING_MAX => return Err(Unreadable::TooComplex),
                 Ok(Event::Start(tag)) => {
                     self.depth += 1;
+                    self.is_held = self.holders.contains(&tag.local_name().into_inner());
                     XmlPiece::Start(tag)
                 }
                 Ok(Event::End(tag)) => {
                     self.depth -= 1;
+                    self.is_held = false;
                     XmlPiece::End(tag)
                 }
                 Ok(Event::Text(text)) => XmlPiece::Text(text.into_inner()),
@@ -56,7 +71,10 @@ impl<'x> Xml<'x> {
                 Ok(Event::Eof) if self.depth > 0 => return Err(Unreadable::Damaged),
                 Ok(Event::Eof) => return Ok(None),
                 Ok(_) => continue,
-            }));
+            };
+            if self.is_held || !matches!(piece, XmlPiece::Text(_)) {
+                return Ok(Some(piece));
+            }
         }
     }
 

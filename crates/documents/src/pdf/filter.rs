@@ -7,7 +7,7 @@ use std::io::{ErrorKind, Read};
 
 use flate2::read::{DeflateDecoder, ZlibDecoder};
 
-use super::object::{Dict, Value, is_blank};
+use super::object::{Dict, Value, hex_bytes, is_blank};
 use crate::{INFLATED_MAX_BYTES, Unreadable};
 
 /// More filters than this on one stream are there to multiply.
@@ -50,7 +50,9 @@ impl Room {
                 b"FlateDecode" | b"Fl" => self.inflate(&data)?,
                 b"LZWDecode" | b"LZW" => self.lzw(&data, parameters)?,
                 b"ASCII85Decode" | b"A85" => ascii85(&data),
-                b"ASCIIHexDecode" | b"AHx" => ascii_hex(&data),
+                b"ASCIIHexDecode" | b"AHx" => {
+                    hex_bytes(data.split(|byte| *byte == b'>').next().unwrap_or_default())
+                }
                 b"RunLengthDecode" | b"RL" => self.run_length(&data)?,
                 _ => return Ok(None),
             };
@@ -162,18 +164,6 @@ fn several(value: &Value) -> &[Value] {
         Value::List(list) => list,
         one => std::slice::from_ref(one),
     }
-}
-
-fn ascii_hex(data: &[u8]) -> Vec<u8> {
-    let digits = data
-        .iter()
-        .take_while(|byte| **byte != b'>')
-        .filter_map(|byte| char::from(*byte).to_digit(16));
-    let digits: Vec<u8> = digits.filter_map(|digit| u8::try_from(digit).ok()).collect();
-    digits
-        .chunks(2)
-        .map(|pair| pair[0] << 4 | pair.get(1).copied().unwrap_or(0))
-        .collect()
 }
 
 fn ascii85(data: &[u8]) -> Vec<u8> {

@@ -236,17 +236,9 @@ impl<'a> Lexer<'a> {
 
     fn read_hex(&mut self) -> Vec<u8> {
         self.at += 1;
-        let digits: Vec<u8> = self
-            .skip_while(|byte| byte != b'>')
-            .iter()
-            .copied()
-            .filter_map(hex)
-            .collect();
+        let bytes = hex_bytes(self.skip_while(|byte| byte != b'>'));
         self.at += 1;
-        digits
-            .chunks(2)
-            .map(|pair| pair[0] << 4 | pair.get(1).copied().unwrap_or(0))
-            .collect()
+        bytes
     }
 
     fn read_string(&mut self) -> Vec<u8> {
@@ -319,6 +311,15 @@ fn ends_object(word: &[u8]) -> bool {
 
 fn hex(byte: u8) -> Option<u8> {
     char::from(byte).to_digit(16)?.try_into().ok()
+}
+
+/// The bytes of hexadecimal digits; what is none does not count.
+pub(super) fn hex_bytes(text: &[u8]) -> Vec<u8> {
+    let digits: Vec<u8> = text.iter().copied().filter_map(hex).collect();
+    let pairs = digits.chunks(2);
+    pairs
+        .map(|pair| pair[0] << 4 | pair.get(1).copied().unwrap_or(0))
+        .collect()
 }
 
 pub(super) fn is_blank(byte: u8) -> bool {
