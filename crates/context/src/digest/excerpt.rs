@@ -54,26 +54,7 @@ pub fn sentences(text: &str) -> Vec<Range<usize>> {
 }
 
 fn is_closing(c: char) -> bool {
-    matches!(
-        c,
-        '.' | '!'
-            | '?'
-            | '…'
-            | '。'
-            | '！'
-            | '？'
-            | '"'
-            | '”'
-            | '’'
-            | ')'
-            | ']'
-            | '」'
-            | '』'
-            | '）'
-            | '»'
-            | '*'
-            | '`'
-    )
+    ".!?…。！？\"”’)]」』）»*`".contains(c)
 }
 
 fn stops(before: &str, mark: char, after: &str) -> bool {

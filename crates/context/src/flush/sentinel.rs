@@ -6,25 +6,7 @@
 const SENTINEL: &str = "NO_REPLY";
 
 fn is_wrapping(c: char) -> bool {
-    c.is_whitespace()
-        || matches!(
-            c,
-            '"' | '\''
-                | '`'
-                | '*'
-                | '_'
-                | '<'
-                | '['
-                | '('
-                | '{'
-                | '“'
-                | '„'
-                | '‘'
-                | '«'
-                | '「'
-                | '\u{feff}'
-                | '\u{200b}'
-        )
+    c.is_whitespace() || "\"'`*_<[({“„‘«「\u{feff}\u{200b}".contains(c)
 }
 
 /// Text after the sentinel at the beginning of a text, after any blanks, quotes or emphasis; none if it does not begin
@@ -38,9 +20,5 @@ pub(super) fn strip_sentinel(text: &str) -> Option<&str> {
 }
 
 fn is_closing(c: char) -> bool {
-    is_wrapping(c)
-        || matches!(
-            c,
-            '.' | ',' | ':' | ';' | '!' | '>' | ']' | ')' | '}' | '”' | '’' | '»' | '」'
-        )
+    is_wrapping(c) || ".,:;!>])}”’»」".contains(c)
 }
