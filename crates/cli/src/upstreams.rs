@@ -2,9 +2,7 @@
 //!
 //! Owns: the step from configuration to a proxy. Never: handling a request.
 
-use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use ports::{Clock, Upstream};
 use prefix::backend::Kind;
@@ -12,15 +10,12 @@ use providers::{ApiKey, HttpUpstream};
 use proxy::{Proxy, ProxyParts, Route};
 
 use crate::config::{Config, Upstream as Keys};
-use crate::contexts;
 use crate::error::Failure;
-use crate::instructions::InstructionFiles;
 use crate::world::{World, secret};
 
 /// The proxy, if there is a model server: the one of the command line, else those of the configuration.
 pub(crate) fn proxy(
     world: &World,
-    root: &Path,
     config: &Config,
     upstream: Option<&str>,
 ) -> Result<Option<Proxy>, Failure> {
@@ -36,18 +31,12 @@ pub(crate) fn proxy(
         .iter()
         .map(|keys| route(keys, &world.clock))
         .collect::<Result<_, _>>()?;
-    Ok(Some(Proxy::start(ProxyParts {
-        engine: world.engine.clone(),
-        contexts: world.contexts.clone(),
+    let servers = ProxyParts {
         routes,
-        owner: contexts::owner(config, root),
         passthrough: passthrough(config),
-        instructions: Some(Arc::new(InstructionFiles::new(config, root))),
         gates: world.gates.clone(),
-        idle_after: Duration::from_secs(config.consolidation.idle_seconds.into()),
-        clock: world.clock.clone(),
-        ids: world.ids.clone(),
-    })))
+    };
+    Ok(Some(Proxy::start(world.direct.parts(), servers)))
 }
 
 /// One model server, not asked yet.

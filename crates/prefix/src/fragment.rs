@@ -17,11 +17,11 @@ impl std::fmt::Display for FragmentId {
 }
 
 /// A memory as recall gave it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RecalledMemory<'a> {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecalledMemory {
     /// Names this wording: a memory that was corrected has another id, and is injected again.
-    pub id: &'a str,
-    pub text: &'a str,
+    pub id: String,
+    pub text: String,
     /// When it was said, in milliseconds; none for what has no time.
     pub said_millis: Option<i64>,
 }
@@ -53,23 +53,23 @@ const CLOSE: &str = "\n</quipu-memory>";
 /// Drafts the fragment of this turn: the memories that are not visible, taken in the given order, each as a whole, at most
 /// `tokens_max` in total by `count`; one that does not fit is skipped. What has no time stands first, then the newest. The
 /// time is in it only if it differs from the last one. None if nothing is left.
-pub fn draft(
-    memories: &[RecalledMemory<'_>],
+pub fn draft<'a>(
+    memories: impl IntoIterator<Item = &'a RecalledMemory>,
     clock: Option<&str>,
     visible: &Visible,
     tokens_max: usize,
     count: &dyn Fn(&str) -> usize,
 ) -> Option<Draft> {
     let clock = clock.filter(|clock| visible.clock.as_deref() != Some(*clock));
-    let fits = |taken: &[RecalledMemory<'_>], clock| count(&render(taken, clock)) <= tokens_max;
+    let fits = |taken: &[&RecalledMemory], clock| count(&render(taken, clock)) <= tokens_max;
     let clock = clock.filter(|_| fits(&[], clock));
-    let mut taken: Vec<RecalledMemory<'_>> = Vec::new();
+    let mut taken: Vec<&RecalledMemory> = Vec::new();
     for memory in memories {
-        let known = visible.memories.contains(memory.id) || taken.iter().any(|other| other.id == memory.id);
+        let known = visible.memories.contains(&memory.id) || taken.iter().any(|other| other.id == memory.id);
         if known || memory.text.trim().is_empty() {
             continue;
         }
-        taken.push(*memory);
+        taken.push(memory);
         if !fits(&taken, clock) {
             taken.pop();
         }
@@ -78,7 +78,7 @@ pub fn draft(
     taken.sort_by_key(|memory| memory.said_millis.map(Reverse));
     (!taken.is_empty() || clock.is_some()).then(|| Draft {
         text: render(&taken, clock),
-        memories: taken.iter().map(|memory| memory.id.to_owned()).collect(),
+        memories: taken.iter().map(|memory| memory.id.clone()).collect(),
         clock: clock.map(str::to_owned),
     })
 }
@@ -94,11 +94,11 @@ pub fn wrapped<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
     wrapped
 }
 
-fn render(memories: &[RecalledMemory<'_>], clock: Option<&str>) -> String {
+fn render(memories: &[&RecalledMemory], clock: Option<&str>) -> String {
     let mut text = String::new();
     if !memories.is_empty() {
         text.push_str("\n\n");
-        text.push_str(&wrapped(memories.iter().map(|memory| memory.text)));
+        text.push_str(&wrapped(memories.iter().map(|memory| memory.text.as_str())));
     }
     if let Some(clock) = clock {
         text.push_str("\n\n<quipu-time>Current date and time: ");

@@ -4,13 +4,10 @@
 //! view (`conversation`).
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use context::guard::{Claims, ModelWindow};
 use context::tokens::Meter;
-use memory::Engine;
 use model::{Name, Owner, Scope, SessionId};
-use ports::{Clock, Ids};
 use prefix::compose::{self, Replay, SystemPlace};
 use prefix::shadow::Reason;
 use prefix::stream::ReplyOutcome;
@@ -19,24 +16,11 @@ use transcript::{ItemId, dialect};
 use crate::after::Injected;
 use crate::conversation::{Asked, ContextError, Contexts, Whose, room};
 use crate::given::Giver;
-use crate::idle::{self, Idle};
+use crate::idle::Idle;
 use crate::learn;
-use crate::proxy::{Instructions, MemoryUse, Speech};
+use crate::parts::DirectParts;
+use crate::proxy::{MemoryUse, Speech};
 use crate::turn;
-
-/// The ports and settings of direct turns.
-#[derive(Debug, Clone)]
-pub struct DirectParts {
-    pub engine: Engine,
-    pub contexts: Contexts,
-    pub instructions: Option<Arc<dyn Instructions>>,
-    /// The default user; none: each request must name a user.
-    pub owner: Option<Name>,
-    /// Time without a turn after which a conversation is idle.
-    pub idle_after: Duration,
-    pub clock: Arc<dyn Clock>,
-    pub ids: Arc<dyn Ids>,
-}
 
 /// The handle. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -86,21 +70,21 @@ pub struct AssembledRequest {
 impl Direct {
     /// Its task ends with the last handle, or at [`Direct::shutdown`].
     pub fn start(parts: DirectParts) -> Self {
-        let tools = idle::Tools {
-            after: parts.idle_after,
-            clock: Arc::clone(&parts.clock),
-            contexts: parts.contexts.clone(),
-            served: None,
-        };
+        let parts = Arc::new(parts);
         Self {
-            idle: Idle::start(tools),
-            parts: Arc::new(parts),
+            idle: Idle::start(Arc::clone(&parts), None),
+            parts,
         }
     }
 
     /// Ends idle compaction.
     pub async fn shutdown(&self) {
         self.idle.finish().await;
+    }
+
+    /// What a proxy of the same conversations works with too.
+    pub fn parts(&self) -> Arc<DirectParts> {
+        Arc::clone(&self.parts)
     }
 
     /// The service of conversations.
@@ -186,10 +170,7 @@ impl Direct {
     fn giver<'a>(&'a self, assembly: &Assembly, meter: &'a Meter, window: usize) -> Giver<'a> {
         let agent = learn::agent(assembly.agent.as_ref());
         Giver {
-            engine: &self.parts.engine,
-            clock: &*self.parts.clock,
-            endings: self.parts.contexts.tasks(),
-            instructions: self.parts.instructions.clone(),
+            parts: &self.parts,
             dialect: assembly.speech.dialect(),
             meter,
             window,

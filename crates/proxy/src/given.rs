@@ -3,19 +3,15 @@
 //! Owns: which searches run at once, and the order of their results. Never: the searches (`recall`, `skills`), the
 //! wrapper (`prefix`).
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 use context::bootstrap;
 use context::tokens::Meter;
-use memory::Engine;
 use model::{Name, Owner, Scope};
-use ports::Clock;
-use prefix::fragment::{self, Draft, Visible};
+use prefix::fragment::{self, Draft, RecalledMemory, Visible};
 use transcript::dialect::{self, Dialect};
 
-use crate::conversation::{Additions, Conversation, Endings, room};
-use crate::proxy::Instructions;
+use crate::conversation::{Additions, Conversation, room};
+use crate::parts::DirectParts;
 use crate::recall;
 use crate::skills;
 
@@ -25,10 +21,7 @@ const CHARS_PER_TOKEN: usize = 3;
 
 /// The sources of a turn's additions, with their bounds.
 pub(crate) struct Giver<'a> {
-    pub(crate) engine: &'a Engine,
-    pub(crate) clock: &'a dyn Clock,
-    pub(crate) endings: &'a Endings,
-    pub(crate) instructions: Option<Arc<dyn Instructions>>,
+    pub(crate) parts: &'a DirectParts,
     pub(crate) dialect: Dialect,
     pub(crate) meter: &'a Meter,
     /// The model's window, in tokens.
@@ -44,7 +37,7 @@ pub(crate) struct Giver<'a> {
 #[async_trait]
 impl Additions for Giver<'_> {
     async fn instructions(&self) -> String {
-        let Some(files) = self.instructions.clone() else {
+        let Some(files) = self.parts.instructions.clone() else {
             return String::new();
         };
         let chars = self.window / INSTRUCTIONS_PART * CHARS_PER_TOKEN;
@@ -64,13 +57,14 @@ impl Additions for Giver<'_> {
             with_person: self.with_person,
         };
         let here = &conversation.key.session;
+        let (engine, clock) = (&self.parts.engine, &*self.parts.clock);
         let count = |text: &str| self.meter.roughly(text);
         let pages_max = room::pages(self.window);
         let pages = async {
             if visible.memories.iter().any(|id| id.starts_with(recall::PAGES)) {
                 return None;
             }
-            recall::pages(self.engine, self.clock, whose, pages_max, &count).await
+            recall::pages(engine, clock, whose, pages_max, &count).await
         };
         // Both at once: the turn waits for memory no longer than for one of them.
         let asked = recall::Asked {
@@ -83,27 +77,22 @@ impl Additions for Giver<'_> {
                 recall::WAIT
             },
         };
-        let recalled = recall::recall(self.engine, self.clock, self.endings, asked);
+        let recalled = recall::recall(engine, clock, self.parts.contexts.tasks(), asked);
         let (recalled, pages, skills) = tokio::join!(recalled, pages, self.skills(scope, &message));
         let tokens_max = room::fragment(self.window) + pages.as_ref().map_or(0, |pages| count(&pages.text));
-        let memories: Vec<fragment::RecalledMemory<'_>> = pages
-            .iter()
-            .chain(&skills)
-            .chain(&recalled)
-            .map(recall::Recalled::for_prompt)
-            .collect();
-        let now = self.engine.settings().zone.render_short(self.clock.now());
-        fragment::draft(&memories, Some(&now), visible, tokens_max, &count)
+        let memories = pages.iter().chain(&skills).chain(&recalled);
+        let now = engine.settings().zone.render_short(clock.now());
+        fragment::draft(memories, Some(&now), visible, tokens_max, &count)
     }
 }
 
 impl Giver<'_> {
     /// The skills of the agent that fit the question.
-    async fn skills(&self, scope: &Scope, question: &str) -> Vec<recall::Recalled> {
+    async fn skills(&self, scope: &Scope, question: &str) -> Vec<RecalledMemory> {
         match &self.agent {
             Some(agent) => {
                 let agent = Owner::agent(agent.clone());
-                skills::skills(self.engine, self.clock, scope, &agent, question).await
+                skills::skills(&self.parts.engine, &*self.parts.clock, scope, &agent, question).await
             }
             None => Vec::new(),
         }

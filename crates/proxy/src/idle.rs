@@ -11,11 +11,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::conversation::{ContextError, Contexts, Shared};
+use crate::conversation::{ContextError, Shared};
 use context::tokens::Meter;
 use futures::FutureExt;
 use memory::Due;
-use ports::Clock;
 use prefix::backend::Kind;
 use prefix::chain::ConversationId;
 use prefix::compose;
@@ -27,6 +26,7 @@ pub(crate) use frame::{Frame, StoredFrame};
 
 use crate::beside::{Beside, Last};
 use crate::gate::{BackgroundCall, Gates, JobEnd};
+use crate::parts::DirectParts;
 use crate::target::Target;
 
 /// Maximum number of conversations that become idle work after a restart.
@@ -63,13 +63,10 @@ enum Work {
 
 /// The ports and settings of the work.
 #[derive(Debug, Clone)]
-pub(crate) struct Tools {
-    /// Time without a turn after which a conversation is idle.
-    pub(crate) after: Duration,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) contexts: Contexts,
+struct Tools {
+    parts: Arc<DirectParts>,
     /// None for programs that call their model themselves.
-    pub(crate) served: Option<Served>,
+    served: Option<Served>,
 }
 
 /// The model servers of proxied conversations.
@@ -81,9 +78,9 @@ pub(crate) struct Served {
 }
 
 impl Idle {
-    pub(crate) fn start(tools: Tools) -> Self {
+    pub(crate) fn start(parts: Arc<DirectParts>, served: Option<Served>) -> Self {
         let (told, heard) = mpsc::unbounded_channel();
-        if let Some(served) = &tools.served {
+        if let Some(served) = &served {
             for target in &*served.targets {
                 let (told, server) = (told.clone(), target.route.upstream.base_url().to_owned());
                 served.gates.of(&server).on_displaced(move || {
@@ -92,8 +89,8 @@ impl Idle {
                 });
             }
         }
-        let (after, mut task) = (tools.after, JoinSet::new());
-        task.spawn(work(tools, heard));
+        let (after, mut task) = (parts.idle_after, JoinSet::new());
+        task.spawn(work(Tools { parts, served }, heard));
         Self {
             told,
             after,
@@ -126,10 +123,12 @@ async fn work(tools: Tools, mut heard: mpsc::UnboundedReceiver<IdleEvent>) {
     // By server, the newest conversation on it.
     let mut newest: BTreeMap<String, ConversationId> = BTreeMap::new();
     loop {
-        while let Some(conversation) = due.take(tools.clock.elapsed()) {
+        while let Some(conversation) = due.take(tools.parts.clock.elapsed()) {
             tools.settle(&conversation).await;
         }
-        let first = due.first().map(|at| at.saturating_sub(tools.clock.elapsed()));
+        let first = due
+            .first()
+            .map(|at| at.saturating_sub(tools.parts.clock.elapsed()));
         tokio::select! {
             told = heard.recv() => match told {
                 None => return,
@@ -143,7 +142,7 @@ async fn work(tools: Tools, mut heard: mpsc::UnboundedReceiver<IdleEvent>) {
                     }
                 }
             },
-            () = tools.clock.sleep(first.unwrap_or_default()), if first.is_some() => {}
+            () = tools.parts.clock.sleep(first.unwrap_or_default()), if first.is_some() => {}
         }
     }
 }
@@ -151,8 +150,8 @@ async fn work(tools: Tools, mut heard: mpsc::UnboundedReceiver<IdleEvent>) {
 impl Tools {
     /// Conversations without a turn since the start count as idle too.
     async fn resume(&self, due: &mut Due<ConversationId>) {
-        let at = self.clock.elapsed().saturating_add(self.after);
-        match self.contexts.store().newest(RESUMED_MAX).await {
+        let at = self.parts.clock.elapsed().saturating_add(self.parts.idle_after);
+        match self.parts.contexts.store().newest(RESUMED_MAX).await {
             Ok(newest) => newest.into_iter().for_each(|id| due.set(id, at)),
             Err(error) => {
                 tracing::warn!(%error, "cannot list conversations; those idle since before the start stay uncompacted");
@@ -190,7 +189,7 @@ impl Tools {
         if !shared.lock().await.frame.is_empty() {
             return;
         }
-        let contexts = self.contexts.clone();
+        let contexts = self.parts.contexts.clone();
         self.to_its_end(async move { contexts.compact_at_rest(&shared).await })
             .await;
     }
@@ -202,7 +201,7 @@ impl Tools {
                 tracing::warn!(%error, "cannot compact an idle conversation");
             }
         };
-        self.contexts.tasks().spawn(work).await.ok();
+        self.parts.contexts.tasks().spawn(work).await.ok();
     }
 
     /// Loads the frame of the last request before a restart. It probes the server without locking the conversation, so
@@ -227,7 +226,7 @@ impl Tools {
     }
 
     async fn conversation(&self, id: &ConversationId) -> Option<Shared> {
-        self.contexts.store().get(id).await.unwrap_or_else(|error| {
+        self.parts.contexts.store().get(id).await.unwrap_or_else(|error| {
             tracing::warn!(%error, conversation = id.0, "cannot read an idle conversation");
             None
         })
@@ -263,8 +262,8 @@ impl Tools {
         let (frame, composed, version, asked) = {
             let conversation = shared.lock().await;
             // A new turn may have come since, and another may follow soon.
-            let idle_at = |frame: &&Frame| frame.ended.saturating_add(self.after);
-            let is_idle = |frame: &&Frame| idle_at(frame) <= self.clock.elapsed();
+            let idle_at = |frame: &&Frame| frame.ended.saturating_add(self.parts.idle_after);
+            let is_idle = |frame: &&Frame| idle_at(frame) <= self.parts.clock.elapsed();
             let Some(frame) = served
                 .beside
                 .at_rest(&conversation)
@@ -290,7 +289,7 @@ impl Tools {
 
     /// Compacts this version of the conversation by the rules, with a summary where there is one. Done to its end once it began.
     async fn compact(&self, shared: &Shared, version: u64, frame: &Frame, summary: Option<String>) {
-        let (contexts, shared, budget) = (self.contexts.clone(), Arc::clone(shared), frame.budget);
+        let (contexts, shared, budget) = (self.parts.contexts.clone(), Arc::clone(shared), frame.budget);
         self.to_its_end(async move { contexts.compact_idle(&shared, version, &budget, summary).await })
             .await;
     }

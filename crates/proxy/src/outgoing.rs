@@ -117,7 +117,7 @@ impl Proxy {
         for target in targets {
             let probed = target.route.upstream.probe().await;
             let marked = sent.marked(&target.kind(&probed).profile());
-            let gate = self.parts.gates.of(target.route.upstream.base_url());
+            let gate = self.gates.of(target.route.upstream.base_url());
             let lease = gate.foreground();
             let reached = |answer| Reached {
                 target: target.clone(),
@@ -191,7 +191,7 @@ impl Proxy {
                 path: request.path.clone(),
                 headers: request.headers.clone(),
             };
-            let lease = self.parts.gates.of(target.route.upstream.base_url()).foreground();
+            let lease = self.gates.of(target.route.upstream.base_url()).foreground();
             match target.route.upstream.send(upstream_request).await {
                 Ok(answer) => return Ok(ProxyAnswer::passing(answer, lease)),
                 Err(error) => failure = Some(error),

@@ -7,9 +7,7 @@ use std::time::Duration;
 
 use crate::conversation::{Contexts, Logged, Shared, Store, Whose, name_of};
 use bytes::Bytes;
-use memory::Engine;
 use model::{Name, Owner, Scope, SessionId};
-use ports::{Clock, Ids};
 use prefix::chain::ConversationId;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -22,43 +20,29 @@ use crate::gate::Gates;
 use crate::idle::{self, Frame, Idle};
 use crate::learn;
 use crate::measure::Measures;
+use crate::parts::DirectParts;
 use crate::refusal::Refusal;
 use crate::target::{Route, Target};
 
 /// How many of a conversation's newest requests stay measured.
 const MEASURED: usize = 64;
 
-/// The operator's instructions at the beginning of every conversation.
-pub trait Instructions: Send + Sync + std::fmt::Debug {
-    /// The present text, at most so many characters; empty if there is none.
-    fn read(&self, chars_max: usize) -> String;
-}
-
-/// The ports and settings of the proxy.
+/// The model servers of the proxy.
 #[derive(Debug, Clone)]
 pub struct ProxyParts {
-    pub engine: Engine,
-    /// The conversations, and what chooses their views.
-    pub contexts: Contexts,
     pub routes: Vec<Route>,
-    /// The default user; none: each request must name a user.
-    pub owner: Option<Name>,
     /// Paths behind `/v1/` that every token can use, with all below them: `files`.
     pub passthrough: Vec<String>,
-    /// Behind the client's own system text, as it was when an epoch began.
-    pub instructions: Option<Arc<dyn Instructions>>,
     /// By the base URLs of the servers.
     pub gates: Arc<Gates>,
-    /// Time without a turn after which a conversation is idle.
-    pub idle_after: Duration,
-    pub clock: Arc<dyn Clock>,
-    pub ids: Arc<dyn Ids>,
 }
 
 /// The handle. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Proxy {
-    pub(crate) parts: Arc<ProxyParts>,
+    pub(crate) parts: Arc<DirectParts>,
+    pub(crate) gates: Arc<Gates>,
+    pub(crate) passthrough: Arc<[String]>,
     pub(crate) beside: Arc<Beside>,
     pub(crate) idle: Idle,
     pub(crate) measures: Arc<Measures>,
@@ -169,25 +153,22 @@ pub struct Request {
 
 impl Proxy {
     /// A proxy in front of these servers. Its task ends with the last handle, or at [`Proxy::shutdown`].
-    pub fn start(parts: ProxyParts) -> Self {
-        let targets: Arc<[Target]> = parts.routes.iter().cloned().map(Target::new).collect();
-        let beside = Arc::<Beside>::default();
-        let tools = idle::Tools {
-            after: parts.idle_after,
-            clock: Arc::clone(&parts.clock),
-            contexts: parts.contexts.clone(),
-            served: Some(idle::Served {
-                targets: Arc::clone(&targets),
-                beside: Arc::clone(&beside),
-                gates: Arc::clone(&parts.gates),
-            }),
+    pub fn start(parts: Arc<DirectParts>, servers: ProxyParts) -> Self {
+        let targets: Arc<[Target]> = servers.routes.into_iter().map(Target::new).collect();
+        let (gates, beside) = (servers.gates, Arc::<Beside>::default());
+        let served = idle::Served {
+            targets: Arc::clone(&targets),
+            beside: Arc::clone(&beside),
+            gates: Arc::clone(&gates),
         };
         Self {
-            idle: Idle::start(tools),
+            idle: Idle::start(Arc::clone(&parts), Some(served)),
+            parts,
+            gates,
+            passthrough: servers.passthrough.into(),
             beside,
             measures: Arc::new(Measures::new(MEASURED)),
             targets,
-            parts: Arc::new(parts),
         }
     }
 
@@ -232,7 +213,7 @@ impl Proxy {
 
     /// The gates, one for each server.
     pub fn gates(&self) -> &Gates {
-        &self.parts.gates
+        &self.gates
     }
 
     /// Sends on a request that is not a chat: embeddings, models, files.
@@ -265,7 +246,7 @@ impl Proxy {
             .finish(&*self.parts.clock, bound / 2)
             .await;
         let left = end.saturating_sub(self.parts.clock.elapsed());
-        self.parts.gates.shutdown(left).await;
+        self.gates.shutdown(left).await;
         self.parts.contexts.keeper().finish().await;
     }
 

@@ -57,7 +57,7 @@ impl Proxy {
                 let rest = at.strip_prefix(open.as_str());
                 rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
             };
-            self.parts.passthrough.iter().any(is_below)
+            self.passthrough.iter().any(is_below)
         };
         let creates = request.method == "POST" && (is_media(path) || CREATES.contains(&path));
         let stored = if creates { None } else { stored(path) };

@@ -11,9 +11,9 @@ use crate::conversation::{Endings, whose};
 use extract::consolidate::page;
 use futures::future::join_all;
 use memory::{Engine, EngineError, Found, Hit, List, Method, Search};
-use model::{EntryKind, Owner, Page, Scope, SessionId, Timestamp, Zone};
+use model::{EntryKind, Owner, Page, Scope, SessionId, Zone};
 use ports::Clock;
-use prefix::fragment;
+use prefix::fragment::{self, RecalledMemory};
 use tokio::sync::oneshot;
 use transcript::spoken;
 use unicode_segmentation::UnicodeSegmentation;
@@ -36,24 +36,6 @@ const LATEST_SHARE: usize = 3;
 /// Prefix of the ids of core memory.
 pub(crate) const PAGES: &str = "pages ";
 
-/// A memory as it is injected.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Recalled {
-    pub(crate) id: String,
-    pub(crate) text: String,
-    pub(crate) said_at: Option<Timestamp>,
-}
-
-impl Recalled {
-    pub(crate) fn for_prompt(&self) -> fragment::RecalledMemory<'_> {
-        fragment::RecalledMemory {
-            id: &self.id,
-            text: &self.text,
-            said_millis: self.said_at.map(Timestamp::millis),
-        }
-    }
-}
-
 /// The query, its owner, and its conversation.
 #[derive(Debug, Clone)]
 pub(crate) struct Asked<'a> {
@@ -72,7 +54,7 @@ pub(crate) async fn recall(
     clock: &dyn Clock,
     endings: &Endings,
     asked: Asked<'_>,
-) -> Vec<Recalled> {
+) -> Vec<RecalledMemory> {
     let Some(search) = search(asked.whose, asked.message) else {
         return Vec::new();
     };
@@ -154,25 +136,24 @@ pub async fn opening(
     };
     let latest = engine.list(episodes).await?;
     let core = pages(engine, clock, whose, pages_max, &count).await;
-    let latest = latest.hits.into_iter().map(|Hit { doc, .. }| Recalled {
+    let latest = latest.hits.into_iter().map(|Hit { doc, .. }| RecalledMemory {
         text: format!("{}, talk: {}", engine.settings().zone.date(doc.time), doc.subject),
         id: doc.key.id.to_string(),
-        said_at: Some(doc.time),
+        said_millis: Some(doc.time.millis()),
     });
-    let recalled: Vec<Recalled> = core.into_iter().chain(latest).collect();
+    let recalled: Vec<RecalledMemory> = core.into_iter().chain(latest).collect();
     Ok(fragment_of(&recalled, BTreeSet::new(), tokens_max))
 }
 
 /// The memories that are not known and fit, in the wrapper of a turn's memory.
-fn fragment_of(recalled: &[Recalled], known: BTreeSet<String>, tokens_max: usize) -> RecalledContext {
-    let memories: Vec<fragment::RecalledMemory<'_>> = recalled.iter().map(Recalled::for_prompt).collect();
+fn fragment_of(recalled: &[RecalledMemory], known: BTreeSet<String>, tokens_max: usize) -> RecalledContext {
     let meter = context::tokens::Meter::estimate();
     let count = |text: &str| meter.roughly(text);
     let visible = fragment::Visible {
         memories: known,
         clock: None,
     };
-    let draft = fragment::draft(&memories, None, &visible, tokens_max, &count);
+    let draft = fragment::draft(recalled, None, &visible, tokens_max, &count);
     draft.map_or_else(RecalledContext::default, |draft| RecalledContext {
         text: draft.text.trim().to_owned(),
         tokens: count(&draft.text),
@@ -228,7 +209,7 @@ pub(crate) async fn pages(
     whose: ContextOf<'_>,
     tokens_max: usize,
     count: &(dyn Fn(&str) -> usize + Sync),
-) -> Option<Recalled> {
+) -> Option<RecalledMemory> {
     let ContextOf { scope, owner, .. } = whose;
     let home = Some(Scope::home(&scope.app)).filter(|home| whose.with_person && home != scope);
     let places = home.iter().chain([scope]);
@@ -250,10 +231,10 @@ pub(crate) async fn pages(
         })
         .collect();
     let text = first_lines(&aloud, |text| count(text) <= tokens_max);
-    (!text.is_empty()).then(|| Recalled {
+    (!text.is_empty()).then(|| RecalledMemory {
         id: format!("{PAGES}{}", owner.id),
         text,
-        said_at: None,
+        said_millis: None,
     })
 }
 
@@ -293,7 +274,7 @@ fn told(
     asker: &Owner,
     here: Option<&SessionId>,
     engine: &Engine,
-) -> Vec<Recalled> {
+) -> Vec<RecalledMemory> {
     let family = here.map(|here| whose::family(here.as_str()));
     let elsewhere = |session: Option<&SessionId>| {
         session.is_none_or(|session| Some(whose::family(session.as_str())) != family)
@@ -302,10 +283,10 @@ fn told(
     ranking.messages.retain(|hit| elsewhere(hit.doc.session.as_ref()));
     ranking.memories.retain(|hit| elsewhere(hit.doc.session.as_ref()));
     let told = recall::told(&ranking, question, asker, &engine.settings().zone, &Messages);
-    let recalled = told.into_iter().map(|line| Recalled {
+    let recalled = told.into_iter().map(|line| RecalledMemory {
         id: line.id,
         text: line.text,
-        said_at: Some(line.said_at),
+        said_millis: Some(line.said_at.millis()),
     });
     recalled.collect()
 }

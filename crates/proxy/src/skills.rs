@@ -8,10 +8,11 @@ use std::collections::BTreeSet;
 use memory::{Engine, Search};
 use model::{DocKind, EntryKind, Owner, Scope, SkillStatus};
 use ports::Clock;
+use prefix::fragment::RecalledMemory;
 use text::term_set;
 use transcript::spoken;
 
-use crate::recall::{self, Recalled, WAIT};
+use crate::recall::{self, WAIT};
 
 const SKILLS_MAX: usize = 2;
 /// The search also finds cases, which are never injected.
@@ -33,7 +34,7 @@ pub(crate) async fn skills(
     scope: &Scope,
     agent: &Owner,
     question: &str,
-) -> Vec<Recalled> {
+) -> Vec<RecalledMemory> {
     let query: String = spoken::words(question).chars().take(QUERY_CHARS_MAX).collect();
     if query.trim().is_empty() {
         return Vec::new();
@@ -66,11 +67,11 @@ pub(crate) async fn skills(
         let doc = &hit.doc;
         let body: String = doc.text.trim().chars().take(TEXT_CHARS_MAX).collect();
         let text = format!("skill `{}`: {}\n{body}", doc.subject, doc.summary.trim());
-        Recalled {
+        RecalledMemory {
             // A changed skill is injected again.
             id: format!("{} {}", doc.key.id, prefix::Digest::of(text.as_bytes())),
             text,
-            said_at: None,
+            said_millis: None,
         }
     });
     told.collect()

@@ -149,12 +149,9 @@ impl Proxy {
         let tools = turn.body.list("tools")?;
         let asked = turn.asked(&tools, overflow, self.parts.clock.now());
         let mut conversation = shared.lock().await;
-        let (request, parts) = (turn.request, &self.parts);
+        let request = turn.request;
         let giving = Giver {
-            engine: &parts.engine,
-            clock: &*parts.clock,
-            endings: parts.contexts.tasks(),
-            instructions: parts.instructions.clone(),
+            parts: &self.parts,
             dialect: turn.speech.dialect(),
             meter: &turn.meter,
             window: turn.window.tokens,

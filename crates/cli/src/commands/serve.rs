@@ -36,7 +36,7 @@ pub(super) fn serve(desk: &Desk, args: &ServeArgs) -> Result<Exit, Failure> {
     let settings = settings(&desk.root, config, &key)?;
     runtime()?.block_on(async {
         let world = opened(desk).await?.map_err(|address| served_already(&desk.root, address))?;
-        let proxy = upstreams::proxy(&world, &desk.root, config, args.upstream.as_deref());
+        let proxy = upstreams::proxy(&world, config, args.upstream.as_deref());
         let bound = Duration::from_secs(u64::from(config.server.shutdown_seconds));
         let (ended_at, heard) = (OnceLock::new(), signal());
         let ended = async {

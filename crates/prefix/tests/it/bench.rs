@@ -91,11 +91,11 @@ impl Host {
             front: self.front,
         };
         let plan = plan(&self.shadow(), request, &self.wanted);
-        let memories: Vec<RecalledMemory<'_>> = memories
+        let memories: Vec<RecalledMemory> = memories
             .iter()
             .map(|(id, text)| RecalledMemory {
-                id,
-                text,
+                id: (*id).to_owned(),
+                text: (*text).to_owned(),
                 said_millis: None,
             })
             .collect();

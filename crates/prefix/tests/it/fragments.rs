@@ -8,16 +8,19 @@ fn words(text: &str) -> usize {
     text.split_whitespace().count()
 }
 
+fn memory(id: &str, text: &str, said_millis: Option<i64>) -> RecalledMemory {
+    RecalledMemory {
+        id: id.to_owned(),
+        text: text.to_owned(),
+        said_millis,
+    }
+}
+
 fn of(texts: &[&str], clock: Option<&str>, tokens_max: usize) -> Option<Draft> {
-    let ids: Vec<String> = (0..texts.len()).map(|at| at.to_string()).collect();
-    let memories: Vec<RecalledMemory<'_>> = ids
+    let memories: Vec<RecalledMemory> = texts
         .iter()
-        .zip(texts)
-        .map(|(id, text)| RecalledMemory {
-            id,
-            text,
-            said_millis: None,
-        })
+        .enumerate()
+        .map(|(at, text)| memory(&at.to_string(), text, None))
         .collect();
     draft(&memories, clock, &Visible::default(), tokens_max, &words)
 }
@@ -46,11 +49,6 @@ fn memories_and_time_in_wrappers_of_their_own() {
 
 #[test]
 fn of_the_best_that_fit_the_newest_stands_first_behind_what_has_no_time() {
-    let memory = |id, text, said_millis| RecalledMemory {
-        id,
-        text,
-        said_millis,
-    };
     let memories = [
         memory("old", "first by worth", Some(1)),
         memory("core", "core memory", None),
@@ -129,21 +127,9 @@ fn only_what_is_not_visible_is_said() {
         clock: Some("noon".to_owned()),
     };
     let memories = [
-        RecalledMemory {
-            id: "a",
-            text: "x",
-            said_millis: None,
-        },
-        RecalledMemory {
-            id: "b",
-            text: "y",
-            said_millis: None,
-        },
-        RecalledMemory {
-            id: "b",
-            text: "y",
-            said_millis: None,
-        },
+        memory("a", "x", None),
+        memory("b", "y", None),
+        memory("b", "y", None),
     ];
     let drafted = draft(&memories, Some("noon"), &visible, 100, &words).unwrap();
     assert_eq!((drafted.memories, drafted.clock), (vec!["b".to_owned()], None));

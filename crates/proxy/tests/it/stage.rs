@@ -15,7 +15,9 @@ use model::{Content, Message, MessageId, Name, Role, Scope, SessionId, SessionKe
 use ports::{Chat, Embedder, NewMessage};
 use providers::{ChatSettings, HttpChat, HttpUpstream};
 use proxy::gate::Gates;
-use proxy::{GatedChat, MemoryUse, Proxy, ProxyAnswer, ProxyParts, Refusal, Request, Route, Speech};
+use proxy::{
+    DirectParts, GatedChat, MemoryUse, Proxy, ProxyAnswer, ProxyParts, Refusal, Request, Route, Speech,
+};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use testkit::backend::{Backend, Config, Reply, Seen, ToolCall};
@@ -279,9 +281,16 @@ impl Kept {
             Some(self.kind),
             self.clock.clone(),
         );
-        let proxy = Proxy::start(ProxyParts {
+        let parts = DirectParts {
             engine: engine.clone(),
             contexts: self.contexts(),
+            owner: Some(Name::parse("ann").expect("a name")),
+            instructions: Some(self.sheet.clone()),
+            idle_after: IDLE_AFTER,
+            clock: self.clock.clone(),
+            ids: self.ids.clone(),
+        };
+        let servers = ProxyParts {
             routes: vec![Route {
                 upstream: Arc::new(upstream.expect("a good address")),
                 kind: Some(self.kind),
@@ -292,15 +301,10 @@ impl Kept {
                 cache_retention: self.wishes.cache_retention.clone(),
                 session_id: !self.wishes.no_session_id,
             }],
-            owner: Some(Name::parse("ann").expect("a name")),
             passthrough: Vec::new(),
-            instructions: Some(self.sheet.clone()),
             gates,
-            idle_after: IDLE_AFTER,
-            clock: self.clock.clone(),
-            ids: self.ids.clone(),
-        });
-        (engine, proxy)
+        };
+        (engine, Proxy::start(Arc::new(parts), servers))
     }
 
     fn chat(&self, backend: &Backend, gates: &Gates) -> Arc<dyn Chat> {

@@ -14,7 +14,7 @@ use providers::{ChatSettings, HttpChat, HttpUpstream};
 use proxy::conversation::Contexts;
 use proxy::conversation::contexts::ContextsParts;
 use proxy::gate::{Gate, Gates};
-use proxy::{GatedChat, Proxy, ProxyParts, Route};
+use proxy::{DirectParts, GatedChat, Proxy, ProxyParts, Route};
 use serde_json::{Value, json};
 use testkit::backend::{Backend, Config, Reply, ToolCall};
 use testkit::clock::{CountingIds, ManualClock};
@@ -90,6 +90,23 @@ struct Shared {
     clock: Arc<ManualClock>,
 }
 
+fn turns(
+    engine: &Engine,
+    ledger: Arc<MemoryLedger>,
+    clock: &Arc<ManualClock>,
+    ids: &Arc<CountingIds>,
+) -> DirectParts {
+    DirectParts {
+        engine: engine.clone(),
+        contexts: Contexts::new(ContextsParts::plain(ledger, Policy::quipu(), clock.clone())),
+        owner: Some(Name::parse("tester").expect("a name")),
+        instructions: None,
+        idle_after: Duration::from_mins(5),
+        clock: clock.clone(),
+        ids: ids.clone(),
+    }
+}
+
 impl Shared {
     async fn start() -> Self {
         let backend = Backend::start(Config {
@@ -138,18 +155,13 @@ impl Shared {
         let engine = engine.expect("it starts");
         offline.register(background::strategies::agent_track(&engine, ledger.clone()));
         offline.start().await.expect("it starts");
-        let proxy = Proxy::start(ProxyParts {
-            engine: engine.clone(),
-            contexts: Contexts::new(ContextsParts::plain(ledger, Policy::quipu(), clock.clone())),
+        let parts = turns(&engine, ledger, &clock, &ids);
+        let servers = ProxyParts {
             routes: vec![route(&backend, &clock)],
-            owner: Some(Name::parse("tester").expect("a name")),
             passthrough: Vec::new(),
-            instructions: None,
             gates,
-            idle_after: Duration::from_mins(5),
-            clock: clock.clone(),
-            ids: ids.clone(),
-        });
+        };
+        let proxy = Proxy::start(Arc::new(parts), servers);
         let settings = GatewaySettings::default();
         let gateway = Gateway::new(engine, settings, clock.clone(), ids).with_proxy(proxy.clone());
         Self {

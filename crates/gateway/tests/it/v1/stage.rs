@@ -20,7 +20,7 @@ use model::{Name, Role, Timestamp, Zone};
 use ports::{Clock, Upstream};
 use providers::HttpUpstream;
 use proxy::gate::Gates;
-use proxy::{Proxy, ProxyParts, Route};
+use proxy::{DirectParts, Proxy, ProxyParts, Route};
 use serde_json::{Value, json};
 use testkit::backend::{Backend, CacheKind, Config, Reply, Seen};
 use testkit::clock::{CountingIds, ManualClock};
@@ -111,9 +111,16 @@ impl Stage {
         let upstream = HttpUpstream::new("fake", base_url, None, None, hasty.clone());
         let upstream = Arc::new(upstream.expect("a good address"));
         upstream.probe().await;
-        let proxy = Proxy::start(ProxyParts {
+        let parts = DirectParts {
             engine: house.engine.clone(),
             contexts: contexts(&house),
+            instructions: None,
+            owner: Some(Name::parse("ada").expect("a name")),
+            idle_after: Duration::from_mins(5),
+            clock: house.clock.clone(),
+            ids: Arc::new(CountingIds::new()),
+        };
+        let servers = ProxyParts {
             routes: vec![Route {
                 upstream,
                 kind: None,
@@ -125,13 +132,9 @@ impl Stage {
                 session_id: true,
             }],
             passthrough,
-            instructions: None,
-            owner: Some(Name::parse("ada").expect("a name")),
             gates: Arc::new(Gates::new(house.clock.clone())),
-            idle_after: Duration::from_mins(5),
-            clock: house.clock.clone(),
-            ids: Arc::new(CountingIds::new()),
-        });
+        };
+        let proxy = Proxy::start(Arc::new(parts), servers);
         let gateway = house.gateway.clone().with_proxy(proxy.clone());
         let listener = gateway.bind(([127, 0, 0, 1], 0).into()).await.expect("bound");
         let address = listener.local_addr().expect("an address");
