@@ -146,7 +146,9 @@ impl Run {
             return Ok(());
         };
         if let Promise::Add(_, said, _) = &promise {
-            said.iter().for_each(|number| self.book.is_sent_again(*number));
+            for number in said {
+                self.book.is_sent_again(*number);
+            }
         }
         if self.keep(promise).await? {
             self.promises.remove(0);
