@@ -39,16 +39,7 @@ pub async fn check_all<L: Ledger + Conversations + History + Runs>(fresh: impl F
     transcripts::messages_are_found_by_id_in_their_scope(&fresh()).await;
     transcripts::what_is_buffered_is_counted(&fresh()).await;
     transcripts::a_title_is_its_sessions(&fresh()).await;
-    sweeps::a_session_goes_whole(&fresh()).await;
-    sweeps::an_owner_goes_with_the_talk_of_her_own(&fresh()).await;
-    sweeps::an_owner_leaves_what_others_remember(&fresh()).await;
-    sweeps::an_owner_goes_out_of_one_session(&fresh()).await;
-    sweeps::answers_stay_with_the_user_whose_words_are_gone(&fresh()).await;
-    sweeps::an_agent_goes_as_sender_and_as_owner(&fresh()).await;
-    sweeps::a_scope_goes_and_no_other(&fresh()).await;
-    sweeps::single_messages_go_with_what_they_leave_empty(&fresh()).await;
-    sweeps::a_deleted_client_id_is_left_out(&fresh()).await;
-    sweeps::what_is_left_out_leaves_nothing(&fresh()).await;
+    sweeps::check_all(&fresh).await;
     words::a_list_that_is_sent_again_stays_out(&fresh()).await;
     words::words_that_are_said_anew_are_kept(&fresh()).await;
     words::a_single_message_is_known_by_what_was_with_it(&fresh()).await;

@@ -11,6 +11,20 @@ use crate::ledger::samples::{
     accepting, at, cell, cut, job, name, new, replies, says, scope, session, with_client_id,
 };
 
+/// Runs each of these functions on a ledger of its own.
+pub async fn check_all<L: Ledger>(fresh: &impl Fn() -> L) {
+    a_session_goes_whole(&fresh()).await;
+    an_owner_goes_with_the_talk_of_her_own(&fresh()).await;
+    an_owner_leaves_what_others_remember(&fresh()).await;
+    an_owner_goes_out_of_one_session(&fresh()).await;
+    answers_stay_with_the_user_whose_words_are_gone(&fresh()).await;
+    an_agent_goes_as_sender_and_as_owner(&fresh()).await;
+    a_scope_goes_and_no_other(&fresh()).await;
+    single_messages_go_with_what_they_leave_empty(&fresh()).await;
+    a_deleted_client_id_is_left_out(&fresh()).await;
+    what_is_left_out_leaves_nothing(&fresh()).await;
+}
+
 fn forgotten(messages: usize, cells: &[&str]) -> Forgotten {
     Forgotten {
         messages,
@@ -56,7 +70,7 @@ async fn jobs_left(ledger: &impl Ledger, app: &str) -> Vec<String> {
 }
 
 /// Buffer, memcells, jobs, client ids: all of one session, nothing of another.
-pub async fn a_session_goes_whole(ledger: &impl Ledger) {
+async fn a_session_goes_whole(ledger: &impl Ledger) {
     let (s, other, foreign) = (session("a", "s"), session("a", "other"), session("b", "s"));
     let messages = vec![
         with_client_id(says(&s, "ann", "m1", 1), "c1"),
@@ -92,7 +106,7 @@ pub async fn a_session_goes_whole(ledger: &impl Ledger) {
 }
 
 /// However its message went, a client id is left out of later appends until one accepts it.
-pub async fn a_deleted_client_id_is_left_out(ledger: &impl Ledger) {
+async fn a_deleted_client_id_is_left_out(ledger: &impl Ledger) {
     let ann = Owner::user(name("ann"));
     let (whole, some, owned, part) = (
         session("a", "whole"),
@@ -146,7 +160,7 @@ pub async fn a_deleted_client_id_is_left_out(ledger: &impl Ledger) {
 }
 
 /// A session whose messages were all left out has no buffer, and no append brings a deleted title back.
-pub async fn what_is_left_out_leaves_nothing(ledger: &impl Ledger) {
+async fn what_is_left_out_leaves_nothing(ledger: &impl Ledger) {
     let (s, renamed) = (session("a", "s"), session("a", "renamed"));
     for of in [&s, &renamed] {
         let said = vec![with_client_id(says(of, "ann", of.session.as_str(), 1), "c1")];
@@ -186,7 +200,7 @@ pub async fn what_is_left_out_leaves_nothing(ledger: &impl Ledger) {
 }
 
 /// Where nobody else speaks, nothing stays: the agent's replies were part of that talk.
-pub async fn an_owner_goes_with_the_talk_of_her_own(ledger: &impl Ledger) {
+async fn an_owner_goes_with_the_talk_of_her_own(ledger: &impl Ledger) {
     let (alone, foreign) = (session("a", "alone"), session("b", "alone"));
     accept(
         ledger,
@@ -225,7 +239,7 @@ pub async fn an_owner_goes_with_the_talk_of_her_own(ledger: &impl Ledger) {
 }
 
 /// Where others speak or remember, only the owner's words and name go.
-pub async fn an_owner_leaves_what_others_remember(ledger: &impl Ledger) {
+async fn an_owner_leaves_what_others_remember(ledger: &impl Ledger) {
     let shared = session("a", "shared");
     let said = [
         ("ann", "s1"),
@@ -268,7 +282,7 @@ pub async fn an_owner_leaves_what_others_remember(ledger: &impl Ledger) {
 }
 
 /// An owner's part of one session goes as all of hers would; her other sessions and everybody else's part stay.
-pub async fn an_owner_goes_out_of_one_session(ledger: &impl Ledger) {
+async fn an_owner_goes_out_of_one_session(ledger: &impl Ledger) {
     let (shared, alone, other) = (
         session("a", "shared"),
         session("a", "alone"),
@@ -335,7 +349,7 @@ pub async fn an_owner_goes_out_of_one_session(ledger: &impl Ledger) {
 }
 
 /// A user whose own words are gone can still have the answers to them forgotten.
-pub async fn answers_stay_with_the_user_whose_words_are_gone(ledger: &impl Ledger) {
+async fn answers_stay_with_the_user_whose_words_are_gone(ledger: &impl Ledger) {
     let (s, ann) = (session("a", "s"), Owner::user(name("ann")));
     accept(ledger, &s, &[("ann", "m1"), ("bot", "m2")]).await;
     let own = Sweep::Messages(scope("a"), vec![MessageId::new("m1")]);
@@ -357,7 +371,7 @@ pub async fn answers_stay_with_the_user_whose_words_are_gone(ledger: &impl Ledge
 }
 
 /// An agent's own words and memcells go; the users' words stay.
-pub async fn an_agent_goes_as_sender_and_as_owner(ledger: &impl Ledger) {
+async fn an_agent_goes_as_sender_and_as_owner(ledger: &impl Ledger) {
     let s = session("a", "s");
     accept(
         ledger,
@@ -383,7 +397,7 @@ pub async fn an_agent_goes_as_sender_and_as_owner(ledger: &impl Ledger) {
 }
 
 /// A tenant goes, its neighbour does not notice.
-pub async fn a_scope_goes_and_no_other(ledger: &impl Ledger) {
+async fn a_scope_goes_and_no_other(ledger: &impl Ledger) {
     for app in ["a", "b"] {
         let s = session(app, "s");
         accept(ledger, &s, &[("ann", "m1"), ("ann", "m2")]).await;
@@ -408,7 +422,7 @@ pub async fn a_scope_goes_and_no_other(ledger: &impl Ledger) {
 }
 
 /// Messages go out of buffer and memcells; an empty memcell goes with its job, an empty session with everything.
-pub async fn single_messages_go_with_what_they_leave_empty(ledger: &impl Ledger) {
+async fn single_messages_go_with_what_they_leave_empty(ledger: &impl Ledger) {
     let s = session("a", "s");
     accept(
         ledger,
