@@ -366,7 +366,9 @@ async fn answers_stay_with_the_user_whose_words_are_gone(ledger: &impl Ledger) {
     }
     let anns = ledger.tail(&scope("a"), &ann).await.expect("reads");
     assert!(anns.is_empty(), "bob spoke after her words were gone");
-    let bobs = ledger.sweep(Sweep::Owner(scope("a"), Owner::user(name("bob")))).await;
+    let bobs = ledger
+        .sweep(Sweep::Owner(scope("a"), Owner::user(name("bob"))))
+        .await;
     assert_eq!(bobs.expect("swept"), forgotten(1, &[]));
 }
 

@@ -123,7 +123,9 @@ impl State {
         let before = self.messages.len();
         let erased = self.messages.iter().filter(|m| gone(&m.message));
         let touched: BTreeSet<SessionKey> = erased.clone().map(|m| m.message.session.clone()).collect();
-        let users = erased.clone().map(|m| (m.message.session.clone(), speaker(&m.message)));
+        let users = erased
+            .clone()
+            .map(|m| (m.message.session.clone(), speaker(&m.message)));
         let users: Vec<(SessionKey, Owner)> = users.filter(|(_, of)| of.kind == OwnerKind::User).collect();
         let named = erased.filter_map(|m| Some(digest(&m.message.session, Some(m.client_id.as_deref()?))));
         self.forgotten.extend(named);
