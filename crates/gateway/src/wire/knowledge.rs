@@ -220,7 +220,7 @@ fn default_top_k() -> i64 {
 }
 
 impl KnowledgeSearchRequest {
-    /// Checks it.
+    /// Checks the request.
     pub fn search(&self, home: &Scope) -> Result<Search, Invalid> {
         bounded("query", &self.query, QUERY_CHARS_MAX)?;
         if self.query.trim().is_empty() {

@@ -38,7 +38,7 @@ pub struct RunsQuery {
 }
 
 impl RunsQuery {
-    /// Checks it.
+    /// Checks the request.
     pub fn runs(&self, home: &Scope) -> Result<RunQuery, Invalid> {
         let state = self.status.map(
             |status| text::same!(status, RunStatus => RunState: Queued, Running, Success, Failed, DeadLetter),
