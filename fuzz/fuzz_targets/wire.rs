@@ -2,14 +2,14 @@
 
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use model::{Scope, Zone};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use gateway::wire::{
     AddRequest, ContextRequest, DeleteByIdsRequest, DeleteRequest, EditRequest, FlushRequest, GetRequest,
     Invalid, SearchRequest, UpdateRequest,
 };
+use libfuzzer_sys::fuzz_target;
+use model::{Scope, Zone};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((which, body)) = bytes.split_first() else {
