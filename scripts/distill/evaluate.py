@@ -2,7 +2,7 @@
 
 Prints the mean share of a question's evidence turns among the ten and fifty most similar turns of its conversation,
 for categories 1 to 4. LoCoMo is only ever measured with, never learnt from. With --pairs it prints the cosines that
-the Rust tests hold the table to.
+the Rust tests hold the table to. With --words, words of other languages count as their English pieces.
 """
 
 import argparse
@@ -16,12 +16,16 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np  # noqa: E402
 from tokenizers import Tokenizer  # noqa: E402
+from tokenizers.normalizers import BertNormalizer  # noqa: E402
+from tokenizers.pre_tokenizers import BertPreTokenizer  # noqa: E402
 
 PAIRS = [
     ("I bought a red bicycle last week", "She got a new bike in May"),
     ("I bought a red bicycle last week", "The quarterly tax filing is due"),
     ("How do I bake sourdough bread?", "My loaf needs a longer rise, 我喜欢"),
     ("naïve café owner", "the owner of the cafe"),
+    ("Meine Schwester hat einen Hund", "my sister has a dog"),
+    ("猫が好きです", "I have a cat"),
 ]
 
 
@@ -29,10 +33,64 @@ def unit(rows: np.ndarray) -> np.ndarray:
     return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
 
 
+class Words:
+    """The words of other languages, read back from their file: each has three pieces, which count a third."""
+
+    PIECES, CHARS_MAX, UNSPACED, SHARED, SHARE_MIN = 3, 16, "\u1100", 0x8000, 0.15
+    NORMAL = BertNormalizer(clean_text=True, handle_chinese_chars=False, strip_accents=True, lowercase=True)
+
+    def __init__(self, path: Path):
+        raw = path.read_bytes()
+        (count,) = struct.unpack_from("<I", raw, 12)
+        hashes = struct.unpack_from(f"<{count}I", raw, 48)
+        pieces = np.frombuffer(raw, "<u2", count * self.PIECES, 48 + 4 * count).reshape(count, self.PIECES)
+        self.pieces = dict(zip(hashes, pieces))
+
+    def find(self, word: str):
+        number = 0x811C9DC5
+        for byte in word.encode():
+            number = ((number ^ byte) * 0x01000193) & 0xFFFFFFFF
+        return self.pieces.get(number)
+
+    def is_unspaced(self, letter: str) -> bool:
+        return letter >= self.UNSPACED and letter.isalpha()
+
+    def take(self, text: str) -> tuple[list, str]:
+        """The words of a text without spaces, the longest first, and the text that is left."""
+        if not any(map(self.is_unspaced, text)):
+            return [], text
+        text, found, left, at = self.NORMAL.normalize_str(text), [], "", 0
+        while at < len(text):
+            end = at
+            while end < min(len(text), at + self.CHARS_MAX) and self.is_unspaced(text[end]):
+                end += 1
+            known = next((end for end in range(end, at, -1) if self.find(text[at:end]) is not None), None)
+            if known is None:
+                left, at = left + text[at], at + 1
+            else:
+                found.append(self.find(text[at:known]))
+                left, at = left + " ", known
+        return found, left
+
+    def cut(self, text: str, tokenizer: Tokenizer) -> list[tuple[int, float]]:
+        """Each piece of a text with what it counts. Only a text with enough words that English lacks is read as another language's."""
+        found, left = self.take(text)
+        words = [word for word, _ in BertPreTokenizer().pre_tokenize_str(BertNormalizer().normalize_str(left))]
+        known = [(word, self.find(word)) for word in words]
+        foreign = len(found) + sum(pieces is not None and not pieces[0] & self.SHARED for _, pieces in known)
+        if not foreign or foreign < self.SHARE_MIN * (len(found) + sum(word[0].isalpha() for word in words)):
+            return [(piece, 1.0) for piece in tokenizer.encode(text, add_special_tokens=False).ids]
+        found += [pieces for _, pieces in known if pieces is not None]
+        rest = [tokenizer.encode(word, add_special_tokens=False).ids for word, pieces in known if pieces is None]
+        counted = [(piece, 1.0) for pieces in rest for piece in pieces]
+        return counted + [(piece % self.SHARED, 1 / self.PIECES) for pieces in found for piece in pieces]
+
+
 class Table:
     """A static table, read back from its file."""
 
-    def __init__(self, path: Path, tokenizer: Tokenizer):
+    def __init__(self, path: Path, tokenizer: Tokenizer, words: Words | None = None):
+        self.words = words
         raw = path.read_bytes()
         _, _, parts, dims, count, _, _ = struct.unpack_from("<8sIIIII32s", raw)
         self.weights = np.frombuffer(raw, "<f4", parts, 60)
@@ -43,8 +101,13 @@ class Table:
         self.tokenizer = tokenizer
 
     def embed(self, texts: list[str]) -> np.ndarray:
-        encoded = self.tokenizer.encode_batch(texts, add_special_tokens=False)
-        sums = [unit(np.stack([rows[e.ids].sum(axis=0) for e in encoded])) for rows in self.parts]
+        if self.words:
+            counted = [self.words.cut(text, self.tokenizer) for text in texts]
+        else:
+            encoded = self.tokenizer.encode_batch(texts, add_special_tokens=False)
+            counted = [[(piece, 1.0) for piece in each.ids] for each in encoded]
+        pieces = [([piece for piece, _ in each], np.array([[share] for _, share in each])) for each in counted]
+        sums = [unit(np.stack([(rows[ids] * shares.reshape(-1, 1)).sum(axis=0) for ids, shares in pieces])) for rows in self.parts]
         return unit(np.concatenate([weight * sum for weight, sum in zip(self.weights, sums)], axis=1))
 
 
@@ -137,13 +200,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", type=Path, required=True, help="folder with tokenizer.json and model.safetensors")
     parser.add_argument("--table", type=Path, help="measure this table instead of the full model")
+    parser.add_argument("--words", type=Path, help="words of other languages, for the table")
     parser.add_argument("--locomo", type=Path, help="locomo10.json")
     parser.add_argument("--pairs", action="store_true", help="print the cosines of the pairs in this script")
     args = parser.parse_args()
     tokenizer = Tokenizer.from_file(str(args.model / "tokenizer.json"))
     tokenizer.no_padding()
     tokenizer.no_truncation()
-    embedder = Table(args.table, tokenizer) if args.table else Bert(args.model, tokenizer)
+    embedder = Table(args.table, tokenizer, args.words and Words(args.words)) if args.table else Bert(args.model, tokenizer)
     if args.pairs:
         for a, b in PAIRS:
             va, vb = embedder.embed([a, b])

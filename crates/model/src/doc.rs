@@ -61,7 +61,7 @@ impl DocKind {
 /// Which model made a vector; vectors of two models are never compared.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct EmbedderId {
-    /// The model's name and version, as in `static/minilm-wordllama/2`.
+    /// The model's name and version, as in `static/minilm-wordllama/3`.
     pub model: String,
     /// How many numbers a vector has.
     pub dims: usize,

@@ -17,7 +17,7 @@ pub struct StaticEmbedder {
 impl StaticEmbedder {
     /// The embedder of this binary's table.
     pub fn new() -> Self {
-        let model = "static/minilm-wordllama/2".to_owned();
+        let model = "static/minilm-wordllama/3".to_owned();
         Self {
             id: EmbedderId { model, dims: DIMS },
         }

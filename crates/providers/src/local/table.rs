@@ -4,10 +4,12 @@
 //! Never: a copy of the rows; they are read where the binary maps them, and only the rows a text needs.
 
 mod vocab;
+mod words;
 
 use std::sync::OnceLock;
 
 use vocab::Vocab;
+use words::Words;
 
 static FILE: &[u8] = include_bytes!("../../assets/static-v2.bin");
 
@@ -24,6 +26,8 @@ const PARTS: usize = 2;
 const PART_DIMS: usize = 128;
 /// How many numbers a vector of the table has.
 pub(crate) const DIMS: usize = PARTS * PART_DIMS;
+/// What each piece counts that stands for a word of another language.
+const WORD_SHARE: f32 = 1.0 / words::PIECES as f32;
 /// Pieces can cancel out down to rounding noise, which is no direction.
 const LENGTH_MIN: f32 = 1e-6;
 
@@ -36,6 +40,7 @@ pub(crate) struct Table {
     scales: Vec<[f32; PARTS]>,
     rows: &'static [[u8; DIMS]],
     vocab: Vocab,
+    words: Words,
 }
 
 impl Table {
@@ -71,31 +76,55 @@ impl Table {
             scales: scales.as_chunks().0.iter().map(floats).collect(),
             rows: rows.as_chunks().0,
             vocab: Vocab::new(std::str::from_utf8(vocab).ok()?, count)?,
+            words: Words::of_binary()?,
         })
     }
 
     /// The unit vector of a text; all zero when the table knows nothing in it.
     pub(crate) fn embed(&self, text: &str) -> Vec<f32> {
-        let mut sum = vec![0.0_f32; DIMS];
-        let (parts, _) = sum.as_chunks_mut::<PART_DIMS>();
         let text = &text[..text.floor_char_boundary(TEXT_BYTES_MAX)];
-        self.vocab.pieces(text, &mut |piece| {
-            let piece = usize::from(piece);
-            let (row, _) = self.rows[piece].as_chunks::<PART_DIMS>();
-            for ((part, row), scale) in parts.iter_mut().zip(row).zip(self.scales[piece]) {
-                if scale == 0.0 {
-                    continue;
-                }
-                for (sum, value) in part.iter_mut().zip(row) {
-                    *sum += scale * f32::from(value.cast_signed());
-                }
-            }
-        });
+        let mut sum = vec![0.0_f32; DIMS];
+        let mut add = |piece, times| self.add(piece, times, &mut sum);
+        if self.words.is_foreign(text) {
+            let left = self.words.take(text, &mut |meaning| {
+                meaning
+                    .pieces
+                    .into_iter()
+                    .for_each(|piece| add(piece, WORD_SHARE));
+            });
+            Vocab::words(&left, &mut |word| match self.words.meaning(word) {
+                Some(meaning) => meaning
+                    .pieces
+                    .into_iter()
+                    .for_each(|piece| add(piece, WORD_SHARE)),
+                None => self.vocab.cut(word, &mut |piece| add(piece, 1.0)),
+            });
+        } else {
+            Vocab::words(text, &mut |word| {
+                self.vocab.cut(word, &mut |piece| add(piece, 1.0))
+            });
+        }
+        let (parts, _) = sum.as_chunks_mut::<PART_DIMS>();
         for (part, weight) in parts.iter_mut().zip(self.weights) {
             bring_to(weight, part);
         }
         bring_to(1.0, &mut sum);
         sum
+    }
+
+    /// Adds so many times the row of a piece.
+    fn add(&self, piece: u16, times: f32, numbers: &mut [f32]) {
+        let piece = usize::from(piece);
+        let (parts, _) = numbers.as_chunks_mut::<PART_DIMS>();
+        let (row, _) = self.rows[piece].as_chunks::<PART_DIMS>();
+        for ((part, row), scale) in parts.iter_mut().zip(row).zip(self.scales[piece]) {
+            if scale == 0.0 {
+                continue;
+            }
+            for (number, value) in part.iter_mut().zip(row) {
+                *number += times * scale * f32::from(value.cast_signed());
+            }
+        }
     }
 }
 

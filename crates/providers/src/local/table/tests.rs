@@ -10,7 +10,8 @@ use tokenizers::models::wordpiece::WordPiece;
 use tokenizers::normalizers::BertNormalizer;
 use tokenizers::pre_tokenizers::bert::BertPreTokenizer;
 
-use super::{DIMS, FILE, HEADER_BYTES, TEXT_BYTES_MAX, Table};
+use super::words::{FILE as WORDS, HEADER_BYTES as WORDS_HEADER_BYTES, Words};
+use super::{DIMS, FILE, HEADER_BYTES, PART_DIMS, TEXT_BYTES_MAX, Table, Vocab};
 
 /// The `tokenizers` crate's tokenizer with the table's vocabulary.
 fn reference() -> &'static Tokenizer {
@@ -35,9 +36,11 @@ fn reference() -> &'static Tokenizer {
 
 fn pieces(text: &str) -> Vec<u32> {
     let mut pieces = Vec::new();
-    Table::get()
-        .vocab
-        .pieces(text, &mut |piece| pieces.push(u32::from(piece)));
+    Vocab::words(text, &mut |word| {
+        Table::get()
+            .vocab
+            .cut(word, &mut |piece| pieces.push(u32::from(piece)));
+    });
     pieces
 }
 
@@ -113,6 +116,74 @@ proptest! {
 }
 
 #[test]
+fn the_words_of_other_languages_are_whole() {
+    let digest = Sha256::digest(&WORDS[WORDS_HEADER_BYTES..]);
+    assert_eq!(&WORDS[16..WORDS_HEADER_BYTES], digest.as_slice());
+    assert!(Words::parse(WORDS).is_some());
+    assert!(
+        Words::parse(&WORDS[..WORDS.len() - 1]).is_none(),
+        "a torn file must not pass"
+    );
+    assert!(Words::parse(&WORDS[1..]).is_none());
+    assert!(Words::parse(b"").is_none());
+}
+
+#[test]
+fn every_word_of_another_language_has_pieces_of_the_table() {
+    let rows = Table::get().rows.len();
+    let (mut words, mut last) = (0, None);
+    for (hash, meaning) in Table::get().words.all() {
+        assert!(last < Some(hash), "the search needs rising hashes");
+        assert!(meaning.pieces.iter().all(|piece| usize::from(*piece) < rows));
+        (words, last) = (words + 1, Some(hash));
+    }
+    assert!(words > 400_000);
+}
+
+#[test]
+fn an_english_text_means_the_same_as_without_other_languages() {
+    // "pain", "chat", "die", "care" and "pet" are words of French, German and others, too.
+    for text in [
+        "no pain in my pet, I care",
+        "we had a chat, plants die",
+        "Sam met Jon at the gala",
+    ] {
+        let mut without = vec![0.0; DIMS];
+        pieces(text).into_iter().for_each(|piece| {
+            Table::get().add(
+                u16::try_from(piece).expect("an id of the table"),
+                1.0,
+                &mut without,
+            );
+        });
+        let with = Table::get().embed(text);
+        let cosine = |part: std::ops::Range<usize>| {
+            let (a, b) = (&with[part.clone()], &without[part]);
+            let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
+            dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
+        };
+        assert!(
+            cosine(0..PART_DIMS) > 0.9999 && cosine(PART_DIMS..DIMS) > 0.9999,
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_statement_is_near_its_question_in_another_language() {
+    let question = "Where does my sister live?";
+    for (own, other) in [
+        ("Ma sœur habite à Lyon", "Le train a du retard"),
+        ("Моя сестра живёт в Казани", "Поезд опаздывает"),
+        ("妹妹は大阪に住んでいる", "電車が遅れている"),
+        ("我妹妹住在上海", "火车晚点了"),
+        ("우리 누나는 부산에 살아요", "기차가 늦어요"),
+    ] {
+        assert!(cosine(question, own) > cosine(question, other) + 0.1, "{own}");
+    }
+}
+
+#[test]
 fn text_about_nothing_has_no_direction() {
     for text in ["", "   ", "\u{0}", "ᚠᚢᚦ"] {
         assert!(Table::get().embed(text).iter().all(|x| *x == 0.0), "{text:?}");
@@ -151,9 +222,11 @@ fn vectors_are_those_of_the_script() {
         (
             "How do I bake sourdough bread?",
             "My loaf needs a longer rise, 我喜欢",
-            0.229_73,
+            0.243_66,
         ),
         ("naïve café owner", "the owner of the cafe", 0.802_84),
+        ("Meine Schwester hat einen Hund", "my sister has a dog", 0.947_64),
+        ("猫が好きです", "I have a cat", 0.847_49),
     ];
     for (a, b, wanted) in expected {
         let found = cosine(a, b);

@@ -71,8 +71,8 @@ impl Vocab {
         self.text.split_terminator('\n')
     }
 
-    /// Calls back with the id of each piece of a text, in order.
-    pub(super) fn pieces(&self, text: &str, found: &mut impl FnMut(u16)) {
+    /// Calls back with each word of a text, in lower case and without accents, in order.
+    pub(super) fn words(text: &str, found: &mut impl FnMut(&str)) {
         let mut lower = String::new();
         for chunk in text
             .split([' ', '\t', '\n', '\r'])
@@ -86,41 +86,15 @@ impl Vocab {
                         .filter(|c| !c.is_ascii_control())
                         .map(|c| c.to_ascii_lowercase()),
                 );
-                self.ascii(&lower, found);
+                ascii(&lower, found);
             } else {
-                self.unicode(chunk, found);
+                unicode(chunk, found);
             }
         }
     }
 
-    fn ascii(&self, chunk: &str, found: &mut impl FnMut(u16)) {
-        let mut rest = chunk;
-        while !rest.is_empty() {
-            let end = rest
-                .find(|c: char| c.is_ascii_punctuation())
-                .map_or(rest.len(), |at| at.max(1));
-            let (word, after) = rest.split_at(end);
-            self.word(word, found);
-            rest = after;
-        }
-    }
-
-    fn unicode(&self, chunk: &str, found: &mut impl FnMut(u16)) {
-        let mut normal = NormalizedString::from(chunk);
-        BertNormalizer::default()
-            .normalize(&mut normal)
-            .expect("normalising cannot fail");
-        let mut split = PreTokenizedString::from(normal);
-        BertPreTokenizer
-            .pre_tokenize(&mut split)
-            .expect("splitting by characters cannot fail");
-        for (word, ..) in split.get_splits(OffsetReferential::Normalized, OffsetType::Byte) {
-            self.word(word, found);
-        }
-    }
-
-    /// Cuts one word, longest known piece first; a word with an unknown rest is unknown as a whole.
-    fn word(&self, word: &str, found: &mut impl FnMut(u16)) {
+    /// Cuts one word, longest known piece first, and calls back with their ids; a word with an unknown rest is unknown as a whole.
+    pub(super) fn cut(&self, word: &str, found: &mut impl FnMut(u16)) {
         if word.chars().count() > WORD_CHARS_MAX {
             return found(self.unknown);
         }
@@ -169,12 +143,43 @@ impl Vocab {
     }
 }
 
+fn ascii(chunk: &str, found: &mut impl FnMut(&str)) {
+    let mut rest = chunk;
+    while !rest.is_empty() {
+        let end = rest
+            .find(|c: char| c.is_ascii_punctuation())
+            .map_or(rest.len(), |at| at.max(1));
+        let (word, after) = rest.split_at(end);
+        found(word);
+        rest = after;
+    }
+}
+
+fn unicode(chunk: &str, found: &mut impl FnMut(&str)) {
+    let mut normal = NormalizedString::from(chunk);
+    BertNormalizer::default()
+        .normalize(&mut normal)
+        .expect("normalising cannot fail");
+    let mut split = PreTokenizedString::from(normal);
+    BertPreTokenizer
+        .pre_tokenize(&mut split)
+        .expect("splitting by characters cannot fail");
+    for (word, ..) in split.get_splits(OffsetReferential::Normalized, OffsetType::Byte) {
+        found(word);
+    }
+}
+
 /// Whether a line of the vocabulary continues a word, and its text.
 fn parts(line: &str) -> (bool, &str) {
     match line.strip_prefix("##") {
         Some(piece) if !piece.is_empty() => (true, piece),
         _ => (false, line),
     }
+}
+
+/// FNV-1a of a word.
+pub(super) fn hash(word: &str) -> u32 {
+    word.bytes().fold(seed(false), mixed)
 }
 
 /// Where FNV-1a begins.
