@@ -123,12 +123,13 @@ fn waiting_behind(connection: &Connection, seq: i64, limit: usize, now: Timestam
     Ok(waiting)
 }
 
-fn hand_back(connection: &Connection, ids: &[JobId], now: Timestamp) -> LedgerResult<()> {
+/// Sets who is to have leased jobs, and until or from when.
+fn set_leased(connection: &Connection, ids: &[JobId], state: JobState, due: Timestamp) -> LedgerResult<()> {
     let mut statement =
         connection.prepare_cached("UPDATE jobs SET state = ?3, due = ?4 WHERE id = ?1 AND state = ?2")?;
-    let (leased, queued) = (JobState::Processing.as_str(), JobState::Queued.as_str());
     for id in ids {
-        statement.execute((id.0.as_str(), leased, queued, now.millis()))?;
+        let leased = JobState::Processing.as_str();
+        statement.execute((id.0.as_str(), leased, state.as_str(), due.millis()))?;
     }
     Ok(())
 }
@@ -304,7 +305,10 @@ port! { Jobs {
         = |c| jobs.into_iter().try_for_each(|job| insert(c, job, now));
     write claim[](limit: usize, behind: usize, now: Timestamp, lease_until: Timestamp) -> Vec<Job>
         = |c| claim(c, limit, behind, now, lease_until);
-    write hand_back[ids: [JobId]](now: Timestamp) -> () = |c| hand_back(c, &ids, now);
+    write hand_back[ids: [JobId]](now: Timestamp) -> ()
+        = |c| set_leased(c, &ids, JobState::Queued, now);
+    write renew[ids: [JobId]](lease_until: Timestamp) -> ()
+        = |c| set_leased(c, &ids, JobState::Processing, lease_until);
     write complete[ids: [JobId]](now: Timestamp) -> () = |c| complete(c, &ids, now);
     write fail[id: JobId](failure: JobFailure, now: Timestamp) -> () = |c| fail(c, &id, failure, now);
     write retry[scope: Scope, id: JobId](now: Timestamp) -> bool = |c| retry(c, &scope, &id, now);

@@ -342,6 +342,8 @@ pub trait Jobs: Send + Sync + std::fmt::Debug {
     ) -> Result<Vec<Job>, LedgerError>;
     /// Releases leases without a failure; the attempts stay counted.
     async fn hand_back(&self, ids: &[JobId], now: Timestamp) -> Result<(), LedgerError>;
+    /// Moves the end of leases, which counts no attempt. A job that nobody has a lease of is left as it is.
+    async fn renew(&self, ids: &[JobId], lease_until: Timestamp) -> Result<(), LedgerError>;
     /// Marks claimed jobs done, all in one commit.
     async fn complete(&self, ids: &[JobId], now: Timestamp) -> Result<(), LedgerError>;
     /// Records a failed attempt.

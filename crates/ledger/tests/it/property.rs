@@ -29,6 +29,7 @@ enum Step {
     /// How many sessions, and how many jobs behind the first of each.
     Claim(u8, u8),
     HandBack(Vec<u8>),
+    Renew(Vec<u8>),
     Complete(Vec<u8>),
     Fail(u8, Option<i64>),
     Retry(u8, u8),
@@ -55,6 +56,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (0..6_u8, 0..9_u8, 0..40_i64).prop_map(|(s, id, wait)| Step::Enqueue(s, id, wait)),
         4 => (1..4_u8, 0..3_u8).prop_map(|(limit, behind)| Step::Claim(limit, behind)),
         1 => vec(0..9_u8, 1..3).prop_map(Step::HandBack),
+        1 => vec(0..9_u8, 1..3).prop_map(Step::Renew),
         4 => vec(0..9_u8, 1..4).prop_map(Step::Complete),
         2 => (0..9_u8, prop::option::of(0..40_i64)).prop_map(|(job, wait)| Step::Fail(job, wait)),
         2 => (0..2_u8, 0..9_u8).prop_map(|(app, job)| Step::Retry(app, job)),
@@ -187,6 +189,10 @@ impl Script {
             Step::HandBack(jobs) => {
                 let ids: Vec<JobId> = jobs.iter().filter_map(|n| self.pick(*n)).collect();
                 format!("{:?}", ledger.hand_back(&ids, now).await)
+            }
+            Step::Renew(jobs) => {
+                let ids: Vec<JobId> = jobs.iter().filter_map(|n| self.pick(*n)).collect();
+                format!("{:?}", ledger.renew(&ids, now.plus_millis(35)).await)
             }
             Step::Complete(jobs) => {
                 let ids: Vec<JobId> = jobs.iter().filter_map(|n| self.pick(*n)).collect();

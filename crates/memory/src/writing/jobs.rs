@@ -3,27 +3,23 @@
 //! Owns: how many run at a time, which are done together, leases, backoff, and which fault may be given up on. Never: what a
 //! job does.
 
-use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
 use model::{CellId, Timestamp};
-use parking_lot::Mutex;
 use ports::{IndexError, Job, JobFailure, JobId, JobKind, LedgerError, VaultError};
 use text::chain;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::state::BACKOFF_MAX_MILLIS;
+use super::state::{BACKOFF_MAX_MILLIS, LEASE};
 use super::{Writing, cell};
 use crate::base::later;
 use crate::error::{EngineError, JobError};
 use crate::intake::{boundaries, model_pass};
 use crate::runtime::words_of;
 
-/// A job that takes longer is taken for dead by the next process; in this one it stays its worker's.
-const LEASE: Duration = Duration::from_mins(10);
 /// How often to look for jobs that nobody rang for.
 const IDLE: Duration = Duration::from_secs(5);
 /// The maximum of segments of one session that are written together with the first.
@@ -34,22 +30,13 @@ const BACKOFF_MIN_MILLIS: u64 = 500;
 pub(crate) async fn dispatch(writing: Arc<Writing>) {
     let base = &writing.base;
     let slots = Arc::new(Semaphore::new(base.settings.workers.max(1)));
-    let running: Arc<Mutex<BTreeSet<JobId>>> = Arc::default();
     while !base.work.is_stopping() {
         let jobs = claim(&writing, slots.available_permits()).await;
         // Jobs of one session come behind each other.
         for jobs in jobs.chunk_by(|job, next| job.session == next.session) {
-            let is_new = {
-                let mut running = running.lock();
-                let is_new = jobs.iter().all(|job| !running.contains(&job.id));
-                running.extend(jobs.iter().map(|job| job.id.clone()));
-                is_new
-            };
-            // A lease that ran out while its worker is still busy.
-            let permit = slots.clone().try_acquire_owned().ok().filter(|_| is_new);
-            if let Some(permit) = permit {
-                let work = work(writing.clone(), jobs.to_vec(), permit, running.clone());
-                base.work.spawn(work);
+            if let Ok(permit) = slots.clone().try_acquire_owned() {
+                writing.unrecorded.hold(jobs);
+                base.work.spawn(work(writing.clone(), jobs.to_vec(), permit));
             }
         }
         let now = base.work_time();
@@ -69,13 +56,14 @@ async fn claim(writing: &Writing, limit: usize) -> Vec<Job> {
     if limit == 0 {
         return Vec::new();
     }
-    if let Err(error) = writing.unrecorded.record(base).await {
+    // One time for both: no lease that was renewed has ended for the claim.
+    let now = base.work_time();
+    if let Err(error) = writing.unrecorded.record(base, now).await {
         let error = EngineError::from(error);
         base.mind(&error);
-        tracing::debug!(error = chain(&error), "cannot return jobs to the queue; retrying");
+        tracing::debug!(error = chain(&error), "cannot record who has jobs; retrying");
         return Vec::new();
     }
-    let now = base.work_time();
     // A model tells memcells one by one, and the first shall not wait for the last.
     let behind = if base.parts.chat.is_some() { 0 } else { BEHIND_MAX };
     let claimed = base.parts.jobs.claim(limit, behind, now, later(now, LEASE));
@@ -90,12 +78,7 @@ async fn claim(writing: &Writing, limit: usize) -> Vec<Job> {
 }
 
 /// Does jobs of one session. Several jobs are segments that are written together; if that fails, one by one.
-async fn work(
-    writing: Arc<Writing>,
-    jobs: Vec<Job>,
-    permit: OwnedSemaphorePermit,
-    running: Arc<Mutex<BTreeSet<JobId>>>,
-) {
+async fn work(writing: Arc<Writing>, jobs: Vec<Job>, permit: OwnedSemaphorePermit) {
     let base = &writing.base;
     let done = if let [job] = jobs.as_slice() {
         ended(&writing, perform(&writing, job), &jobs).await
@@ -103,14 +86,12 @@ async fn work(
         let cells: Vec<CellId> = jobs.iter().map(cell_of).collect();
         ended(&writing, cell::write(&writing, &cells, 1), &jobs).await
     };
+    // Before the ledger may give a job to the next claim.
+    writing.unrecorded.let_go(&jobs);
     match (done, jobs.as_slice()) {
         (Ok(()), jobs) => jobs.iter().for_each(|job| base.jobs.is_loose(&job.id)),
         (Err(error), [job]) => fail(&writing, job, &error).await,
         (Err(error), jobs) => hand_back(&writing, jobs, &error).await,
-    }
-    {
-        let mut running = running.lock();
-        running.retain(|id| jobs.iter().all(|job| job.id != *id));
     }
     drop(permit);
     base.jobs.finished();

@@ -2,19 +2,24 @@
 //!
 //! Owns: one write of an owner at a time, and what the ledger does not know of jobs. Never: a job.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use model::{Owner, Scope, Timestamp};
 use parking_lot::Mutex;
-use ports::{JobId, LedgerError, NoRoom};
+use ports::{Job, JobId, LedgerError, NoRoom};
 
-use crate::base::Base;
+use crate::base::{Base, later};
 use crate::intake::Intake;
 use crate::parts::Parts;
 use crate::runtime::KeyedLocks;
 
 /// The longest wait of a job that failed.
 pub(super) const BACKOFF_MAX_MILLIS: u64 = 60_000;
+
+/// A job that no worker has is claimed again after this time. The leases of the others are renewed half-way.
+pub(super) const LEASE: Duration = Duration::from_mins(10);
 
 /// The parts of the writing of segments.
 #[derive(Debug)]
@@ -37,7 +42,8 @@ impl Writing {
     }
 }
 
-/// Jobs that are free, but leased in the ledger, which took no write.
+/// Jobs that workers have for longer than their leases may last; and those that are free, but leased in the ledger, which took
+/// no write.
 #[derive(Debug, Default)]
 pub(crate) struct Unrecorded(Mutex<Waiting>);
 
@@ -46,6 +52,9 @@ struct Waiting {
     /// The leases of an earlier process stand. Nothing is claimed before they are released.
     releases: bool,
     jobs: Vec<JobId>,
+    held: BTreeSet<JobId>,
+    /// When the leases of those were renewed.
+    renewed: Option<Timestamp>,
 }
 
 impl Unrecorded {
@@ -64,11 +73,23 @@ impl Unrecorded {
         self.0.lock().jobs.extend(jobs);
     }
 
-    /// Brings the ledger up to date.
-    pub(super) async fn record(&self, base: &Base) -> Result<(), LedgerError> {
-        let (releases, jobs) = {
+    /// Keeps jobs from being claimed again, however long they take, until they are let go.
+    pub(super) fn hold(&self, jobs: &[Job]) {
+        self.0.lock().held.extend(jobs.iter().map(|job| job.id.clone()));
+    }
+
+    pub(super) fn let_go(&self, jobs: &[Job]) {
+        let mut waiting = self.0.lock();
+        waiting.held.retain(|id| jobs.iter().all(|job| job.id != *id));
+    }
+
+    /// Brings the ledger up to date, for a claim at the same time.
+    pub(super) async fn record(&self, base: &Base, now: Timestamp) -> Result<(), LedgerError> {
+        let (releases, jobs, held) = {
             let waiting = self.0.lock();
-            (waiting.releases, waiting.jobs.clone())
+            let is_new = waiting.renewed.is_some_and(|at| now < later(at, LEASE / 2));
+            let held: Vec<JobId> = waiting.held.iter().filter(|_| !is_new).cloned().collect();
+            (waiting.releases, waiting.jobs.clone(), held)
         };
         if releases {
             base.parts.jobs.release_all(latest(base.work_time())).await?;
@@ -77,6 +98,10 @@ impl Unrecorded {
         if !jobs.is_empty() {
             base.parts.jobs.hand_back(&jobs, base.work_time()).await?;
             self.0.lock().jobs.drain(..jobs.len());
+        }
+        if !held.is_empty() {
+            base.parts.jobs.renew(&held, later(now, LEASE)).await?;
+            self.0.lock().renewed = Some(now);
         }
         Ok(())
     }

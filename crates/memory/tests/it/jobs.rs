@@ -7,6 +7,7 @@ use model::Scope;
 use ports::{Clock as _, JobId, JobKind, JobState, NewJob, TaskQuery};
 use testkit::faults::Mode;
 
+use crate::slow::At;
 use crate::stage::{Stage, add, flush, said, say, session, turns};
 
 fn task(n: u32) -> JobId {
@@ -220,6 +221,38 @@ async fn a_job_whose_failure_could_not_be_recorded_runs_again_long_before_its_le
     stage.check_told(&["The cello".to_owned()], &["ann"]);
     let took = stage.clock.elapsed().saturating_sub(began);
     assert!(took < Duration::from_mins(1), "{took:?}");
+}
+
+#[tokio::test]
+async fn a_job_that_takes_longer_than_a_lease_is_one_attempt() {
+    let mut stage = Stage::default();
+    stage.settings.workers = 2;
+    let (slow, engine) = stage.open_slow().await;
+    let key = session("s");
+    say(&engine, &key, "ann", 0, "The cello").await;
+    slow.arm(At::Apply);
+    engine.flush(flush(&key)).await.expect("it cuts");
+    slow.called().await;
+    let rest = async || {
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+    };
+    for _ in 0..25 {
+        stage.clock.advance(Duration::from_mins(1));
+        rest().await;
+    }
+    // The machine slept.
+    stage.clock.advance(Duration::from_hours(3));
+    rest().await;
+    assert_eq!(stage.ledger_attempts("s").await, 1);
+    // A process that dies leaves its lease, which is the second attempt of the next one.
+    drop(engine);
+    let engine = stage.open().await;
+    assert_eq!(stage.rest(&engine).await, 0);
+    assert_eq!(stage.ledger_attempts("s").await, 2);
+    stage.check_told(&["The cello".to_owned()], &["ann"]);
+    stage.check().await;
 }
 
 #[tokio::test]

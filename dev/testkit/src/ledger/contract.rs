@@ -56,6 +56,7 @@ pub async fn check_all<L: Ledger + Conversations + History + Runs>(fresh: impl F
     jobs::memcells_of_a_session_are_claimed_together(&fresh()).await;
     jobs::only_a_lease_is_given_back(&fresh()).await;
     jobs::a_lease_ends(&fresh()).await;
+    jobs::a_holder_renews_its_lease(&fresh()).await;
     jobs::nothing_waits_beyond_a_start(&fresh()).await;
     jobs::a_failed_attempt_waits_or_gives_up(&fresh()).await;
     jobs::a_job_that_was_given_up_is_tried_again(&fresh()).await;

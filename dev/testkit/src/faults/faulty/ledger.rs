@@ -152,6 +152,11 @@ impl Jobs for Faulty<dyn Jobs> {
             .call("hand back", self.inner.hand_back(ids, now), no_ledger)
             .await
     }
+    async fn renew(&self, ids: &[JobId], until: Timestamp) -> Result<(), LedgerError> {
+        self.faults
+            .call("renew", self.inner.renew(ids, until), no_ledger)
+            .await
+    }
     async fn complete(&self, ids: &[JobId], now: Timestamp) -> Result<(), LedgerError> {
         self.faults
             .call("complete", self.inner.complete(ids, now), no_ledger)

@@ -184,6 +184,39 @@ pub async fn a_lease_ends(ledger: &impl Ledger) {
     assert_eq!(listed(&claim(23, 40).await), "j2");
 }
 
+/// A lease that is renewed lasts longer and counts no attempt; only a lease is renewed.
+pub async fn a_holder_renews_its_lease(ledger: &impl Ledger) {
+    let s = session("a", "s");
+    let jobs = vec![
+        job("j1", JobKind::MemoryAdd, &s),
+        job("j2", JobKind::MemoryAdd, &s),
+    ];
+    ledger.enqueue(jobs, at(1)).await.expect("queued");
+    let renew = async |job, until| {
+        let renewed = ledger.renew(&[id(job), id("gone")], at(until)).await;
+        renewed.expect("renewed");
+    };
+    let claim = async |now, until| {
+        let claimed = ledger.claim(9, 0, at(now), at(until)).await.expect("claims");
+        claimed
+            .into_iter()
+            .map(|job| (job.id.0, job.attempt))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(claim(10, 20).await, [("j1".to_owned(), 1)]);
+    renew("j1", 40).await;
+    assert!(claim(39, 60).await.is_empty());
+    assert_eq!(claim(40, 60).await, [("j1".to_owned(), 2)], "the holder is dead");
+    renew("j1", 50).await;
+    assert!(claim(49, 60).await.is_empty(), "it may end sooner, too");
+    ledger.complete(&[id("j1")], at(49)).await.expect("done");
+    renew("j1", 90).await;
+    assert_eq!(claim(50, 60).await, [("j2".to_owned(), 1)], "nobody had it");
+    ledger.hand_back(&[id("j2")], at(51)).await.expect("given back");
+    renew("j2", 90).await;
+    assert_eq!(claim(51, 60).await, [("j2".to_owned(), 2)], "it was given back");
+}
+
 /// A failure with a time to retry keeps its place; one without frees the session and is kept.
 pub async fn a_failed_attempt_waits_or_gives_up(ledger: &impl Ledger) {
     let s = session("a", "s");

@@ -225,6 +225,17 @@ impl Jobs for MemoryLedger {
         })
     }
 
+    async fn renew(&self, ids: &[JobId], lease_until: Timestamp) -> Result<(), LedgerError> {
+        self.call(|state| {
+            for id in ids {
+                if let Some(stored) = state.leased(id) {
+                    stored.lease_until = lease_until;
+                }
+            }
+            Ok(())
+        })
+    }
+
     async fn complete(&self, ids: &[JobId], now: Timestamp) -> Result<(), LedgerError> {
         self.call(|state| {
             for id in ids {
