@@ -47,6 +47,24 @@ async fn a_statement_is_shown_with_its_source_and_answered() {
 }
 
 #[tokio::test]
+async fn what_is_no_fact_is_refused_with_the_way_to_remove_it() {
+    let house = House::new().await;
+    house.remember("tea", &TEA).await;
+    let list = json!({"user_id": "ada", "memory_type": "episode"});
+    let listed = house.post("/api/v2/memory/get", &list).await.data();
+    let id = listed["episodes"][0]["id"].as_str().expect("an id");
+    let answer = json!({"user_id": "ada", "id": id, "verdict": "wrong"});
+    let (status, _, words) = house.post("/api/v2/memory/answer", &answer).await.error();
+    let bare = id.trim_start_matches("ada_");
+    assert_eq!(status, 422, "{words}");
+    let command = format!("`quipu forget {bare} --user ada`");
+    assert!(words.contains(&command), "{words}");
+    let forget = json!({"user_id": "ada", "ids": [id]});
+    let gone = house.post("/api/v2/memory/delete_by_ids", &forget).await.data();
+    assert!(gone["count"].as_u64() > Some(0), "{gone}");
+}
+
+#[tokio::test]
 async fn a_wrong_request_is_told_which_field_and_what_to_do() {
     let house = House::new().await;
     let answer = json!({"user_id": "ada", "id": "ada_af_1", "verdict": "perhaps"});

@@ -211,7 +211,13 @@ fn asked(
     let id = marked.unwrap_or_else(|| id.clone());
     let mut all = believed(rows, owner, now);
     let at = all.iter().position(|one| one.id == id);
-    let at = at.ok_or_else(|| EngineError::not_found("statement to review", &id))?;
+    let at = at.ok_or_else(|| match row.map(|doc| doc.kind) {
+        Some(DocKind::Entry(kind)) if kind != EntryKind::Fact => EngineError::Invalid(format!(
+            "`{id}` is not a fact: only facts have answers; forget it instead, as `quipu forget {id} --user {}` does",
+            owner.id
+        )),
+        _ => EngineError::not_found("statement to review", &id),
+    })?;
     Ok((all.swap_remove(at), all))
 }
 
