@@ -347,7 +347,7 @@ pub(crate) struct GetArgs {
 pub(crate) enum KindArg {
     Episode,
     Fact,
-    /// Upcoming events
+    /// Events that somebody announced, also those that are over
     Foresight,
     /// The user's profile
     Profile,

@@ -274,7 +274,7 @@ pub(crate) fn of_fact(fact: &FactItem) -> ShownMemory {
 pub(crate) fn of_event(event: &ForesightItem) -> ShownMemory {
     ShownMemory {
         id: event.id.clone(),
-        kind: "upcoming",
+        kind: "event",
         date: date(&event.timestamp),
         text: event.content.clone(),
         score: event.score.map(rounded),

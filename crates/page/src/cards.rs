@@ -94,7 +94,7 @@ pub(crate) fn cards(data: &GetData, whose: &WhoseMemory) -> Vec<MemoryCard> {
 
 const FACT: &str = "Fact";
 pub(crate) const EPISODE: &str = "Summary";
-pub(crate) const EVENT: &str = "Upcoming event";
+pub(crate) const EVENT: &str = "Event";
 const STATEMENT: &str = "Profile";
 const TRAIT: &str = "Trait";
 

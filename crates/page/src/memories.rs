@@ -268,7 +268,10 @@ impl ListQuery {
         let part = |(memory_type, total): &(MemoryType, usize)| {
             let (one, more) = match memory_type {
                 MemoryType::Episode => ("summary of a conversation", "summaries of conversations"),
-                MemoryType::Foresight => ("upcoming event", "upcoming events"),
+                MemoryType::Foresight if self.standing() == Some(MemoryStanding::Current) => {
+                    ("upcoming event", "upcoming events")
+                }
+                MemoryType::Foresight => ("event", "events"),
                 MemoryType::Profile => ("line of the profile", "lines of the profile"),
                 _ => ("fact", "facts"),
             };

@@ -116,7 +116,7 @@ pub(crate) fn spaced(word: &str) -> String {
 pub(crate) fn kind(kind: &str) -> &str {
     match kind {
         "episode" => "summary",
-        "foresight" => "upcoming event",
+        "foresight" => "event",
         other => other,
     }
 }

@@ -2661,7 +2661,7 @@ export interface components {
 				unprocessed_messages: components["schemas"]["UnprocessedMessage"][];
 				/** @description Quipu: every fact that was found, best first, also those whose episode was not. */
 				facts?: components["schemas"]["FactItem"][];
-				/** @description Quipu: upcoming events that match, best first. */
+				/** @description Quipu: announced events that match, best first. */
 				foresights?: components["schemas"]["ForesightItem"][];
 				/** @description Quipu: verbatim messages, best first, as many as `include_messages` asked for. */
 				messages?: components["schemas"]["FoundMessage"][];
@@ -3078,7 +3078,7 @@ export interface components {
 		 * @enum {string}
 		 */
 		FlushStatus: "extracted" | "no_extraction";
-		/** @description Quipu: an upcoming event. */
+		/** @description Quipu: an announced event. */
 		ForesightItem: {
 			id: string;
 			user_id?: string | null;
@@ -3399,7 +3399,7 @@ export interface components {
 		 */
 		MemoryStanding: "current" | "superseded";
 		/**
-		 * @description A kind of memory. A user has episodes, facts, upcoming events and a profile, an agent has cases and skills.
+		 * @description A kind of memory. A user has episodes, facts, announced events and a profile, an agent has cases and skills.
 		 * @enum {string}
 		 */
 		MemoryType: "episode" | "profile" | "agent_case" | "agent_skill" | "atomic_fact" | "foresight";
@@ -3785,7 +3785,7 @@ export interface components {
 			unprocessed_messages: components["schemas"]["UnprocessedMessage"][];
 			/** @description Quipu: every fact that was found, best first, also those whose episode was not. */
 			facts?: components["schemas"]["FactItem"][];
-			/** @description Quipu: upcoming events that match, best first. */
+			/** @description Quipu: announced events that match, best first. */
 			foresights?: components["schemas"]["ForesightItem"][];
 			/** @description Quipu: verbatim messages, best first, as many as `include_messages` asked for. */
 			messages?: components["schemas"]["FoundMessage"][];

@@ -102,7 +102,7 @@ impl ExtractForesight {
 }
 
 fn outcome(count: usize) -> RunOutcome {
-    let events = text::counted(count, "upcoming event", "upcoming events");
+    let events = text::counted(count, "event", "events");
     RunOutcome::of(format!("{events} written"))
 }
 

@@ -214,7 +214,7 @@ pub(super) async fn get(desk: &Desk, api: &Api, args: GetArgs) -> Result<Exit, F
     let (memory_type, kind) = match args.kind {
         KindArg::Episode => (MemoryType::Episode, "episode"),
         KindArg::Fact => (MemoryType::AtomicFact, "fact"),
-        KindArg::Foresight => (MemoryType::Foresight, "upcoming event"),
+        KindArg::Foresight => (MemoryType::Foresight, "event"),
         KindArg::Profile => (MemoryType::Profile, "profile"),
         KindArg::Case => (MemoryType::AgentCase, "case"),
     };

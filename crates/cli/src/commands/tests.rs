@@ -296,7 +296,7 @@ async fn a_profile_is_listed() {
 }
 
 #[tokio::test]
-async fn upcoming_events_are_listed_and_shown() {
+async fn events_are_listed_and_shown_and_not_called_upcoming() {
     let root = TempDir::new().expect("a folder");
     let desk = desk(root.path(), &[]);
     let said =
@@ -305,7 +305,7 @@ async fn upcoming_events_are_listed_and_shown() {
     let lines = ["trigger extract_foresight", "get --kind foresight"];
     let listed = typed(&desk, &lines).await.expect("it lists").said;
     assert!(
-        listed.contains("Oslo") && listed.contains("1 of 1 upcoming event of me"),
+        listed.contains("Oslo") && listed.contains("1 of 1 event of me"),
         "{listed}"
     );
     let id = listed.split_whitespace().find(|word| word.contains("fs_"));

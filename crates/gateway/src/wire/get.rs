@@ -78,7 +78,7 @@ pub enum MemoryStanding {
 }
 
 text::worded! {
-    /// A kind of memory. A user has episodes, facts, upcoming events and a profile, an agent has cases and skills.
+    /// A kind of memory. A user has episodes, facts, announced events and a profile, an agent has cases and skills.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
     #[serde(rename_all = "snake_case")]
     pub enum MemoryType {
@@ -89,7 +89,7 @@ text::worded! {
         AgentSkill = "agent_skill",
         /// Quipu: single statements.
         AtomicFact = "atomic_fact",
-        /// Quipu: upcoming events.
+        /// Quipu: announced events.
         Foresight = "foresight",
     }
 }

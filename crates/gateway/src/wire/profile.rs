@@ -119,7 +119,7 @@ impl ImplicitTrait {
     }
 }
 
-/// Quipu: an upcoming event.
+/// Quipu: an announced event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ForesightItem {
     pub id: String,
@@ -144,7 +144,7 @@ pub struct ForesightItem {
 }
 
 impl ForesightItem {
-    /// An upcoming event's row, without score.
+    /// An announced event's row, without score.
     pub fn of(doc: &Doc, zone: &Zone) -> Self {
         let millis = |at: model::Timestamp| at.millis();
         let days = doc.valid_from.zip(doc.valid_until).map(|(from, until)| {

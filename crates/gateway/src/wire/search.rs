@@ -234,7 +234,7 @@ pub struct SearchData {
     /// Quipu: every fact that was found, best first, also those whose episode was not.
     #[serde(default)]
     pub facts: Vec<FactItem>,
-    /// Quipu: upcoming events that match, best first.
+    /// Quipu: announced events that match, best first.
     #[serde(default)]
     pub foresights: Vec<ForesightItem>,
     /// Quipu: verbatim messages, best first, as many as `include_messages` asked for.

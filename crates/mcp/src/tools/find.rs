@@ -2,7 +2,7 @@
 
 use gateway::wire::conversation::OriginalsData;
 use gateway::wire::search::When;
-use gateway::wire::{GetData, GetRequest, MemoryType, SearchData, SearchRequest, SortOrder};
+use gateway::wire::{GetData, GetRequest, MemoryStanding, MemoryType, SearchData, SearchRequest, SortOrder};
 use model::percent_encoded;
 use rmcp::model::JsonObject;
 use serde::Deserialize;
@@ -165,14 +165,15 @@ enum ListKind {
 
 pub(super) async fn list<A: MemoryApi>(door: &Door<A>, given: JsonObject) -> ToolAnswer {
     let wanted: ListArguments = arguments(given)?;
-    let kind = match wanted.kind {
-        ListKind::Episode => MemoryType::Episode,
-        ListKind::Fact => MemoryType::AtomicFact,
-        ListKind::Upcoming => MemoryType::Foresight,
+    let (kind, standing) = match wanted.kind {
+        ListKind::Episode => (MemoryType::Episode, None),
+        ListKind::Fact => (MemoryType::AtomicFact, None),
+        ListKind::Upcoming => (MemoryType::Foresight, Some(MemoryStanding::Current)),
     };
     let request = GetRequest {
         page: wanted.page.unwrap_or(1),
         page_size: wanted.limit.unwrap_or(PAGE),
+        standing,
         ..page(door, kind)?
     };
     let data: GetData = door.post("/memory/get", &request).await?;
@@ -251,6 +252,7 @@ pub(crate) async fn about_user<A: MemoryApi>(door: &Door<A>) -> Result<Vec<Shown
     let mut about: Vec<ShownMemory> = profiles.flat_map(shown::of_profile).map(shown::brief).collect();
     let request = GetRequest {
         page_size: EVENTS,
+        standing: Some(MemoryStanding::Current),
         ..page(door, MemoryType::Foresight)?
     };
     let data: GetData = door.post("/memory/get", &request).await?;

@@ -333,3 +333,22 @@ async fn the_users_word_on_a_fact_goes_alone() {
         (&json!("me_af_1"), &json!("wrong"))
     );
 }
+
+#[tokio::test]
+async fn an_event_is_called_upcoming_only_where_it_is_still_to_come() {
+    let event = json!({"id": "me_fs_1", "user_id": "me", "session_id": null, "content": "I fly to Oslo", "evidence": "",
+        "timestamp": "2026-02-01T10:00:00Z", "start_time": "2026-03-03T00:00:00Z", "end_time": "2026-03-04T00:00:00Z",
+        "duration_days": 1, "message_ids": [], "path": ""});
+    let data = json!({"episodes": [], "profiles": [], "agent_cases": [], "agent_skills": [], "facts": [], "foresights": [event],
+        "total_count": 1, "count": 1});
+    let api = Canned::new(200, data);
+    for (tool, given) in [("list", json!({"kind": "upcoming"})), ("profile", json!({}))] {
+        let said = text(&api.call(tool, given).await);
+        assert!(said.contains("Oslo") && !said.contains("upcoming"), "{said}");
+        let (_, body) = api.asked().pop().expect("asked");
+        assert_eq!(
+            (&body["memory_type"], &body["standing"]),
+            (&json!("foresight"), &json!("current"))
+        );
+    }
+}

@@ -245,6 +245,11 @@ async fn an_event_that_is_over_is_no_upcoming_one() {
             .await
             .contains("<strong>1</strong> upcoming event<")
     );
+    let both = stage.html("/page/memories?kind=event&standing=all").await;
+    assert!(
+        both.contains("2 events, the newest first.") && !both.contains("Upcoming event"),
+        "{both}"
+    );
 }
 
 #[tokio::test]

@@ -47,7 +47,7 @@ MemoryStanding = Literal["current", "superseded"]
 """Whether a memory holds."""
 
 MemoryType = Literal["episode", "profile", "agent_case", "agent_skill", "atomic_fact", "foresight"]
-"""A kind of memory. A user has episodes, facts, upcoming events and a profile, an agent has cases and skills."""
+"""A kind of memory. A user has episodes, facts, announced events and a profile, an agent has cases and skills."""
 
 MessageContent = Union[str, List["ContentItem"]]
 """Plain text, or typed parts in order."""
@@ -1253,7 +1253,7 @@ class FlushRequest(TypedDict):
 
 
 class ForesightItem(TypedDict):
-    """Quipu: an upcoming event."""
+    """Quipu: an announced event."""
 
     id: str
 
@@ -2116,7 +2116,7 @@ class SearchData(TypedDict):
     """Quipu: every fact that was found, best first, also those whose episode was not."""
 
     foresights: NotRequired[List[ForesightItem]]
-    """Quipu: upcoming events that match, best first."""
+    """Quipu: announced events that match, best first."""
 
     messages: NotRequired[List[FoundMessage]]
     """Quipu: verbatim messages, best first, as many as `include_messages` asked for."""
