@@ -58,6 +58,8 @@ pub(super) struct Imported {
     /// Those who spoke, by their ids, with their names.
     people: BTreeMap<String, String>,
     failed_tasks: usize,
+    /// Background runs that no server does.
+    waiting_runs: usize,
 }
 
 impl Imported {
@@ -311,8 +313,10 @@ pub(super) async fn settle(desk: &Desk, api: &Api, imported: &mut Imported) -> R
     let bar = progress::bar(desk.watched, "writing", imported.sessions.len() as u64);
     imported.write(api, || bar.inc(1)).await?;
     bar.finish_and_clear();
-    let tasks = api.health().await?.tasks;
-    imported.failed_tasks = tasks.failed + tasks.stuck;
+    let health = api.health().await?;
+    imported.failed_tasks = health.tasks.failed + health.tasks.stuck;
+    let runs = health.runs.filter(|_| api.is_here());
+    imported.waiting_runs = runs.map_or(0, |runs| runs.queued + runs.failed);
     Ok(())
 }
 
@@ -353,6 +357,12 @@ fn report(desk: &Desk, args: &ImportArgs, imported: &Imported) -> Result<(), Fai
         }
     }
     name_the_rest(imported)?;
+    if all.waiting_runs > 0 {
+        say!(
+            "{}: profile, events and core memory come while `quipu serve` runs, or with `quipu trigger NAME`",
+            counted(all.waiting_runs, "background run waits", "background runs wait")
+        )?;
+    }
     if new + counts.restored > 0 {
         let is_named = all.people.contains_key(&all.user);
         let somebody = all.people.keys().next().filter(|_| !is_named);

@@ -3,10 +3,15 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use clap::Parser as _;
 use tempfile::TempDir;
 
+use crate::api::Api;
+use crate::args::{Cli, Command};
 use crate::commands::tests::{desk, typed};
 use crate::error::Exit;
+use crate::output::tests::SAID;
+use crate::world::World;
 
 /// A ChatGPT conversation of these messages, said a minute apart.
 fn conversation(id: &str, title: &str, said: &[&str]) -> String {
@@ -165,6 +170,7 @@ async fn what_cannot_be_read_is_skipped_counted_and_named() {
           `F/conversations-000.json`, conversation 2, "Torn": it has no `mapping`
           `F/conversations-001.json`, conversation 1: it has no `mapping`
           `F/conversations-001.json`: the file is broken: EOF while parsing a value at line 1 column 18: everything before that place was imported; a second import adds only new messages
+        1 background run waits: profile, events and core memory come while `quipu serve` runs, or with `quipu trigger NAME`
         next: `quipu search "…"`, `quipu review` to say what of it is true, or read the files in R/memory
     "#]]
     .assert_eq(&said);
@@ -172,6 +178,42 @@ async fn what_cannot_be_read_is_skipped_counted_and_named() {
     let told = told.expect("the rest is read").json();
     assert_eq!(told["skipped"][0]["why"], "it has no `mapping`");
     assert_eq!(told["skipped"].as_array().map(Vec::len), Some(3));
+}
+
+#[tokio::test]
+async fn an_import_says_what_is_made_later_only_where_no_server_does_it() {
+    let (root, folder) = (
+        TempDir::new().expect("a folder"),
+        TempDir::new().expect("a folder"),
+    );
+    let file = |name: &str, said: &[&str]| export(folder.path(), name, &[conversation(name, "Bike", said)]);
+    let desk = desk(root.path(), &[]);
+    let import = format!("import {}", file("c1.json", &BIKE).display());
+    let said = typed(&desk, &[&import]).await.expect("it is read").said;
+    assert!(said.contains("`quipu trigger NAME`"), "{said}");
+    let lines = [&*import, "trigger extract_user_profile", &import];
+    let said = typed(&desk, &lines).await.expect("it is read").said;
+    assert!(!said.contains("quipu trigger"), "nothing waits: {said}");
+
+    // The same API as a server that has the root gives it.
+    let world = World::open(&desk.root, &desk.loaded.config, desk.open_index, false).await;
+    let api = Api::here(world.expect("it opens"));
+    let server = Api::of(api.client.clone(), api.clock.clone(), api.zone.clone());
+    let apples = file(
+        "c2.json",
+        &["I planted three apple trees behind the house.", "Nice."],
+    );
+    let args = Cli::parse_from(["quipu".into(), "import".into(), apples.into_os_string()]);
+    let Command::Import(args) = args.command else {
+        panic!("an import");
+    };
+    super::import(&desk, &server, args).await.expect("it is read");
+    let said = SAID.take();
+    assert!(
+        said.contains("next:") && !said.contains("quipu trigger"),
+        "{said}"
+    );
+    api.close().await;
 }
 
 #[tokio::test]
