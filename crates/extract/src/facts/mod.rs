@@ -174,11 +174,47 @@ fn told_of(sentence: &str) -> Vec<statement::Statement<'_>> {
 /// The plain statements anywhere in the text of a person's message, as facts would have them: those of a paste, a draft or a scene too.
 /// Whose they are, only the person knows. `speaker` is the name that the message shows.
 pub fn statements(text: &str, speaker: &str) -> Vec<String> {
-    let name = visible::named(speaker);
     let text = visible::readable(text);
-    let lines = text.lines().flat_map(sentences);
-    let said = lines.flat_map(told_of).filter(|said| !said.is_plan);
-    said.map(|said| stated(&name, said.said)).collect()
+    let said = said_by(&sentences(&text), speaker);
+    said.into_iter().map(|(said, _)| said).collect()
+}
+
+/// The plain statements of sentences, each with those that say it: the next one may correct it.
+fn said_by<'a>(sentences: &[&'a str], speaker: &str) -> Vec<(String, Vec<&'a str>)> {
+    let name = visible::named(speaker);
+    let mut all: Vec<(String, Vec<&str>)> = Vec::new();
+    let mut before = String::new();
+    for sentence in sentences {
+        if let Some(corrected) = corrected(&mut before, sentence, &name)
+            && let Some((said, by)) = all.last_mut()
+        {
+            *said = corrected;
+            by.push(sentence);
+            continue;
+        }
+        before.clear();
+        let shown = visible::readable(sentence);
+        let shown = shown.trim_end();
+        for said in told_of(shown).into_iter().filter(|said| !said.is_plan) {
+            before = from_statement(shown, said.said);
+            all.push((stated(&name, said.said), vec![sentence]));
+        }
+    }
+    all
+}
+
+/// A statement with a sentence that corrects it: "no, it's a 2007". `before` is what it corrects, and nothing where that is no statement.
+fn corrected(before: &mut String, sentence: &str, name: &str) -> Option<String> {
+    if before.is_empty() || !statement::corrects(sentence) {
+        return None;
+    }
+    *before = format!("{before} {sentence}");
+    Some(stated(name, before))
+}
+
+/// A sentence from a statement on.
+fn from_statement(sentence: &str, said: &str) -> String {
+    sentence[sentence.rfind(said).unwrap_or_default()..].to_owned()
 }
 
 /// Reads the messages of people as the rules do.
@@ -196,12 +232,14 @@ impl recall::Reader for Messages {
     }
 
     fn without(&self, text: &str, speaker: &str, marks: &BTreeSet<String>) -> String {
-        let is_taken_back = |sentence: &&str| {
-            let mut said = statements(sentence, speaker).into_iter();
-            said.any(|said| marks.contains(&mark(&said)))
-        };
+        let sentences = sentences(text);
+        // A model's fact is one sentence, also where the next one corrects it.
+        let alone = sentences.iter().flat_map(|one| said_by(&[*one], speaker));
+        let said = said_by(&sentences, speaker).into_iter().chain(alone);
+        let taken_back = said.filter(|(said, _)| marks.contains(&mark(said)));
+        let taken_back: BTreeSet<&str> = taken_back.flat_map(|(_, by)| by).collect();
         let mut left = text.to_owned();
-        for sentence in sentences(text).into_iter().filter(is_taken_back) {
+        for sentence in sentences.into_iter().filter(|one| taken_back.contains(one)) {
             left = left.replacen(sentence, "", 1);
         }
         // A statement that goes over several sentences is not found: nothing of the message is sure.
@@ -220,12 +258,11 @@ fn of_message(
     let mut before = String::new();
     let text = written(message);
     for sentence in told_in(&text) {
-        if statement::corrects(sentence)
-            && let Some(corrected) = told.last_mut().filter(|_| !before.is_empty())
+        if let Some(text) = corrected(&mut before, sentence, &name)
+            && let Some(last) = told.last_mut()
         {
-            before = format!("{before} {sentence}");
-            corrected.fact.text = stated(&name, &before);
-            corrected.is_corrected = true;
+            last.fact.text = text;
+            last.is_corrected = true;
             continue;
         }
         let is_dated = |text: &str| !expressions(text, message.time, zone).is_empty();
@@ -245,8 +282,7 @@ fn of_message(
         for said in read(sentence) {
             let text = stated(&name, said.said);
             if !said.is_plan || is_dated(&text) {
-                let from = sentence.rfind(said.said).unwrap_or_default();
-                sentence[from..].clone_into(&mut before);
+                before = from_statement(sentence, said.said);
                 told.push(made(text));
             }
         }

@@ -198,6 +198,19 @@ fn of_a_message_only_the_sentences_that_were_taken_back_are_left_out() {
         without(text, &["I live in Hull.", "I play the cello."]).trim(),
         ""
     );
+    // A statement and its correction are one.
+    let car = "I'm driving my Skoda Fabia, a 2009. no, it's a 2007.";
+    let text = format!("I play the cello. {car} I live in Hull.");
+    assert_eq!(
+        super::statements(&text, "me"),
+        ["I play the cello.", car, "I live in Hull."]
+    );
+    assert_eq!(without(&text, &[car]), "I play the cello.   I live in Hull.");
+    let alone = "I'm driving my Skoda Fabia, a 2009.";
+    assert!(
+        without(&text, &[alone]).contains("no, it's a 2007."),
+        "a model's fact"
+    );
 }
 
 #[test]

@@ -387,6 +387,27 @@ async fn what_was_kept_is_confirmed_and_what_is_over_has_ended() {
 }
 
 #[tokio::test]
+async fn a_fact_with_its_correction_is_one_statement_that_can_be_taken_back_and_kept() {
+    let stage = Stage::default();
+    let engine = stage.open().await;
+    let said = "I play the cello. I'm driving my Skoda Fabia, a 2009. no, it's a 2007.";
+    tell(&stage, &engine, &session("one"), 0, &[said]).await;
+    for (verdict, belief) in [
+        (Verdict::Wrong, Belief::Withdrawn),
+        (Verdict::Keep, Belief::Confirmed),
+    ] {
+        answer(&engine, "Skoda", verdict).await;
+        let all = believed(&engine).await;
+        let car: Vec<&Believed> = all.iter().filter(|one| one.text.contains("Skoda")).collect();
+        assert!(
+            car.len() == 1 && car[0].belief == belief && car[0].text.contains("a 2007"),
+            "{all:?}"
+        );
+        assert!(has(&all, "cello") && all.len() == 2, "{all:?}");
+    }
+}
+
+#[tokio::test]
 async fn what_was_taken_back_and_is_said_again_is_asked_and_is_no_fact() {
     let stage = Stage::default();
     let engine = stage.open().await;
