@@ -20,7 +20,7 @@ pub enum Quiet {
     Always,
 }
 
-text::defaults! {
+model::defaults! {
     /// The offline engine's settings, from `[consolidation]` in `quipu.toml`; they can change while it runs.
     #[derive(Debug, Clone, PartialEq)]
     pub struct BackgroundSettings {

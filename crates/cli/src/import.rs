@@ -26,9 +26,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use gateway::wire::message::MESSAGE_ID_CHARS_MAX;
 use gateway::wire::{MessageContent, MessageItem};
+use model::text::Fnv;
 use model::{Name, Role, Scope, SessionId, SessionKey, Timestamp, Zone};
 use parking_lot::Mutex;
-use text::Fnv;
 
 use crate::api::Api;
 use crate::args::DatesArg;

@@ -9,9 +9,9 @@ use std::fmt;
 use std::io::{IsTerminal as _, Write};
 
 use gateway::wire::{FactItem, GetData};
+use model::text::counted;
 use serde::Serialize;
 use serde_json::json;
-use text::counted;
 
 pub(crate) use found::{Look, found};
 pub(crate) use layout::{around, date, wrapped};

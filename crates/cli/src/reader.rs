@@ -108,7 +108,7 @@ impl DocumentReader for ChildReader {
 fn unavailable(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> ReadError {
     let source = error.into();
     tracing::warn!(
-        error = text::chain(&*source),
+        error = model::text::chain(&*source),
         "cannot read a document in another process"
     );
     ReadError::Unavailable { source: Some(source) }

@@ -235,7 +235,7 @@ fn background(config: &Config, zone: &Zone) -> background::BackgroundSettings {
         concurrency: keys.concurrency,
         tokens_per_day_max: (keys.tokens_per_day_max > 0).then_some(keys.tokens_per_day_max),
         disabled: keys.disabled.iter().cloned().collect(),
-        quiet: text::same!(keys.quiet, QuietWhen => Quiet: Never, Battery, Always),
+        quiet: model::same!(keys.quiet, QuietWhen => Quiet: Never, Battery, Always),
         strategies: keys.strategies.iter().map(of_strategy).collect(),
         ..background::BackgroundSettings::default()
     }

@@ -57,7 +57,7 @@ pub(crate) fn percent_of(limit: usize, used: usize) -> f64 {
     }
 }
 
-::text::worded! {
+model::worded! {
     /// A part of a request that cannot be made smaller.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum FixedPart {
@@ -75,7 +75,7 @@ pub(crate) fn percent_of(limit: usize, used: usize) -> f64 {
     }
 }
 
-::text::worded! {
+model::worded! {
     /// Why there is no view.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum OverBudgetCode {

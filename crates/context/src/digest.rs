@@ -27,7 +27,7 @@ mod voice;
 use crate::tokens::Meter;
 use transcript::{Item, ItemId};
 
-::text::worded! {
+model::worded! {
     /// Kind of a line, with its heading. Declared in the order of a digest.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum LineKind {

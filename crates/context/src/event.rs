@@ -79,7 +79,7 @@ pub struct Node {
     pub reason: CompactionReason,
 }
 
-::text::worded! {
+model::worded! {
     /// Why a compaction was recorded.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum CompactionReason {

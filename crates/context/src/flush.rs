@@ -21,7 +21,7 @@ use transcript::{Block, Item, ItemId, Role};
 use model::head;
 use model::redact::redact;
 
-::text::defaults! {
+model::defaults! {
     /// Every limit of a flush.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct Policy {

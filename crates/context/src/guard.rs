@@ -15,7 +15,7 @@ pub use windows::known_window;
 /// Window of an unknown model, in tokens.
 const WINDOW_DEFAULT: usize = 128_000;
 
-::text::worded! {
+model::worded! {
     /// Source of a window's width; the first source with a number decides.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum WindowSource {
@@ -160,7 +160,7 @@ impl GuardFinding {
     }
 }
 
-::text::worded! {
+model::worded! {
     /// Events for a host.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum GuardEvent {

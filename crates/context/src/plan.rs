@@ -28,7 +28,7 @@ pub enum Trigger {
     Overflow,
 }
 
-::text::worded! {
+model::worded! {
     /// How hard to press; each attempt that does not bring the view within its limit is followed by the next.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Effort {
@@ -75,7 +75,7 @@ pub enum Decision {
     Compact(Box<Plan>),
 }
 
-::text::worded! {
+model::worded! {
     /// Why nothing is compacted.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Keep {

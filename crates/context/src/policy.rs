@@ -10,7 +10,7 @@ use crate::budget::share_of;
 use crate::guard::Limits;
 use crate::warn::WarnThreshold;
 
-::text::defaults! {
+model::defaults! {
     /// How the context of one conversation is kept within its budget. Shares are of the limit, 0 to 1. The defaults are ours: they were
     /// set by survival in view and simulated price together (`trial`). A mask keeps less of a result than a node does, so masks alone must gain
     /// much.

@@ -10,7 +10,7 @@ use model::{CutReason, Message, Owner, Role, Vector, dot};
 
 use crate::tokens;
 
-text::defaults! {
+model::defaults! {
     /// When a buffer is cut at the latest.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct Limits {

@@ -10,7 +10,7 @@
 use std::collections::BTreeSet;
 
 use model::Message;
-use text::{Language, each_word};
+use model::text::{Language, each_word};
 
 use crate::facts::closed::ClauseSigns;
 use crate::facts::closed::Closed::{self, Am, Asks, Be, Joint, Not, Other, Own, Points, Speaker, Was, You};

@@ -4,8 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use model::text::{self, term_set};
 use model::{Cell, Doc, Entry, Message, Role, Zone};
-use text::term_set;
 
 use crate::facts;
 use crate::sentence::sentences;

@@ -2,7 +2,7 @@
 //!
 //! Owns: the end of a sentence. Never: judging its content.
 
-use text::Language;
+use model::text::Language;
 
 use crate::words::{WordList, word_list};
 

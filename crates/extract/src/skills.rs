@@ -21,7 +21,7 @@ use std::borrow::Cow;
 
 use crate::words::{cut, one_line};
 use model::redact::redact;
-use text::Fnv;
+use model::text::Fnv;
 
 pub use answer::SkillAnswerProblem;
 pub use case::{Case, case, case_request, parse_case};

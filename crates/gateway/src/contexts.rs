@@ -9,13 +9,13 @@ use axum::response::Response;
 use context::ladder::Attempt;
 use macro_rules_attribute::apply;
 use model::SessionId;
+use model::text::chain;
 use ports::NoRoom;
 use proxy::conversation::contexts::expand_tool;
 use proxy::conversation::{ContextError, Contexts, Whose};
 use proxy::{Assembly, Direct, MemoryUse, Speech};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use text::chain;
 use transcript::ItemId;
 
 use crate::body::{JsonBody, UrlQuery};
@@ -296,7 +296,7 @@ fn speech(dialect: Dialect) -> Speech {
 }
 
 fn memory(mode: MemoryMode) -> MemoryUse {
-    text::same!(mode, MemoryMode => MemoryUse: On, ReadOnly, Off)
+    model::same!(mode, MemoryMode => MemoryUse: On, ReadOnly, Off)
 }
 
 fn item(field: &'static str, id: &str) -> Result<ItemId, Invalid> {

@@ -9,8 +9,8 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use memory::library::{KnowledgeError, Unreadable};
 use memory::{EngineError, HistoryError};
+use model::text::chain;
 use ports::{IndexError, NoRoom, VaultError};
-use text::chain;
 
 use crate::wire::{ErrorCode, Invalid};
 

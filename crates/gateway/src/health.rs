@@ -4,9 +4,9 @@
 
 use memory::Status;
 use model::Timestamp;
+use model::text::counted;
 use ports::IndexHealth;
 use ports::runs::RunStats;
-use text::counted;
 
 use crate::wire::HealthData;
 use crate::wire::health::{

@@ -206,7 +206,7 @@ pub(crate) async fn search_documents(
     let search = value.search(&visit.caller.home)?;
     visit.caller.enter(&search.scope)?;
     let found = library(&visit.gateway)?.search(search).await?;
-    let retrieval_method = text::same!(found.method, Method => KnowledgeMethod: Keyword, Vector, Hybrid);
+    let retrieval_method = model::same!(found.method, Method => KnowledgeMethod: Keyword, Vector, Hybrid);
     let hits = found.topics.into_iter().map(|found| {
         let TopicAt { topic, document } = found.at;
         KnowledgeHit {

@@ -58,7 +58,7 @@ pub(crate) fn search(
             .map(|hit| show.message(hit))
             .collect(),
         sure: None,
-        method: text::same!(found.method, Method => SearchMethod: Keyword, Vector, Hybrid),
+        method: model::same!(found.method, Method => SearchMethod: Keyword, Vector, Hybrid),
         time_span: found.span.map(|(from, to)| TimeSpan {
             from: zone.render(from),
             to: zone.render(to),
@@ -196,7 +196,7 @@ pub(crate) fn task(job: &Job, zone: &Zone) -> TaskItem {
         JobKind::MemoryFlush => TaskType::MemoryFlush,
         JobKind::WriteCell => TaskType::MemoryWrite,
     };
-    let status = text::same!(job.state, JobState => TaskStatus: Queued, Processing, Success, Failed);
+    let status = model::same!(job.state, JobState => TaskStatus: Queued, Processing, Success, Failed);
     TaskItem {
         id: job.id.0.clone(),
         status,

@@ -23,7 +23,7 @@ pub(crate) async fn review_memory(visit: Visit, JsonBody(value, ..): JsonBody<Re
     let zone = visit.gateway.zone();
     let item = |one: &Believed| BelievedItem {
         id: ApiId::render(&owner.id, one.id.as_str()),
-        belief: text::same!(one.belief, Belief => BeliefWord: Fact, Again, Doubt, Confirmed, Ended, Withdrawn),
+        belief: model::same!(one.belief, Belief => BeliefWord: Fact, Again, Doubt, Confirmed, Ended, Withdrawn),
         text: one.text.clone(),
         session_id: one.session.as_ref().map(ToString::to_string),
         message_ids: one.sources.iter().map(ToString::to_string).collect(),
@@ -45,7 +45,7 @@ pub(crate) async fn review_memory(visit: Visit, JsonBody(value, ..): JsonBody<Re
 pub(crate) async fn answer_review(visit: Visit, JsonBody(value, ..): JsonBody<AnswerRequest>) -> Answer {
     let (scope, owner, id) = value.parts(&visit.caller.home)?;
     visit.caller.enter_memory(&scope, &owner)?;
-    let verdict = text::same!(value.verdict, VerdictWord => Verdict: Keep, Wrong, Scene, Ended);
+    let verdict = model::same!(value.verdict, VerdictWord => Verdict: Keep, Wrong, Scene, Ended);
     let engine = visit.gateway.engine.clone();
     let answered = visit.write(async move { engine.answer(&scope, &owner, &id, verdict).await });
     let changed = answered.await?;

@@ -133,7 +133,7 @@ fn failed(error: LedgerError) -> Failure {
 }
 
 fn status(state: RunState) -> RunStatus {
-    text::same!(state, RunState => RunStatus: Queued, Running, Success, Failed, DeadLetter)
+    model::same!(state, RunState => RunStatus: Queued, Running, Success, Failed, DeadLetter)
 }
 
 fn item(run: Run, gateway: &Gateway) -> RunItem {

@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 /// Maximum bytes of a form without its file.
 const FORM_BYTES_MAX: usize = 64 << 10;
 
-text::defaults! {
+model::defaults! {
     /// The gateway's settings.
     #[derive(Debug, Clone)]
     pub struct GatewaySettings {
@@ -91,7 +91,7 @@ pub struct Token {
     pub person: bool,
 }
 
-text::worded! {
+model::worded! {
     /// What a token may do where it has access; each role may do what the one before it may.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
     pub enum TokenRole {

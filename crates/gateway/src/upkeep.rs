@@ -4,7 +4,7 @@
 
 use macro_rules_attribute::apply;
 use memory::{Engine, EngineError, Synced};
-use text::chain;
+use model::text::chain;
 
 use crate::describe::described;
 use crate::failure::Failure;

@@ -14,7 +14,7 @@ use lancedb::expr::{DfExpr, col, is_in, lit};
 use lancedb::index::scalar::FullTextSearchQuery;
 use lancedb::query::{ExecutableQuery, QueryBase, Select};
 use lancedb::table::{CompactionOptions, Duration, OptimizeAction, OptimizeOptions};
-use model::{Doc, DocKey, Owner, Scope};
+use model::{Doc, DocKey, Owner, Scope, text};
 use ports::{CandidateQuery, IndexError, IndexStats};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{OwnedRwLockReadGuard, RwLock};

@@ -10,7 +10,7 @@ use arrow_array::cast::AsArray as _;
 use arrow_array::types::Int8Type;
 use arrow_array::{Array, ArrayRef, FixedSizeListArray, LargeStringArray, RecordBatch, StringArray};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use model::{Doc, DocKey, Name, Owner, OwnerKind, Scope, SessionId, Vector, dot};
+use model::{Doc, DocKey, Name, Owner, OwnerKind, Scope, SessionId, Vector, dot, text};
 use ports::{IndexError, vector_bytes, vector_of};
 
 use crate::record;

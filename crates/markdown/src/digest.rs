@@ -5,8 +5,8 @@
 
 use std::borrow::Cow;
 
+use model::text::Fnv;
 use model::{Content, Entry, Message, OwnerKind, Scope, Timestamp};
-use text::Fnv;
 
 /// The digest of an entry, the same in every process and every zone, before it is written and after it is read.
 pub fn digest(entry: &Entry) -> u64 {

@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+use model::text::Fnv;
 use model::{Date, Entry, EntryId, EntryKind, Zone};
-use text::Fnv;
 
 use crate::block::{self, EntryBlock, Raw};
 use crate::escape::read_chars;

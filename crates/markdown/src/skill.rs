@@ -5,9 +5,9 @@
 
 use std::fmt::Write as _;
 
+use model::text::Fnv;
 use model::{Entry, EntryId, EntryKind, MessageId, Name, Origin, SessionId, SkillStatus, Timestamp, Zone};
 use serde_norway::{Mapping, Value};
-use text::Fnv;
 
 use crate::VERSION;
 use crate::block::{EntryBlock, read_parent, read_percent};

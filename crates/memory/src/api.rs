@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use model::text::counted;
 use model::{
     Date, Doc, Entry, EntryId, EntryKind, Filter, Message, Owner, OwnerKind, Page, Scope, SessionId,
     SessionKey, Timestamp,
@@ -12,7 +13,6 @@ use ports::{
     VaultPath,
 };
 use recall::{Hit, Method};
-use text::counted;
 
 use crate::base::disk::DiskState;
 

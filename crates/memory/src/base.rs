@@ -25,10 +25,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use model::text::chain;
 use model::{Scope, Timestamp};
 use parking_lot::Mutex;
 use ports::{IndexError, LedgerError};
-use text::chain;
 use tokio::sync::SemaphorePermit;
 
 use crate::error::EngineError;

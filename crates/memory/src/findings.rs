@@ -26,7 +26,7 @@ pub struct FiledEntry {
     pub entry: Entry,
 }
 
-text::worded! {
+model::worded! {
     /// Kinds of problems.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum Fault {

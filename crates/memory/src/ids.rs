@@ -4,9 +4,9 @@
 //!
 //! A segment's id names its job and its entries, so that work which runs again writes under the same names.
 
+use model::text::Fnv;
 use model::{CellId, DocId, EntryId, EntryKind, MessageId, Parent, ParentKind, Timestamp, Zone};
 use ports::{Ids, JobId, RunId, VaultPath};
-use text::Fnv;
 
 /// Digits and letters without `i`, `l`, `o` and `u`, in the order of their bytes: ids sort as their numbers do.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::join_all;
+use model::text::chain;
 use model::{Scope, SessionKey};
 use parking_lot::Mutex;
-use text::chain;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::api::{Add, Added};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use model::{Scope, Zone};
 
-text::defaults! {
+model::defaults! {
     /// The engine's settings, as `quipu.toml` gives them.
     #[derive(Debug, Clone, PartialEq)]
     pub struct MemorySettings {

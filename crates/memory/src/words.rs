@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use model::{Entry, Message, Owner, Role};
+use model::{Entry, Message, Owner, Role, text};
 
 use crate::error::EngineError;
 

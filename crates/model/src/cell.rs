@@ -4,7 +4,7 @@
 
 use crate::{CellId, Message, Owner, SessionKey, Timestamp};
 
-text::worded! {
+crate::worded! {
     /// Why a conversation was cut there.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum CutReason {

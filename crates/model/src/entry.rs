@@ -4,7 +4,7 @@
 
 use crate::{EntryId, Message, MessageId, Owner, Scope, SenderId, SessionId, Timestamp};
 
-text::worded! {
+crate::worded! {
     /// Kind of a memory; each kind has its own folder in the vault.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum EntryKind {
@@ -40,7 +40,7 @@ impl EntryKind {
     }
 }
 
-text::worded! {
+crate::worded! {
     /// Origin of a memory's content; consolidation must only learn from people's messages.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum Origin {
@@ -54,7 +54,7 @@ text::worded! {
     }
 }
 
-text::worded! {
+crate::worded! {
     /// How far people let a skill come. Only an approved one is ever shown to a model.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum SkillStatus {
@@ -77,7 +77,7 @@ impl SkillStatus {
     }
 }
 
-text::worded! {
+crate::worded! {
     /// Kind of an entry's source.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum ParentKind {

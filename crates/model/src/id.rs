@@ -158,7 +158,7 @@ impl Default for Scope {
     }
 }
 
-text::worded! {
+crate::worded! {
     /// Whether a memory is about a person, about an agent's own work, or out of documents.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum OwnerKind {

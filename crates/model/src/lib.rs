@@ -1,9 +1,9 @@
-//! The nouns of Quipu and their invariants: ids, scopes, messages, memories, documents, filters, time.
+//! The nouns of Quipu and their invariants: ids, scopes, messages, memories, documents, filters, time, terms of a text.
 //!
 //! Owns: the valid values. Never: I/O, a clock, serialization; doors and adapters have their own wire types.
 //!
 //! Reading order: [`id`] (names and scopes), [`time`], [`message`] with `attachment`, [`cell`] (segments), [`entry`] and [`page`]
-//! (memories), [`doc`] (rows of the index), [`filter`].
+//! (memories), [`doc`] (rows of the index), [`filter`], [`text`] (search terms, a hash, declarations).
 
 mod attachment;
 mod cell;
@@ -16,6 +16,7 @@ pub mod marks;
 mod message;
 mod page;
 pub mod redact;
+pub mod text;
 mod time;
 
 pub use attachment::{STORED_BY_A_MODEL, attachment, names_attachment, without_attachments};

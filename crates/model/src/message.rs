@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::attachment::{attachment, without_attachments};
 use crate::{MessageId, SenderId, SessionKey, Timestamp};
 
-text::worded! {
+crate::worded! {
     /// Role of a speaker.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum Role {

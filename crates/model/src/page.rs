@@ -2,7 +2,7 @@
 //!
 //! Owns: the list of pages. Never: their content, or their place.
 
-text::worded! {
+crate::worded! {
     /// A page of an owner.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum Page {

@@ -19,7 +19,7 @@ pub(crate) struct NavLink {
     pub(crate) icon: &'static str,
 }
 
-text::defaults! {
+model::defaults! {
     /// Everything around a view.
     pub(crate) struct Around {
         pub(crate) title: String,

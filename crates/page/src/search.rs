@@ -2,6 +2,7 @@
 //!
 //! Owns: the fold above the less sure ones, and finding lines of the profile by their words. Never: ranking.
 
+use model::text;
 use std::cmp::Ordering;
 
 use gateway::wire::{GetData, MemoryType, SearchData, SearchRequest};

@@ -229,7 +229,7 @@ pub trait Transcripts: Send + Sync + std::fmt::Debug {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct JobId(pub String);
 
-text::worded! {
+model::worded! {
     /// Kind of a job.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum JobKind {
@@ -242,7 +242,7 @@ text::worded! {
     }
 }
 
-text::worded! {
+model::worded! {
     /// State of a job.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum JobState {

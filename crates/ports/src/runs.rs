@@ -24,7 +24,7 @@ pub struct Work {
     pub subject: String,
 }
 
-text::worded! {
+model::worded! {
     /// The trigger of a run.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum Cause {
@@ -39,7 +39,7 @@ text::worded! {
     }
 }
 
-text::worded! {
+model::worded! {
     /// State of a run.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum RunState {

@@ -30,7 +30,7 @@ pub struct UpstreamAnswer {
     pub body: BoxStream<'static, Result<Bytes, UpstreamError>>,
 }
 
-text::shown!(UpstreamAnswer { status });
+model::shown!(UpstreamAnswer { status });
 
 impl UpstreamAnswer {
     /// The value of a header.

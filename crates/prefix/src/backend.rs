@@ -11,7 +11,7 @@ use crate::digest::Feed;
 pub use learn::RefusedExtras;
 pub use locate::{Locality, decide, locality};
 
-text::worded! {
+model::worded! {
     /// A kind of backend, with its name in a configuration.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum Kind {

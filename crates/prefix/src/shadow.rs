@@ -11,7 +11,7 @@ use crate::canon::{self, Meaning};
 use crate::fragment::{FragmentId, Visible};
 use crate::splice;
 
-text::worded! {
+model::worded! {
     /// Why a prefix was given up, with its word in answers. Every change of what was sent has one.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum Reason {

@@ -66,7 +66,7 @@ pub struct HttpChat {
 }
 
 // Without the settings: some put a key into the query of the base URL.
-text::shown!(HttpChat { endpoint });
+model::shown!(HttpChat { endpoint });
 
 impl HttpChat {
     /// The chat model of these settings; the endpoint is not asked yet.

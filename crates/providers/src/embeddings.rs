@@ -82,7 +82,7 @@ pub struct HttpEmbedder {
 }
 
 // Without the settings: some put a key into the query of the base URL.
-text::shown!(HttpEmbedder { id, endpoint });
+model::shown!(HttpEmbedder { id, endpoint });
 
 fn refused(reason: String) -> EmbedError {
     EmbedError::Refused { reason }

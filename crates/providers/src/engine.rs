@@ -54,7 +54,7 @@ impl EngineSettings {
 }
 
 // Without `config`, which may hold a key.
-text::shown!(EngineSettings {
+model::shown!(EngineSettings {
     id,
     owns_compaction,
     timeout

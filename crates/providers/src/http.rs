@@ -9,11 +9,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use model::text::chain;
 use ports::Clock;
 use reqwest::header::AUTHORIZATION;
 use reqwest::{Client, ClientBuilder, Response, StatusCode, Url};
 use serde_json::Value;
-use text::chain;
 use tracing::debug;
 
 use crate::key::{ApiKey, redact};

@@ -22,7 +22,7 @@ const WELCOME: [&str; 4] = [
     "1_Pooling/config.json",
 ];
 
-text::defaults! {
+model::defaults! {
     /// Where the files come from.
     #[derive(Debug, Clone)]
     pub struct Hub {

@@ -52,7 +52,7 @@ pub struct HttpUpstream {
 }
 
 // Without the base URL's query, where some put a key.
-text::shown!(HttpUpstream { name, shown });
+model::shown!(HttpUpstream { name, shown });
 
 impl HttpUpstream {
     /// The server at a base URL such as `http://127.0.0.1:8080/v1`, which is not asked yet; or what is wrong with the URL.

@@ -50,7 +50,7 @@ pub struct ProxyAnswer {
     pub warning: Option<String>,
 }
 
-text::shown!(ProxyAnswer { status });
+model::shown!(ProxyAnswer { status });
 
 impl ProxyAnswer {
     /// An answer that is passed on unread.

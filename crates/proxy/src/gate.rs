@@ -34,7 +34,7 @@ pub struct BackgroundCall {
     pub run: Box<dyn Fn() -> BoxFuture<'static, JobEnd> + Send + Sync>,
 }
 
-text::shown!(BackgroundCall { name, key });
+model::shown!(BackgroundCall { name, key });
 
 /// How a job ended by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -188,7 +188,7 @@ struct Inner {
 
 type Callback = Box<dyn Fn() + Send + Sync>;
 
-text::shown!(Inner { upstream });
+model::shown!(Inner { upstream });
 
 impl Gate {
     /// Sets the slot of calls that belong to no conversation; none where the server chooses.

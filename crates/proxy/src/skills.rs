@@ -6,10 +6,10 @@
 use std::collections::BTreeSet;
 
 use memory::{Engine, Search};
+use model::text::term_set;
 use model::{DocKind, EntryKind, Owner, Scope, SkillStatus};
 use ports::Clock;
 use prefix::fragment::RecalledMemory;
-use text::term_set;
 use transcript::spoken;
 
 use crate::recall::{self, WAIT};

@@ -39,7 +39,7 @@ pub const QUESTIONS: [&str; 8] = [
     "How old is the company?",
 ];
 
-text::defaults! {
+model::defaults! {
     /// The mean and the deviation of the cosines of unrelated texts. The default is that of the built-in table.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Cosines {

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use text::Language;
+use model::text::Language;
 
 /// A term's number.
 pub(crate) type Term = u32;

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use text::Language;
+use model::text::{self, Language};
 
 use crate::asking::{Class, class};
 use crate::corpus::Corpus;

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use model::text::term_set;
 use model::{Doc, Owner, Zone};
-use text::term_set;
 
 use crate::hit::{Hit, Ranking};
 use crate::told::{sentences_for, speaker};

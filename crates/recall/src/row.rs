@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use model::{Doc, DocId, DocKind, EntryId, EntryKind, MessageId, Name, ParentKind, Role, Timestamp};
 
-use text::Language;
+use model::text::{self, Language};
 
 use crate::corpus::Speakers;
 use crate::lexicon::{Lexicon, Term};

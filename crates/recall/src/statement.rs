@@ -3,7 +3,7 @@
 //! Owns: its best sentence and whether that is about another person;
 //! whether the turn mentions a change. Never: their weight.
 
-use text::Language;
+use model::text::{self, Language};
 
 use crate::fuse::Fusion;
 use crate::postings::Slot;

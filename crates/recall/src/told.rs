@@ -10,8 +10,8 @@ mod turn;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use model::text::{self, said, term_set};
 use model::{Doc, DocKind, EntryKind, Owner, Role, Timestamp, Zone};
-use text::{said, term_set};
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::hit::{Hit, Ranking, Why};

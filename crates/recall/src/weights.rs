@@ -9,7 +9,7 @@
 
 macro_rules! weights {
     ($($(#[$about:meta])* $name:ident = $value:expr,)+) => {
-        text::defaults! {
+        model::defaults! {
             /// How much each kind of evidence counts.
             #[derive(Debug, Clone, PartialEq)]
             pub struct Weights {

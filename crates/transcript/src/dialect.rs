@@ -22,7 +22,7 @@ pub use write::{picture, system, write};
 use crate::Item;
 pub(crate) use parts::stands_alone;
 
-text::worded! {
+model::worded! {
     /// A way to write a conversation, with its name.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum Dialect {

@@ -24,7 +24,7 @@ impl ItemId {
     }
 }
 
-text::worded! {
+model::worded! {
     /// Sender of an item. OpenAI's `developer` is `System`.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum Role {

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use model::Role;
+use model::{Role, text};
 
 use crate::cases::Case;
 use crate::measure::Ranked;

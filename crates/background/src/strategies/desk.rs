@@ -9,10 +9,10 @@ use crate::{About, Failure, RunContext};
 use extract::Prompt;
 use extract::consolidate::known::{KnownFact, of_row};
 use memory::{Curate, Engine, EngineError, Hit, List};
+use model::text::chain;
 use model::{EntryKind, Owner, OwnerKind, Scope, Timestamp};
 use ports::runs::MemoryEvent;
 use ports::{ChatError, ChatRequest};
-use text::chain;
 
 /// Why an answer is left aside that could not be read.
 pub(crate) const NO_ANSWER: &str = "the answer does not fit the question";

@@ -13,6 +13,7 @@ use extract::consolidate::foresight::{Foresight, foresights};
 use memory::{Belief, Curate, Engine};
 use model::{
     Cell, CellId, Entry, EntryId, EntryKind, Message, Origin, Owner, OwnerKind, Parent, ParentKind, Scope,
+    text,
 };
 use ports::runs::MemoryEvent;
 

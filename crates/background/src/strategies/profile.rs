@@ -11,7 +11,7 @@ use extract::consolidate::profile::{
     ProfileAnswer, ProfileEntry, ProfileStatement, TRAIT, items, parse_answer, request, update,
 };
 use memory::{Curate, Engine, Hit};
-use model::{Entry, EntryId, EntryKind, Origin, Owner, Scope};
+use model::{Entry, EntryId, EntryKind, Origin, Owner, Scope, text};
 use ports::runs::MemoryEvent;
 
 use crate::strategies::desk::{

@@ -15,9 +15,9 @@ use std::time::SystemTime;
 
 use anyhow::Context;
 use ledger::SqliteLedger;
+use model::text::counted;
 use ports::Clock;
 use serde_json::json;
-use text::counted;
 use vault::{FileTurns, OLD_HISTORY};
 
 use super::Desk;

@@ -19,10 +19,10 @@ use context::shorten::chunk::Statistics;
 use context::shorten::score::{self, ScoreRules};
 use context::tokens::Meter;
 use context::view::View;
+use model::text::counted;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use text::counted;
 use transcript::dialect::{self, Transcript};
 use transcript::{Item, ItemId};
 

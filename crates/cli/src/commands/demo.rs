@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use gateway::wire::search::When;
 use gateway::wire::{SearchData, SearchRequest};
+use model::text::counted;
 use model::{Name, Scope};
 use ports::Ids;
-use text::counted;
 
 use super::import::{Imported, on, settle, stream};
 use super::interrupt::unless_interrupted;

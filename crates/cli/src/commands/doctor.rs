@@ -11,10 +11,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gateway::wire::SyncedData;
+use model::text::counted;
 use ports::{Clock, NoRoom, Probed, UpstreamRequest};
 use prefix::backend::{CacheModel, Kind, decide};
 use serde_json::json;
-use text::counted;
 
 use super::init::InitPlace;
 use super::{Desk, runtime};

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use gateway::wire::portable::{ExportLine, ImportedData};
+use model::text::counted;
 use serde_json::json;
-use text::counted;
 
 use super::{Desk, name, scope};
 use crate::api::{self, Api};

@@ -10,8 +10,8 @@ use gateway::wire::{
     DeleteByIdsData, DeleteByIdsRequest, DeleteData, DeleteRequest, FoundMessage, LeftItem, PreviewData,
 };
 use model::Owner;
+use model::text::counted;
 use serde_json::json;
-use text::counted;
 
 use super::memory::{named, session, whole_id};
 use super::{Desk, owner, scope};

@@ -10,9 +10,9 @@ use gateway::wire::message::MessageRole;
 use gateway::wire::{AddData, AddRequest, MESSAGES_MAX, MessageContent, MessageItem};
 use indicatif::ProgressBar;
 use model::SessionKey;
+use model::text::counted;
 use page::ImportProgress;
 use serde_json::json;
-use text::counted;
 use tokio::sync::mpsc;
 
 use super::memory::{flush, ids};

@@ -6,8 +6,8 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use model::text::{self, counted};
 use serde_json::{Value, json};
-use text::counted;
 
 use super::Desk;
 use crate::args::{DEFAULT_USER, InitArgs};

@@ -7,8 +7,8 @@ use gateway::wire::knowledge::{
     DocumentCreateData, DocumentData, DocumentDeleteData, DocumentListData, KnowledgeMethod,
     KnowledgeSearchData, KnowledgeSearchRequest, LibraryDeleteData, TopicData, document_id,
 };
+use model::text::counted;
 use serde_json::json;
-use text::counted;
 
 use super::forget::confirmed;
 use super::{Desk, scope};
@@ -145,7 +145,7 @@ impl Library<'_> {
         let scope = scope(&self.scope)?;
         let request = KnowledgeSearchRequest {
             query,
-            method: text::same!(method, MethodArg => KnowledgeMethod: Keyword, Vector, Hybrid),
+            method: model::same!(method, MethodArg => KnowledgeMethod: Keyword, Vector, Hybrid),
             top_k: limit.into(),
             score_threshold: None,
             include_content: false,

@@ -5,8 +5,8 @@
 use gateway::wire::conversation::{
     ArchivesData, CompactData, ContextStatsData, ConversationsData, DoneData, OriginalsData, ViewData,
 };
+use model::text::counted;
 use serde_json::{Value, json};
-use text::counted;
 
 use super::Desk;
 use crate::api::{Api, Path};

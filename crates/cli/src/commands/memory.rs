@@ -8,9 +8,9 @@ use gateway::wire::{
     AddData, AddRequest, FlushData, FlushRequest, GetData, GetRequest, MemoryType, MessageContent,
     MessageItem, SearchData, SearchMethod, SearchRequest,
 };
+use model::text::counted;
 use model::{Owner, OwnerKind, Role, Scope, SessionId};
 use serde_json::{Value, json};
-use text::counted;
 
 use super::{Desk, name, owner, scope, time};
 use crate::api::{Api, Path};
@@ -134,7 +134,7 @@ pub(super) async fn search(desk: &Desk, api: &Api, args: SearchArgs) -> Result<E
     };
     let (owner, about) = question(&args.whose, &query)?;
     let request = SearchRequest {
-        method: text::same!(args.method, MethodArg => SearchMethod: Keyword, Vector, Hybrid),
+        method: model::same!(args.method, MethodArg => SearchMethod: Keyword, Vector, Hybrid),
         top_k: i64::from(args.top_k),
         min_score: Some(args.min_score),
         filters: args.session.as_ref().map(|id| json!({"session_id": id})),

@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use gateway::wire::{HealthData, SyncedData};
+use model::text::counted;
 use serde_json::json;
-use text::counted;
 
 use super::{Desk, runtime};
 use crate::api::{Api, NOTHING};

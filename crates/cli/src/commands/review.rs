@@ -7,7 +7,7 @@ use std::io::{self, BufRead, IsTerminal};
 
 use gateway::wire::review::{Belief, Verdict};
 use gateway::wire::{AnswerData, AnswerRequest, BelievedItem, ReviewData, ReviewRequest};
-use model::Owner;
+use model::{Owner, text};
 
 use super::memory::{ids, tell_if_nobody, whole_id};
 use super::{Desk, name, scope};
@@ -33,7 +33,7 @@ pub(super) async fn review(desk: &Desk, api: &Api, args: ReviewArgs) -> Result<E
     let (Some(id), Some(verdict)) = (args.id, args.verdict) else {
         return whose.list(args.limit).await;
     };
-    let verdict = text::same!(verdict, VerdictArg => Verdict: Keep, Wrong, Scene, Ended);
+    let verdict = model::same!(verdict, VerdictArg => Verdict: Keep, Wrong, Scene, Ended);
     let changed = whose.answer(&id, verdict).await?;
     desk.tell(&changed, || told(changed))
 }

@@ -1,7 +1,7 @@
 //! `quipu runs` and `quipu trigger`: background runs.
 
 use gateway::wire::runs::{RunItem, RunPageData, RunStatus, TriggerData, TriggerRequest, TriggerStatus};
-use text::counted;
+use model::text::counted;
 
 use super::Desk;
 use crate::api::{Api, Path};

@@ -3,9 +3,9 @@
 //! Owns: naming a skill as people do. Never: making or changing one.
 
 use gateway::wire::{GetData, GetRequest, MemoryType, SkillItem, SortField};
+use model::text::counted;
 use model::{Name, Scope};
 use serde_json::json;
-use text::counted;
 
 use super::memory::word;
 use super::{Desk, name, scope};

@@ -7,8 +7,8 @@ use gateway::wire::{HealthData, SyncedData, TaskItem, TaskPageData};
 use indicatif::ProgressBar;
 use ledger::SqliteLedger;
 use model::Scope;
+use model::text::counted;
 use serde_json::{Value, json};
-use text::counted;
 
 use super::{Desk, scope};
 use crate::api::{Api, NOTHING, Path};

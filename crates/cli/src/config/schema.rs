@@ -14,7 +14,7 @@ macro_rules! sections {
     ($($(#[$about:meta])* struct $name:ident {
         $($(#[$of_key:meta])* $key:ident: $ty:ty $(= $value:expr)?,)+
     })+) => {
-        text::defaults! {$(
+        model::defaults! {$(
             $(#[$about])*
             #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
             #[serde(default, deny_unknown_fields)]
@@ -282,7 +282,7 @@ pub(crate) enum RoleKey {
 
 impl From<RoleKey> for gateway::TokenRole {
     fn from(role: RoleKey) -> Self {
-        text::same!(role, RoleKey => Self: Read, Write, Admin)
+        model::same!(role, RoleKey => Self: Read, Write, Admin)
     }
 }
 

@@ -6,9 +6,9 @@
 use std::collections::HashSet;
 use std::io::BufRead;
 
+use model::text::Fnv;
 use model::{Name, Role, Timestamp, ToolCall};
 use serde_json::Value;
-use text::Fnv;
 use transcript::dialect::{self, Dialect};
 use transcript::{Block, Item, mended, spoken};
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::io::BufRead;
 
+use model::text::Fnv;
 use serde_json::Value;
-use text::Fnv;
 use transcript::mended;
 
 use super::table::{FormatRow, word};

@@ -1,8 +1,8 @@
 //! The common form of all formats, and conversions that several formats need.
 
+use model::text::Fnv;
 use model::{Name, Role, SessionKey, Timestamp, ToolCall, Zone};
 use serde_json::Value;
-use text::Fnv;
 
 use super::table::{FormatRow, first, string, word};
 use super::{Defaults, ImportItem, ImportedConversation, Reading, message};

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use model::text::Fnv;
 use serde_json::Value;
 use tempfile::NamedTempFile;
-use text::Fnv;
 
 use super::everos;
 use crate::error::Failure;

@@ -7,10 +7,10 @@ mod tree;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
 
+use model::text::Fnv;
 use model::{Role, STORED_BY_A_MODEL, Timestamp, attachment};
 use regex::Regex;
 use serde_json::Value;
-use text::Fnv;
 use transcript::spoken;
 
 use super::shape::{self, ImportedMessage, ReadTime};

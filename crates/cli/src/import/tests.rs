@@ -94,7 +94,7 @@ fn tell(text: &mut String, found: ImportItem) {
             "  {} {} {} {}: {said:?}{}",
             m.message_id.unwrap(),
             Timestamp::from_millis(m.timestamp),
-            text::same!(m.role, MessageRole => Role: User, Assistant, Tool).as_str(),
+            model::same!(m.role, MessageRole => Role: User, Assistant, Tool).as_str(),
             m.sender_id,
             calls.concat(),
         )

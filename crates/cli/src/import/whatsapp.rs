@@ -5,9 +5,9 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use model::text::Fnv;
 use regex::Regex;
 use serde_json::{Value, json};
-use text::Fnv;
 
 use super::ImportFile;
 use crate::args::DatesArg;

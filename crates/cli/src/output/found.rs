@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use gateway::wire::{EpisodeItem, Explain, FactItem, FoundMessage, SearchData};
-use text::term_set;
+use model::text::term_set;
 
 use super::layout::{date, moment, passage, sentence, wrapped};
 use super::say;

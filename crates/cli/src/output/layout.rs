@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 pub(crate) use model::date_of as date;
 pub(super) use model::moment_of as moment;
-use text::term_set;
+use model::text::{self, term_set};
 
 const COLUMNS: usize = 80;
 

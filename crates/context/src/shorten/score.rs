@@ -14,7 +14,7 @@ mod codebuddy;
 
 pub(crate) use codebuddy::failed as says_failed;
 
-::text::worded! {
+model::worded! {
     /// Kind of an item.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum ItemKind {
@@ -30,7 +30,7 @@ pub(crate) use codebuddy::failed as says_failed;
     }
 }
 
-::text::defaults! {
+model::defaults! {
     /// How to score. The defaults are code-buddy's constants.
     #[derive(Debug, Clone, PartialEq)]
     pub struct ScoreRules {

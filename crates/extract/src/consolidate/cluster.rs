@@ -18,7 +18,7 @@ pub struct Member<'a> {
     pub vector: &'a [f32],
 }
 
-text::defaults! {
+model::defaults! {
     /// How near is near.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Nearness {

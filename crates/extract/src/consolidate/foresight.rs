@@ -4,7 +4,7 @@
 
 use crate::consolidate::text::{hash, plain};
 use crate::facts::{Told, announced};
-use model::{Message, MessageId, SenderId, Timestamp, Zone};
+use model::{Message, MessageId, SenderId, Timestamp, Zone, text};
 use recall::time::{Expression, NUMBERS, Span, Tense, expressions};
 
 /// The most upcoming events of a segment.

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use text::Language;
+use model::text::Language;
 
 use crate::words::words;
 

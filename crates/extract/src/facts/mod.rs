@@ -15,9 +15,9 @@ mod wish;
 
 use std::collections::BTreeSet;
 
+use model::text::Language;
 use model::{Cell, Message, MessageId, Role, SenderId, Timestamp, Zone};
 use recall::time::expressions;
-use text::Language;
 
 use crate::sentence::sentences;
 use crate::succession::{is_duplicate, mark};

@@ -8,9 +8,9 @@
 
 use std::ops::Range;
 
+use model::text::{Language, is_stop_word};
 use model::{Timestamp, Zone};
 use recall::time::expressions;
-use text::{Language, is_stop_word};
 
 use super::closed::{Closed, TONGUES, Tongue, denies, tongue};
 use super::material::QUOTES;

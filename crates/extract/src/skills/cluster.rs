@@ -4,8 +4,8 @@
 
 use std::collections::BTreeSet;
 
+use model::text::term_set;
 use model::{EntryId, Timestamp};
-use text::term_set;
 
 use crate::skills::hash;
 

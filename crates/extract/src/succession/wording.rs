@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use text::{Fnv, terms};
+use model::text::{self, Fnv, terms};
 
 use crate::facts::closed::{denies, ends};
 use crate::words::words;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use expect_test::{Expect, expect};
-use model::{Message, Zone};
+use model::{Message, Zone, text};
 use serde_json::Value;
 
 use super::talk;

@@ -127,7 +127,7 @@ impl SkillItem {
                 .map(|case| ApiId::render(&doc.key.owner.id, case.as_str()))
                 .collect(),
             score: None,
-            status: text::same!(status, SkillStatus => SkillState: Draft, Approved, Rejected),
+            status: model::same!(status, SkillStatus => SkillState: Draft, Approved, Rejected),
             path: doc.path.to_string(),
             explain: None,
         }

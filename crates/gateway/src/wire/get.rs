@@ -77,7 +77,7 @@ pub enum MemoryStanding {
     Superseded,
 }
 
-text::worded! {
+model::worded! {
     /// A kind of memory. A user has episodes, facts, announced events and a profile, an agent has cases and skills.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
     #[serde(rename_all = "snake_case")]
@@ -165,7 +165,7 @@ impl GetRequest {
             as_of: When::maybe(self.as_of.as_ref(), "as_of", zone)?,
             standing: self
                 .standing
-                .map(|standing| text::same!(standing, MemoryStanding => Standing: Current, Superseded)),
+                .map(|standing| model::same!(standing, MemoryStanding => Standing: Current, Superseded)),
             sort_by: match self.sort_by {
                 SortField::Timestamp => SortBy::Time,
                 SortField::UpdatedAt => SortBy::UpdatedAt,

@@ -235,7 +235,7 @@ impl KnowledgeSearchRequest {
         Ok(Search {
             scope: scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?,
             query: self.query.clone(),
-            method: text::same!(self.method, KnowledgeMethod => Method: Keyword, Vector, Hybrid),
+            method: model::same!(self.method, KnowledgeMethod => Method: Keyword, Vector, Hybrid),
             topics_max: between("top_k", self.top_k, TOP_K_MAX)?,
             score_min,
         })

@@ -172,7 +172,7 @@ impl MessageItem {
             session: session.clone(),
             sender,
             sender_name: self.sender_name,
-            role: text::same!(self.role, MessageRole => Role: User, Assistant, Tool),
+            role: model::same!(self.role, MessageRole => Role: User, Assistant, Tool),
             time,
             content: content.into(),
             tool_calls: self
@@ -209,7 +209,7 @@ impl ContentItem {
             return Err(Invalid::at(format!("{path}.{at}.extras"), "must be an object"));
         }
         Ok(Part {
-            kind: text::same!(self.kind, ContentType => PartKind: Text, Image, Audio, Doc, Pdf, Html, Email),
+            kind: model::same!(self.kind, ContentType => PartKind: Text, Image, Audio, Doc, Pdf, Html, Email),
             text: self.text,
             uri: self.uri,
             base64: self.base64,
@@ -223,7 +223,7 @@ impl ContentItem {
 impl From<&Part> for ContentItem {
     fn from(part: &Part) -> Self {
         Self {
-            kind: text::same!(part.kind, PartKind => ContentType: Text, Image, Audio, Doc, Pdf, Html, Email),
+            kind: model::same!(part.kind, PartKind => ContentType: Text, Image, Audio, Doc, Pdf, Html, Email),
             text: part.text.clone(),
             uri: part.uri.clone(),
             base64: part.base64.clone(),
@@ -248,7 +248,7 @@ impl From<&Content> for MessageContent {
 
 impl From<Role> for MessageRole {
     fn from(role: Role) -> Self {
-        text::same!(role, Role => Self: User, Assistant, Tool)
+        model::same!(role, Role => Self: User, Assistant, Tool)
     }
 }
 

@@ -62,7 +62,7 @@ pub struct BelievedItem {
     pub timestamp: DateTime,
 }
 
-text::worded! {
+model::worded! {
     /// How a statement stands: a fact that nobody confirmed; said again after its person took it back; in doubt, because its
     /// message may have the words of somebody else; a fact that was confirmed; one that has ended; taken back, as wrong or as
     /// said in a scene. Only facts are facts: the others are in the words of a message.
@@ -90,7 +90,7 @@ pub struct AnswerRequest {
     pub verdict: Verdict,
 }
 
-text::worded! {
+model::worded! {
     /// What a person says of a statement: `keep`, it is true, whatever was answered before; `wrong`, it never was, or is about
     /// somebody else; `scene`, it was said in a game or a story, as was all of its session; `ended`, it is no longer true.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

@@ -41,7 +41,7 @@ impl RunsQuery {
     /// Checks the request.
     pub fn runs(&self, home: &Scope) -> Result<RunQuery, Invalid> {
         let state = self.status.map(
-            |status| text::same!(status, RunStatus => RunState: Queued, Running, Success, Failed, DeadLetter),
+            |status| model::same!(status, RunStatus => RunState: Queued, Running, Success, Failed, DeadLetter),
         );
         Ok(RunQuery {
             scope: Some(self.scope(home)?),

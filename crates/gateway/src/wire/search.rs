@@ -89,7 +89,7 @@ fn unlimited() -> i64 {
     -1
 }
 
-text::worded! {
+model::worded! {
     /// Which evidence is used.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, ToSchema)]
     #[serde(rename_all = "snake_case")]

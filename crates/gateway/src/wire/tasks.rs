@@ -67,7 +67,7 @@ impl TasksQuery {
             .transpose()?;
         let state = self
             .status
-            .map(|status| text::same!(status, TaskStatus => JobState: Queued, Processing, Success, Failed));
+            .map(|status| model::same!(status, TaskStatus => JobState: Queued, Processing, Success, Failed));
         let asked = tasks(scope, self.start.as_deref(), self.end.as_deref(), zone)?;
         Ok(TaskQuery {
             session: session.map(|key| key.session),

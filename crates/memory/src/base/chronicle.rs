@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use model::text::Fnv;
 use model::{Owner, Scope, Timestamp};
 use parking_lot::Mutex;
 use ports::{
     By, ChangeId, ChangeTarget, History, LedgerError, NewVersion, VaultPath, VersionId, VersionText,
 };
-use text::Fnv;
 use tokio::sync::Notify;
 
 /// Files are compared when none changed for so long,

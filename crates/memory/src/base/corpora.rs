@@ -12,9 +12,9 @@ mod hot;
 
 use std::sync::Arc;
 
+use model::text::chain;
 use model::{Doc, DocKey, DocKind, Message, Owner, Scope, Vector};
 use ports::{FileChanges, Index, Transcripts};
-use text::chain;
 
 pub(crate) use cache::{CorpusCache, OnTheirWay, Ticket};
 pub(crate) use hot::{AcceptedMessages, Hot, corpus_of};

@@ -9,11 +9,11 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
+use model::text::chain;
 use model::{Doc, DocKind, Message, MessageId, Vector};
 use parking_lot::Mutex;
 use ports::{EmbedError, EmbedPurpose, Embedder, kept_vector};
 use recall::{Cosines, QUESTIONS, STATEMENTS};
-use text::chain;
 use tokio::sync::OnceCell;
 
 /// Texts that one call to the embedder takes, and their bytes.

@@ -5,9 +5,9 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use model::text::counted;
 use parking_lot::Mutex;
 use ports::{Clock, IndexError, VaultPath};
-use text::counted;
 
 use crate::api::Progress;
 use crate::error::EngineError;

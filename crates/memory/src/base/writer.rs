@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use model::text::chain;
 use model::{Doc, DocKey};
 use ports::{Clock, FileAppend, FileChanges, Index, IndexError};
-use text::chain;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use model::{Doc, EntryId, Owner, Scope};
+use model::{Doc, EntryId, Owner, Scope, text};
 use ports::{
     By, FileMark, FileRecord, NewVersion, ParsedFile, Run, VaultPath, VersionKey, VersionQuery, VersionText,
 };

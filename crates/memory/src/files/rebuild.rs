@@ -15,9 +15,9 @@ use std::sync::Arc;
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::FuturesOrdered;
+use model::text::chain;
 use model::{Doc, DocKey};
 use ports::{EmbedError, FileRecord, FileStat, IndexStage, ParsedFile, VaultPath};
-use text::chain;
 
 use super::sync;
 use crate::api::{OnProgress, Progress, Synced};

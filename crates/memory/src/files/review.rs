@@ -11,13 +11,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use extract::mark;
+use model::text::said;
 use model::{
     CONFIRMED, Doc, DocKind, ENDED, Entry, EntryId, EntryKind, MessageId, Origin, Owner, Role, SCENE, Scope,
     SessionId, Timestamp, WRONG,
 };
 use ports::runs::MemoryEvent;
 use ports::{Edit, VaultPath};
-use text::said;
 
 use super::{edit, pages, removal};
 use crate::base::Base;

@@ -17,8 +17,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::Scope;
+use model::text::chain;
 use ports::{FileStat, VaultChange, VaultError, VaultPath};
-use text::chain;
 
 pub(crate) use look::rows_of;
 use pass::Pass;

@@ -6,12 +6,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use model::text::chain;
 use model::{Doc, DocKey, DocKind, Entry, Owner, Page, Scope};
 use ports::{
     By, ChangeId, ChangeQuery, Edit, HistoryChange, Run, RunId, VaultPath, Version, VersionKey, VersionQuery,
     VersionText,
 };
-use text::chain;
 
 use super::history::log::{before, change, nets};
 use super::{edit, history, removal, sync};

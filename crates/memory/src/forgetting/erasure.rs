@@ -5,9 +5,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use model::text::chain;
 use parking_lot::Mutex;
 use ports::{Clock, Index, IndexError};
-use text::chain;
 
 use crate::base::{Base, IndexWriter};
 use crate::error::EngineError;

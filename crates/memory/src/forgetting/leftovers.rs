@@ -5,8 +5,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use model::text::chain;
 use ports::HasText;
-use text::chain;
 
 use crate::api::{Forget, Forgot, Leftover};
 use crate::base::Base;

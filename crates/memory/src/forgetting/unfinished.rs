@@ -4,7 +4,7 @@
 //!
 //! A deletion that ends late must not take what is new: until it is finished, nothing is stored that it could take.
 
-use text::chain;
+use model::text::chain;
 
 use super::forget::once;
 use super::leftovers;

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::SessionKey;
+use model::text::chain;
 use ports::LedgerError;
-use text::chain;
 
 use super::{Intake, boundaries};
 

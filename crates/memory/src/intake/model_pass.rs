@@ -6,9 +6,9 @@
 use std::sync::Arc;
 
 use extract::{AnswerPart, Boundary, Interview, Tail};
+use model::text::chain;
 use model::{CutReason, Message, SessionKey};
 use ports::LedgerError;
-use text::chain;
 
 use super::{Intake, boundaries};
 use crate::error::{EngineError, Trouble};

@@ -2,9 +2,9 @@
 //!
 //! Owns: which searches have one, its time limit, and what an answer without it says. Never: the order (`recall`).
 
+use model::text::chain;
 use ports::Reranker;
 use recall::{Method, Ranking, Shortlist};
-use text::chain;
 
 use crate::api::Search;
 use crate::base::Base;

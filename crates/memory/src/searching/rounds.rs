@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use extract::follow_up;
 use futures::future::try_join_all;
+use model::text::chain;
 use ports::{Chat, ChatError, ChatRequest};
 use recall::{Hit, Ranking, Shortlist, cut_to_tokens};
-use text::chain;
 
 use super::search;
 use super::search::unite;

@@ -4,10 +4,10 @@
 
 use std::sync::Arc;
 
+use model::text::chain;
 use model::{Message, Owner, OwnerKind, Scope, Timestamp, Vector, Zone};
 use ports::{CandidateQuery, EmbedPurpose};
 use recall::{Corpus, Cosines, Hit, Method, Query, RERANKED_MAX, Ranking, cut_to_tokens};
-use text::chain;
 
 use super::rerank::{rerank, reranker};
 use crate::api::{Found, Search};

@@ -5,8 +5,8 @@
 use std::time::Duration;
 
 use model::Date;
+use model::text::chain;
 use ports::LedgerError;
-use text::chain;
 
 use crate::base::Base;
 

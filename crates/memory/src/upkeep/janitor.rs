@@ -5,8 +5,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use model::text::chain;
 use ports::NoRoom;
-use text::chain;
 
 use super::copies;
 use crate::api::Forget;

@@ -5,8 +5,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use model::text::chain;
 use ports::{IndexHealth, VaultChange};
-use text::chain;
 
 use super::portable;
 use crate::base::{Base, Serving};

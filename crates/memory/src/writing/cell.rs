@@ -15,10 +15,10 @@ use std::sync::Arc;
 
 use extract::KnownFacts;
 use futures::future::join_all;
+use model::text::chain;
 use model::{Cell, CellId, Doc, DocKey, Entry, EntryId, EntryKind, Message, Owner, Scope};
 use ports::runs::MemoryEvent;
 use ports::{CandidateQuery, FileAppend, FileRecord, VaultPath, Written};
-use text::chain;
 
 use super::extraction::{NewFacts, Telling};
 use super::{Writing, extraction};

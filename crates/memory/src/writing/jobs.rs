@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
+use model::text::chain;
 use model::{CellId, Timestamp};
 use ports::{IndexError, Job, JobFailure, JobId, JobKind, LedgerError, VaultError};
-use text::chain;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::state::{BACKOFF_MAX_MILLIS, LEASE};

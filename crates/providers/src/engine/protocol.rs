@@ -14,7 +14,7 @@ pub(super) const BYTES_MAX: usize = 64 << 20;
 /// The most characters of an engine's own words in a fault.
 const QUOTE_CHARS_MAX: usize = 200;
 
-text::worded! {
+model::worded! {
     /// A hook by its name in the protocol.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(super) enum Hook {

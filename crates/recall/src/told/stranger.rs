@@ -5,8 +5,8 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use model::text::{self, Language};
 use model::{Timestamp, Zone};
-use text::Language;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::turn::follows_a_word;

@@ -1,7 +1,7 @@
 //! What a model is told, from rows to lines.
 
 use expect_test::expect;
-use model::{Doc, EntryId, MessageId, Role, Zone};
+use model::{Doc, EntryId, MessageId, Role, Zone, text};
 
 use std::collections::BTreeSet;
 

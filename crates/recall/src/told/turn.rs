@@ -4,8 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use text::FirstPerson::Possessive;
-use text::{Language, first_person};
+use model::text::FirstPerson::Possessive;
+use model::text::{self, Language, first_person};
 
 /// Minimum certainty of the best hit. Of 210 questions about earlier messages these keep 93 %, and of 65 turns about
 /// something else 8 %, in sets of five writers; of as many held-out ones 91 and 6 %.

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
+use model::text::{query_terms, term_set};
 use model::{Doc, DocKey, EmbedderId, Owner, Scope, dot};
 use ports::{CandidateQuery, Index, IndexError, IndexHealth, IndexStage, IndexStats, kept_vector};
-use text::{query_terms, term_set};
 
 /// An index in memory. Clones share their rows, so that a test keeps a handle on what it gave away.
 ///

@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
+use model::text::Fnv;
 use model::{EmbedderId, Vector};
 use ports::{EmbedError, EmbedPurpose, Embedder};
-use text::Fnv;
 
 /// A deterministic embedder; the same text gives the same vector in every process.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 //!
 //! Owns: the headings, and their worth. Never: whether a statement is true, or a guess from a word of it.
 
-text::worded! {
+model::worded! {
     /// A heading of a profile.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum ProfileCategory {

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{EntryId, Owner, Scope};
+use model::{EntryId, Owner, Scope, text};
 use ports::{
     ChangeId, HistoryChange, RunId, Touching, VaultPath, Version, VersionId, VersionKey, VersionQuery,
     VersionText,

@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use model::text::chain;
 use ports::{FileStat, NewVersion, VaultPath, VersionKey};
-use text::chain;
 
 use crate::base::Base;
 use crate::base::chronicle::text_of;

@@ -5,8 +5,8 @@
 use std::collections::BTreeSet;
 
 use futures::future::try_join_all;
+use model::text::chain;
 use ports::{FileMark, FileRecord, VaultPath};
-use text::chain;
 
 use super::NewIndex;
 use crate::api::Synced;

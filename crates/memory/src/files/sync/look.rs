@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use model::text::chain;
 use model::{AppId, CellId, Doc, DocId, DocKey, DocKind, Owner, Scope, Vector, Zone};
 use ports::{FileMark, FileRecord, FileStat, ParsedFile, ReadEntry, VaultError, VaultPath};
-use text::chain;
 
 use super::holders::{FileContents, FileEntry, Holders, RowPlan, SharedEntry};
 use super::pass::Pass;

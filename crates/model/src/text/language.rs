@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use rust_stemmers::{Algorithm, Stemmer};
 
-use crate::words::each_word;
+use crate::text::words::each_word;
 
 /// A language with a stemmer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -13,7 +13,7 @@ use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use crate::language::Language;
+use crate::text::language::Language;
 
 /// Longer words are cut here: a text this long without a space is not a word.
 const WORD_BYTES_MAX: usize = 64;

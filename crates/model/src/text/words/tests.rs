@@ -4,7 +4,7 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
 use super::{each_word, terms};
-use crate::Language;
+use crate::text::Language;
 
 #[expect(clippy::needless_pass_by_value, reason = "an expectation is written in place")]
 fn check(text: &str, want: Expect) {

@@ -1,8 +1,10 @@
-//! An error with its causes on one line; ports keep causes out of their own text.
+//! Phrases for a log or a person: an error with its causes on one line, a number with its noun. Ports keep causes out of their own
+//! text.
 //!
-//! Owns: that line. Never: an error of its own.
+//! Owns: these phrases. Never: an error of its own, or how a number is written.
 
 use std::error::Error;
+use std::fmt::Display;
 
 /// An error with its causes, outermost first, for a log, a task or a person.
 pub fn chain(error: &dyn Error) -> String {
@@ -13,6 +15,12 @@ pub fn chain(error: &dyn Error) -> String {
         cause = error.source();
     }
     text
+}
+
+/// "1 fact", "2 facts".
+pub fn counted(count: impl Copy + Display + PartialEq + From<u8>, one: &str, more: &str) -> String {
+    let noun = if count == 1.into() { one } else { more };
+    format!("{count} {noun}")
 }
 
 #[cfg(test)]
@@ -40,5 +48,11 @@ mod tests {
         let cause = Failed("no room", Some(Box::new(Failed("disk full", None))));
         let error = Failed("cannot write", Some(Box::new(cause)));
         assert_eq!(super::chain(&error), "cannot write: no room: disk full");
+    }
+
+    #[test]
+    fn one_thing_is_not_many() {
+        let counts = [0_usize, 1, 2, 21].map(|count| super::counted(count, "memory", "memories"));
+        assert_eq!(counts, ["0 memories", "1 memory", "2 memories", "21 memories"]);
     }
 }
