@@ -9,7 +9,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use gateway::wire::portable::{ExportHead, ExportLine, MemoryLine};
 use model::{Entry, Owner, Page, Scope, Zone};
-use ports::{Clock, Pages, Vault};
+use ports::{Clock, Pages, Vault, VaultWriter};
 use vault::MarkdownVault;
 
 use crate::error::Failure;
@@ -66,7 +66,7 @@ impl PortableMemory {
                 }
                 ExportLine::Page { name, text } => {
                     if let Some(page) = Page::parse(name) {
-                        vault.replace(&scope, &owner, page, None, text).await?;
+                        vault.replace_page(&scope, &owner, page, None, text).await?;
                     }
                 }
                 ExportLine::Made { ids } => {

@@ -109,6 +109,7 @@ impl World {
             file_changes: ledger.clone(),
             retention: ledger.clone(),
             vault: vault.clone(),
+            vault_writer: vault.clone(),
             pages: vault.clone(),
             history: ledger.clone(),
             index,
@@ -122,8 +123,8 @@ impl World {
         };
         let engine = Engine::start(parts.clone(), settings).await?;
         let knowledge = library(&engine, parts, vault).await;
-        let direct = contexts::direct(&contexts, &engine, root, config, (&clock, &ids));
         let world = Self {
+            direct: contexts::direct(&contexts, &engine, root, config, (&clock, &ids)),
             engine,
             knowledge,
             clock,
@@ -131,7 +132,6 @@ impl World {
             zone,
             ledger,
             contexts,
-            direct,
             gates,
             offline,
         };

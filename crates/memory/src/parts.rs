@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ports::runs::Events;
 use ports::{
     Chat, Clock, DocumentReader, Embedder, FileChanges, History, Ids, Index, Jobs, Pages, Reranker,
-    Retention, Transcripts, Vault,
+    Retention, Transcripts, Vault, VaultWriter,
 };
 
 /// The ports and settings of the engine.
@@ -16,6 +16,7 @@ pub struct Parts {
     pub file_changes: Arc<dyn FileChanges>,
     pub retention: Arc<dyn Retention>,
     pub vault: Arc<dyn Vault>,
+    pub vault_writer: Arc<dyn VaultWriter>,
     /// The vault's history; [`crate::MemorySettings::records_history`] decides whether the engine writes it.
     pub history: Arc<dyn History>,
     pub pages: Arc<dyn Pages>,

@@ -44,5 +44,5 @@ pub use shelf::{ORIGINALS, Shelf, TAXONOMY};
 pub use upstream::{Probed, Upstream, UpstreamAnswer, UpstreamError, UpstreamRequest};
 pub use vault::{
     Edit, EntryProblem, FileStat, ForeignFile, HasText, OtherFile, ParsedFile, ReadEntry, Vault, VaultChange,
-    VaultError, VaultPath, Written,
+    VaultError, VaultPath, VaultWriter, Written,
 };

@@ -14,16 +14,6 @@ pub trait Pages: Send + Sync + std::fmt::Debug {
     fn path_of(&self, scope: &Scope, owner: &Owner, page: Page) -> VaultPath;
     /// A page's text; none if there is no page. A page that is not UTF-8 is [`VaultError::Broken`].
     async fn page(&self, scope: &Scope, owner: &Owner, page: Page) -> Result<Option<String>, VaultError>;
-    /// Replaces `before` with a text, atomically and durably, and keeps `before` as the page's previous version.
-    /// An empty text removes the page. Returns false, without a change, if the page is not `before`.
-    async fn replace(
-        &self,
-        scope: &Scope,
-        owner: &Owner,
-        page: Page,
-        before: Option<&str>,
-        text: &str,
-    ) -> Result<bool, VaultError>;
     /// Ids of every memory that strategies ever made for an owner, so that they never remake one that a person deleted.
     async fn made(&self, scope: &Scope, owner: &Owner) -> Result<BTreeSet<String>, VaultError>;
     /// Stores the ids of the memories made by strategies; each id is one word.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use model::{Entry, EntryId, Owner, Scope};
+use model::{Entry, EntryId, Owner, Page, Scope};
 
 use crate::history::VersionText;
 use crate::room::Room;
@@ -134,6 +134,29 @@ pub struct ForeignFile {
     pub is_read: bool,
 }
 
+/// What puts text into memory files and pages. The engine records each of these writes in the history.
+#[async_trait]
+pub trait VaultWriter: Send + Sync + std::fmt::Debug {
+    /// Appends entries to their files and syncs them to disk. An entry whose id is already in the file is not written
+    /// again; `fresh` promises that no id is there, which saves the check. An incomplete tail that a crash left is
+    /// removed first. A skill is a file of its own: it is written completely or not at all, and refused if another file
+    /// is there. The cost depends on the entries, not on the file.
+    async fn append(&self, entries: &[Entry], fresh: bool) -> Result<Vec<Written>, VaultError>;
+    /// Rewrites a file with these changes at once; all other bytes stay. A file without content, except for Quipu's
+    /// beginning, is removed; then there is no stat.
+    async fn edit(&self, path: &VaultPath, edits: &[Edit]) -> Result<Option<FileStat>, VaultError>;
+    /// Replaces `before`, a page's text, with another, atomically and durably, and keeps `before` as the page's previous version.
+    /// An empty text removes the page. Returns false, without a change, if the page is not `before`.
+    async fn replace_page(
+        &self,
+        scope: &Scope,
+        owner: &Owner,
+        page: Page,
+        before: Option<&str>,
+        text: &str,
+    ) -> Result<bool, VaultError>;
+}
+
 /// Markdown on disk. All writes to one file are serialised by the adapter, across processes too.
 #[async_trait]
 pub trait Vault: Send + Sync + std::fmt::Debug {
@@ -157,20 +180,12 @@ pub trait Vault: Send + Sync + std::fmt::Debug {
     }
     /// The folder of a scope's files, without a slash at its end.
     fn folder_of(&self, scope: &Scope) -> String;
-    /// Appends entries to their files and syncs them to disk. An entry whose id is already in the file is not written
-    /// again; `fresh` promises that no id is there, which saves the check. An incomplete tail that a crash left is
-    /// removed first. A skill is a file of its own: it is written completely or not at all, and refused if another file
-    /// is there. The cost depends on the entries, not on the file.
-    async fn append(&self, entries: &[Entry], fresh: bool) -> Result<Vec<Written>, VaultError>;
     /// Reads a file; none when it does not exist. Never fails on what it contains.
     async fn read(&self, path: &VaultPath) -> Result<Option<ParsedFile>, VaultError>;
     /// A file's stat without reading it; none when it does not exist.
     async fn stat(&self, path: &VaultPath) -> Result<Option<FileStat>, VaultError> {
         Ok(self.read(path).await?.map(|file| file.stat))
     }
-    /// Rewrites a file with these changes at once; all other bytes stay. A file without content, except for Quipu's
-    /// beginning, is removed; then there is no stat.
-    async fn edit(&self, path: &VaultPath, edits: &[Edit]) -> Result<Option<FileStat>, VaultError>;
     /// Every memory file there is, sorted by path.
     async fn scan(&self) -> Result<Vec<FileStat>, VaultError>;
     /// Removes all files of an owner, or of a whole scope when no owner is given, with what libraries keep beside them

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use model::{Entry, Timestamp};
-use ports::{Clock, Vault as _};
+use ports::{Clock, VaultWriter as _};
 use testkit::vault::samples::{episode, zone};
 use tokio::runtime::Runtime;
 use vault::MarkdownVault;

@@ -26,18 +26,18 @@ fn made_of(scope: &Scope, owner: &Owner, name: Option<&str>) -> VaultPath {
     format!("{folder}/{MADE}{of}").into()
 }
 
-fn path_of(scope: &Scope, owner: &Owner, page: Page) -> VaultPath {
+pub(crate) fn path_of(scope: &Scope, owner: &Owner, page: Page) -> VaultPath {
     let folder = markdown::place::folder_of(scope, Some(owner));
     format!("{folder}/{}", page.as_str()).into()
 }
 
-fn previous_of(scope: &Scope, owner: &Owner, page: Page) -> VaultPath {
+pub(crate) fn previous_of(scope: &Scope, owner: &Owner, page: Page) -> VaultPath {
     let folder = markdown::place::folder_of(scope, Some(owner));
     format!("{folder}/{PREVIOUS}/{}", page.as_str()).into()
 }
 
 /// A page's text; none when nothing is there.
-fn read(writer: &Writer, path: &str) -> Result<Option<String>, VaultError> {
+pub(crate) fn read(writer: &Writer, path: &str) -> Result<Option<String>, VaultError> {
     let spot = writer.tree.spot(path)?;
     if spot.metadata.is_none() {
         return Ok(None);
@@ -52,7 +52,7 @@ fn read(writer: &Writer, path: &str) -> Result<Option<String>, VaultError> {
 }
 
 /// Puts a text where a page is, if that is still `before`.
-fn put(writer: &Writer, path: &str, before: Option<&str>, text: &str) -> Result<bool, VaultError> {
+pub(crate) fn put(writer: &Writer, path: &str, before: Option<&str>, text: &str) -> Result<bool, VaultError> {
     let spot = writer.tree.spot(path)?;
     if read(writer, path)?.as_deref() != before {
         return Ok(false);
@@ -77,34 +77,6 @@ impl Pages for MarkdownVault {
     async fn page(&self, scope: &Scope, owner: &Owner, page: Page) -> Result<Option<String>, VaultError> {
         let path = path_of(scope, owner, page);
         self.blocking(move |writer| read(writer, &path)).await
-    }
-
-    async fn replace(
-        &self,
-        scope: &Scope,
-        owner: &Owner,
-        page: Page,
-        before: Option<&str>,
-        text: &str,
-    ) -> Result<bool, VaultError> {
-        let previous = previous_of(scope, owner, page);
-        let (before, text) = (before.map(str::to_owned), text.to_owned());
-        self.in_turn(&path_of(scope, owner, page), move |writer, path| {
-            if read(writer, path)? != before {
-                return Ok(false);
-            }
-            if let Some(before) = &before {
-                let kept = read(writer, &previous).or_else(|error| match error {
-                    VaultError::Broken { .. } => Ok(None),
-                    error => Err(error),
-                })?;
-                if kept.as_ref() != Some(before) {
-                    writer.overwrite(&previous, before.as_bytes())?;
-                }
-            }
-            put(writer, path, before.as_deref(), &text)
-        })
-        .await
     }
 
     async fn made(&self, scope: &Scope, owner: &Owner) -> Result<BTreeSet<String>, VaultError> {

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use model::{Entry, Name, Owner, Scope, Timestamp};
-use ports::{Clock, FileBytes, Shelf as _, Vault};
+use ports::{Clock, FileBytes, Shelf as _, Vault as _, VaultWriter as _};
 use tempfile::TempDir;
 use testkit::vault::contract;
 use testkit::vault::samples::zone;
@@ -127,7 +127,7 @@ fn write(full: &Path, bytes: &[u8]) {
 }
 
 impl contract::Fixture for Folder {
-    fn vault(&self) -> Arc<dyn Vault> {
+    fn vault(&self) -> Arc<dyn contract::WritableVault> {
         self.vault.clone()
     }
 

@@ -11,11 +11,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use markdown::{NoPlace, Parsed, Place};
-use model::{Entry, Owner, Scope, Zone};
+use model::{Entry, Owner, Page, Scope, Zone};
 use parking_lot::Mutex;
 use ports::{
     Clock, Edit, EntryProblem, FileStat, ForeignFile, HasText, NoRoom, OtherFile, ParsedFile, ReadEntry,
-    Room, Vault, VaultChange, VaultError, VaultPath, VersionText, Written,
+    Room, Vault, VaultChange, VaultError, VaultPath, VaultWriter, VersionText, Written,
 };
 use tokio::sync::OnceCell;
 
@@ -23,6 +23,7 @@ use crate::disk::{self, Disk, RealDisk};
 use crate::foreign::foreign;
 use crate::id::VaultId;
 use crate::locks::Locks;
+use crate::pages;
 use crate::tree::{Tree, io_error, outside};
 use crate::watch::{Watch, Watching};
 use crate::write::Writer;
@@ -165,6 +166,62 @@ fn create_private(folder: &Path) -> io::Result<()> {
 }
 
 #[async_trait]
+impl VaultWriter for MarkdownVault {
+    async fn append(&self, entries: &[Entry], fresh: bool) -> Result<Vec<Written>, VaultError> {
+        let mut files: Vec<(VaultPath, Vec<Entry>)> = Vec::new();
+        for entry in entries {
+            let path = self.path_of(entry);
+            match files.iter_mut().find(|(there, _)| *there == path) {
+                Some((_, entries)) => entries.push(entry.clone()),
+                None => files.push((path, vec![entry.clone()])),
+            }
+        }
+        let mut written = Vec::with_capacity(files.len());
+        for (path, entries) in files {
+            written.push(
+                self.in_turn(&path, move |writer, path| writer.append(path, &entries, fresh))
+                    .await?,
+            );
+        }
+        Ok(written)
+    }
+
+    async fn edit(&self, path: &VaultPath, edits: &[Edit]) -> Result<Option<FileStat>, VaultError> {
+        let edits = edits.to_vec();
+        self.in_turn(path, move |writer, path| writer.edit(path, &edits))
+            .await
+    }
+
+    async fn replace_page(
+        &self,
+        scope: &Scope,
+        owner: &Owner,
+        page: Page,
+        before: Option<&str>,
+        text: &str,
+    ) -> Result<bool, VaultError> {
+        let previous = pages::previous_of(scope, owner, page);
+        let (before, text) = (before.map(str::to_owned), text.to_owned());
+        self.in_turn(&pages::path_of(scope, owner, page), move |writer, path| {
+            if pages::read(writer, path)? != before {
+                return Ok(false);
+            }
+            if let Some(before) = &before {
+                let kept = pages::read(writer, &previous).or_else(|error| match error {
+                    VaultError::Broken { .. } => Ok(None),
+                    error => Err(error),
+                })?;
+                if kept.as_ref() != Some(before) {
+                    writer.overwrite(&previous, before.as_bytes())?;
+                }
+            }
+            pages::put(writer, path, before.as_deref(), &text)
+        })
+        .await
+    }
+}
+
+#[async_trait]
 impl Vault for MarkdownVault {
     fn path_of(&self, entry: &Entry) -> VaultPath {
         let path = markdown::path_of(entry, &self.writer.zone);
@@ -204,25 +261,6 @@ impl Vault for MarkdownVault {
         markdown::place::folder_of(scope, None)
     }
 
-    async fn append(&self, entries: &[Entry], fresh: bool) -> Result<Vec<Written>, VaultError> {
-        let mut files: Vec<(VaultPath, Vec<Entry>)> = Vec::new();
-        for entry in entries {
-            let path = self.path_of(entry);
-            match files.iter_mut().find(|(there, _)| *there == path) {
-                Some((_, entries)) => entries.push(entry.clone()),
-                None => files.push((path, vec![entry.clone()])),
-            }
-        }
-        let mut written = Vec::with_capacity(files.len());
-        for (path, entries) in files {
-            written.push(
-                self.in_turn(&path, move |writer, path| writer.append(path, &entries, fresh))
-                    .await?,
-            );
-        }
-        Ok(written)
-    }
-
     async fn read(&self, path: &VaultPath) -> Result<Option<ParsedFile>, VaultError> {
         let path = path.clone();
         self.blocking(move |writer| read(&writer.tree, &writer.zone, &path))
@@ -236,12 +274,6 @@ impl Vault for MarkdownVault {
             writer.stat(&path)
         })
         .await
-    }
-
-    async fn edit(&self, path: &VaultPath, edits: &[Edit]) -> Result<Option<FileStat>, VaultError> {
-        let edits = edits.to_vec();
-        self.in_turn(path, move |writer, path| writer.edit(path, &edits))
-            .await
     }
 
     async fn scan(&self) -> Result<Vec<FileStat>, VaultError> {

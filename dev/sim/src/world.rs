@@ -15,7 +15,10 @@ use ledger::SqliteLedger;
 use memory::Engine;
 use model::Zone;
 use ports::runs::{Power, Runs};
-use ports::{Chat, Clock, Embedder, FileChanges, History, Index, Jobs, Pages, Retention, Transcripts, Vault};
+use ports::{
+    Chat, Clock, Embedder, FileChanges, History, Index, Jobs, Pages, Retention, Transcripts, Vault,
+    VaultWriter,
+};
 use proxy::GatedChat;
 use proxy::gate::Gates;
 use tempfile::TempDir;
@@ -224,6 +227,7 @@ impl World {
             file_changes: ledger.files,
             retention: ledger.retention,
             vault: Faulty::<dyn Vault>::new(Arc::new(self.vault.clone()), faults),
+            vault_writer: Faulty::<dyn VaultWriter>::new(Arc::new(self.vault.clone()), faults),
             pages: Faulty::<dyn Pages>::new(Arc::new(self.vault.clone()), faults),
             history: ledger.history,
             index: Faulty::<dyn Index>::new(Arc::new(self.index.clone()), faults),

@@ -43,6 +43,7 @@ impl Real {
             file_changes: ledger.clone(),
             retention: ledger.clone(),
             vault: vault.clone(),
+            vault_writer: vault.clone(),
             pages: vault.clone(),
             history: ledger,
             index: Arc::new(MemoryIndex::new(embedder.id().clone())),

@@ -214,6 +214,7 @@ impl House {
             file_changes: ledger.clone(),
             retention: ledger.clone(),
             vault: vault.clone(),
+            vault_writer: vault.clone(),
             history: ledger.clone(),
             pages: vault.clone(),
             index,

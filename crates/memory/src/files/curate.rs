@@ -76,10 +76,10 @@ pub(crate) async fn curate(base: &Base, curate: Curate) -> Result<(), EngineErro
             fresh.push(entry);
         }
     }
-    let written = base.parts.vault.append(&fresh, false).await?.into_iter();
+    let written = base.parts.vault_writer.append(&fresh, false).await?.into_iter();
     let mut paths: Vec<VaultPath> = written.map(|written| written.stat.path).collect();
     for (path, edits) in edits {
-        base.parts.vault.edit(&path, &edits).await?;
+        base.parts.vault_writer.edit(&path, &edits).await?;
         paths.push(path);
     }
     edit::follow(base, paths).await

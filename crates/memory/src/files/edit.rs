@@ -105,7 +105,7 @@ async fn changed(
     change(&mut entry)?;
     let edits = [Edit::Replace(Box::new(entry))];
     base.parts
-        .vault
+        .vault_writer
         .edit(&path, &edits)
         .await
         .map_err(|error| match error {

@@ -43,9 +43,9 @@ pub(crate) async fn replace(base: &Base, replace: ReplacePage) -> Result<bool, E
     if base.corpora.get(keys).await?.len() < cited.len() {
         return Ok(false);
     }
-    let pages = &base.parts.pages;
-    let replaced = pages
-        .replace(&scope, &owner, page, before.as_deref(), &text)
+    let writer = &base.parts.vault_writer;
+    let replaced = writer
+        .replace_page(&scope, &owner, page, before.as_deref(), &text)
         .await?;
     Ok(replaced)
 }
@@ -159,7 +159,7 @@ async fn forget_in(
     page: Page,
     left: impl Fn(&str) -> Option<String>,
 ) -> Result<(), EngineError> {
-    let pages = &base.parts.pages;
+    let (pages, writer) = (&base.parts.pages, &base.parts.vault_writer);
     for _ in 0..TRIES {
         let Some(text) = pages.page(scope, owner, page).await? else {
             return Ok(());
@@ -167,7 +167,10 @@ async fn forget_in(
         let Some(left) = left(&text) else {
             return Ok(());
         };
-        if pages.replace(scope, owner, page, Some(&text), &left).await? {
+        if writer
+            .replace_page(scope, owner, page, Some(&text), &left)
+            .await?
+        {
             return Ok(());
         }
     }

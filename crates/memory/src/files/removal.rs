@@ -98,7 +98,7 @@ pub(crate) async fn remove(
             .map(Edit::Remove)
             .collect();
         if !edits.is_empty() {
-            base.parts.vault.edit(path, &edits).await?;
+            base.parts.vault_writer.edit(path, &edits).await?;
         }
     }
     Ok(paths)

@@ -188,7 +188,7 @@ async fn make_fact(
 ) -> Result<BTreeSet<VaultPath>, EngineError> {
     let mut entry = of_statement(asked, whose, rows);
     judged.judge(&mut entry);
-    let written = base.parts.vault.append(&[entry], false).await?;
+    let written = base.parts.vault_writer.append(&[entry], false).await?;
     let mut paths: BTreeSet<VaultPath> = written.into_iter().map(|written| written.stat.path).collect();
     if matches!(judged.verdict, Verdict::Keep | Verdict::Ended) {
         let mark = mark(&asked.text);
@@ -260,7 +260,7 @@ async fn change(
         let standing = standing.map(|read| read.entry);
         let meant = standing.filter(|entry| ids.contains(entry.id.as_str()));
         let edits: Vec<Edit> = meant.map(&edit).collect();
-        base.parts.vault.edit(path, &edits).await?;
+        base.parts.vault_writer.edit(path, &edits).await?;
         paths.insert(path.clone());
     }
     Ok(paths)

@@ -148,7 +148,7 @@ async fn reverse(base: &Base, run: &RunId, undo: ChangeId) -> Result<(), EngineE
     }
     for (path, edits) in edits {
         if base.parts.vault.stat(path).await?.is_some() {
-            base.parts.vault.edit(path, &edits).await?;
+            base.parts.vault_writer.edit(path, &edits).await?;
             continue;
         }
         let put = edits.into_iter().filter_map(|edit| match edit {
@@ -156,7 +156,7 @@ async fn reverse(base: &Base, run: &RunId, undo: ChangeId) -> Result<(), EngineE
             Edit::Remove(_) => None,
         });
         let put: Vec<Entry> = put.collect();
-        base.parts.vault.append(&put, false).await?;
+        base.parts.vault_writer.append(&put, false).await?;
     }
     edit::follow(base, paths(&reversals)).await?;
     for ((scope, owner), docs) in gone {
@@ -196,7 +196,10 @@ async fn put_page(base: &Base, reversal: &Reversal) -> Result<(), EngineError> {
         if pages.path_of(scope, owner, page) == reversal.key.path {
             let (from, to) = (text(&reversal.from), text(&reversal.to));
             let to = to.unwrap_or_default();
-            pages.replace(scope, owner, page, from.as_deref(), &to).await?;
+            let writer = &base.parts.vault_writer;
+            writer
+                .replace_page(scope, owner, page, from.as_deref(), &to)
+                .await?;
         }
     }
     Ok(())

@@ -251,7 +251,7 @@ async fn forget_words(forgetting: &Forgetting, target: &WordsTarget) -> Taken {
     // Last: until then a repetition finds in them which messages went.
     for (path, entry) in &plan.rewritten {
         let edit = Edit::Replace(Box::new(entry.clone()));
-        match base.parts.vault.edit(path, &[edit]).await {
+        match base.parts.vault_writer.edit(path, &[edit]).await {
             // A person took it out meanwhile.
             Ok(_) | Err(VaultError::NoEntry { .. }) => paths.insert(path.clone()),
             Err(error) => return Err(error.into()),

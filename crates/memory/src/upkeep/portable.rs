@@ -87,14 +87,14 @@ pub(crate) async fn import(
         taken.new_memories = fresh.len();
         // First: what an interrupted import has written is not new to a repetition.
         adopt(base, scope, &fresh, &given.carried).await?;
-        let written = base.parts.vault.append(&fresh, false).await?;
+        let written = base.parts.vault_writer.append(&fresh, false).await?;
         edit::follow(base, written.into_iter().map(|written| written.stat.path)).await?;
         told
     };
-    let pages = &base.parts.pages;
+    let (pages, writer) = (&base.parts.pages, &base.parts.vault_writer);
     for (page, text) in given.pages {
         match pages.page(scope, owner, page).await? {
-            None if pages.replace(scope, owner, page, None, &text).await? => taken.new_memories += 1,
+            None if writer.replace_page(scope, owner, page, None, &text).await? => taken.new_memories += 1,
             Some(there) if there == text => {}
             _ => taken.kept_memories += 1,
         }

@@ -205,7 +205,8 @@ impl<'a> OwnerWrite<'a> {
         let paths = facts.iter().chain(&episodes).map(|entry| vault.path_of(entry));
         let _writing = self.base.dirty.writing(paths.collect());
         let told: Vec<Entry> = facts.into_iter().chain(episodes).collect();
-        let written = history::remembered(self.base, vault.append(&told, is_first)).await?;
+        let append = self.base.parts.vault_writer.append(&told, is_first);
+        let written = history::remembered(self.base, append).await?;
         if !is_first {
             let paths = written.into_iter().map(|written| written.stat.path);
             self.index_files(paths.collect()).await?;

@@ -213,8 +213,10 @@ fn words_of(row: &Doc) -> Vec<String> {
 
 async fn open(stage: &Stage, folder: &Path) -> Engine {
     let vault = MarkdownVault::open(folder, Zone::utc(), stage.clock.clone()).expect("it opens");
+    let vault = Arc::new(vault);
     let parts = Parts {
-        vault: Arc::new(vault),
+        vault_writer: vault.clone(),
+        vault,
         ..stage.parts()
     };
     Engine::start(parts, stage.settings.clone())
@@ -332,6 +334,7 @@ async fn a_deletion_forgets_the_paths_of_files_that_go_with_it() {
     let vault = Arc::new(vault.expect("it opens"));
     let parts = Parts {
         pages: vault.clone(),
+        vault_writer: vault.clone(),
         vault,
         ..stage.parts()
     };

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use memory::{EditEntry, Engine, EngineError, Forget, HistoryError, Parts, RecordedChange};
 use model::{EntryId, Scope};
-use ports::{By, Index, Run, Vault};
+use ports::{By, Index, Run, Vault, VaultWriter};
 use testkit::faults::{Faulty, Mode};
 use testkit::vault::MemoryVault;
 use tokio::task::yield_now;
@@ -36,6 +36,7 @@ impl Recorded {
         let faults = &self.stage.faults;
         let parts = Parts {
             vault: Faulty::<dyn Vault>::new(Arc::new(self.vault.clone()), faults),
+            vault_writer: Faulty::<dyn VaultWriter>::new(Arc::new(self.vault.clone()), faults),
             pages: Arc::new(self.vault.clone()),
             index,
             ..self.stage.parts()

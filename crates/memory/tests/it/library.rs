@@ -41,6 +41,7 @@ async fn on_clock(vault: MemoryVault, chat: Option<Arc<dyn Chat>>, clock: &Arc<M
         file_changes: ledger.clone(),
         retention: ledger.clone(),
         vault: vault.clone(),
+        vault_writer: vault.clone(),
         pages: vault.clone(),
         history: ledger,
         events: Arc::new(testkit::NoEvents),

@@ -4,14 +4,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
-use model::{Entry, EntryId, Owner, OwnerKind, Scope, Zone};
+use model::{Entry, EntryId, Owner, OwnerKind, Page, Scope, Zone};
 use ports::{
     Edit, EntryProblem, FileStat, ParsedFile, ReadEntry, Vault, VaultChange, VaultError, VaultPath,
-    VersionText, Written,
+    VaultWriter, VersionText, Written,
 };
+use testkit::vault::MemoryVault;
 use tokio::sync::Notify;
 
 #[derive(Debug, Default)]
@@ -238,56 +239,8 @@ impl Desk {
     }
 }
 
-#[async_trait]
-impl Vault for PaperVault {
-    async fn going(&self) -> Result<Vec<String>, VaultError> {
-        Ok(self.desk().going.clone())
-    }
-
-    async fn has_old_history(&self) -> Result<bool, VaultError> {
-        Ok(self.desk().has_old_history)
-    }
-
-    async fn delete_old_history(&self) -> Result<bool, VaultError> {
-        Ok(std::mem::take(&mut self.desk().has_old_history))
-    }
-
-    async fn set_going(&self, deletions: &[String]) -> Result<(), VaultError> {
-        self.desk().going = deletions.to_vec();
-        Ok(())
-    }
-
-    fn path_of(&self, entry: &Entry) -> VaultPath {
-        let Scope { app, project } = &entry.scope;
-        let kind = match entry.owner.kind {
-            OwnerKind::User => "users",
-            OwnerKind::Agent => "agents",
-            OwnerKind::Library => "libraries",
-        };
-        let date = Zone::utc().date(entry.time);
-        format!(
-            "{app}/{project}/{kind}/{}/{}s/{date}.md",
-            entry.owner.id,
-            entry.kind.as_str()
-        )
-        .into()
-    }
-
-    fn folder_of(&self, scope: &Scope) -> String {
-        format!("{}/{}", scope.app, scope.project)
-    }
-
-    async fn is_present(&self) -> Result<(), VaultError> {
-        match self.desk().away {
-            None => Ok(()),
-            Some(_) => Err(VaultError::Io {
-                path: String::new(),
-                source: std::io::ErrorKind::NotFound.into(),
-            }),
-        }
-    }
-
-    async fn append(&self, entries: &[Entry], fresh: bool) -> Result<Vec<Written>, VaultError> {
+impl PaperVault {
+    fn append(&self, entries: &[Entry], fresh: bool) -> Result<Vec<Written>, VaultError> {
         self.panic_if_poisoned(entries);
         let mut desk = self.desk();
         let mut paths: Vec<VaultPath> = Vec::new();
@@ -344,49 +297,7 @@ impl Vault for PaperVault {
         Ok(written)
     }
 
-    async fn read(&self, path: &VaultPath) -> Result<Option<ParsedFile>, VaultError> {
-        let mut desk = self.desk();
-        desk.check_no_link(path)?;
-        desk.reads += 1;
-        let Some(file) = desk.files.get(path) else {
-            return Ok(None);
-        };
-        if file.is_unreadable {
-            let source = std::io::Error::from(std::io::ErrorKind::PermissionDenied);
-            return Err(VaultError::Io {
-                path: path.to_string(),
-                source,
-            });
-        }
-        let readable = file.entries.iter().filter(|_| file.broken.is_none());
-        let readable = readable.filter(|entry| file.problem.as_deref() != Some(entry.id.as_str()));
-        let entries = readable
-            .map(|entry| ReadEntry {
-                digest: digest(entry),
-                entry: entry.clone(),
-            })
-            .collect();
-        let problem = file.problem.iter().map(|id| EntryProblem {
-            line: 7,
-            reason: format!("`{id}` is not closed"),
-        });
-        Ok(Some(ParsedFile {
-            stat: file.stat(path),
-            is_unread: file.broken.is_some(),
-            entries,
-            broken: file.broken.clone(),
-            problems: problem.collect(),
-            unreadable: file.problem.as_deref().map(EntryId::new).into_iter().collect(),
-        }))
-    }
-
-    async fn stat(&self, path: &VaultPath) -> Result<Option<FileStat>, VaultError> {
-        let desk = self.desk();
-        desk.check_no_link(path)?;
-        Ok(desk.files.get(path).map(|file| file.stat(path)))
-    }
-
-    async fn edit(&self, path: &VaultPath, edits: &[Edit]) -> Result<Option<FileStat>, VaultError> {
+    fn edit(&self, path: &VaultPath, edits: &[Edit]) -> Result<Option<FileStat>, VaultError> {
         let mut desk = self.desk();
         desk.check_no_link(path)?;
         let missing = |id: &EntryId| VaultError::NoEntry {
@@ -434,6 +345,127 @@ impl Vault for PaperVault {
         desk.change.paths.insert(path.clone());
         self.changed.notify_one();
         Ok(stat)
+    }
+}
+
+/// Writes entries to the paper vault, and pages to another.
+#[derive(Debug)]
+pub(crate) struct PaperWriter {
+    pub(crate) vault: Arc<PaperVault>,
+    pub(crate) pages: MemoryVault,
+}
+
+#[async_trait]
+impl VaultWriter for PaperWriter {
+    async fn append(&self, entries: &[Entry], fresh: bool) -> Result<Vec<Written>, VaultError> {
+        self.vault.append(entries, fresh)
+    }
+
+    async fn edit(&self, path: &VaultPath, edits: &[Edit]) -> Result<Option<FileStat>, VaultError> {
+        self.vault.edit(path, edits)
+    }
+
+    async fn replace_page(
+        &self,
+        scope: &Scope,
+        owner: &Owner,
+        page: Page,
+        before: Option<&str>,
+        text: &str,
+    ) -> Result<bool, VaultError> {
+        self.pages.replace_page(scope, owner, page, before, text).await
+    }
+}
+
+#[async_trait]
+impl Vault for PaperVault {
+    async fn going(&self) -> Result<Vec<String>, VaultError> {
+        Ok(self.desk().going.clone())
+    }
+
+    async fn has_old_history(&self) -> Result<bool, VaultError> {
+        Ok(self.desk().has_old_history)
+    }
+
+    async fn delete_old_history(&self) -> Result<bool, VaultError> {
+        Ok(std::mem::take(&mut self.desk().has_old_history))
+    }
+
+    async fn set_going(&self, deletions: &[String]) -> Result<(), VaultError> {
+        self.desk().going = deletions.to_vec();
+        Ok(())
+    }
+
+    fn path_of(&self, entry: &Entry) -> VaultPath {
+        let Scope { app, project } = &entry.scope;
+        let kind = match entry.owner.kind {
+            OwnerKind::User => "users",
+            OwnerKind::Agent => "agents",
+            OwnerKind::Library => "libraries",
+        };
+        let date = Zone::utc().date(entry.time);
+        format!(
+            "{app}/{project}/{kind}/{}/{}s/{date}.md",
+            entry.owner.id,
+            entry.kind.as_str()
+        )
+        .into()
+    }
+
+    fn folder_of(&self, scope: &Scope) -> String {
+        format!("{}/{}", scope.app, scope.project)
+    }
+
+    async fn is_present(&self) -> Result<(), VaultError> {
+        match self.desk().away {
+            None => Ok(()),
+            Some(_) => Err(VaultError::Io {
+                path: String::new(),
+                source: std::io::ErrorKind::NotFound.into(),
+            }),
+        }
+    }
+
+    async fn read(&self, path: &VaultPath) -> Result<Option<ParsedFile>, VaultError> {
+        let mut desk = self.desk();
+        desk.check_no_link(path)?;
+        desk.reads += 1;
+        let Some(file) = desk.files.get(path) else {
+            return Ok(None);
+        };
+        if file.is_unreadable {
+            let source = std::io::Error::from(std::io::ErrorKind::PermissionDenied);
+            return Err(VaultError::Io {
+                path: path.to_string(),
+                source,
+            });
+        }
+        let readable = file.entries.iter().filter(|_| file.broken.is_none());
+        let readable = readable.filter(|entry| file.problem.as_deref() != Some(entry.id.as_str()));
+        let entries = readable
+            .map(|entry| ReadEntry {
+                digest: digest(entry),
+                entry: entry.clone(),
+            })
+            .collect();
+        let problem = file.problem.iter().map(|id| EntryProblem {
+            line: 7,
+            reason: format!("`{id}` is not closed"),
+        });
+        Ok(Some(ParsedFile {
+            stat: file.stat(path),
+            is_unread: file.broken.is_some(),
+            entries,
+            broken: file.broken.clone(),
+            problems: problem.collect(),
+            unreadable: file.problem.as_deref().map(EntryId::new).into_iter().collect(),
+        }))
+    }
+
+    async fn stat(&self, path: &VaultPath) -> Result<Option<FileStat>, VaultError> {
+        let desk = self.desk();
+        desk.check_no_link(path)?;
+        Ok(desk.files.get(path).map(|file| file.stat(path)))
     }
 
     async fn scan(&self) -> Result<Vec<FileStat>, VaultError> {

@@ -13,7 +13,7 @@ use model::{
     SessionKey, Timestamp, Zone,
 };
 use ports::runs::{Events, MemoryEvent};
-use ports::{Accepted, Chat, FileChanges, LedgerError, NewMessage, Vault};
+use ports::{Accepted, Chat, FileChanges, LedgerError, NewMessage, Vault, VaultWriter};
 use testkit::clock::{CountingIds, ManualClock};
 use testkit::index::MemoryIndex;
 use testkit::ledger::MemoryLedger;
@@ -21,7 +21,7 @@ use testkit::models::{HashEmbedder, ScriptedChat, ScriptedReranker};
 use testkit::vault::MemoryVault;
 use tokio::task::yield_now;
 
-use crate::paper::{PaperVault, digest};
+use crate::paper::{PaperVault, PaperWriter, digest};
 use crate::slow::Slow;
 use testkit::faults::{Faults, Faulty};
 
@@ -88,6 +88,7 @@ impl Stage {
             file_changes: Faulty::<dyn FileChanges>::new(self.ledger.clone(), faults),
             retention: self.ledger.clone(),
             vault: Faulty::<dyn Vault>::new(self.vault.clone(), faults),
+            vault_writer: Faulty::<dyn VaultWriter>::new(self.writer(), faults),
             history: Faulty::<dyn ports::History>::new(self.ledger.clone(), faults),
             pages: Faulty::<dyn ports::Pages>::new(Arc::new(self.pages.clone()), faults),
             index: Faulty::<dyn ports::Index>::new(Arc::new(self.index.clone()), faults),
@@ -102,6 +103,13 @@ impl Stage {
             clock: self.clock.clone(),
             ids: self.ids.clone(),
         }
+    }
+
+    fn writer(&self) -> Arc<PaperWriter> {
+        Arc::new(PaperWriter {
+            vault: self.vault.clone(),
+            pages: self.pages.clone(),
+        })
     }
 
     pub(crate) async fn open(&self) -> Engine {

@@ -42,6 +42,7 @@ impl Side {
         let vault = Arc::new(vault.expect("it opens"));
         let parts = Parts {
             vault: vault.clone(),
+            vault_writer: vault.clone(),
             pages: vault.clone(),
             ..stage.parts()
         };

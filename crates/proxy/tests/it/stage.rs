@@ -260,6 +260,7 @@ impl Kept {
             file_changes: self.ledger.clone(),
             retention: self.ledger.clone(),
             vault: self.vault.clone(),
+            vault_writer: self.vault.clone(),
             history: self.ledger.clone(),
             pages: self.vault.clone(),
             index: self.index.clone(),

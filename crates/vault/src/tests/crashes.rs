@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use model::{Entry, EntryId};
-use ports::{Edit, Vault as _};
+use ports::{Edit, Vault as _, VaultWriter as _};
 use tempfile::TempDir;
 use testkit::vault::samples::{episode, fact};
 

@@ -3,7 +3,7 @@
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use model::EntryId;
-use ports::{Edit, Vault as _, VaultError, VaultPath};
+use ports::{Edit, Vault as _, VaultError, VaultPath, VaultWriter as _};
 use testkit::vault::samples::{fact, user};
 
 use super::{Folder, write};

@@ -1,7 +1,7 @@
 //! Pages under faults of the disk: the old page or the new one, and done again it is done.
 
 use model::{Page, Scope};
-use ports::Pages as _;
+use ports::{Pages as _, VaultWriter as _};
 use tempfile::TempDir;
 use testkit::vault::samples::user;
 
@@ -11,7 +11,7 @@ use super::{FastDisk, on_disk, root};
 async fn put(vault: &crate::MarkdownVault, before: &str) -> Result<bool, ports::VaultError> {
     let owner = user("ann");
     vault
-        .replace(&Scope::default(), &owner, Page::Memory, Some(before), "new")
+        .replace_page(&Scope::default(), &owner, Page::Memory, Some(before), "new")
         .await
 }
 
@@ -22,7 +22,9 @@ async fn a_page_is_the_old_or_the_new_one_after_every_fault() {
         for at in 0.. {
             let folder = TempDir::new().expect("a folder");
             let sound = on_disk(&folder, std::sync::Arc::new(FastDisk));
-            let first = sound.replace(&scope, &owner, Page::Memory, None, "old").await;
+            let first = sound
+                .replace_page(&scope, &owner, Page::Memory, None, "old")
+                .await;
             assert!(first.expect("writes"));
             let disk = FaultyDisk::new(fault, at);
             let failed = put(&on_disk(&folder, disk.clone()), "old").await;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ports::{Edit, Vault as _};
+use ports::{Edit, Vault as _, VaultWriter as _};
 use tempfile::TempDir;
 use testkit::vault::samples::fact;
 

@@ -13,7 +13,7 @@ use model::{Doc, DocKey, EmbedderId, Entry, Owner, Page, Scope, Vector};
 use ports::{
     CandidateQuery, Edit, EmbedError, EmbedPurpose, Embedder, FileStat, ForeignFile, HasText, Index,
     IndexError, IndexHealth, IndexStage, IndexStats, LedgerError, OtherFile, Pages, ParsedFile, Room, Vault,
-    VaultChange, VaultError, VaultPath, VersionText, Written,
+    VaultChange, VaultError, VaultPath, VaultWriter, VersionText, Written,
 };
 
 use super::Faults;
@@ -60,17 +60,6 @@ impl Pages for Faulty<dyn Pages> {
             .call("page", self.inner.page(scope, owner, page), no_vault)
             .await
     }
-    async fn replace(
-        &self,
-        scope: &Scope,
-        owner: &Owner,
-        page: Page,
-        before: Option<&str>,
-        text: &str,
-    ) -> Result<bool, VaultError> {
-        let replace = self.inner.replace(scope, owner, page, before, text);
-        self.faults.call("replace page", replace, no_vault).await
-    }
     async fn made(&self, scope: &Scope, owner: &Owner) -> Result<BTreeSet<String>, VaultError> {
         self.faults
             .call("made", self.inner.made(scope, owner), no_vault)
@@ -94,6 +83,31 @@ impl Pages for Faulty<dyn Pages> {
 }
 
 #[async_trait]
+impl VaultWriter for Faulty<dyn VaultWriter> {
+    async fn append(&self, entries: &[Entry], fresh: bool) -> Result<Vec<Written>, VaultError> {
+        self.faults
+            .call("vault append", self.inner.append(entries, fresh), no_vault)
+            .await
+    }
+    async fn edit(&self, path: &VaultPath, edits: &[Edit]) -> Result<Option<FileStat>, VaultError> {
+        self.faults
+            .call("edit", self.inner.edit(path, edits), no_vault)
+            .await
+    }
+    async fn replace_page(
+        &self,
+        scope: &Scope,
+        owner: &Owner,
+        page: Page,
+        before: Option<&str>,
+        text: &str,
+    ) -> Result<bool, VaultError> {
+        let replace = self.inner.replace_page(scope, owner, page, before, text);
+        self.faults.call("replace page", replace, no_vault).await
+    }
+}
+
+#[async_trait]
 impl Vault for Faulty<dyn Vault> {
     fn path_of(&self, entry: &Entry) -> VaultPath {
         self.inner.path_of(entry)
@@ -102,21 +116,11 @@ impl Vault for Faulty<dyn Vault> {
     fn folder_of(&self, scope: &Scope) -> String {
         self.inner.folder_of(scope)
     }
-    async fn append(&self, entries: &[Entry], fresh: bool) -> Result<Vec<Written>, VaultError> {
-        self.faults
-            .call("vault append", self.inner.append(entries, fresh), no_vault)
-            .await
-    }
     async fn read(&self, path: &VaultPath) -> Result<Option<ParsedFile>, VaultError> {
         self.faults.call("read", self.inner.read(path), no_vault).await
     }
     async fn stat(&self, path: &VaultPath) -> Result<Option<FileStat>, VaultError> {
         self.faults.call("stat", self.inner.stat(path), no_vault).await
-    }
-    async fn edit(&self, path: &VaultPath, edits: &[Edit]) -> Result<Option<FileStat>, VaultError> {
-        self.faults
-            .call("edit", self.inner.edit(path, edits), no_vault)
-            .await
     }
     async fn scan(&self) -> Result<Vec<FileStat>, VaultError> {
         self.faults.call("scan", self.inner.scan(), no_vault).await

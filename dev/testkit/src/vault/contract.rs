@@ -8,15 +8,20 @@ pub mod pages;
 use std::sync::Arc;
 
 use model::{Entry, EntryId, Name, Scope};
-use ports::{Edit, ParsedFile, Vault, VaultChange, VaultError, VaultPath};
+use ports::{Edit, ParsedFile, Vault, VaultChange, VaultError, VaultPath, VaultWriter};
 
 use super::samples::{episode, fact, user};
 pub use library::{keeps_a_shelf, puts_and_takes_the_last};
 
+/// A vault that is read and written.
+pub trait WritableVault: Vault + VaultWriter {}
+
+impl<T: Vault + VaultWriter> WritableVault for T {}
+
 /// A vault of its own for one clause, whose zone is [`super::samples::zone`], and hands that edit its files.
 pub trait Fixture {
     /// The vault.
-    fn vault(&self) -> Arc<dyn Vault>;
+    fn vault(&self) -> Arc<dyn WritableVault>;
     /// Writes a file, its folders too, as an editor does.
     fn write(&self, path: &str, bytes: &[u8]);
     /// Deletes a file.
@@ -52,7 +57,7 @@ fn path(text: &str) -> VaultPath {
     text.into()
 }
 
-async fn read(vault: &Arc<dyn Vault>, at: &str) -> ParsedFile {
+async fn read(vault: &Arc<dyn WritableVault>, at: &str) -> ParsedFile {
     let file = vault.read(&path(at)).await.expect("reads");
     file.unwrap_or_else(|| panic!("`{at}` is there"))
 }
@@ -489,7 +494,7 @@ pub async fn tells_of_changes(fixture: &impl Fixture) {
     }
 }
 
-async fn until(vault: &Arc<dyn Vault>, path: &str) {
+async fn until(vault: &Arc<dyn WritableVault>, path: &str) {
     let tells = |change: &VaultChange| change.all || change.paths.contains(path);
     while !tells(&vault.changed().await) {}
 }

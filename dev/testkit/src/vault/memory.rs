@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
 use markdown::{Change, NoPlace, Parsed, Place};
-use model::{Entry, EntryId, EntryKind, Owner, Scope, Zone};
+use model::{Entry, EntryId, EntryKind, Owner, Page, Scope, Zone};
 use ports::{
-    Edit, EntryProblem, FileStat, OtherFile, ParsedFile, ReadEntry, Room, Vault, VaultChange, VaultError,
-    VaultPath, VersionText, Written,
+    Edit, EntryProblem, FileStat, OtherFile, Pages, ParsedFile, ReadEntry, Room, Vault, VaultChange,
+    VaultError, VaultPath, VaultWriter, VersionText, Written,
 };
 use tokio::sync::Notify;
 
@@ -244,26 +244,14 @@ fn as_read(parsed: Parsed, stat: FileStat) -> ParsedFile {
 }
 
 #[async_trait]
-impl Vault for MemoryVault {
-    fn path_of(&self, entry: &Entry) -> VaultPath {
-        markdown::path_of(entry, &self.zone).into()
-    }
-
-    fn folder_of(&self, scope: &Scope) -> String {
-        markdown::place::folder_of(scope, None)
-    }
-
-    fn room(&self) -> Option<Room> {
-        self.lock().room.clone()
-    }
-
+impl VaultWriter for MemoryVault {
     /// Ignores `fresh`: it only saves a look.
     async fn append(&self, entries: &[Entry], _fresh: bool) -> Result<Vec<Written>, VaultError> {
         let mut shared = self.lock();
         let fails = shared.fails_now();
         let mut files: Vec<(VaultPath, Vec<Entry>)> = Vec::new();
         for entry in entries {
-            let path = self.path_of(entry);
+            let path = Vault::path_of(self, entry);
             match files.iter_mut().find(|(there, _)| *there == path) {
                 Some((_, entries)) => entries.push(entry.clone()),
                 None => files.push((path, vec![entry.clone()])),
@@ -279,40 +267,6 @@ impl Vault for MemoryVault {
         drop(shared);
         self.news.notify_one();
         Ok(written)
-    }
-
-    async fn read(&self, path: &VaultPath) -> Result<Option<ParsedFile>, VaultError> {
-        let shared = self.serving()?;
-        let place = match Place::of(path) {
-            Ok(place) => place,
-            Err(NoPlace::Foreign) => return Err(outside(path)),
-            Err(misnamed) => {
-                let broken = Some(misnamed.to_string());
-                return Ok(shared.stat(path).map(|stat| ParsedFile {
-                    stat,
-                    entries: Vec::new(),
-                    broken,
-                    problems: Vec::new(),
-                    unreadable: BTreeSet::new(),
-                    is_unread: true,
-                }));
-            }
-        };
-        let (Some(file), Some(stat)) = (shared.files.get(path), shared.stat(path)) else {
-            return Ok(None);
-        };
-        Ok(Some(as_read(
-            markdown::parse(&file.bytes, &place.saved_at(stat.modified_ns), &self.zone),
-            stat,
-        )))
-    }
-
-    async fn stat(&self, path: &VaultPath) -> Result<Option<FileStat>, VaultError> {
-        let shared = self.serving()?;
-        if Place::of(path) == Err(NoPlace::Foreign) {
-            return Err(outside(path));
-        }
-        Ok(shared.stat(path))
     }
 
     async fn edit(&self, path: &VaultPath, edits: &[Edit]) -> Result<Option<FileStat>, VaultError> {
@@ -360,6 +314,81 @@ impl Vault for MemoryVault {
         drop(shared);
         self.news.notify_one();
         Ok(stat)
+    }
+
+    async fn replace_page(
+        &self,
+        scope: &Scope,
+        owner: &Owner,
+        page: Page,
+        before: Option<&str>,
+        text: &str,
+    ) -> Result<bool, VaultError> {
+        let path = Pages::path_of(self, scope, owner, page);
+        let mut shared = self.serving()?;
+        let standing = shared.files.get(&path).map(|file| file.bytes.clone());
+        if standing.as_deref() != before.map(str::as_bytes) {
+            return Ok(false);
+        }
+        if let Some(standing) = standing {
+            shared.put(&pages::previous_of(scope, owner, page), standing);
+        }
+        if text.is_empty() {
+            shared.files.remove(&path);
+            shared.tell(&path);
+        } else {
+            shared.put(&path, text.as_bytes().to_vec());
+        }
+        Ok(true)
+    }
+}
+
+#[async_trait]
+impl Vault for MemoryVault {
+    fn path_of(&self, entry: &Entry) -> VaultPath {
+        markdown::path_of(entry, &self.zone).into()
+    }
+
+    fn folder_of(&self, scope: &Scope) -> String {
+        markdown::place::folder_of(scope, None)
+    }
+
+    fn room(&self) -> Option<Room> {
+        self.lock().room.clone()
+    }
+
+    async fn read(&self, path: &VaultPath) -> Result<Option<ParsedFile>, VaultError> {
+        let shared = self.serving()?;
+        let place = match Place::of(path) {
+            Ok(place) => place,
+            Err(NoPlace::Foreign) => return Err(outside(path)),
+            Err(misnamed) => {
+                let broken = Some(misnamed.to_string());
+                return Ok(shared.stat(path).map(|stat| ParsedFile {
+                    stat,
+                    entries: Vec::new(),
+                    broken,
+                    problems: Vec::new(),
+                    unreadable: BTreeSet::new(),
+                    is_unread: true,
+                }));
+            }
+        };
+        let (Some(file), Some(stat)) = (shared.files.get(path), shared.stat(path)) else {
+            return Ok(None);
+        };
+        Ok(Some(as_read(
+            markdown::parse(&file.bytes, &place.saved_at(stat.modified_ns), &self.zone),
+            stat,
+        )))
+    }
+
+    async fn stat(&self, path: &VaultPath) -> Result<Option<FileStat>, VaultError> {
+        let shared = self.serving()?;
+        if Place::of(path) == Err(NoPlace::Foreign) {
+            return Err(outside(path));
+        }
+        Ok(shared.stat(path))
     }
 
     async fn scan(&self) -> Result<Vec<FileStat>, VaultError> {

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use ports::{Vault, VaultError};
+use ports::{Vault as _, VaultError, VaultWriter as _};
 
 use super::samples::{fact, zone};
 use super::{MemoryVault, contract};
 
 impl contract::Fixture for MemoryVault {
-    fn vault(&self) -> Arc<dyn Vault> {
+    fn vault(&self) -> Arc<dyn contract::WritableVault> {
         Arc::new(self.clone())
     }
 

@@ -155,6 +155,7 @@ impl Product {
             file_changes: ledger.clone(),
             retention: ledger.clone(),
             vault: vault.clone(),
+            vault_writer: vault.clone(),
             pages: vault,
             history: ledger.clone(),
             index: Arc::new(MemoryIndex::new(embedder.id().clone())),

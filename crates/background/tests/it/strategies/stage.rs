@@ -15,7 +15,8 @@ use model::{
 };
 use ports::runs::{MemoryEvent, Power, Runs};
 use ports::{
-    Chat, Embedder as _, FileChanges, History, Jobs, NewMessage, Pages, Retention, Transcripts, VaultError,
+    Chat, Edit, Embedder as _, FileChanges, FileStat, History, Jobs, NewMessage, Pages, Retention,
+    Transcripts, VaultError, VaultPath, VaultWriter, Written,
 };
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -57,15 +58,14 @@ impl Fragile {
 }
 
 #[async_trait]
-impl Pages for Fragile {
-    fn path_of(&self, scope: &Scope, owner: &Owner, page: Page) -> ports::VaultPath {
-        Pages::path_of(&self.inner, scope, owner, page)
+impl VaultWriter for Fragile {
+    async fn append(&self, entries: &[Entry], fresh: bool) -> Result<Vec<Written>, VaultError> {
+        self.inner.append(entries, fresh).await
     }
-    async fn page(&self, scope: &Scope, owner: &Owner, page: Page) -> Result<Option<String>, VaultError> {
-        self.check()?;
-        self.inner.page(scope, owner, page).await
+    async fn edit(&self, path: &VaultPath, edits: &[Edit]) -> Result<Option<FileStat>, VaultError> {
+        self.inner.edit(path, edits).await
     }
-    async fn replace(
+    async fn replace_page(
         &self,
         scope: &Scope,
         owner: &Owner,
@@ -74,10 +74,21 @@ impl Pages for Fragile {
         text: &str,
     ) -> Result<bool, VaultError> {
         self.check()?;
-        let done = self.inner.replace(scope, owner, page, before, text).await?;
+        let done = self.inner.replace_page(scope, owner, page, before, text).await?;
         // Done, and the answer is lost.
         self.check()?;
         Ok(done)
+    }
+}
+
+#[async_trait]
+impl Pages for Fragile {
+    fn path_of(&self, scope: &Scope, owner: &Owner, page: Page) -> VaultPath {
+        Pages::path_of(&self.inner, scope, owner, page)
+    }
+    async fn page(&self, scope: &Scope, owner: &Owner, page: Page) -> Result<Option<String>, VaultError> {
+        self.check()?;
+        self.inner.page(scope, owner, page).await
     }
     async fn made(&self, scope: &Scope, owner: &Owner) -> Result<BTreeSet<String>, VaultError> {
         self.check()?;
@@ -162,6 +173,7 @@ impl Stage {
             file_changes: ledger.clone(),
             retention: ledger.clone(),
             vault: Arc::new(self.vault.clone()),
+            vault_writer: self.pages.clone(),
             pages: self.pages.clone(),
             history: ledger.clone(),
             index: Arc::new(self.index.clone()),

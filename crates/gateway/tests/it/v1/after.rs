@@ -140,6 +140,7 @@ impl Shared {
             file_changes: ledger.clone(),
             retention: ledger.clone(),
             vault: vault.clone(),
+            vault_writer: vault.clone(),
             history: ledger.clone(),
             pages: vault,
             index: Arc::new(MemoryIndex::new(embedder.id().clone())),

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use model::{Name, Owner, Page, Scope};
-use ports::{Pages, VaultError};
+use ports::{Pages, VaultError, VaultWriter};
 
 use super::Fixture;
 use crate::vault::samples::user;
@@ -14,7 +14,10 @@ const ANN: &str = "default/default/users/ann/USER.md";
 const ANN_BEFORE: &str = "default/default/users/ann/.previous/USER.md";
 
 /// Runs every clause, each on an empty vault that `open` makes; `pages` gives the port to what was opened.
-pub async fn holds<F: Fixture, P: Pages + ?Sized>(open: impl AsyncFn() -> F, pages: impl Fn(&F) -> &P) {
+pub async fn holds<F: Fixture, P: Pages + VaultWriter + ?Sized>(
+    open: impl AsyncFn() -> F,
+    pages: impl Fn(&F) -> &P,
+) {
     let opened = open().await;
     puts_a_page_only_over_what_was_read(&opened, pages(&opened)).await;
     let opened = open().await;
@@ -29,22 +32,25 @@ pub async fn holds<F: Fixture, P: Pages + ?Sized>(open: impl AsyncFn() -> F, pag
     gives_a_page_that_is_no_text_to_nobody(&opened, pages(&opened)).await;
 }
 
-async fn page(pages: &(impl Pages + ?Sized), page: Page) -> Option<String> {
+async fn page(pages: &(impl Pages + VaultWriter + ?Sized), page: Page) -> Option<String> {
     pages
         .page(&Scope::default(), &user("ann"), page)
         .await
         .expect("reads")
 }
 
-async fn put(pages: &(impl Pages + ?Sized), before: Option<&str>, text: &str) -> bool {
+async fn put(pages: &(impl Pages + VaultWriter + ?Sized), before: Option<&str>, text: &str) -> bool {
     pages
-        .replace(&Scope::default(), &user("ann"), Page::User, before, text)
+        .replace_page(&Scope::default(), &user("ann"), Page::User, before, text)
         .await
         .expect("writes")
 }
 
 /// What a person saved meanwhile stays.
-pub async fn puts_a_page_only_over_what_was_read(fixture: &impl Fixture, pages: &(impl Pages + ?Sized)) {
+pub async fn puts_a_page_only_over_what_was_read(
+    fixture: &impl Fixture,
+    pages: &(impl Pages + VaultWriter + ?Sized),
+) {
     assert_eq!(page(pages, Page::User).await, None);
     assert!(!put(pages, Some(""), "one").await, "there is no page");
     assert!(put(pages, None, "one\n").await);
@@ -61,7 +67,7 @@ pub async fn puts_a_page_only_over_what_was_read(fixture: &impl Fixture, pages: 
 }
 
 /// One version back, until it is dropped.
-pub async fn keeps_the_previous_version(fixture: &impl Fixture, pages: &(impl Pages + ?Sized)) {
+pub async fn keeps_the_previous_version(fixture: &impl Fixture, pages: &(impl Pages + VaultWriter + ?Sized)) {
     assert!(put(pages, None, "one").await);
     assert_eq!(fixture.bytes(ANN_BEFORE), None);
     for (before, text) in [("one", "two"), ("two", "three")] {
@@ -87,7 +93,7 @@ pub async fn keeps_the_previous_version(fixture: &impl Fixture, pages: &(impl Pa
 }
 
 /// Names that differ in case, and tenants.
-pub async fn keeps_owners_and_pages_apart(pages: &(impl Pages + ?Sized)) {
+pub async fn keeps_owners_and_pages_apart(pages: &(impl Pages + VaultWriter + ?Sized)) {
     let name = |text: &str| Name::parse(text).expect("a name");
     let other = Scope::new(name("other"), name("default"));
     let agent = Owner::agent(name("ann"));
@@ -102,7 +108,7 @@ pub async fn keeps_owners_and_pages_apart(pages: &(impl Pages + ?Sized)) {
             let text = format!("{n} {}", page.as_str());
             assert!(
                 pages
-                    .replace(scope, owner, page, None, &text)
+                    .replace_page(scope, owner, page, None, &text)
                     .await
                     .expect("writes")
             );
@@ -118,7 +124,7 @@ pub async fn keeps_owners_and_pages_apart(pages: &(impl Pages + ?Sized)) {
 }
 
 /// The ids of what was made are the owner's, and go with the owner.
-pub async fn remembers_what_was_made(pages: &(impl Pages + ?Sized)) {
+pub async fn remembers_what_was_made(pages: &(impl Pages + VaultWriter + ?Sized)) {
     let scope = Scope::default();
     let made = async |name: &str| pages.made(&scope, &user(name)).await.expect("reads");
     assert_eq!(made("ann").await, BTreeSet::new());
@@ -137,7 +143,7 @@ pub async fn remembers_what_was_made(pages: &(impl Pages + ?Sized)) {
 }
 
 /// A page is never synced, listed or read as memories.
-pub async fn is_no_memory_file(fixture: &impl Fixture, pages: &(impl Pages + ?Sized)) {
+pub async fn is_no_memory_file(fixture: &impl Fixture, pages: &(impl Pages + VaultWriter + ?Sized)) {
     assert!(put(pages, None, "one").await && put(pages, Some("one"), "two").await);
     let vault = fixture.vault();
     assert_eq!(vault.scan().await.expect("lists"), []);
@@ -146,12 +152,15 @@ pub async fn is_no_memory_file(fixture: &impl Fixture, pages: &(impl Pages + ?Si
 }
 
 /// Bytes that are no UTF-8 are neither read nor written over.
-pub async fn gives_a_page_that_is_no_text_to_nobody(fixture: &impl Fixture, pages: &(impl Pages + ?Sized)) {
+pub async fn gives_a_page_that_is_no_text_to_nobody(
+    fixture: &impl Fixture,
+    pages: &(impl Pages + VaultWriter + ?Sized),
+) {
     fixture.write(ANN, b"caf\xe9");
     let read = pages.page(&Scope::default(), &user("ann"), Page::User).await;
     assert!(matches!(read, Err(VaultError::Broken { .. })), "{read:?}");
     let put = pages
-        .replace(&Scope::default(), &user("ann"), Page::User, None, "mine")
+        .replace_page(&Scope::default(), &user("ann"), Page::User, None, "mine")
         .await;
     assert!(!matches!(put, Ok(true)), "{put:?}");
     assert_eq!(fixture.bytes(ANN).as_deref(), Some(&b"caf\xe9"[..]));

@@ -14,7 +14,7 @@ fn path_of(scope: &Scope, owner: &Owner, page: &str) -> VaultPath {
     format!("{}/{page}", markdown::place::folder_of(scope, Some(owner))).into()
 }
 
-fn previous_of(scope: &Scope, owner: &Owner, page: Page) -> VaultPath {
+pub(super) fn previous_of(scope: &Scope, owner: &Owner, page: Page) -> VaultPath {
     path_of(scope, owner, &format!(".previous/{}", page.as_str()))
 }
 
@@ -35,32 +35,6 @@ impl Pages for MemoryVault {
             path: path.to_string(),
             reason: "it is not UTF-8".to_owned(),
         })
-    }
-
-    async fn replace(
-        &self,
-        scope: &Scope,
-        owner: &Owner,
-        page: Page,
-        before: Option<&str>,
-        text: &str,
-    ) -> Result<bool, VaultError> {
-        let path = path_of(scope, owner, page.as_str());
-        let mut shared = self.serving()?;
-        let standing = shared.files.get(&path).map(|file| file.bytes.clone());
-        if standing.as_deref() != before.map(str::as_bytes) {
-            return Ok(false);
-        }
-        if let Some(standing) = standing {
-            shared.put(&previous_of(scope, owner, page), standing);
-        }
-        if text.is_empty() {
-            shared.files.remove(&path);
-            shared.tell(&path);
-        } else {
-            shared.put(&path, text.as_bytes().to_vec());
-        }
-        Ok(true)
     }
 
     async fn made(&self, scope: &Scope, owner: &Owner) -> Result<BTreeSet<String>, VaultError> {

@@ -68,6 +68,7 @@ impl Stage {
             file_changes: ledger.clone(),
             retention: ledger.clone(),
             vault: vault.clone(),
+            vault_writer: vault.clone(),
             pages: vault.clone(),
             history: ledger.clone(),
             index: Arc::new(MemoryIndex::new(embedder.id().clone())),
