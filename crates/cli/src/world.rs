@@ -14,7 +14,7 @@ use gateway::{Gateway, GatewaySettings};
 use ledger::SqliteLedger;
 use memory::library::{Knowledge, KnowledgeParts};
 use memory::{Engine, MemorySettings, Parts};
-use model::{EmbedderId, Scope, Zone};
+use model::{EmbedderId, Scope, Zone, warned};
 use ports::{Chat, Clock, DocumentReader, Ids, Index, IndexError};
 use providers::{ApiKey, ChatSettings, HttpChat};
 use proxy::conversation::Contexts;
@@ -221,9 +221,10 @@ async fn library(engine: &Engine, parts: Parts, vault: Arc<MarkdownVault>) -> Kn
         clock: parts.clock,
         ids: parts.ids,
     });
-    if let Err(error) = knowledge.sweep().await {
-        tracing::warn!(%error, "cannot remove the files of unfinished uploads");
-    }
+    warned!(
+        knowledge.sweep().await,
+        "cannot remove the files of unfinished uploads"
+    );
     knowledge
 }
 

@@ -15,6 +15,7 @@ use crate::conversation::{ContextError, Shared};
 use context::tokens::Meter;
 use futures::FutureExt;
 use memory::Due;
+use model::warned;
 use prefix::backend::Kind;
 use prefix::chain::ConversationId;
 use prefix::compose;
@@ -151,12 +152,11 @@ impl Tools {
     /// Conversations without a turn since the start count as idle too.
     async fn resume(&self, due: &mut Due<ConversationId>) {
         let at = self.parts.clock.elapsed().saturating_add(self.parts.idle_after);
-        match self.parts.contexts.store().newest(RESUMED_MAX).await {
-            Ok(newest) => newest.into_iter().for_each(|id| due.set(id, at)),
-            Err(error) => {
-                tracing::warn!(%error, "cannot list conversations; those idle since before the start stay uncompacted");
-            }
-        }
+        let newest = warned!(
+            self.parts.contexts.store().newest(RESUMED_MAX).await,
+            "cannot list conversations; those idle since before the start stay uncompacted"
+        );
+        newest.into_iter().flatten().for_each(|id| due.set(id, at));
     }
 
     /// A conversation has become idle.
@@ -197,9 +197,7 @@ impl Tools {
     /// Compacts; a shutdown may cut it off.
     async fn to_its_end(&self, work: impl Future<Output = Result<(), ContextError>> + Send + 'static) {
         let work = async move {
-            if let Err(error) = work.await {
-                tracing::warn!(%error, "cannot compact an idle conversation");
-            }
+            warned!(work.await, "cannot compact an idle conversation");
         };
         self.parts.contexts.tasks().spawn(work).await.ok();
     }
@@ -226,10 +224,8 @@ impl Tools {
     }
 
     async fn conversation(&self, id: &ConversationId) -> Option<Shared> {
-        self.parts.contexts.store().get(id).await.unwrap_or_else(|error| {
-            tracing::warn!(%error, conversation = id.0, "cannot read an idle conversation");
-            None
-        })
+        let read = self.parts.contexts.store().get(id).await;
+        warned!(read, conversation = id.0, "cannot read an idle conversation").flatten()
     }
 
     fn submit(&self, served: &Served, server: &str, conversation: &ConversationId, work: Work) {

@@ -11,7 +11,7 @@ use crate::conversation::{Endings, whose};
 use extract::consolidate::page;
 use futures::future::join_all;
 use memory::{Engine, EngineError, Found, Hit, List, Method, Search};
-use model::{EntryKind, Owner, Page, Scope, SessionId, Zone};
+use model::{EntryKind, Owner, Page, Scope, SessionId, Zone, warned};
 use ports::Clock;
 use prefix::fragment::{self, RecalledMemory};
 use tokio::sync::oneshot;
@@ -72,13 +72,9 @@ pub(crate) async fn recall(
             return Vec::new();
         }
     };
-    match found {
-        Ok(Ok(found)) => told(found, &question, asked.whose.owner, Some(asked.here), engine),
-        Ok(Err(error)) => {
-            tracing::warn!(%error, "cannot search memory");
-            Vec::new()
-        }
-        Err(_) => Vec::new(),
+    match found.map(|found| warned!(found, "cannot search memory")) {
+        Ok(Some(found)) => told(found, &question, asked.whose.owner, Some(asked.here), engine),
+        _ => Vec::new(),
     }
 }
 
@@ -223,10 +219,7 @@ pub(crate) async fn pages(
     let aloud: Vec<String> = read
         .into_iter()
         .map(|page| {
-            let page = page.unwrap_or_else(|error| {
-                tracing::warn!(%error, "cannot read a page of core memory");
-                None
-            });
+            let page = warned!(page, "cannot read a page of core memory").flatten();
             page::read_aloud(&page.unwrap_or_default())
         })
         .collect();

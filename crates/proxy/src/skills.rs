@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use memory::{Engine, Search};
 use model::text::term_set;
-use model::{DocKind, EntryKind, Owner, Scope, SkillStatus};
+use model::{DocKind, EntryKind, Owner, Scope, SkillStatus, warned};
 use ports::Clock;
 use prefix::fragment::RecalledMemory;
 use transcript::spoken;
@@ -48,12 +48,8 @@ pub(crate) async fn skills(
         found = engine.search(search) => found,
         () = clock.sleep(WAIT) => return Vec::new(),
     };
-    let found = match found {
-        Ok(found) => found,
-        Err(error) => {
-            tracing::warn!(%error, "cannot search skills");
-            return Vec::new();
-        }
+    let Some(found) = warned!(found, "cannot search skills") else {
+        return Vec::new();
     };
     let approved = found.memories.iter().filter(|hit| {
         let is_skill = hit.doc.kind == DocKind::Entry(EntryKind::Skill);

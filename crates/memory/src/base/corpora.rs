@@ -12,8 +12,7 @@ mod hot;
 
 use std::sync::Arc;
 
-use model::text::chain;
-use model::{Doc, DocKey, DocKind, Message, Owner, Scope, Vector};
+use model::{Doc, DocKey, DocKind, Message, Owner, Scope, Vector, warned};
 use ports::{FileChanges, Index, Transcripts};
 
 pub(crate) use cache::{CorpusCache, OnTheirWay, Ticket};
@@ -162,11 +161,10 @@ impl Corpora {
     pub(crate) async fn buffered_rows(&self, owner: &Owner, tail: &[Message]) -> Vec<Doc> {
         let docs = tail.iter().map(|message| Doc::of_message(message, owner));
         let mut docs: Vec<Doc> = docs.collect();
-        if self.may_embed_now()
-            && let Err(error) = self.rows.embed_with(&mut docs, tail).await
-        {
-            tracing::warn!(
-                error = chain(&error),
+        if self.may_embed_now() {
+            let embedded = self.rows.embed_with(&mut docs, tail).await;
+            warned!(
+                embedded,
                 "embedder unavailable; keyword search only for buffered messages"
             );
         }

@@ -9,8 +9,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use model::text::chain;
-use model::{Doc, DocKind, Message, MessageId, Vector};
+use model::{Doc, DocKind, Message, MessageId, Vector, warned};
 use parking_lot::Mutex;
 use ports::{EmbedError, EmbedPurpose, Embedder, kept_vector};
 use recall::{Cosines, QUESTIONS, STATEMENTS};
@@ -67,13 +66,8 @@ impl Rows {
             Ok(Cosines::of(&questions, &statements).unwrap_or_default())
         });
         let measured: Result<&Cosines, EmbedError> = measured.await;
-        measured.copied().unwrap_or_else(|error| {
-            tracing::warn!(
-                error = chain(&error),
-                "cannot measure how the embedding model's cosines lie"
-            );
-            Cosines::default()
-        })
+        let measured = warned!(measured, "cannot measure how the embedding model's cosines lie");
+        measured.copied().unwrap_or_default()
     }
 
     /// One vector for each message.

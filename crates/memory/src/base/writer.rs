@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::text::chain;
-use model::{Doc, DocKey};
+use model::{Doc, DocKey, warned};
 use ports::{Clock, FileAppend, FileChanges, Index, IndexError};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -265,11 +265,9 @@ impl WriterLoop {
 
     async fn maintain(&mut self) {
         self.writes = 0;
-        match self.index.maintain().await {
-            Ok(()) => tracing::debug!("compacted the index"),
-            Err(error) => {
-                tracing::warn!(error = chain(&error), "cannot compact the index; retrying later");
-            }
+        let maintained = self.index.maintain().await;
+        if warned!(maintained, "cannot compact the index; retrying later").is_some() {
+            tracing::debug!("compacted the index");
         }
     }
 }

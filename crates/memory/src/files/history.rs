@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use model::{Doc, EntryId, Owner, Scope, text};
+use model::{Doc, EntryId, Owner, Scope, warned};
 use ports::{
     By, FileMark, FileRecord, NewVersion, ParsedFile, Run, VaultPath, VersionKey, VersionQuery, VersionText,
 };
@@ -83,8 +83,7 @@ pub(crate) async fn recorded<T>(
         Some(change) => log::change(base, change).await,
         None => Ok(None),
     };
-    let told = |error: &EngineError| tracing::warn!(error = text::chain(error), "cannot read a change");
-    (done, made.inspect_err(told).ok().flatten())
+    (done, warned!(made, "cannot read a change").flatten())
 }
 
 /// Does the work of forgetting: what it takes out leaves no version behind. Returns whether the history that an earlier version
@@ -237,12 +236,8 @@ pub(crate) async fn recover(base: &Base) {
     if base.settings.asks_only || !base.chronicle.is_recording {
         return;
     }
-    if let Err(error) = settle_all(base).await {
-        tracing::warn!(
-            error = text::chain(&error),
-            "cannot settle the history; the next start does"
-        );
-    }
+    let settled = settle_all(base).await;
+    warned!(settled, "cannot settle the history; the next start does");
 }
 
 async fn settle_all(base: &Base) -> Result<(), EngineError> {

@@ -15,8 +15,7 @@ use std::sync::Arc;
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::FuturesOrdered;
-use model::text::chain;
-use model::{Doc, DocKey};
+use model::{Doc, DocKey, warned};
 use ports::{EmbedError, FileRecord, FileStat, IndexStage, ParsedFile, VaultPath};
 
 use super::sync;
@@ -120,18 +119,16 @@ async fn build(base: &Arc<Base>, on: Option<OnProgress>) -> Result<Synced, Engin
     };
     for stat in first_recorded_first(base, stats).await? {
         base.accepting()?;
-        match base.parts.vault.read(&stat.path).await {
-            Ok(Some(file)) => build.take(file).await?,
-            Ok(None) => {}
-            Err(error) => {
-                // One unreadable file does not stop the rebuild; the sync after the swap reports it.
-                tracing::warn!(
-                    path = &*stat.path,
-                    error = chain(&error),
-                    "unreadable file; the new index leaves it out"
-                );
-                build.new.unread.insert(stat.path);
-            }
+        let file = base.parts.vault.read(&stat.path).await;
+        // One unreadable file does not stop the rebuild; the sync after the swap reports it.
+        match warned!(
+            file,
+            path = &*stat.path,
+            "unreadable file; the new index leaves it out"
+        ) {
+            Some(Some(file)) => build.take(file).await?,
+            Some(None) => {}
+            None => _ = build.new.unread.insert(stat.path),
         }
     }
     build.embed_waiting(0).await?;
@@ -210,16 +207,11 @@ impl Build<'_> {
             return Ok(());
         };
         let (docs, done) = embedded?;
-        match done {
-            Ok(()) => self.new.is_bare |= self.vectors == VectorMode::Follow,
-            Err(error) if self.vectors == VectorMode::Must => return Err(error.into()),
-            Err(error) => {
-                tracing::warn!(
-                    error = chain(&error),
-                    "embedder unavailable; the new index gets its vectors later"
-                );
-                self.new.is_bare = true;
-            }
+        if self.vectors == VectorMode::Must {
+            done?;
+        } else {
+            let embedded = warned!(done, "embedder unavailable; the new index gets its vectors later");
+            self.new.is_bare |= embedded.is_none() || self.vectors == VectorMode::Follow;
         }
         self.new.stage.add(&docs).await?;
         self.meter.rows_done += docs.len();

@@ -6,8 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use model::text::chain;
-use model::{Doc, DocKey, DocKind, Entry, Owner, Page, Scope};
+use model::{Doc, DocKey, DocKind, Entry, Owner, Page, Scope, warned};
 use ports::{
     By, ChangeId, ChangeQuery, Edit, HistoryChange, Run, RunId, VaultPath, Version, VersionKey, VersionQuery,
     VersionText,
@@ -95,12 +94,8 @@ async fn finish_open(base: &Base) {
     }
     let _turn = base.chronicle.turn.lock().await;
     let _alone = base.gate.alone().await;
-    if let Err(error) = finish_all(base).await {
-        tracing::warn!(
-            error = chain(&error),
-            "cannot finish an undo; the next undo or start does"
-        );
-    }
+    let finished = finish_all(base).await;
+    warned!(finished, "cannot finish an undo; the next undo or start does");
 }
 
 /// Finishes open undos. The caller holds the turn, and the gate alone.

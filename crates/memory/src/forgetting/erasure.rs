@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::text::chain;
+use model::warned;
 use parking_lot::Mutex;
 use ports::{Clock, Index, IndexError};
 
@@ -176,10 +176,6 @@ pub(crate) async fn erased<T, E: From<EngineError>>(
 }
 
 fn warn(noted: Result<(), IndexError>) {
-    if let Err(error) = noted {
-        tracing::warn!(
-            error = chain(&error),
-            "cannot record whether deleted text must still be purged from the index files"
-        );
-    }
+    let problem = "cannot record whether deleted text must still be purged from the index files";
+    warned!(noted, "{problem}");
 }

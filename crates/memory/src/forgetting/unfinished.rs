@@ -4,13 +4,12 @@
 //!
 //! A deletion that ends late must not take what is new: until it is finished, nothing is stored that it could take.
 
-use model::text::chain;
-
 use super::forget::once;
 use super::leftovers;
 use super::state::Forgetting;
 use crate::api::{Forget, Forgot};
 use crate::error::EngineError;
+use model::warned;
 
 pub(crate) use super::note::could_take;
 
@@ -61,10 +60,6 @@ pub(crate) async fn finish(
 
 /// The same, where an error is only noted.
 pub(crate) async fn try_to_finish(forgetting: &Forgetting) {
-    if let Err(error) = finish(forgetting, |_| true).await {
-        tracing::warn!(
-            error = chain(&error),
-            "cannot finish a deletion yet; trying again in a minute"
-        );
-    }
+    let finished = finish(forgetting, |_| true).await;
+    warned!(finished, "cannot finish a deletion yet; trying again in a minute");
 }

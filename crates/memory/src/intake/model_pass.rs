@@ -6,8 +6,7 @@
 use std::sync::Arc;
 
 use extract::{AnswerPart, Boundary, Interview, Tail};
-use model::text::chain;
-use model::{CutReason, Message, SessionKey};
+use model::{CutReason, Message, SessionKey, warned};
 use ports::LedgerError;
 
 use super::{Intake, boundaries};
@@ -21,14 +20,12 @@ pub(crate) fn nudge(intake: &Arc<Intake>, session: &SessionKey) {
     let (own, session) = (intake.clone(), session.clone());
     intake.base.work.spawn(async move {
         loop {
-            let asked = pass(&own, &session).await.unwrap_or_else(|error| {
-                tracing::warn!(
-                    error = chain(&error),
-                    "cannot look for a segment boundary; retrying with the next message"
-                );
-                0
-            });
-            if !own.passes.repeats(&session, asked) {
+            let asked = pass(&own, &session).await;
+            let asked = warned!(
+                asked,
+                "cannot look for a segment boundary; retrying with the next message"
+            );
+            if !own.passes.repeats(&session, asked.unwrap_or_default()) {
                 break;
             }
         }

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use documents::taxonomy::{self, Category, OTHERS};
-use model::{Scope, dot};
+use model::{Scope, dot, warned};
 use ports::{ChatRequest, EmbedError, EmbedPurpose, ReadDocument, TAXONOMY};
 
 use crate::base::patient;
@@ -45,13 +45,8 @@ impl Knowledge {
         if let Some(category) = self.by_chat(document, title, &categories).await {
             return Ok(category.id.clone());
         }
-        let liked = self
-            .by_likeness(document, title, &categories)
-            .await
-            .unwrap_or_else(|error| {
-                tracing::warn!(%error, "embedder unavailable; the document gets no category");
-                None
-            });
+        let liked = self.by_likeness(document, title, &categories).await;
+        let liked = warned!(liked, "embedder unavailable; the document gets no category").flatten();
         Ok(liked.map_or_else(|| OTHERS.to_owned(), |category| category.id.clone()))
     }
 
@@ -67,13 +62,12 @@ impl Knowledge {
             schema: Some(("category".to_owned(), prompt.schema)),
             ..ChatRequest::new(prompt.system, prompt.user, prompt.tokens_max)
         };
-        match patient(&*self.parts.clock, &**chat, request, PATIENCE).await {
-            Ok(reply) => taxonomy::answer(&reply.content, categories),
-            Err(error) => {
-                tracing::warn!(%error, "chat model unavailable; the embedder chooses the document's category");
-                None
-            }
-        }
+        let reply = patient(&*self.parts.clock, &**chat, request, PATIENCE).await;
+        let reply = warned!(
+            reply,
+            "chat model unavailable; the embedder chooses the document's category"
+        )?;
+        taxonomy::answer(&reply.content, categories)
     }
 
     async fn by_likeness<'a>(

@@ -2,7 +2,7 @@
 //!
 //! Owns: which searches have one, its time limit, and what an answer without it says. Never: the order (`recall`).
 
-use model::text::chain;
+use model::warned;
 use ports::Reranker;
 use recall::{Method, Ranking, Shortlist};
 
@@ -38,17 +38,9 @@ pub(crate) async fn rerank(base: &Base, search: &Search, ranking: &mut Ranking) 
             ));
         }
     };
-    match scores {
-        Ok(scores) => {
-            shortlist.order(ranking, &scores);
-            None
-        }
-        Err(error) => {
-            tracing::warn!(
-                error = chain(&error),
-                "reranker unavailable; the search keeps its first order"
-            );
-            Some("not reranked: the reranker failed; the server's log has the cause".to_owned())
-        }
-    }
+    let Some(scores) = warned!(scores, "reranker unavailable; the search keeps its first order") else {
+        return Some("not reranked: the reranker failed; the server's log has the cause".to_owned());
+    };
+    shortlist.order(ranking, &scores);
+    None
 }

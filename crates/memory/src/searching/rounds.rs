@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use extract::follow_up;
 use futures::future::try_join_all;
-use model::text::chain;
+use model::warned;
 use ports::{Chat, ChatError, ChatRequest};
 use recall::{Hit, Ranking, Shortlist, cut_to_tokens};
 
@@ -33,17 +33,12 @@ pub(crate) async fn search(base: &Base, search: Search) -> Result<Option<Found>,
         messages: take(&mut found.messages),
         ..Ranking::default()
     };
-    match further(base, chat, &search, &ranking).await {
-        Ok(queries) => found.queries = queries,
-        Err(error) => {
-            tracing::warn!(
-                error = chain(&error),
-                "chat model unavailable; the search has one round"
-            );
-            found
-                .warnings
-                .push("no further queries: the chat model did not answer; see the server's log".to_owned());
-        }
+    let queries = further(base, chat, &search, &ranking).await;
+    match warned!(queries, "chat model unavailable; the search has one round") {
+        Some(queries) => found.queries = queries,
+        None => found
+            .warnings
+            .push("no further queries: the chat model did not answer; see the server's log".to_owned()),
     }
     let more = found.queries.iter().map(|query| {
         let next = Search {

@@ -4,8 +4,7 @@
 
 use std::sync::Arc;
 
-use model::text::chain;
-use model::{Message, Owner, OwnerKind, Scope, Timestamp, Vector, Zone};
+use model::{Message, Owner, OwnerKind, Scope, Timestamp, Vector, Zone, warned};
 use ports::{CandidateQuery, EmbedPurpose};
 use recall::{Corpus, Cosines, Hit, Method, Query, RERANKED_MAX, Ranking, cut_to_tokens};
 
@@ -109,13 +108,9 @@ async fn embed(base: &Base, search: &Search) -> Option<Vector> {
         return None;
     }
     let embedder = &base.parts.embedder;
-    match embedder.embed(&[&search.query], EmbedPurpose::Query).await {
-        Ok(vectors) => vectors.into_iter().next(),
-        Err(error) => {
-            tracing::warn!(error = chain(&error), "embedder unavailable; keyword search only");
-            None
-        }
-    }
+    let vectors = embedder.embed(&[&search.query], EmbedPurpose::Query).await;
+    let vectors = warned!(vectors, "embedder unavailable; keyword search only")?;
+    vectors.into_iter().next()
 }
 
 /// Where else a search looks: at the owner's memory outside of the project, at what holds in all of the owner's projects, and

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::text::chain;
+use model::warned;
 use ports::{IndexHealth, VaultChange};
 
 use super::portable;
@@ -79,9 +80,10 @@ async fn look(base: &Base, is_new: bool) -> bool {
 /// Before the first message: a new ledger gets the messages of all files. Whether it is one.
 pub(crate) async fn adopt(base: &Base) -> bool {
     let is_new = is_new(base).await;
-    if is_new && let Err(error) = portable::adopt_files(base).await {
-        tracing::warn!(
-            error = chain(&error),
+    if is_new {
+        let adopted = portable::adopt_files(base).await;
+        warned!(
+            adopted,
             "cannot read the messages of the vault's files into the ledger"
         );
     }

@@ -23,6 +23,17 @@ pub fn counted(count: impl Copy + Display + PartialEq + From<u8>, one: &str, mor
     format!("{count} {noun}")
 }
 
+/// The value of a result. A failure is logged as a warning with its causes, and leaves none:
+/// `warned!(read(path), path, "cannot read a file")`.
+#[macro_export]
+macro_rules! warned {
+    ($result:expr, $($said:tt)+) => {
+        $result
+            .inspect_err(|error| ::tracing::warn!(error = $crate::text::chain(error), $($said)+))
+            .ok()
+    };
+}
+
 #[cfg(test)]
 mod tests {
     use std::error::Error;

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use context::flush::{Destination, FlushWork, Policy, Unflushed, finish};
-use model::{Timestamp, Zone};
+use model::{Timestamp, Zone, warned};
 use parking_lot::Mutex;
 use ports::{Chat, ChatRequest};
 
@@ -59,11 +59,7 @@ impl Keeping {
 /// The answer of a model; none if it gave none.
 pub(crate) async fn ask(chat: &dyn Chat, work: &FlushWork) -> Option<String> {
     let request = ChatRequest::new(work.system, work.user.as_str(), ANSWER_TOKENS_MAX);
-    match chat.complete(request).await {
-        Ok(reply) => Some(reply.content),
-        Err(error) => {
-            tracing::warn!(%error, "chat model unavailable; compacted messages yield no facts");
-            None
-        }
-    }
+    let reply = chat.complete(request).await;
+    let reply = warned!(reply, "chat model unavailable; compacted messages yield no facts")?;
+    Some(reply.content)
 }

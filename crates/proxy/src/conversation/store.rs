@@ -16,7 +16,7 @@ use std::sync::atomic::Ordering;
 
 use context::policy::Policy;
 use context::tokens::Meter;
-use model::{Owner, Scope, SessionId, SessionKey};
+use model::{Owner, Scope, SessionId, SessionKey, warned};
 use parking_lot::Mutex;
 use ports::{Conversations, LedgerError, NewRecord};
 use prefix::chain::{self, Chain, ConversationId, MatchKind};
@@ -244,9 +244,11 @@ impl Store {
     /// Records that the server stores objects with these ids for the owner.
     pub async fn record_objects(&self, whose: &Whose, ids: BTreeSet<String>) {
         let ids = ids.into_iter().collect();
-        if let Err(error) = self.logs.record_objects(&whose.scope, &whose.owner, ids).await {
-            tracing::warn!(%error, "cannot store whose a response is; its ids will be refused");
-        }
+        let recorded = self.logs.record_objects(&whose.scope, &whose.owner, ids).await;
+        warned!(
+            recorded,
+            "cannot store whose a response is; its ids will be refused"
+        );
     }
 
     fn make(&self, whose: &Whose, session: SessionId, dialect: Dialect) -> Conversation {

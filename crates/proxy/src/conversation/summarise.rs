@@ -5,6 +5,7 @@
 use context::prompt;
 use context::shorten::{chunk, summary};
 use context::tokens::Meter;
+use model::warned;
 use ports::{Chat, ChatError, ChatReply, ChatRequest};
 use transcript::Item;
 
@@ -49,11 +50,6 @@ pub(crate) async fn by_model(
 }
 
 fn answer(reply: Result<ChatReply, ChatError>) -> Option<String> {
-    match reply {
-        Ok(reply) => prompt::read_summary(&reply.content),
-        Err(error) => {
-            tracing::warn!(%error, "no summary from the model; falling back to rules");
-            None
-        }
-    }
+    let reply = warned!(reply, "no summary from the model; falling back to rules")?;
+    prompt::read_summary(&reply.content)
 }

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use model::text::chain;
+use model::warned;
 use ports::{FileStat, NewVersion, VaultPath, VersionKey};
 
 use crate::base::Base;
@@ -20,11 +20,8 @@ pub(crate) async fn keep(base: Arc<Base>) {
         let pause = pause.map(|due| due.saturating_sub(clock.elapsed()));
         if pause.is_some_and(|pause| pause.is_zero()) {
             *base.chronicle.changed.lock() = None;
-            if let Err(error) = compare(&base).await {
-                tracing::warn!(
-                    error = chain(&error),
-                    "cannot record changes beside memory; retrying"
-                );
+            let compared = compare(&base).await;
+            if warned!(compared, "cannot record changes beside memory; retrying").is_none() {
                 base.chronicle.touch(clock.elapsed());
             }
             continue;
@@ -44,12 +41,7 @@ pub(crate) async fn end(base: &Base) {
         base.chronicle.up_to_date().await?;
         compare(base).await
     };
-    if let Err(error) = ended.await {
-        tracing::warn!(
-            error = chain(&error),
-            "cannot record the last changes; the next start does"
-        );
-    }
+    warned!(ended.await, "cannot record the last changes; the next start does");
 }
 
 /// Compares the files beside memory with what the history has of them.

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use futures::future::try_join_all;
-use model::text::chain;
+use model::warned;
 use ports::{FileMark, FileRecord, VaultPath};
 
 use super::NewIndex;
@@ -37,13 +37,15 @@ impl NewIndex<'_> {
             return Err(error.into());
         }
         base.records.put_all(after_swap).await?;
-        if self.is_bare {
-            base.dirty.add(again);
-        } else if let Err(error) = sync::files(base, again.iter().cloned()).await {
-            tracing::warn!(
-                error = chain(&error),
+        let is_followed = !self.is_bare && {
+            let followed = sync::files(base, again.iter().cloned()).await;
+            warned!(
+                followed,
                 "cannot index the changes made during the rebuild; retrying later"
-            );
+            )
+            .is_some()
+        };
+        if !is_followed {
             base.dirty.add(again);
         }
         base.corpora.cache.let_all_go();

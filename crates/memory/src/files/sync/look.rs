@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::text::chain;
-use model::{AppId, CellId, Doc, DocId, DocKey, DocKind, Owner, Scope, Vector, Zone};
+use model::{AppId, CellId, Doc, DocId, DocKey, DocKind, Owner, Scope, Vector, Zone, warned};
 use ports::{FileMark, FileRecord, FileStat, ParsedFile, ReadEntry, VaultError, VaultPath};
 
 use super::holders::{FileContents, FileEntry, Holders, RowPlan, SharedEntry};
@@ -395,12 +395,10 @@ impl Pass<'_> {
         }
         if !docs.is_empty() && base.gauge.takes_vectors() {
             self.take_known_vectors(&mut docs).await?;
-            if let Err(error) = base.rows.embed_docs(&mut docs).await {
-                tracing::warn!(
-                    error = chain(&error),
-                    "embedder unavailable; keyword search only for new rows until it answers"
-                );
-            }
+            warned!(
+                base.rows.embed_docs(&mut docs).await,
+                "embedder unavailable; keyword search only for new rows until it answers"
+            );
         }
         let mut docs = docs.into_iter();
         for (entry, length) in contents.entries.iter_mut().filter(changed).zip(lengths) {

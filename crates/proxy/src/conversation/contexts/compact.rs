@@ -10,6 +10,7 @@ use context::event::ViewEvent;
 use context::flush::{FlushWork, Unflushed, by_rules};
 use context::ladder::Ladder;
 use context::plan::Trigger;
+use model::warned;
 use prefix::compose;
 use prefix::shadow::Reason;
 use transcript::spoken::without_additions;
@@ -238,8 +239,7 @@ impl Contexts {
         let at = conversation.records;
         let flushed = ViewEvent::Flush { key: work.key, facts };
         let record = conversation.apply(&Logged::View(flushed));
-        if let Err(error) = self.write(&conversation, at, vec![record]).await {
-            tracing::warn!(%error, "cannot record a flush; it can run again");
-        }
+        let recorded = self.write(&conversation, at, vec![record]).await;
+        warned!(recorded, "cannot record a flush; it can run again");
     }
 }
