@@ -128,11 +128,13 @@ impl Limits {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Verdict {
-    Ok,
-    Warn,
-    Block,
+model::worded! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Verdict {
+        Ok = "ok",
+        Warn = "warn",
+        Block = "block",
+    }
 }
 
 /// Result of a check.

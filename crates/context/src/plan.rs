@@ -15,17 +15,19 @@ use crate::event::{CompactionReason, Mask};
 use crate::session::{Piece, PieceContent, Session};
 use crate::text;
 
-/// Cause of a decision.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trigger {
-    /// Before a request: only if due.
-    Auto,
-    /// Between requests: only if due soon.
-    Idle,
-    /// A person or a client: whatever the weight.
-    Manual,
-    /// The backend refused the request as too long.
-    Overflow,
+model::worded! {
+    /// Cause of a decision.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Trigger {
+        /// Before a request: only if due.
+        Auto = "threshold",
+        /// Between requests: only if due soon.
+        Idle = "idle",
+        /// A person or a client: whatever the weight.
+        Manual = "manual",
+        /// The backend refused the request as too long.
+        Overflow = "overflow",
+    }
 }
 
 model::worded! {

@@ -57,12 +57,14 @@ pub trait Reranker: Send + Sync + std::fmt::Debug {
     async fn rerank(&self, query: &str, passages: &[&str]) -> Result<Vec<f32>, RerankError>;
 }
 
-/// Role of a message to a chat model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ChatRole {
-    System,
-    User,
-    Assistant,
+model::worded! {
+    /// Role of a message to a chat model.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum ChatRole {
+        System = "system",
+        User = "user",
+        Assistant = "assistant",
+    }
 }
 
 /// One message of a request.

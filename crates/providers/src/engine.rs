@@ -135,7 +135,8 @@ impl CommandEngine {
 fn demanded(listed: Option<Vec<messages::Restored>>, hook: Hook) -> Result<Vec<Arc<Item>>, EngineFault> {
     let items = listed.ok_or_else(|| {
         EngineFault::Failed(format!(
-            "its answer to `{hook}` has no `messages`; answer with a list of messages"
+            "its answer to `{}` has no `messages`; answer with a list of messages",
+            hook.as_str()
         ))
     })?;
     Ok(items.into_iter().map(|restored| restored.item).collect())

@@ -2,7 +2,7 @@
 //!
 //! Owns: the requests' way to the engine and back. Never: changing a conversation.
 
-use context::guard::{Limits, Verdict};
+use context::guard::Limits;
 use macro_rules_attribute::apply;
 use proxy::conversation::contexts::Original;
 use transcript::ItemId;
@@ -73,13 +73,8 @@ pub(crate) async fn context_guard(live: Live<GuardQuery>) -> Answer {
         .contexts
         .guard(&live.whose, window(live.value.window_tokens)?, &limits)
         .await?;
-    let verdict = match finding.verdict {
-        Verdict::Ok => "ok",
-        Verdict::Warn => "warn",
-        Verdict::Block => "block",
-    };
     Ok(live.visit.answer(GuardData {
-        verdict: verdict.to_owned(),
+        verdict: finding.verdict.as_str().to_owned(),
         window_tokens: finding.window,
         used_tokens: finding.used,
         remaining_tokens: finding.remaining(),
@@ -152,12 +147,12 @@ pub(crate) async fn context_archives(live: Live<LookQuery>) -> Answer {
         }
     };
     let archives = archives.map(|archive| ArchiveItem {
-        id: archive.node.to_string(),
+        id: archive.id.to_string(),
         covers: archive.covers.iter().map(range).collect(),
         tokens_before: archive.tokens_before,
         tokens_after: archive.tokens_after,
-        reason: archive.reason.to_owned(),
-        text: archive.text,
+        reason: archive.reason.as_str().to_owned(),
+        text: archive.text.clone(),
     });
     Ok(live.visit.answer(ArchivesData {
         archives: archives.collect(),

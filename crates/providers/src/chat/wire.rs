@@ -2,7 +2,7 @@
 //!
 //! Owns: its field names. Never: sending it.
 
-use ports::{ChatReply, ChatRequest, ChatRole};
+use ports::{ChatReply, ChatRequest};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -43,15 +43,10 @@ struct Usage {
 
 /// The body of a request.
 pub(super) fn request(model: &str, request: &ChatRequest, form: Form) -> Result<Value, String> {
-    let role = |role| match role {
-        ChatRole::System => "system",
-        ChatRole::User => "user",
-        ChatRole::Assistant => "assistant",
-    };
     let mut messages: Vec<Value> = request
         .messages
         .iter()
-        .map(|m| json!({ "role": role(m.role), "content": m.content }))
+        .map(|m| json!({ "role": m.role.as_str(), "content": m.content }))
         .collect();
     if let (Some(part), Some(last)) = (&request.attached, messages.last_mut()) {
         let part: Value =

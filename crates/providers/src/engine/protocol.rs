@@ -3,8 +3,6 @@
 //! Owns: protocol 1: names, shapes, bounds, and how much of an engine's words a fault quotes. Never: messages (`messages`), bytes on a
 //! pipe.
 
-use std::fmt;
-
 use ports::context_engine::{EngineFault, TurnMeta};
 use serde_json::{Map, Value, json};
 
@@ -25,12 +23,6 @@ model::worded! {
         AfterTurn = "after_turn",
         PrepareSubagentSpawn = "prepare_subagent_spawn",
         OnSubagentEnded = "on_subagent_ended",
-    }
-}
-
-impl fmt::Display for Hook {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use context::event::{NodeId, ViewEvent};
+use context::event::ViewEvent;
 use context::ladder::Attempt;
 use context::plan::Trigger;
 use context::ranges;
@@ -57,19 +57,6 @@ pub struct Stats {
     pub last_attempts: Vec<Attempt>,
     /// Faults of a plug-in engine, the newest last.
     pub faults: Vec<EngineFault>,
-}
-
-/// A summary in view.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Archived {
-    pub node: NodeId,
-    /// The items it replaces: first and last of each range.
-    pub covers: Vec<(ItemId, ItemId)>,
-    pub tokens_before: usize,
-    pub tokens_after: usize,
-    pub reason: &'static str,
-    /// Text that the model sees in their place.
-    pub text: String,
 }
 
 /// One message of a view.
@@ -155,29 +142,11 @@ impl Conversation {
         }
     }
 
-    /// The summaries in view.
-    pub fn archives(&self) -> Vec<Archived> {
-        let nodes = self.session.nodes().map(|(node, _)| Archived {
-            node: node.id,
-            covers: node.covers.clone(),
-            tokens_before: node.tokens_before,
-            tokens_after: node.tokens_after,
-            reason: node.reason.as_str(),
-            text: node.text.clone(),
-        });
-        nodes.collect()
-    }
-
     /// A compaction that is about to begin.
     pub(crate) fn compaction(&self, trigger: Trigger) -> Compaction {
         Compaction {
             conversation: self.key.clone(),
-            reason: match trigger {
-                Trigger::Auto => "threshold",
-                Trigger::Idle => "idle",
-                Trigger::Manual => "manual",
-                Trigger::Overflow => "overflow",
-            },
+            reason: trigger.as_str(),
             tokens_before: self.session.view_tokens(),
             messages_before: self.session.frontier().len(),
             tokens_after: None,

@@ -3,8 +3,9 @@
 //! Owns: reading. Never: changing a conversation.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use context::event::{NodeId, ViewEvent};
+use context::event::{Node, NodeId, ViewEvent};
 use context::guard::{Claims, GuardEvent, GuardFinding, Limits, ModelWindow};
 use context::ranges;
 use prefix::fragment::FragmentId;
@@ -14,7 +15,7 @@ use transcript::dialect::{self, Dialect};
 
 use super::{ContextError, Contexts, Original};
 use crate::conversation::log::{self, Logged};
-use crate::conversation::report::{Archived, Shown, Stats};
+use crate::conversation::report::{Shown, Stats};
 use crate::conversation::whose::Whose;
 
 /// Maximum number of items in a search of originals.
@@ -77,8 +78,10 @@ impl Contexts {
     }
 
     /// The summaries in view, each with the items it replaces.
-    pub async fn archives(&self, whose: &Whose) -> Result<Vec<Archived>, ContextError> {
-        Ok(self.locked(whose).await?.archives())
+    pub async fn archives(&self, whose: &Whose) -> Result<Vec<Arc<Node>>, ContextError> {
+        let conversation = self.locked(whose).await?;
+        let nodes = conversation.session.nodes();
+        Ok(nodes.map(|(node, _)| node.clone()).collect())
     }
 
     /// The original of an item (`m17`), or all originals behind a summary (`n3`).
