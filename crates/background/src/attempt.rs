@@ -13,7 +13,6 @@ use ports::runs::{Events, Run, Verdict};
 use crate::engine::{Core, Round};
 use crate::meter::MeteredChat;
 use crate::strategy::{Failure, RunContext, Strategy};
-use crate::time::later;
 
 const BACKOFF_MIN_MILLIS: u64 = 1_000;
 pub(crate) const BACKOFF_MAX_MILLIS: u64 = 600_000;
@@ -76,7 +75,7 @@ async fn verdict(core: &Arc<Core>, round: &Round, strategy: &dyn Strategy, run: 
         Err(_) if context.is_stopping() => Verdict::HandBack,
         Err(Failure::Retry(error)) if run.attempt < attempts_max => Verdict::Retry {
             error,
-            at: later(core.time.now(), backoff(core, run.attempt)),
+            at: core.time.now().after(backoff(core, run.attempt)),
         },
         Err(Failure::Retry(error) | Failure::GiveUp(error)) => Verdict::GiveUp { error },
     }
@@ -112,9 +111,11 @@ fn context(core: &Arc<Core>, round: &Round, run: &Run) -> RunContext {
     }
 }
 
-/// Twice as long each time, with a random part, so that runs that failed together do not return together.
+/// The wait before another attempt.
 pub(crate) fn backoff(core: &Core, attempt: u32) -> Duration {
-    let doubled = BACKOFF_MIN_MILLIS << attempt.saturating_sub(1).min(16);
-    let base = doubled.min(BACKOFF_MAX_MILLIS);
-    Duration::from_millis(base + core.parts.ids.next() % (base / 2 + 1))
+    memory::backoff(
+        BACKOFF_MIN_MILLIS..=BACKOFF_MAX_MILLIS,
+        attempt,
+        core.parts.ids.next(),
+    )
 }

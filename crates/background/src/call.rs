@@ -9,7 +9,6 @@ use ports::{LedgerError, RunId};
 use crate::cron::Cron;
 use crate::engine::Core;
 use crate::strategy::Strategy;
-use crate::time::later;
 
 #[async_trait]
 impl Events for Core {
@@ -59,7 +58,7 @@ impl Core {
             session: event.session().cloned(),
             cause,
             reason,
-            run_at: later(self.time.now(), triggers.idle.unwrap_or_default()),
+            run_at: self.time.now().after(triggers.idle.unwrap_or_default()),
             threshold: triggers.threshold,
         })
     }
@@ -87,7 +86,7 @@ impl Core {
             let cron = Cron::parse(&expression).inspect_err(|error| {
                 tracing::error!(strategy = one.name(), %error, "invalid cron expression; the strategy has no scheduled runs");
             });
-            let run_at = self.time.next(&cron.ok()?, &settings.zone)?;
+            let run_at = cron.ok()?.next(&self.time, &settings.zone)?;
             let reason = format!("the next time of `{expression}`");
             Some(self.whole(&**one, Cause::Cron, reason, run_at))
         });

@@ -3,6 +3,7 @@
 //! Owns: when the next time is, in a zone. Never: a clock. As everywhere, a day of the month and a day of the week that are both
 //! given mean either. A time that a zone's clocks skip comes right after the gap; one that they show twice comes once.
 
+use memory::WorkTime;
 use model::{Timestamp, Zone};
 
 /// A text that is not a cron expression.
@@ -42,6 +43,17 @@ impl Cron {
             months: set(months, 1, 12)?,
             weekdays: weekday_bits | weekday_bits >> 7 & 1,
             either_day: !days.starts_with('*') && !weekdays.starts_with('*'),
+        })
+    }
+
+    /// When the next time is, as the time of work. Both clocks are read within a moment: where they agree, it is the time itself.
+    pub(crate) fn next(&self, time: &WorkTime, zone: &Zone) -> Option<Timestamp> {
+        let wall = time.clock.now();
+        let (next, ahead) = (self.after(wall, zone)?, time.now().millis() - wall.millis());
+        Some(if ahead.abs() < 1_000 {
+            next
+        } else {
+            next.plus_millis(ahead)
         })
     }
 

@@ -13,7 +13,6 @@ use tokio::task::JoinSet;
 use crate::attempt::{attempt, backoff};
 use crate::engine::{Core, Round};
 use crate::settings::Quiet;
-use crate::time::later;
 
 /// Time that a lease lasts longer than the attempt's limit.
 const LEASE_MORE: Duration = Duration::from_mins(10);
@@ -105,7 +104,7 @@ async fn claim(core: &Core, limit: usize) -> Result<Claimed, LedgerError> {
         },
         by_hand: names.collect(),
         now,
-        lease_until: later(now, settings.attempt_max + LEASE_MORE),
+        lease_until: now.after(settings.attempt_max + LEASE_MORE),
     };
     core.parts.runs.claim(claim).await
 }

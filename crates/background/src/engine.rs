@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use memory::WorkTime;
 use parking_lot::{Mutex, RwLock};
 use ports::runs::{Events, MemoryEvent, Power, Run, RunPage, RunQuery, RunState, RunStats, Runs, Work};
 use ports::{Chat, Clock, Ids, LedgerError, RunId};
@@ -19,7 +20,6 @@ use crate::attempt::BACKOFF_MAX_MILLIS;
 use crate::dispatch;
 use crate::settings::{BackgroundSettings, Quiet};
 use crate::strategy::Strategy;
-use crate::time::{Time, later};
 
 /// The ports and settings of the offline engine.
 #[derive(Debug, Clone)]
@@ -75,7 +75,7 @@ type Dispatching = (Arc<Round>, JoinSet<()>);
 #[derive(Debug)]
 pub(crate) struct Core {
     pub(crate) parts: BackgroundParts,
-    pub(crate) time: Time,
+    pub(crate) time: WorkTime,
     settings: RwLock<Arc<BackgroundSettings>>,
     strategies: watch::Sender<Registered>,
     /// Rings when a run is queued or ended, or the settings changed.
@@ -170,7 +170,7 @@ impl Offline {
     /// An engine that keeps nothing running until [`Offline::start`].
     pub fn new(parts: BackgroundParts, settings: BackgroundSettings) -> Self {
         let core = Core {
-            time: Time::new(parts.clock.clone()),
+            time: WorkTime::new(parts.clock.clone()),
             parts,
             settings: RwLock::new(Arc::new(settings)),
             strategies: watch::Sender::new(None),
@@ -208,7 +208,7 @@ impl Offline {
         let settings = core.settings();
         let idle = strategies.iter().filter_map(|one| settings.triggers(&**one).idle);
         let longest = idle.chain([Duration::from_millis(BACKOFF_MAX_MILLIS)]).max();
-        let latest = later(now, longest.unwrap_or_default());
+        let latest = now.after(longest.unwrap_or_default());
         let released = core.parts.runs.release_all(now, latest).await?;
         tracing::debug!(released, "released the runs of an earlier process");
         let round = Arc::<Round>::default();

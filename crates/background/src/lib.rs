@@ -4,7 +4,7 @@
 //! a strategy, or the storage of a run (`ports::runs`).
 //!
 //! Reading order: [`strategy`] (what is run), [`settings`], [`engine`] (the handle), [`call`] (events become runs), [`dispatch`]
-//! (runs start), [`attempt`] (one try), [`meter`] (what a model costs), [`time`] (the dispatcher's clock), [`cron`].
+//! (runs start), [`attempt`] (one try), [`meter`] (what a model costs), [`cron`].
 
 mod attempt;
 mod call;
@@ -15,7 +15,6 @@ mod meter;
 mod settings;
 pub mod strategies;
 mod strategy;
-mod time;
 
 pub use cron::{Cron, InvalidCron};
 pub use engine::{BackgroundParts, Offline, Quiesced, Triggered};

@@ -34,11 +34,12 @@ impl Chat for MeteredChat {
         }
         let settings = self.core.settings();
         let runs = &self.core.parts.runs;
+        let today = || settings.zone.date(self.core.time.clock.now());
         let uncounted = |error| ChatError::Unavailable {
             reason: format!("cannot record the cost: {error}"),
         };
         if let Some(tokens_max) = settings.tokens_per_day_max {
-            let spent = runs.spent(self.core.time.today(&settings.zone)).await;
+            let spent = runs.spent(today()).await;
             if spent.map_err(uncounted)?.tokens() >= tokens_max {
                 return Err(ChatError::OverBudget { tokens_max });
             }
@@ -50,8 +51,7 @@ impl Chat for MeteredChat {
             completion_tokens: reply.as_ref().map_or(0, |reply| reply.completion_tokens),
             millis: 0,
         };
-        let today = self.core.time.today(&settings.zone);
-        runs.charge(&self.run, today, cost).await.map_err(uncounted)?;
+        runs.charge(&self.run, today(), cost).await.map_err(uncounted)?;
         reply
     }
 }

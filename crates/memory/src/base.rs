@@ -33,7 +33,7 @@ use tokio::sync::SemaphorePermit;
 
 use crate::error::EngineError;
 use crate::parts::Parts;
-use crate::runtime::{Inside, Panics, Tasks, TenantGate, panics};
+use crate::runtime::{Inside, Panics, Tasks, TenantGate, WorkTime, panics};
 use crate::settings::MemorySettings;
 use chat::ChatModel;
 pub(crate) use chat::patient;
@@ -59,8 +59,7 @@ pub(crate) use writer::{IndexWriter, Pending};
 pub(crate) struct Base {
     pub(crate) parts: Parts,
     pub(crate) settings: MemorySettings,
-    /// The two clocks at the start.
-    began: (Timestamp, Duration),
+    pub(crate) time: WorkTime,
     /// Jobs, passes, syncs, rebuilds: what must reach a safe point before the end.
     pub(crate) work: Tasks,
     pub(crate) gate: TenantGate,
@@ -97,7 +96,7 @@ impl Base {
         let chronicle = Arc::new(Chronicle::new(parts.history.clone(), settings.records_history));
         recorded::record(&chronicle, &mut parts).await?;
         let base = Self {
-            began: (parts.clock.now(), parts.clock.elapsed()),
+            time: WorkTime::new(parts.clock.clone()),
             work: Tasks::default(),
             gate: TenantGate::default(),
             rebuilding: tokio::sync::Mutex::default(),
@@ -147,13 +146,6 @@ impl Base {
 
     pub(crate) fn now(&self) -> Timestamp {
         self.parts.clock.now()
-    }
-
-    /// The time by which jobs are due: the wall clock at the start, and what the clock that never goes back has counted
-    /// since. A machine's clock that is set delays nothing.
-    pub(crate) fn work_time(&self) -> Timestamp {
-        let (wall, elapsed) = self.began;
-        later(wall, self.parts.clock.elapsed().saturating_sub(elapsed))
     }
 
     /// The number of sweeps of the ledger. Text that was read before a sweep must not be used after it.
@@ -226,9 +218,4 @@ impl Base {
             () = self.parts.clock.sleep(turns::ROOM_WAIT) => None,
         }
     }
-}
-
-/// `at` + `by`.
-pub(crate) fn later(at: Timestamp, by: Duration) -> Timestamp {
-    at.plus_millis(i64::try_from(by.as_millis()).unwrap_or(i64::MAX))
 }

@@ -8,6 +8,7 @@ mod locks;
 pub(crate) mod panics;
 mod signal;
 mod tasks;
+mod work_time;
 
 pub use due::Due;
 pub(crate) use gate::{Everywhere, Inside, TenantGate};
@@ -15,3 +16,4 @@ pub(crate) use locks::KeyedLocks;
 pub(crate) use panics::Panics;
 pub(crate) use signal::Signal;
 pub(crate) use tasks::{QUICK_BYTES_MAX, Tasks, aside, on_text, words_of};
+pub use work_time::{WorkTime, backoff};

@@ -5,6 +5,7 @@
 pub use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
 use std::fmt;
+use std::time::Duration;
 
 /// Why a text is not a time.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -41,6 +42,12 @@ impl Timestamp {
     #[must_use]
     pub fn plus_millis(self, millis: i64) -> Self {
         Self::from_millis(self.0.saturating_add(millis))
+    }
+
+    /// The instant so long after this one.
+    #[must_use]
+    pub fn after(self, by: Duration) -> Self {
+        self.plus_millis(i64::try_from(by.as_millis()).unwrap_or(i64::MAX))
     }
 
     fn instant(self) -> jiff::Timestamp {

@@ -129,7 +129,7 @@ pub(crate) fn plan(
         }
         cells.push(cell);
     }
-    let now = base.work_time();
+    let now = base.time.now();
     let jobs = cells.iter().map(|cell| NewJob {
         id: ids::job_of(&cell.id),
         kind: JobKind::WriteCell,

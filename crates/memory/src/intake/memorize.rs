@@ -312,7 +312,7 @@ async fn queue(
     id: JobId,
 ) -> Result<usize, LedgerError> {
     let base = &intake.base;
-    let now = base.work_time();
+    let now = base.time.now();
     let job = NewJob {
         id,
         kind,

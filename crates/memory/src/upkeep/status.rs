@@ -96,7 +96,7 @@ pub(crate) async fn task(base: &Base, scope: &Scope, id: &JobId) -> Result<Job, 
 /// Tries a task again that was given up.
 pub(crate) async fn retry(base: &Base, scope: &Scope, id: &JobId) -> Result<Job, EngineError> {
     base.accepting()?;
-    if base.parts.jobs.retry(scope, id, base.work_time()).await? {
+    if base.parts.jobs.retry(scope, id, base.time.now()).await? {
         base.jobs.ring();
         return task(base, scope, id).await;
     }

@@ -8,17 +8,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
+use model::CellId;
 use model::text::chain;
-use model::{CellId, Timestamp};
 use ports::{IndexError, Job, JobFailure, JobId, JobKind, LedgerError, VaultError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::state::{BACKOFF_MAX_MILLIS, LEASE};
 use super::{Writing, cell};
-use crate::base::later;
 use crate::error::{EngineError, JobError};
 use crate::intake::{boundaries, model_pass};
-use crate::runtime::words_of;
+use crate::runtime::{backoff, words_of};
 
 /// How often to look for jobs that nobody rang for.
 const IDLE: Duration = Duration::from_secs(5);
@@ -39,9 +38,8 @@ pub(crate) async fn dispatch(writing: Arc<Writing>) {
                 base.work.spawn(work(writing.clone(), jobs.to_vec(), permit));
             }
         }
-        let now = base.work_time();
-        let due = base.jobs.next_retry(now);
-        let due = due.map_or(IDLE, |at| until(now, at).min(IDLE));
+        let due = base.jobs.next_retry(base.time.now());
+        let due = due.map_or(IDLE, |at| base.time.until(at).min(IDLE));
         tokio::select! {
             biased;
             () = base.work.stopping() => {}
@@ -57,7 +55,7 @@ async fn claim(writing: &Writing, limit: usize) -> Vec<Job> {
         return Vec::new();
     }
     // One time for both: no lease that was renewed has ended for the claim.
-    let now = base.work_time();
+    let now = base.time.now();
     if let Err(error) = writing.unrecorded.record(base, now).await {
         let error = EngineError::from(error);
         base.mind(&error);
@@ -66,13 +64,13 @@ async fn claim(writing: &Writing, limit: usize) -> Vec<Job> {
     }
     // A model tells memcells one by one, and the first shall not wait for the last.
     let behind = if base.parts.chat.is_some() { 0 } else { BEHIND_MAX };
-    let claimed = base.parts.jobs.claim(limit, behind, now, later(now, LEASE));
+    let claimed = base.parts.jobs.claim(limit, behind, now, now.after(LEASE));
     let claimed = claimed.await.map_err(EngineError::from);
     claimed.unwrap_or_else(|error| {
         base.mind(&error);
         tracing::warn!(error = chain(&error), "cannot claim jobs; retrying");
         base.jobs
-            .retry_at(later(now, Duration::from_millis(BACKOFF_MIN_MILLIS)));
+            .retry_at(now.after(Duration::from_millis(BACKOFF_MIN_MILLIS)));
         Vec::new()
     })
 }
@@ -107,7 +105,7 @@ async fn ended(
     let done = AssertUnwindSafe(work).catch_unwind().await;
     done.unwrap_or_else(|panic| Err(JobError::Panic(words_of(&*panic))))?;
     let ids: Vec<JobId> = jobs.iter().map(|job| job.id.clone()).collect();
-    base.parts.jobs.complete(&ids, base.work_time()).await?;
+    base.parts.jobs.complete(&ids, base.time.now()).await?;
     base.disk.succeeded();
     Ok(())
 }
@@ -124,7 +122,7 @@ async fn hand_back(writing: &Writing, jobs: &[Job], error: &JobError) {
         "cannot write the segments together; writing each alone"
     );
     let ids: Vec<JobId> = jobs.iter().map(|job| job.id.clone()).collect();
-    if let Err(error) = base.parts.jobs.hand_back(&ids, base.work_time()).await {
+    if let Err(error) = base.parts.jobs.hand_back(&ids, base.time.now()).await {
         tracing::warn!(error = chain(&error), "cannot return the jobs; retrying");
         writing.unrecorded.hand_back_later(ids);
     }
@@ -159,8 +157,13 @@ async fn fail(writing: &Writing, job: &Job, error: &JobError) {
     if let JobError::Engine(error) = error {
         base.mind(error);
     }
-    let now = base.work_time();
-    let retry_at = later(now, backoff(writing, job.attempt));
+    let now = base.time.now();
+    let wait = backoff(
+        BACKOFF_MIN_MILLIS..=BACKOFF_MAX_MILLIS,
+        job.attempt,
+        base.parts.ids.next(),
+    );
+    let retry_at = now.after(wait);
     let is_last = job.attempt >= base.settings.attempts_max;
     let gives_up = is_last && is_own_fault(error);
     tracing::warn!(job = %job.id.0, kind = job.kind.as_str(), attempt = job.attempt, gives_up, "{}", chain(error));
@@ -205,17 +208,4 @@ fn is_own_fault(error: &JobError) -> bool {
                 | EngineError::Stopping
         ),
     }
-}
-
-/// Longer each time, and not the same for all: what failed together shall not come back together.
-fn backoff(writing: &Writing, attempt: u32) -> Duration {
-    let doubled = BACKOFF_MIN_MILLIS
-        .checked_shl(attempt.saturating_sub(1).min(16))
-        .unwrap_or(BACKOFF_MAX_MILLIS);
-    let base = doubled.min(BACKOFF_MAX_MILLIS);
-    Duration::from_millis(base + writing.base.parts.ids.next() % (base / 2 + 1))
-}
-
-fn until(now: Timestamp, at: Timestamp) -> Duration {
-    Duration::from_millis(u64::try_from(at.millis() - now.millis()).unwrap_or(0))
 }

@@ -10,7 +10,7 @@ use model::{Owner, Scope, Timestamp};
 use parking_lot::Mutex;
 use ports::{Job, JobId, LedgerError, NoRoom};
 
-use crate::base::{Base, later};
+use crate::base::Base;
 use crate::intake::Intake;
 use crate::parts::Parts;
 use crate::runtime::KeyedLocks;
@@ -87,20 +87,20 @@ impl Unrecorded {
     pub(super) async fn record(&self, base: &Base, now: Timestamp) -> Result<(), LedgerError> {
         let (releases, jobs, held) = {
             let waiting = self.0.lock();
-            let is_new = waiting.renewed.is_some_and(|at| now < later(at, LEASE / 2));
+            let is_new = waiting.renewed.is_some_and(|at| now < at.after(LEASE / 2));
             let held: Vec<JobId> = waiting.held.iter().filter(|_| !is_new).cloned().collect();
             (waiting.releases, waiting.jobs.clone(), held)
         };
         if releases {
-            base.parts.jobs.release_all(latest(base.work_time())).await?;
+            base.parts.jobs.release_all(latest(base.time.now())).await?;
             self.0.lock().releases = false;
         }
         if !jobs.is_empty() {
-            base.parts.jobs.hand_back(&jobs, base.work_time()).await?;
+            base.parts.jobs.hand_back(&jobs, base.time.now()).await?;
             self.0.lock().jobs.drain(..jobs.len());
         }
         if !held.is_empty() {
-            base.parts.jobs.renew(&held, later(now, LEASE)).await?;
+            base.parts.jobs.renew(&held, now.after(LEASE)).await?;
             self.0.lock().renewed = Some(now);
         }
         Ok(())
@@ -109,5 +109,5 @@ impl Unrecorded {
 
 /// What waits when a process starts waits no longer than this.
 fn latest(now: Timestamp) -> Timestamp {
-    now.plus_millis(i64::try_from(BACKOFF_MAX_MILLIS).unwrap_or(i64::MAX))
+    now.after(Duration::from_millis(BACKOFF_MAX_MILLIS))
 }
