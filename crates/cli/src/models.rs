@@ -9,7 +9,7 @@ use std::time::Duration;
 use ports::{Clock, Embedder, Reranker};
 use providers::hub::{self, Hub, OnBytes};
 use providers::{
-    ApiKey, BertEmbedder, BertSettings, EmbedSettings, HttpEmbedder, HttpReranker, OpenError, RerankSettings,
+    ApiKey, BertEmbedder, BertSettings, EndpointSettings, HttpEmbedder, HttpReranker, OpenError,
     StaticEmbedder,
 };
 
@@ -40,17 +40,20 @@ pub(crate) async fn embedder(
                 &keys.model,
                 "the model's name at that endpoint",
             )?;
-            let mut settings = EmbedSettings::new(&keys.base_url, &keys.model);
-            settings.api_key = secret("embedding.api_key", &keys.api_key)?.map(ApiKey::new);
-            settings.timeout = Duration::from_secs(keys.timeout_seconds.into());
-            settings.dims = match keys.dims {
+            let settings = EndpointSettings {
+                base_url: keys.base_url.clone(),
+                api_key: secret("embedding.api_key", &keys.api_key)?.map(ApiKey::new),
+                model: keys.model.clone(),
+                timeout: Duration::from_secs(keys.timeout_seconds.into()),
+            };
+            let dims = match keys.dims {
                 0 => HttpEmbedder::probe_dims(&settings, clock.clone())
                     .await
                     .map_err(Failure::usage)
                     .hint("set embedding.dims to start without the endpoint")?,
                 dims => dims,
             };
-            let embedder = HttpEmbedder::new(settings, clock.clone()).map_err(Failure::usage)?;
+            let embedder = HttpEmbedder::new(settings, dims, clock.clone()).map_err(Failure::usage)?;
             Ok(Arc::new(embedder))
         }
     }
@@ -77,7 +80,7 @@ pub(crate) async fn reranker(
                 &keys.base_url,
                 "as in `http://127.0.0.1:8080/v1`",
             )?;
-            let settings = RerankSettings {
+            let settings = EndpointSettings {
                 base_url: keys.base_url.clone(),
                 api_key: secret("rerank.api_key", &keys.api_key)?.map(ApiKey::new),
                 model: keys.model.clone(),

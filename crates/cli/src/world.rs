@@ -16,7 +16,7 @@ use memory::library::{Knowledge, KnowledgeParts};
 use memory::{Engine, MemorySettings, Parts};
 use model::{EmbedderId, Scope, Zone, warned};
 use ports::{Chat, Clock, DocumentReader, Ids, Index, IndexError};
-use providers::{ApiKey, ChatSettings, HttpChat};
+use providers::{ApiKey, EndpointSettings, HttpChat};
 use proxy::conversation::Contexts;
 use proxy::gate::Gates;
 use proxy::{Direct, GatedChat};
@@ -329,7 +329,7 @@ pub(crate) fn chat_client(model: &str, config: &Config, clock: &Arc<dyn Clock>) 
         &keys.base_url,
         "as in `http://127.0.0.1:8080/v1`",
     )?;
-    let mut settings = ChatSettings::new(&keys.base_url, model);
+    let mut settings = EndpointSettings::new(&keys.base_url, model);
     settings.api_key = secret("chat.api_key", &keys.api_key)?.map(ApiKey::new);
     settings.timeout = Duration::from_secs(keys.timeout_seconds.into());
     HttpChat::new(settings, clock.clone()).map_err(Failure::usage)

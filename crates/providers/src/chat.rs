@@ -7,40 +7,15 @@ mod wire;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use ports::{Chat, ChatError, ChatReply, ChatRequest, Clock};
 use tracing::info;
 
-use crate::http::{CallError, Endpoint};
-use crate::key::ApiKey;
+use crate::http::{CallError, Endpoint, EndpointSettings};
 
 /// Extraction runs in the background and falls back to rules.
 const ATTEMPTS: u32 = 3;
-
-/// How to reach a chat model.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChatSettings {
-    /// As in `http://127.0.0.1:8080/v1`.
-    pub base_url: String,
-    pub api_key: Option<ApiKey>,
-    pub model: String,
-    /// For one attempt.
-    pub timeout: Duration,
-}
-
-impl ChatSettings {
-    /// A model at a base URL.
-    pub fn new(base_url: impl Into<String>, model: impl Into<String>) -> Self {
-        Self {
-            base_url: base_url.into(),
-            api_key: None,
-            model: model.into(),
-            timeout: Duration::from_mins(1),
-        }
-    }
-}
 
 /// How structured output is asked for, strongest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +32,7 @@ impl Structure {
 
 /// A chat model behind an OpenAI-compatible endpoint.
 pub struct HttpChat {
-    settings: ChatSettings,
+    settings: EndpointSettings,
     endpoint: Endpoint,
     /// The strongest form not refused yet, as a place in [`Structure::ALL`].
     structure: AtomicU8,
@@ -70,10 +45,8 @@ model::shown!(HttpChat { endpoint });
 
 impl HttpChat {
     /// The chat model of these settings; the endpoint is not asked yet.
-    pub fn new(settings: ChatSettings, clock: Arc<dyn Clock>) -> Result<Self, ChatError> {
-        let key = settings.api_key.clone();
-        let endpoint = Endpoint::new(&settings.base_url, key, settings.timeout, clock)
-            .map_err(|reason| ChatError::Refused { reason })?;
+    pub fn new(settings: EndpointSettings, clock: Arc<dyn Clock>) -> Result<Self, ChatError> {
+        let endpoint = Endpoint::new(&settings, clock).map_err(|reason| ChatError::Refused { reason })?;
         Ok(Self {
             settings,
             endpoint,

@@ -8,7 +8,6 @@ mod wire;
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::future::try_join_all;
@@ -16,8 +15,7 @@ use model::{EmbedderId, Vector};
 use ports::{Clock, EmbedError, EmbedPurpose, Embedder};
 use tokio::sync::Semaphore;
 
-use crate::http::{CallError, Endpoint};
-use crate::key::ApiKey;
+use crate::http::{CallError, Endpoint, EndpointSettings};
 use cache::QueryCache;
 
 /// Someone waits for a query, and a search without it still answers by keyword.
@@ -26,55 +24,17 @@ const PASSAGE_ATTEMPTS: u32 = 4;
 /// Queries in flight; they have these places to themselves.
 const QUERIES_IN_FLIGHT: usize = 4;
 
-/// How to reach an embedding model.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EmbedSettings {
-    /// As in `http://127.0.0.1:11434/v1`.
-    pub base_url: String,
-    pub api_key: Option<ApiKey>,
-    pub model: String,
-    /// How many numbers the model's vectors have; [`HttpEmbedder::probe_dims`] asks the endpoint.
-    pub dims: usize,
-    /// Ask the endpoint for vectors of that size; only some models can shorten theirs.
-    pub send_dims: bool,
-    /// Put before a query, as `query: ` for e5 models.
-    pub query_prefix: String,
-    /// Put before a passage.
-    pub passage_prefix: String,
-    /// For one attempt.
-    pub timeout: Duration,
-    pub batch_texts_max: usize,
-    pub batch_bytes_max: usize,
-    /// The rest of a longer text is left out, because endpoints refuse what exceeds their context.
-    pub text_bytes_max: usize,
-    /// Requests for passages in flight.
-    pub passages_in_flight: usize,
-}
-
-impl EmbedSettings {
-    /// A model at a base URL, everything else as most endpoints want it; `dims` is still 0.
-    pub fn new(base_url: impl Into<String>, model: impl Into<String>) -> Self {
-        Self {
-            base_url: base_url.into(),
-            api_key: None,
-            model: model.into(),
-            dims: 0,
-            send_dims: false,
-            query_prefix: String::new(),
-            passage_prefix: String::new(),
-            timeout: Duration::from_secs(30),
-            batch_texts_max: 64,
-            batch_bytes_max: 128 * 1024,
-            text_bytes_max: 8 * 1024,
-            passages_in_flight: 2,
-        }
-    }
-}
+/// Requests for passages in flight.
+const PASSAGES_IN_FLIGHT: usize = 2;
+const BATCH_TEXTS_MAX: usize = 64;
+const BATCH_BYTES_MAX: usize = 128 * 1024;
+/// The rest of a longer text is left out, because endpoints refuse what exceeds their context.
+const TEXT_BYTES_MAX: usize = 8 * 1024;
 
 /// Embeds through an OpenAI-compatible endpoint.
 pub struct HttpEmbedder {
     id: EmbedderId,
-    settings: EmbedSettings,
+    model: String,
     endpoint: Endpoint,
     queries: Semaphore,
     passages: Semaphore,
@@ -89,38 +49,29 @@ fn refused(reason: String) -> EmbedError {
 }
 
 impl HttpEmbedder {
-    /// The embedder of these settings; the endpoint is not asked yet.
-    pub fn new(settings: EmbedSettings, clock: Arc<dyn Clock>) -> Result<Self, EmbedError> {
-        if settings.dims == 0 {
+    /// The embedder of these settings; the endpoint is not asked yet. The model's vectors have `dims` numbers; [`HttpEmbedder::probe_dims`]
+    /// asks the endpoint.
+    pub fn new(settings: EndpointSettings, dims: usize, clock: Arc<dyn Clock>) -> Result<Self, EmbedError> {
+        if dims == 0 {
             return Err(refused(
                 "`dims` is not set: write how many numbers the model's vectors have".to_owned(),
             ));
         }
-        let key = settings.api_key.clone();
-        let endpoint = Endpoint::new(&settings.base_url, key, settings.timeout, clock).map_err(refused)?;
-        // Stored vectors depend on the passages' prefix; another query prefix asks nothing of them.
-        let model = match settings.passage_prefix.as_str() {
-            "" => format!("openai/{}", settings.model),
-            prefix => format!("openai/{}/{prefix:?}", settings.model),
-        };
+        let model = format!("openai/{}", settings.model);
         Ok(Self {
-            id: EmbedderId {
-                model,
-                dims: settings.dims,
-            },
-            endpoint,
+            id: EmbedderId { model, dims },
+            endpoint: Endpoint::new(&settings, clock).map_err(refused)?,
+            model: settings.model,
             queries: Semaphore::new(QUERIES_IN_FLIGHT),
-            passages: Semaphore::new(settings.passages_in_flight.max(1)),
+            passages: Semaphore::new(PASSAGES_IN_FLIGHT),
             cache: QueryCache::default(),
-            settings,
         })
     }
 
     /// How many numbers the model's vectors have, by embedding one word.
-    pub async fn probe_dims(settings: &EmbedSettings, clock: Arc<dyn Clock>) -> Result<usize, EmbedError> {
-        let key = settings.api_key.clone();
-        let endpoint = Endpoint::new(&settings.base_url, key, settings.timeout, clock).map_err(refused)?;
-        let body = wire::request(&settings.model, &["hello".to_owned()], None);
+    pub async fn probe_dims(settings: &EndpointSettings, clock: Arc<dyn Clock>) -> Result<usize, EmbedError> {
+        let endpoint = Endpoint::new(settings, clock).map_err(refused)?;
+        let body = wire::request(&settings.model, &["hello"]);
         let answer = endpoint
             .post(&["embeddings"], &body, QUERY_ATTEMPTS)
             .await
@@ -129,26 +80,13 @@ impl HttpEmbedder {
         Ok(vectors[0].len())
     }
 
-    /// The text as it is sent.
-    fn marked(&self, text: &str, purpose: EmbedPurpose) -> String {
-        let prefix = match purpose {
-            EmbedPurpose::Query => &self.settings.query_prefix,
-            EmbedPurpose::Passage => &self.settings.passage_prefix,
-        };
-        format!(
-            "{prefix}{}",
-            &text[..text.floor_char_boundary(self.settings.text_bytes_max)]
-        )
-    }
-
-    async fn request(&self, texts: &[String], purpose: EmbedPurpose) -> Result<Vec<Vector>, EmbedError> {
+    async fn request(&self, texts: &[&str], purpose: EmbedPurpose) -> Result<Vec<Vector>, EmbedError> {
         let (lane, attempts) = match purpose {
             EmbedPurpose::Query => (&self.queries, QUERY_ATTEMPTS),
             EmbedPurpose::Passage => (&self.passages, PASSAGE_ATTEMPTS),
         };
         let _place = lane.acquire().await.expect("the semaphore is never closed");
-        let dims = self.settings.send_dims.then_some(self.id.dims);
-        let body = wire::request(&self.settings.model, texts, dims);
+        let body = wire::request(&self.model, texts);
         let answer = self
             .endpoint
             .post(&["embeddings"], &body, attempts)
@@ -184,28 +122,23 @@ impl HttpEmbedder {
         }
         Ok(vector.into())
     }
+}
 
-    /// Runs of texts that fit into one request each.
-    fn batches(&self, texts: &[String]) -> Vec<Range<usize>> {
-        let mut batches: Vec<Range<usize>> = Vec::new();
-        let mut bytes = 0;
-        for (place, text) in texts.iter().enumerate() {
-            bytes += text.len();
-            match batches.last_mut() {
-                Some(batch)
-                    if batch.len() < self.settings.batch_texts_max
-                        && bytes <= self.settings.batch_bytes_max =>
-                {
-                    batch.end += 1;
-                }
-                _ => {
-                    batches.push(place..place + 1);
-                    bytes = text.len();
-                }
+/// Runs of texts that fit into one request each.
+fn batches(texts: &[&str]) -> Vec<Range<usize>> {
+    let mut batches: Vec<Range<usize>> = Vec::new();
+    let mut bytes = 0;
+    for (place, text) in texts.iter().enumerate() {
+        bytes += text.len();
+        match batches.last_mut() {
+            Some(batch) if batch.len() < BATCH_TEXTS_MAX && bytes <= BATCH_BYTES_MAX => batch.end += 1,
+            _ => {
+                batches.push(place..place + 1);
+                bytes = text.len();
             }
         }
-        batches
     }
+    batches
 }
 
 fn error(error: CallError) -> EmbedError {
@@ -249,10 +182,10 @@ impl Embedder for HttpEmbedder {
                 vectors[place] = vector;
             } else {
                 places.push(place);
-                wanted.push(self.marked(text, purpose));
+                wanted.push(&text[..text.floor_char_boundary(TEXT_BYTES_MAX)]);
             }
         }
-        let batches = self.batches(&wanted);
+        let batches = batches(&wanted);
         let requests = batches
             .into_iter()
             .map(|batch| self.request(&wanted[batch], purpose));

@@ -24,6 +24,30 @@ const ANSWER_BYTES_MAX: usize = 64 << 20;
 const QUOTE_CHARS_MAX: usize = 300;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// How to reach a model at an endpoint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EndpointSettings {
+    /// As in `http://127.0.0.1:8080/v1`; for a reranker without `/rerank`.
+    pub base_url: String,
+    pub api_key: Option<ApiKey>,
+    /// Empty for a reranker of text-embeddings-inference, which has one model.
+    pub model: String,
+    /// For one attempt.
+    pub timeout: Duration,
+}
+
+impl EndpointSettings {
+    /// A model at a base URL.
+    pub fn new(base_url: impl Into<String>, model: impl Into<String>) -> Self {
+        Self {
+            base_url: base_url.into(),
+            api_key: None,
+            model: model.into(),
+            timeout: Duration::from_mins(1),
+        }
+    }
+}
+
 /// Where the calls go.
 pub(crate) struct Endpoint {
     client: Client,
@@ -114,19 +138,14 @@ pub(crate) fn describe(error: reqwest::Error) -> String {
 
 impl Endpoint {
     /// An endpoint at a base URL such as `http://127.0.0.1:11434/v1`.
-    pub(crate) fn new(
-        base_url: &str,
-        key: Option<ApiKey>,
-        timeout: Duration,
-        clock: Arc<dyn Clock>,
-    ) -> Result<Self, String> {
-        let base = address(base_url)?;
+    pub(crate) fn new(settings: &EndpointSettings, clock: Arc<dyn Clock>) -> Result<Self, String> {
+        let base = address(&settings.base_url)?;
         let client = client(&base)?;
         Ok(Self {
             client,
             base,
-            key,
-            timeout,
+            key: settings.api_key.clone(),
+            timeout: settings.timeout,
             clock,
         })
     }

@@ -19,10 +19,11 @@ mod upstream;
 
 pub mod hub;
 
-pub use chat::{ChatSettings, HttpChat};
-pub use embeddings::{EmbedSettings, HttpEmbedder};
+pub use chat::HttpChat;
+pub use embeddings::HttpEmbedder;
 pub use engine::{CommandEngine, EngineSettings};
+pub use http::EndpointSettings;
 pub use key::ApiKey;
 pub use local::{BertEmbedder, BertSettings, CrossEncoder, OpenError, StaticEmbedder, open_reranker};
-pub use rerank::{HttpReranker, RerankSettings};
+pub use rerank::HttpReranker;
 pub use upstream::HttpUpstream;

@@ -4,7 +4,6 @@
 //! Never: the exchange itself (`http`).
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::future::try_join_all;
@@ -13,8 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
-use crate::http::{CallError, Endpoint};
-use crate::key::ApiKey;
+use crate::http::{CallError, Endpoint, EndpointSettings};
 
 /// Someone waits for the answer, and a search without it still has an order.
 const ATTEMPTS: u32 = 2;
@@ -23,18 +21,6 @@ const REQUESTS_IN_FLIGHT: usize = 4;
 const TEI_PASSAGES_MAX: usize = 32;
 /// Maximum length of the query and of each passage.
 const TEXT_BYTES_MAX: usize = 8 * 1024;
-
-/// How to reach a reranker.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RerankSettings {
-    /// The address without `/rerank`, as in `https://api.jina.ai/v1`.
-    pub base_url: String,
-    pub api_key: Option<ApiKey>,
-    /// Empty for a server of text-embeddings-inference, which has one model.
-    pub model: String,
-    /// For one attempt.
-    pub timeout: Duration,
-}
 
 /// Reranks through an endpoint.
 #[derive(Debug)]
@@ -60,8 +46,8 @@ struct Scored {
 
 impl HttpReranker {
     /// The reranker of these settings; the endpoint is not asked yet.
-    pub fn new(settings: RerankSettings, clock: Arc<dyn Clock>) -> Result<Self, RerankError> {
-        let endpoint = Endpoint::new(&settings.base_url, settings.api_key, settings.timeout, clock);
+    pub fn new(settings: EndpointSettings, clock: Arc<dyn Clock>) -> Result<Self, RerankError> {
+        let endpoint = Endpoint::new(&settings, clock);
         Ok(Self {
             endpoint: endpoint.map_err(|reason| RerankError::Refused { reason })?,
             model: settings.model,

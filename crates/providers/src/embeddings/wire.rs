@@ -17,12 +17,8 @@ struct EmbeddingItem {
 }
 
 /// The body of a request.
-pub(super) fn request(model: &str, texts: &[String], dims: Option<usize>) -> Value {
-    let mut body = json!({ "model": model, "input": texts });
-    if let Some(dims) = dims {
-        body["dimensions"] = dims.into();
-    }
-    body
+pub(super) fn request(model: &str, texts: &[&str]) -> Value {
+    json!({ "model": model, "input": texts })
 }
 
 /// The vectors of an answer in the order of the texts, or what is wrong with it.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ports::{Chat, ChatError, ChatRequest};
-use providers::{ApiKey, ChatSettings, HttpChat};
+use providers::{ApiKey, EndpointSettings, HttpChat};
 use serde_json::{Value, json};
 
 use crate::server::{Reply, Request, Server};
@@ -12,7 +12,7 @@ use crate::timer::Timer;
 const LIMIT: Duration = Duration::from_secs(77);
 
 fn chat(server: &Server) -> HttpChat {
-    let mut settings = ChatSettings::new(server.url("/v1"), "tiny");
+    let mut settings = EndpointSettings::new(server.url("/v1"), "tiny");
     settings.timeout = LIMIT;
     settings.api_key = Some(ApiKey::new("quite-secret-key"));
     HttpChat::new(settings, Timer::with_limit(LIMIT)).expect("good settings")

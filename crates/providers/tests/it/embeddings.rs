@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use ports::{EmbedError, EmbedPurpose, Embedder};
-use providers::{ApiKey, EmbedSettings, HttpEmbedder};
+use providers::{ApiKey, EndpointSettings, HttpEmbedder};
 use serde_json::{Value, json};
 
 use crate::server::{Reply, Request, Server, dead_url};
@@ -14,14 +14,17 @@ use crate::timer::Timer;
 const LIMIT: Duration = Duration::from_secs(77);
 const KEY: &str = "quite+secret/key";
 
-fn settings(url: String) -> EmbedSettings {
+fn settings(url: String) -> EndpointSettings {
     let key = Some(ApiKey::new(KEY));
-    EmbedSettings {
-        dims: 2,
+    EndpointSettings {
         timeout: LIMIT,
         api_key: key,
-        ..EmbedSettings::new(url, "tiny")
+        ..EndpointSettings::new(url, "tiny")
     }
+}
+
+fn opened(url: String, timer: Arc<Timer>) -> HttpEmbedder {
+    HttpEmbedder::new(settings(url), 2, timer).expect("good settings")
 }
 
 fn inputs(request: &Request) -> Vec<String> {
@@ -55,15 +58,13 @@ fn is_passing(error: &EmbedError) -> bool {
 #[tokio::test]
 async fn vectors_come_in_order_and_with_unit_length() {
     let server = Server::new(answer);
-    let mut settings = settings(server.url("/v1/"));
-    settings.passage_prefix = "passage: ".to_owned();
-    let embedder = HttpEmbedder::new(settings, Timer::with_limit(LIMIT)).expect("good settings");
+    let embedder = opened(server.url("/v1/"), Timer::with_limit(LIMIT));
     let vectors = embedder
         .embed(&["abc", "", "a", " \n"], EmbedPurpose::Passage)
         .await
         .expect("it answers");
-    assert_vector(&vectors[0], 12);
-    assert_vector(&vectors[2], 10);
+    assert_vector(&vectors[0], 3);
+    assert_vector(&vectors[2], 1);
     assert!(vectors[1].iter().chain(&*vectors[3]).all(|x| *x == 0.0));
     let requests = server.requests();
     assert_eq!(requests.len(), 1);
@@ -74,15 +75,14 @@ async fn vectors_come_in_order_and_with_unit_length() {
     );
     assert_eq!(
         requests[0].json(),
-        json!({ "model": "tiny", "input": ["passage: abc", "passage: a"] })
+        json!({ "model": "tiny", "input": ["abc", "a"] })
     );
 }
 
 #[tokio::test]
 async fn nothing_to_embed_asks_nothing() {
     let server = Server::new(answer);
-    let embedder =
-        HttpEmbedder::new(settings(server.url("/v1")), Timer::with_limit(LIMIT)).expect("good settings");
+    let embedder = opened(server.url("/v1"), Timer::with_limit(LIMIT));
     assert!(
         embedder
             .embed(&[], EmbedPurpose::Passage)
@@ -97,28 +97,27 @@ async fn nothing_to_embed_asks_nothing() {
 #[tokio::test]
 async fn batches_keep_to_both_limits() {
     let server = Server::new(answer);
-    let settings = EmbedSettings {
-        batch_texts_max: 3,
-        batch_bytes_max: 20,
-        text_bytes_max: 31,
-        send_dims: true,
-        ..settings(server.url("/v1?version=7"))
-    };
-    let embedder = HttpEmbedder::new(settings, Timer::with_limit(LIMIT)).expect("good settings");
-    let texts: Vec<String> = (1..30).map(|n| "é".repeat(n)).collect();
+    let embedder = opened(server.url("/v1?version=7"), Timer::with_limit(LIMIT));
+    // 150 short texts, then long ones of which sixteen fill a request, and some whose end is left out.
+    let short = (1..=150).map(|n| "é".repeat(n));
+    let long = (4_000..4_200).step_by(5).map(|n| format!("a{}", "é".repeat(n)));
+    let texts: Vec<String> = short.chain(long).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let vectors = embedder
         .embed(&texts, EmbedPurpose::Passage)
         .await
         .expect("it answers");
     for (text, vector) in texts.iter().zip(&vectors) {
-        assert_vector(vector, text.len().min(30));
+        assert_vector(vector, text.len().min(8 * 1024 - 1));
     }
     for request in server.requests() {
         let texts = inputs(&request);
         let bytes: usize = texts.iter().map(String::len).sum();
-        assert!(texts.len() == 1 || texts.len() <= 3 && bytes <= 20, "{texts:?}");
-        assert_eq!(request.json()["dimensions"], 2);
+        assert!(
+            texts.len() <= 64 && bytes <= 128 * 1024,
+            "{} texts, {bytes} bytes",
+            texts.len()
+        );
         assert_eq!(request.path, "/v1/embeddings?version=7");
     }
 }
@@ -137,8 +136,7 @@ async fn the_first_n_failures_are_outlived_and_no_more() {
                 _ => Reply::new(500, "oh no"),
             });
             let timer = Timer::with_limit(LIMIT);
-            let embedder =
-                HttpEmbedder::new(settings(server.url("/v1")), timer.clone()).expect("good settings");
+            let embedder = opened(server.url("/v1"), timer.clone());
             let result = embedder.embed(&["abc"], purpose).await;
             let case = format!("{purpose:?} with {failures} failures: {result:?}");
             assert_eq!(result.is_ok(), failures < attempts, "{case}");
@@ -158,7 +156,7 @@ async fn the_first_n_failures_are_outlived_and_no_more() {
 async fn who_asks_for_a_long_wait_is_not_waited_for() {
     let server = Server::new(|_| Reply::new(429, "quota").header("retry-after", "3600"));
     let timer = Timer::with_limit(LIMIT);
-    let embedder = HttpEmbedder::new(settings(server.url("/v1")), timer.clone()).expect("good settings");
+    let embedder = opened(server.url("/v1"), timer.clone());
     let error = embedder
         .embed(&["abc"], EmbedPurpose::Passage)
         .await
@@ -184,7 +182,7 @@ async fn a_refusal_is_final_and_shows_no_key() {
             Reply::new(status, body.to_string())
         });
         let url = server.url("/v1?api_key=hunter2");
-        let embedder = HttpEmbedder::new(settings(url), Timer::with_limit(LIMIT)).expect("good settings");
+        let embedder = opened(url, Timer::with_limit(LIMIT));
         let error = embedder
             .embed(&["abc"], EmbedPurpose::Passage)
             .await
@@ -221,8 +219,7 @@ async fn answers_of_another_shape_are_refused() {
     ];
     for (body, words) in cases {
         let server = Server::new(move |_| Reply::json(&body));
-        let embedder =
-            HttpEmbedder::new(settings(server.url("/v1")), Timer::with_limit(LIMIT)).expect("good settings");
+        let embedder = opened(server.url("/v1"), Timer::with_limit(LIMIT));
         let error = embedder
             .embed(&["abc"], EmbedPurpose::Passage)
             .await
@@ -233,8 +230,7 @@ async fn answers_of_another_shape_are_refused() {
         );
     }
     let server = Server::new(|_| Reply::new(200, "<html>welcome</html>"));
-    let embedder =
-        HttpEmbedder::new(settings(server.url("/v1")), Timer::with_limit(LIMIT)).expect("good settings");
+    let embedder = opened(server.url("/v1"), Timer::with_limit(LIMIT));
     let error = embedder
         .embed(&["abc"], EmbedPurpose::Passage)
         .await
@@ -248,7 +244,7 @@ async fn silence_and_absence_are_told_apart_from_refusal() {
         std::thread::park();
         unreachable!("nobody unparks it")
     });
-    let embedder = HttpEmbedder::new(settings(server.url("/v1")), Timer::hasty()).expect("good settings");
+    let embedder = opened(server.url("/v1"), Timer::hasty());
     let error = embedder
         .embed(&["abc"], EmbedPurpose::Query)
         .await
@@ -258,8 +254,7 @@ async fn silence_and_absence_are_told_apart_from_refusal() {
         "{error}"
     );
 
-    let embedder =
-        HttpEmbedder::new(settings(dead_url("/v1")), Timer::with_limit(LIMIT)).expect("good settings");
+    let embedder = opened(dead_url("/v1"), Timer::with_limit(LIMIT));
     let error = embedder
         .embed(&["abc"], EmbedPurpose::Query)
         .await
@@ -286,12 +281,8 @@ async fn passages_never_starve_a_query() {
             answer(request)
         })
     };
-    let settings = EmbedSettings {
-        batch_texts_max: 1,
-        ..settings(server.url("/v1"))
-    };
-    let embedder = HttpEmbedder::new(settings, Timer::with_limit(LIMIT)).expect("good settings");
-    let passages = ["passage"; 40];
+    let embedder = opened(server.url("/v1"), Timer::with_limit(LIMIT));
+    let passages = vec!["passage"; 40 * 64];
     let flood = embedder.embed(&passages, EmbedPurpose::Passage);
     let query = async {
         // The flood is polled first: by now all its requests that may run are on their way.
@@ -301,7 +292,7 @@ async fn passages_never_starve_a_query() {
         answered
     };
     let (flooded, answered) = tokio::join!(flood, query);
-    assert_eq!(flooded.expect("the gate opened").len(), 40);
+    assert_eq!(flooded.expect("the gate opened").len(), passages.len());
     assert_vector(&answered.expect("it does not wait")[0], 5);
     assert!(most.load(Ordering::SeqCst) <= 2, "passages keep to their places");
 }
@@ -309,8 +300,7 @@ async fn passages_never_starve_a_query() {
 #[tokio::test]
 async fn a_query_asked_again_is_not_sent_again() {
     let server = Server::new(answer);
-    let embedder =
-        HttpEmbedder::new(settings(server.url("/v1")), Timer::with_limit(LIMIT)).expect("good settings");
+    let embedder = opened(server.url("/v1"), Timer::with_limit(LIMIT));
     let first = embedder
         .embed(&["who", "what"], EmbedPurpose::Query)
         .await
@@ -333,10 +323,9 @@ async fn a_query_asked_again_is_not_sent_again() {
 #[tokio::test]
 async fn the_endpoint_can_be_asked_for_its_dims() {
     let server = Server::new(answer);
-    let mut settings = settings(server.url("/v1"));
-    settings.dims = 0;
+    let settings = settings(server.url("/v1"));
     let timer = Timer::with_limit(LIMIT);
-    let error = HttpEmbedder::new(settings.clone(), timer.clone()).expect_err("no dims");
+    let error = HttpEmbedder::new(settings.clone(), 0, timer.clone()).expect_err("no dims");
     assert!(error.to_string().contains("dims"), "{error}");
     assert_eq!(
         HttpEmbedder::probe_dims(&settings, timer)
@@ -355,7 +344,7 @@ fn a_wrong_base_url_is_told_at_once() {
         "file:///etc",
         "http://me:hunter2@localhost/v1",
     ] {
-        let error = HttpEmbedder::new(settings(url.to_owned()), Timer::hasty()).expect_err(url);
+        let error = HttpEmbedder::new(settings(url.to_owned()), 2, Timer::hasty()).expect_err(url);
         let shown = error.to_string();
         assert!(
             shown.contains("base_url") && !shown.contains("hunter2"),

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use ports::{RerankError, Reranker};
-use providers::{ApiKey, HttpReranker, RerankSettings};
+use providers::{ApiKey, EndpointSettings, HttpReranker};
 use serde_json::{Value, json};
 
 use crate::server::{Reply, Request, Server, dead_url};
@@ -14,7 +14,7 @@ const LIMIT: Duration = Duration::from_secs(77);
 const KEY: &str = "quite+secret/key";
 
 fn reranker(url: String, model: &str) -> HttpReranker {
-    let settings = RerankSettings {
+    let settings = EndpointSettings {
         base_url: url,
         api_key: Some(ApiKey::new(KEY)),
         model: model.to_owned(),
@@ -147,7 +147,7 @@ async fn a_refusal_says_what_to_check_and_shows_no_key() {
         assert!(error.contains(advice) && !error.contains(KEY), "{error}");
         assert_eq!(server.requests().len(), 1, "another try is refused too");
     }
-    let settings = RerankSettings {
+    let settings = EndpointSettings {
         base_url: "nowhere".to_owned(),
         api_key: None,
         model: String::new(),

@@ -13,7 +13,7 @@ use futures::StreamExt;
 use memory::{Add, Engine, Flush};
 use model::{Content, Message, MessageId, Name, Role, Scope, SessionId, SessionKey};
 use ports::{Chat, Embedder, NewMessage};
-use providers::{ChatSettings, HttpChat, HttpUpstream};
+use providers::{EndpointSettings, HttpChat, HttpUpstream};
 use proxy::gate::Gates;
 use proxy::{
     DirectParts, GatedChat, MemoryUse, Proxy, ProxyAnswer, ProxyParts, Refusal, Request, Route, Speech,
@@ -309,7 +309,7 @@ impl Kept {
     }
 
     fn chat(&self, backend: &Backend, gates: &Gates) -> Arc<dyn Chat> {
-        let settings = ChatSettings::new(backend.base_url(), "extractor");
+        let settings = EndpointSettings::new(backend.base_url(), "extractor");
         let chat = HttpChat::new(settings, self.clock.clone()).expect("a good address");
         Arc::new(GatedChat::new(Arc::new(chat), gates.of(backend.base_url())))
     }

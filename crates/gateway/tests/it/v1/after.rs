@@ -10,7 +10,7 @@ use gateway::{Gateway, GatewaySettings};
 use memory::{Engine, MemorySettings, Parts};
 use model::{Name, Zone};
 use ports::{Chat, Embedder};
-use providers::{ChatSettings, HttpChat, HttpUpstream};
+use providers::{EndpointSettings, HttpChat, HttpUpstream};
 use proxy::conversation::Contexts;
 use proxy::conversation::contexts::ContextsParts;
 use proxy::gate::{Gate, Gates};
@@ -121,7 +121,10 @@ impl Shared {
         );
         let gates = Arc::new(Gates::new(clock.clone()));
         let gate = gates.of(backend.base_url());
-        let chat = HttpChat::new(ChatSettings::new(backend.base_url(), EXTRACTOR), clock.clone());
+        let chat = HttpChat::new(
+            EndpointSettings::new(backend.base_url(), EXTRACTOR),
+            clock.clone(),
+        );
         let chat = GatedChat::new(Arc::new(chat.expect("a good address")), gate.clone());
         let chat: Arc<dyn Chat> = Arc::new(chat);
         let parts = BackgroundParts {
