@@ -86,7 +86,7 @@ fn claim(
     now: Timestamp,
     lease_until: Timestamp,
 ) -> LedgerResult<Vec<Job>> {
-    let due: Vec<i64> = connection.all(DUE, (now.millis(), count(limit)), |row| Ok(row.get(0)?))?;
+    let due = connection.numbers(DUE, (now.millis(), count(limit)))?;
     let mut claimed = Vec::with_capacity(due.len());
     for seq in due {
         let Some(first) = lease(connection, seq, lease_until)? else {

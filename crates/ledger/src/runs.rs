@@ -235,7 +235,7 @@ fn claim(connection: &Connection, claim: &Claim) -> LedgerResult<Claimed> {
     );
     let now = claim.now.millis();
     let wanted = (&strategies, &by_hand, now, count(claim.limit));
-    let due: Vec<i64> = connection.all(DUE, wanted, |row| Ok(row.get(0)?))?;
+    let due = connection.numbers(DUE, wanted)?;
     let mut runs = Vec::with_capacity(due.len());
     for seq in due {
         let sql =

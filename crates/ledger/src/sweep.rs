@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use model::{CellId, MessageId, Owner, OwnerKind, Scope, SessionId};
 use ports::{Forgotten, JobKind, Sweep};
-use rusqlite::{Connection, Params};
+use rusqlite::Connection;
 
 use crate::failure::LedgerResult;
 use crate::row::{USER, counted, kind_number, scope_row, session_row};
@@ -109,7 +109,7 @@ fn delete(connection: &Connection, sweep: &Sweep) -> LedgerResult<Forgotten> {
         Sweep::Session(key) => match session_row(connection, key)? {
             Some(session) => {
                 let all = "SELECT seq FROM messages WHERE session = ?1";
-                forgotten::note(connection, numbers(connection, all, [session])?)?;
+                forgotten::note(connection, connection.numbers(all, [session])?)?;
                 forgotten::note_title(connection, session)?;
                 whole(connection, &SESSION, session)
             }
@@ -179,16 +179,12 @@ fn whole(connection: &Connection, whole: &SweepStatements, row: i64) -> LedgerRe
     })
 }
 
-fn numbers(connection: &Connection, sql: &str, params: impl Params) -> LedgerResult<Vec<i64>> {
-    connection.all(sql, params, |row| Ok(row.get(0)?))
-}
-
 fn doomed_ids(connection: &Connection, scope: &Scope, ids: &[MessageId]) -> LedgerResult<BTreeSet<i64>> {
     let mut doomed = BTreeSet::new();
     if let Some(scope) = scope_row(connection, scope)? {
         for id in ids {
             let sql = "SELECT seq FROM messages WHERE scope = ?1 AND id = ?2";
-            doomed.extend(numbers(connection, sql, (scope, id.as_str()))?);
+            doomed.extend(connection.numbers(sql, (scope, id.as_str()))?);
         }
     }
     Ok(doomed)
@@ -205,31 +201,26 @@ fn doomed_with(
     let named = (scope, kind_number(owner.kind), owner.id.as_str());
     let mut doomed = BTreeSet::new();
     let sessions = "SELECT session FROM speakers WHERE scope = ?1 AND kind = ?2 AND name = ?3";
-    let mut sessions = numbers(connection, sessions, named)?;
+    let mut sessions = connection.numbers(sessions, named)?;
     sessions.retain(|session| within.is_none_or(|within| *session == within));
     for session in sessions {
         let own = "SELECT messages.seq FROM events JOIN messages ON messages.seq = events.seq
                    WHERE events.session = ?1 AND speaker_kind = ?2 AND speaker = ?3";
-        doomed.extend(numbers(connection, own, (session, named.1, named.2))?);
+        doomed.extend(connection.numbers(own, (session, named.1, named.2))?);
         let others = "SELECT 1 FROM speakers WHERE session = ?1 AND kind = ?2 AND name <> ?3 LIMIT 1";
-        if owner.kind == OwnerKind::User && numbers(connection, others, (session, USER, named.2))?.is_empty()
-        {
+        if owner.kind == OwnerKind::User && connection.numbers(others, (session, USER, named.2))?.is_empty() {
             let buffered = "SELECT seq FROM messages WHERE session = ?1 AND cell IS NULL";
-            doomed.extend(numbers(connection, buffered, [session])?);
+            doomed.extend(connection.numbers(buffered, [session])?);
         }
     }
     let cells = "SELECT DISTINCT cell FROM cell_owners JOIN cells ON cells.seq = cell
                  WHERE scope = ?1 AND kind = ?2 AND name = ?3 AND (?4 IS NULL OR session = ?4)";
-    for cell in numbers(connection, cells, (named.0, named.1, named.2, within))? {
+    for cell in connection.numbers(cells, (named.0, named.1, named.2, within))? {
         let sql = "DELETE FROM cell_owners WHERE cell = ?1 AND kind = ?2 AND name = ?3";
         connection.run(sql, (cell, named.1, named.2))?;
         let owners = "SELECT 1 FROM cell_owners WHERE cell = ?1 LIMIT 1";
-        if numbers(connection, owners, [cell])?.is_empty() {
-            doomed.extend(numbers(
-                connection,
-                "SELECT seq FROM messages WHERE cell = ?1",
-                [cell],
-            )?);
+        if connection.numbers(owners, [cell])?.is_empty() {
+            doomed.extend(connection.numbers("SELECT seq FROM messages WHERE cell = ?1", [cell])?);
         }
     }
     Ok(doomed)
@@ -279,7 +270,7 @@ pub(crate) fn drop_if_empty(connection: &Connection, cell: i64) -> LedgerResult<
 /// Makes a session's derived columns true again, or removes it when its log is empty.
 fn settle(connection: &Connection, session: i64) -> LedgerResult<()> {
     let has_events = "SELECT 1 FROM events WHERE session = ?1 LIMIT 1";
-    if numbers(connection, has_events, [session])?.is_empty() {
+    if connection.numbers(has_events, [session])?.is_empty() {
         forgotten::note_title(connection, session)?;
     }
     let sql = "DELETE FROM sessions WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM events WHERE session = ?1)";

@@ -187,14 +187,10 @@ fn columns(touching: &Touching) -> (Option<&str>, Option<&str>, Option<i64>, Opt
 /// The newest changes that touch somebody's files, the newest first.
 fn newest(connection: &Connection, touching: &Touching, (max, before): (i64, i64)) -> LedgerResult<Vec<i64>> {
     if *touching == Touching::All {
-        return ids(connection, NEWEST, [max, before]);
+        return connection.numbers(NEWEST, [max, before]);
     }
     let (app, project, kind, owner) = columns(touching);
-    ids(connection, NEWEST_OF, (max, before, app, project, kind, owner))
-}
-
-fn ids(connection: &Connection, sql: &str, params: impl Params) -> LedgerResult<Vec<i64>> {
-    connection.all(sql, params, |row| Ok(row.get(0)?))
+    connection.numbers(NEWEST_OF, (max, before, app, project, kind, owner))
 }
 
 pub(super) fn changes(connection: &Connection, query: &ChangeQuery) -> LedgerResult<Vec<HistoryChange>> {
