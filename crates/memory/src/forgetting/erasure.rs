@@ -8,11 +8,12 @@ use std::time::Duration;
 use model::warned;
 use parking_lot::Mutex;
 use ports::{Clock, Index, IndexError};
+use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use crate::base::{Base, IndexWriter};
 use crate::error::EngineError;
 use crate::files::history;
-use crate::runtime::Signal;
 
 /// How long a removal waits for others that are under way: one pass over the files does for all, and while it runs no other can
 /// remove anything.
@@ -25,8 +26,8 @@ pub(crate) struct Erasing {
     writer: IndexWriter,
     clock: Arc<dyn Clock>,
     state: Mutex<ErasureState>,
-    /// How many have begun and have not yet removed what they are to remove.
-    under_way: Signal<usize>,
+    /// Those that have begun and have not yet removed what they are to remove.
+    under_way: TaskTracker,
     /// One at a time writes the note.
     note: tokio::sync::Mutex<()>,
 }
@@ -42,19 +43,22 @@ struct ErasureState {
 #[derive(Debug)]
 pub(crate) struct Removing<'a> {
     erasing: &'a Erasing,
-    is_under_way: bool,
+    under_way: Option<TaskTrackerToken>,
     is_settled: bool,
 }
 
 impl Erasing {
     pub(crate) fn new(base: &Base) -> Self {
         let (open, is_due) = (0, true);
+        let under_way = TaskTracker::new();
+        // It takes more all the same; one that is open never counts as empty.
+        under_way.close();
         Self {
             index: base.parts.index.clone(),
             writer: base.writer.clone(),
             clock: base.parts.clock.clone(),
             state: Mutex::new(ErasureState { open, is_due }),
-            under_way: Signal::new(0),
+            under_way,
             note: tokio::sync::Mutex::default(),
         }
     }
@@ -63,13 +67,9 @@ impl Erasing {
     async fn begin(&self) -> Removing<'_> {
         let _note = self.note.lock().await;
         self.state.lock().open += 1;
-        self.under_way.set_if(|count| {
-            *count += 1;
-            false
-        });
         let removing = Removing {
             erasing: self,
-            is_under_way: true,
+            under_way: Some(self.under_way.token()),
             is_settled: false,
         };
         warn(self.index.owe_erasing(true).await);
@@ -103,11 +103,11 @@ impl Erasing {
 impl Removing<'_> {
     /// Takes what was removed out of the files; returns when it is done, or when it failed and stays owed.
     async fn erase(mut self) {
-        self.has_removed();
+        drop(self.under_way.take());
         let erasing = self.erasing;
         tokio::select! {
             biased;
-            _ = erasing.under_way.wait_for(|count| *count == 0) => {}
+            () = erasing.under_way.wait() => {}
             () = erasing.clock.sleep(OTHERS) => {}
         }
         if erasing.writer.erase().await.is_ok() {
@@ -129,20 +129,10 @@ impl Removing<'_> {
             erasing.strike_out(true).await;
         }
     }
-
-    fn has_removed(&mut self) {
-        if std::mem::take(&mut self.is_under_way) {
-            self.erasing.under_way.set_if(|count| {
-                *count -= 1;
-                true
-            });
-        }
-    }
 }
 
 impl Drop for Removing<'_> {
     fn drop(&mut self) {
-        self.has_removed();
         let mut state = self.erasing.state.lock();
         state.open -= 1;
         state.is_due |= !self.is_settled;
