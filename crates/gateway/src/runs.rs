@@ -104,7 +104,7 @@ pub(crate) async fn quiesce(visit: Visit) -> Answer {
     let engine = visit.gateway.engine.clone();
     let work = async move {
         let before = engine.status().await?.jobs;
-        engine.settle(None).await?;
+        engine.settle().await?;
         engine.sync().await?;
         let runs = offline.quiesce().await.map_err(failed)?;
         let after = engine.status().await?.jobs;

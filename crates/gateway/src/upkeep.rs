@@ -36,7 +36,7 @@ pub(crate) async fn rebuild_index(visit: Visit) -> Answer {
     visit.caller.enter_all()?;
     let engine = visit.gateway.engine.clone();
     let work = async move {
-        let synced = engine.rebuild(None).await.map_err(with_its_cause)?;
+        let synced = engine.rebuild().await.map_err(with_its_cause)?;
         told(&engine, &synced).await
     };
     Ok(visit.answer(visit.gateway.see_through(work).await?))

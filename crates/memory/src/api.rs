@@ -485,13 +485,3 @@ pub struct Synced {
     pub entries_removed: usize,
     pub broken: usize,
 }
-
-/// Progress of a long piece of work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
-    pub done: usize,
-    pub total: usize,
-}
-
-/// Receiver of progress reports.
-pub type OnProgress = Arc<dyn Fn(Progress) + Send + Sync>;

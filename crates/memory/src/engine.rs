@@ -12,7 +12,7 @@ use recall::Hit;
 
 use crate::api::{
     Add, Added, Audited, Curate, Doomed, EditEntry, Flush, Forget, Forgot, Found, Holding, List, Listed,
-    OnProgress, OwnedMemory, RecordedChange, ReplacePage, Search, Status, Synced, TakenIn,
+    OwnedMemory, RecordedChange, ReplacePage, Search, Status, Synced, TakenIn,
 };
 use crate::base::Base;
 use crate::error::EngineError;
@@ -392,15 +392,15 @@ impl Engine {
     }
 
     /// Builds a new index from the vault beside the live one and swaps it in.
-    pub async fn rebuild(&self, progress: Option<OnProgress>) -> Result<Synced, EngineError> {
-        rebuild::rebuild(self.base(), progress).await
+    pub async fn rebuild(&self) -> Result<Synced, EngineError> {
+        rebuild::rebuild(self.base()).await
     }
 
     /// Waits until no job is waiting or running; returns the number of jobs that failed permanently. It does not wait
     /// for a job that needs room on the disk or a repaired file; such a job counts as failed until it succeeds.
-    pub async fn settle(&self, progress: Option<OnProgress>) -> Result<usize, EngineError> {
+    pub async fn settle(&self) -> Result<usize, EngineError> {
         self.caught_up(None).await;
-        settle::all(&self.handle.intake, progress).await
+        settle::all(&self.handle.intake).await
     }
 
     /// System status.

@@ -35,8 +35,8 @@ mod writing;
 pub use crate::findings::{Fault, Finding};
 pub use api::{
     Add, Added, Audited, Curate, Doomed, EditEntry, Flush, Forget, Forgot, Found, Holding, Leftover, List,
-    Listed, MemorizeStatus, ModelAnswers, OnProgress, OwnedMemory, Progress, RecordedChange, ReplacePage,
-    Search, SortBy, Standing, Status, Staying, Synced, TakenIn, WordsTarget,
+    Listed, MemorizeStatus, ModelAnswers, OwnedMemory, RecordedChange, ReplacePage, Search, SortBy, Standing,
+    Status, Staying, Synced, TakenIn, WordsTarget,
 };
 
 pub use base::disk::DiskState;

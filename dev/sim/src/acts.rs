@@ -54,7 +54,7 @@ impl Run {
             }
             Step::Rebuild => {
                 let engine = self.engine();
-                let rebuilt = self.world.drive(engine.rebuild(None)).await?;
+                let rebuilt = self.world.drive(engine.rebuild()).await?;
                 self.heard(rebuilt).map(drop)
             }
             Step::Judge | Step::Teach => self.judge(step).await,

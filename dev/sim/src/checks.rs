@@ -57,7 +57,7 @@ impl Run {
         let mut has_revived = false;
         for tried in 1..TRIES {
             let engine = self.engine();
-            let settled = self.world.drive(engine.settle(None)).await?;
+            let settled = self.world.drive(engine.settle()).await?;
             if self.heard(settled)?.is_some_and(|failed| failed > 0) {
                 return Err("invariant 2: a job was given up".to_owned());
             }
@@ -376,7 +376,7 @@ impl Run {
             let found = self.find(&scope, &owner, word).await?;
             asked.push((scope, owner, word, found));
         }
-        let rebuilt = self.world.drive(engine.rebuild(None)).await?;
+        let rebuilt = self.world.drive(engine.rebuild()).await?;
         rebuilt.map_err(|error| format!("it cannot be rebuilt: {error}"))?;
         for (scope, owner, word, before) in asked {
             let found = self.find(&scope, &owner, word).await;

@@ -158,7 +158,7 @@ async fn a_users_token_speaks_under_its_own_name() {
     ask("/api/v2/context/append", &place).await.data();
     let reply = json!({"conversation_id": "main", "message": named("assistant"), "agent_id": "bot"});
     ask("/api/v2/context/after_turn", &reply).await.data();
-    house.engine.settle(None).await.expect("settled");
+    house.engine.settle().await.expect("settled");
     let told = told();
     assert_eq!(told.len(), 4, "{told:?}");
     for message in told {

@@ -543,7 +543,7 @@ async fn memory_learns_from_a_turn_and_adds_to_the_next_conversation() {
     program.ask("assemble", json!({})).await.data();
     let reply = json!({"role": "assistant", "content": "I will remember it."});
     program.ask("after_turn", json!({"message": reply})).await.data();
-    program.house.engine.settle(None).await.expect("settled");
+    program.house.engine.settle().await.expect("settled");
     let other = |own: Value| {
         let mut body = Program::body(&own);
         body["conversation_id"] = json!("other");

@@ -198,7 +198,7 @@ async fn nothing_comes_back_after_a_rebuild() {
         .post("/api/v1/memory/delete", &json!({"session_id": "s"}))
         .await
         .data();
-    house.engine.rebuild(None).await.expect("rebuilt");
+    house.engine.rebuild().await.expect("rebuilt");
     assert!(!finds(&house, "ada", "sencha").await.contains("sencha"));
     let nothing: Vec<Value> = Vec::new();
     assert_eq!(episodes(&house, "ada").await.len(), nothing.len());

@@ -34,7 +34,7 @@ async fn two_tenants() -> House {
             .await
             .data();
     }
-    house.engine.settle(None).await.expect("settled");
+    house.engine.settle().await.expect("settled");
     house
 }
 

@@ -30,7 +30,7 @@ fn refusal(reply: &Reply) -> (u16, String) {
 async fn add(house: &House, body: Value) {
     let added = read(&house.post("/v3/memories/add/", &body).await);
     assert_eq!(added["status"], "PENDING", "{added}");
-    house.engine.settle(None).await.expect("settled");
+    house.engine.settle().await.expect("settled");
     let path = format!("/api/v2/tasks/{}", added["event_id"].as_str().expect("an id"));
     assert_eq!(read(&house.get(&path).await)["data"]["status"], "success");
 }
@@ -139,7 +139,7 @@ async fn the_same_add_without_times_is_one_on_its_day() {
             .contains("stored before"),
         "{again}"
     );
-    house.engine.settle(None).await.expect("settled");
+    house.engine.settle().await.expect("settled");
     assert_eq!(count().await, once);
     // An add with one other message is another one, whole.
     add(&house, body("I live in Lima.")).await;
@@ -285,7 +285,7 @@ async fn older_versions_of_the_api_are_not_there() {
         status == 422 && detail.contains("filters: name whose memories"),
         "{detail}"
     );
-    house.engine.settle(None).await.expect("settled");
+    house.engine.settle().await.expect("settled");
     assert!(house.ledger.everything().is_empty(), "nothing was added");
 }
 
@@ -405,7 +405,7 @@ async fn a_token_of_another_tenant_or_user_sees_and_changes_nothing() {
     assert_eq!(read(&house.ask(mine(get("/v1/ping/"))).await)["project_id"], "p");
     let body = json!({"messages": "My favourite dessert is marzipan.", "user_id": "ada", "run_id": "ada/s"});
     let added = read(&house.ask(mine(post("/v3/memories/add/", &body))).await);
-    house.engine.settle(None).await.expect("settled");
+    house.engine.settle().await.expect("settled");
     assert_eq!(added["status"], "PENDING", "{added}");
     let all = json!({"filters": {"user_id": "*"}});
     let before = read(&house.ask(mine(post("/v3/memories/", &all))).await);

@@ -176,7 +176,7 @@ async fn an_asynchronous_add_is_a_task() {
         "{id}"
     );
     assert_eq!(reply.headers["x-request-id"], id.as_str());
-    house.engine.settle(None).await.expect("settled");
+    house.engine.settle().await.expect("settled");
     let task = house.get(&format!("/api/v2/tasks/{id}")).await.data();
     assert_eq!(
         (&task["id"], &task["status"], &task["task_type"]),
@@ -222,7 +222,7 @@ async fn a_session_takes_only_so_many_tasks() {
         "a refused add leaves nothing"
     );
     house.gated.set(Plan::Open);
-    house.engine.settle(None).await.expect("settled");
+    house.engine.settle().await.expect("settled");
     house.post("/api/v1/memory/add", &body).await.data();
 }
 

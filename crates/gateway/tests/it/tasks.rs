@@ -20,7 +20,7 @@ async fn tasks_are_listed_newest_first() {
         ids.push(queue(&house, session).await);
         house.clock.advance(std::time::Duration::from_secs(1));
     }
-    house.engine.settle(None).await.expect("settled");
+    house.engine.settle().await.expect("settled");
     let data = house.get("/api/v2/tasks").await.data();
     assert_eq!(
         (&data["total"], &data["page"], &data["page_size"]),
@@ -108,11 +108,11 @@ async fn a_listing_that_is_wrong_is_told() {
 async fn tasks_are_counted_in_a_stretch_of_time() {
     let house = House::new().await;
     queue(&house, "s").await;
-    house.engine.settle(None).await.expect("settled");
+    house.engine.settle().await.expect("settled");
     house.clock.advance(std::time::Duration::from_hours(1));
     queue(&house, "s").await;
     queue(&house, "t").await;
-    house.engine.settle(None).await.expect("settled");
+    house.engine.settle().await.expect("settled");
     house.remember("u", &TEA).await;
     let data = house.get("/api/v2/tasks/stats").await.data();
     let counts = json!({"failed": 0, "pending": 0, "processing": 0, "queued": 0, "success": 3});
@@ -169,7 +169,7 @@ async fn with_a_failed_task() -> (House, String) {
     ] {
         house.ask(post(path, &body).token("a")).await.data();
     }
-    house.engine.settle(None).await.expect("settled");
+    house.engine.settle().await.expect("settled");
     let failed = crate::house::get("/api/v1/tasks?status=failed&all=true").token("a");
     let page = house.ask(failed).await.data();
     assert_eq!(page["total"], 1, "{page}");
@@ -209,7 +209,7 @@ async fn a_task_that_failed_is_tried_again_by_its_own_tenant_only() {
         (&task["id"], &task["status"], &task["finished_at"]),
         (&json!(id), &json!("queued"), &Value::Null)
     );
-    house.engine.settle(None).await.expect("settled");
+    house.engine.settle().await.expect("settled");
     let done = house
         .ask(crate::house::get(&format!("/api/v1/tasks/{id}")).token("a"))
         .await

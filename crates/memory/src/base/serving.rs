@@ -9,7 +9,6 @@ use model::text::counted;
 use parking_lot::Mutex;
 use ports::{Clock, IndexError, VaultPath};
 
-use crate::api::Progress;
 use crate::error::EngineError;
 use crate::runtime::Signal;
 
@@ -47,7 +46,7 @@ impl Serving {
 pub(crate) struct Gauge {
     serving: Signal<Serving>,
     synced: Signal<bool>,
-    progress: Mutex<Option<Progress>>,
+    progress: Mutex<Option<(usize, usize)>>,
     /// Changed files that the sync under way has not read yet.
     pub(crate) unread: Mutex<BTreeSet<VaultPath>>,
 }
@@ -135,12 +134,12 @@ impl Gauge {
         (files > 0).then(|| format!("{shown} not read yet: search again for all memories"))
     }
 
-    /// How far a rebuild is; none when there is none.
-    pub(crate) fn progress(&self) -> Option<Progress> {
+    /// How many rows a rebuild has done, and of how many; none when there is none.
+    pub(crate) fn progress(&self) -> Option<(usize, usize)> {
         *self.progress.lock()
     }
 
-    pub(crate) fn set_progress(&self, progress: Option<Progress>) {
+    pub(crate) fn set_progress(&self, progress: Option<(usize, usize)>) {
         *self.progress.lock() = progress;
     }
 
@@ -183,7 +182,7 @@ impl Gauge {
 
     fn how_far(&self) -> String {
         match self.progress() {
-            Some(Progress { done, total }) => format!("it is being built, {done} of {total} rows are done"),
+            Some((done, total)) => format!("it is being built, {done} of {total} rows are done"),
             None => "it is being opened".to_owned(),
         }
     }

@@ -19,7 +19,7 @@ use model::{Doc, DocKey, warned};
 use ports::{EmbedError, FileRecord, FileStat, IndexStage, ParsedFile, VaultPath};
 
 use super::sync;
-use crate::api::{OnProgress, Progress, Synced};
+use crate::api::Synced;
 use crate::base::records::mark;
 use crate::base::{Base, Serving, records};
 use crate::error::EngineError;
@@ -46,7 +46,6 @@ type EmbeddedRows = BoxFuture<'static, Result<(Vec<Doc>, Result<(), EmbedError>)
 /// A new index under way.
 struct Build<'a> {
     base: &'a Arc<Base>,
-    on: Option<OnProgress>,
     vectors: VectorMode,
     embedding: FuturesOrdered<EmbeddedRows>,
     waiting: Vec<Doc>,
@@ -79,15 +78,15 @@ struct RebuildMeter {
 }
 
 /// Builds a new index from the vault and swaps it in.
-pub(crate) async fn rebuild(base: &Arc<Base>, on: Option<OnProgress>) -> Result<Synced, EngineError> {
+pub(crate) async fn rebuild(base: &Arc<Base>) -> Result<Synced, EngineError> {
     base.accepting()?;
     let _one = base.rebuilding.lock().await;
-    let built = build(base, on).await;
+    let built = build(base).await;
     base.gauge.set_progress(None);
     built
 }
 
-async fn build(base: &Arc<Base>, on: Option<OnProgress>) -> Result<Synced, EngineError> {
+async fn build(base: &Arc<Base>) -> Result<Synced, EngineError> {
     let stage = base.parts.index.stage(base.parts.embedder.id()).await?;
     let vectors = match base.gauge.now() {
         Serving::Ready | Serving::Words => VectorMode::Must,
@@ -102,7 +101,6 @@ async fn build(base: &Arc<Base>, on: Option<OnProgress>) -> Result<Synced, Engin
     };
     let mut build = Build {
         base,
-        on,
         vectors,
         embedding: FuturesOrdered::new(),
         waiting: Vec::new(),
@@ -215,23 +213,17 @@ impl Build<'_> {
         }
         self.new.stage.add(&docs).await?;
         self.meter.rows_done += docs.len();
-        let progress = self.meter.progress();
-        self.base.gauge.set_progress(Some(progress));
-        if let Some(tell) = &self.on {
-            tell(progress);
-        }
+        self.base.gauge.set_progress(Some(self.meter.progress()));
         Ok(())
     }
 }
 
 impl RebuildMeter {
-    fn progress(&self) -> Progress {
+    /// The rows in the new index, and those that it will have.
+    fn progress(&self) -> (usize, usize) {
         let to_come = u128::from(self.bytes_total.saturating_sub(self.bytes_read));
         let estimate = self.rows_read as u128 * to_come / u128::from(self.bytes_read.max(1));
         let total = self.rows_read + usize::try_from(estimate).unwrap_or(0);
-        Progress {
-            done: self.rows_done,
-            total: total.max(self.rows_done),
-        }
+        (self.rows_done, total.max(self.rows_done))
     }
 }

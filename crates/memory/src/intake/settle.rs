@@ -8,7 +8,6 @@ use model::SessionKey;
 use ports::{JobKind, JobState, LedgerError, TaskQuery};
 
 use super::Intake;
-use crate::api::{OnProgress, Progress};
 use crate::error::EngineError;
 
 /// Interval of a recount without a wake-up.
@@ -16,10 +15,9 @@ const LOOK: Duration = Duration::from_secs(1);
 
 /// Waits until no job is waiting or running, except those that need room on the disk or a repaired file; returns the
 /// number of failed jobs, including these.
-pub(crate) async fn all(intake: &Intake, progress: Option<OnProgress>) -> Result<usize, EngineError> {
+pub(crate) async fn all(intake: &Intake) -> Result<usize, EngineError> {
     let base = &intake.base;
     let mut finished = base.jobs.watch();
-    let mut total = 0;
     loop {
         finished.borrow_and_update();
         let jobs = base.parts.jobs.stats().await?;
@@ -29,13 +27,6 @@ pub(crate) async fn all(intake: &Intake, progress: Option<OnProgress>) -> Result
             blocked += unfinished(intake, session, &[]).await?;
         }
         let open = jobs.queued + jobs.processing + intake.passes.running(None);
-        total = total.max(open);
-        if let Some(tell) = &progress {
-            tell(Progress {
-                done: total - open,
-                total,
-            });
-        }
         if open <= blocked {
             return Ok(jobs.failed + stuck);
         }

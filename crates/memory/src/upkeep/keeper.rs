@@ -114,7 +114,7 @@ async fn follow_the_vault(base: &Base) {
 /// Builds the index, with retries until it succeeds: an embedding model can be unavailable for hours.
 async fn build(base: &Arc<Base>) {
     for attempt in 1.. {
-        let error = match rebuild::rebuild(base, None).await {
+        let error = match rebuild::rebuild(base).await {
             Ok(built) => {
                 tracing::info!(?built, "built the index");
                 return;

@@ -43,7 +43,7 @@ pub(crate) async fn status(intake: &Intake) -> Result<Status, EngineError> {
         redacted: intake.redacted.load(Ordering::Relaxed),
         newest_copy: copies.ok().and_then(|mut days| days.pop()),
         copy_trouble: base.copy_trouble.lock().clone(),
-        rebuilding: rebuild.map(|progress| (progress.done, progress.total)),
+        rebuilding: rebuild,
         disk: base.disk.state(&*base.parts.vault, &*base.parts.clock),
     })
 }

@@ -12,7 +12,7 @@ async fn a_vault_that_is_away_is_no_deletion() {
     let (stage, engine) = remembered().await;
     stage.vault.set_away(true);
     engine.sync().await.expect_err("the vault is away");
-    engine.rebuild(None).await.expect_err("the vault is away");
+    engine.rebuild().await.expect_err("the vault is away");
     assert!(finds(&engine, "ann", "violin", "violin").await);
     let status = engine.status().await.expect("it answers");
     assert_eq!(status.broken_files.len(), 1, "{:?}", status.broken_files);

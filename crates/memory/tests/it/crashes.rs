@@ -267,7 +267,7 @@ impl Run for EditedThenBuilt {
                 });
             }
         }
-        persist(|| engine.rebuild(None)).await;
+        persist(|| engine.rebuild()).await;
     }
 
     async fn check(&self, _stage: &Stage, engine: &Engine) {
@@ -326,7 +326,7 @@ impl Run for Rebuilt {
                     });
             }
         };
-        futures::future::join(persist(|| engine.rebuild(None)), meanwhile).await;
+        futures::future::join(persist(|| engine.rebuild()), meanwhile).await;
     }
 
     async fn check(&self, stage: &Stage, engine: &Engine) {

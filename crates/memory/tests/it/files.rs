@@ -118,7 +118,7 @@ impl World {
         match deed.kind {
             Kind::Say => return self.say().await,
             Kind::Rebuild => {
-                let rebuilt = self.engine.rebuild(None);
+                let rebuilt = self.engine.rebuild();
                 self.stage.drive(rebuilt).await.expect("it is rebuilt");
                 return;
             }

@@ -425,7 +425,7 @@ async fn adding_and_forgetting_at_once_agree_in_the_end() {
     }
     adding.await.expect("no panic").expect("it is accepted");
     engine.flush(flush(&key)).await.expect("it cuts");
-    engine.settle(None).await.expect("it settles");
+    engine.settle().await.expect("it settles");
     engine.sync().await.expect("it syncs");
     let mut in_ledger = texts(&stage);
     in_ledger.sort();

@@ -185,7 +185,7 @@ async fn a_broken_file_is_reported_and_stops_nothing() {
     say(&engine, &other, "bob", 20, "Bob plays the lute").await;
     engine.flush(flush(&mine)).await.expect("it cuts");
     engine.flush(flush(&other)).await.expect("it cuts");
-    let failed = stage.drive(engine.settle(None)).await.expect("it settles");
+    let failed = stage.drive(engine.settle()).await.expect("it settles");
     assert_eq!(failed, 1);
     assert!(
         turns(&engine, "ann", "kazoo")
@@ -196,7 +196,7 @@ async fn a_broken_file_is_reported_and_stops_nothing() {
 
     stage.vault.set_broken(EPISODES, false);
     let written = async {
-        while engine.settle(None).await.expect("it settles") > 0 {
+        while engine.settle().await.expect("it settles") > 0 {
             tokio::task::yield_now().await;
         }
     };
@@ -321,7 +321,7 @@ async fn a_file_that_may_not_be_read_is_reported_and_stops_nothing() {
     assert_eq!(engine.status().await.expect("it answers").broken_files.len(), 1);
 
     // An index built meanwhile is built without it, and catches up.
-    engine.rebuild(None).await.expect("it builds");
+    engine.rebuild().await.expect("it builds");
     assert!(finds(&engine, "ann", "theremin", "theremin").await);
     stage.vault.set_unreadable(EPISODES, false);
     carried_over(&stage, &engine).await;
@@ -334,7 +334,7 @@ async fn an_index_built_while_a_file_is_broken_catches_up_when_it_is_repaired() 
     let (stage, engine) = remembered().await;
     stage.vault.set_broken(EPISODES, true);
     stage.drive(engine.sync()).await.expect("it syncs");
-    engine.rebuild(None).await.expect("it builds");
+    engine.rebuild().await.expect("it builds");
     assert_eq!(engine.status().await.expect("it answers").broken_files.len(), 1);
     stage.vault.set_broken(EPISODES, false);
     carried_over(&stage, &engine).await;
@@ -389,7 +389,7 @@ async fn a_link_in_a_files_place_is_reported_and_stops_nothing() {
         let key = session("t");
         say(&engine, &key, "ann", 90, "The cello too").await;
         engine.flush(flush(&key)).await.expect("it cuts");
-        assert_eq!(stage.drive(engine.settle(None)).await.expect("it settles"), 1);
+        assert_eq!(stage.drive(engine.settle()).await.expect("it settles"), 1);
         let status = engine.status().await.expect("it answers");
         assert_eq!((status.stuck, status.jobs.failed), (1, 0));
         assert!(
@@ -400,7 +400,7 @@ async fn a_link_in_a_files_place_is_reported_and_stops_nothing() {
 
         stage.vault.set_link(EPISODES, false, true);
         let written = async {
-            while engine.settle(None).await.expect("it settles") > 0 {
+            while engine.settle().await.expect("it settles") > 0 {
                 tokio::task::yield_now().await;
             }
         };
@@ -468,7 +468,7 @@ async fn a_copy_that_comes_and_goes_takes_nothing_along() {
 async fn when_the_holder_goes_its_copy_takes_over_and_a_rebuild_agrees() {
     let (stage, engine) = remembered().await;
     let standing = copies(&stage, &engine, &[COPY]).await;
-    stage.drive(engine.rebuild(None)).await.expect("it builds");
+    stage.drive(engine.rebuild()).await.expect("it builds");
     let row = |id: &str| stage.index.rows().into_iter().find(|row| *row.key.id == *id);
     let id = standing[0].id.as_str().to_owned();
     assert_eq!(

@@ -160,7 +160,7 @@ async fn segments_and_a_persons_edit_are_told_apart() {
     );
     assert_eq!(log[1].subject, "episodes of ann: 1 entry added", "{log:?}");
     // A rebuild and a restart find nothing new.
-    engine.rebuild(None).await.expect("it builds");
+    engine.rebuild().await.expect("it builds");
     world.stage.rest(&engine).await;
     engine.shutdown().await;
     let engine = world.open().await;
@@ -177,7 +177,7 @@ async fn edits_while_a_new_index_is_built_are_told_apart() {
     slow.arm(At::StageAdd);
     let rebuilding = tokio::spawn({
         let engine = engine.clone();
-        async move { engine.rebuild(None).await }
+        async move { engine.rebuild().await }
     });
     slow.called().await;
     world.remember(&engine, "two", "The theremin needs a cable").await;

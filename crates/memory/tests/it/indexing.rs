@@ -1,8 +1,8 @@
 //! The index can be lost, broken, of another model: no answer is.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use memory::{Engine, EngineError, Found, Method, Parts, Progress};
+use memory::{Engine, EngineError, Found, Method, Parts};
 use model::EntryKind;
 use ports::{Embedder, IndexError, IndexHealth, Vault as _};
 use testkit::index::MemoryIndex;
@@ -76,21 +76,20 @@ async fn a_deleted_index_loses_no_answer() {
 #[tokio::test]
 async fn a_rebuild_changes_no_answer_and_tells_how_far_it_is() {
     let stage = Stage::default();
-    let engine = stage.open().await;
+    let (slow, engine) = stage.open_slow().await;
     remember(&stage, &engine).await;
     let before = answers(&engine).await;
-    let heard: Arc<Mutex<Vec<Progress>>> = Arc::default();
-    let ear = heard.clone();
-    let on = Arc::new(move |progress| ear.lock().expect("no panic").push(progress));
-    let built = engine.rebuild(Some(on)).await.expect("it builds");
+    slow.arm(At::Publish);
+    let own = engine.clone();
+    let rebuilding = tokio::spawn(async move { own.rebuild().await });
+    slow.called().await;
+    let far = engine.status().await.expect("it answers").rebuilding;
+    slow.let_go();
+    let built = rebuilding.await.expect("no panic").expect("it builds");
     assert_eq!(built.entries_added, stage.vault.entries().len());
     assert_eq!(answers(&engine).await, before);
-    let heard = heard.lock().expect("no panic").clone();
-    let last = heard.last().expect("it tells");
-    assert_eq!(
-        (last.done, last.total),
-        (stage.index.rows().len(), stage.index.rows().len())
-    );
+    let rows = stage.index.rows().len();
+    assert_eq!(far, Some((rows, rows)));
     assert!(engine.status().await.expect("it answers").rebuilding.is_none());
     stage.check().await;
 }
@@ -184,7 +183,7 @@ async fn another_embedder_takes_over_while_search_goes_on() {
     let key = session("late");
     say(&engine, &key, "ann", 900, "A saxophone").await;
     engine.flush(flush(&key)).await.expect("it cuts");
-    engine.settle(None).await.expect("it settles");
+    engine.settle().await.expect("it settles");
     assert!(
         turns(&engine, "ann", "saxophone")
             .await
@@ -224,7 +223,7 @@ async fn vectors_of_two_models_never_meet_while_the_index_is_built_anew() {
     let key = session("late");
     say(&engine, &key, "ann", 900, "A saxophone").await;
     engine.flush(flush(&key)).await.expect("it cuts");
-    assert_eq!(engine.settle(None).await.expect("it settles"), 0);
+    assert_eq!(engine.settle().await.expect("it settles"), 0);
     assert!(
         turns(&engine, "ann", "saxophone")
             .await
@@ -248,14 +247,14 @@ async fn what_is_written_while_the_index_is_built_is_in_it_when_it_is() {
     slow.arm(At::StageAdd);
     let building = {
         let engine = engine.clone();
-        tokio::spawn(async move { engine.rebuild(None).await })
+        tokio::spawn(async move { engine.rebuild().await })
     };
     slow.called().await;
     // Every file was read. What is written and forgotten now is so in the old index.
     let key = session("late");
     say(&engine, &key, "ann", 2, "A saxophone").await;
     engine.flush(flush(&key)).await.expect("it cuts");
-    engine.settle(None).await.expect("it settles");
+    engine.settle().await.expect("it settles");
     engine
         .forget(memory::Forget::Session(session("s3")))
         .await
@@ -341,7 +340,7 @@ async fn an_embedder_that_fails_delays_vectors_and_nothing_else() {
     say(&engine, &key, "ann", 900, "A saxophone").await;
     assert_eq!(ask(&engine, "ann", "saxophone").await.method, Method::Keyword);
     engine.flush(flush(&key)).await.expect("it cuts");
-    assert_eq!(stage.drive(engine.settle(None)).await.expect("it settles"), 0);
+    assert_eq!(stage.drive(engine.settle()).await.expect("it settles"), 0);
     assert!(
         turns(&engine, "ann", "saxophone")
             .await

@@ -176,7 +176,7 @@ async fn a_memcell_that_cannot_be_written_blocks_no_other_session() {
     say(&engine, &fine, "bob", 0, "The antidote").await;
     engine.flush(flush(&fine)).await.expect("it cuts");
     let failed = stage
-        .drive(engine.settle(None))
+        .drive(engine.settle())
         .await
         .expect("it settles all the same");
     assert_eq!(failed, 1, "it is reported");
@@ -192,7 +192,7 @@ async fn a_memcell_that_cannot_be_written_blocks_no_other_session() {
     // The disk has room again.
     stage.vault.refuse(None);
     let written = async {
-        while engine.settle(None).await.expect("it settles") > 0 {
+        while engine.settle().await.expect("it settles") > 0 {
             tokio::task::yield_now().await;
         }
     };
@@ -217,7 +217,7 @@ async fn a_job_whose_failure_could_not_be_recorded_runs_again_long_before_its_le
     }
     stage.vault.refuse(None);
     let began = stage.clock.elapsed();
-    stage.drive(engine.settle(None)).await.expect("it settles");
+    stage.drive(engine.settle()).await.expect("it settles");
     stage.check_told(&["The cello".to_owned()], &["ann"]);
     let took = stage.clock.elapsed().saturating_sub(began);
     assert!(took < Duration::from_mins(1), "{took:?}");
@@ -264,7 +264,7 @@ async fn a_task_that_was_given_up_runs_again_when_somebody_asks() {
     say(&engine, &key, "ann", 0, "The poison").await;
     stage.vault.poison(Some("ep_"));
     engine.flush(flush(&key)).await.expect("it cuts");
-    assert_eq!(stage.drive(engine.settle(None)).await.expect("it settles"), 1);
+    assert_eq!(stage.drive(engine.settle()).await.expect("it settles"), 1);
     let status = engine.status().await.expect("it answers");
     assert_eq!(status.jobs.failed, 1);
     assert!(
@@ -289,7 +289,7 @@ async fn a_task_that_was_given_up_runs_again_when_somebody_asks() {
     // What made it fail is still there.
     let retried = engine.retry(&scope, &failed.id).await.expect("it is queued");
     assert_eq!((retried.state, retried.attempt), (JobState::Queued, 0));
-    assert_eq!(stage.drive(engine.settle(None)).await.expect("it settles"), 1);
+    assert_eq!(stage.drive(engine.settle()).await.expect("it settles"), 1);
 
     stage.vault.poison(None);
     engine.retry(&scope, &failed.id).await.expect("it is queued");
@@ -314,7 +314,7 @@ async fn a_task_that_somebody_retried_survives_a_restart() {
     say(&engine, &key, "ann", 0, "The poison").await;
     stage.vault.poison(Some("ep_"));
     engine.flush(flush(&key)).await.expect("it cuts");
-    stage.drive(engine.settle(None)).await.expect("it settles");
+    stage.drive(engine.settle()).await.expect("it settles");
     let query = TaskQuery {
         kinds: vec![JobKind::WriteCell],
         ..all_tasks()

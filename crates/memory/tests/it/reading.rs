@@ -51,7 +51,7 @@ async fn under_load(hot_bytes_max: usize, hot_rows_max: usize) {
     for done in join_all(speakers.flatten()).await {
         done.expect("it was found every time");
     }
-    engine.settle(None).await.expect("it settles");
+    engine.settle().await.expect("it settles");
     for n in 0..6 {
         for key in [format!("s{}", n / 2), format!("t{}", n % 3)] {
             let found = turns(&engine, &format!("u{n}"), &format!("gate59of{key}")).await;
@@ -83,7 +83,7 @@ async fn during_a_load(at: At) {
     say(&engine, &old, "ann", 0, "It was a banjo").await;
     say(&engine, &gone, "ann", 3, "It was a bagpipe").await;
     engine.flush(flush(&gone)).await.expect("it cuts");
-    engine.settle(None).await.expect("it settles");
+    engine.settle().await.expect("it settles");
 
     slow.arm(at);
     let searching = {
@@ -93,7 +93,7 @@ async fn during_a_load(at: At) {
     slow.called().await;
     // While ann is being loaded: one message is written to the vault, one is new, one is forgotten.
     engine.flush(flush(&old)).await.expect("it cuts");
-    engine.settle(None).await.expect("it settles");
+    engine.settle().await.expect("it settles");
     say(&engine, &new, "ann", 5, "It was a bassoon").await;
     engine
         .forget(memory::Forget::Session(gone))
@@ -142,7 +142,7 @@ async fn who_is_loaded_while_a_memcell_is_indexed_has_it_afterwards() {
     slow.called().await;
     assert_eq!(turns(&engine, "ann", "banjo").await, ["It was a banjo"]);
     slow.let_go();
-    engine.settle(None).await.expect("it settles");
+    engine.settle().await.expect("it settles");
     let found = ask(&engine, "ann", "banjo").await;
     assert!(!found.memories.is_empty(), "the episode never reached ann");
     assert!(found.messages[0].doc.parent.is_some());
@@ -326,7 +326,7 @@ async fn a_message_that_is_written_before_its_add_returns_is_not_taken_for_buffe
     };
     held.called().await;
     engine.flush(flush(&key)).await.expect("it cuts");
-    engine.settle(None).await.expect("it settles");
+    engine.settle().await.expect("it settles");
     held.let_go();
     adding.await.expect("no panic").expect("it is accepted");
     let found = ask(&engine, "ann", "violin").await;

@@ -135,7 +135,7 @@ async fn what_is_wrong_goes_from_facts_profile_and_pages_and_the_message_stays()
 
     engine.shutdown().await;
     let engine = stage.open().await;
-    engine.rebuild(None).await.expect("it is rebuilt");
+    engine.rebuild().await.expect("it is rebuilt");
     assert_eq!(believed(&engine).await, after, "the answer stands in the files");
 }
 

@@ -18,6 +18,8 @@ pub(crate) enum At {
     Apply,
     /// Before rows are added to a new generation.
     StageAdd,
+    /// Before a new generation is the live one.
+    Publish,
 }
 
 #[derive(Debug)]
@@ -140,6 +142,7 @@ impl IndexStage for SlowStage {
         self.inner.add(docs).await
     }
     async fn publish(self: Box<Self>) -> Result<(), IndexError> {
+        self.turnstile.pass(At::Publish).await;
         self.inner.publish().await
     }
 }

@@ -150,7 +150,7 @@ impl Stage {
     /// Waits until all work is done and the index shows the vault.
     pub(crate) async fn rest(&self, engine: &Engine) -> usize {
         self.drive(async {
-            let failed = persist(|| engine.settle(None)).await;
+            let failed = persist(|| engine.settle()).await;
             persist(|| engine.sync()).await;
             failed
         })

@@ -76,7 +76,7 @@ impl Side {
         .await;
         let flushed = self.stage.drive(self.engine.flush(flush(&key))).await;
         flushed.expect("it is flushed");
-        let settled = self.stage.drive(self.engine.settle(None)).await;
+        let settled = self.stage.drive(self.engine.settle()).await;
         assert_eq!(settled.expect("it is written"), 0);
     }
 

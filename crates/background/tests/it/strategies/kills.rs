@@ -221,10 +221,7 @@ async fn on_the_real_ledger_a_killed_process_leaves_nothing_undone_and_nothing_t
         drop(ledger);
         let ledger = open();
         let process = stage.open_on(ledger.clone()).await;
-        stage
-            .drive(process.engine.settle(None))
-            .await
-            .expect("it settles");
+        stage.drive(process.engine.settle()).await.expect("it settles");
         check(&stage, &process, &*ledger, &expected, &format!("vault call {n}")).await;
     }
 }
@@ -235,20 +232,14 @@ async fn a_process_that_ends_with_runs_waiting_leaves_them_to_the_next() {
     let process = told(&stage).await;
     drop(process);
     let process = stage.open().await;
-    stage
-        .drive(process.engine.settle(None))
-        .await
-        .expect("it settles");
+    stage.drive(process.engine.settle()).await.expect("it settles");
     run_all(&stage, &process).await;
     let first = made(&process).await;
     assert!(first.iter().any(|text| text.contains("Rome")), "{first:?}");
     process.offline.stop().await;
     process.engine.shutdown().await;
     let process = stage.open().await;
-    stage
-        .drive(process.engine.settle(None))
-        .await
-        .expect("it settles");
+    stage.drive(process.engine.settle()).await.expect("it settles");
     run_all(&stage, &process).await;
     assert_eq!(made(&process).await, first);
 }

@@ -267,7 +267,7 @@ impl Stage {
         };
         process.engine.add(add).await.expect("it is accepted");
         process.engine.flush(flush).await.expect("it cuts");
-        self.drive(process.engine.settle(None)).await.expect("it settles");
+        self.drive(process.engine.settle()).await.expect("it settles");
         let episodes = hits(&process.engine, "ann", EntryKind::Episode).await;
         let written = episodes
             .iter()

@@ -129,7 +129,7 @@ async fn o06_nothing_is_extracted_while_anybody_streams_and_then_one_after_the_o
     for name in ["first", "second", "third"] {
         flush(&stage, name, true).await;
     }
-    stage.engine.settle(None).await.expect("it is done");
+    stage.engine.settle().await.expect("it is done");
     let texts: Vec<String> = extractions(&stage)
         .iter()
         .map(|seen| body(seen).to_string())
@@ -193,7 +193,7 @@ async fn x04_a_turn_cuts_a_background_call_off_before_it_arrives_itself() {
     let mine = seen.iter().rfind(|(extracts, ..)| !extracts);
     assert_eq!(mine, Some(&(false, 1, false)), "no job ran when the turn arrived");
     flush(&stage, "first", true).await;
-    stage.engine.settle(None).await.expect("it is done");
+    stage.engine.settle().await.expect("it is done");
     assert_eq!(gate.stats().done, 2, "and it was done later: parts and facts");
 }
 
@@ -264,7 +264,7 @@ async fn x06_a_shutdown_ends_in_its_bound_and_a_restart_asks_for_one_thing_at_a_
     assert_eq!(extractions(&stage).len(), 1, "the others wait for it");
     assert!(gate.stats().running);
     stage.backend.release();
-    stage.engine.settle(None).await.expect("it is done");
+    stage.engine.settle().await.expect("it is done");
     let all = extractions(&stage);
     for number in 0..12 {
         let words = format!("I am number {number}.");
@@ -324,7 +324,7 @@ async fn x07_a_failure_for_one_session_delays_no_other() {
     assert_eq!((gate.stats().failed, gate.stats().done), (1, 1));
     let told = extractions(&stage);
     assert!(told.iter().any(|seen| body(seen).to_string().contains("Kiko")));
-    stage.engine.settle(None).await.expect("it is done");
+    stage.engine.settle().await.expect("it is done");
     let files: String = stage
         .vault
         .paths()
