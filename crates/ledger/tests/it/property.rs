@@ -140,6 +140,10 @@ impl Script {
     }
 
     /// A job's id may name another job once the first is gone; that one was never claimed.
+    fn picked(&self, jobs: &[u8]) -> Vec<JobId> {
+        jobs.iter().filter_map(|n| self.pick(*n)).collect()
+    }
+
     fn forget_reused_ids(&mut self) {
         self.leased.retain(|id| id.0.starts_with("job-"));
     }
@@ -187,16 +191,11 @@ impl Script {
                 format!("{claimed:?}")
             }
             Step::HandBack(jobs) => {
-                let ids: Vec<JobId> = jobs.iter().filter_map(|n| self.pick(*n)).collect();
-                format!("{:?}", ledger.hand_back(&ids, now).await)
+                format!("{:?}", ledger.hand_back(&self.picked(jobs), now).await)
             }
-            Step::Renew(jobs) => {
-                let ids: Vec<JobId> = jobs.iter().filter_map(|n| self.pick(*n)).collect();
-                format!("{:?}", ledger.renew(&ids, now.plus_millis(35)).await)
-            }
+            Step::Renew(jobs) => self.renew(ledger, jobs, now).await,
             Step::Complete(jobs) => {
-                let ids: Vec<JobId> = jobs.iter().filter_map(|n| self.pick(*n)).collect();
-                format!("{:?}", ledger.complete(&ids, now).await)
+                format!("{:?}", ledger.complete(&self.picked(jobs), now).await)
             }
             Step::Fail(job, wait) => match self.pick(*job) {
                 Some(id) => {
@@ -245,6 +244,11 @@ impl Script {
             buffered_before,
         };
         format!("{:?}", ledger.append_and_cut(new, with, now).await)
+    }
+
+    async fn renew(&self, ledger: &impl Ledger, jobs: &[u8], now: Timestamp) -> String {
+        let until = now.plus_millis(35);
+        format!("{:?}", ledger.renew(&self.picked(jobs), until).await)
     }
 
     async fn retry(&mut self, ledger: &impl Ledger, app: u8, job: u8, now: Timestamp) -> String {
