@@ -162,7 +162,7 @@ fn minutes_in_words(words: &[&str]) -> Option<i64> {
     is_sure.then(|| half.map_or(hour, |half| hour % 12 + half) * 60 + minute)
 }
 
-/// The time of day that words begin with, in minutes: "9:40", "3 pm", "7.30pm", "at 8.15", "at nine".
+/// The time of day that words begin with, in minutes: "9:40", "3 pm", "7.30pm", "at 8.15", "at nine", "à 15h50", "10h à 12h".
 fn minutes(words: &[&str], is_led: bool) -> Option<i64> {
     if let Some(minutes) = minutes_in_words(words).filter(|_| is_led) {
         return Some(minutes);
@@ -173,15 +173,25 @@ fn minutes(words: &[&str], is_led: bool) -> Option<i64> {
         "am" => Some(0),
         "pm" => Some(12),
         "" => half_of_day(&words[1..]),
-        _ => return None,
+        _ => None,
     };
+    // Hours of a duration ("12h de route") have nothing before them.
+    let past_hour = joined
+        .strip_prefix('h')
+        .filter(|_| is_led || word(words, 1) == "à");
+    if half.is_none() && past_hour.is_none() && !joined.is_empty() {
+        return None;
+    }
     let marks: &[char] = if is_led || half.is_some() {
         &[':', '.']
     } else {
         &[':']
     };
-    let (hour, minute) = digits.split_once(marks).unwrap_or((digits, ""));
-    let is_whole = half.is_some() || is_led && word(words, 1) == "uhr";
+    let (hour, minute) = digits
+        .split_once(marks)
+        .unwrap_or((digits, past_hour.unwrap_or_default()));
+    let is_unit = ["uhr", "heures", "h"].contains(&&*word(words, 1));
+    let is_whole = half.is_some() || past_hour.is_some() || is_led && is_unit;
     let (hour, minute): (i64, i64) = match minute {
         "" => (Some(hour).filter(|_| is_whole)?.parse().ok()?, 0),
         minute => (hour.parse().ok()?, minute.parse().ok()?),

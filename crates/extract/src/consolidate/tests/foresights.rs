@@ -143,6 +143,31 @@ fn an_hour_in_words_or_in_german_is_read() {
             "2024-08-04T00:00",
         ),
         (
+            "Mon cours commence le 9 août à 10h.",
+            "2024-08-09T10:00",
+            "2024-08-10T00:00",
+        ),
+        (
+            "Mon train part le 9 août à 15h50.",
+            "2024-08-09T15:50",
+            "2024-08-10T00:00",
+        ),
+        (
+            "Mon cours est le 9 août de 10h à 12h30.",
+            "2024-08-09T10:00",
+            "2024-08-09T12:30",
+        ),
+        (
+            "Je dois être là le 9 août à 14 heures.",
+            "2024-08-09T14:00",
+            "2024-08-10T00:00",
+        ),
+        (
+            "Je prends la route le 9 août, 12h de trajet.",
+            "2024-08-09T00:00",
+            "2024-08-10T00:00",
+        ),
+        (
             "We have a table tomorrow for eight.",
             "2024-05-09T00:00",
             "2024-05-10T00:00",
