@@ -58,6 +58,9 @@ pub trait Reader {
 
     /// A message of a speaker without the sentences that were taken back; nothing where they are not found.
     fn without(&self, text: &str, speaker: &str, marks: &BTreeSet<String>) -> String;
+
+    /// The sentences of a message, as facts are read from them: people begin many with a small letter.
+    fn sentences<'a>(&self, text: &'a str) -> Vec<&'a str>;
 }
 
 /// Probability that something in a ranking answers: 0 to 1.
@@ -230,8 +233,9 @@ fn holding<'a>(
     let own = |fact: &Doc| spaced(fact.text.split_once(": \"").map_or(&*fact.text, |(_, own)| own));
     let over: Vec<String> = hit.ended.iter().map(|fact| own(fact)).collect();
     let is_over = |sentence: &&str| over.iter().any(|over| spaced(sentence).contains(over.as_str()));
-    let (over, left): (String, String) = text.split_sentence_bounds().partition(is_over);
-    Some(if over.is_empty() || left.trim().is_empty() {
+    let (over, left): (Vec<&str>, Vec<&str>) = reader.sentences(&text).into_iter().partition(is_over);
+    let (over, left) = (over.join(" "), left.join(" "));
+    Some(if over.is_empty() || left.is_empty() {
         (text, until, is_material)
     } else if worth(&over) > worth(&left) {
         (Cow::Owned(over), until, is_material)

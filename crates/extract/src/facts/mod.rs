@@ -245,6 +245,10 @@ impl recall::Reader for Messages {
         // A statement that goes over several sentences is not found: nothing of the message is sure.
         if left == text { String::new() } else { left }
     }
+
+    fn sentences<'a>(&self, text: &'a str) -> Vec<&'a str> {
+        sentences(text)
+    }
 }
 
 fn of_message(

@@ -24,6 +24,10 @@ impl Reader for Paragraphs {
             .iter()
             .fold(text.to_owned(), |left, mark| left.replace(mark.as_str(), ""))
     }
+
+    fn sentences<'a>(&self, text: &'a str) -> Vec<&'a str> {
+        text.split_inclusive(['.', '!', '?']).map(str::trim).collect()
+    }
 }
 
 /// The lines for a question, without their ids.
@@ -275,6 +279,14 @@ fn what_has_ended_is_told_with_its_end_and_not_beside_what_holds() {
             made("f1", "I play the cello.", "m1", Some(until)),
             made("f2", "ann says: \"I play the theremin\".", "m2", Some(until)),
             made("f3", "My theremin stands in the hall.", "m2", None),
+            made("f4", "I play the banjo.", "m4", Some(until)),
+            turn(
+                "m4",
+                "d",
+                day(3),
+                "ann",
+                "Ines makes my violins. i play the banjo.",
+            ),
             turn("m1", "a", day(3), "ann", "I play the cello!"),
             turn(
                 "m2",
@@ -295,6 +307,11 @@ fn what_has_ended_is_told_with_its_end_and_not_beside_what_holds() {
     assert!(
         hall.contains("user: My theremin stands in the hall.") && !hall.contains("play the theremin"),
         "{hall}"
+    );
+    let violins = lines(&over, "Does Ines make my violins?");
+    assert!(
+        violins.contains("user: Ines makes my violins.") && !violins.contains("banjo"),
+        "a small letter begins a sentence, too: {violins}"
     );
     let theremin = lines(&over, "Do I play the theremin?");
     assert!(
