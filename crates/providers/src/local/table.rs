@@ -101,7 +101,7 @@ impl Table {
             });
         } else {
             Vocab::words(text, &mut |word| {
-                self.vocab.cut(word, &mut |piece| add(piece, 1.0))
+                self.vocab.cut(word, &mut |piece| add(piece, 1.0));
             });
         }
         let (parts, _) = sum.as_chunks_mut::<PART_DIMS>();

@@ -149,13 +149,10 @@ fn an_english_text_means_the_same_as_without_other_languages() {
         "Sam met Jon at the gala",
     ] {
         let mut without = vec![0.0; DIMS];
-        pieces(text).into_iter().for_each(|piece| {
-            Table::get().add(
-                u16::try_from(piece).expect("an id of the table"),
-                1.0,
-                &mut without,
-            );
-        });
+        for piece in pieces(text) {
+            let piece = u16::try_from(piece).expect("an id of the table");
+            Table::get().add(piece, 1.0, &mut without);
+        }
         let with = Table::get().embed(text);
         let cosine = |part: std::ops::Range<usize>| {
             let (a, b) = (&with[part.clone()], &without[part]);

@@ -37,7 +37,7 @@ pub(super) struct Meaning {
 }
 
 impl Meaning {
-    fn of(bytes: &[u8; 2 * PIECES]) -> Self {
+    fn of(bytes: [u8; 2 * PIECES]) -> Self {
         let (each, _) = bytes.as_chunks::<2>();
         let pieces: [u16; PIECES] = std::array::from_fn(|piece| u16::from_le_bytes(each[piece]));
         Self {
@@ -77,14 +77,14 @@ impl Words {
     pub(super) fn meaning(&self, word: &str) -> Option<Meaning> {
         let wanted = hash(word);
         let at = (self.hashes).binary_search_by_key(&wanted, |hash| u32::from_le_bytes(*hash));
-        Some(Meaning::of(&self.pieces[at.ok()?]))
+        Some(Meaning::of(self.pieces[at.ok()?]))
     }
 
     /// Every hash and meaning, in the order of the hashes.
     #[cfg(test)]
     pub(super) fn all(&self) -> impl Iterator<Item = (u32, Meaning)> {
         let hashes = self.hashes.iter().map(|hash| u32::from_le_bytes(*hash));
-        hashes.zip(self.pieces.iter().map(Meaning::of))
+        hashes.zip(self.pieces.iter().map(|pieces| Meaning::of(*pieces)))
     }
 
     /// Whether a text is in another language: enough of its words are in no English one. Any other text is left as it is.
