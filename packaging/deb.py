@@ -50,6 +50,6 @@ def put(path, content, mode=0o644):
 def copyright_file():
     head = "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n\nFiles: *\nCopyright: the authors of Quipu\n"
     own = "License: Apache-2.0\n On Debian systems the text is in /usr/share/common-licenses/Apache-2.0.\n"
-    (_, others) = (TOP / "LICENSE").read_text().split("\n---\n")
+    _, _, others = (TOP / "LICENSE").read_text().partition("\n---\n")
     lines = "".join(f" {line or '.'}\n" for line in others.strip().splitlines())
     return f"{head}{own}Comment:\n{lines}".encode()
