@@ -112,7 +112,7 @@ fn within(span: Span, sentence: &str) -> (Timestamp, Timestamp) {
 
 /// An hour before seven may be one of the afternoon, unless the words say so.
 const EARLY_HOURS: i64 = 7;
-/// Words before an hour, in English, German, Italian, Portuguese and Spanish.
+/// Words before an hour, in English, French, German, Italian, Portuguese and Spanish.
 const HOUR_LEADS: [&str; 6] = ["at", "um", "alle", "às", "à", "las"];
 
 /// A word of a sentence in small letters, without the mark that ends it.

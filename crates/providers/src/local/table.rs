@@ -9,7 +9,7 @@ mod words;
 use std::sync::OnceLock;
 
 use vocab::Vocab;
-use words::Words;
+use words::{Meaning, Words};
 
 static FILE: &[u8] = include_bytes!("../../assets/static-v2.bin");
 
@@ -84,25 +84,16 @@ impl Table {
     pub(crate) fn embed(&self, text: &str) -> Vec<f32> {
         let text = &text[..text.floor_char_boundary(TEXT_BYTES_MAX)];
         let mut sum = vec![0.0_f32; DIMS];
-        let mut add = |piece, times| self.add(piece, times, &mut sum);
         if self.words.is_foreign(text) {
-            let left = self.words.take(text, &mut |meaning| {
-                meaning
-                    .pieces
-                    .into_iter()
-                    .for_each(|piece| add(piece, WORD_SHARE));
-            });
+            let left = self
+                .words
+                .take(text, &mut |meaning| self.add_meaning(meaning, &mut sum));
             Vocab::words(&left, &mut |word| match self.words.meaning(word) {
-                Some(meaning) => meaning
-                    .pieces
-                    .into_iter()
-                    .for_each(|piece| add(piece, WORD_SHARE)),
-                None => self.vocab.cut(word, &mut |piece| add(piece, 1.0)),
+                Some(meaning) => self.add_meaning(meaning, &mut sum),
+                None => self.add_word(word, &mut sum),
             });
         } else {
-            Vocab::words(text, &mut |word| {
-                self.vocab.cut(word, &mut |piece| add(piece, 1.0));
-            });
+            Vocab::words(text, &mut |word| self.add_word(word, &mut sum));
         }
         let (parts, _) = sum.as_chunks_mut::<PART_DIMS>();
         for (part, weight) in parts.iter_mut().zip(self.weights) {
@@ -110,6 +101,16 @@ impl Table {
         }
         bring_to(1.0, &mut sum);
         sum
+    }
+
+    fn add_word(&self, word: &str, numbers: &mut [f32]) {
+        self.vocab.cut(word, &mut |piece| self.add(piece, 1.0, numbers));
+    }
+
+    fn add_meaning(&self, meaning: Meaning, numbers: &mut [f32]) {
+        for piece in meaning.pieces {
+            self.add(piece, WORD_SHARE, numbers);
+        }
     }
 
     /// Adds so many times the row of a piece.

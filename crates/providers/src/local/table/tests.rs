@@ -147,6 +147,8 @@ fn an_english_text_means_the_same_as_without_other_languages() {
         "no pain in my pet, I care",
         "we had a chat, plants die",
         "Sam met Jon at the gala",
+        // One word of Italian alone makes no text Italian.
+        "we had prosciutto at the gala and no pain in my pet, I care",
     ] {
         let mut without = vec![0.0; DIMS];
         for piece in pieces(text) {

@@ -20,7 +20,7 @@ pub(super) const HEADER_BYTES: usize = 48;
 pub(super) const PIECES: usize = 3;
 /// Marks, in the first piece, a word that English has too.
 const SHARED: u16 = 0x8000;
-/// At least this share of a foreign text's words is in no English one. Half and twice of it find as much.
+/// At least this share of the words of a text in another language is none of English. A third of it finds as much, twice of it less.
 const FOREIGN_SHARE_MIN: f64 = 0.15;
 /// No known word of a text without spaces is longer. A syllable of Korean is up to three of these characters.
 const WORD_CHARS_MAX: usize = 16;
@@ -87,7 +87,7 @@ impl Words {
         hashes.zip(self.pieces.iter().map(|pieces| Meaning::of(*pieces)))
     }
 
-    /// Whether a text is in another language: enough of its words are in no English one. Any other text is left as it is.
+    /// Whether a text is in another language: enough of its words are none of English.
     pub(super) fn is_foreign(&self, text: &str) -> bool {
         let mut foreign = 0_u32;
         let left = self.take(text, &mut |_| foreign += 1);
