@@ -263,6 +263,8 @@ pub(crate) struct ReviewArgs {
     /// Maximum number of statements
     #[arg(long, short = 'n', default_value_t = 100, value_parser = clap::value_parser!(u8).range(1..=100))]
     pub(crate) limit: u8,
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) page: u32,
     /// The user whose memory it is
     #[arg(long, default_value = DEFAULT_USER, value_name = "ID")]
     pub(crate) user: String,

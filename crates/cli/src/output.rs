@@ -94,8 +94,13 @@ pub(crate) fn failure(failure: &Failure, as_json: bool) {
     }
 }
 
-/// A page of a listing, for people.
-pub(crate) fn listed(listed: &GetData, kind: &str, owner: &str) -> Result<(), Failure> {
+/// A page of a listing, for people. `page`: its number, and how many a page has at most.
+pub(crate) fn listed(
+    listed: &GetData,
+    kind: &str,
+    owner: &str,
+    (page, page_size): (u32, u16),
+) -> Result<(), Failure> {
     let episodes = listed.episodes.iter().map(|it| {
         let title = titled(&it.subject, &it.episode);
         (&it.timestamp, &it.id, title)
@@ -120,7 +125,13 @@ pub(crate) fn listed(listed: &GetData, kind: &str, owner: &str) -> Result<(), Fa
         say!("{id}  {subject}: {}", titled("", text))?;
     }
     let all = counted(listed.total_count, kind, &format!("{kind}s"));
-    say!("{} of {all} of {owner}", listed.count)
+    let has_more = listed.total_count > page as usize * usize::from(page_size);
+    let more = if has_more {
+        format!("; `--page {}` shows more", page + 1)
+    } else {
+        String::new()
+    };
+    say!("{} of {all} of {owner}{more}", listed.count)
 }
 
 /// One memory whole, for people.

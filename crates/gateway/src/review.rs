@@ -50,7 +50,8 @@ pub(crate) async fn answer_review(visit: Visit, JsonBody(value, ..): JsonBody<An
     let answered = visit.write(async move { engine.answer(&scope, &owner, &id, verdict).await });
     let changed = answered.await?;
     Ok(visit.answer(AnswerData {
-        facts: changed.facts,
+        facts: changed.statements.len(),
+        statements: changed.statements,
         derived: changed.derived,
     }))
 }

@@ -14,7 +14,6 @@ use serde_json::json;
 
 use crate::around::{Around, Problem, html};
 use crate::guest::Guest;
-use crate::words;
 use gateway::ApiError;
 
 /// Statements on a view.
@@ -94,14 +93,19 @@ pub(crate) async fn answer(guest: Guest, Form(form): Form<AnswerForm>) -> Result
         verdict,
     };
     let changed: AnswerData = guest.api.post_data("/memory/answer", &request).await?;
-    let facts = words::count(changed.facts, "fact", "facts");
+    let statements: Vec<String> = changed
+        .statements
+        .iter()
+        .map(|said| format!("“{said}”"))
+        .collect();
+    let said = statements.join(", ");
     let notice = match verdict {
-        Verdict::Keep => "Kept: with the next night it stands in core memory.".to_owned(),
-        Verdict::Wrong => format!("Taken back: {facts}, and what was made of it. The messages stay."),
-        Verdict::Scene => {
-            format!("A scene: {facts} of that conversation taken back, and no chat is given its messages.")
-        }
-        Verdict::Ended => format!("No longer so: {facts} ended today."),
+        Verdict::Keep => format!("Kept: {said}. With the next night it stands in core memory."),
+        Verdict::Wrong => format!("Taken back: {said}, and what was made of it. The messages stay."),
+        Verdict::Scene => format!(
+            "A scene. Taken back: {said}. No chat is given its messages. What of it is true you can keep below."
+        ),
+        Verdict::Ended => format!("No longer so, from today: {said}."),
     };
     Ok(html(&view(&guest, form.skip, Some(notice)).await?))
 }

@@ -226,7 +226,8 @@ pub(super) async fn get(desk: &Desk, api: &Api, args: GetArgs) -> Result<Exit, F
         ..GetRequest::newest(memory_type).within(scope.app.as_str(), scope.project.as_str())
     };
     let listed: GetData = api.post("/memory/get", &request).await?;
-    desk.tell(&listed, || output::listed(&listed, kind, owner.id.as_str()))?;
+    let page = (args.page, args.page_size);
+    desk.tell(&listed, || output::listed(&listed, kind, owner.id.as_str(), page))?;
     if listed.total_count == 0 && !desk.json {
         tell_if_nobody(api, &owner).await?;
     }

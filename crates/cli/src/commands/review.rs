@@ -31,11 +31,11 @@ pub(super) async fn review(desk: &Desk, api: &Api, args: ReviewArgs) -> Result<E
         owner: Owner::user(name("--user", &args.user)?),
     };
     let (Some(id), Some(verdict)) = (args.id, args.verdict) else {
-        return whose.list(args.limit).await;
+        return whose.list(args.page, args.limit).await;
     };
     let verdict = model::same!(verdict, VerdictArg => Verdict: Keep, Wrong, Scene, Ended);
     let changed = whose.answer(&id, verdict).await?;
-    desk.tell(&changed, || told(changed))
+    desk.tell(&changed, || told(verdict, &changed))
 }
 
 struct Reviewing<'a> {
@@ -47,25 +47,26 @@ struct Reviewing<'a> {
 }
 
 impl Reviewing<'_> {
-    async fn shown(&self, limit: u8) -> Result<ReviewData, Failure> {
+    async fn shown(&self, skip: usize, limit: u8) -> Result<ReviewData, Failure> {
         let (app_id, project_id) = self.tenant.clone();
         let request = ReviewRequest {
             user_id: self.owner.id.to_string(),
             app_id,
             project_id,
-            skip: 0,
+            skip,
             limit: usize::from(limit),
         };
         self.api.post("/memory/review", &request).await
     }
 
-    async fn list(&self, limit: u8) -> Result<Exit, Failure> {
-        let data = self.shown(limit).await?;
+    async fn list(&self, page: u32, limit: u8) -> Result<Exit, Failure> {
+        let skip = (page as usize - 1) * usize::from(limit);
+        let data = self.shown(skip, limit).await?;
         if data.total_count == 0 && !self.desk.json {
             tell_if_nobody(self.api, &self.owner).await?;
         }
         if !self.desk.json && io::stdin().is_terminal() && io::stdout().is_terminal() {
-            return self.ask(data, limit).await;
+            return self.ask(data, skip, limit).await;
         }
         self.desk.tell(&data, || {
             for one in &data.statements {
@@ -74,18 +75,19 @@ impl Reviewing<'_> {
                     date(&one.timestamp),
                     model::one_line(&one.text),
                 );
-                say!("{belief:<9}  {day}  {}\n           {text}", one.id)?;
+                let chat = one.session_id.as_deref().unwrap_or("no conversation");
+                say!("{belief:<9}  {day}  {}  {chat}\n           {text}", one.id)?;
             }
-            say!(
-                "{} of {} statements; `quipu review ID keep`, `wrong`, `scene` or `ended` answers one",
-                data.statements.len(),
-                data.total_count
-            )
+            let (count, total) = (data.statements.len(), data.total_count);
+            if skip + count < total {
+                say!("`quipu review --page {}` shows more", page + 1)?;
+            }
+            say!("{count} of {total} statements; `quipu review ID keep`, `wrong`, `scene` or `ended` answers one")
         })
     }
 
     /// Asks a person about one statement after the other, until there is no more, or `q`.
-    async fn ask(&self, data: ReviewData, limit: u8) -> Result<Exit, Failure> {
+    async fn ask(&self, data: ReviewData, skip: usize, limit: u8) -> Result<Exit, Failure> {
         let mut left: VecDeque<BelievedItem> = data.statements.into();
         left.retain(|one| matches!(one.belief, Belief::Fact | Belief::Again | Belief::Doubt));
         let mut lines = io::stdin().lock().lines();
@@ -105,7 +107,10 @@ impl Reviewing<'_> {
                     Some("s" | "skip" | "") => None,
                     Some("k" | "keep") => Some(Verdict::Keep),
                     Some("w" | "wrong") => Some(Verdict::Wrong),
-                    Some("g" | "game" | "scene") => Some(Verdict::Scene),
+                    Some("g" | "game" | "scene") if self.agrees(&one, &mut lines).await? => {
+                        Some(Verdict::Scene)
+                    }
+                    Some("g" | "game" | "scene") => continue,
                     Some("n" | "no longer" | "ended") => Some(Verdict::Ended),
                     Some(_) => {
                         say!("{LETTERS}")?;
@@ -114,13 +119,44 @@ impl Reviewing<'_> {
                 };
             };
             if let Some(verdict) = verdict {
-                told(self.answer(&one.id, verdict).await?)?;
+                told(verdict, &self.answer(&one.id, verdict).await?)?;
                 // An answer may be about others of them, too.
-                let now = self.shown(limit).await?.statements;
+                let now = self.shown(skip, limit).await?.statements;
                 left.retain(|one| now.iter().any(|other| other.id == one.id));
             }
         }
         say!("nothing more to ask").map(|()| Exit::Ok)
+    }
+
+    /// Shows the other statements of the conversation, which a game takes back too, and asks.
+    async fn agrees(
+        &self,
+        one: &BelievedItem,
+        lines: &mut impl Iterator<Item = io::Result<String>>,
+    ) -> Result<bool, Failure> {
+        const EVERY: u8 = 100;
+        let mut beside = Vec::new();
+        for page in 0.. {
+            let data = self.shown(page * usize::from(EVERY), EVERY).await?;
+            let is_last = data.statements.len() < usize::from(EVERY);
+            beside.extend(data.statements.into_iter().filter(|other| {
+                let is_same = other.session_id.is_some() && other.session_id == one.session_id;
+                is_same && other.id != one.id && other.belief != Belief::Withdrawn
+            }));
+            if is_last {
+                break;
+            }
+        }
+        if beside.is_empty() {
+            return Ok(true);
+        }
+        say!("this goes with it, as it was said in the same conversation:")?;
+        for other in beside {
+            say!("  {}", model::one_line(&other.text))?;
+        }
+        say!("take all of it back? [y/N]")?;
+        let typed = lines.next().transpose()?;
+        Ok(matches!(typed.as_deref().map(str::trim), Some("y" | "yes")))
     }
 
     async fn answer(&self, id: &str, verdict: Verdict) -> Result<AnswerData, Failure> {
@@ -136,11 +172,25 @@ impl Reviewing<'_> {
     }
 }
 
-fn told(changed: AnswerData) -> Result<(), Failure> {
-    let facts = text::counted(changed.facts, "fact", "facts");
-    let made = text::counted(changed.derived, "memory", "memories");
-    match changed.derived {
-        0 => say!("{facts} changed"),
-        _ => say!("{facts} changed; {made} made of it went with it"),
+fn told(verdict: Verdict, changed: &AnswerData) -> Result<(), Failure> {
+    let answered = match verdict {
+        Verdict::Keep => "true",
+        Verdict::Wrong => "taken back",
+        Verdict::Scene => "taken back, as of a scene",
+        Verdict::Ended => "no longer so",
+    };
+    for statement in &changed.statements {
+        say!("{answered}: {}", model::one_line(statement))?;
     }
+    if changed.statements.is_empty() {
+        say!("nothing changed")?;
+    }
+    if changed.derived > 0 {
+        let made = text::counted(changed.derived, "memory", "memories");
+        say!("{made} made of it went with it")?;
+    }
+    if verdict == Verdict::Scene && changed.statements.len() > 1 {
+        say!("what of it is true: `quipu review` lists it, and `quipu review ID keep` brings it back")?;
+    }
+    Ok(())
 }

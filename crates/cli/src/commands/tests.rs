@@ -267,7 +267,7 @@ async fn what_is_believed_is_listed_and_answered_by_a_bare_id() {
     let answered = typed(&desk, &[&format!("review {id} wrong")])
         .await
         .expect("it is answered");
-    assert_eq!(answered.said, "1 fact changed\n");
+    assert_eq!(answered.said, "taken back: I live in Porto.\n");
     let left = typed(&desk, &["review"]).await.expect("it is listed").said;
     assert!(
         left.starts_with("withdrawn  ") && left.contains("\n1 of 1 statements; "),
@@ -283,6 +283,26 @@ async fn what_is_believed_is_listed_and_answered_by_a_bare_id() {
         .expect("it is said")
         .said;
     assert!(nobody.starts_with("nobody here is called `nobody`"), "{nobody}");
+}
+
+#[tokio::test]
+async fn a_listing_says_how_to_see_the_rest() {
+    let root = TempDir::new().expect("a folder");
+    let desk = desk(root.path(), &[]);
+    let told = "add I live in Porto. I work as a cook in a school. --flush";
+    let first = typed(&desk, &[told, "get --kind fact --page-size 1"])
+        .await
+        .expect("it lists")
+        .said;
+    assert!(
+        first.ends_with("\n1 of 2 facts of me; `--page 2` shows more\n"),
+        "{first}"
+    );
+    let last = typed(&desk, &["get --kind fact --page-size 1 --page 2"])
+        .await
+        .expect("it lists")
+        .said;
+    assert!(last.ends_with("\n1 of 2 facts of me\n"), "{last}");
 }
 
 #[tokio::test]

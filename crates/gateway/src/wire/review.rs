@@ -64,7 +64,7 @@ pub struct BelievedItem {
 
 model::worded! {
     /// How a statement stands: a fact that nobody confirmed; said again after its person took it back; in doubt, because its
-    /// message may have the words of somebody else; a fact that was confirmed; one that has ended; taken back, as wrong or as
+    /// message may have the words of somebody else; a fact that was confirmed; one that has ended or was replaced; taken back, as wrong or as
     /// said in a scene. Only facts are facts: the others are in the words of a message.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
     #[serde(rename_all = "snake_case")]
@@ -114,10 +114,12 @@ impl AnswerRequest {
 }
 
 /// What an answer changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AnswerData {
     /// Facts, those with the same words or of the same session too.
     pub facts: usize,
+    /// Their texts.
+    pub statements: Vec<String>,
     /// Memories that were made of them and went.
     pub derived: usize,
 }

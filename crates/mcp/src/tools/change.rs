@@ -100,8 +100,9 @@ pub(super) async fn update<A: MemoryApi>(door: &Door<A>, given: JsonObject) -> T
         };
         let changed: AnswerData = door.post("/memory/answer", &request).await?;
         let words = format!(
-            "{} facts changed, {} memories made of them went",
-            changed.facts, changed.derived
+            "changed: {}; {} memories made of it went",
+            changed.statements.join(" "),
+            changed.derived
         );
         return Ok(shown::result(words, json!({"id": id})));
     }

@@ -53,7 +53,7 @@ pub enum Belief {
     Doubt,
     /// A fact that its person confirmed.
     Confirmed,
-    /// A fact that has ended.
+    /// A fact that has ended, or whose place another one took.
     Ended,
     /// What its person took back, in the words of a message: wrong, or of a scene.
     Withdrawn,
@@ -78,10 +78,10 @@ pub struct Believed {
 }
 
 /// What an answer changed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reviewed {
-    /// Facts.
-    pub facts: usize,
+    /// The statements, the facts among them first.
+    pub statements: Vec<String>,
     /// Memories that were made of them and went.
     pub derived: usize,
 }
@@ -121,8 +121,11 @@ pub(crate) async fn answer(
         Edit::Replace(Box::new(entry))
     };
     let mut paths = change(base, &meant, judge).await?;
+    if verdict == Verdict::Keep {
+        paths.extend(stand_beside(base, &rows, &meant).await?);
+    }
     let mut reviewed = Reviewed {
-        facts: meant.len(),
+        statements: meant.iter().map(|doc| doc.text.clone()).collect(),
         derived: 0,
     };
     let is_fact = meant.iter().any(|doc| *doc.key.id == *asked.id.as_str());
@@ -134,7 +137,7 @@ pub(crate) async fn answer(
     for one in statements.into_iter().chain(others.iter().filter(is_beside)) {
         if matches!(one.belief, Belief::Doubt | Belief::Again | Belief::Withdrawn) {
             paths.extend(make_fact(base, one, (scope, owner), &rows, &judged).await?);
-            reviewed.facts += 1;
+            reviewed.statements.push(one.text.clone());
         }
     }
     if verdict != Verdict::Keep {
@@ -170,12 +173,30 @@ fn meant<'a>(rows: &'a [Arc<Doc>], asked: &Believed, id: &EntryId, verdict: Verd
         let is_same = || words.contains(&said(&doc.text));
         is_open(doc)
             && match (verdict, asked.belief) {
-                (Verdict::Keep, Belief::Ended) => doc.valid_until.is_some() && is_same(),
-                (Verdict::Keep, _) => *doc.key.id == *id.as_str(),
+                (Verdict::Keep, belief) => {
+                    let has_ended = belief == Belief::Ended && doc.valid_until.is_some();
+                    *doc.key.id == *id.as_str() || has_ended && is_same()
+                }
                 _ => is_of_scene(doc) || is_same(),
             }
     };
     rows.iter().filter(is_meant).map(|doc| &**doc).collect()
+}
+
+/// What took the place of these facts stands beside them.
+async fn stand_beside(
+    base: &Base,
+    rows: &[Arc<Doc>],
+    kept: &[&Doc],
+) -> Result<BTreeSet<VaultPath>, EngineError> {
+    let is_kept = |id: &EntryId| kept.iter().any(|doc| *doc.key.id == *id.as_str());
+    let later = rows.iter().filter(|doc| doc.supersedes.iter().any(is_kept));
+    let later: Vec<&Doc> = later.map(|doc| &**doc).collect();
+    let beside = |mut entry: Entry| {
+        entry.supersedes.retain(|id| !is_kept(id));
+        Edit::Replace(Box::new(entry))
+    };
+    change(base, &later, beside).await
 }
 
 /// Writes a statement that was no fact as the answer has it. The marks of one that is true after all go.
@@ -349,14 +370,13 @@ fn of_statement(asked: &Believed, (scope, owner): (&Scope, &Owner), rows: &[Arc<
 
 fn believed(rows: &[Arc<Doc>], owner: &Owner, now: Timestamp) -> Vec<Believed> {
     let superseders = list::superseders(rows);
-    let facts = rows
-        .iter()
-        .filter(|doc| is_open(doc) && !superseders.contains_key(&*doc.key.id));
+    let facts = rows.iter().filter(|doc| is_open(doc));
     let scenes = list::scenes(rows);
     let mut all: Vec<Believed> = facts
         .map(|doc| Believed {
             id: EntryId::new(doc.key.id.clone()),
             belief: match doc.valid_until {
+                _ if superseders.contains_key(&*doc.key.id) => Belief::Ended,
                 Some(until) if until <= now => Belief::Ended,
                 _ if doc.is_confirmed() => Belief::Confirmed,
                 _ => Belief::Fact,

@@ -75,7 +75,7 @@ async fn each_statement_is_answered_and_the_view_says_what_it_changed() {
     );
     let wrong = stage.submit(&path, &answer("wrong")).await.text;
     assert!(
-        wrong.contains("Taken back: 1 fact") && wrong.contains("You took it back"),
+        wrong.contains("Taken back: “") && wrong.contains("green tea") && wrong.contains("You took it back"),
         "{wrong}"
     );
     let back = stage.submit(&path, &answer("keep")).await.text;

@@ -93,7 +93,7 @@ async fn core_memory_has_what_was_said_on_two_days_and_what_its_person_confirmed
         .engine
         .answer(&scope, &owner, &nurse.id, Verdict::Keep)
         .await;
-    assert_eq!(kept.expect("it is answered").facts, 1);
+    assert_eq!(kept.expect("it is answered").statements.len(), 1);
     assert!(dreamt().await.contains("nurse"));
 }
 
@@ -113,7 +113,7 @@ async fn a_statement_that_was_kept_before_it_was_a_fact_stands_on_one_page() {
         .engine
         .answer(&scope, &owner, &hull.id, Verdict::Keep)
         .await;
-    assert_eq!(kept.expect("it is answered").facts, 1);
+    assert_eq!(kept.expect("it is answered").statements.len(), 1);
     stage.run(&process, "dream").await;
     let page_of = async |of| page(&process.engine, of).await.matches("Hull").count();
     assert_eq!(page_of(Page::Memory).await, 1, "the profile does not tell it yet");
