@@ -204,6 +204,11 @@ impl Engine {
         self.base().rows.cosines().await.own(usual)
     }
 
+    /// Which of the texts in `to` each of these texts is nearest to in meaning.
+    pub async fn nearest(&self, texts: &[&str], to: &[&str]) -> Result<Vec<usize>, EngineError> {
+        Ok(self.base().rows.nearest(texts, to).await?)
+    }
+
     /// All owners in the vault, of every tenant.
     pub async fn owners(&self) -> Result<BTreeSet<(Scope, Owner)>, EngineError> {
         self.base().accepting()?;

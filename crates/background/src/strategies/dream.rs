@@ -16,7 +16,7 @@ use extract::consolidate::dream::{
 use extract::consolidate::known::{KnownFact, earned};
 use extract::consolidate::profile::ProfileCategory;
 use memory::{Engine, Hit, ReplacePage};
-use model::{EntryKind, Owner, Page, Scope, Timestamp};
+use model::{EntryKind, Owner, Page, Scope, Timestamp, warned};
 use ports::runs::{MemoryEvent, Threshold};
 
 use crate::strategies::desk::{
@@ -30,6 +30,8 @@ const COOLDOWN: Duration = Duration::from_hours(6);
 const FACTS_MAX: usize = 40;
 /// Upcoming events come before every fact; the next event first.
 const FORESIGHT_WORTH: i64 = 1_000_000;
+/// More than the statements of a heading; the first heading stays below the events.
+const HEADING_WORTH: i64 = 1_000;
 /// How often a page is read again that a person saved meanwhile.
 const TRIES: usize = 3;
 
@@ -101,10 +103,13 @@ impl Dream {
         };
         let (mut count, mut dropped) = (0, 0);
         for page in Page::ALL {
-            let mut candidates = of_profile(profile, page, &known, &earned);
+            let mut statements = of_profile(profile, page, &known, &earned);
+            if page == Page::Memory {
+                statements.extend(of_facts(&known, profile, &earned));
+            }
+            let mut candidates = self.ordered(statements).await;
             if page == Page::Memory {
                 candidates.extend(of_foresights(&ahead));
-                candidates.extend(of_facts(&known, profile, &earned));
             }
             // No statement stands on two pages: an upcoming event is going on, and what else the profile tells now leaves that page.
             candidates.retain(|one| page != Page::User || !is_ahead(&one.text));
@@ -127,6 +132,25 @@ impl Dream {
             }
         }
         Ok((count, dropped))
+    }
+
+    /// Statements with their worth: by the heading that each is most like, those of one heading in their order.
+    async fn ordered(&self, statements: Vec<(String, String)>) -> Vec<Candidate> {
+        let headings: Vec<(ProfileCategory, &str)> = ProfileCategory::described().collect();
+        let abouts: Vec<&str> = headings.iter().map(|(_, about)| *about).collect();
+        let texts: Vec<&str> = statements.iter().map(|(_, text)| text.as_str()).collect();
+        let nearest = self.engine.nearest(&texts, &abouts).await;
+        let nearest =
+            warned!(nearest, "cannot order core memory by what its lines are about").unwrap_or_default();
+        let worth = |at: usize| nearest.get(at).map_or(0, |near| headings[*near].0.worth());
+        let candidates = (0i64..).zip(statements).enumerate();
+        candidates
+            .map(|(at, (n, (id, text)))| Candidate {
+                id,
+                text,
+                worth: i64::from(worth(at)) * HEADING_WORTH - n,
+            })
+            .collect()
     }
 
     /// Brings a page up to date; if anything changed, how many changes of a model were left out.
@@ -173,14 +197,14 @@ impl Dream {
     }
 }
 
-/// How one wants to be answered, and statements that have earned their place, the newest first: the facts in their words, or, where a
-/// model wrote them, a message of theirs.
+/// How one wants to be answered, and statements that have earned their place, the newest first, each with its id: the facts in their words,
+/// or, where a model wrote them, a message of theirs.
 fn of_profile(
     profile: &[Hit],
     page: Page,
     known: &[KnownFact<'_>],
     earned: &BTreeSet<&str>,
-) -> Vec<Candidate> {
+) -> Vec<(String, String)> {
     let lasts = |hit: &&Hit| {
         let mut same = known.iter().filter(|fact| fact.text == hit.doc.text).peekable();
         page == Page::Soul
@@ -201,11 +225,7 @@ fn of_profile(
     let mut own: Vec<&Hit> = own.filter(lasts).collect();
     own.sort_by_key(newest);
     own.into_iter()
-        .map(|hit| Candidate {
-            id: hit.doc.key.id.to_string(),
-            text: hit.doc.text.clone(),
-            worth: i64::from(ProfileCategory::of_title(&hit.doc.subject).map_or(0, ProfileCategory::worth)),
-        })
+        .map(|hit| (hit.doc.key.id.to_string(), hit.doc.text.clone()))
         .collect()
 }
 
@@ -238,19 +258,14 @@ fn is_told(profile: &[Hit], text: &str) -> bool {
 }
 
 /// The newest facts that have earned their place and are in no statement of the profile.
-fn of_facts(known: &[KnownFact<'_>], profile: &[Hit], earned: &BTreeSet<&str>) -> Vec<Candidate> {
+fn of_facts(known: &[KnownFact<'_>], profile: &[Hit], earned: &BTreeSet<&str>) -> Vec<(String, String)> {
     let lasting = known
         .iter()
         .filter(|fact| fact.is_current && earned.contains(fact.id));
     let newest = lasting
         .take(FACTS_MAX)
         .filter(|fact| !is_told(profile, fact.text));
-    (0i64..)
-        .zip(newest)
-        .map(|(n, fact)| Candidate {
-            id: fact.id.to_owned(),
-            text: fact.text.to_owned(),
-            worth: -n,
-        })
+    newest
+        .map(|fact| (fact.id.to_owned(), fact.text.to_owned()))
         .collect()
 }

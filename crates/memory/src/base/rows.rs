@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use model::{Doc, DocKind, Message, MessageId, Vector, warned};
+use model::{Doc, DocKind, Message, MessageId, Vector, dot, warned};
 use parking_lot::Mutex;
 use ports::{EmbedError, EmbedPurpose, Embedder, kept_vector};
 use recall::{Cosines, QUESTIONS, STATEMENTS};
@@ -68,6 +68,20 @@ impl Rows {
         let measured: Result<&Cosines, EmbedError> = measured.await;
         let measured = warned!(measured, "cannot measure how the embedding model's cosines lie");
         measured.copied().unwrap_or_default()
+    }
+
+    /// Which of the texts in `to` each of these texts is nearest to; nothing without texts.
+    pub(crate) async fn nearest(&self, texts: &[&str], to: &[&str]) -> Result<Vec<usize>, EmbedError> {
+        if texts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let places = self.embedder.embed(to, EmbedPurpose::Passage).await?;
+        let vectors = self.embedder.embed(texts, EmbedPurpose::Passage).await?;
+        let nearest = |vector: &Vector| {
+            let near = |at: &usize| dot(vector, &places[*at]);
+            (0..places.len()).max_by(|a, b| near(a).total_cmp(&near(b)))
+        };
+        Ok(vectors.iter().filter_map(nearest).collect())
     }
 
     /// One vector for each message.

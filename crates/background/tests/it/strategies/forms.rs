@@ -98,6 +98,32 @@ async fn core_memory_has_what_was_said_on_two_days_and_what_its_person_confirmed
 }
 
 #[tokio::test]
+async fn what_is_like_a_heading_of_more_worth_stands_before_what_is_newer() {
+    let stage = Stage::default();
+    let process = stage.open().await;
+    let (scope, owner) = (Scope::default(), user("ann"));
+    let told = async |chat: &str, said: &str| {
+        stage.say(&process, chat, "ann", &[said]).await;
+        let all = process.engine.review(&scope, &owner).await.expect("it is shown");
+        let id = &all
+            .iter()
+            .find(|one| one.text.contains(said))
+            .unwrap_or_else(|| panic!("{all:?}"))
+            .id;
+        let kept = process.engine.answer(&scope, &owner, id, Verdict::Keep).await;
+        kept.expect("it is answered");
+        stage.run(&process, PROFILE).await;
+        stage.run(&process, "dream").await;
+        page(&process.engine, Page::User).await
+    };
+    told("one", "My home is in the town of Lisbon").await;
+    told("two", "I bought a ticket for a trip").await;
+    let user = told("three", "My job is nursing in a hospital").await;
+    let places = ["Lisbon", "nursing", "ticket"].map(|word| user.find(word));
+    assert!(places.is_sorted() && places[0].is_some(), "{user}");
+}
+
+#[tokio::test]
 async fn a_statement_that_was_kept_before_it_was_a_fact_stands_on_one_page() {
     let stage = Stage::default();
     let process = stage.open().await;

@@ -105,7 +105,8 @@ fn added(said: &Value, new: &[&Candidate]) -> Option<Operation> {
     let cited = cited.filter(|cited| !cited.is_empty())?;
     let texts = cited.iter().map(|candidate| candidate.text.as_str());
     let cites = cited.iter().map(|candidate| candidate.id.as_str());
-    own(said, texts, cites).map(Operation::Add)
+    let own = own(said, texts, cites)?;
+    Some(Operation::Add(own, None))
 }
 
 fn merged(said: &Value, ours: &[(usize, Own)]) -> Option<Operation> {

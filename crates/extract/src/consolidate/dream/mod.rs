@@ -69,14 +69,14 @@ pub fn page_of(subject: &str) -> Page {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Operation {
     Drop(usize),
-    /// A statement with the memories that it was made of.
-    Add(Own),
+    /// A statement with the memories that it was made of, before a line; without one behind the last of ours.
+    Add(Own, Option<usize>),
     /// One statement in the place of several lines; it stands where the first of them stood.
     Merge(Vec<usize>, Own),
 }
 
-/// The page after a run by rules: new candidates are added, those with the most worth first, equal ones in their order, while there is room;
-/// lines that cite an existing memory that is no candidate any more can be dropped.
+/// The page after a run by rules: new candidates are added, those with the most worth first, equal ones in their order, while there is room,
+/// each before the first line that is worth no more; lines that cite an existing memory that is no candidate any more can be dropped.
 pub fn curated(
     page: &str,
     candidates: &[Candidate],
@@ -95,11 +95,10 @@ pub fn curated(
             .max()
             .copied()
     };
-    let mut least: Vec<(Option<i64>, Reverse<usize>)> = ours(&read)
+    let standing: Vec<(Option<i64>, Reverse<usize>)> = ours(&read)
         .filter(|(at, own)| !read[*at].is_pinned && own.cites.iter().all(|id| is_there(id)))
         .map(|(at, own)| (worth_of(own), Reverse(at)))
         .collect();
-    least.sort_unstable();
     let told: BTreeSet<&str> = ours(&read)
         .flat_map(|(_, own)| own.cites.iter().map(String::as_str))
         .collect();
@@ -127,7 +126,7 @@ pub fn curated(
         }
     }
     let limits = Bounds::of(&read, &is_there, chars_max);
-    let operations = chosen(&read, &limits, least, added);
+    let operations = chosen(&read, &limits, standing, added);
     apply(page, &operations, is_there, chars_max).unwrap_or_else(|| page.to_owned())
 }
 
@@ -146,12 +145,20 @@ pub fn has_room(page: &str, candidates: &[Candidate], chars_max: usize) -> bool 
 }
 
 /// Lines without a candidate go first; then lines go for a new one that is worth more than each of them, if it finds room so.
+/// `standing`: our lines that can go, in order.
 fn chosen(
     read: &[PageLine<'_>],
     limits: &Bounds,
-    least: Vec<(Option<i64>, Reverse<usize>)>,
+    standing: Vec<(Option<i64>, Reverse<usize>)>,
     added: Vec<(i64, Own)>,
 ) -> Vec<Operation> {
+    let places = standing.clone();
+    let before = |worth: i64| {
+        let place = places.iter().find(|(other, _)| *other <= Some(worth));
+        place.map(|(_, Reverse(at))| *at)
+    };
+    let mut least = standing;
+    least.sort_unstable();
     let mut room = Room {
         least: least.into_iter().take(limits.drops_max).collect(),
         chars: limits.chars,
@@ -167,7 +174,7 @@ fn chosen(
             (0..drops).for_each(|_| room.drop_least(read));
             room.chars += needs;
             room.count += 1;
-            room.operations.push(Operation::Add(own));
+            room.operations.push(Operation::Add(own, before(worth)));
         }
     }
     while room.chars > limits.chars_max && !room.least.is_empty() {
@@ -272,7 +279,7 @@ pub fn apply(
             texts[at] = None;
         }
     }
-    let mut added = String::new();
+    let mut added: BTreeMap<Option<usize>, String> = BTreeMap::new();
     let mut dropped = 0;
     // A line that is taken is gone for every later operation.
     let take = |texts: &mut Vec<Option<String>>, at: usize| {
@@ -286,7 +293,9 @@ pub fn apply(
                 take(&mut texts, *at)?;
                 dropped += 1;
             }
-            Operation::Add(own) if is_cited(own, &is_there) => added.push_str(&own.line()),
+            Operation::Add(own, before) if is_cited(own, &is_there) => {
+                added.entry(*before).or_default().push_str(&own.line());
+            }
             Operation::Merge(from, own) if is_cited(own, &is_there) => {
                 let first = *from.iter().min()?;
                 for at in from {
@@ -295,7 +304,7 @@ pub fn apply(
                 dropped += from.len() - 1;
                 texts[first] = Some(own.line());
             }
-            Operation::Add(_) | Operation::Merge(..) => return None,
+            Operation::Add(..) | Operation::Merge(..) => return None,
         }
     }
     let is_growing = |text: &str| chars_of(text) > chars_max && chars_of(text) > chars_of(page);
@@ -303,9 +312,14 @@ pub fn apply(
     (dropped <= limits.drops_max && !is_growing(&text)).then_some(text)
 }
 
-/// The lines put together, the new ones behind the last line of ours that is not pinned, else at the end, or at the
-/// beginning where the end is pinned: what is added is never pinned by its place.
-fn with_added(texts: &[Option<String>], read: &[PageLine<'_>], added: &str) -> String {
+/// The lines put together, new ones before the line of ours that they name, the others behind the last line of ours that is not pinned,
+/// else at the end, or at the beginning where the end is pinned: what is added is never pinned by its place.
+fn with_added(
+    texts: &[Option<String>],
+    read: &[PageLine<'_>],
+    added: &BTreeMap<Option<usize>, String>,
+) -> String {
+    let added_at = |at: Option<usize>| added.get(&at).map_or("", String::as_str);
     let last_own = ours(read)
         .map(|(at, _)| at)
         .filter(|at| !read[*at].is_pinned)
@@ -314,13 +328,14 @@ fn with_added(texts: &[Option<String>], read: &[PageLine<'_>], added: &str) -> S
     let behind = last_own.or(read.len().checked_sub(1).filter(|_| is_end_open));
     let mut out = String::new();
     if behind.is_none() {
-        out.push_str(added);
+        out.push_str(added_at(None));
     }
     for (at, text) in texts.iter().enumerate() {
+        out.push_str(added_at(Some(at)));
         out.push_str(text.as_deref().unwrap_or_default());
-        if Some(at) == behind && !added.is_empty() {
+        if Some(at) == behind && !added_at(None).is_empty() {
             end_line(&mut out);
-            out.push_str(added);
+            out.push_str(added_at(None));
         }
     }
     out

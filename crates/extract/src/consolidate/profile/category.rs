@@ -38,6 +38,30 @@ impl ProfileCategory {
             .find(|category| category.as_str().eq_ignore_ascii_case(title.trim()))
     }
 
+    /// What statements under it are about, in words to compare theirs with; none where they are about answers or talks.
+    fn about(self) -> Option<&'static str> {
+        Some(match self {
+            Name => "My name is. I am called.",
+            Home => "The place where I live: my town, country, home, address.",
+            Work => "My job, profession, company and boss.",
+            Family => "My family and pets: husband, wife, children, parents, sister, brother, dog, cat.",
+            Health => "My health, illness, medicine, allergy, diet, food that I do not eat.",
+            Languages => "The languages that I speak.",
+            Education => "My school, university, studies, exam.",
+            Tastes => "What I like and dislike.",
+            Interests => "My hobbies: sport, music, games, reading.",
+            Possessions => "Things that I own: car, phone, clothes.",
+            Plans => "A trip, a ticket, an appointment, what I bought.",
+            Life => "I am tired, busy, sorry. I did it today.",
+            Wishes | Talk => return None,
+        })
+    }
+
+    /// The headings that have words to compare with, and these words. What a statement is like orders it, and makes none.
+    pub fn described() -> impl Iterator<Item = (Self, &'static str)> {
+        Self::ALL.into_iter().filter_map(|one| Some((one, one.about()?)))
+    }
+
     /// Worth of a statement under it relative to others, 0 to 100.
     pub fn worth(self) -> u32 {
         match self {

@@ -44,16 +44,18 @@ fn theirs(page: &str) -> Vec<&str> {
 const BY_HAND: &str = "# Ann\r\n\r\nShe is my sister.  \n- no citation\n";
 
 #[test]
-fn lines_are_added_behind_ours_and_a_persons_stay_where_they_are() {
-    let page = format!("{BY_HAND}{}- the end", own(1, "Ann lives in Porto.").line());
+fn lines_are_added_in_the_order_of_their_worth_and_a_persons_stay_where_they_are() {
+    let standing = own(3, "Ann lives in Porto.").line();
+    let page = format!("{BY_HAND}{standing}- the end");
     let all = [
-        candidate(1, "Ann lives in Porto."),
+        candidate(3, "Ann lives in Porto."),
         candidate(2, "Ann is a nurse."),
+        candidate(4, "Ann is called Annika."),
     ];
     let after = curated(&page, &all, |_| true, 4_000);
     let expected = format!(
-        "{BY_HAND}{}{}- the end",
-        own(1, "Ann lives in Porto.").line(),
+        "{BY_HAND}{}{standing}{}- the end",
+        own(4, "Ann is called Annika.").line(),
         own(2, "Ann is a nurse.").line()
     );
     assert_eq!(after, expected);
@@ -62,10 +64,7 @@ fn lines_are_added_behind_ours_and_a_persons_stay_where_they_are() {
         after,
         "nothing changed: the same bytes"
     );
-    assert_eq!(
-        curated("", &all[..1], |_| true, 4_000),
-        own(1, "Ann lives in Porto.").line()
-    );
+    assert_eq!(curated("", &all[..1], |_| true, 4_000), standing);
     assert_eq!(curated("", &[], |_| true, 4_000), "");
 }
 
@@ -209,7 +208,7 @@ fn a_model_proposes_and_the_limits_decide() {
 #[test]
 fn the_request_has_the_form() {
     let prompt = request("", &[candidate(6, "Ann plays the cello.")]);
-    check_form(&prompt, &expect!["page_operations@prompt-3 dd9c9f5a91229330"]);
+    check_form(&prompt, &expect!["page_operations@prompt-4 dd9c9f5a91229330"]);
     check_example(&prompt);
 }
 
@@ -256,7 +255,7 @@ proptest! {
         prop_assert_eq!(curated(&settled, &all, is_there, chars_max), settled, "it comes to rest");
         let operations: Vec<Operation> = proposed.iter().map(|(kind, a, b)| match kind {
             0 => Operation::Drop(*a),
-            1 => Operation::Add(own(i64::try_from(*a).expect("few"), "added line")),
+            1 => Operation::Add(own(i64::try_from(*a).expect("few"), "added line"), None),
             _ => Operation::Merge(vec![*a, *b], own(i64::try_from(*b).expect("few"), "merged line")),
         }).collect();
         if let Some(after) = apply(&page, &operations, is_there, chars_max) {
