@@ -4,8 +4,8 @@
 //! (`answer`).
 //!
 //! A statement restates one clause of a person, or the plain clauses of one sentence. Every one of its words but the small ones
-//! stands there; a pronoun may give way to what an earlier sentence of the same person names. A gloss has a verb that nobody
-//! said, a translation has no word that was said, and a summary has words of too many sentences.
+//! stands there: whom a pronoun means, an earlier sentence may say, but which one, a small model gets wrong. A gloss has a verb that
+//! nobody said, a translation has no word that was said, and a summary has words of too many sentences.
 
 use std::collections::BTreeSet;
 
@@ -123,7 +123,9 @@ impl<'a> StatedTalk<'a> {
 
     /// The fact that a model's sentence states.
     pub(crate) fn fact(&self, told: &str) -> Result<Fact, Doubt> {
-        if told.is_empty() || told.chars().count() > FACT_CHARS_MAX || sentences(told).len() != 1 {
+        // "Ana: Hey Ole!" repeats a line of the talk.
+        let is_line = told.contains([':', '：']) || told.ends_with(['!', '！', '?', '？']);
+        if told.is_empty() || is_line || told.chars().count() > FACT_CHARS_MAX || sentences(told).len() != 1 {
             return Err(Doubt::Form);
         }
         if words(told).iter().any(|word| SECRETS.contains(&word.text)) {
@@ -135,36 +137,19 @@ impl<'a> StatedTalk<'a> {
                 doubt = Some((missing, why));
             }
         };
-        for with_earlier in [false, true] {
-            for (at, said) in self.said.iter().enumerate() {
-                let claim = ModelClaim::of(told, said);
-                let missing = claim.missing(&said.words);
-                // Who "she" is was said earlier, and is a source as well.
-                let needs_earlier = with_earlier && !missing.is_empty() && said.signs.has(&[Other]);
-                let earlier = needs_earlier
-                    .then(|| self.earlier(at, &claim, &missing))
-                    .flatten();
-                if let Some(word) = missing.first().filter(|_| earlier.is_none()) {
-                    doubts(missing.len(), Doubt::Unsaid(word.clone()));
-                    continue;
-                }
-                match claim.fits(said, earlier) {
-                    Ok(()) => return Ok(claim.fact(said, earlier)),
-                    Err(why) => doubts(0, why),
-                }
+        for said in &self.said {
+            let claim = ModelClaim::of(told, said);
+            let missing = claim.missing(&said.words);
+            if let Some(word) = missing.first() {
+                doubts(missing.len(), Doubt::Unsaid(word.clone()));
+                continue;
+            }
+            match claim.fits(said) {
+                Ok(()) => return Ok(claim.fact(said)),
+                Err(why) => doubts(0, why),
             }
         }
         Err(doubt.map_or(Doubt::Subject, |(_, why)| why))
-    }
-
-    /// The nearest earlier clause of the same person that says all that is missing, and does not count.
-    fn earlier(&self, at: usize, claim: &ModelClaim, missing: &[String]) -> Option<&SaidClause<'a>> {
-        let counts = missing
-            .iter()
-            .any(|word| word.starts_with(|c: char| c.is_ascii_digit()));
-        let before = self.said[..at].iter().rev();
-        let mut own = before.filter(|said| said.message.sender == self.said[at].message.sender);
-        own.find(|said| !counts && missing.iter().all(|word| claim.is_in(word, &said.words)))
     }
 }
 
@@ -266,13 +251,12 @@ impl ModelClaim {
     }
 
     /// Whether it says something, in the sense in which it was said, and of the same subject.
-    fn fits(&self, said: &SaidClause<'_>, earlier: Option<&SaidClause<'_>>) -> Result<(), Doubt> {
+    fn fits(&self, said: &SaidClause<'_>) -> Result<(), Doubt> {
         if self.signs.has(&[Not]) != said.signs.has(&[Not]) || !self.holds_as(said) {
             return Err(Doubt::Sense);
         }
         let is_joined = self.signs.has(&JOINING);
-        let says_own = self.telling.iter().any(|word| self.is_in(word, &said.words));
-        if !says_own || self.telling.len() == 1 && !is_joined {
+        if self.telling.is_empty() || self.telling.len() == 1 && !is_joined {
             return Err(Doubt::Form);
         }
         // A pronoun of the message points out of the statement, and who were not joined did not do it together.
@@ -281,7 +265,7 @@ impl ModelClaim {
             || self.signs.has(&[Closed::Doubt, You, Asks])
             || self.signs.has(&[Joint]) && !said.signs.has(&[Joint])
             || !self.speaker.is_empty() && self.signs.has(&FIRST_PERSONS);
-        if points || !self.is_about(said, earlier) {
+        if points || !self.is_about(said) {
             return Err(Doubt::Subject);
         }
         Ok(())
@@ -299,29 +283,21 @@ impl ModelClaim {
             && (self.whose != ClaimSubject::Speaker || said.verb.as_ref().is_none_or(has_verb))
     }
 
-    fn is_about(&self, said: &SaidClause<'_>, earlier: Option<&SaidClause<'_>>) -> bool {
+    fn is_about(&self, said: &SaidClause<'_>) -> bool {
         let is_of_others = said.signs.has(&[Other]) && !said.signs.has(&FIRST_PERSONS);
-        let owns = earlier.is_some_and(|earlier| earlier.signs.has(&[Own]));
         let mut persons = said.signs.all(&PERSONS);
         let is_theirs = persons.next().is_some_and(|(first, _)| SUBJECTS.contains(first));
         match self.whose {
             ClaimSubject::Speaker => is_theirs || !said.says_who && !is_of_others,
-            ClaimSubject::Theirs => owns || !is_of_others,
-            ClaimSubject::Another => {
-                let mut told = [Some(said), earlier].into_iter().flatten();
-                let is_named = told.any(|said| !said.names.is_disjoint(&folded(&self.text)));
-                is_named && !is_theirs
-            }
+            ClaimSubject::Theirs => !is_of_others,
+            ClaimSubject::Another => !said.names.is_disjoint(&folded(&self.text)) && !is_theirs,
         }
     }
 
-    fn fact(self, said: &SaidClause<'_>, earlier: Option<&SaidClause<'_>>) -> Fact {
-        let told = earlier.into_iter().chain([said]);
-        let mut sources: Vec<_> = told.map(|said| said.message.id.clone()).collect();
-        sources.dedup();
+    fn fact(self, said: &SaidClause<'_>) -> Fact {
         Fact {
             text: self.text,
-            sources,
+            sources: vec![said.message.id.clone()],
             sender: said.message.sender.clone(),
             said_at: said.message.time,
             valid_from: None,
@@ -348,7 +324,7 @@ fn first_claim(told: &str, language: Language) -> &str {
     let goes_on = |clause: &&&str| ClauseSigns::of(clause, language).begins(&NEXT);
     let next = clauses.iter().skip(1).find(goes_on);
     let end = next.map_or(told.len(), |next| next.as_ptr() as usize - told.as_ptr() as usize);
-    told[..end].trim_end_matches(|c: char| c.is_whitespace() || ",;:–—".contains(c))
+    told[..end].trim_end_matches(|c: char| c.is_whitespace() || ",;:-–—".contains(c))
 }
 
 /// Whether facts already say all that a statement says.

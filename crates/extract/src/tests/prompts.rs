@@ -44,7 +44,7 @@ fn the_examples_obey_the_rules_that_they_show() {
     assert_eq!((told.parts.len(), told.dropped), (2, vec![]));
     let (messages, answer) = example(&facts());
     let told = parse_facts(&answer, &StatedTalk::of(&messages)).expect("an answer");
-    assert_eq!((told.facts.len(), told.dropped), (3, vec![]));
+    assert_eq!((told.facts.len(), told.dropped), (2, vec![]));
 }
 
 /// Weak models copy examples into their answers.
@@ -156,9 +156,9 @@ pub(crate) fn check_example(prompt: &Prompt) {
 fn the_requests_of_a_talk_have_the_form() {
     let messages = talk("alice: My flat is in Porto.");
     let parts = parts_request(&messages, &Zone::utc(), Tail::Closed);
-    check_form(&parts, &expect!["memory_parts@prompt-3 69d07c1f54e4826c"]);
+    check_form(&parts, &expect!["memory_parts@prompt-4 69d07c1f54e4826c"]);
     let facts = Interview::facts(&messages, &[]).expect("something is stated");
-    check_form(&facts.prompt(), &expect!["facts@prompt-3 566ccc825c7b6426"]);
+    check_form(&facts.prompt(), &expect!["facts@prompt-4 606916dc42cc4d23"]);
     for system in [parts.system, facts.prompt().system] {
         assert!(crate::tokens(&system) < 450, "{}", crate::tokens(&system));
     }

@@ -32,7 +32,7 @@ fn check(lines: &str, answer: &str, expect: &Expect) {
 }
 
 #[test]
-fn a_small_model_finds_who_she_is_and_whose_the_surgery_is() {
+fn a_small_model_finds_whose_the_surgery_is_and_may_not_say_who_she_is() {
     check(
         "ana: My sister Eva moved to Bremen in March.
          ana: She keeps bees, so honey is never short.
@@ -41,8 +41,8 @@ fn a_small_model_finds_who_she_is_and_whose_the_surgery_is() {
         &expect![[r#"
             rules: Ana says: "My sister Eva moved to Bremen in March".
             known: Ana's sister Eva moved to Bremen in March. (m1)
-            adds: Ana's sister Eva keeps bees (m1 m2)
             adds: Ana's father's surgery is on 20 April. (m3)
+            left out: Ana's sister Eva keeps bees, so honey is never short. (nobody said `keeps` with the rest of it)
         "#]],
     );
 }

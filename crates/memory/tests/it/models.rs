@@ -104,7 +104,7 @@ async fn what_the_model_cuts_and_tells_is_written_without_asking_again() {
     stage.rest(&engine).await;
     stage.check().await;
     assert_eq!(calls(&stage), 1, "the rules have all that is stated");
-    assert_eq!(authors(&stage), ["fake/scripted@prompt-3"]);
+    assert_eq!(authors(&stage), ["fake/scripted@prompt-4"]);
     assert!(finds(&engine, "ann", "move Lisbon", "The move to Lisbon").await);
     assert_eq!(facts(&stage).len(), 1);
     assert_eq!(
@@ -127,7 +127,7 @@ async fn a_flush_is_told_by_the_model_and_waits_for_nobody() {
     let flushed = engine.flush(flush(&session("s"))).await.expect("it cuts");
     assert_eq!(flushed.status, MemorizeStatus::Extracted);
     stage.rest(&engine).await;
-    assert_eq!(authors(&stage), ["fake/scripted@prompt-3"]);
+    assert_eq!(authors(&stage), ["fake/scripted@prompt-4"]);
     stage.check().await;
 }
 
@@ -212,7 +212,7 @@ async fn the_rules_facts_stand_and_a_model_adds() {
     assert_eq!(found[..2], ruled);
     let added = (
         "ann's sister Eva hates trams".to_owned(),
-        "fake/scripted@prompt-3".to_owned(),
+        "fake/scripted@prompt-4".to_owned(),
     );
     assert_eq!(found[2..], [added]);
     let answers = engine.status().await.expect("a status").model_answers;
@@ -288,7 +288,7 @@ async fn a_model_that_comes_back_in_time_is_used() {
     talk(&engine, 3).await;
     engine.flush(flush(&session("s"))).await.expect("it cuts");
     assert_eq!(stage.rest(&engine).await, 0);
-    assert_eq!(authors(&stage), ["fake/scripted@prompt-3"]);
+    assert_eq!(authors(&stage), ["fake/scripted@prompt-4"]);
 }
 
 #[tokio::test]

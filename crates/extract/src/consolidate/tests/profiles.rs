@@ -287,7 +287,7 @@ fn a_model_begins_and_changes_a_profile() {
 fn the_request_has_the_form() {
     let facts = [fact(1, "Ann lives in Porto.")];
     let prompt = request(&known(&facts), &[]);
-    check_form(&prompt, &expect!["profile@prompt-3 ec359fd97402cff6"]);
+    check_form(&prompt, &expect!["profile@prompt-4 ec359fd97402cff6"]);
     check_example(&prompt);
     let headings = prompt.system.split_once("heading: one of ").expect("headings").1;
     let headings = headings.split_once('\n').expect("an end").0;

@@ -138,7 +138,7 @@ fn the_request_has_the_form() {
     let episodes = [episode(0), episode(3)];
     let told: Vec<KnownEpisode<'_>> = episodes.iter().map(told).collect();
     let prompt = request(&told.iter().collect::<Vec<_>>(), &Zone::utc());
-    check_form(&prompt, &expect!["merged_episode@prompt-3 658c92005d11ec1c"]);
+    check_form(&prompt, &expect!["merged_episode@prompt-4 658c92005d11ec1c"]);
     check_example(&prompt);
 }
 

@@ -234,9 +234,9 @@ fn requests_have_the_form_and_their_examples_fit_it() {
     let work = work(DEPLOY);
     let cases = [known("ac_1", 1, DEPLOY)];
     let case = case_request(&work);
-    check_form(&case, &expect!["agent_case@prompt-3 86539b1548562b67"]);
+    check_form(&case, &expect!["agent_case@prompt-4 86539b1548562b67"]);
     check_example(&case);
     let skill = skill_request(&clusters(&cases)[0], &[]).expect("it is asked");
-    check_form(&skill, &expect!["agent_skill@prompt-3 fab1dfacef4ab68b"]);
+    check_form(&skill, &expect!["agent_skill@prompt-4 fab1dfacef4ab68b"]);
     check_example(&skill);
 }
