@@ -42,7 +42,7 @@ pub use repair::find as find_json;
 pub use sample::sample_talk;
 pub use sentence::sentences;
 pub use succession::{
-    Answered, Counts, KnownFacts, Statement, Supersession, is_another_day, is_duplicate, mark,
+    Answered, Counts, KnownFacts, Remark, Statement, Supersession, is_another_day, is_duplicate, mark,
 };
 pub use visible::own_words;
 

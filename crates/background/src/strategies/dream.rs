@@ -10,13 +10,14 @@ use std::time::Duration;
 
 use crate::{About, Failure, RunContext, RunOutcome, Strategy, Triggers};
 use async_trait::async_trait;
+use extract::Remark;
 use extract::consolidate::dream::{
     Candidate, Limits, apply, curated, has_room, page_of, parse_answer, request,
 };
-use extract::consolidate::known::{KnownFact, earned};
+use extract::consolidate::known::{KnownFact, earned, leave_doubted};
 use extract::consolidate::profile::ProfileCategory;
-use memory::{Engine, Hit, ReplacePage};
-use model::{EntryKind, Owner, Page, Scope, Timestamp, warned};
+use memory::{Belief, Engine, Hit, ReplacePage};
+use model::{EntryKind, Owner, Page, Scope, Timestamp, Zone, moment_of, warned};
 use ports::runs::{MemoryEvent, Threshold};
 
 use crate::strategies::desk::{
@@ -93,7 +94,17 @@ impl Dream {
             unreachable!("three kinds were read");
         };
         let now = context.clock.now();
-        let known = known(facts, owner, now);
+        let mut known = known(facts, owner, now);
+        let said = self.engine.review(scope, owner).await.map_err(failed)?;
+        let said = said.iter().filter(|one| one.belief != Belief::Withdrawn);
+        let said: Vec<Remark<'_>> = said.map(|one| Remark::new(&one.text, one.said_at)).collect();
+        let doubted = leave_doubted(&mut known, &said);
+        for hit in profile.iter().chain(facts) {
+            let mut same = known.iter().filter(|fact| fact.text == hit.doc.text);
+            if doubted.contains(&*hit.doc.text) && !same.any(|fact| fact.is_current) {
+                there.remove(&hit.doc.key.id);
+            }
+        }
         let earned = earned(&known);
         let ahead = ahead(foresights, now);
         let is_ahead = |text: &str| {
@@ -109,7 +120,7 @@ impl Dream {
             }
             let mut candidates = self.ordered(statements).await;
             if page == Page::Memory {
-                candidates.extend(of_foresights(&ahead));
+                candidates.extend(of_foresights(&ahead, &self.engine.settings().zone));
             }
             // No statement stands on two pages: an upcoming event is going on, and what else the profile tells now leaves that page.
             candidates.retain(|one| page != Page::User || !is_ahead(&one.text));
@@ -239,12 +250,17 @@ fn ahead(foresights: &[Hit], now: Timestamp) -> Vec<&Hit> {
     ahead
 }
 
-fn of_foresights(ahead: &[&Hit]) -> Vec<Candidate> {
+/// Each with its day: "tomorrow" is another day tomorrow.
+fn of_foresights(ahead: &[&Hit], zone: &Zone) -> Vec<Candidate> {
+    let dated = |hit: &Hit| match hit.doc.valid_from {
+        Some(from) => format!("{}: {}", moment_of(&zone.render(from)), hit.doc.text),
+        None => hit.doc.text.clone(),
+    };
     (0i64..)
         .zip(ahead)
         .map(|(n, hit)| Candidate {
             id: hit.doc.key.id.to_string(),
-            text: hit.doc.text.clone(),
+            text: dated(hit),
             worth: FORESIGHT_WORTH - n,
         })
         .collect()

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{Doc, DocKind, EntryKind, MessageId, Name, Origin, SessionId, Timestamp, Zone};
 use recall::time::{Tense, expressions};
 
-use crate::succession::{is_another_day, said_words};
+use crate::succession::{Remark, is_another_day, said_words};
 
 /// A fact as consolidation sees it.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,7 +19,7 @@ pub struct KnownFact<'a> {
     pub session: Option<&'a SessionId>,
     /// The person wrote it into a file, or confirmed it in a review.
     pub is_by_hand: bool,
-    /// Nothing took its place, it has no end, and what it says was to come has not passed, at the time of asking.
+    /// Nothing took its place, it has no end, what it says was to come has not passed, and nothing puts it in doubt, at the time of asking.
     pub is_current: bool,
 }
 
@@ -73,6 +73,24 @@ pub fn earned<'a>(facts: &[KnownFact<'a>]) -> BTreeSet<&'a str> {
         messages.chain([id])
     };
     lasting.flat_map(ids).collect()
+}
+
+/// Marks facts that have earned their place as no longer current where a later statement of their person puts them in doubt, and gives
+/// their texts. What the person wrote or confirmed stands.
+pub fn leave_doubted<'a>(facts: &mut [KnownFact<'a>], said: &[Remark<'_>]) -> BTreeSet<&'a str> {
+    let lasting: BTreeSet<String> = earned(facts).into_iter().map(str::to_owned).collect();
+    let mut doubted = BTreeSet::new();
+    for fact in facts
+        .iter_mut()
+        .filter(|fact| !fact.is_by_hand && lasting.contains(fact.id))
+    {
+        let earlier = Remark::new(fact.text, fact.time);
+        if said.iter().any(|later| later.doubts(&earlier)) {
+            fact.is_current = false;
+            doubted.insert(fact.text);
+        }
+    }
+    doubted
 }
 
 /// Whether all that a statement says is to come was a day ago, wherever its day ended.
@@ -129,6 +147,64 @@ mod tests {
             ..first
         };
         assert!(earned(&[by_hand]).contains("a"));
+    }
+
+    /// What of two statements of two days is left, after a later one.
+    fn is_left(said: &str, later: &str) -> bool {
+        let (one, two) = (SessionId::new("one"), SessionId::new("two"));
+        let (m, n) = ([MessageId::new("m")], [MessageId::new("n")]);
+        let mut facts = [fact("a", said, 1, &one, &m), fact("b", said, 3, &two, &n)];
+        let later = Remark::new(later, Timestamp::from_millis(5 * 86_400_000));
+        let doubted = leave_doubted(&mut facts, &[later]);
+        let is_earned = earned(&facts).contains("a");
+        assert_eq!(is_earned, doubted.is_empty(), "{said}");
+        is_earned
+    }
+
+    #[test]
+    fn what_a_later_statement_puts_in_doubt_has_not_earned_its_place() {
+        for (said, later) in [
+            (
+                "I'm allergic to almonds.",
+                "correction: I'm not allergic to almonds, it's cashews",
+            ),
+            (
+                "I work at Acme.",
+                "I don't work at Acme any more, I'm at Globex now.",
+            ),
+            (
+                "My cat is called Tom.",
+                "no, my cat was never called Tom, her name is Ida",
+            ),
+            ("My size is 39.", "My size is 41."),
+            ("I'm 170 cm tall.", "oops, I'm 176 cm tall"),
+            ("I drive a Saab.", "I sold the Saab, I drive a bus now."),
+            ("Ich wohne in Ulm.", "Ich wohne nicht mehr in Ulm."),
+        ] {
+            assert!(!is_left(said, later), "{said} => {later}");
+        }
+        for (said, later) in [
+            ("I work at Acme.", "I work at Acme."),
+            ("I work at Acme.", "I'm not hungry."),
+            ("I play the harp on Tuesdays.", "I'm not at home on Tuesdays."),
+            ("I like tea.", "I like trains."),
+            ("My sister is Eva.", "My brother is Tim."),
+        ] {
+            assert!(is_left(said, later), "{said} => {later}");
+        }
+        let (one, m) = (SessionId::new("one"), [MessageId::new("m")]);
+        let mut by_hand = [KnownFact {
+            is_by_hand: true,
+            ..fact("a", "I work at Acme.", 1, &one, &m)
+        }];
+        let later = Remark::new(
+            "I don't work at Acme now.",
+            Timestamp::from_millis(5 * 86_400_000),
+        );
+        assert!(
+            leave_doubted(&mut by_hand, &[later]).is_empty(),
+            "the person's word stands"
+        );
     }
 
     #[test]

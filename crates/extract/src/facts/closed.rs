@@ -94,6 +94,11 @@ pub(crate) fn ends(word: &str) -> bool {
     is_any(word, Closed::Over)
 }
 
+/// Whether a word joins, and says that it was so before, in any of the languages.
+pub(crate) fn was(word: &str) -> bool {
+    is_any(word, Closed::Was)
+}
+
 fn is_any(word: &str, class: Closed) -> bool {
     TONGUES.iter().any(|tongue| tongue.class(word) == Some(class))
 }

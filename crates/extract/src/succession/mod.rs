@@ -8,14 +8,17 @@
 //! says, in the same words: "I eat meat", "I don't eat meat anymore". All else may be true beside the older fact; the dates of both
 //! tell which is newer.
 //!
-//! Reading order: `wording` (a fact's words), `owned` (a thing of somebody's and its value), `known` (all facts of an owner).
+//! Reading order: `wording` (a fact's words), `owned` (a thing of somebody's and its value), `known` (all facts of an owner),
+//! `doubt` (what a later statement puts in doubt, without proof).
 
+mod doubt;
 mod known;
 mod owned;
 #[cfg(test)]
 mod tests;
 mod wording;
 
+pub use doubt::Remark;
 pub use known::is_another_day;
 pub use known::{Answered, Counts, KnownFacts, Statement, Supersession};
 pub use wording::mark;

@@ -2,6 +2,7 @@
 //!
 //! Owns: reading it, and when two values are of the same form. Never: what the thing is.
 
+use crate::facts::closed::denies;
 use crate::words::{Word, words};
 
 /// Words of a thing, and of its value.
@@ -12,7 +13,7 @@ const VALUE_WORDS_MAX: usize = 4;
 const ONLY: [&str; 2] = ["favourite", "favorite"];
 
 /// With these, what was true before no longer is.
-fn is_new(word: &Word) -> bool {
+pub(super) fn is_new(word: &Word) -> bool {
     // Not the first word of "New York".
     !word.capital && matches!(word.text.as_str(), "new" | "now")
 }
@@ -27,7 +28,7 @@ pub(super) struct Owned {
     pub(super) thing: Thing,
     value: Vec<String>,
     form: Form,
-    /// It says that it is so now, and was not before.
+    /// It says that it is so now, and was not before, or takes back what was said before it.
     is_news: bool,
     /// The text says nothing else.
     is_all: bool,
@@ -52,7 +53,9 @@ impl Owned {
         let end = (be + 1..all.len())
             .find(|at| *at > be + 1 && all[*at].breaks)
             .unwrap_or(all.len());
-        let is_news = all[owner..end].iter().any(is_new);
+        // "No, my shoe size is 40" takes back what was said before it.
+        let corrects = owner > 0 && all[owner].breaks && denies(&all[owner - 1].text);
+        let is_news = corrects || all[owner..end].iter().any(is_new);
         let value: Vec<&Word> = all[be + 1..end].iter().filter(|word| !is_new(word)).collect();
         let thing: Vec<&str> = all[owner + 1..be]
             .iter()
@@ -72,6 +75,7 @@ impl Owned {
         };
         let owner = all[..=owner]
             .iter()
+            .filter(|word| !denies(&word.text))
             .map(|word| owner_name(&word.text))
             .collect::<Vec<_>>()
             .join(" ");
@@ -88,13 +92,16 @@ impl Owned {
     /// it is new, or of the one that there is. Neither only says more of the other, as "Lisbon, Portugal" does, and the older text
     /// says nothing besides.
     pub(super) fn replaces(&self, older: &Self) -> bool {
+        older.is_all && (self.form == Form::Word || self.is_news) && self.differs(older)
+    }
+
+    /// Whether both give one thing a value of the same form, and neither only says more of the other.
+    pub(super) fn differs(&self, other: &Self) -> bool {
         let within = |one: &[String], other: &[String]| one.iter().all(|word| other.contains(word));
-        self.thing == older.thing
-            && older.is_all
-            && (self.form == Form::Word || self.is_news)
-            && self.form == older.form
-            && !within(&self.value, &older.value)
-            && !within(&older.value, &self.value)
+        self.thing == other.thing
+            && self.form == other.form
+            && !within(&self.value, &other.value)
+            && !within(&other.value, &self.value)
     }
 }
 

@@ -37,6 +37,7 @@ fn another_value_of_ones_one_thing_takes_the_place_of_the_old_one() {
         ("My phone number is 555-0101.", "My new phone number is 555-0199."),
         ("My office is in Leeds.", "My office is now in Bristol."),
         ("My dog's name is Rex.", "My dog's name is Max now."),
+        ("My shoe size is 39.", "No, my shoe size is 40."),
     ] {
         assert!(replaced(older, newer), "{older} => {newer}");
     }
@@ -67,6 +68,8 @@ fn what_can_both_be_true_stays() {
         ("My sister is a nurse.", "My sister is a vegetarian."),
         ("My sister is Eva.", "My sister is 30."),
         ("My boss is Anna.", "My boss is Bram."),
+        ("My sister is Anna.", "No, my sister is 30."),
+        ("My shoe size is 39.", "My feet are no joke, my shoe size is 40."),
         ("My office is in Leeds.", "My office is near Leeds."),
         ("My home is in Lisbon.", "My home is in Lisbon, Portugal."),
         ("I like Radiohead.", "I like The National."),
