@@ -80,7 +80,10 @@ fn of_fact(Told { fact, sentence, .. }: Told, zone: &Zone) -> Option<Foresight> 
         .iter()
         .find(has_digits)
         .or_else(|| ahead.iter().find(named))?;
-    let (from, until) = within(expression.span, &sentence);
+    let (from, until) = within(
+        expression.span,
+        beside(&sentence, expression.span, fact.said_at, zone),
+    );
     Some(Foresight {
         content: plain(&fact.text, CONTENT_CHARS_MAX),
         evidence: evidence(&sentence, fact.said_at, zone),
@@ -90,6 +93,24 @@ fn of_fact(Told { fact, sentence, .. }: Told, zone: &Zone) -> Option<Foresight> 
         sender: fact.sender,
         said_at: fact.said_at,
     })
+}
+
+/// Where a sentence speaks of a day: all of it, or, if it has other days too, what stands between this one and the next.
+fn beside<'a>(sentence: &'a str, day: Span, said_at: Timestamp, zone: &Zone) -> &'a str {
+    let mut days = expressions(sentence, said_at, zone);
+    days.retain(|one| one.span.to.millis() - one.span.from.millis() <= DAY_MILLIS);
+    let is_this = |one: &&Expression| zone.date(one.span.from) == zone.date(day.from);
+    if days.iter().all(|one| is_this(&one)) {
+        return sentence;
+    }
+    let Some(this) = days.iter().find(is_this) else {
+        return "";
+    };
+    let later = days
+        .iter()
+        .filter(|one| one.range.start >= this.range.end && !is_this(one));
+    let next = later.map(|one| one.range.start).min();
+    &sentence[this.range.end..next.unwrap_or(sentence.len())]
 }
 
 /// A day from its hour on, where its sentence names one: "9:40", "16:00 to 17:30". Other spans stay.

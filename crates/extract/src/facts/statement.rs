@@ -103,10 +103,24 @@ pub(super) fn casts(sentence: &str) -> bool {
     let is_small = |at: usize| words.get(at).is_some_and(is_stop);
     let is_verb = |at: usize| matches!(class(at), Some(Closed::Be | Closed::Am));
     let breaks = |at: usize| at == 0 || words[at].breaks;
+    // Behind oneself, the one who is spoken to does the same: "I read Nina, you read Trigorin"; in "I drive a van, you can fit one amp
+    // in it" nobody is given a role.
+    let is_paired = |at: usize| {
+        let is_me = |at: &usize| matches!(class(*at), Some(Closed::Speaker | Closed::Am));
+        let does = |me: usize| {
+            words[me..at]
+                .iter()
+                .skip(1)
+                .take(2)
+                .any(|word| word.text == words[at + 1].text)
+        };
+        (0..at).rfind(is_me).is_none_or(does)
+    };
     // "You're right, I'm late" says one word of who is spoken to.
     let says_more = |at: usize| {
         let verb = usize::from(is_verb(at + 1));
-        (1..=2).all(|step| words.get(at + verb + step).is_some_and(|word| !word.breaks))
+        let has_more = (1..=2).all(|step| words.get(at + verb + step).is_some_and(|word| !word.breaks));
+        has_more && (verb == 1 || words[at].text.contains('\'') || is_paired(at))
     };
     // "You're a doctor and I'm the patient": behind a joint each is something.
     let is_something = |at: usize| {

@@ -304,6 +304,8 @@ fn a_story_that_both_write_and_roles_that_are_given_make_a_scene() {
     );
     for talked in [
         "you're right, I'm late.",
+        "I drive an old van, you can fit one amp in it",
+        "I'm so tired, you wouldn't believe it",
         "you can skip the salt but I can taste it.",
     ] {
         let said = talk(&format!(

@@ -120,6 +120,34 @@ fn an_hour_that_was_named_is_its_begin() {
 }
 
 #[test]
+fn an_hour_belongs_to_the_day_that_stands_before_it() {
+    for (text, from) in [
+        (
+            "I'm flying on 16 May at 9:10 and I'm back on 20 May at 22:45.",
+            ["2024-05-16T09:10:00Z", "2024-05-20T22:45:00Z"],
+        ),
+        (
+            "I'm flying on 16 May and I'm back on 20 May at 22:45.",
+            ["2024-05-16T00:00:00Z", "2024-05-20T22:45:00Z"],
+        ),
+        (
+            "The plumber comes on 16 May at 2 pm, and on 20 May at 4 pm the painter comes.",
+            ["2024-05-16T14:00:00Z", "2024-05-20T16:00:00Z"],
+        ),
+    ] {
+        let zone = Zone::utc();
+        let found = foresights(&[said(text)], &zone).into_iter();
+        let found: Vec<String> = found.map(|one| zone.render(one.from)).collect();
+        for from in from {
+            let day = &from[..10];
+            let mut of_day = found.iter().filter(|found| found.starts_with(day));
+            assert!(of_day.all(|found| *found == from), "{text}: {found:?}");
+        }
+        assert!(!found.is_empty(), "{text}");
+    }
+}
+
+#[test]
 fn an_hour_in_french_is_read() {
     for (text, from, until) in [
         (
