@@ -24,7 +24,7 @@ pub(crate) fn carried(connection: &Connection, scope: &Scope, ids: &[MessageId])
         return Ok(carried);
     };
     for id in ids {
-        let client_id = connection.one(CLIENT_ID, (scope, id.as_str()), |row| row.get(0))?;
+        let client_id = connection.first(CLIENT_ID, (scope, id.as_str()))?;
         carried
             .client_ids
             .extend(client_id.map(|client_id| (id.clone(), client_id)));
@@ -44,11 +44,9 @@ pub(crate) fn adopt(
         adopt_cell(connection, cell)?;
     }
     let scope = make_scope(connection, scope)?;
-    let mut statement = connection.prepare_cached(
-        "INSERT INTO forgotten (scope, digest) VALUES (?1, unhex(?2)) ON CONFLICT DO NOTHING",
-    )?;
     for digest in forgotten {
-        statement.execute((scope, digest))?;
+        let sql = "INSERT INTO forgotten (scope, digest) VALUES (?1, unhex(?2)) ON CONFLICT DO NOTHING";
+        connection.run(sql, (scope, digest))?;
     }
     Ok(())
 }
@@ -58,10 +56,10 @@ fn adopt_cell(connection: &Connection, cell: WrittenCell) -> LedgerResult<()> {
     let sql = "INSERT INTO cells (id, session, reason) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
     connection.run(sql, (cell.id.as_str(), place.session, CutReason::Flush.as_str()))?;
     let sql = "SELECT seq FROM cells WHERE id = ?1 AND session = ?2";
-    let row: Option<i64> = connection.one(sql, (cell.id.as_str(), place.session), |row| row.get(0))?;
-    let (mut ordinal, is_open): (i64, bool) = connection
-        .prepare_cached("SELECT next_ordinal, buffered > 0 FROM sessions WHERE id = ?1")?
-        .query_row([place.session], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let row: Option<i64> = connection.first(sql, (cell.id.as_str(), place.session))?;
+    let sql = "SELECT next_ordinal, buffered > 0 FROM sessions WHERE id = ?1";
+    let (mut ordinal, is_open): (i64, bool) =
+        connection.only(sql, [place.session], |row| Ok((row.get(0)?, row.get(1)?)))?;
     if let Some(row) = row {
         for new in cell.messages {
             if !has(connection, place, &new)? {
@@ -83,15 +81,9 @@ fn adopt_cell(connection: &Connection, cell: WrittenCell) -> LedgerResult<()> {
 }
 
 fn has(connection: &Connection, place: SessionRows, new: &NewMessage) -> LedgerResult<bool> {
-    let mut statement = connection.prepare_cached(
-        "SELECT 1 FROM messages WHERE (scope = ?1 AND id = ?2) OR (session = ?3 AND client_id = ?4)",
-    )?;
-    Ok(statement.exists((
-        place.scope,
-        new.message.id.as_str(),
-        place.session,
-        &new.client_id,
-    ))?)
+    let sql = "SELECT 1 FROM messages WHERE (scope = ?1 AND id = ?2) OR (session = ?3 AND client_id = ?4)";
+    let id = new.message.id.as_str();
+    connection.has(sql, (place.scope, id, place.session, &new.client_id))
 }
 
 /// Stores a message of a segment.
@@ -105,6 +97,5 @@ fn put(
     let content = words::content(connection, &new)?;
     transcripts::insert(connection, place, ordinal, new, content)?;
     let sql = "UPDATE messages SET cell = ?1 WHERE scope = ?2 AND id = ?3";
-    connection.run(sql, (cell, place.scope, id.as_str()))?;
-    Ok(())
+    connection.run(sql, (cell, place.scope, id.as_str()))
 }

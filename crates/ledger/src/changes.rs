@@ -12,7 +12,7 @@ use rusqlite::{Connection, Row};
 use crate::SqliteLedger;
 use crate::failure::{Failure, LedgerResult};
 use crate::port::port;
-use crate::row::{counted, kind_number, name_of, owner_of};
+use crate::row::{counted, kind_number, name_at, owner_at, scope_at};
 use crate::statement::Statements as _;
 
 pub(crate) const STATS: &str = "SELECT path, bytes, modified_s, modified_ns FROM files ORDER BY path";
@@ -56,28 +56,25 @@ pub(crate) fn stat_of(row: &Row<'_>) -> rusqlite::Result<FileStat> {
 }
 
 fn record(connection: &Connection, path: &str) -> LedgerResult<Option<FileRecord>> {
-    let mut statement = connection.prepare_cached(RECORD)?;
-    let mut rows = statement.query([path])?;
-    let Some(row) = rows.next()? else {
-        return Ok(None);
-    };
-    let text = |at| row.get::<_, String>(at);
-    let marks = connection.all(MARKS, [row.get::<_, i64>(4)?], |mark| {
-        let docs: Vec<String> = serde_json::from_str(&mark.get::<_, String>(2)?)?;
-        Ok(FileMark {
-            entry: EntryId::new(mark.get::<_, String>(0)?),
-            digest: mark.get::<_, i64>(1)?.cast_unsigned(),
-            docs: docs.into_iter().map(DocId::from).collect(),
-            is_shared: mark.get(3)?,
+    connection.one(RECORD, [path], |row| {
+        Ok(FileRecord {
+            stat: stat_of(row)?,
+            scope: scope_at(row, 5)?,
+            owner: owner_at(row, 7)?,
+            marks: connection.all(MARKS, [row.get::<_, i64>(4)?], mark_of)?,
+            problem: row.get(9)?,
         })
-    })?;
-    Ok(Some(FileRecord {
-        stat: stat_of(row)?,
-        scope: Scope::new(name_of(&text(5)?)?, name_of(&text(6)?)?),
-        owner: owner_of(row.get(7)?, &text(8)?)?,
-        marks,
-        problem: row.get(9)?,
-    }))
+    })
+}
+
+fn mark_of(row: &Row<'_>) -> LedgerResult<FileMark> {
+    let docs: Vec<String> = serde_json::from_str(&row.get::<_, String>(2)?)?;
+    Ok(FileMark {
+        entry: EntryId::new(row.get::<_, String>(0)?),
+        digest: row.get::<_, i64>(1)?.cast_unsigned(),
+        docs: docs.into_iter().map(DocId::from).collect(),
+        is_shared: row.get(3)?,
+    })
 }
 
 /// A time as two columns of 64 bits: seconds, and the rest of one.
@@ -91,29 +88,25 @@ pub(crate) fn time_of(stat: &FileStat) -> LedgerResult<(i64, i64)> {
 fn put(connection: &Connection, record: &FileRecord) -> LedgerResult<()> {
     let (seconds, rest) = time_of(&record.stat)?;
     // The id stays: it tells which file was recorded first.
-    let file: i64 = connection
-        .prepare_cached(
-            "INSERT INTO files (path, bytes, modified_s, modified_ns, app, project, owner_kind, owner, problem)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
-             ON CONFLICT (path) DO UPDATE SET bytes = excluded.bytes, modified_s = excluded.modified_s,
-             modified_ns = excluded.modified_ns, app = excluded.app, project = excluded.project,
-             owner_kind = excluded.owner_kind, owner = excluded.owner, problem = excluded.problem
-             RETURNING id",
-        )?
-        .query_row(
-            (
-                &*record.stat.path,
-                record.stat.bytes.cast_signed(),
-                seconds,
-                rest,
-                record.scope.app.as_str(),
-                record.scope.project.as_str(),
-                kind_number(record.owner.kind),
-                record.owner.id.as_str(),
-                record.problem.as_deref(),
-            ),
-            |row| row.get(0),
-        )?;
+    let sql =
+        "INSERT INTO files (path, bytes, modified_s, modified_ns, app, project, owner_kind, owner, problem)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+        ON CONFLICT (path) DO UPDATE SET bytes = excluded.bytes, modified_s = excluded.modified_s,
+        modified_ns = excluded.modified_ns, app = excluded.app, project = excluded.project,
+        owner_kind = excluded.owner_kind, owner = excluded.owner, problem = excluded.problem
+        RETURNING id";
+    let values = (
+        &*record.stat.path,
+        record.stat.bytes.cast_signed(),
+        seconds,
+        rest,
+        record.scope.app.as_str(),
+        record.scope.project.as_str(),
+        kind_number(record.owner.kind),
+        record.owner.id.as_str(),
+        record.problem.as_deref(),
+    );
+    let file: i64 = connection.value(sql, values)?;
     connection.run("DELETE FROM file_marks WHERE file = ?1", [file])?;
     mark(connection, file, record)
 }
@@ -140,14 +133,14 @@ fn extend(connection: &Connection, append: &FileAppend) -> LedgerResult<()> {
         seconds_before,
         rest_before,
     );
-    let file: Option<i64> = connection.one(sql, values, |row| row.get(0))?;
+    let file: Option<i64> = connection.first(sql, values)?;
     file.map_or(Ok(()), |file| mark(connection, file, record))
 }
 
 fn facts(connection: &Connection, app: &Name, owner: &Owner) -> LedgerResult<Vec<DocKey>> {
     let whose = (app.as_str(), kind_number(owner.kind), owner.id.as_str());
     let of_files = connection.all(FACTS, whose, |row| {
-        let scope = Scope::new(app.clone(), name_of(&row.get::<_, String>(0)?)?);
+        let scope = Scope::new(app.clone(), name_at(row, 0)?);
         let docs: Vec<String> = serde_json::from_str(&row.get::<_, String>(1)?)?;
         Ok(docs.into_iter().map(move |id| DocKey::new(&scope, owner, id)))
     })?;
@@ -171,37 +164,23 @@ fn sharing(connection: &Connection, of: Option<&(Scope, Owner)>) -> LedgerResult
 fn users(connection: &Connection, scope: &Scope) -> LedgerResult<Vec<Owner>> {
     let user = kind_number(OwnerKind::User);
     let of = (scope.app.as_str(), scope.project.as_str(), user);
-    connection.all(USERS, of, |row| {
-        Ok(Owner::user(name_of(&row.get::<_, String>(0)?)?))
-    })
+    connection.all(USERS, of, |row| Ok(Owner::user(name_at(row, 0)?)))
 }
 
 fn mark(connection: &Connection, file: i64, record: &FileRecord) -> LedgerResult<()> {
-    let mut insert = connection.prepare_cached(
-        "INSERT INTO file_marks (file, entry, digest, docs, is_shared) VALUES (?1, ?2, ?3, ?4, ?5)
-         ON CONFLICT DO UPDATE SET digest = excluded.digest, docs = excluded.docs, is_shared = excluded.is_shared",
-    )?;
+    let sql = "INSERT INTO file_marks (file, entry, digest, docs, is_shared) VALUES (?1, ?2, ?3, ?4, ?5)
+        ON CONFLICT DO UPDATE SET digest = excluded.digest, docs = excluded.docs, is_shared = excluded.is_shared";
     for mark in &record.marks {
         let docs: Vec<&str> = mark.docs.iter().map(Arc::as_ref).collect();
-        let docs = serde_json::to_string(&docs)?;
-        insert.execute((
-            file,
-            mark.entry.as_str(),
-            mark.digest.cast_signed(),
-            docs,
-            mark.is_shared,
-        ))?;
+        let (entry, digest) = (mark.entry.as_str(), mark.digest.cast_signed());
+        let values = (file, entry, digest, serde_json::to_string(&docs)?, mark.is_shared);
+        connection.run(sql, values)?;
     }
     Ok(())
 }
 
 fn stat(connection: &Connection, path: &str) -> LedgerResult<Option<FileStat>> {
-    connection.one(STAT, [path], stat_of)
-}
-
-fn count(connection: &Connection) -> LedgerResult<usize> {
-    let mut statement = connection.prepare_cached(COUNT)?;
-    Ok(statement.query_row([], |row| Ok(counted(row.get(0)?)))?)
+    connection.one(STAT, [path], |row| Ok(stat_of(row)?))
 }
 
 fn drop_paths(connection: &Connection, paths: &[VaultPath]) -> LedgerResult<()> {
@@ -226,7 +205,7 @@ port! { FileChanges {
     read record[path: VaultPath]() -> Option<FileRecord> = |c| record(c, &path);
     write put[](record: FileRecord) -> () = |c| put(c, &record);
     write extend[](appends: Vec<FileAppend>) -> () = |c| appends.iter().try_for_each(|append| extend(c, append));
-    read count[]() -> usize = |c| count(c);
+    read count[]() -> usize = |c| c.value(COUNT, []).map(counted);
     read facts[app: Name, owner: Owner]() -> Vec<DocKey> = |c| facts(c, &app, &owner);
     read users[scope: Scope]() -> Vec<Owner> = |c| users(c, &scope);
     write drop_paths[paths: [VaultPath]]() -> () = |c| drop_paths(c, &paths);

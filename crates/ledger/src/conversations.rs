@@ -9,14 +9,15 @@ use std::ops::Range;
 use async_trait::async_trait;
 use model::{Owner, Scope, SessionId, SessionKey};
 use ports::{Conversations, LedgerError, NewRecord, Record};
+use rusqlite::Connection;
 use rusqlite::types::Value;
-use rusqlite::{Connection, Params};
 
 use crate::SqliteLedger;
 use crate::failure::{Failure, LedgerResult};
+use crate::late::blocking;
 use crate::packing::{Packer, Unpacker, fold};
 use crate::port::port;
-use crate::row::{count, counted, kind_number, make_scope, owner_of, session_key};
+use crate::row::{count, counted, kind_number, make_scope, owner_at, session_key};
 use crate::statement::Statements as _;
 use crate::{objects, sweep};
 
@@ -101,9 +102,7 @@ fn pack(records: Vec<NewRecord>) -> LedgerResult<Vec<Packed>> {
 
 /// Packing takes as long as the records are: not on a thread that serves others.
 async fn packed(records: Vec<NewRecord>) -> LedgerResult<Vec<Packed>> {
-    tokio::task::spawn_blocking(|| pack(records))
-        .await
-        .map_err(|_| Failure::Stopped)?
+    blocking(|| pack(records)).await?
 }
 
 fn append(
@@ -121,7 +120,7 @@ fn append(
     };
     if let Some(append_key) = append_key {
         let sql = "SELECT records FROM append_keys WHERE conversation = ?1 AND key = ?2";
-        let seen = connection.one(sql, (id, append_key), |row| row.get(0))?;
+        let seen = connection.first(sql, (id, append_key))?;
         if let Some(length) = seen {
             return Ok(counted(length) as u64);
         }
@@ -141,7 +140,7 @@ fn make(connection: &Connection, key: &SessionKey, owner: (i64, &str)) -> Ledger
     let scope = make_scope(connection, &key.scope)?;
     let sql = "INSERT INTO conversations (scope, name, owner_kind, owner) VALUES (?1, ?2, ?3, ?4)";
     let values = (scope, key.session.as_str(), owner.0, owner.1);
-    Ok(connection.prepare_cached(sql)?.insert(values)?)
+    connection.insert(sql, values)
 }
 
 /// Adds records behind the first `length`; how many there are then.
@@ -158,13 +157,12 @@ fn extend(connection: &Connection, conversation: i64, length: i64, records: &[Pa
 fn insert(connection: &Connection, conversation: i64, position: i64, record: &Packed) -> LedgerResult<()> {
     if let Some(item) = record.item {
         let sql = "SELECT 1 FROM records WHERE conversation = ?1 AND item = ?2";
-        if connection.prepare_cached(sql)?.exists((conversation, item))? {
+        if connection.has(sql, (conversation, item))? {
             return Err(Failure::Conflict);
         }
     }
-    let seq = connection
-        .prepare_cached("INSERT INTO records (conversation, position, item, body) VALUES (?1, ?2, ?3, ?4)")?
-        .insert((conversation, position, record.item, &record.body))?;
+    let sql = "INSERT INTO records (conversation, position, item, body) VALUES (?1, ?2, ?3, ?4)";
+    let seq = connection.insert(sql, (conversation, position, record.item, &record.body))?;
     if let Some(text) = &record.text {
         connection.run("INSERT INTO texts (record, text) VALUES (?1, ?2)", (seq, text))?;
     }
@@ -184,8 +182,7 @@ fn replace(
     // All go before the first comes, so that an item may change places.
     for (position, _) in replaced {
         let sql = "DELETE FROM records WHERE conversation = ?1 AND position = ?2";
-        let gone = connection.run(sql, (found.id, number(*position)))?;
-        if gone == 0 {
+        if connection.changed(sql, (found.id, number(*position)))? == 0 {
             return Err(Failure::Conflict);
         }
     }
@@ -226,8 +223,7 @@ fn fork(connection: &Connection, from: &SessionKey, records: u64, to: &SessionKe
 
 fn newest(connection: &Connection, limit: usize) -> LedgerResult<Vec<(SessionKey, Owner)>> {
     connection.all(NEWEST, [count(limit)], |row| {
-        let owner = owner_of(row.get(3)?, &row.get::<_, String>(4)?)?;
-        Ok((session_key(row, 0)?, owner))
+        Ok((session_key(row, 0)?, owner_at(row, 3)?))
     })
 }
 
@@ -241,7 +237,7 @@ fn named(
     let (app, project) = (scope.app.as_str(), scope.project.as_str());
     connection.all(NAMED, (app, project, beginning, end, count(limit)), |row| {
         let name = SessionId::new(row.get::<_, String>(0)?);
-        Ok((name, owner_of(row.get(1)?, &row.get::<_, String>(2)?)?))
+        Ok((name, owner_at(row, 1)?))
     })
 }
 
@@ -254,9 +250,18 @@ fn delete(connection: &Connection, key: &SessionKey) -> LedgerResult<bool> {
     Ok(true)
 }
 
-fn records(connection: &Connection, sql: &str, params: impl Params) -> LedgerResult<Vec<Record>> {
+/// The records of a conversation that a statement with two bounds finds.
+fn records(
+    connection: &Connection,
+    sql: &str,
+    key: &SessionKey,
+    [from, to]: [i64; 2],
+) -> LedgerResult<Vec<Record>> {
+    let Some(found) = conversation(connection, key)? else {
+        return Ok(Vec::new());
+    };
     let mut unpacker = Unpacker::new()?;
-    connection.all(sql, params, |row| {
+    connection.all(sql, [found.id, from, to], |row| {
         Ok(Record {
             position: row.get::<_, i64>(0)?.cast_unsigned(),
             item: row.get::<_, Option<i64>>(1)?.map(i64::cast_unsigned),
@@ -266,13 +271,7 @@ fn records(connection: &Connection, sql: &str, params: impl Params) -> LedgerRes
 }
 
 fn items(connection: &Connection, key: &SessionKey, items: Range<u64>) -> LedgerResult<Vec<Record>> {
-    match conversation(connection, key)? {
-        Some(found) => {
-            let range = (found.id, number(items.start), number(items.end));
-            records(connection, ITEMS, range)
-        }
-        None => Ok(Vec::new()),
-    }
+    records(connection, ITEMS, key, [number(items.start), number(items.end)])
 }
 
 fn find(connection: &Connection, key: &SessionKey, words: &str, limit: usize) -> LedgerResult<Vec<u64>> {
@@ -295,15 +294,9 @@ fn find(connection: &Connection, key: &SessionKey, words: &str, limit: usize) ->
     Ok(found)
 }
 
-fn read(connection: &Connection, key: &SessionKey, from: u64, limit: usize) -> LedgerResult<Vec<Record>> {
-    match conversation(connection, key)? {
-        Some(found) => records(connection, READ, (found.id, number(from), count(limit))),
-        None => Ok(Vec::new()),
-    }
-}
-
 port! { Conversations {
-    read read[key: SessionKey](from: u64, limit: usize) -> Vec<Record> = |c| read(c, &key, from, limit);
+    read read[key: SessionKey](from: u64, limit: usize) -> Vec<Record>
+        = |c| records(c, READ, &key, [number(from), count(limit)]);
     read item[key: SessionKey](item: u64) -> Option<Record>
         = |c| Ok(items(c, &key, item..item.saturating_add(1))?.pop());
     read items[key: SessionKey](wanted: Range<u64>) -> Vec<Record> = |c| items(c, &key, wanted);
@@ -341,10 +334,7 @@ port! { Conversations {
     ) -> Result<u64, LedgerError> {
         let key = conversation.clone();
         let (positions, replaced): (Vec<u64>, Vec<NewRecord>) = replaced.into_iter().unzip();
-        let replaced = positions
-            .into_iter()
-            .zip(packed(replaced).await?)
-            .collect::<Vec<_>>();
+        let replaced: Vec<_> = positions.into_iter().zip(packed(replaced).await?).collect();
         let appended = packed(appended).await?;
         let work = move |c: &Connection| replace(c, &key, at, &replaced, &appended);
         self.database.erase(work).await

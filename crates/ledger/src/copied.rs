@@ -9,7 +9,8 @@ use ports::NewMessage;
 use rusqlite::Connection;
 
 use crate::failure::LedgerResult;
-use crate::row::{SessionRows, USER, message_of};
+use crate::row::{SessionRows, USER, message_at};
+use crate::statement::Statements as _;
 
 /// Quipu's ids of one day begin alike: no index by time is needed.
 pub(crate) const OF_A_DAY: &str = "SELECT seq, time FROM messages
@@ -53,15 +54,13 @@ fn others(
     };
     let times: BTreeSet<i64> = logged().map(|(_, message)| message.time.millis()).collect();
     let days: BTreeSet<_> = logged().map(|(user, message)| (user, day(&message.id))).collect();
-    let mut of_a_day = connection.prepare_cached(OF_A_DAY)?;
-    let mut payload = connection.prepare_cached(PAYLOAD)?;
     let mut others: BTreeMap<_, Vec<Message>> = BTreeMap::new();
     for (user, day) in days {
-        let mut rows = of_a_day.query((place.scope, day, place.session, USER, user.as_str()))?;
-        while let Some(row) = rows.next()? {
-            if times.contains(&row.get(1)?) {
-                let text = payload.query_row([row.get::<_, i64>(0)?], |row| row.get::<_, String>(0))?;
-                let message = message_of(&text, session.clone())?;
+        let wanted = (place.scope, day, place.session, USER, user.as_str());
+        let of_a_day = connection.all(OF_A_DAY, wanted, |row| Ok((row.get(0)?, row.get(1)?)))?;
+        for (seq, _) in of_a_day.into_iter().filter(|(_, time)| times.contains(time)) {
+            let seq: i64 = seq;
+            for message in connection.all(PAYLOAD, [seq], |row| message_at(row, 0, session.clone()))? {
                 others.entry(message.time).or_default().push(message);
             }
         }

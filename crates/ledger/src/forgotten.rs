@@ -12,18 +12,15 @@ use crate::words;
 
 /// Notes the words and client ids of messages that are about to be deleted together.
 pub(crate) fn note(connection: &Connection, messages: impl IntoIterator<Item = i64>) -> LedgerResult<()> {
-    let mut statement = connection.prepare_cached(
-        "SELECT sessions.scope, sessions.name, client_id
-         FROM messages JOIN sessions ON sessions.id = messages.session
-         WHERE seq = ?1 AND client_id IS NOT NULL",
-    )?;
+    let sql = "SELECT sessions.scope, sessions.name, client_id
+        FROM messages JOIN sessions ON sessions.id = messages.session
+        WHERE seq = ?1 AND client_id IS NOT NULL";
     for seq in messages {
         words::note(connection, seq)?;
-        let mut rows = statement.query([seq])?;
-        if let Some(row) = rows.next()? {
+        connection.one(sql, [seq], |row| {
             let (name, client_id): (String, String) = (row.get(1)?, row.get(2)?);
-            insert(connection, row.get(0)?, &digest(&name, Some(&client_id)))?;
-        }
+            insert(connection, row.get(0)?, &digest(&name, Some(&client_id)))
+        })?;
     }
     Ok(())
 }
@@ -56,9 +53,8 @@ pub(crate) fn is_noted(
     session: &str,
     client_id: Option<&str>,
 ) -> LedgerResult<bool> {
-    let mut statement =
-        connection.prepare_cached("SELECT 1 FROM forgotten WHERE scope = ?1 AND digest = ?2")?;
-    Ok(statement.exists((scope, digest(session, client_id)))?)
+    let sql = "SELECT 1 FROM forgotten WHERE scope = ?1 AND digest = ?2";
+    connection.has(sql, (scope, digest(session, client_id)))
 }
 
 /// Forgets that a client id of a session was deleted; without a client id, that its title was.
@@ -69,8 +65,7 @@ pub(crate) fn strike(
     client_id: Option<&str>,
 ) -> LedgerResult<()> {
     let sql = "DELETE FROM forgotten WHERE scope = ?1 AND digest = ?2";
-    connection.run(sql, (scope, digest(session, client_id)))?;
-    Ok(())
+    connection.run(sql, (scope, digest(session, client_id)))
 }
 
 /// Removes the row of a session that an append made and left empty: its next ordinal is still 0.
@@ -80,14 +75,12 @@ pub(crate) fn drop_empty(connection: &Connection, place: SessionRows, ordinal: i
     }
     let sql = "DELETE FROM sessions WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM events WHERE session = ?1)
         AND NOT EXISTS (SELECT 1 FROM jobs WHERE session = ?1)";
-    connection.run(sql, [place.session])?;
-    Ok(())
+    connection.run(sql, [place.session])
 }
 
 fn insert(connection: &Connection, scope: i64, digest: &[u8; 32]) -> LedgerResult<()> {
     let sql = "INSERT INTO forgotten (scope, digest) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
-    connection.run(sql, (scope, digest))?;
-    Ok(())
+    connection.run(sql, (scope, digest))
 }
 
 /// The length keeps a session's name apart from what follows.

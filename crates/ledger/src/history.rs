@@ -65,7 +65,7 @@ impl<'a> Recorder<'a> {
 
     fn known_file(&self, path: &str) -> LedgerResult<Option<i64>> {
         let sql = "SELECT id FROM versioned_files WHERE path = ?1";
-        self.connection.one(sql, [path], |row| row.get(0))
+        self.connection.first(sql, [path])
     }
 
     fn file(&self, version: &NewVersion) -> LedgerResult<i64> {
@@ -74,18 +74,16 @@ impl<'a> Recorder<'a> {
             return Ok(file);
         }
         let owner = version.owner.as_ref();
-        Ok(self
-            .connection
-            .prepare_cached(
-                "INSERT INTO versioned_files (path, app, project, owner_kind, owner) VALUES (?1, ?2, ?3, ?4, ?5)",
-            )?
-            .insert((
-                path,
-                owner.map(|(scope, _)| scope.app.as_str()),
-                owner.map(|(scope, _)| scope.project.as_str()),
-                owner.map(|(_, owner)| kind_number(owner.kind)),
-                owner.map(|(_, owner)| owner.id.as_str()),
-            ))?)
+        let sql =
+            "INSERT INTO versioned_files (path, app, project, owner_kind, owner) VALUES (?1, ?2, ?3, ?4, ?5)";
+        let values = (
+            path,
+            owner.map(|(scope, _)| scope.app.as_str()),
+            owner.map(|(scope, _)| scope.project.as_str()),
+            owner.map(|(_, owner)| kind_number(owner.kind)),
+            owner.map(|(_, owner)| owner.id.as_str()),
+        );
+        self.connection.insert(sql, values)
     }
 
     fn last(&self, file: i64, entry: &str) -> LedgerResult<Option<Last>> {
@@ -111,10 +109,8 @@ impl<'a> Recorder<'a> {
         while let Some(last) = self.last(file, entry)? {
             let was_written = last.after == digest;
             if last.is_unsettled && !was_written && self.is_replaced(file, entry, digest)? {
-                let change = self
-                    .connection
-                    .prepare_cached("DELETE FROM versions WHERE id = ?1 RETURNING change")?
-                    .query_row([last.id], |row| row.get::<_, Option<i64>>(0))?;
+                let sql = "DELETE FROM versions WHERE id = ?1 RETURNING change";
+                let change: Option<i64> = self.connection.value(sql, [last.id])?;
                 self.shrunk.extend(change);
                 // If that was the first, nothing was there, and nothing is.
                 has_any |= last.before.is_none();
@@ -134,10 +130,9 @@ impl<'a> Recorder<'a> {
 
     /// Whether a version that may not be in its file was to replace that state.
     fn is_replaced(&self, file: i64, entry: &str, digest: Option<i64>) -> LedgerResult<bool> {
-        let mut statement = self.connection.prepare_cached(
-            "SELECT 1 FROM versions WHERE file = ?1 AND entry = ?2 AND is_unsettled = 1 AND before IS ?3",
-        )?;
-        Ok(statement.exists((file, entry, digest))?)
+        let sql =
+            "SELECT 1 FROM versions WHERE file = ?1 AND entry = ?2 AND is_unsettled = 1 AND before IS ?3";
+        self.connection.has(sql, (file, entry, digest))
     }
 
     fn found(&mut self) -> LedgerResult<i64> {
@@ -159,23 +154,21 @@ impl<'a> Recorder<'a> {
     ) -> LedgerResult<i64> {
         let text = after.and_then(|after| after.text.clone());
         let body = text.map_or(Ok(Value::Null), |text| self.packer.pack(text))?;
-        Ok(self
-            .connection
-            .prepare_cached(
-                "INSERT INTO versions (file, entry, change, session, before, after, bytes, body, is_unsettled)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-            )?
-            .insert((
-                file,
-                entry_of(&version.key),
-                change,
-                version.session.as_ref().map(SessionId::as_str),
-                before,
-                after.map(|after| after.digest.cast_signed()),
-                after.map_or(0, |after| after.bytes.cast_signed()),
-                body,
-                is_unsettled,
-            ))?)
+        let sql =
+            "INSERT INTO versions (file, entry, change, session, before, after, bytes, body, is_unsettled)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+        let values = (
+            file,
+            entry_of(&version.key),
+            change,
+            version.session.as_ref().map(SessionId::as_str),
+            before,
+            after.map(|after| after.digest.cast_signed()),
+            after.map_or(0, |after| after.bytes.cast_signed()),
+            body,
+            is_unsettled,
+        );
+        self.connection.insert(sql, values)
     }
 }
 
@@ -184,8 +177,7 @@ fn entry_of(key: &VersionKey) -> &str {
 }
 
 fn settle(connection: &Connection, id: i64) -> LedgerResult<()> {
-    connection.run("UPDATE versions SET is_unsettled = 0 WHERE id = ?1", [id])?;
-    Ok(())
+    connection.run("UPDATE versions SET is_unsettled = 0 WHERE id = ?1", [id])
 }
 
 fn insert_change(connection: &Connection, by: &By, at: Timestamp, is_open: bool) -> LedgerResult<i64> {
@@ -193,18 +185,17 @@ fn insert_change(connection: &Connection, by: &By, at: Timestamp, is_open: bool)
         By::Person => (None, None),
         By::Run { run, undoes } => (Some(run), undoes.as_deref()),
     };
-    Ok(connection
-        .prepare_cached(
-            "INSERT INTO changes (at, run, strategy, reason, undoes, is_open) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        )?
-        .insert((
-            at.millis(),
-            run.map(|run| &*run.id),
-            run.map(|run| run.strategy.as_str()),
-            run.map(|run| run.reason.as_str()),
-            undoes,
-            is_open,
-        ))?)
+    let sql =
+        "INSERT INTO changes (at, run, strategy, reason, undoes, is_open) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let values = (
+        at.millis(),
+        run.map(|run| &*run.id),
+        run.map(|run| run.strategy.as_str()),
+        run.map(|run| run.reason.as_str()),
+        undoes,
+        is_open,
+    );
+    connection.insert(sql, values)
 }
 
 fn announce(
@@ -217,7 +208,7 @@ fn announce(
         .iter()
         .try_for_each(|id| settle(connection, id.cast_signed()))?;
     let change = match target.known.map(u64::cast_signed) {
-        Some(known) if is_there(connection, known)? => known,
+        Some(known) if connection.has("SELECT 1 FROM changes WHERE id = ?1", [known])? => known,
         _ => insert_change(connection, &target.by, target.at, false)?,
     };
     let mut recorder = Recorder::new(connection, target.at)?;
@@ -244,11 +235,6 @@ fn announce(
         change: change.cast_unsigned(),
         versions: ids,
     })
-}
-
-fn is_there(connection: &Connection, change: i64) -> LedgerResult<bool> {
-    let mut statement = connection.prepare_cached("SELECT 1 FROM changes WHERE id = ?1")?;
-    Ok(statement.exists([change])?)
 }
 
 fn find(connection: &Connection, found: &[NewVersion], at: Timestamp) -> LedgerResult<Option<ChangeId>> {
@@ -294,18 +280,15 @@ fn delete(connection: &Connection, versions: &[VersionId]) -> LedgerResult<()> {
 fn drop_if_empty(connection: &Connection, change: Option<i64>) -> LedgerResult<()> {
     let sql = "DELETE FROM changes WHERE id = ?1 AND is_open = 0
         AND NOT EXISTS (SELECT 1 FROM versions WHERE change = ?1)";
-    connection.run(sql, [change])?;
-    Ok(())
+    connection.run(sql, [change])
 }
 
 fn put_others(connection: &Connection, stats: &[FileStat]) -> LedgerResult<()> {
     connection.run("DELETE FROM other_files", [])?;
-    let mut insert = connection.prepare_cached(
-        "INSERT INTO other_files (path, bytes, modified_s, modified_ns) VALUES (?1, ?2, ?3, ?4)",
-    )?;
     for stat in stats {
         let (seconds, rest) = time_of(stat)?;
-        insert.execute((&*stat.path, stat.bytes.cast_signed(), seconds, rest))?;
+        let sql = "INSERT INTO other_files (path, bytes, modified_s, modified_ns) VALUES (?1, ?2, ?3, ?4)";
+        connection.run(sql, (&*stat.path, stat.bytes.cast_signed(), seconds, rest))?;
     }
     Ok(())
 }

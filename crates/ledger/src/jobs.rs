@@ -62,16 +62,14 @@ pub(crate) fn insert(connection: &Connection, job: NewJob, created: Timestamp) -
         job.run_at.millis(),
         created.millis(),
     );
-    connection.run(sql, values)?;
-    Ok(())
+    connection.run(sql, values)
 }
 
 /// Gives the turn to the oldest unfinished job of a session.
 pub(crate) fn set_head(connection: &Connection, session: i64) -> LedgerResult<()> {
     let sql = "UPDATE jobs SET head = 1 WHERE head = 0 AND seq =
         (SELECT min(seq) FROM jobs WHERE session = ?1 AND finished IS NULL)";
-    connection.run(sql, [session])?;
-    Ok(())
+    connection.run(sql, [session])
 }
 
 /// The jobs behind one in its session, in order, and whether each is a segment that waits for its first attempt.
@@ -107,7 +105,7 @@ fn lease(connection: &Connection, seq: i64, until: Timestamp) -> LedgerResult<Op
     let sql = "UPDATE jobs SET state = ?2, attempt = attempt + 1, due = ?3 WHERE seq = ?1";
     connection.run(sql, (seq, JobState::Processing.as_str(), until.millis()))?;
     let sql = format!("{JOB} WHERE jobs.seq = ?1");
-    Ok(connection.all(&sql, [seq], job_of)?.pop())
+    connection.one(&sql, [seq], job_of)
 }
 
 fn waiting_behind(connection: &Connection, seq: i64, limit: usize, now: Timestamp) -> LedgerResult<Vec<i64>> {
@@ -125,11 +123,10 @@ fn waiting_behind(connection: &Connection, seq: i64, limit: usize, now: Timestam
 
 /// Sets who is to have leased jobs, and until or from when.
 fn set_leased(connection: &Connection, ids: &[JobId], state: JobState, due: Timestamp) -> LedgerResult<()> {
-    let mut statement =
-        connection.prepare_cached("UPDATE jobs SET state = ?3, due = ?4 WHERE id = ?1 AND state = ?2")?;
     for id in ids {
         let leased = JobState::Processing.as_str();
-        statement.execute((id.0.as_str(), leased, state.as_str(), due.millis()))?;
+        let sql = "UPDATE jobs SET state = ?3, due = ?4 WHERE id = ?1 AND state = ?2";
+        connection.run(sql, (id.0.as_str(), leased, state.as_str(), due.millis()))?;
     }
     Ok(())
 }
@@ -161,30 +158,16 @@ fn complete(connection: &Connection, ids: &[JobId], now: Timestamp) -> LedgerRes
 }
 
 fn fail(connection: &Connection, id: &JobId, failure: JobFailure, now: Timestamp) -> LedgerResult<()> {
-    let leased = (id.0.as_str(), JobState::Processing.as_str());
+    let (id, leased) = (id.0.as_str(), JobState::Processing.as_str());
     if let Some(retry_at) = failure.retry_at {
-        connection.run(
-            "UPDATE jobs SET state = ?3, error = ?4, due = ?5 WHERE id = ?1 AND state = ?2",
-            (
-                leased.0,
-                leased.1,
-                JobState::Queued.as_str(),
-                failure.error,
-                retry_at.millis(),
-            ),
-        )?;
-        return Ok(());
+        let sql = "UPDATE jobs SET state = ?3, error = ?4, due = ?5 WHERE id = ?1 AND state = ?2";
+        let queued = JobState::Queued.as_str();
+        return connection.run(sql, (id, leased, queued, failure.error, retry_at.millis()));
     }
     let sql = "UPDATE jobs SET state = ?3, error = ?4, finished = ?5, head = 0
         WHERE id = ?1 AND state = ?2 RETURNING session";
-    let values = (
-        leased.0,
-        leased.1,
-        JobState::Failed.as_str(),
-        failure.error,
-        now.millis(),
-    );
-    let session: Option<i64> = connection.one(sql, values, |row| row.get(0))?;
+    let failed = JobState::Failed.as_str();
+    let session: Option<i64> = connection.first(sql, (id, leased, failed, failure.error, now.millis()))?;
     session.map_or(Ok(()), |session| set_head(connection, session))
 }
 
@@ -204,15 +187,14 @@ fn retry(connection: &Connection, scope: &Scope, id: &JobId, now: Timestamp) -> 
         JobState::Queued.as_str(),
         now.millis(),
     );
-    let retried = connection.run(sql, values)?;
-    Ok(retried > 0)
+    Ok(connection.changed(sql, values)? > 0)
 }
 
 /// A lease was claimed when it was due, so it is due again at once.
 fn release_all(connection: &Connection, latest: Timestamp) -> LedgerResult<usize> {
     let (leased, queued) = (JobState::Processing.as_str(), JobState::Queued.as_str());
     let sql = "UPDATE jobs SET state = ?2, due = created WHERE state = ?1 AND state <> 'success'";
-    let released = connection.run(sql, (leased, queued))?;
+    let released = connection.changed(sql, (leased, queued))?;
     let sql = "UPDATE jobs SET due = ?2 WHERE state = ?1 AND due > ?2";
     connection.run(sql, (queued, latest.millis()))?;
     Ok(released)
@@ -222,7 +204,7 @@ fn release_all(connection: &Connection, latest: Timestamp) -> LedgerResult<usize
 fn condition(connection: &Connection, query: &TaskQuery) -> LedgerResult<Option<(String, i64)>> {
     let (mut sql, row) = match &query.session {
         Some(session) => {
-            let key = model::SessionKey::new(query.scope.clone(), session.clone());
+            let key = SessionKey::new(query.scope.clone(), session.clone());
             ("jobs.session = ?1".to_owned(), session_row(connection, &key)?)
         }
         None => ("jobs.scope = ?1".to_owned(), scope_row(connection, &query.scope)?),
@@ -255,9 +237,7 @@ fn page(connection: &Connection, query: &TaskQuery) -> LedgerResult<TaskPage> {
             jobs: Vec::new(),
         });
     };
-    let total: i64 = connection
-        .prepare_cached(&format!("SELECT count(*) FROM jobs WHERE {condition}"))?
-        .query_row([row], |row| row.get(0))?;
+    let total = connection.value(&format!("SELECT count(*) FROM jobs WHERE {condition}"), [row])?;
     let before = query.page.saturating_sub(1).saturating_mul(query.page_size);
     let page = (row, count(query.page_size), count(before));
     Ok(TaskPage {
@@ -269,7 +249,7 @@ fn page(connection: &Connection, query: &TaskQuery) -> LedgerResult<TaskPage> {
 fn job(connection: &Connection, scope: &Scope, id: &JobId) -> LedgerResult<Option<Job>> {
     let sql = format!("{JOB} WHERE jobs.id = ?1 AND app = ?2 AND project = ?3");
     let named = [id.0.as_str(), scope.app.as_str(), scope.project.as_str()];
-    Ok(connection.all(&sql, named, job_of)?.pop())
+    connection.one(&sql, named, job_of)
 }
 
 fn drop_finished(connection: &Connection, before: Timestamp) -> LedgerResult<usize> {
@@ -278,16 +258,15 @@ fn drop_finished(connection: &Connection, before: Timestamp) -> LedgerResult<usi
         "DELETE FROM jobs WHERE state = 'success' AND finished < ?1",
         "DELETE FROM runs WHERE state = 'success' AND finished < ?1",
     ] {
-        dropped += connection.run(sql, [before.millis()])?;
+        dropped += connection.changed(sql, [before.millis()])?;
     }
     Ok(dropped)
 }
 
 fn stats(connection: &Connection) -> LedgerResult<JobStats> {
-    let mut standing = connection
-        .prepare_cached("SELECT count(*), min(created) FROM jobs WHERE state = ?1 AND state <> 'success'")?;
-    let mut of = |state: JobState| {
-        standing.query_row([state.as_str()], |row| {
+    let sql = "SELECT count(*), min(created) FROM jobs WHERE state = ?1 AND state <> 'success'";
+    let of = |state: JobState| {
+        connection.only(sql, [state.as_str()], |row| {
             Ok((row.get(0)?, row.get::<_, Option<i64>>(1)?))
         })
     };

@@ -75,24 +75,30 @@ impl LateWriter {
         self.readers.read(work).await
     }
 
-    /// As [`Writer::write`].
+    /// As [`Writer::call`], with work that erases nothing.
     pub(crate) async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> LedgerResult<T> + Send + 'static,
     ) -> Result<T, LedgerError> {
-        self.writer().await?.write(work).await
+        self.call(work, false).await
     }
 
-    /// As [`Writer::erase`].
+    /// As [`Writer::call`], with work that erases.
     pub(crate) async fn erase<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> LedgerResult<T> + Send + 'static,
     ) -> Result<T, LedgerError> {
-        self.writer().await?.erase(work).await
+        self.call(work, true).await
     }
 
-    async fn writer(&self) -> Result<&Writer, LedgerError> {
-        self.writer.get_or_try_init(|| self.try_again()).await
+    /// As [`Writer::call`].
+    pub(crate) async fn call<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> LedgerResult<T> + Send + 'static,
+        erases: bool,
+    ) -> Result<T, LedgerError> {
+        let writer = self.writer.get_or_try_init(|| self.try_again()).await?;
+        writer.call(work, erases).await
     }
 
     /// What reads a frozen file would not see what is written, so all reads wait, and see the opened one.

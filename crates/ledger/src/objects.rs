@@ -21,39 +21,33 @@ pub(crate) fn record(
 ) -> LedgerResult<()> {
     let scope = make_scope(connection, scope)?;
     let (kind, name) = (kind_number(owner.kind), owner.id.as_str());
-    let mut statement = connection.prepare_cached(
-        "INSERT INTO objects (scope, owner_kind, owner, id) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING",
-    )?;
     for id in ids {
-        statement.execute((scope, kind, name, id))?;
+        let sql = "INSERT INTO objects (scope, owner_kind, owner, id) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING";
+        connection.run(sql, (scope, kind, name, id))?;
     }
     let sql = "DELETE FROM objects WHERE scope = ?1 AND owner_kind = ?2 AND owner = ?3 AND seq <=
         (SELECT seq FROM objects WHERE scope = ?1 AND owner_kind = ?2 AND owner = ?3
          ORDER BY seq DESC LIMIT 1 OFFSET ?4)";
-    connection.run(sql, (scope, kind, name, count(OBJECTS_MAX)))?;
-    Ok(())
+    connection.run(sql, (scope, kind, name, count(OBJECTS_MAX)))
 }
 
 pub(crate) fn owned(
     connection: &Connection,
     scope: &Scope,
     owner: &Owner,
-    mut ids: Vec<String>,
+    ids: Vec<String>,
 ) -> LedgerResult<Vec<String>> {
     let Some(scope) = scope_row(connection, scope)? else {
         return Ok(Vec::new());
     };
-    let mut statement = connection.prepare_cached(OWNED)?;
-    let mut failed = Ok(());
-    ids.retain(|id| {
-        let known = statement.exists((scope, kind_number(owner.kind), owner.id.as_str(), id));
-        known.unwrap_or_else(|error| {
-            failed = Err(error);
-            false
-        })
-    });
-    failed?;
-    Ok(ids)
+    let mut owned = Vec::with_capacity(ids.len());
+    for id in ids {
+        let wanted = (scope, kind_number(owner.kind), owner.id.as_str(), &id);
+        if connection.has(OWNED, wanted)? {
+            owned.push(id);
+        }
+    }
+    Ok(owned)
 }
 
 /// Deletes what is recorded for an owner.

@@ -9,7 +9,7 @@ use ports::Buffered;
 use rusqlite::Connection;
 
 use crate::failure::LedgerResult;
-use crate::row::{USER, count, counted, name_of, owner_of, session_key};
+use crate::row::{USER, count, counted, name_at, scope_at, session_key};
 use crate::statement::Statements as _;
 
 pub(crate) const BUFFERED: &str =
@@ -36,22 +36,19 @@ const QUIET: &str = "SELECT app, project, name
 
 pub(crate) fn waiting(connection: &Connection) -> LedgerResult<BTreeMap<(Scope, Owner), usize>> {
     let waiting = connection.all(WAITING, [USER], |row| {
-        let text = |at| row.get::<_, String>(at);
-        let scope = Scope::new(name_of(&text(0)?)?, name_of(&text(1)?)?);
-        Ok(((scope, owner_of(USER, &text(2)?)?), counted(row.get(3)?)))
+        let owner = Owner::user(name_at(row, 2)?);
+        Ok(((scope_at(row, 0)?, owner), counted(row.get(3)?)))
     })?;
     Ok(waiting.into_iter().collect())
 }
 
 pub(crate) fn buffered(connection: &Connection) -> LedgerResult<Buffered> {
-    let mut statement = connection.prepare_cached(BUFFERED)?;
-    let of = |row: &rusqlite::Row<'_>| {
+    connection.only(BUFFERED, [], |row| {
         Ok(Buffered {
             sessions: counted(row.get(0)?),
             messages: counted(row.get(1)?),
         })
-    };
-    Ok(statement.query_row([], of)?)
+    })
 }
 
 pub(crate) fn sessions(connection: &Connection, limit: usize) -> LedgerResult<Vec<(SessionKey, Timestamp)>> {

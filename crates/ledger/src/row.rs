@@ -109,9 +109,9 @@ pub(crate) fn payload_of(message: Message) -> LedgerResult<String> {
     Ok(serde_json::to_string(&said)?)
 }
 
-/// The message of an event's payload.
-pub(crate) fn message_of(payload: &str, session: SessionKey) -> LedgerResult<Message> {
-    let said: StoredMessage<'_> = serde_json::from_str(payload)?;
+/// The message of an event's payload, which is in that column.
+pub(crate) fn message_at(row: &Row<'_>, column: usize, session: SessionKey) -> LedgerResult<Message> {
+    let said: StoredMessage<'_> = serde_json::from_str(text_at(row, column)?)?;
     Ok(Message {
         id: MessageId::new(said.id),
         session,
@@ -130,7 +130,7 @@ pub(crate) fn message_of(payload: &str, session: SessionKey) -> LedgerResult<Mes
     })
 }
 
-pub(crate) fn name_of(text: &str) -> LedgerResult<Name> {
+fn name_of(text: &str) -> LedgerResult<Name> {
     Name::parse(text).map_err(|error| Failure::Row(error.to_string()))
 }
 
@@ -147,8 +147,9 @@ pub(crate) fn kind_number(kind: OwnerKind) -> i64 {
     }
 }
 
-pub(crate) fn owner_of(kind: i64, name: &str) -> LedgerResult<Owner> {
-    let kind = match kind {
+/// An owner from the two columns that start at `first`: kind, name.
+pub(crate) fn owner_at(row: &Row<'_>, first: usize) -> LedgerResult<Owner> {
+    let kind = match row.get(first)? {
         USER => OwnerKind::User,
         AGENT => OwnerKind::Agent,
         LIBRARY => OwnerKind::Library,
@@ -156,7 +157,7 @@ pub(crate) fn owner_of(kind: i64, name: &str) -> LedgerResult<Owner> {
     };
     Ok(Owner {
         kind,
-        id: name_of(name)?,
+        id: name_at(row, first + 1)?,
     })
 }
 
@@ -172,9 +173,7 @@ pub(crate) fn speaker_of(message: &Message) -> (i64, String) {
 /// A scope's row, if it has one.
 pub(crate) fn scope_row(connection: &Connection, scope: &Scope) -> LedgerResult<Option<i64>> {
     let sql = "SELECT id FROM scopes WHERE app = ?1 AND project = ?2";
-    connection.one(sql, [scope.app.as_str(), scope.project.as_str()], |row| {
-        row.get(0)
-    })
+    connection.first(sql, [scope.app.as_str(), scope.project.as_str()])
 }
 
 /// A session's row, if it has one.
@@ -182,7 +181,7 @@ pub(crate) fn session_row(connection: &Connection, key: &SessionKey) -> LedgerRe
     let sql = "SELECT sessions.id FROM scopes JOIN sessions ON sessions.scope = scopes.id
         WHERE app = ?1 AND project = ?2 AND name = ?3";
     let (app, project) = (key.scope.app.as_str(), key.scope.project.as_str());
-    connection.one(sql, [app, project, key.session.as_str()], |row| row.get(0))
+    connection.first(sql, [app, project, key.session.as_str()])
 }
 
 /// The rows of a session and its scope, made now if they are new.
@@ -194,30 +193,41 @@ pub(crate) struct SessionRows {
 
 /// A scope's row, made now if it is new.
 pub(crate) fn make_scope(connection: &Connection, scope: &Scope) -> LedgerResult<i64> {
+    let sql = "INSERT INTO scopes (app, project) VALUES (?1, ?2)";
     match scope_row(connection, scope)? {
         Some(row) => Ok(row),
-        None => Ok(connection
-            .prepare_cached("INSERT INTO scopes (app, project) VALUES (?1, ?2)")?
-            .insert([scope.app.as_str(), scope.project.as_str()])?),
+        None => connection.insert(sql, [scope.app.as_str(), scope.project.as_str()]),
     }
 }
 
 pub(crate) fn place_of(connection: &Connection, key: &SessionKey) -> LedgerResult<SessionRows> {
     let scope = make_scope(connection, &key.scope)?;
+    let sql = "INSERT INTO sessions (scope, name) VALUES (?1, ?2)";
     let session = match session_row(connection, key)? {
         Some(session) => session,
-        None => connection
-            .prepare_cached("INSERT INTO sessions (scope, name) VALUES (?1, ?2)")?
-            .insert((scope, key.session.as_str()))?,
+        None => connection.insert(sql, (scope, key.session.as_str()))?,
     };
     Ok(SessionRows { scope, session })
 }
 
+fn text_at<'a>(row: &'a Row<'_>, column: usize) -> LedgerResult<&'a str> {
+    Ok(row.get_ref(column)?.as_str().map_err(rusqlite::Error::from)?)
+}
+
+pub(crate) fn name_at(row: &Row<'_>, column: usize) -> LedgerResult<Name> {
+    name_of(text_at(row, column)?)
+}
+
+/// A scope from the two columns that start at `first`: app, project.
+pub(crate) fn scope_at(row: &Row<'_>, first: usize) -> LedgerResult<Scope> {
+    let project = name_at(row, first + 1)?;
+    Ok(Scope::new(name_at(row, first)?, project))
+}
+
 /// A session's key from the three columns that start at `first`: app, project, name.
 pub(crate) fn session_key(row: &Row<'_>, first: usize) -> LedgerResult<SessionKey> {
-    let text = |at| Ok::<_, Failure>(row.get_ref(at)?.as_str().map_err(rusqlite::Error::from)?);
-    let scope = Scope::new(name_of(text(first)?)?, name_of(text(first + 1)?)?);
-    Ok(SessionKey::new(scope, SessionId::new(text(first + 2)?)))
+    let name = SessionId::new(text_at(row, first + 2)?);
+    Ok(SessionKey::new(scope_at(row, first)?, name))
 }
 
 /// A count or a size as a column holds it.

@@ -9,18 +9,18 @@
 mod lane;
 
 use async_trait::async_trait;
-use model::{Date, Scope, SessionId, Timestamp};
+use model::{Date, SessionId, Timestamp};
 use ports::runs::{
     Cause, Claim, Claimed, Cost, NewRun, Run, RunPage, RunQuery, RunState, RunStats, Runs, Threshold,
     Verdict, Work,
 };
 use ports::{LedgerError, RunId};
-use rusqlite::{Connection, OptionalExtension, Row, ToSql};
+use rusqlite::{Connection, Row, ToSql};
 
 use crate::SqliteLedger;
 use crate::failure::{Failure, LedgerResult};
 use crate::port::port;
-use crate::row::{count, counted, make_scope, name_of, owner_of, scope_row};
+use crate::row::{count, counted, make_scope, owner_at, scope_at, scope_row};
 use crate::statement::Statements as _;
 
 use lane::Lane;
@@ -53,13 +53,13 @@ fn run_of(row: &Row<'_>) -> LedgerResult<Run> {
     let time = |at| Ok::<_, Failure>(row.get::<_, Option<i64>>(at)?.map(Timestamp::from_millis));
     let number = |at| Ok::<_, Failure>(unsigned(row.get(at)?));
     let (cause, state) = (text(8)?, text(10)?);
-    let owner: Option<(i64, String)> = row.get::<_, Option<i64>>(4)?.zip(row.get(5)?);
+    let owner = row.get::<_, Option<i64>>(4)?.map(|_| owner_at(row, 4));
     Ok(Run {
         id: RunId::from(text(0)?),
         work: Work {
             strategy: text(1)?,
-            scope: Scope::new(name_of(&text(2)?)?, name_of(&text(3)?)?),
-            owner: owner.map(|(kind, name)| owner_of(kind, &name)).transpose()?,
+            scope: scope_at(row, 2)?,
+            owner: owner.transpose()?,
             subject: text(6)?,
         },
         session: row.get::<_, Option<String>>(7)?.map(SessionId::new),
@@ -145,23 +145,19 @@ impl WaitingRun {
 }
 
 fn waiting(connection: &Connection, lane: &Lane, subject: &str) -> LedgerResult<Option<WaitingRun>> {
-    let found = connection
-        .prepare_cached(
-            "SELECT seq, id, state, cause, due, session FROM runs INDEXED BY waiting_work
-             WHERE scope = ?1 AND strategy = ?2 AND owner_kind IS ?3 AND owner IS ?4 AND subject = ?5
-               AND state <> 'success' AND state IN ('queued', 'failed') ORDER BY seq LIMIT 1",
-        )?
-        .query_row(&*lane.with(&[&subject]), |row| {
-            Ok(WaitingRun {
-                seq: row.get(0)?,
-                id: row.get(1)?,
-                state: row.get(2)?,
-                cause: row.get(3)?,
-                due: row.get(4)?,
-                session: row.get(5)?,
-            })
-        });
-    Ok(found.optional()?)
+    let sql = "SELECT seq, id, state, cause, due, session FROM runs INDEXED BY waiting_work
+        WHERE scope = ?1 AND strategy = ?2 AND owner_kind IS ?3 AND owner IS ?4 AND subject = ?5
+          AND state <> 'success' AND state IN ('queued', 'failed') ORDER BY seq LIMIT 1";
+    connection.one(sql, &*lane.with(&[&subject]), |row| {
+        Ok(WaitingRun {
+            seq: row.get(0)?,
+            id: row.get(1)?,
+            state: row.get(2)?,
+            cause: row.get(3)?,
+            due: row.get(4)?,
+            session: row.get(5)?,
+        })
+    })
 }
 
 /// Work that waits takes a new run in.
@@ -181,15 +177,11 @@ fn absorb(connection: &Connection, waiting: &WaitingRun, new: &NewRun, due: i64)
     let reason = (before != Cause::Manual || new.cause == Cause::Manual).then_some(&new.reason);
     let sql =
         "UPDATE runs SET cause = ?2, due = ?3, session = ?4, reason = coalesce(?5, reason) WHERE seq = ?1";
-    connection.run(sql, (waiting.seq, cause.as_str(), due, session, reason))?;
-    Ok(())
+    connection.run(sql, (waiting.seq, cause.as_str(), due, session, reason))
 }
 
 fn enqueue(connection: &Connection, new: &NewRun, now: Timestamp) -> LedgerResult<Option<RunId>> {
-    let known = connection
-        .prepare_cached("SELECT 1 FROM runs WHERE id = ?1")?
-        .exists([&*new.id])?;
-    if known {
+    if connection.has("SELECT 1 FROM runs WHERE id = ?1", [&*new.id])? {
         return Ok(Some(new.id.clone()));
     }
     let scope = make_scope(connection, &new.work.scope)?;
@@ -241,11 +233,9 @@ fn claim(connection: &Connection, claim: &Claim) -> LedgerResult<Claimed> {
         let sql =
             "UPDATE runs SET state = 'running', attempt = attempt + 1, started = ?2, due = ?3 WHERE seq = ?1";
         connection.run(sql, (seq, now, claim.lease_until.millis()))?;
-        runs.extend(connection.all(&format!("{RUN} WHERE runs.seq = ?1"), [seq], run_of)?);
+        runs.extend(connection.one(&format!("{RUN} WHERE runs.seq = ?1"), [seq], run_of)?);
     }
-    let next: Option<i64> = connection
-        .prepare_cached(NEXT)?
-        .query_row((&strategies, &by_hand, now), |row| row.get(0))?;
+    let next: Option<i64> = connection.value(NEXT, (&strategies, &by_hand, now))?;
     Ok(Claimed {
         runs,
         next: next.map(Timestamp::from_millis),
@@ -319,27 +309,25 @@ fn charge(connection: &Connection, id: &str, day: Date, cost: Cost) -> LedgerRes
     let sql =
         "INSERT INTO spending VALUES (?1, ?2, ?3, ?4) ON CONFLICT (day) DO UPDATE SET calls = calls + ?2,
                prompt_tokens = prompt_tokens + ?3, completion_tokens = completion_tokens + ?4";
-    connection.run(sql, (day.to_string(), spent.0, spent.1, spent.2))?;
-    Ok(())
+    connection.run(sql, (day.to_string(), spent.0, spent.1, spent.2))
 }
 
 fn spent(connection: &Connection, day: Date) -> LedgerResult<Cost> {
-    let spent = connection
-        .prepare_cached("SELECT calls, prompt_tokens, completion_tokens FROM spending WHERE day = ?1")?
-        .query_row([day.to_string()], |row| {
-            Ok(Cost {
-                calls: unsigned(row.get(0)?),
-                prompt_tokens: unsigned(row.get(1)?),
-                completion_tokens: unsigned(row.get(2)?),
-                millis: 0,
-            })
-        });
-    Ok(spent.optional()?.unwrap_or_default())
+    let sql = "SELECT calls, prompt_tokens, completion_tokens FROM spending WHERE day = ?1";
+    let spent = connection.one(sql, [day.to_string()], |row| {
+        Ok(Cost {
+            calls: unsigned(row.get(0)?),
+            prompt_tokens: unsigned(row.get(1)?),
+            completion_tokens: unsigned(row.get(2)?),
+            millis: 0,
+        })
+    });
+    Ok(spent?.unwrap_or_default())
 }
 
 fn release_all(connection: &Connection, now: Timestamp, latest: Timestamp) -> LedgerResult<usize> {
     let sql = "UPDATE runs SET state = 'queued', due = ?1 WHERE state = 'running' AND state <> 'success'";
-    let released = connection.run(sql, [now.millis()])?;
+    let released = connection.changed(sql, [now.millis()])?;
     let sql = "UPDATE runs SET due = ?1 WHERE finished IS NULL AND cause <> 'cron' AND due > ?1";
     connection.run(sql, [latest.millis()])?;
     set_heads(connection)?;
@@ -371,9 +359,10 @@ fn page(connection: &Connection, query: &RunQuery) -> LedgerResult<RunPage> {
     wanted.for_each(|(_, sql)| condition.push_str(sql));
     let ids = serde_json::to_string(&ids)?;
     let asked: [&dyn ToSql; 4] = [&scope, &query.strategy, &state, &ids];
-    let total: i64 = connection
-        .prepare_cached(&format!("SELECT count(*) FROM runs WHERE {condition}"))?
-        .query_row(&asked[..], |row| row.get(0))?;
+    let total = connection.value(
+        &format!("SELECT count(*) FROM runs WHERE {condition}"),
+        &asked[..],
+    )?;
     let before = query.page.saturating_sub(1).saturating_mul(query.page_size);
     let (limit, before) = (count(query.page_size), count(before));
     let sql = format!("{RUN} WHERE {condition} ORDER BY runs.seq DESC LIMIT ?5 OFFSET ?6");
@@ -385,10 +374,8 @@ fn page(connection: &Connection, query: &RunQuery) -> LedgerResult<RunPage> {
 }
 
 fn stats(connection: &Connection) -> LedgerResult<RunStats> {
-    let mut standing = connection.prepare_cached(
-        "SELECT count(*) FROM runs WHERE state = ?1 AND state <> 'success' AND (state <> 'queued' OR cause <> 'cron')",
-    )?;
-    let mut of = |state: RunState| standing.query_row([state.as_str()], |row| Ok(counted(row.get(0)?)));
+    let sql = "SELECT count(*) FROM runs WHERE state = ?1 AND state <> 'success' AND (state <> 'queued' OR cause <> 'cron')";
+    let of = |state: RunState| connection.value(sql, [state.as_str()]).map(counted);
     Ok(RunStats {
         queued: of(RunState::Queued)?,
         running: of(RunState::Running)?,

@@ -30,8 +30,7 @@ pub(crate) struct Scrub {
 impl Scrub {
     /// For all sweeps so far; none when there is nothing to do.
     pub(crate) fn begin(connection: &Connection) -> LedgerResult<Option<Self>> {
-        let latest = connection.query_row("SELECT max(id) FROM erasures", [], |row| row.get(0))?;
-        let latest: Option<i64> = latest;
+        let latest: Option<i64> = connection.value("SELECT max(id) FROM erasures", [])?;
         Ok(latest.map(|erasures_max| Self {
             next_page: 1,
             erasures_max,
@@ -63,8 +62,7 @@ impl Scrub {
 
 /// Whether something was deleted that files may still show.
 pub(crate) fn is_due(connection: &Connection) -> LedgerResult<bool> {
-    let is_due = "SELECT EXISTS (SELECT 1 FROM erasures)";
-    Ok(connection.query_row(is_due, [], |row| row.get(0))?)
+    connection.has("SELECT 1 FROM erasures", [])
 }
 
 /// All of it at once, for a file that nobody waits for.
@@ -77,14 +75,16 @@ pub(crate) fn whole(connection: &Connection) -> LedgerResult<()> {
 
 /// The log holds pages as they were before.
 fn empty_log(connection: &Connection) -> LedgerResult<()> {
-    let busy: bool = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
-    if busy { Err(Failure::LogInUse) } else { Ok(()) }
+    if connection.value("PRAGMA wal_checkpoint(TRUNCATE)", [])? {
+        Err(Failure::LogInUse)
+    } else {
+        Ok(())
+    }
 }
 
 fn clean(connection: &Connection, number: u32) -> LedgerResult<()> {
-    let mut page: Vec<u8> = connection
-        .prepare_cached("SELECT data FROM sqlite_dbpage('main') WHERE pgno = ?1")?
-        .query_row([number], |row| row.get(0))?;
+    let sql = "SELECT data FROM sqlite_dbpage('main') WHERE pgno = ?1";
+    let mut page: Vec<u8> = connection.value(sql, [number])?;
     let start = if number == 1 { FILE_HEADER_BYTES } else { 0 };
     if zero_unused(&mut page, start) {
         let sql = "UPDATE sqlite_dbpage SET data = ?2 WHERE pgno = ?1";

@@ -2,7 +2,8 @@
 //!
 //! Owns: that each is prepared once. Never: what it says.
 
-use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Row};
+use rusqlite::types::FromSql;
+use rusqlite::{CachedStatement, Connection, Params, Row};
 
 use crate::failure::LedgerResult;
 
@@ -10,9 +11,44 @@ use crate::failure::LedgerResult;
 pub(crate) trait Statements {
     fn prepared(&self, sql: &str) -> LedgerResult<CachedStatement<'_>>;
 
+    /// Runs a statement.
+    fn run(&self, sql: &str, params: impl Params) -> LedgerResult<()> {
+        self.changed(sql, params).map(drop)
+    }
+
     /// Runs a statement; the number of changed rows.
-    fn run(&self, sql: &str, params: impl Params) -> LedgerResult<usize> {
+    fn changed(&self, sql: &str, params: impl Params) -> LedgerResult<usize> {
         Ok(self.prepared(sql)?.execute(params)?)
+    }
+
+    /// Makes a row; its number.
+    fn insert(&self, sql: &str, params: impl Params) -> LedgerResult<i64> {
+        Ok(self.prepared(sql)?.insert(params)?)
+    }
+
+    /// Whether there is a row.
+    fn has(&self, sql: &str, params: impl Params) -> LedgerResult<bool> {
+        Ok(self.prepared(sql)?.exists(params)?)
+    }
+
+    /// Reads the row of a statement that always has one.
+    fn only<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> LedgerResult<T> {
+        Ok(self.prepared(sql)?.query_row(params, read)?)
+    }
+
+    /// Reads the value of a statement that always has one.
+    fn value<T: FromSql>(&self, sql: &str, params: impl Params) -> LedgerResult<T> {
+        self.only(sql, params, |row| row.get(0))
+    }
+
+    /// Reads the value in the first row, if there is one.
+    fn first<T: FromSql>(&self, sql: &str, params: impl Params) -> LedgerResult<Option<T>> {
+        self.one(sql, params, |row| Ok(row.get(0)?))
     }
 
     /// Reads the first row, if there is one.
@@ -20,9 +56,11 @@ pub(crate) trait Statements {
         &self,
         sql: &str,
         params: impl Params,
-        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+        read: impl FnOnce(&Row<'_>) -> LedgerResult<T>,
     ) -> LedgerResult<Option<T>> {
-        Ok(self.prepared(sql)?.query_row(params, read).optional()?)
+        let mut statement = self.prepared(sql)?;
+        let mut rows = statement.query(params)?;
+        rows.next()?.map(read).transpose()
     }
 
     /// Reads every row.

@@ -35,8 +35,7 @@ pub(crate) fn sweep(connection: &Connection, sweep: &Sweep) -> LedgerResult<Forg
 
 /// Has what this commit deleted erased from the files as well; the request must be one that erases.
 pub(crate) fn erase_bytes(connection: &Connection) -> LedgerResult<()> {
-    connection.run("INSERT INTO erasures DEFAULT VALUES", [])?;
-    Ok(())
+    connection.run("INSERT INTO erasures DEFAULT VALUES", [])
 }
 
 /// A scope's row, a session and an owner.
@@ -60,23 +59,17 @@ fn delete_conversations(connection: &Connection, sweep: &Sweep) -> LedgerResult<
         return Ok(0);
     };
     let owner = owner.map(|owner| (kind_number(owner.kind), owner.id.as_str()));
-    let deleted = match (session, owner) {
-        (Some(session), None) => connection.run(
-            "DELETE FROM conversations WHERE scope = ?1 AND name = ?2",
-            (scope, session),
-        )?,
-        (session, owner) => connection.run(
+    let sql = match (session, owner) {
+        (Some(_), None) => {
+            "DELETE FROM conversations WHERE scope = ?1 AND name = ?4 AND ?2 IS NULL AND ?3 IS NULL"
+        }
+        _ => {
             "DELETE FROM conversations WHERE scope = ?1 AND owner_kind = ?2 AND owner = ?3
-                   AND (?4 IS NULL OR name = ?4)",
-            (
-                scope,
-                owner.map(|owner| owner.0),
-                owner.map(|owner| owner.1),
-                session,
-            ),
-        )?,
+               AND (?4 IS NULL OR name = ?4)"
+        }
     };
-    Ok(deleted)
+    let (kind, owner) = owner.unzip();
+    connection.changed(sql, (scope, kind, owner, session))
 }
 
 /// The background runs that the sweep names, and what was counted towards more. Those of a scope go with it.
@@ -84,16 +77,14 @@ fn delete_runs(connection: &Connection, sweep: &Sweep) -> LedgerResult<()> {
     let Some((scope, session, owner)) = named(connection, sweep)? else {
         return Ok(());
     };
-    let kind = owner.map(|owner| kind_number(owner.kind));
-    let name = owner.map(|owner| owner.id.as_str());
+    let owner = owner.map(|owner| (kind_number(owner.kind), owner.id.as_str()));
+    let (kind, name) = owner.unzip();
     let found = match session {
         Some(_) => "scope = ?1 AND session = ?2 AND (?3 IS NULL OR owner_kind = ?3 AND owner = ?4)",
         None => "scope = ?1 AND ?2 IS NULL AND owner_kind = ?3 AND owner = ?4",
     };
-    let deleted = connection.run(
-        &format!("DELETE FROM runs WHERE {found}"),
-        (scope, session, kind, name),
-    )?;
+    let sql = format!("DELETE FROM runs WHERE {found}");
+    let deleted = connection.changed(&sql, (scope, session, kind, name))?;
     if session.is_none() {
         let sql = "DELETE FROM run_counters WHERE scope = ?1 AND owner_kind = ?2 AND owner = ?3";
         connection.run(sql, (scope, kind, name))?;
@@ -120,26 +111,18 @@ fn delete(connection: &Connection, sweep: &Sweep) -> LedgerResult<Forgotten> {
             None => Ok(Forgotten::default()),
         },
         Sweep::Owner(scope, owner) => match scope_row(connection, scope)? {
-            Some(scope) => {
-                let doomed = doomed_with(connection, scope, owner, None)?;
-                erase(connection, &doomed)
-            }
+            Some(scope) => erase(connection, &doomed_with(connection, scope, owner, None)?),
             None => Ok(Forgotten::default()),
         },
         Sweep::OwnerInSession(key, owner) => {
-            let (scope, session) = (scope_row(connection, &key.scope)?, session_row(connection, key)?);
-            match (scope, session) {
-                (Some(scope), Some(session)) => {
-                    let doomed = doomed_with(connection, scope, owner, Some(session))?;
-                    erase(connection, &doomed)
+            match scope_row(connection, &key.scope)?.zip(session_row(connection, key)?) {
+                Some((scope, session)) => {
+                    erase(connection, &doomed_with(connection, scope, owner, Some(session))?)
                 }
-                _ => Ok(Forgotten::default()),
+                None => Ok(Forgotten::default()),
             }
         }
-        Sweep::Messages(scope, ids) => {
-            let doomed = doomed_ids(connection, scope, ids)?;
-            erase(connection, &doomed)
-        }
+        Sweep::Messages(scope, ids) => erase(connection, &doomed_ids(connection, scope, ids)?),
     }
 }
 
@@ -164,9 +147,7 @@ const SCOPE: SweepStatements = SweepStatements {
 };
 
 fn whole(connection: &Connection, whole: &SweepStatements, row: i64) -> LedgerResult<Forgotten> {
-    let messages: i64 = connection
-        .prepare_cached(whole.messages)?
-        .query_row([row], |row| row.get(0))?;
+    let messages = connection.value(whole.messages, [row])?;
     let cell_ids = connection.all(whole.cells, [row], |row| {
         Ok(CellId::new(row.get::<_, String>(0)?))
     })?;
@@ -208,7 +189,7 @@ fn doomed_with(
                    WHERE events.session = ?1 AND speaker_kind = ?2 AND speaker = ?3";
         doomed.extend(connection.numbers(own, (session, named.1, named.2))?);
         let others = "SELECT 1 FROM speakers WHERE session = ?1 AND kind = ?2 AND name <> ?3 LIMIT 1";
-        if owner.kind == OwnerKind::User && connection.numbers(others, (session, USER, named.2))?.is_empty() {
+        if owner.kind == OwnerKind::User && !connection.has(others, (session, USER, named.2))? {
             let buffered = "SELECT seq FROM messages WHERE session = ?1 AND cell IS NULL";
             doomed.extend(connection.numbers(buffered, [session])?);
         }
@@ -219,7 +200,7 @@ fn doomed_with(
         let sql = "DELETE FROM cell_owners WHERE cell = ?1 AND kind = ?2 AND name = ?3";
         connection.run(sql, (cell, named.1, named.2))?;
         let owners = "SELECT 1 FROM cell_owners WHERE cell = ?1 LIMIT 1";
-        if connection.numbers(owners, [cell])?.is_empty() {
+        if !connection.has(owners, [cell])? {
             doomed.extend(connection.numbers("SELECT seq FROM messages WHERE cell = ?1", [cell])?);
         }
     }
@@ -231,9 +212,9 @@ fn erase(connection: &Connection, doomed: &BTreeSet<i64>) -> LedgerResult<Forgot
     let mut sessions = BTreeSet::new();
     let mut cells = BTreeSet::new();
     for seq in doomed {
-        let (session, cell): (i64, Option<i64>) = connection
-            .prepare_cached("SELECT session, cell FROM messages WHERE seq = ?1")?
-            .query_row([seq], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let sql = "SELECT session, cell FROM messages WHERE seq = ?1";
+        let (session, cell): (i64, Option<i64>) =
+            connection.only(sql, [seq], |row| Ok((row.get(0)?, row.get(1)?)))?;
         sessions.insert(session);
         cells.extend(cell);
         connection.run("DELETE FROM events WHERE seq = ?1", [seq])?;
@@ -270,13 +251,9 @@ pub(crate) fn drop_if_empty(connection: &Connection, cell: i64) -> LedgerResult<
 /// Makes a session's derived columns true again, or removes it when its log is empty.
 fn settle(connection: &Connection, session: i64) -> LedgerResult<()> {
     let has_events = "SELECT 1 FROM events WHERE session = ?1 LIMIT 1";
-    if connection.numbers(has_events, [session])?.is_empty() {
+    if !connection.has(has_events, [session])? {
         forgotten::note_title(connection, session)?;
-    }
-    let sql = "DELETE FROM sessions WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM events WHERE session = ?1)";
-    let emptied = connection.run(sql, [session])?;
-    if emptied > 0 {
-        return Ok(());
+        return connection.run("DELETE FROM sessions WHERE id = ?1", [session]);
     }
     // Answers that wait in the buffer stay those of the users to whom they were given, when nothing of any user is left.
     let sql = "DELETE FROM speakers WHERE session = ?1 AND NOT EXISTS (
@@ -286,13 +263,10 @@ fn settle(connection: &Connection, session: i64) -> LedgerResult<()> {
         AND NOT EXISTS (SELECT 1 FROM events JOIN messages ON messages.seq = events.seq
           WHERE events.session = ?1 AND speaker_kind = ?2))";
     connection.run(sql, (session, USER))?;
-    let buffered: i64 = connection
-        .prepare_cached(
-            "UPDATE sessions SET buffered =
-               (SELECT count(*) FROM messages WHERE session = ?1 AND cell IS NULL)
-             WHERE id = ?1 RETURNING buffered",
-        )?
-        .query_row([session], |row| row.get(0))?;
+    let sql = "UPDATE sessions SET buffered =
+          (SELECT count(*) FROM messages WHERE session = ?1 AND cell IS NULL)
+        WHERE id = ?1 RETURNING buffered";
+    let buffered: i64 = connection.value(sql, [session])?;
     transcripts::set_open(connection, session, buffered > 0)?;
     jobs::set_head(connection, session)
 }

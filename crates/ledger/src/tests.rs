@@ -71,7 +71,7 @@ async fn queue_behind_a_gate(writer: &Arc<Writer>, work: Vec<Work>) -> (Sender<(
     let mut tasks = JoinSet::new();
     for (i, work) in all.into_iter().enumerate() {
         let writer = Arc::clone(writer);
-        tasks.spawn(async move { (i, writer.write(work).await.is_ok()) });
+        tasks.spawn(async move { (i, writer.call(work, false).await.is_ok()) });
         // One thread runs the test: after its turn the task waits for its answer, its request is queued.
         tokio::task::yield_now().await;
         if i == 0 {
@@ -126,7 +126,10 @@ async fn a_failed_commit_is_told_to_everybody() {
     ];
     assert_eq!(as_one_batch(&writer, work).await, [false, false, false]);
     assert_eq!(notes(&path), [] as [i64; 0]);
-    writer.write(|c| note(c, 3)).await.expect("the writer goes on");
+    writer
+        .call(|c| note(c, 3), false)
+        .await
+        .expect("the writer goes on");
     assert_eq!(notes(&path), [3]);
 }
 

@@ -27,8 +27,7 @@ pub(crate) fn entitle(
     }
     let place = place_of(connection, session)?;
     let sql = "UPDATE sessions SET title = ?2 WHERE id = ?1 AND title IS NOT ?2";
-    connection.run(sql, (place.session, title))?;
-    Ok(())
+    connection.run(sql, (place.session, title))
 }
 
 fn untitle(connection: &Connection, session: &SessionKey) -> LedgerResult<()> {
@@ -44,6 +43,5 @@ pub(crate) fn title(connection: &Connection, session: &SessionKey) -> LedgerResu
     let Some(session) = session_row(connection, session)? else {
         return Ok(None);
     };
-    let mut statement = connection.prepare_cached("SELECT title FROM sessions WHERE id = ?1")?;
-    Ok(statement.query_row([session], |row| row.get(0))?)
+    connection.value("SELECT title FROM sessions WHERE id = ?1", [session])
 }

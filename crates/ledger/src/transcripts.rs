@@ -12,12 +12,12 @@ use ports::{
     Accepted, AppendOutcome, Buffered, Carried, Cut, CutWithAppend, Forgotten, LedgerError, NewMessage,
     Sweep, Transcripts, WrittenCell,
 };
-use rusqlite::{Connection, Params};
+use rusqlite::Connection;
 
 use crate::failure::{Failure, LedgerResult};
 use crate::port::port;
 use crate::row::{
-    MESSAGE, SessionRows, USER, count, counted, kind_number, message_of, owner_of, payload_of, place_of,
+    MESSAGE, SessionRows, USER, count, counted, kind_number, message_at, owner_at, payload_of, place_of,
     scope_row, session_key, session_row, speaker_of,
 };
 use crate::statement::Statements as _;
@@ -65,9 +65,9 @@ fn append(
     now: Timestamp,
 ) -> LedgerResult<(AppendOutcome, usize)> {
     let place = place_of(connection, session)?;
-    let (mut ordinal, buffered): (i64, i64) = connection
-        .prepare_cached("SELECT next_ordinal, buffered FROM sessions WHERE id = ?1")?
-        .query_row([place.session], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let sql = "SELECT next_ordinal, buffered FROM sessions WHERE id = ?1";
+    let (mut ordinal, buffered): (i64, i64) =
+        connection.only(sql, [place.session], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let (first_ordinal, name) = (ordinal, session.session.as_str());
     let again = words::again(connection, (place, ordinal), session, &messages)?;
     let copied = copied::originals(connection, place, session, &messages)?;
@@ -158,7 +158,7 @@ fn cut_if_it_fits(connection: &Connection, wanted: Cut) -> LedgerResult<bool> {
 /// The message that a client id names already.
 fn first_of(connection: &Connection, place: SessionRows, client_id: &str) -> LedgerResult<Option<MessageId>> {
     let sql = "SELECT id FROM messages WHERE session = ?1 AND client_id = ?2";
-    let id = connection.one(sql, (place.session, client_id), |row| row.get::<_, String>(0))?;
+    let id: Option<String> = connection.first(sql, (place.session, client_id))?;
     Ok(id.map(MessageId::new))
 }
 
@@ -202,15 +202,13 @@ pub(crate) fn insert(
     connection.run(sql, values)?;
     let sql = "INSERT INTO speakers (session, kind, name, scope, open) VALUES (?1, ?2, ?3, ?4, 1)
         ON CONFLICT DO NOTHING";
-    connection.run(sql, (place.session, kind, speaker, place.scope))?;
-    Ok(())
+    connection.run(sql, (place.session, kind, speaker, place.scope))
 }
 
 /// Who speaks in a session is found by its buffer only while it has one.
 pub(crate) fn set_open(connection: &Connection, session: i64, open: bool) -> LedgerResult<()> {
     let sql = "UPDATE speakers SET open = ?2 WHERE session = ?1 AND open <> ?2";
-    connection.run(sql, (session, open))?;
-    Ok(())
+    connection.run(sql, (session, open))
 }
 
 fn cut(connection: &Connection, cut: Cut) -> LedgerResult<()> {
@@ -222,9 +220,8 @@ fn cut(connection: &Connection, cut: Cut) -> LedgerResult<()> {
         insert_cell(connection, place, cell)?;
     }
     let taken = cut.cells.iter().map(|cell| cell.messages.len()).sum();
-    let buffered: i64 = connection
-        .prepare_cached("UPDATE sessions SET buffered = buffered - ?2 WHERE id = ?1 RETURNING buffered")?
-        .query_row((place.session, count(taken)), |row| row.get(0))?;
+    let sql = "UPDATE sessions SET buffered = buffered - ?2 WHERE id = ?1 RETURNING buffered";
+    let buffered: i64 = connection.value(sql, (place.session, count(taken)))?;
     if buffered == 0 {
         set_open(connection, place.session, false)?;
     }
@@ -236,26 +233,18 @@ fn cut(connection: &Connection, cut: Cut) -> LedgerResult<()> {
 }
 
 fn insert_cell(connection: &Connection, place: SessionRows, cell: &Cell) -> LedgerResult<()> {
-    let row = connection
-        .prepare_cached("INSERT INTO cells (id, session, reason) VALUES (?1, ?2, ?3)")?
-        .insert((cell.id.as_str(), place.session, cell.reason.as_str()))?;
-    let mut insert_owner = connection.prepare_cached(
-        "INSERT INTO cell_owners (cell, place, scope, kind, name) VALUES (?1, ?2, ?3, ?4, ?5)",
-    )?;
+    let sql = "INSERT INTO cells (id, session, reason) VALUES (?1, ?2, ?3)";
+    let row = connection.insert(sql, (cell.id.as_str(), place.session, cell.reason.as_str()))?;
     for (i, owner) in cell.owners.iter().enumerate() {
-        insert_owner.execute((
-            row,
-            count(i),
-            place.scope,
-            kind_number(owner.kind),
-            owner.id.as_str(),
-        ))?;
+        let sql = "INSERT INTO cell_owners (cell, place, scope, kind, name) VALUES (?1, ?2, ?3, ?4, ?5)";
+        let (kind, name) = (kind_number(owner.kind), owner.id.as_str());
+        connection.run(sql, (row, count(i), place.scope, kind, name))?;
     }
-    let mut take = connection.prepare_cached(
-        "UPDATE messages SET cell = ?1 WHERE scope = ?2 AND id = ?3 AND session = ?4 AND cell IS NULL",
-    )?;
     for message in &cell.messages {
-        if take.execute((row, place.scope, message.id.as_str(), place.session))? != 1 {
+        let sql =
+            "UPDATE messages SET cell = ?1 WHERE scope = ?2 AND id = ?3 AND session = ?4 AND cell IS NULL";
+        let taken = (row, place.scope, message.id.as_str(), place.session);
+        if connection.changed(sql, taken)? != 1 {
             return Err(Failure::Conflict);
         }
     }
@@ -266,13 +255,10 @@ fn insert_cell(connection: &Connection, place: SessionRows, cell: &Cell) -> Ledg
 fn messages_of(
     connection: &Connection,
     sql: &str,
-    params: impl Params,
+    row: i64,
     session: &SessionKey,
 ) -> LedgerResult<Vec<Message>> {
-    connection.all(sql, params, |row| {
-        let payload = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
-        message_of(payload, session.clone())
-    })
+    connection.all(sql, [row], |row| message_at(row, 0, session.clone()))
 }
 
 fn unwritten_after(connection: &Connection, id: &CellId) -> LedgerResult<Vec<CellId>> {
@@ -282,24 +268,18 @@ fn unwritten_after(connection: &Connection, id: &CellId) -> LedgerResult<Vec<Cel
 }
 
 fn cell(connection: &Connection, id: &CellId) -> LedgerResult<Option<Cell>> {
-    let mut statement = connection.prepare_cached(CELL)?;
-    let mut rows = statement.query([id.as_str()])?;
-    let Some(found) = rows.next()? else {
-        return Ok(None);
-    };
-    let row: i64 = found.get(0)?;
-    let reason: String = found.get(1)?;
-    let session = session_key(found, 2)?;
-    let owners = connection.all(CELL_OWNERS, [row], |owner| {
-        owner_of(owner.get(0)?, &owner.get::<_, String>(1)?)
-    })?;
-    Ok(Some(Cell {
-        id: id.clone(),
-        messages: messages_of(connection, CELL_MESSAGES, [row], &session)?,
-        session,
-        owners,
-        reason: CutReason::parse(&reason).ok_or(Failure::Row(reason))?,
-    }))
+    connection.one(CELL, [id.as_str()], |found| {
+        let row: i64 = found.get(0)?;
+        let reason: String = found.get(1)?;
+        let session = session_key(found, 2)?;
+        Ok(Cell {
+            id: id.clone(),
+            messages: messages_of(connection, CELL_MESSAGES, row, &session)?,
+            session,
+            owners: connection.all(CELL_OWNERS, [row], |owner| owner_at(owner, 0))?,
+            reason: CutReason::parse(&reason).ok_or(Failure::Row(reason))?,
+        })
+    })
 }
 
 fn tail(connection: &Connection, scope: &Scope, owner: &Owner) -> LedgerResult<Vec<Message>> {
@@ -309,8 +289,7 @@ fn tail(connection: &Connection, scope: &Scope, owner: &Owner) -> LedgerResult<V
     let whose = (scope_row, kind_number(owner.kind), owner.id.as_str(), USER);
     connection.all(TAIL, whose, |row| {
         let session = SessionKey::new(scope.clone(), SessionId::new(row.get::<_, String>(0)?));
-        let payload = row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?;
-        message_of(payload, session)
+        message_at(row, 1, session)
     })
 }
 
@@ -319,15 +298,12 @@ fn messages(connection: &Connection, scope: &Scope, ids: &[MessageId]) -> Ledger
         return Ok(Vec::new());
     };
     let ids: BTreeSet<&str> = ids.iter().map(MessageId::as_str).collect();
-    let mut statement = connection.prepare_cached(BY_ID)?;
     let mut found: Vec<(i64, i64, Message)> = Vec::with_capacity(ids.len());
     for id in ids {
-        let mut rows = statement.query((scope_row, id))?;
-        while let Some(row) = rows.next()? {
+        found.extend(connection.all(BY_ID, (scope_row, id), |row| {
             let session = SessionKey::new(scope.clone(), SessionId::new(row.get::<_, String>(2)?));
-            let payload = row.get_ref(3)?.as_str().map_err(rusqlite::Error::from)?;
-            found.push((row.get(0)?, row.get(1)?, message_of(payload, session)?));
-        }
+            Ok((row.get(0)?, row.get(1)?, message_at(row, 3, session)?))
+        })?);
     }
     found.sort_by_key(|(time, seq, _)| (*time, *seq));
     Ok(found.into_iter().map(|(_, _, message)| message).collect())
@@ -335,7 +311,7 @@ fn messages(connection: &Connection, scope: &Scope, ids: &[MessageId]) -> Ledger
 
 fn buffer(connection: &Connection, session: &SessionKey) -> LedgerResult<Vec<Message>> {
     match session_row(connection, session)? {
-        Some(row) => messages_of(connection, BUFFER, [row], session),
+        Some(row) => messages_of(connection, BUFFER, row, session),
         None => Ok(Vec::new()),
     }
 }
@@ -380,9 +356,6 @@ port! { Transcripts {
         let session = session.clone();
         let erases = title.is_empty();
         let work = move |c: &Connection| titles::entitle(c, &session, &title, accept_forgotten);
-        if erases {
-            return self.database.erase(work).await;
-        }
-        self.database.write(work).await
+        self.database.call(work, erases).await
     }
 }

@@ -9,7 +9,7 @@ use rusqlite::{Connection, Params};
 use sha2::{Digest, Sha256};
 
 use crate::failure::LedgerResult;
-use crate::row::{SessionRows, message_of, payload_of, session_key};
+use crate::row::{SessionRows, message_at, payload_of, session_key};
 use crate::statement::Statements as _;
 
 pub(crate) const PREVIOUS: &str = "SELECT payload FROM events JOIN messages ON messages.seq = events.seq
@@ -29,8 +29,7 @@ struct HiddenWords(Sha256);
 
 impl HiddenWords {
     fn with_key(connection: &Connection) -> LedgerResult<Self> {
-        let mut statement = connection.prepare_cached("SELECT key FROM digest_key")?;
-        let key: Vec<u8> = statement.query_row([], |row| row.get(0))?;
+        let key: Vec<u8> = connection.value("SELECT key FROM digest_key", [])?;
         Ok(Self(Sha256::new_with_prefix(key)))
     }
 
@@ -54,21 +53,26 @@ impl HiddenWords {
 /// Notes the words of a message that is about to be deleted, while its neighbours are still there.
 pub(crate) fn note(connection: &Connection, seq: i64) -> LedgerResult<()> {
     let hidden = HiddenWords::with_key(connection)?;
-    let mut statement = connection.prepare_cached(
+    let sql =
         "SELECT app, project, sessions.name, sessions.scope, events.session, ordinal, client_id, payload
-         FROM events JOIN messages ON messages.seq = events.seq
-         JOIN sessions ON sessions.id = events.session JOIN scopes ON scopes.id = sessions.scope
-         WHERE events.seq = ?1",
-    )?;
-    let mut rows = statement.query([seq])?;
-    let Some(row) = rows.next()? else {
+        FROM events JOIN messages ON messages.seq = events.seq
+        JOIN sessions ON sessions.id = events.session JOIN scopes ON scopes.id = sessions.scope
+        WHERE events.seq = ?1";
+    let found = connection.one(sql, [seq], |row| {
+        let key = session_key(row, 0)?;
+        let said = message_at(row, 7, key.clone())?;
+        let place: (i64, i64) = (row.get(4)?, row.get(5)?);
+        Ok((
+            key,
+            row.get::<_, i64>(3)?,
+            place,
+            row.get::<_, Option<String>>(6)?,
+            said,
+        ))
+    })?;
+    let Some((key, scope, place, client_id, said)) = found else {
         return Ok(());
     };
-    let (key, scope) = (session_key(row, 0)?, row.get::<_, i64>(3)?);
-    let place: (i64, i64) = (row.get(4)?, row.get(5)?);
-    let client_id: Option<String> = row.get(6)?;
-    let payload: String = row.get(7)?;
-    let said = message_of(&payload, key.clone())?;
     let one = hidden.sent(&said, client_id.as_deref());
     let mut marks = one.marks();
     if let Some(previous) = message(connection, PREVIOUS, place, &key)? {
@@ -77,11 +81,9 @@ pub(crate) fn note(connection: &Connection, seq: i64) -> LedgerResult<()> {
     if let Some(next) = message(connection, NEXT, place, &key)? {
         marks.push(one.said.ahead_of(&hidden.said(&next)));
     }
-    let mut insert = connection.prepare_cached(
-        "INSERT INTO forgotten_words (scope, digest) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
-    )?;
     for mark in marks {
-        insert.execute((scope, hidden.digest(&mark)))?;
+        let sql = "INSERT INTO forgotten_words (scope, digest) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+        connection.run(sql, (scope, hidden.digest(&mark)))?;
     }
     Ok(())
 }
@@ -93,8 +95,7 @@ pub(crate) fn again(
     session: &SessionKey,
     messages: &[NewMessage],
 ) -> LedgerResult<Vec<bool>> {
-    let mut any = connection.prepare_cached("SELECT 1 FROM forgotten_words WHERE scope = ?1 LIMIT 1")?;
-    if !any.exists([place.scope])? {
+    if !connection.has("SELECT 1 FROM forgotten_words WHERE scope = ?1", [place.scope])? {
         return Ok(vec![false; messages.len()]);
     }
     let hidden = HiddenWords::with_key(connection)?;
@@ -104,20 +105,18 @@ pub(crate) fn again(
     let sent: Vec<SentMessage<'_>> = sent.collect();
     let before = message(connection, PREVIOUS, (place.session, ordinal), session)?;
     let before = before.map(|before| hidden.said(&before));
-    let mut known =
-        connection.prepare_cached("SELECT 1 FROM forgotten_words WHERE scope = ?1 AND digest = ?2")?;
+    let sql = "SELECT 1 FROM forgotten_words WHERE scope = ?1 AND digest = ?2";
     sent_again(before.as_ref(), &sent, |mark| {
-        Ok(known.exists((place.scope, hidden.digest(&mark)))?)
+        connection.has(sql, (place.scope, hidden.digest(&mark)))
     })
 }
 
 /// Forgets that a message was deleted.
 pub(crate) fn strike(connection: &Connection, scope: i64, new: &NewMessage) -> LedgerResult<()> {
     let hidden = HiddenWords::with_key(connection)?;
-    let mut delete =
-        connection.prepare_cached("DELETE FROM forgotten_words WHERE scope = ?1 AND digest = ?2")?;
     for mark in hidden.sent(&new.message, new.client_id.as_deref()).marks() {
-        delete.execute((scope, hidden.digest(&mark)))?;
+        let sql = "DELETE FROM forgotten_words WHERE scope = ?1 AND digest = ?2";
+        connection.run(sql, (scope, hidden.digest(&mark)))?;
     }
     Ok(())
 }
@@ -129,7 +128,7 @@ pub(crate) fn equal(
     content: &[u8],
 ) -> LedgerResult<Option<MessageId>> {
     let known = (place.session, content, ordinal);
-    let id = connection.one(EQUAL, known, |row| row.get::<_, String>(0))?;
+    let id: Option<String> = connection.first(EQUAL, known)?;
     Ok(id.map(MessageId::new))
 }
 
@@ -150,8 +149,5 @@ fn message(
     params: impl Params,
     session: &SessionKey,
 ) -> LedgerResult<Option<Message>> {
-    let payload = connection.one(sql, params, |row| row.get::<_, String>(0))?;
-    payload
-        .map(|payload| message_of(&payload, session.clone()))
-        .transpose()
+    connection.one(sql, params, |row| message_at(row, 0, session.clone()))
 }

@@ -113,23 +113,9 @@ impl Writer {
         })
     }
 
-    /// Does the work in a transaction; its answer comes when it is on disk.
-    pub(crate) async fn write<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Connection) -> LedgerResult<T> + Send + 'static,
-    ) -> Result<T, LedgerError> {
-        self.call(work, false).await
-    }
-
-    /// As [`Writer::write`], and no file holds what the work deleted when its answer comes.
-    pub(crate) async fn erase<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Connection) -> LedgerResult<T> + Send + 'static,
-    ) -> Result<T, LedgerError> {
-        self.call(work, true).await
-    }
-
-    async fn call<T: Send + 'static>(
+    /// Does the work in a transaction; its answer comes when it is on disk and, if the work erases, when no file holds what
+    /// it deleted.
+    pub(crate) async fn call<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> LedgerResult<T> + Send + 'static,
         erases: bool,

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use model::{EntryId, Scope, SessionId, Timestamp};
+use model::{EntryId, SessionId, Timestamp};
 use ports::{
     By, ChangeId, ChangeQuery, HistoryChange, Run, Touching, Version, VersionKey, VersionQuery, VersionText,
 };
@@ -15,7 +15,7 @@ use rusqlite::{Connection, Params, Row};
 use super::entry_of;
 use crate::failure::LedgerResult;
 use crate::packing::Unpacker;
-use crate::row::{count, kind_number, name_of, owner_of};
+use crate::row::{count, kind_number, owner_at, scope_at};
 use crate::statement::Statements as _;
 
 const VERSION: &str = "SELECT versions.id, path, entry, app, project, owner_kind, owner, session, before, after,
@@ -67,33 +67,27 @@ struct VersionReader<'a> {
 
 impl VersionReader<'_> {
     fn read(&mut self, rest: &str, params: impl Params) -> LedgerResult<()> {
-        let mut statement = self.connection.prepare_cached(&format!("{VERSION}{rest}"))?;
-        let mut rows = statement.query(params)?;
-        while let Some(row) = rows.next()? {
-            let version = self.version(row)?;
-            self.versions.push(version);
-        }
+        let read = self
+            .connection
+            .all(&format!("{VERSION}{rest}"), params, |row| self.version(row))?;
+        self.versions.extend(read);
         Ok(())
     }
 
     fn version(&mut self, row: &Row<'_>) -> LedgerResult<Version> {
         let text = |at| row.get::<_, Option<String>>(at);
         let entry: String = row.get(2)?;
-        let owner = match (text(3)?, text(4)?, row.get::<_, Option<i64>>(5)?, text(6)?) {
-            (Some(app), Some(project), Some(kind), Some(owner)) => Some((
-                Scope::new(name_of(&app)?, name_of(&project)?),
-                owner_of(kind, &owner)?,
-            )),
-            _ => None,
+        let owner = match row.get_ref(5)? {
+            ValueRef::Null => None,
+            _ => Some((scope_at(row, 3)?, owner_at(row, 5)?)),
         };
         let after = match row.get::<_, Option<i64>>(9)? {
             None => None,
             Some(digest) => {
-                let is_kept = self.has_text && !matches!(row.get_ref(12)?, ValueRef::Null);
-                let text = if is_kept {
-                    Some(self.unpacker.unpack(row.get_ref(12)?)?.to_owned())
-                } else {
-                    None
+                let text = match row.get_ref(12)? {
+                    ValueRef::Null => None,
+                    _ if !self.has_text => None,
+                    packed => Some(self.unpacker.unpack(packed)?.to_owned()),
                 };
                 Some(VersionText {
                     digest: digest.cast_unsigned(),
@@ -102,15 +96,10 @@ impl VersionReader<'_> {
                 })
             }
         };
-        let change = match change_of(row, 13)? {
-            None => None,
-            Some(change) => Some(
-                self.changes
-                    .entry(change.id)
-                    .or_insert_with(|| Arc::new(change))
-                    .clone(),
-            ),
-        };
+        let change = change_of(row, 13)?.map(|change| {
+            let read = self.changes.entry(change.id);
+            read.or_insert_with(|| Arc::new(change)).clone()
+        });
         Ok(Version {
             id: row.get::<_, i64>(0)?.cast_unsigned(),
             key: VersionKey {

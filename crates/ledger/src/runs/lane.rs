@@ -66,8 +66,7 @@ pub(crate) fn set_heads(connection: &Connection) -> LedgerResult<()> {
                SELECT seq, row_number() OVER (PARTITION BY scope, strategy, owner_kind, owner ORDER BY {TURN}) AS place
                FROM runs WHERE finished IS NULL) WHERE place = 1)"
         );
-    connection.run(&sql, [])?;
-    Ok(())
+    connection.run(&sql, [])
 }
 
 #[cfg(test)]
