@@ -9,7 +9,7 @@ use encoding_rs::{Encoding, UTF_8};
 use zip::ZipArchive;
 use zip::result::ZipError;
 
-use super::xml::{Xml, XmlPiece, attribute};
+use super::xml::{Xml, attribute};
 use crate::{INFLATED_MAX_BYTES, NAMES_MAX, PARTS_MAX, Unreadable};
 
 /// Before every entry of an archive's list.
@@ -97,8 +97,7 @@ impl<'b> Package<'b> {
             return Ok(relations);
         };
         let mut xml = Xml::new(&text);
-        while let Some(piece) = xml.next()? {
-            let XmlPiece::Start(tag) = piece else { continue };
+        while let Some(tag) = xml.next_start()? {
             let (Some(id), Some(kind), Some(target)) = (
                 attribute(&tag, "Id"),
                 attribute(&tag, "Type"),

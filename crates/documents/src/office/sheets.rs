@@ -10,7 +10,7 @@ use quick_xml::events::BytesStart;
 use super::number::NumberFormat;
 use super::package::{Package, Relations};
 use super::pen::{ParagraphKind, Pen};
-use super::xml::{Xml, XmlPiece, attribute, is_set, relationship};
+use super::xml::{Xml, XmlPiece, attribute, is_set, number, relationship};
 use crate::markdown::CELL_BYTES;
 use crate::{PAGES_MAX, TEXT_MAX_BYTES, Unreadable};
 
@@ -74,13 +74,8 @@ impl Workbook {
         let mut own = BTreeMap::new();
         let mut is_of_cells = false;
         let mut xml = Xml::new(text);
-        while let Some(piece) = xml.next()? {
-            let XmlPiece::Start(tag) = piece else { continue };
-            let id = || {
-                attribute(&tag, "numFmtId")
-                    .and_then(|id| id.parse::<u32>().ok())
-                    .unwrap_or(0)
-            };
+        while let Some(tag) = xml.next_start()? {
+            let id = || number(&tag, "numFmtId").unwrap_or(0);
             match tag.local_name().into_inner() {
                 "numFmt" => {
                     let code = attribute(&tag, "formatCode").unwrap_or_default();
@@ -103,8 +98,7 @@ impl Workbook {
     fn sheets(&mut self, text: &str, relations: &Relations) -> Result<Vec<(String, String)>, Unreadable> {
         let mut sheets = Vec::new();
         let mut xml = Xml::new(text);
-        while let Some(piece) = xml.next()? {
-            let XmlPiece::Start(tag) = piece else { continue };
+        while let Some(tag) = xml.next_start()? {
             match tag.local_name().into_inner() {
                 "workbookPr" => self.counts_from_1904 = is_set(&tag, "date1904"),
                 "sheet" if sheets.len() == PAGES_MAX => return Err(Unreadable::TooManyPages),
@@ -184,8 +178,7 @@ impl<'s> Sheet<'s> {
                     }
                     "row" => {
                         let before = self.row;
-                        let number = attribute(&tag, "r").and_then(|number| number.parse().ok());
-                        self.row = number.unwrap_or(before.saturating_add(1));
+                        self.row = number(&tag, "r").unwrap_or(before.saturating_add(1));
                         if is_set(&tag, "hidden") {
                             xml.skip()?;
                         } else {
@@ -207,11 +200,7 @@ impl<'s> Sheet<'s> {
     }
 
     fn column(&mut self, tag: &BytesStart<'_>) {
-        let edge = |name| {
-            attribute(tag, name)
-                .and_then(|edge| edge.parse().ok())
-                .unwrap_or(0)
-        };
+        let edge = |name| number(tag, name).unwrap_or(0);
         let (first, last): (usize, usize) = (edge("min"), edge("max"));
         if is_set(tag, "hidden")
             && let Some(hidden) = self.hidden_columns.get_mut(first..=last.min(COLUMNS_MAX))
@@ -234,8 +223,8 @@ impl<'s> Sheet<'s> {
     fn start_cell(&mut self, tag: &BytesStart<'_>) -> SheetCell {
         let place = attribute(tag, "r").and_then(|place| column(&place));
         self.column = place.unwrap_or(self.column.saturating_add(1));
-        let style = attribute(tag, "s").and_then(|style| style.parse::<usize>().ok());
-        let format = style.and_then(|style| self.workbook.formats.get(style));
+        let style = number(tag, "s");
+        let format = style.and_then(|style: usize| self.workbook.formats.get(style));
         SheetCell {
             kind: attribute(tag, "t").unwrap_or_default(),
             format: format.copied().unwrap_or_default(),

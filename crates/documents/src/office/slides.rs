@@ -5,7 +5,7 @@
 
 use super::package::{Package, Relations};
 use super::pen::{ParagraphKind, Pen};
-use super::xml::{Xml, XmlPiece, attribute, is_set, relationship};
+use super::xml::{Xml, XmlPiece, attribute, is_set, number, relationship};
 use crate::{PAGES_MAX, Unreadable};
 
 const SLIDE_LEVEL: u8 = 2;
@@ -62,8 +62,7 @@ pub(super) fn markdown(package: &mut Package<'_>, main: &str, text: &str) -> Res
 fn slides(text: &str, relations: &Relations) -> Result<Vec<String>, Unreadable> {
     let mut slides = Vec::new();
     let mut xml = Xml::new(text);
-    while let Some(piece) = xml.next()? {
-        let XmlPiece::Start(tag) = piece else { continue };
+    while let Some(tag) = xml.next_start()? {
         if tag.local_name().into_inner() != "sldId" {
             continue;
         }
@@ -77,13 +76,10 @@ fn slides(text: &str, relations: &Relations) -> Result<Vec<String>, Unreadable> 
 }
 
 fn is_hidden(slide: &str) -> Result<bool, Unreadable> {
-    let mut xml = Xml::new(slide);
-    while let Some(piece) = xml.next()? {
-        if let XmlPiece::Start(tag) = piece {
-            return Ok(attribute(&tag, "show").is_some_and(|show| matches!(show.as_str(), "0" | "false")));
-        }
-    }
-    Ok(false)
+    let show = Xml::new(slide)
+        .next_start()?
+        .and_then(|tag| attribute(&tag, "show"));
+    Ok(show.is_some_and(|show| matches!(show.as_str(), "0" | "false")))
 }
 
 /// What the shape is whose properties begin here.
@@ -147,7 +143,7 @@ fn write(slide: &str, pen: &mut Pen, wanted: &[ShapeRole]) -> Result<(), Unreada
                 "Fallback" | "fld" => xml.skip()?,
                 "p" => pen.paragraph(paragraph(is_list, 0, false)),
                 "pPr" => {
-                    let level = attribute(&tag, "lvl").and_then(|level| level.parse().ok());
+                    let level = number(&tag, "lvl");
                     let (mut is_item, mut is_ordered) = (is_list, false);
                     xml.each_inside(|tag| {
                         let mark = tag.local_name().into_inner();

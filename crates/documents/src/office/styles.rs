@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use quick_xml::events::BytesStart;
 
 use super::package::{Package, Relations};
-use super::xml::{Xml, XmlPiece, attribute, is_on};
+use super::xml::{Xml, attribute, is_on, number};
 use crate::{NAMES_MAX, Unreadable};
 
 /// A style that stands on more others than this stands on itself.
@@ -41,9 +41,9 @@ impl Manner {
         let value = || attribute(tag, "val").unwrap_or_default();
         match tag.local_name().into_inner() {
             "pStyle" | "rStyle" | "basedOn" => self.style = Some(value()),
-            "outlineLvl" => self.outline = value().parse().ok(),
+            "outlineLvl" => self.outline = number(tag, "val"),
             "numId" => self.list = Some(value()),
-            "ilvl" => self.level = value().parse().ok(),
+            "ilvl" => self.level = number(tag, "val"),
             "vanish" => self.is_hidden = Some(is_on(tag)),
             "pPrChange" | "rPrChange" => return false,
             _ => {}
@@ -66,8 +66,7 @@ impl Styles {
 
     fn read_styles(&mut self, text: &str) -> Result<(), Unreadable> {
         let mut xml = Xml::new(text);
-        while let Some(piece) = xml.next()? {
-            let XmlPiece::Start(tag) = piece else { continue };
+        while let Some(tag) = xml.next_start()? {
             if tag.local_name().into_inner() != "style" {
                 continue;
             }
@@ -90,12 +89,11 @@ impl Styles {
     fn read_lists(&mut self, text: &str) -> Result<(), Unreadable> {
         let (mut format, mut list, mut level) = (String::new(), String::new(), 0);
         let mut xml = Xml::new(text);
-        while let Some(piece) = xml.next()? {
-            let XmlPiece::Start(tag) = piece else { continue };
+        while let Some(tag) = xml.next_start()? {
             let named = |name| attribute(&tag, name).unwrap_or_default();
             match tag.local_name().into_inner() {
                 "abstractNum" => format = named("abstractNumId"),
-                "lvl" => level = named("ilvl").parse().unwrap_or(0),
+                "lvl" => level = number(&tag, "ilvl").unwrap_or(0),
                 "numFmt" if !matches!(named("val").as_str(), "bullet" | "none") => {
                     self.ordered.insert((format.clone(), level));
                 }

@@ -4,6 +4,7 @@
 //! XML has: no other is resolved, so none can grow or name a file.
 
 use std::borrow::Cow;
+use std::str::FromStr;
 
 use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesEnd, BytesStart, Event};
@@ -78,6 +79,16 @@ impl<'x> Xml<'x> {
         }
     }
 
+    /// The next element that begins.
+    pub(super) fn next_start(&mut self) -> Result<Option<BytesStart<'x>>, Unreadable> {
+        while let Some(piece) = self.next()? {
+            if let XmlPiece::Start(tag) = piece {
+                return Ok(Some(tag));
+            }
+        }
+        Ok(None)
+    }
+
     /// Leaves out the rest of the innermost open element.
     pub(super) fn skip(&mut self) -> Result<(), Unreadable> {
         let outside = self.depth.saturating_sub(1);
@@ -104,18 +115,18 @@ impl<'x> Xml<'x> {
 
 /// The name of the outermost element.
 pub(super) fn root(text: &str) -> Option<String> {
-    let mut xml = Xml::new(text);
-    while let Ok(Some(piece)) = xml.next() {
-        if let XmlPiece::Start(tag) = piece {
-            return Some(tag.local_name().into_inner().to_owned());
-        }
-    }
-    None
+    let tag = Xml::new(text).next_start().ok()??;
+    Some(tag.local_name().into_inner().to_owned())
 }
 
 /// An attribute's value, given its name without a prefix.
 pub(super) fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
     value(tag, |key| key.rsplit(':').next() == Some(name))
+}
+
+/// An attribute that is a number.
+pub(super) fn number<N: FromStr>(tag: &BytesStart<'_>, name: &str) -> Option<N> {
+    attribute(tag, name)?.parse().ok()
 }
 
 /// The relationship that an element names, as `r:id`; other attributes of the same element are called `id` too.
