@@ -18,7 +18,7 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use ports::Clock;
 use ports::context_engine::{ContextEngine, EngineFault, EngineInfo, TurnMeta};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use transcript::{Item, subagent};
 
 use command::Program;
@@ -93,10 +93,6 @@ impl CommandEngine {
         messages: &[Value],
         members: Value,
     ) -> Result<EngineAnswer, EngineFault> {
-        let members = match members {
-            Value::Object(members) => members,
-            _ => Map::new(),
-        };
         let call = HookCall {
             hook,
             turn,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use ports::Clock;
 use ports::context_engine::EngineFault;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tokio::sync::Mutex as AsyncMutex;
 
 use super::process::Process;
@@ -106,12 +106,11 @@ impl Program {
         let conversation = &call.turn.conversation;
         if call.hook != Hook::Bootstrap && !process.has_booted(conversation) {
             // A restarted process has no state of a conversation that the earlier one served.
-            let members = [("config".to_owned(), self.config.clone())];
             let bootstrap = HookCall {
                 hook: Hook::Bootstrap,
                 turn: call.turn,
                 messages: &[],
-                members: members.into_iter().collect(),
+                members: json!({ "config": self.config }),
             };
             EngineAnswer::read(process.exchange(&bootstrap).await?)?;
             process.note_booted(conversation);

@@ -33,7 +33,7 @@ pub(super) struct HookCall<'a> {
     pub(super) turn: &'a TurnMeta,
     pub(super) messages: &'a [Value],
     /// Members of this hook alone.
-    pub(super) members: Map<String, Value>,
+    pub(super) members: Value,
 }
 
 impl HookCall<'_> {
@@ -49,8 +49,8 @@ impl HookCall<'_> {
             "limit_tokens": self.turn.limit_tokens,
             "messages": self.messages,
         });
-        if let Value::Object(body) = &mut body {
-            body.extend(self.members.clone());
+        if let (Value::Object(body), Value::Object(members)) = (&mut body, &self.members) {
+            body.extend(members.clone());
         }
         let body = body.to_string().into_bytes();
         if body.len() > BYTES_MAX {

@@ -209,14 +209,24 @@ fn in_batches(mut tokenized: Batch, limits: BatchLimits) -> Vec<Batch> {
     batches
 }
 
-/// The results of a batch's forward pass with their places in the request.
-fn run<T>(
-    batch: Batch,
-    pass: impl FnOnce(&[Tokens]) -> candle_core::Result<Vec<T>>,
-) -> Result<Vec<(usize, T)>, String> {
-    let (places, tokens): (Vec<usize>, Vec<Tokens>) = batch.into_iter().unzip();
-    let results = pass(&tokens).map_err(|error| format!("the forward pass failed: {error}"))?;
-    Ok(places.into_iter().zip(results).collect())
+/// Runs a forward pass for each batch, one at a time in its lane; what the passes give takes the places of `results`.
+async fn run<T: Send + 'static>(
+    batches: Vec<Batch>,
+    lane: &Semaphore,
+    mut results: Vec<T>,
+    pass: impl Fn(&[Tokens]) -> candle_core::Result<Vec<T>> + Clone + Send + 'static,
+) -> Result<Vec<T>, String> {
+    for batch in batches {
+        let _turn = lane.acquire().await.expect("the semaphore is never closed");
+        let (places, tokens): (Vec<usize>, Vec<Tokens>) = batch.into_iter().unzip();
+        let pass = pass.clone();
+        let done =
+            blocking(move || pass(&tokens).map_err(|error| format!("the forward pass failed: {error}")));
+        for (place, result) in places.into_iter().zip(done.await?) {
+            results[place] = result;
+        }
+    }
+    Ok(results)
 }
 
 /// Runs work on a blocking thread; a panic becomes an error.
@@ -238,7 +248,7 @@ impl Embedder for BertEmbedder {
 
     async fn embed(&self, texts: &[&str], purpose: EmbedPurpose) -> Result<Vec<Vector>, EmbedError> {
         let zero: Vector = vec![0.0; self.id.dims].into();
-        let mut vectors = vec![zero; texts.len()];
+        let vectors = vec![zero; texts.len()];
         let owned: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
         let model = self.model.clone();
         let refused = |reason| EmbedError::Refused { reason };
@@ -249,15 +259,12 @@ impl Embedder for BertEmbedder {
             EmbedPurpose::Query => &self.queries,
             EmbedPurpose::Passage => &self.passages,
         };
-        for batch in batches {
-            let _turn = lane.acquire().await.expect("the semaphore is never closed");
-            let model = self.model.clone();
-            let pass = blocking(move || run(batch, |texts| model.network.embed(texts)));
-            for (place, vector) in pass.await.map_err(refused)? {
-                vectors[place] = vector.into();
-            }
-        }
-        Ok(vectors)
+        let model = self.model.clone();
+        let pass = move |texts: &[Tokens]| -> candle_core::Result<Vec<Vector>> {
+            let embedded = model.network.embed(texts)?.into_iter();
+            Ok(embedded.map(Vector::from).collect())
+        };
+        run(batches, lane, vectors, pass).await.map_err(refused)
     }
 }
 

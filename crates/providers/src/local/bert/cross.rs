@@ -11,7 +11,7 @@ use tokenizers::Tokenizer;
 use tokio::sync::Semaphore;
 
 use super::folder::Checkpoint;
-use super::network::PairNetwork;
+use super::network::{PairNetwork, Tokens};
 use super::{Batch, OpenError, RERANK_LIMITS, blocking, in_batches, run, tokens};
 
 /// Scores with a local cross-encoder.
@@ -54,22 +54,16 @@ impl PairModel {
 #[async_trait]
 impl Reranker for CrossEncoder {
     async fn rerank(&self, query: &str, passages: &[&str]) -> Result<Vec<f32>, RerankError> {
-        let mut scores = vec![0.0; passages.len()];
+        let scores = vec![0.0; passages.len()];
         let owned: Vec<String> = passages.iter().map(|text| (*text).to_owned()).collect();
         let (model, query) = (self.model.clone(), query.to_owned());
         let refused = |reason| RerankError::Refused { reason };
         let batches = blocking(move || model.batches(&query, &owned))
             .await
             .map_err(refused)?;
-        for batch in batches {
-            let _turn = self.turn.acquire().await.expect("the semaphore is never closed");
-            let model = self.model.clone();
-            let pass = blocking(move || run(batch, |pairs| model.network.score(pairs)));
-            for (place, score) in pass.await.map_err(refused)? {
-                scores[place] = score;
-            }
-        }
-        Ok(scores)
+        let model = self.model.clone();
+        let pass = move |pairs: &[Tokens]| model.network.score(pairs);
+        run(batches, &self.turn, scores, pass).await.map_err(refused)
     }
 }
 

@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use ports::{EmbedPurpose, RerankError, Reranker};
 use tokio::sync::Semaphore;
 
+use super::network::Tokens;
 use super::{BertSettings, Model, OpenError, RERANK_LIMITS, blocking, run};
 
 /// What likeness counts, where the order of the passages counts 1. More finds more in the talks of strangers, and less in
@@ -37,7 +38,7 @@ impl LateInteraction {
 
     /// How like the query each passage is; of an empty one, not at all.
     async fn likeness(&self, query: &str, passages: &[&str]) -> Result<Vec<f32>, String> {
-        let mut likeness = vec![0.0; passages.len()];
+        let likeness = vec![0.0; passages.len()];
         let owned: Vec<String> = passages.iter().map(|text| (*text).to_owned()).collect();
         let (model, query) = (self.model.clone(), query.to_owned());
         let prepared = blocking(move || {
@@ -57,15 +58,9 @@ impl LateInteraction {
         let (Some(asked), batches) = prepared.await? else {
             return Ok(likeness);
         };
-        for batch in batches {
-            let _turn = self.turn.acquire().await.expect("the semaphore is never closed");
-            let (model, asked) = (self.model.clone(), asked.clone());
-            let pass = blocking(move || run(batch, |texts| model.network.likeness(&asked, texts)));
-            for (place, alike) in pass.await? {
-                likeness[place] = alike;
-            }
-        }
-        Ok(likeness)
+        let model = self.model.clone();
+        let pass = move |texts: &[Tokens]| model.network.likeness(&asked, texts);
+        run(batches, &self.turn, likeness, pass).await
     }
 }
 
