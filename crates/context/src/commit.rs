@@ -10,7 +10,7 @@ use crate::shorten::shrink;
 use transcript::spoken::without_additions;
 use transcript::{Item, ItemId};
 
-use crate::event::{Node, NodeId, ViewEvent};
+use crate::event::{Node, ViewEvent};
 use crate::plan::Plan;
 use crate::policy::SummaryStyle;
 use crate::ranges;
@@ -31,8 +31,21 @@ pub enum Refused {
 impl Session {
     /// The items that a plan removes of the view, for a host that summarises them: nodes come as their text.
     pub fn leaving(&self, plan: &Plan) -> Vec<(Option<ItemId>, &Item)> {
-        let pieces = plan.leaves.iter().filter_map(|&index| self.frontier().get(index));
-        pieces.map(|piece| (piece.item_id(), &*piece.item)).collect()
+        let leaving = self.removed(plan);
+        leaving.map(|piece| (piece.item_id(), &*piece.item)).collect()
+    }
+
+    fn removed(&self, plan: &Plan) -> impl Iterator<Item = &Piece> {
+        let frontier = self.frontier();
+        plan.leaves.iter().filter_map(move |&index| frontier.get(index))
+    }
+
+    /// The summaries that a host's model wrote of what a plan removes.
+    pub fn summaries(&self, plan: &Plan) -> impl Iterator<Item = &str> {
+        self.removed(plan).filter_map(|piece| match &piece.what {
+            PieceContent::Node(node) => node.summary.as_deref(),
+            PieceContent::Item { .. } => None,
+        })
     }
 
     /// The events that carry out a plan, to be recorded and then applied. `summary` is what a host's model wrote of the
@@ -67,11 +80,7 @@ impl Session {
     }
 
     fn node(&self, plan: &Plan, summary: Option<&str>) -> Node {
-        let leaves: Vec<&Piece> = plan
-            .leaves
-            .iter()
-            .filter_map(|&index| self.frontier().get(index))
-            .collect();
+        let leaves: Vec<&Piece> = self.removed(plan).collect();
         let id = self.next_node();
         let mut covers = ranges::of(leaves.iter().filter_map(|piece| piece.item_id()));
         let mut children = Vec::new();
@@ -96,11 +105,11 @@ impl Session {
         let digest = digest.followed_by(crate::digest::read(&items));
         let tokens_before = leaves.iter().map(|piece| piece.tokens).sum();
         let summary = self.summary(plan, summary);
-        let room = Room {
-            tokens_max: plan.node_tokens_max,
-            summary,
-        };
-        let (digest, summary) = self.fill(id, &covers, digest, room);
+        // The digest has the room that the node's wrapper and summary leave.
+        let wrapper = self
+            .meter()
+            .text(&text::node(id, &covers, summary.as_deref(), ""));
+        let digest = digest.within(plan.node_tokens_max.saturating_sub(wrapper), self.meter());
         let text = match self.policy().summary {
             SummaryStyle::Digest => text::node(id, &covers, summary.as_deref(), &digest.to_text()),
             SummaryStyle::FirstLines { ratio } => {
@@ -124,16 +133,7 @@ impl Session {
 
     /// The host's summary, or what older nodes had as theirs, if there is one and room for it: half of the node's.
     fn summary(&self, plan: &Plan, summary: Option<&str>) -> Option<String> {
-        let older = || {
-            let nodes = plan
-                .leaves
-                .iter()
-                .filter_map(|&index| match &self.frontier().get(index)?.what {
-                    PieceContent::Node(node) => node.summary.as_deref(),
-                    PieceContent::Item { .. } => None,
-                });
-            nodes.collect::<Vec<_>>().join("\n\n")
-        };
+        let older = || self.summaries(plan).collect::<Vec<_>>().join("\n\n");
         let summary = summary.map_or_else(older, str::to_owned);
         let summary = summary.trim();
         let room = plan.node_tokens_max / 2;
@@ -144,20 +144,6 @@ impl Session {
             return Some(summary.to_owned());
         }
         Some(shrink::to_target(summary, room, self.meter()))
-    }
-
-    /// The largest content that fits into a node beside its wrapper.
-    fn fill(
-        &self,
-        id: NodeId,
-        covers: &[(ItemId, ItemId)],
-        digest: Digest,
-        room: Room,
-    ) -> (Digest, Option<String>) {
-        let meter = self.meter();
-        let wrapper = meter.text(&text::node(id, covers, room.summary.as_deref(), ""));
-        let left = room.tokens_max.saturating_sub(wrapper);
-        (digest.within(left, meter), room.summary)
     }
 }
 
@@ -176,9 +162,3 @@ impl Node {
 
 /// A shorter summary by a model is useless.
 const SUMMARY_TOKENS_MIN: usize = 40;
-
-/// Room for the content of a node.
-struct Room {
-    tokens_max: usize,
-    summary: Option<String>,
-}

@@ -41,7 +41,7 @@ impl Unit {
                 byte_of_unit(text.char_indices().map(|(at, c)| (at + c.len_utf8(), c)), units).unwrap_or(0)
             }
         };
-        &text[..floor(text, at)]
+        &text[..place(text, at, false)]
     }
 
     /// The longest tail of at most `units` that breaks no grapheme.
@@ -50,7 +50,7 @@ impl Unit {
             Self::Bytes => text.len().saturating_sub(units),
             Self::Utf16 => byte_of_unit(text.char_indices().rev(), units).unwrap_or(text.len()),
         };
-        &text[ceil(text, at)..]
+        &text[place(text, at, true)..]
     }
 }
 
@@ -64,49 +64,24 @@ fn byte_of_unit(places: impl Iterator<Item = (usize, char)>, units: usize) -> Op
     fits.last().map(|(at, _)| at)
 }
 
-/// The greatest place at or before byte `at` that splits no grapheme.
-fn floor(text: &str, at: usize) -> usize {
-    let at = text.floor_char_boundary(at);
-    let before = GraphemeCursor::new(at, text.len(), true);
-    let place = if is_boundary(before.clone(), text) {
-        at
+/// The nearest place at byte `at`, or before or behind it, that splits no grapheme.
+fn place(text: &str, at: usize, is_behind: bool) -> usize {
+    let at = if is_behind {
+        text.ceil_char_boundary(at.min(text.len()))
     } else {
-        step(before, text, false).unwrap_or(at)
+        text.floor_char_boundary(at)
     };
-    if at - place > GRAPHEME_BYTES_MAX {
-        at
-    } else {
-        place
+    let mut cursor = GraphemeCursor::new(at, text.len(), true);
+    if cursor.clone().is_boundary(text, 0).unwrap_or(true) {
+        return at;
     }
-}
-
-/// The least place at or after byte `at` that splits no grapheme.
-fn ceil(text: &str, at: usize) -> usize {
-    let at = text.ceil_char_boundary(at.min(text.len()));
-    let after = GraphemeCursor::new(at, text.len(), true);
-    let place = if is_boundary(after.clone(), text) {
-        at
-    } else {
-        step(after, text, true).unwrap_or(at)
-    };
-    if place - at > GRAPHEME_BYTES_MAX {
-        at
-    } else {
-        place
-    }
-}
-
-fn is_boundary(mut cursor: GraphemeCursor, text: &str) -> bool {
-    cursor.is_boundary(text, 0).unwrap_or(true)
-}
-
-fn step(mut cursor: GraphemeCursor, text: &str, forward: bool) -> Option<usize> {
-    let found = if forward {
+    let found = if is_behind {
         cursor.next_boundary(text, 0)
     } else {
         cursor.prev_boundary(text, 0)
     };
-    found.ok().flatten()
+    let near = |place: &usize| place.abs_diff(at) <= GRAPHEME_BYTES_MAX;
+    found.ok().flatten().filter(near).unwrap_or(at)
 }
 
 /// How a cut is marked. `{}` in the marker becomes the number of units that are missing.

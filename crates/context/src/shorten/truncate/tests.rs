@@ -29,9 +29,9 @@ proptest! {
     #[test]
     fn places_are_between_graphemes(text in hostile(), at in 0_usize..400) {
         let places: Vec<usize> = text.grapheme_indices(true).map(|(at, _)| at).chain([text.len()]).collect();
-        prop_assert!(places.contains(&floor(&text, at)));
-        prop_assert!(places.contains(&ceil(&text, at)));
-        prop_assert!(floor(&text, at) <= at && ceil(&text, at) >= at.min(text.len()));
+        prop_assert!(places.contains(&place(&text, at, false)));
+        prop_assert!(places.contains(&place(&text, at, true)));
+        prop_assert!(place(&text, at, false) <= at && place(&text, at, true) >= at.min(text.len()));
         for unit in [Unit::Bytes, Unit::Utf16] {
             prop_assert!(unit.len(unit.head(&text, at)) <= at && unit.len(unit.tail(&text, at)) <= at);
         }
