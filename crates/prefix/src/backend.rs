@@ -6,6 +6,8 @@
 mod learn;
 mod locate;
 
+use transcript::json::quoted;
+
 use crate::digest::Feed;
 
 pub use learn::RefusedExtras;
@@ -170,7 +172,6 @@ impl Profile {
             return Vec::new();
         };
         let field = |name, json| Extra::Field { name, json };
-        let quoted = |text: &str| crate::splice::string(text);
         let key = || cache_key(session.tenant, conversation);
         let header = |name: &str| Extra::Header {
             name: name.to_owned(),

@@ -97,8 +97,8 @@ pub(crate) fn is_in(text: &str) -> bool {
 /// A tool, a system field or a message without its marks; other fields of that name stay.
 pub(crate) fn without(text: &str) -> Cow<'_, str> {
     let mut marks = Vec::new();
-    if is_in(text) && json::check(text).is_ok() {
-        find(text, json::Value::of(text), &mut marks);
+    if let Some(value) = is_in(text).then(|| json::parsed(text)).flatten() {
+        find(text, value, &mut marks);
     }
     if marks.is_empty() {
         return Cow::Borrowed(text);
@@ -165,8 +165,7 @@ fn message_end(message: &str) -> Option<usize> {
 }
 
 fn last_block(list: &str) -> Option<usize> {
-    json::check(list).ok()?;
-    let blocks = json::Value::of(list).elements();
+    let blocks = json::parsed(list)?.elements();
     Some(blocks.into_iter().rfind(takes)?.span().end)
 }
 

@@ -3,8 +3,6 @@
 //! Owns: finding the place inside the JSON text, and the bytes to put there. Never: changing, moving or dropping a byte of
 //! the client's.
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
 use transcript::json;
 
 /// Bytes to insert into a JSON text.
@@ -41,16 +39,8 @@ pub(crate) fn into_message(message: &str, addition: &str) -> Option<Splice> {
 
 /// The JSON text of a message's content, and where it begins.
 pub(crate) fn content(message: &str) -> Option<(usize, &str)> {
-    #[derive(Deserialize)]
-    struct ContentOnly<'a> {
-        #[serde(borrow)]
-        content: Option<&'a RawValue>,
-    }
-    let content = serde_json::from_str::<ContentOnly<'_>>(message)
-        .ok()?
-        .content?
-        .get();
-    Some((content.as_ptr() as usize - message.as_ptr() as usize, content))
+    let content = json::parsed(message)?.object().get("content")?;
+    Some((content.span().start, content.text()))
 }
 
 /// How `addition` is appended to a content: a string grows, a list gets one more text part.
@@ -86,8 +76,7 @@ pub(crate) fn before_message(message: &str, addition: &str) -> Option<Splice> {
 
 /// A text part of the list's own kind, and what parts it from the others.
 fn part(list: &str, text: &str) -> Option<(&'static str, String)> {
-    json::check(list).ok()?;
-    let parts = json::Value::of(list).elements();
+    let parts = json::parsed(list)?.elements();
     let comma = if parts.is_empty() { "" } else { "," };
     // A part of the Responses dialect.
     let is_input = |kind: String| kind.starts_with("input_");
@@ -99,28 +88,8 @@ fn part(list: &str, text: &str) -> Option<(&'static str, String)> {
     Some((comma, format!(r#"{{"type":"{kind}","text":"{text}"}}"#)))
 }
 
-/// A JSON string of the text.
-pub(crate) fn string(text: &str) -> String {
-    format!("\"{}\"", escaped(text))
-}
-
 /// The inside of a JSON string.
 fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 8);
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            c if c < ' ' => {
-                let code = u32::from(c);
-                out.extend(["\\u00", if code < 16 { "0" } else { "1" }]);
-                out.extend(char::from_digit(code % 16, 16));
-            }
-            c => out.push(c),
-        }
-    }
-    out
+    let quoted = json::quoted(text);
+    quoted[1..quoted.len() - 1].to_owned()
 }

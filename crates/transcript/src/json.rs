@@ -16,6 +16,16 @@ pub fn check(text: &str) -> Result<(), serde_json::Error> {
     serde_json::from_str::<&RawValue>(text).map(|_| ())
 }
 
+/// The value of a whole text; none where it is no JSON.
+pub fn parsed(text: &str) -> Option<Value<'_>> {
+    check(text).ok().map(|()| Value::of(text))
+}
+
+/// The exact text of a field of an object; none where the text is no JSON object with that field.
+pub fn field<'a>(object: &'a str, name: &str) -> Option<&'a str> {
+    Some(parsed(object)?.object().get(name)?.text())
+}
+
 /// The text as a JSON string.
 pub fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()

@@ -2,6 +2,8 @@
 //!
 //! Owns: the order inside the head. Never: deciding when it changes.
 
+use transcript::json;
+
 use super::{Request, SystemPlace, Wanted};
 use crate::canon;
 use crate::digest::Feed;
@@ -40,7 +42,7 @@ pub(super) fn system_field(request: &Request<'_>, own: &str) -> Option<String> {
     let field = field.filter(|field| field.trim() != "null");
     match field {
         field if own.is_empty() => field.map(str::to_owned),
-        None => Some(splice::string(own)),
+        None => Some(json::quoted(own)),
         Some(field) => {
             let splice = splice::into_content(field, &format!("\n\n{own}"));
             Some(splice.map_or_else(|| field.to_owned(), |splice| splice.apply(field)))
@@ -60,10 +62,7 @@ pub(super) fn messages(request: &Request<'_>, leading: &[&str], own: &str) -> Ve
         .and_then(|last| splice::into_message(last, &format!("\n\n{own}")));
     match (splice, messages.last_mut()) {
         (Some(splice), Some(last)) => *last = splice.apply(last),
-        _ => messages.push(format!(
-            r#"{{"role":"system","content":{}}}"#,
-            splice::string(own)
-        )),
+        _ => messages.push(format!(r#"{{"role":"system","content":{}}}"#, json::quoted(own))),
     }
     messages
 }

@@ -5,7 +5,7 @@
 use serde_json::json;
 
 use super::Family;
-use crate::json::{self, Value, quoted};
+use crate::json::{self, quoted};
 use crate::{Block, Call, Item, Outcome, Role};
 
 /// A block as an element of its message's list (of `tool_calls` for a call in chat); none where it can be none.
@@ -62,7 +62,7 @@ fn tool_use(call: &Call) -> String {
 
 /// Whether the text is one JSON object.
 fn is_object(text: &str) -> bool {
-    json::check(text).is_ok() && Value::of(text).is_object()
+    json::parsed(text).is_some_and(|value| value.is_object())
 }
 
 fn tool_result(outcome: &Outcome) -> String {

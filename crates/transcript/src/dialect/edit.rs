@@ -14,11 +14,7 @@ type Fated = (PlacedBlock, Option<usize>);
 
 /// The item's text with its blocks as they are now; none where the text cannot be changed so and the canonical form serves.
 pub(super) fn edited(raw: &str, item: &Item, family: Family) -> Option<String> {
-    json::check(raw).ok()?;
-    let value = Value::of(raw);
-    if !value.is_object() {
-        return None;
-    }
+    let value = json::parsed(raw).filter(Value::is_object)?;
     let parts = matched(parts::read(value, family).ok()?.parts, &item.blocks);
     // If a key occurs twice, removing its last value would restore the one before.
     if parts.iter().any(is_gone) && value.object().repeats() {

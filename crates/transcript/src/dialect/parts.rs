@@ -5,7 +5,7 @@
 
 use super::Family;
 use crate::encoded::encoded;
-use crate::json::{ByteSpan, Object, Value};
+use crate::json::{ByteSpan, Object, Value, field};
 use crate::{Block, Call, Image, Item, Outcome, Role, Thinking};
 
 /// The members in which compatible servers put a model's reasoning, as plain text.
@@ -418,10 +418,7 @@ fn item_outcome(object: &Object<'_>) -> Outcome {
 
 /// Codex writes what a command gave as `{"output":…,"metadata":{"exit_code":…}}` within the text.
 fn exits_badly(text: &str) -> bool {
-    let is_json = text.starts_with('{') && crate::json::check(text).is_ok();
-    let metadata = is_json
-        .then(|| Value::of(text).object().get("metadata"))
-        .flatten();
-    let code = metadata.and_then(|metadata| metadata.object().get("exit_code"));
-    code.is_some_and(|code| code.text() != "0")
+    let object = text.starts_with('{').then(|| field(text, "metadata")).flatten();
+    let code = object.and_then(|metadata| field(metadata, "exit_code"));
+    code.is_some_and(|code| code != "0")
 }

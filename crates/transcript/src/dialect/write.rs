@@ -138,8 +138,8 @@ fn joined(items: &[Item]) -> Option<String> {
 /// The JSON text of a picture in another dialect; none where the dialects share it, or it is none. A picture is a URL everywhere; a
 /// `data:` URL holds it itself.
 pub fn picture(raw: &str, from: Dialect, to: Dialect) -> Option<String> {
-    json::check(raw).ok().filter(|()| from.family() != to.family())?;
-    let url = url_of(&Value::of(raw).object())?;
+    let picture = json::parsed(raw).filter(|_| from.family() != to.family())?;
+    let url = url_of(&picture.object())?;
     Some(match to.family() {
         Family::Chat => format!(
             "{{\"type\":\"image_url\",\"image_url\":{{\"url\":{}}}}}",

@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
+use transcript::json;
 
 use super::{ReplyOutcome, ReplyReader};
-use crate::stream::json;
 use crate::stream::usage::Tally;
 
 /// A message so far.

@@ -4,10 +4,10 @@
 //! `calls`.
 
 use serde_json::{Map, Value};
+use transcript::json;
 
 use super::calls::ReplyCalls;
 use super::{ReplyOutcome, ReplyReader, first_choice};
-use crate::stream::json;
 use crate::stream::usage::Tally;
 
 /// Where servers put thoughts; a client echoes them under the name they came with.
@@ -42,8 +42,9 @@ impl ReplyReader for Chat {
         let message = &choice["message"];
         outcome.text = words(&message["content"]);
         self.refusal = words(&message["refusal"]);
-        let choices = json::elements(json::field(text, "choices").unwrap_or_default());
-        let whole = choices.get(at).and_then(|choice| json::field(choice, "message"));
+        let choices = json::field(text, "choices").and_then(json::parsed);
+        let choice = choices.and_then(|choices| choices.elements().into_iter().nth(at));
+        let whole = choice.and_then(|choice| json::field(choice.text(), "message"));
         self.whole = whole.filter(|_| message.is_object()).map(str::to_owned);
     }
 

@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use transcript::json;
 
 use super::{ReplyOutcome, ReplyReader};
-use crate::stream::json;
 use crate::stream::usage::Tally;
 
 /// The items so far, by place.
@@ -57,12 +57,12 @@ impl ReplyReader for ResponsesReader {
     fn body(&mut self, json: &Value, text: &str, _: &mut ReplyOutcome) {
         self.tally.responses(&json["usage"]);
         let list = json::field(text, "output").filter(|_| json["output"].is_array());
-        let items = json::elements(list.unwrap_or_default());
+        let items = list.map_or_else(Vec::new, |list| json::Value::of(list).elements());
         // Some servers send the items as they are done and end with an empty list.
         if !items.is_empty() || self.items.is_empty() {
             let read = json["output"].as_array().into_iter().flatten().zip(items);
             self.items = (0..)
-                .zip(read.map(|(item, text)| ResponseItem::read(item, text)))
+                .zip(read.map(|(item, text)| ResponseItem::read(item, text.text())))
                 .collect();
             self.output = list.map(str::to_owned);
         }
