@@ -50,7 +50,7 @@ impl LateWriter {
             Err(failure) if failure.may_be_for_room() => match Readers::open_frozen(path) {
                 Ok(readers) => {
                     tracing::warn!(
-                        error = text_of(&failure),
+                        error = model::text::chain(&failure),
                         "cannot write to the ledger; it can be read, and each write tries again"
                     );
                     (None, readers)
@@ -198,9 +198,4 @@ pub(crate) async fn blocking<T: Send + 'static>(
     tokio::task::spawn_blocking(work)
         .await
         .map_err(|_| Failure::Stopped)
-}
-
-fn text_of(failure: &Failure) -> String {
-    let cause = std::error::Error::source(failure).map(|cause| format!(": {cause}"));
-    format!("{failure}{}", cause.unwrap_or_default())
 }
