@@ -11,7 +11,7 @@ use bytes::{Bytes, BytesMut};
 use futures::stream::BoxStream;
 use futures::{FutureExt, Stream, StreamExt};
 use model::Name;
-use ports::{NewRecord, UpstreamAnswer, UpstreamError};
+use ports::{UpstreamAnswer, UpstreamError};
 use prefix::diverge::{self, Observed, Outline};
 use prefix::shadow::ShadowEvent;
 use prefix::stream::{Reply, ReplyOutcome};
@@ -197,15 +197,13 @@ impl Closing {
         let reply = outcome.message.as_deref().filter(|_| is_good);
         let replies = reply.map_or_else(Vec::new, |reply| self.frame.stored.speech.replies(reply));
         let is_newest = conversation.records == self.decided.version;
-        let (at, mut records) = (conversation.records, Vec::new());
         if let Some(prompt) = prompt.filter(|_| is_good) {
-            records.push(conversation.learn_usage(prompt, self.decided.head_tokens));
+            conversation.learn_usage(prompt, self.decided.head_tokens);
         }
         if !replies.is_empty() && is_newest {
-            records.extend(self.take(&mut conversation, &replies, outcome.id.as_ref()));
+            self.take(&mut conversation, &replies, outcome.id.as_ref());
         }
-        let keeper = self.proxy.parts.contexts.keeper();
-        keeper.keep(&conversation, at, records).await;
+        self.proxy.parts.contexts.keeper().keep(&mut conversation).await;
         let last = prompt.map(|prompt| Last {
             outline: replies.into_iter().fold(outline, Outline::with_reply),
             tokens: prompt + usize_of(usage.completion_tokens).unwrap_or(0),
@@ -252,23 +250,12 @@ impl Closing {
     }
 
     /// Adds the replies to the conversation, so that a request that continues this response finds it.
-    fn take(
-        &self,
-        conversation: &mut Conversation,
-        replies: &[&str],
-        response: Option<&String>,
-    ) -> Vec<NewRecord> {
+    fn take(&self, conversation: &mut Conversation, replies: &[&str], response: Option<&String>) {
         let contexts = &self.proxy.parts.contexts;
-        let event = |reply: &&str| {
-            Logged::Sent(ShadowEvent::Reply {
-                bytes: (*reply).to_owned(),
-            })
-        };
-        let records = replies
-            .iter()
-            .map(event)
-            .map(|event| conversation.apply(&event))
-            .collect();
+        for reply in replies {
+            let bytes = (*reply).to_owned();
+            conversation.record(&Logged::Sent(ShadowEvent::Reply { bytes }));
+        }
         contexts.store().learn(conversation);
         if self.frame.stored.speech == Speech::Responses {
             let items: Vec<String> = replies.iter().filter_map(|item| said::id(item)).collect();
@@ -281,7 +268,6 @@ impl Closing {
                 .learn_responses(&self.frame.whose, conversation, names);
         }
         contexts.replied(&self.shared, replies);
-        records
     }
 
     /// Adds the turn to memory. A first turn that quotes both sides of another conversation may be the client's own: it waits for a second one.

@@ -10,8 +10,8 @@ use bytes::Bytes;
 use model::{Name, Owner, Scope, SessionId};
 use prefix::chain::ConversationId;
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 use transcript::dialect::Dialect;
+use transcript::json;
 
 use crate::aside;
 use crate::beside::Beside;
@@ -117,10 +117,12 @@ impl Speech {
 
     /// The messages of a reply: one, or the items of a response.
     pub(crate) fn replies(self, message: &str) -> Vec<&str> {
-        let items = || serde_json::from_str::<Vec<&RawValue>>(message).unwrap_or_default();
         match self {
             Self::Chat | Self::Messages => vec![message],
-            Self::Responses => items().into_iter().map(RawValue::get).collect(),
+            Self::Responses => {
+                let items = json::parsed(message).map_or_else(Vec::new, |list| list.elements());
+                items.iter().map(json::Value::text).collect()
+            }
         }
     }
 }
@@ -177,13 +179,8 @@ impl Proxy {
         let mut conversation = shared.lock().await;
         let (id, written) = (conversation.identity(), frame.write());
         if conversation.frame != written {
-            let at = conversation.records;
-            let record = conversation.apply(&Logged::Frame { text: written });
-            self.parts
-                .contexts
-                .keeper()
-                .keep(&conversation, at, vec![record])
-                .await;
+            conversation.record(&Logged::Frame { text: written });
+            self.parts.contexts.keeper().keep(&mut conversation).await;
         }
         self.beside.set_frame(&id, frame);
         id

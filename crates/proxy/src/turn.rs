@@ -159,16 +159,11 @@ impl Proxy {
             agent: learn::agent(request.agent.as_ref()).filter(|_| !tools.is_empty()),
             with_person: request.with_person,
         };
-        let mut decided = conversation
+        let decided = conversation
             .decide(&asked, self.parts.contexts.chosen(), &giving)
             .await?;
         self.store().learn(&conversation);
-        let records = std::mem::take(&mut decided.records);
-        self.parts
-            .contexts
-            .keeper()
-            .keep(&conversation, decided.at, records)
-            .await;
+        self.parts.contexts.keeper().keep(&mut conversation).await;
         self.parts.contexts.left_view(shared, &conversation, &decided);
         if let Some((server, slot)) = Frame::slot(&conversation.frame) {
             self.keep_slot(&server, slot, &decided.conversation);

@@ -18,7 +18,7 @@ use context::ladder::Attempt;
 use context::policy::Policy;
 use model::{Name, Owner, Scope, SessionId, SessionKey, Timestamp};
 use ports::context_engine::ContextEngine;
-use ports::{Chat, Clock, Conversations, LedgerError, NewRecord};
+use ports::{Chat, Clock, Conversations, LedgerError};
 use prefix::shadow::ShadowEvent;
 use tokio::sync::OwnedMutexGuard;
 use transcript::ItemId;
@@ -209,9 +209,8 @@ impl Contexts {
         let shared = self.parts.store.open(whose).await?;
         let mut conversation = shared.lock().await;
         conversation.dialect = dialect;
-        let before = conversation.records;
-        let (ids, records) = messages.iter().map(|bytes| conversation.append(bytes)).unzip();
-        self.write(&conversation, before, records).await?;
+        let ids = messages.iter().map(|bytes| conversation.append(bytes)).collect();
+        self.write(&mut conversation).await?;
         Ok(ids)
     }
 
@@ -229,9 +228,8 @@ impl Contexts {
         let messages: Vec<&str> = messages.iter().map(String::as_str).collect();
         let mut asked = *asked;
         asked.request.messages = &messages;
-        let mut decided = conversation.decide(&asked, &self.parts.chosen, additions).await?;
-        let records = std::mem::take(&mut decided.records);
-        self.write(&conversation, decided.at, records).await?;
+        let decided = conversation.decide(&asked, &self.parts.chosen, additions).await?;
+        self.write(&mut conversation).await?;
         self.left_view(&shared, &conversation, &decided);
         Ok(decided)
     }
@@ -249,20 +247,19 @@ impl Contexts {
             .map_err(|error| ContextError::NoMessage(0, error.to_string()))?;
         let shared = self.existing(whose).await?;
         let mut conversation = shared.lock().await;
-        let before = conversation.records;
         let beside = conversation.budget.map_or(0, |budget| budget.tools);
-        let usage = prompt_tokens.map(|tokens| conversation.learn_usage(tokens, beside));
-        let mut records: Vec<NewRecord> = usage.into_iter().collect();
-        records.extend(conversation.set_learns(learns));
+        if let Some(tokens) = prompt_tokens {
+            conversation.learn_usage(tokens, beside);
+        }
+        conversation.set_learns(learns);
         let waiting = conversation.appended.len();
-        records.extend(conversation.take_appended());
+        conversation.take_appended();
         // Memory learns them too, where no request carried them.
         conversation.ask(waiting);
         let id = ItemId(conversation.session.items());
-        records.push(conversation.apply(&Logged::Sent(ShadowEvent::Reply {
-            bytes: reply.to_owned(),
-        })));
-        self.write(&conversation, before, records).await?;
+        let bytes = reply.to_owned();
+        conversation.record(&Logged::Sent(ShadowEvent::Reply { bytes }));
+        self.write(&mut conversation).await?;
         drop(conversation);
         self.replied(&shared, &[reply]);
         Ok((id, shared))
@@ -284,8 +281,8 @@ impl Contexts {
             };
             for reply in replies {
                 let (items, reply) = (conversation.session.shown(), Conversation::read(&reply));
-                let told = chosen.run(plugin.after_turn(&items, &reply, &turn)).await;
-                conversation.health.note(told);
+                let telling = plugin.after_turn(&items, &reply, &turn);
+                chosen.ask(&mut conversation.health, telling).await;
             }
         });
     }
@@ -299,13 +296,8 @@ impl Contexts {
         Ok(self.existing(whose).await?.lock_owned().await)
     }
 
-    async fn write(
-        &self,
-        conversation: &Conversation,
-        at: u64,
-        records: Vec<NewRecord>,
-    ) -> Result<(), LedgerError> {
+    async fn write(&self, conversation: &mut Conversation) -> Result<(), LedgerError> {
         self.parts.store.learn(conversation);
-        self.parts.keeper.write(conversation, at, records).await
+        self.parts.keeper.write(conversation).await
     }
 }

@@ -13,7 +13,6 @@ use context::plan::Trigger;
 use context::policy::Policy;
 use context::tokens::Meter;
 use model::Timestamp;
-use ports::NewRecord;
 use prefix::compose::{self, Composed, Plan, Replay, SystemPlace, Wanted};
 use prefix::fragment::{Draft, Visible};
 use prefix::shadow::{Reason, ShadowEvent};
@@ -80,9 +79,6 @@ pub struct Decided {
     /// Items that left the view for the request.
     pub compaction: Option<Left>,
     pub composed: Composed,
-    /// To be written behind the `at` records that there are.
-    pub records: Vec<NewRecord>,
-    pub at: u64,
     /// Records that there are then.
     pub version: u64,
     /// Why it does not extend the last request; empty where it does.
@@ -175,7 +171,7 @@ impl Conversation {
             None => None,
         };
         let composed = plan.compose(draft.as_ref());
-        let (at, first) = (self.records, self.log.len());
+        let first = self.log.len();
         let is_compacted = compacted
             .iter()
             .any(|event| !matches!(event, ViewEvent::Rewrite { .. }));
@@ -187,8 +183,8 @@ impl Conversation {
         let logged = logged
             .chain(compacted.into_iter().map(Logged::View))
             .chain(budgeted);
-        let mut records: Vec<NewRecord> = self.set_learns(asked.learns).into_iter().collect();
-        records.extend(logged.map(|logged| self.apply(&logged)));
+        self.set_learns(asked.learns);
+        logged.for_each(|logged| self.record(&logged));
         if asked.learns {
             self.ask(composed.new_messages());
         }
@@ -197,8 +193,6 @@ impl Conversation {
             conversation: self.key.session.to_string(),
             compaction: is_compacted.then(|| (before, self.covered_since(first))),
             composed,
-            records,
-            at,
             version: self.records,
             reasons: self.begun(),
             head_tokens,

@@ -103,8 +103,7 @@ impl Chosen {
             .as_ref()
             .filter(|_| health.faults_in_a_row < FAULTS_MAX)?;
         if !health.is_booted {
-            let booted = self.run(plugin.bootstrap(turn)).await;
-            health.note(booted)?;
+            self.ask(health, plugin.bootstrap(turn)).await?;
             health.is_booted = true;
         }
         Some(Arc::clone(plugin))
@@ -118,6 +117,15 @@ impl Chosen {
             Either::Left((text, _)) => text.filter(|text| !text.trim().is_empty()),
             Either::Right(_) => None,
         }
+    }
+
+    /// The result of a hook; none, and its error noted, where it failed.
+    pub(crate) async fn ask<T>(
+        &self,
+        health: &mut Health,
+        hook: impl Future<Output = Result<T, EngineFault>>,
+    ) -> Option<T> {
+        health.note(self.run(hook).await)
     }
 
     /// The result of a hook, or its error.

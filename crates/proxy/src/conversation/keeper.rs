@@ -68,25 +68,20 @@ impl Keeper {
         }
     }
 
-    /// Puts records behind those that wait: of this conversation, behind the `at` records that it had.
-    pub async fn keep(&self, conversation: &Conversation, at: u64, records: Vec<NewRecord>) {
-        if !records.is_empty() {
-            self.put(conversation, at, records, None).await;
+    /// Puts a conversation's unwritten records behind those that wait.
+    pub async fn keep(&self, conversation: &mut Conversation) {
+        if !conversation.unwritten.is_empty() {
+            self.put(conversation, None).await;
         }
     }
 
     /// The same, and waits until they are on disk.
-    pub(crate) async fn write(
-        &self,
-        conversation: &Conversation,
-        at: u64,
-        records: Vec<NewRecord>,
-    ) -> Result<(), LedgerError> {
-        if records.is_empty() {
+    pub(crate) async fn write(&self, conversation: &mut Conversation) -> Result<(), LedgerError> {
+        if conversation.unwritten.is_empty() {
             return Ok(());
         }
         let (done, written) = oneshot::channel();
-        self.put(conversation, at, records, Some(done)).await;
+        self.put(conversation, Some(done)).await;
         written
             .await
             .unwrap_or_else(|_| Err(LedgerError::Store("the conversation writer has stopped".into())))
@@ -94,11 +89,10 @@ impl Keeper {
 
     async fn put(
         &self,
-        conversation: &Conversation,
-        at: u64,
-        records: Vec<NewRecord>,
+        conversation: &mut Conversation,
         done: Option<oneshot::Sender<Result<(), LedgerError>>>,
     ) {
+        let (at, records) = conversation.take_unwritten();
         let entry = KeeperEntry {
             key: conversation.key.clone(),
             owner: conversation.whose.owner.clone(),

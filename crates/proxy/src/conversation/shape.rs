@@ -163,12 +163,12 @@ impl Conversation {
         let mut made = None;
         if owns && trigger == Trigger::Overflow {
             let target = self.session.inputs(budget).target;
-            let compacted = chosen.run(plugin.compact(source.clone(), target, turn)).await;
-            made = self.health.note(compacted);
+            let compacting = plugin.compact(source.clone(), target, turn);
+            made = chosen.ask(&mut self.health, compacting).await;
         }
         if made.is_none() {
-            let assembled = chosen.run(plugin.assemble(source.clone(), turn)).await;
-            made = self.health.note(assembled);
+            let assembling = plugin.assemble(source.clone(), turn);
+            made = chosen.ask(&mut self.health, assembling).await;
         }
         let view = made.map_or(Ok(None), |made| self.verified(&source, made, budget))?;
         let Some(view) = view else {

@@ -55,8 +55,10 @@ pub struct Conversation {
     pub(crate) ids: Vec<ItemId>,
     /// The messages in the log, in bytes.
     pub(crate) bytes: usize,
-    /// Number of records in the log, including those in the queue: each change is one.
+    /// Number of records in the log, including those that are not on disk yet: each change is one.
     pub records: u64,
+    /// The last of them, which the keeper does not have yet.
+    pub(crate) unwritten: Vec<NewRecord>,
     /// Digests of replies, so that a client's echo of a reply does not count as new.
     replies: BTreeSet<Digest>,
     /// Messages of the client without an answer yet, each with its hash in the chain.
@@ -116,6 +118,7 @@ impl Conversation {
             head: (Vec::new(), 0),
             ids: Vec::new(),
             records: 0,
+            unwritten: Vec::new(),
             replies: BTreeSet::new(),
             unanswered: Vec::new(),
             learns: true,
@@ -152,14 +155,11 @@ impl Conversation {
     }
 
     /// Appends a message for the next request.
-    pub(crate) fn append(&mut self, bytes: &str) -> (ItemId, NewRecord) {
+    pub(crate) fn append(&mut self, bytes: &str) -> ItemId {
         let id = ItemId(self.session.items() + self.appended.len() as u64);
-        (
-            id,
-            self.apply(&Logged::Appended {
-                bytes: bytes.to_owned(),
-            }),
-        )
+        let bytes = bytes.to_owned();
+        self.record(&Logged::Appended { bytes });
+        id
     }
 
     /// All messages, as the client wrote them: the sent ones, the replies, and those that wait for a request.
@@ -168,21 +168,35 @@ impl Conversation {
         sent.chain(self.appended.iter().cloned()).collect()
     }
 
-    /// From here on, memory may learn from the messages, or not; returns the record where that is a change.
-    pub(crate) fn set_learns(&mut self, learns: bool) -> Option<NewRecord> {
-        (self.learns != learns).then(|| self.apply(&Logged::Learns { learns }))
-    }
-
-    /// Adds the waiting messages to the list as if a request had contained them.
-    pub(crate) fn take_appended(&mut self) -> Vec<NewRecord> {
-        match self.appended.len() {
-            0 => Vec::new(),
-            count => vec![self.apply(&Logged::Taken { count })],
+    /// From here on, memory may learn from the messages, or not.
+    pub(crate) fn set_learns(&mut self, learns: bool) {
+        if self.learns != learns {
+            self.record(&Logged::Learns { learns });
         }
     }
 
+    /// Adds the waiting messages to the list as if a request had contained them.
+    pub(crate) fn take_appended(&mut self) {
+        let count = self.appended.len();
+        if count > 0 {
+            self.record(&Logged::Taken { count });
+        }
+    }
+
+    /// Applies an event; its record waits for the keeper.
+    pub(crate) fn record(&mut self, logged: &Logged) {
+        let record = self.apply(logged);
+        self.unwritten.push(record);
+    }
+
+    /// The records for the keeper, and how many are before them.
+    pub(crate) fn take_unwritten(&mut self) -> (u64, Vec<NewRecord>) {
+        let records = std::mem::take(&mut self.unwritten);
+        (self.records - records.len() as u64, records)
+    }
+
     /// Applies an event, and returns its record.
-    pub fn apply(&mut self, logged: &Logged) -> NewRecord {
+    pub(crate) fn apply(&mut self, logged: &Logged) -> NewRecord {
         self.records += 1;
         let mut record = NewRecord {
             item: None,

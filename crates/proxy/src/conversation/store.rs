@@ -18,7 +18,7 @@ use context::policy::Policy;
 use context::tokens::Meter;
 use model::{Owner, Scope, SessionId, SessionKey, warned};
 use parking_lot::Mutex;
-use ports::{Conversations, LedgerError, NewRecord};
+use ports::{Conversations, LedgerError};
 use prefix::chain::{self, Chain, ConversationId, MatchKind};
 use tokio::sync::OwnedMutexGuard;
 use transcript::dialect::Dialect;
@@ -159,15 +159,14 @@ impl Store {
         into: &mut Conversation,
     ) -> Result<(), LedgerError> {
         // A copy has new ids: where a part is private, all that is copied is.
-        let learns = into.set_learns(origin.private.is_empty());
-        let events = origin.shadow.fork(kept).into_iter();
-        let mut records: Vec<NewRecord> = learns.into_iter().collect();
-        records.extend(events.map(|event| into.apply(&Logged::Sent(event))));
-        let at = self
-            .logs
-            .append(&into.key, &into.whose.owner, 0, None, records)
-            .await?;
-        into.written.store(at, Ordering::Release);
+        into.set_learns(origin.private.is_empty());
+        for event in origin.shadow.fork(kept) {
+            into.record(&Logged::Sent(event));
+        }
+        let (at, records) = into.take_unwritten();
+        let (key, owner) = (&into.key, &into.whose.owner);
+        let written = self.logs.append(key, owner, at, None, records).await?;
+        into.written.store(written, Ordering::Release);
         Ok(())
     }
 

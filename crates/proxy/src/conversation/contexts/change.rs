@@ -18,13 +18,13 @@ impl Contexts {
     /// Keeps an item verbatim through every compaction, or no longer.
     pub async fn pin(&self, whose: &Whose, id: ItemId, pinned: bool) -> Result<(), ContextError> {
         let mut conversation = self.locked(whose).await?;
-        let (before, mut records) = (conversation.records, conversation.take_appended());
+        conversation.take_appended();
         let is_known = id.0 < conversation.session.items();
         if is_known {
             let event = if pinned { ViewEvent::Pin } else { ViewEvent::Unpin };
-            records.push(conversation.apply(&Logged::View(event(id))));
+            conversation.record(&Logged::View(event(id)));
         }
-        self.write(&conversation, before, records).await?;
+        self.write(&mut conversation).await?;
         is_known
             .then_some(())
             .ok_or_else(|| ContextError::NoItem(id.to_string()))
@@ -57,8 +57,8 @@ impl Contexts {
         if self.parts.store.opened(&to_whose).await?.is_some() {
             return Err(ContextError::Exists(to.clone()));
         }
-        let (at, records) = (conversation.records, conversation.take_appended());
-        self.write(&conversation, at, records).await?;
+        conversation.take_appended();
+        self.write(&mut conversation).await?;
         let kept = match before {
             Some(id) => conversation
                 .place(id)
@@ -71,13 +71,13 @@ impl Contexts {
     /// Continues from just before this item. Later items stay in the log and can be recovered.
     pub async fn rewind(&self, whose: &Whose, to: ItemId) -> Result<(), ContextError> {
         let mut conversation = self.locked(whose).await?;
-        let (before, mut records) = (conversation.records, conversation.take_appended());
+        conversation.take_appended();
         let kept = conversation.place(to);
         if let Some(kept) = kept {
             let epoch = compose::rewound(&conversation.shadow, kept);
-            records.push(conversation.apply(&Logged::Sent(epoch)));
+            conversation.record(&Logged::Sent(epoch));
         }
-        self.write(&conversation, before, records).await?;
+        self.write(&mut conversation).await?;
         kept.map(drop).ok_or_else(|| ContextError::NoItem(to.to_string()))
     }
 
@@ -90,10 +90,8 @@ impl Contexts {
         let chosen = &self.parts.chosen;
         let made = match chosen.plugin(&mut conversation.health, &turn).await {
             Some(plugin) => {
-                let made = chosen
-                    .run(plugin.prepare_subagent_spawn(items.clone(), role, &turn))
-                    .await;
-                conversation.health.note(made)
+                let spawning = plugin.prepare_subagent_spawn(items.clone(), role, &turn);
+                chosen.ask(&mut conversation.health, spawning).await
             }
             None => None,
         };
@@ -118,10 +116,8 @@ impl Contexts {
             .collect();
         let chosen = &self.parts.chosen;
         if let Some(plugin) = chosen.plugin(&mut conversation.health, &turn).await {
-            let told = chosen
-                .run(plugin.on_subagent_ended(agent_id, &items, result, &turn))
-                .await;
-            conversation.health.note(told);
+            let telling = plugin.on_subagent_ended(agent_id, &items, result, &turn);
+            chosen.ask(&mut conversation.health, telling).await;
         }
         Ok(())
     }

@@ -100,10 +100,10 @@ impl Contexts {
         words: &Words,
     ) -> Result<Compacted, ContextError> {
         let before = conversation.compaction(trigger);
-        let (at, first) = (conversation.records, conversation.log.len());
+        let first = conversation.log.len();
         conversation.last_result = None;
-        let records = conversation.compact(budget, trigger, words, self.now());
-        self.write(conversation, at, records).await?;
+        conversation.compact(budget, trigger, words, self.now());
+        self.write(conversation).await?;
         let compacted = Compacted {
             attempts: conversation.last_result.clone().unwrap_or_default(),
             tokens_before: before.tokens_before,
@@ -125,26 +125,25 @@ impl Contexts {
         let Some(plugin) = plugin.filter(|plugin| plugin.info().owns_compaction) else {
             return Ok(None);
         };
-        let at = conversation.records;
-        let mut records = conversation.take_appended();
+        conversation.take_appended();
         let source = conversation.session.shown();
         let target = conversation.session.inputs(budget).target;
-        let made = chosen.run(plugin.compact(source.clone(), target, &turn)).await;
-        let made = conversation.health.note(made);
+        let compacting = plugin.compact(source.clone(), target, &turn);
+        let made = chosen.ask(&mut conversation.health, compacting).await;
         let tokens_before = conversation.session.view_tokens();
         let view = made.map_or(Ok(None), |made| conversation.verified(&source, made, budget));
         let view = match view {
             Ok(Some(view)) => view,
             unusable => {
                 // The messages that waited are taken all the same.
-                self.write(&conversation, at, records).await?;
+                self.write(&mut conversation).await?;
                 return Ok(unusable.map(|_| None)?);
             }
         };
         let edits = conversation.edits_for(&view.items);
         let epoch = compose::renewal(&conversation.shadow, &edits, vec![Reason::Compaction]);
-        records.push(conversation.apply(&Logged::Sent(epoch)));
-        self.write(&conversation, at, records).await?;
+        conversation.record(&Logged::Sent(epoch));
+        self.write(&mut conversation).await?;
         Ok(Some(Compacted {
             attempts: Vec::new(),
             tokens_before,
@@ -236,10 +235,9 @@ impl Contexts {
             kept => kept.unwrap_or(0),
         };
         let mut conversation = shared.lock().await;
-        let at = conversation.records;
         let flushed = ViewEvent::Flush { key: work.key, facts };
-        let record = conversation.apply(&Logged::View(flushed));
-        let recorded = self.write(&conversation, at, vec![record]).await;
+        conversation.record(&Logged::View(flushed));
+        let recorded = self.write(&mut conversation).await;
         warned!(recorded, "cannot record a flush; it can run again");
     }
 }

@@ -6,9 +6,8 @@ use context::budget::{Budget, OverBudget};
 use context::event::ViewEvent;
 use context::ladder::{Attempt, Ladder};
 use context::plan::{Plan, Trigger};
-use context::session::{PieceContent, Session};
+use context::session::Session;
 use model::Timestamp;
-use ports::NewRecord;
 use prefix::compose;
 use prefix::shadow::Reason;
 
@@ -33,13 +32,8 @@ impl Words {
         let Some(preserved) = &self.preserved else {
             return self.summary.clone();
         };
-        let older = plan
-            .leaves
-            .iter()
-            .filter_map(|&at| match &session.frontier().get(at)?.what {
-                PieceContent::Node(node) => node.summary.as_deref()?.split(PRESERVED).next(),
-                PieceContent::Item { .. } => None,
-            });
+        let older = session.summaries(plan);
+        let older = older.filter_map(|summary| summary.split(PRESERVED).next());
         let mut parts: Vec<&str> = match &self.summary {
             Some(summary) => vec![summary],
             None => older.map(str::trim).filter(|text| !text.is_empty()).collect(),
@@ -72,24 +66,17 @@ impl Conversation {
     }
 
     /// Compacts, and begins an epoch with that; nothing where it is not due. `now` is noted where something changed.
-    pub(crate) fn compact(
-        &mut self,
-        budget: &Budget,
-        trigger: Trigger,
-        words: &Words,
-        now: Timestamp,
-    ) -> Vec<NewRecord> {
-        let mut records = self.take_appended();
-        let before = records.len();
+    pub(crate) fn compact(&mut self, budget: &Budget, trigger: Trigger, words: &Words, now: Timestamp) {
+        self.take_appended();
+        let before = self.records;
         let attempts = self.climb(budget, trigger, words, |this, event| {
-            records.push(this.apply(&Logged::View(event)));
+            this.record(&Logged::View(event));
         });
         self.compacted(attempts, now);
-        if records.len() > before {
+        if self.records > before {
             let epoch = compose::renewal(&self.shadow, &self.edits(), vec![Reason::Compaction]);
-            records.push(self.apply(&Logged::Sent(epoch)));
+            self.record(&Logged::Sent(epoch));
         }
-        records
     }
 
     /// Brings the view within its budget; returns the events to record, or the reason why it does not fit.

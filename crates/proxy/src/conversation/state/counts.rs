@@ -4,7 +4,6 @@
 //! counting (`context::tokens`).
 
 use context::tokens::Meter;
-use ports::NewRecord;
 
 use super::Conversation;
 use crate::conversation::log::{Logged, Usage};
@@ -56,9 +55,9 @@ impl Conversation {
     }
 
     /// Records the server's token count of the view that was sent.
-    pub fn learn_usage(&mut self, prompt_tokens: usize, beside: usize) -> NewRecord {
+    pub fn learn_usage(&mut self, prompt_tokens: usize, beside: usize) {
         let usage = self.usage(prompt_tokens, beside);
-        self.apply(&Logged::Usage { usage })
+        self.record(&Logged::Usage { usage });
     }
 
     fn usage(&self, prompt_tokens: usize, beside: usize) -> Usage {

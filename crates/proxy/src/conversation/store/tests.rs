@@ -1,6 +1,7 @@
 //! Conversations that begin twice at once, and conversations that leave memory.
 
 use model::Name;
+use ports::NewRecord;
 
 use super::held::HELD_BYTES_MAX;
 use super::*;
