@@ -6,7 +6,6 @@ pub(crate) mod look;
 
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::response::Response;
-use context::ladder::Attempt;
 use macro_rules_attribute::apply;
 use model::SessionId;
 use model::text::chain;
@@ -171,7 +170,7 @@ pub(crate) async fn context_compact(live: Live<CompactRequest>) -> Answer {
     Ok(live.visit.answer(CompactData {
         tokens_before: compacted.tokens_before,
         tokens_after: compacted.tokens_after,
-        steps: steps(&compacted.attempts),
+        steps: compacted.attempts.iter().map(StepItem::of).collect(),
     }))
 }
 
@@ -276,15 +275,6 @@ pub(crate) async fn context_tools(visit: Visit, UrlQuery(query): UrlQuery<ToolsQ
 pub(crate) async fn context_expand(live: Live<ExpandRequest>) -> Answer {
     let text = live.contexts.expand(&live.whose, live.value.id.trim()).await?;
     Ok(live.visit.answer(ExpandData { text }))
-}
-
-/// The steps of a compaction.
-fn steps(attempts: &[Attempt]) -> Vec<StepItem> {
-    let step = |attempt: &Attempt| StepItem {
-        effort: attempt.plan.effort.as_str().to_owned(),
-        saved_tokens: attempt.gain,
-    };
-    attempts.iter().map(step).collect()
 }
 
 fn speech(dialect: Dialect) -> Speech {

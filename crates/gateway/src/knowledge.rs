@@ -5,8 +5,7 @@
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use macro_rules_attribute::apply;
-use memory::library::{Document, Knowledge, Method, Patch, TopicAt, Upload};
-use model::Zone;
+use memory::library::{FoundTopic, Knowledge, Method, Patch, TopicAt, Upload};
 
 use crate::body::{IdQuery, JsonBody, PathId, UrlQuery};
 use crate::describe::described;
@@ -15,10 +14,10 @@ use crate::frame::{Answer, Visit};
 use crate::state::Gateway;
 use crate::upload::Uploaded;
 use crate::wire::knowledge::{
-    CategoryItem, CategoryListData, DocumentContext, DocumentCreateData, DocumentData, DocumentDeleteData,
-    DocumentForm, DocumentItem, DocumentListData, DocumentPatchData, DocumentPatchRequest, DocumentSort,
-    DocumentsQuery, KnowledgeHit, KnowledgeMethod, KnowledgeSearchData, KnowledgeSearchRequest,
-    LibraryDeleteData, TopicData, TopicItem, document_id, topic_id,
+    CategoryItem, CategoryListData, DocumentCreateData, DocumentData, DocumentDeleteData, DocumentForm,
+    DocumentItem, DocumentListData, DocumentPatchData, DocumentPatchRequest, DocumentSort, DocumentsQuery,
+    KnowledgeHit, KnowledgeMethod, KnowledgeSearchData, KnowledgeSearchRequest, LibraryDeleteData, TopicData,
+    document_id, topic_id,
 };
 use crate::wire::tasks::ScopeQuery;
 use crate::wire::{Envelope, SortOrder};
@@ -142,13 +141,7 @@ pub(crate) async fn list_documents(visit: Visit, UrlQuery(query): UrlQuery<Docum
     let total = documents.len();
     let skipped = (page - 1).saturating_mul(page_size);
     let shown = documents.into_iter().skip(skipped).take(page_size);
-    let items = shown.map(|document| DocumentItem {
-        doc_id: document.id,
-        category_id: document.category,
-        title: document.title,
-        topic_count: document.topics.len(),
-        created_at: visit.gateway.zone().render(document.created),
-    });
+    let items = shown.map(|document| DocumentItem::of(&document, visit.gateway.zone()));
     Ok(visit.answer(DocumentListData {
         documents: items.collect(),
         total,
@@ -167,7 +160,7 @@ pub(crate) async fn one_document(visit: Visit, IdQuery(id, query): IdQuery<Scope
     let document = library(&visit.gateway)?
         .document(&scope, document_id(&id)?)
         .await?;
-    Ok(visit.answer(detailed(document, visit.gateway.zone())))
+    Ok(visit.answer(DocumentData::of(&document, visit.gateway.zone())))
 }
 
 /// One topic with its text
@@ -178,21 +171,7 @@ pub(crate) async fn one_document(visit: Visit, IdQuery(id, query): IdQuery<Scope
 pub(crate) async fn one_topic(visit: Visit, IdQuery(id, query): IdQuery<ScopeQuery>) -> Answer {
     let scope = visit.entered(&query)?;
     let TopicAt { topic, document } = library(&visit.gateway)?.topic(&scope, topic_id(&id)?).await?;
-    Ok(visit.answer(TopicData {
-        topic_id: topic.id,
-        doc_id: document.id,
-        category_id: document.category,
-        topic_name: topic.name,
-        topic_path: topic.path,
-        depth: topic.depth,
-        summary: topic.summary,
-        content: topic.content,
-        content_labels: topic.labels,
-        parent_topic_id: topic.parent,
-        children_topic_ids: topic.children,
-        created_at: visit.gateway.zone().render(document.created),
-        updated_at: visit.gateway.zone().render(document.updated),
-    }))
+    Ok(visit.answer(TopicData::of(&topic, &document, visit.gateway.zone())))
 }
 
 /// Search documents
@@ -206,28 +185,12 @@ pub(crate) async fn search_documents(
     let search = value.search(&visit.caller.home)?;
     visit.caller.enter(&search.scope)?;
     let found = library(&visit.gateway)?.search(search).await?;
-    let retrieval_method = model::same!(found.method, Method => KnowledgeMethod: Keyword, Vector, Hybrid);
-    let hits = found.topics.into_iter().map(|found| {
-        let TopicAt { topic, document } = found.at;
-        KnowledgeHit {
-            topic_id: topic.id,
-            category_id: document.category,
-            topic_name: topic.name,
-            topic_path: topic.path,
-            depth: topic.depth,
-            summary: topic.summary,
-            content: value.include_content.then_some(topic.content),
-            score: found.score.into(),
-            retrieval_method,
-            source: document.source_name,
-            document: DocumentContext {
-                doc_id: document.id,
-                title: document.title,
-                summary: document.summary,
-            },
-        }
-    });
-    let hits: Vec<KnowledgeHit> = hits.collect();
+    let method = model::same!(found.method, Method => KnowledgeMethod: Keyword, Vector, Hybrid);
+    let hit = |found: &FoundTopic| {
+        let (score, TopicAt { topic, document }) = (found.score, &found.at);
+        KnowledgeHit::of(topic, document, score, method, value.include_content)
+    };
+    let hits: Vec<KnowledgeHit> = found.topics.iter().map(hit).collect();
     let took = visit.gateway.clock.elapsed().saturating_sub(started);
     Ok(visit.answer(KnowledgeSearchData {
         total: hits.len(),
@@ -299,26 +262,4 @@ async fn stored(
         md_path: stored.path.to_string(),
         original_file_path: Some(stored.original.to_string()),
     })
-}
-
-fn detailed(document: Document, zone: &Zone) -> DocumentData {
-    let topics = document.topics.into_iter().map(|topic| TopicItem {
-        topic_id: topic.id,
-        topic_name: topic.name,
-        topic_path: topic.path,
-        depth: topic.depth,
-        summary: topic.summary,
-    });
-    DocumentData {
-        doc_id: document.id,
-        category_id: document.category,
-        title: document.title,
-        summary: document.summary,
-        source_name: document.source_name,
-        source_type: document.source_type,
-        original_file_path: document.original.map(|path| path.to_string()),
-        topics: topics.collect(),
-        created_at: zone.render(document.created),
-        updated_at: zone.render(document.updated),
-    }
 }

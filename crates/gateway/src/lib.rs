@@ -7,7 +7,7 @@
 //! and [`access`] (which clients a path is for, and what it needs). Then the way of one request: [`serve`] (connections), [`frame`] (id, log, metrics,
 //! errors into envelopes) with [`guard`] (who asks) and [`browser`], [`body`] (JSON in), [`unpack`] (a compressed one), [`describe`], and a handler of [`add`],
 //! [`recall`], [`forget`], [`survey`], [`review`], [`skills`], [`edit`] with [`profile`], [`portable`], [`tasks`], [`runs`], [`upkeep`], [`owners`], [`cache`], [`history`], [`knowledge`]
-//! with [`upload`] (a form in), [`contexts`], [`system`] with [`health`], [`v1`] (the models' own routes) with [`asker`], [`mem0`] (mem0's), [`page`] or [`agents`] (other crates'
+//! with [`upload`] (a form in), [`contexts`], [`system`], [`v1`] (the models' own routes) with [`asker`], [`mem0`] (mem0's), [`page`] or [`agents`] (other crates'
 //! doors); [`lookup`] finds the memory of an id, [`present`] makes the engine's answers wire types. Above them: [`routes`], [`openapi`], [`router`]. [`client`] is the other end: it asks a
 //! gateway, near or far, [`reply`] reads what it answers, and [`form`] is what is uploaded. A handler imports nothing that lists handlers.
 
@@ -30,7 +30,6 @@ mod forget;
 mod form;
 mod frame;
 mod guard;
-mod health;
 mod history;
 mod knowledge;
 mod lookup;

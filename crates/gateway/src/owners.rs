@@ -23,16 +23,7 @@ pub(crate) async fn list_owners(visit: Visit, UrlQuery(query): UrlQuery<TenantQu
     let seen = holdings.filter(|((scope, owner), _)| {
         tenant.within().is_none_or(|within| within == scope) && visit.caller.enter_owner(owner).is_ok()
     });
-    let owners = seen.map(|((scope, owner), holding)| OwnerItem {
-        app_id: scope.app.to_string(),
-        project_id: scope.project.to_string(),
-        kind: owner.kind.as_str().to_owned(),
-        id: owner.id.to_string(),
-        memories: holding.entries,
-        files: holding.files,
-        bytes: holding.bytes,
-        waiting: holding.waiting,
-    });
+    let owners = seen.map(|((scope, owner), holding)| OwnerItem::of(&holding, &scope, &owner));
     let owners = owners.collect();
     Ok(visit.answer(OwnersData { owners }))
 }

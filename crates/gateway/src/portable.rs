@@ -110,13 +110,7 @@ pub(crate) async fn import_memory(visit: Visit, request: Request) -> Answer {
         Ok(engine.import(&scope, &owner, memory).await?)
     };
     let taken = visit.gateway.see_through(write).await?;
-    Ok(visit.answer(ImportedData {
-        memories: taken.memories,
-        new_memories: taken.new_memories,
-        kept_memories: taken.kept_memories,
-        messages: taken.messages,
-        new_messages: taken.new_messages,
-    }))
+    Ok(visit.answer(ImportedData::of(&taken)))
 }
 
 /// The lines of a body that are not empty, each with its number.

@@ -137,16 +137,7 @@ impl Show<'_> {
     }
 
     fn why(&self, why: &Why) -> Option<Explain> {
-        self.explain.then(|| Explain {
-            keyword: why.keyword,
-            vector: why.vector,
-            time: why.time,
-            freshness: why.freshness,
-            session: why.session,
-            neighbours: why.neighbours,
-            terms: why.terms.clone(),
-            rerank: why.rerank,
-        })
+        self.explain.then(|| Explain::of(why))
     }
 }
 

@@ -8,9 +8,7 @@ use axum::response::IntoResponse;
 use background::{Offline, Triggered};
 use macro_rules_attribute::apply;
 use memory::EngineError;
-use model::{Owner, OwnerKind, Timestamp};
 use ports::LedgerError;
-use ports::runs::{Run, RunState};
 
 use crate::body::{JsonBody, UrlQuery};
 use crate::describe::described;
@@ -18,8 +16,7 @@ use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
 use crate::state::Gateway;
 use crate::wire::runs::{
-    QuiesceData, RunItem, RunPageData, RunStatus, RunsQuery, TriggerData, TriggerRequest, TriggerStatus,
-    TriggeredRun,
+    QuiesceData, RunItem, RunPageData, RunsQuery, TriggerData, TriggerRequest, TriggerStatus, TriggeredRun,
 };
 
 /// List background runs
@@ -30,16 +27,13 @@ use crate::wire::runs::{
 pub(crate) async fn list_runs(visit: Visit, UrlQuery(query): UrlQuery<RunsQuery>) -> Answer {
     let wanted = query.runs(&visit.caller.home)?;
     visit.caller.enter(&query.scope(&visit.caller.home)?)?;
+    let zone = visit.gateway.zone();
     let found = offline(&visit.gateway)?.page(&wanted).await.map_err(failed)?;
     Ok(visit.answer(RunPageData {
         total: found.total,
         page: wanted.page,
         page_size: wanted.page_size,
-        items: found
-            .runs
-            .into_iter()
-            .map(|run| item(run, &visit.gateway))
-            .collect(),
+        items: found.runs.iter().map(|run| RunItem::of(run, zone)).collect(),
     }))
 }
 
@@ -74,11 +68,6 @@ pub(crate) async fn trigger(visit: Visit, JsonBody(value, ..): JsonBody<TriggerR
         }
     };
     let dispatched = triggered.runs.len();
-    let told = |run: Run| TriggeredRun {
-        run_id: run.id.to_string(),
-        status: status(run.state),
-        error: run.error,
-    };
     let answer = TriggerData {
         status: match (dispatched, triggered.timed_out) {
             (0, _) => TriggerStatus::NotDispatched,
@@ -87,7 +76,7 @@ pub(crate) async fn trigger(visit: Visit, JsonBody(value, ..): JsonBody<TriggerR
         },
         name: value.name,
         dispatched,
-        runs: triggered.runs.into_iter().map(told).collect(),
+        runs: triggered.runs.iter().map(TriggeredRun::of).collect(),
     };
     Ok(Json(answer).into_response())
 }
@@ -130,37 +119,4 @@ fn offline(gateway: &Gateway) -> Result<&Offline, Failure> {
 
 fn failed(error: LedgerError) -> Failure {
     EngineError::from(error).into()
-}
-
-fn status(state: RunState) -> RunStatus {
-    model::same!(state, RunState => RunStatus: Queued, Running, Success, Failed, DeadLetter)
-}
-
-fn item(run: Run, gateway: &Gateway) -> RunItem {
-    let render = |at: Timestamp| gateway.zone().render(at);
-    let of = |kind| {
-        let owner = run.work.owner.as_ref().filter(|owner| owner.kind == kind);
-        owner.map(|Owner { id, .. }| id.to_string())
-    };
-    RunItem {
-        run_id: run.id.to_string(),
-        user_id: of(OwnerKind::User),
-        agent_id: of(OwnerKind::Agent),
-        strategy: run.work.strategy,
-        subject: run.work.subject,
-        status: status(run.state),
-        cause: run.cause.as_str().to_owned(),
-        reason: run.reason,
-        attempt: run.attempt,
-        run_at: run.state.is_waiting().then(|| render(run.run_at)),
-        created_at: render(run.created),
-        started_at: run.started.map(render),
-        finished_at: run.finished.map(render),
-        calls: run.cost.calls,
-        prompt_tokens: run.cost.prompt_tokens,
-        completion_tokens: run.cost.completion_tokens,
-        millis: run.cost.millis,
-        change: run.change,
-        error: run.error,
-    }
 }

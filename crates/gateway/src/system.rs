@@ -1,6 +1,7 @@
 //! Health and metrics.
 //!
-//! Owns: the answers to probes. Never: an envelope on success; the machines that read these know no other shape.
+//! Owns: the answers to probes, and what a caller of one tenant can see of the health. Never: judging (`Status::problems` does); an
+//! envelope on success: the machines that read these know no other shape.
 
 use axum::Json;
 use axum::extract::State;
@@ -8,13 +9,13 @@ use axum::http::header::{ACCEPT, CONTENT_TYPE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use macro_rules_attribute::apply;
-use memory::EngineError;
+use memory::{EngineError, Status};
+use model::text::counted;
 use ports::IndexHealth;
 
 use crate::describe::described;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
-use crate::health;
 use crate::state::Gateway;
 use crate::wire::HealthData;
 use crate::wire::health::{HealthStatus, Probe};
@@ -34,8 +35,39 @@ pub(crate) async fn health(visit: Visit) -> Answer {
     let direct = gateway.direct.as_ref();
     let near_limit = direct.map_or(0, |direct| direct.contexts().store().near_limit());
     let (now, sees_all) = (gateway.clock.now(), visit.caller.sees_all());
-    let health = health::health(&status, runs, near_limit, now, sees_all);
+    let mut problems = if sees_all {
+        status.problems()
+    } else {
+        nameless_problems(&status)
+    };
+    let dead_letters = runs.map_or(0, |runs| runs.dead_letters);
+    if dead_letters > 0 {
+        problems.push(format!(
+            "{} failed permanently: see `quipu runs` for the reason, retry with `quipu trigger NAME`",
+            counted(dead_letters, "background run", "background runs")
+        ));
+    }
+    let health = HealthData::of(&status, problems, runs, near_limit, now, sees_all);
     Ok(Json(health).into_response())
+}
+
+/// The problems without paths, which name other tenants' users.
+fn nameless_problems(status: &Status) -> Vec<String> {
+    let files = status.broken_files.len();
+    let mut problems = Status {
+        broken_files: Vec::new(),
+        copy_trouble: None,
+        disk: status.disk.nameless(),
+        ..status.clone()
+    }
+    .problems();
+    if files > 0 {
+        problems.push(format!("{files} files cannot be read"));
+    }
+    if status.copy_trouble.is_some() {
+        problems.push("cannot make the daily copy of the ledger; retrying".to_owned());
+    }
+    problems
 }
 
 /// Whether the process runs

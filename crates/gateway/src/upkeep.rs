@@ -55,11 +55,6 @@ fn with_its_cause(error: EngineError) -> Failure {
 
 /// Files that were broken before count too: an earlier sync may have read them already.
 async fn told(engine: &Engine, synced: &Synced) -> Result<SyncedData, Failure> {
-    Ok(SyncedData {
-        files: synced.files,
-        entries_added: synced.entries_added,
-        entries_changed: synced.entries_changed,
-        entries_removed: synced.entries_removed,
-        broken_files: engine.status().await?.broken_files.len(),
-    })
+    let broken_files = engine.status().await?.broken_files.len();
+    Ok(SyncedData::of(synced, broken_files))
 }

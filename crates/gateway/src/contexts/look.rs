@@ -7,7 +7,7 @@ use macro_rules_attribute::apply;
 use proxy::conversation::contexts::Original;
 use transcript::ItemId;
 
-use super::{Live, steps, value};
+use super::{Live, value};
 use crate::describe::described;
 use crate::frame::Answer;
 use crate::present;
@@ -27,35 +27,8 @@ pub(crate) async fn context_stats(live: Live<LookQuery>) -> Answer {
         .contexts
         .stats(&live.whose, window(live.value.window_tokens)?)
         .await?;
-    let engine = live.contexts.chosen().info();
-    let zone = live.visit.gateway.zone();
-    Ok(live.visit.answer(ContextStatsData {
-        model: stats.model,
-        engine: engine.id,
-        owns_compaction: engine.owns_compaction,
-        tokens: stats.tokens,
-        head_tokens: stats.head_tokens,
-        limit_tokens: stats.limit,
-        window_tokens: stats.window,
-        compacts_at_tokens: stats.compacts_at,
-        used_percent: stats.share.map(|share| share * 100.0),
-        is_near_limit: stats.is_near_limit,
-        is_critical: stats.is_critical,
-        messages: stats.messages,
-        messages_ever: stats.messages_ever,
-        messages_peak: stats.metrics.frontier_items_peak,
-        summaries: stats.metrics.nodes,
-        summaries_tokens: stats.metrics.nodes_tokens,
-        compactions: stats.metrics.compactions,
-        masked_results: stats.metrics.masks,
-        saved_tokens: stats.metrics.saved_tokens,
-        last_compaction: stats.last_compaction.map(|at| zone.render(at)),
-        last_steps: steps(&stats.last_attempts),
-        epoch: stats.epoch,
-        reasons: present::words(&stats.reasons, |reason| reason.as_str()),
-        warnings: stats.warnings,
-        engine_faults: stats.faults.iter().map(ToString::to_string).collect(),
-    }))
+    let data = ContextStatsData::of(&stats, live.contexts.chosen().info(), live.visit.gateway.zone());
+    Ok(live.visit.answer(data))
 }
 
 /// Check the window
@@ -103,16 +76,9 @@ pub(crate) async fn context_conversations(live: Live<ConversationsQuery>) -> Ans
 #[apply(described!)]
 #[get("/context/view", LookQuery => "The view" ViewData)]
 pub(crate) async fn context_view(live: Live<LookQuery>) -> Answer {
-    let view = live.contexts.view(&live.whose).await?.into_iter();
-    let view = view.map(|shown| ViewItem {
-        id: shown.id,
-        role: shown.role.to_owned(),
-        tokens: shown.tokens,
-        pinned: shown.is_pinned,
-        text: shown.text,
-    });
+    let view = live.contexts.view(&live.whose).await?;
     Ok(live.visit.answer(ViewData {
-        messages: view.collect(),
+        messages: view.iter().map(ViewItem::of).collect(),
     }))
 }
 

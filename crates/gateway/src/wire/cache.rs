@@ -5,10 +5,12 @@
 use macro_rules_attribute::apply;
 use std::collections::BTreeMap;
 
+use model::Zone;
+use proxy::measure::{Measured, Totals};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::wire::fields::query;
+use crate::wire::fields::{filled, query};
 
 /// Conversation and tenant of a request for measurements.
 #[apply(query!)]
@@ -28,8 +30,10 @@ pub struct CacheData {
 }
 
 /// The sums of one model server since the start. Tokens as it counts them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[apply(filled!)]
+#[from(totals: &Totals, upstream: String)]
 pub struct UpstreamItem {
+    #[value(upstream)]
     pub upstream: String,
     pub requests: u64,
     pub prompt_tokens: u64,
@@ -39,9 +43,12 @@ pub struct UpstreamItem {
     pub hit_ratio: Option<f64>,
     /// Requests that extended the one before, among those that had one.
     pub extension_ratio: Option<f64>,
+    #[value(totals.first_token_p50_ms)]
     pub first_token_ms_p50: Option<u64>,
+    #[value(totals.first_token_p99_ms)]
     pub first_token_ms_p99: Option<u64>,
     /// Requests by the result for the prefix: `extension`, or the reason of the miss.
+    #[value(totals.classes.iter().map(|(class, count)| ((*class).to_owned(), *count)).collect())]
     pub classes: BTreeMap<String, u64>,
 }
 
@@ -54,20 +61,25 @@ pub struct ConversationItem {
 }
 
 /// One request.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[apply(filled!)]
+#[from(request: &Measured, zone: &Zone)]
 pub struct RequestItem {
+    #[value(zone.render(request.at))]
     pub at: String,
     pub status: u16,
     pub prompt_tokens: u64,
     pub cached_tokens: Option<u64>,
+    #[value(request.cached_tokens.map(|cached| request.prompt_tokens.saturating_sub(cached)))]
     pub evaluated_tokens: Option<u64>,
     pub completion_tokens: u64,
     pub first_token_ms: Option<u64>,
     pub total_ms: u64,
     /// Tokens that the server could have reused.
     pub expected_tokens: Option<u64>,
+    #[value(request.class.map(|class| class.word().to_owned()))]
     pub class: Option<String>,
     /// Reasons why the request did not extend the one before, if Quipu decided that.
+    #[value(request.reasons.iter().map(|reason| reason.as_str().to_owned()).collect())]
     pub reasons: Vec<String>,
     pub injected_tokens: u64,
 }

@@ -1,6 +1,7 @@
-//! Fields that several requests have.
+//! Fields that several requests have, and how structs of answers are filled.
 //!
-//! Owns: their JSON form, said once: `tenant` and `pages` stand in a request where its fields go. Never: fields of one request.
+//! Owns: the fields' JSON form, said once: `tenant` and `pages` stand in a request where its fields go; the way from a struct of the
+//! engine to one of an answer. Never: fields of one request.
 
 /// A JSON body with a tenant. Unknown keys are refused.
 macro_rules! body {
@@ -87,3 +88,41 @@ macro_rules! fields {
     };
 }
 pub(crate) use fields;
+
+/// A struct of an answer that is filled from values of the engine, as in `#[from(run: &Run, zone: &Zone)]`. Each field is the one of
+/// the same name of the first value, or what stands at it, as in `#[value(zone.render(run.created))]`.
+macro_rules! filled {
+    (@ $head:tt $name:ident [$it:ident: $($from:tt)+] [$($done:tt)*] [$($values:tt)*]
+        $(#[doc = $doc:tt])* #[value($value:expr)] $(#[$meta:meta])* pub $field:ident: $kind:ty, $($rest:tt)*
+    ) => {
+        $crate::wire::fields::filled! { @ $head $name [$it: $($from)+]
+            [$($done)* $(#[doc = $doc])* $(#[$meta])* pub $field: $kind,] [$($values)* $field: $value,] $($rest)*
+        }
+    };
+    (@ $head:tt $name:ident [$it:ident: $($from:tt)+] [$($done:tt)*] [$($values:tt)*]
+        $(#[$meta:meta])* pub $field:ident: $kind:ty, $($rest:tt)*
+    ) => {
+        $crate::wire::fields::filled! { @ $head $name [$it: $($from)+]
+            [$($done)* $(#[$meta])* pub $field: $kind,] [$($values)* $field: ::std::clone::Clone::clone(&$it.$field),] $($rest)*
+        }
+    };
+    (@ [$($head:tt)*] $name:ident [$($from:tt)+] [$($done:tt)*] [$($values:tt)*]) => {
+        $($head)*
+        pub struct $name { $($done)* }
+
+        impl $name {
+            /// Filled from the engine's.
+            pub(crate) fn of($($from)+) -> Self {
+                Self { $($values)* }
+            }
+        }
+    };
+    ($(#[doc = $doc:tt])* #[from($($from:tt)+)] $(#[$meta:meta])* pub struct $name:ident { $($fields:tt)* }) => {
+        $crate::wire::fields::filled! { @ [
+            $(#[doc = $doc])*
+            $(#[$meta])*
+            #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, utoipa::ToSchema)]
+        ] $name [$($from)+] [] [] $($fields)* }
+    };
+}
+pub(crate) use filled;

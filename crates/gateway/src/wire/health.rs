@@ -4,29 +4,48 @@
 
 use std::collections::BTreeMap;
 
+use macro_rules_attribute::apply;
+use memory::Status;
+use model::Timestamp;
+use ports::runs::RunStats;
+use ports::{BrokenFile, IndexHealth, IndexStats, JobStats};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::wire::fields::filled;
+
 /// System status. The answer is 200 even if something is wrong; see `status` and `problems`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[apply(filled!)]
+#[from(status: &Status, problems: Vec<String>, runs: Option<RunStats>, near_limit: usize, now: Timestamp, sees_all: bool)]
 pub struct HealthData {
+    #[value(if problems.is_empty() { HealthStatus::Ok } else { HealthStatus::Degraded })]
     pub status: HealthStatus,
+    #[value(env!("CARGO_PKG_VERSION").to_owned())]
     pub version: String,
+    #[value(Capabilities::of(status.chat_model.is_some()))]
     pub capabilities: Capabilities,
+    #[value(["rerank", "multimodal_llm", "parser"].map(str::to_owned).to_vec())]
     pub disabled_features: Vec<String>,
     /// Sync from Markdown to the index.
+    #[value(CascadeHealth::of(status, &problems))]
     pub cascade: CascadeHealth,
     /// Writing of messages to Markdown.
+    #[value(QueueHealth::of(status, &problems, now))]
     pub memorize_queue: QueueHealth,
     /// Quipu: problems, each with its remedy; empty if there are none.
+    #[value(problems)]
     pub problems: Vec<String>,
     /// Quipu: unfinished and failed tasks of all tenants, including those that write memories.
+    #[value(TaskGauge::of(&status.jobs, status.stuck))]
     pub tasks: TaskGauge,
     /// Quipu: background runs of all tenants; none if the server has no background strategies.
+    #[value(runs.as_ref().map(RunGauge::of))]
     pub runs: Option<RunGauge>,
     /// Quipu: size of the index now.
+    #[value(IndexHealthItem::of(&status.index_stats, &status.index))]
     pub index: IndexHealthItem,
     /// Quipu: files that could not be read; all others are served.
+    #[value(status.broken_files.iter().filter(|_| sees_all).map(BrokenFileItem::of).collect())]
     pub broken_files: Vec<BrokenFileItem>,
     /// Quipu: sessions with messages that are not in an episode yet, and the number of these messages.
     pub open_sessions: usize,
@@ -39,23 +58,29 @@ pub struct HealthData {
     pub embedder: String,
     pub chat_model: Option<String>,
     /// Quipu: what came of the chat model's answers about conversations since the start.
+    #[value(ModelAnswers::of(&status.model_answers))]
     #[serde(default)]
     pub model_answers: ModelAnswers,
     /// Quipu: secrets that were removed from messages since the start.
     #[serde(default)]
     pub redacted: usize,
     /// Quipu: day of the newest daily copy of the ledger.
+    #[value(status.newest_copy.map(|day| day.to_string()))]
     #[schema(format = Date)]
     pub newest_ledger_copy: Option<String>,
     /// Quipu: conversations in memory whose view has more than 75 % of its limit: the next turns compact them.
+    #[value(near_limit)]
     #[serde(default)]
     pub near_limit: usize,
     /// Quipu: a running rebuild or re-embedding.
+    #[value(status.rebuilding.map(|(done, total)| Rebuilding { done, total }))]
     pub rebuilding: Option<Rebuilding>,
 }
 
 /// What came of a chat model's answers about conversations.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[apply(filled!)]
+#[from(answers: &memory::ModelAnswers)]
+#[derive(Copy, Default)]
 pub struct ModelAnswers {
     /// Facts that the messages bear out.
     pub facts: usize,
@@ -84,6 +109,18 @@ pub struct Capabilities {
     pub parser: bool,
 }
 
+impl Capabilities {
+    fn of(llm: bool) -> Self {
+        Self {
+            llm,
+            embed: true,
+            rerank: false,
+            multimodal_llm: false,
+            parser: false,
+        }
+    }
+}
+
 /// Sync from Markdown to the index. Counters that are always 0 are here for clients that read them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct CascadeHealth {
@@ -108,6 +145,26 @@ pub struct CascadeHealth {
     pub index_emptied: bool,
 }
 
+impl CascadeHealth {
+    fn of(status: &Status, problems: &[String]) -> Self {
+        let unusable = matches!(status.index, IndexHealth::NeedsRebuild { .. });
+        let healthy = status.broken_files.is_empty() && !unusable;
+        Self {
+            healthy,
+            reasons: if healthy { Vec::new() } else { problems.to_vec() },
+            pending: status.jobs.queued + status.jobs.processing,
+            failed_permanent: status.broken_files.len(),
+            failed_retryable: 0,
+            drain_consecutive_failures: 0,
+            unrecoverable_total: 0,
+            optimize_failure_streak: 0,
+            prune_stale_seconds: 0.0,
+            index_rows: [("memories".to_owned(), status.index_stats.rows)].into(),
+            index_emptied: unusable,
+        }
+    }
+}
+
 /// Writing of messages to Markdown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct QueueHealth {
@@ -124,19 +181,43 @@ pub struct QueueHealth {
     pub last_loop_error_at: Option<String>,
 }
 
+impl QueueHealth {
+    fn of(status: &Status, problems: &[String], now: Timestamp) -> Self {
+        let accepting = status.disk.refusal.is_none();
+        let healthy = status.jobs.failed == 0 && accepting;
+        let age = |at: Timestamp| (now.millis() - at.millis()).max(0) as f64 / 1_000.0;
+        Self {
+            healthy,
+            reasons: if healthy { Vec::new() } else { problems.to_vec() },
+            loop_alive: true,
+            accepting,
+            pending: status.jobs.queued + status.jobs.processing,
+            oldest_pending_age_s: status.jobs.oldest_queued.map(age),
+            failed: status.jobs.failed,
+            loop_restarts: status.loop_panics,
+            last_loop_error_at: status.last_loop_panic.map(|at| at.to_string()),
+        }
+    }
+}
+
 /// Number of tasks by status.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[apply(filled!)]
+#[from(jobs: &JobStats, stuck: usize)]
+#[derive(Copy, Default)]
 pub struct TaskGauge {
     pub queued: usize,
     pub processing: usize,
     /// Failed permanently; see `tasks/{task_id}/retry`.
     pub failed: usize,
     /// Queued tasks that need room on the disk or a repaired file; Quipu retries them for ever.
+    #[value(stuck)]
     pub stuck: usize,
 }
 
 /// Number of background runs by status.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[apply(filled!)]
+#[from(runs: &RunStats)]
+#[derive(Copy, Default)]
 pub struct RunGauge {
     /// Without the next runs of schedules.
     pub queued: usize,
@@ -148,9 +229,15 @@ pub struct RunGauge {
 }
 
 /// Size of the index.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[apply(filled!)]
+#[from(stats: &IndexStats, health: &IndexHealth)]
 pub struct IndexHealthItem {
     /// `ready`, `fresh`, or the reason for a rebuild.
+    #[value(match health {
+        IndexHealth::Ready => "ready".to_owned(),
+        IndexHealth::Fresh => "fresh".to_owned(),
+        IndexHealth::NeedsRebuild { reason } => reason.clone(),
+    })]
     pub health: String,
     pub rows: u64,
     pub fragments: u64,
@@ -161,8 +248,10 @@ pub struct IndexHealthItem {
 }
 
 /// A file that could not be read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[apply(filled!)]
+#[from(file: &BrokenFile)]
 pub struct BrokenFileItem {
+    #[value(file.path.to_string())]
     pub path: String,
     pub problem: String,
 }

@@ -2,11 +2,14 @@
 //!
 //! Owns: the items' JSON form and how a row of the model fills it. Never: scores and order.
 
+use macro_rules_attribute::apply;
+use memory::Why;
 use model::{Doc, Message, Owner, OwnerKind, Scope, Zone};
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 use utoipa::ToSchema;
 
+use crate::wire::fields::filled;
 use crate::wire::message::{MessageContent, MessageRole, ToolCallItem};
 use crate::wire::{ApiId, DateTime};
 
@@ -111,7 +114,9 @@ pub struct FoundMessage {
 }
 
 /// Reasons for the rank of a hit: parts of its score, each 0 to 1 before weighting.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[apply(filled!)]
+#[from(why: &Why)]
+#[derive(Default)]
 pub struct Explain {
     pub keyword: f32,
     pub vector: f32,

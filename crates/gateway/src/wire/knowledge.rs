@@ -3,12 +3,12 @@
 //! Owns: the JSON form, names and bounds of these routes. Never: multipart (the gateway reads it), topics.
 
 use macro_rules_attribute::apply;
-use memory::library::{Method, Search};
-use model::{Scope, one_line};
+use memory::library::{Document, Method, Search, Topic};
+use model::{Scope, Zone, one_line};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::wire::fields::query;
+use crate::wire::fields::{filled, query};
 use crate::wire::get::{PAGE_MAX, PAGE_SIZE_MAX, between};
 use crate::wire::{DateTime, Invalid, SortOrder, scope};
 
@@ -281,7 +281,7 @@ pub struct LibraryDeleteData {
 }
 
 /// A page of documents.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct DocumentListData {
     pub documents: Vec<DocumentItem>,
     pub total: usize,
@@ -290,19 +290,27 @@ pub struct DocumentListData {
 }
 
 /// A document of a list.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[apply(filled!)]
+#[from(document: &Document, zone: &Zone)]
 pub struct DocumentItem {
+    #[value(document.id.clone())]
     pub doc_id: String,
+    #[value(document.category.clone())]
     pub category_id: String,
     pub title: String,
+    #[value(document.topics.len())]
     pub topic_count: usize,
+    #[value(zone.render(document.created))]
     pub created_at: DateTime,
 }
 
 /// A document with its topics.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[apply(filled!)]
+#[from(document: &Document, zone: &Zone)]
 pub struct DocumentData {
+    #[value(document.id.clone())]
     pub doc_id: String,
+    #[value(document.category.clone())]
     pub category_id: String,
     pub title: String,
     pub summary: String,
@@ -311,19 +319,27 @@ pub struct DocumentData {
     #[schema(required = true)]
     pub source_type: Option<String>,
     /// Below `memory/`.
+    #[value(document.original.as_ref().map(ToString::to_string))]
     #[schema(required = true)]
     pub original_file_path: Option<String>,
+    #[value(document.topics.iter().map(TopicItem::of).collect())]
     pub topics: Vec<TopicItem>,
+    #[value(zone.render(document.created))]
     pub created_at: DateTime,
+    #[value(zone.render(document.updated))]
     pub updated_at: DateTime,
 }
 
 /// A topic of a document.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[apply(filled!)]
+#[from(topic: &Topic)]
 pub struct TopicItem {
+    #[value(topic.id.clone())]
     pub topic_id: String,
+    #[value(topic.name.clone())]
     pub topic_name: String,
     /// Names from the document's title down, with ` > ` between them.
+    #[value(topic.path.clone())]
     pub topic_path: String,
     /// From 1.
     pub depth: usize,
@@ -331,22 +347,33 @@ pub struct TopicItem {
 }
 
 /// A topic with its text.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[apply(filled!)]
+#[from(topic: &Topic, document: &Document, zone: &Zone)]
 pub struct TopicData {
+    #[value(topic.id.clone())]
     pub topic_id: String,
+    #[value(document.id.clone())]
     pub doc_id: String,
+    #[value(document.category.clone())]
     pub category_id: String,
+    #[value(topic.name.clone())]
     pub topic_name: String,
+    #[value(topic.path.clone())]
     pub topic_path: String,
     pub depth: usize,
     pub summary: String,
     /// Markdown.
     pub content: String,
+    #[value(topic.labels.clone())]
     pub content_labels: Vec<String>,
+    #[value(topic.parent.clone())]
     #[schema(required = true)]
     pub parent_topic_id: Option<String>,
+    #[value(topic.children.clone())]
     pub children_topic_ids: Vec<String>,
+    #[value(zone.render(document.created))]
     pub created_at: DateTime,
+    #[value(zone.render(document.updated))]
     pub updated_at: DateTime,
 }
 
@@ -360,30 +387,42 @@ pub struct KnowledgeSearchData {
 }
 
 /// A matching topic.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[apply(filled!)]
+#[from(topic: &Topic, document: &Document, score: f32, method: KnowledgeMethod, with_content: bool)]
 pub struct KnowledgeHit {
+    #[value(topic.id.clone())]
     pub topic_id: String,
+    #[value(document.category.clone())]
     pub category_id: String,
+    #[value(topic.name.clone())]
     pub topic_name: String,
+    #[value(topic.path.clone())]
     pub topic_path: String,
     pub depth: usize,
     pub summary: String,
     /// With `include_content`.
+    #[value(with_content.then(|| topic.content.clone()))]
     #[schema(required = true)]
     pub content: Option<String>,
     /// 0 to 1.
+    #[value(score.into())]
     pub score: f64,
     /// The method used: `keyword` instead of a method with vectors if the embedding model did not answer.
+    #[value(method)]
     pub retrieval_method: KnowledgeMethod,
     /// Name of its file.
+    #[value(document.source_name.clone())]
     #[schema(required = true)]
     pub source: Option<String>,
+    #[value(DocumentContext::of(document))]
     pub document: DocumentContext,
 }
 
 /// The document of a hit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[apply(filled!)]
+#[from(document: &Document)]
 pub struct DocumentContext {
+    #[value(document.id.clone())]
     pub doc_id: String,
     pub title: String,
     pub summary: String,

@@ -7,14 +7,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use macro_rules_attribute::apply;
+use memory::TakenIn;
 use model::{
     Entry, EntryId, EntryKind, Message, MessageId, Name, Origin, Owner, Parent, ParentKind, Scope, SessionId,
     SessionKey, Timestamp, Zone,
 };
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::IntoParams;
 
+use crate::wire::fields::filled;
 use crate::wire::message::MessageItem;
 use crate::wire::scope::name;
 use crate::wire::{Invalid, scope};
@@ -151,7 +154,9 @@ pub struct MessageLine {
 }
 
 /// Result of an import.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[apply(filled!)]
+#[from(taken: &TakenIn)]
+#[derive(Copy, Default)]
 pub struct ImportedData {
     /// Memories and pages of the lines.
     pub memories: usize,

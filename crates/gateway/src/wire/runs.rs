@@ -5,14 +5,14 @@
 use macro_rules_attribute::apply;
 use std::time::Duration;
 
-use model::Scope;
-use ports::runs::{RunQuery, RunState};
+use model::{Owner, OwnerKind, Scope, Zone};
+use ports::runs::{Run, RunQuery, RunState};
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 use utoipa::ToSchema;
 
 use crate::wire::Invalid;
-use crate::wire::fields::query;
+use crate::wire::fields::{filled, query};
 use crate::wire::get::{PAGE_MAX, PAGE_SIZE_MAX, between};
 
 /// Status of a run.
@@ -26,6 +26,12 @@ pub enum RunStatus {
     Failed,
     /// Failed permanently.
     DeadLetter,
+}
+
+impl From<RunState> for RunStatus {
+    fn from(state: RunState) -> Self {
+        model::same!(state, RunState => Self: Queued, Running, Success, Failed, DeadLetter)
+    }
 }
 
 /// Filter and page of a list of runs.
@@ -55,7 +61,7 @@ impl RunsQuery {
 }
 
 /// One page of runs, newest first.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RunPageData {
     pub total: usize,
     pub page: usize,
@@ -64,34 +70,55 @@ pub struct RunPageData {
 }
 
 /// A background run.
+#[apply(filled!)]
+#[from(run: &Run, zone: &Zone)]
 #[skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RunItem {
+    #[value(run.id.to_string())]
     pub run_id: String,
+    #[value(run.work.strategy.clone())]
     pub strategy: String,
+    #[value(owner_of(run, OwnerKind::User))]
     pub user_id: Option<String>,
+    #[value(owner_of(run, OwnerKind::Agent))]
     pub agent_id: Option<String>,
     /// Subject of the run; empty if it concerns everything.
+    #[value(run.work.subject.clone())]
     pub subject: String,
+    #[value(run.state.into())]
     pub status: RunStatus,
     /// `event`, `idle`, `cron`, `counter` or `manual`.
+    #[value(run.cause.as_str().to_owned())]
     pub cause: String,
     pub reason: String,
     pub attempt: u32,
     /// Time of the next attempt; none unless the run waits.
+    #[value(run.state.is_waiting().then(|| zone.render(run.run_at)))]
     pub run_at: Option<String>,
+    #[value(zone.render(run.created))]
     pub created_at: String,
+    #[value(run.started.map(|at| zone.render(at)))]
     pub started_at: Option<String>,
+    #[value(run.finished.map(|at| zone.render(at)))]
     pub finished_at: Option<String>,
     /// Calls of a model, and their tokens.
+    #[value(run.cost.calls)]
     pub calls: u64,
+    #[value(run.cost.prompt_tokens)]
     pub prompt_tokens: u64,
+    #[value(run.cost.completion_tokens)]
     pub completion_tokens: u64,
     /// Duration of its attempts, in milliseconds.
+    #[value(run.cost.millis)]
     pub millis: u64,
     /// Result of the run; empty until it succeeds.
     pub change: String,
     pub error: Option<String>,
+}
+
+fn owner_of(run: &Run, kind: OwnerKind) -> Option<String> {
+    let owner = run.work.owner.as_ref().filter(|owner| owner.kind == kind);
+    owner.map(|Owner { id, .. }| id.to_string())
 }
 
 /// A strategy to run now.
@@ -130,7 +157,7 @@ pub enum TriggerStatus {
 }
 
 /// The triggered runs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TriggerData {
     pub status: TriggerStatus,
     pub name: String,
@@ -140,9 +167,12 @@ pub struct TriggerData {
 }
 
 /// A run, with its status at the time of the answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[apply(filled!)]
+#[from(run: &Run)]
 pub struct TriggeredRun {
+    #[value(run.id.to_string())]
     pub run_id: String,
+    #[value(run.state.into())]
     pub status: RunStatus,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,

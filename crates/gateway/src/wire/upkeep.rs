@@ -2,11 +2,15 @@
 //!
 //! Owns: their answer. Never: reading a file.
 
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use macro_rules_attribute::apply;
+use memory::Synced;
+
+use crate::wire::fields::filled;
 
 /// Result of a sync or a rebuild.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[apply(filled!)]
+#[from(synced: &Synced, broken_files: usize)]
+#[derive(Copy, Default)]
 pub struct SyncedData {
     /// Files that were read.
     pub files: usize,
@@ -14,5 +18,6 @@ pub struct SyncedData {
     pub entries_changed: usize,
     pub entries_removed: usize,
     /// Number of unreadable files, earlier ones included; `/health` lists them.
+    #[value(broken_files)]
     pub broken_files: usize,
 }

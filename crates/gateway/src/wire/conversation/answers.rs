@@ -2,9 +2,16 @@
 //!
 //! Owns: their fields. Never: a request.
 
+use context::ladder::Attempt;
+use macro_rules_attribute::apply;
+use model::Zone;
+use ports::context_engine::EngineInfo;
+use proxy::conversation::report::{Shown, Stats};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
+
+use crate::wire::fields::filled;
 
 /// The ids of appended messages, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -43,7 +50,7 @@ pub struct AfterTurnData {
 }
 
 /// Result of a compaction.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct CompactData {
     pub tokens_before: usize,
     pub tokens_after: usize,
@@ -52,53 +59,73 @@ pub struct CompactData {
 }
 
 /// One step of a compaction.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[apply(filled!)]
+#[from(attempt: &Attempt)]
 pub struct StepItem {
     /// `mask`, `compact`, `fold`, `strip` or `bare`.
+    #[value(attempt.plan.effort.as_str().to_owned())]
     pub effort: String,
     /// Saved tokens; none if the step would have saved too little.
+    #[value(attempt.gain)]
     pub saved_tokens: Option<usize>,
 }
 
 /// The figures of a conversation.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[apply(filled!)]
+#[from(stats: &Stats, engine: EngineInfo, zone: &Zone)]
 pub struct ContextStatsData {
     pub model: String,
     /// Name of the context engine that makes the view.
+    #[value(engine.id)]
     pub engine: String,
     /// The engine compacts by itself.
+    #[value(engine.owns_compaction)]
     pub owns_compaction: bool,
     /// Tokens of the view.
     pub tokens: usize,
     /// Tokens of system text and tools in the last request.
     pub head_tokens: usize,
+    #[value(stats.limit)]
     pub limit_tokens: Option<usize>,
+    #[value(stats.window)]
     pub window_tokens: Option<usize>,
     /// Tokens of the view at which a request compacts it.
+    #[value(stats.compacts_at)]
     pub compacts_at_tokens: Option<usize>,
     /// Percent of the limit.
+    #[value(stats.share.map(|share| share * 100.0))]
     pub used_percent: Option<f64>,
     pub is_near_limit: bool,
     pub is_critical: bool,
     /// Messages in view, summaries included.
     pub messages: usize,
     pub messages_ever: u64,
+    #[value(stats.metrics.frontier_items_peak)]
     pub messages_peak: usize,
+    #[value(stats.metrics.nodes)]
     pub summaries: usize,
+    #[value(stats.metrics.nodes_tokens)]
     pub summaries_tokens: usize,
+    #[value(stats.metrics.compactions)]
     pub compactions: usize,
+    #[value(stats.metrics.masks)]
     pub masked_results: usize,
+    #[value(stats.metrics.saved_tokens)]
     pub saved_tokens: usize,
     /// Time in the configured zone; none before the first compaction since the start.
+    #[value(stats.last_compaction.map(|at| zone.render(at)))]
     pub last_compaction: Option<String>,
     /// Each step that the last compaction tried.
+    #[value(stats.last_attempts.iter().map(StepItem::of).collect())]
     pub last_steps: Vec<StepItem>,
     /// Number of prefix resets, and the reason of the last one.
     pub epoch: u64,
+    #[value(stats.reasons.iter().map(|reason| reason.as_str().to_owned()).collect())]
     pub reasons: Vec<String>,
     /// Warnings that hold now.
     pub warnings: usize,
     /// Faults of a plug-in context engine, the newest last.
+    #[value(stats.faults.iter().map(ToString::to_string).collect())]
     pub engine_faults: Vec<String>,
 }
 
@@ -132,19 +159,22 @@ pub struct GuardData {
 }
 
 /// The view: the messages that the model sees of the conversation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ViewData {
     pub messages: Vec<ViewItem>,
 }
 
 /// One message of the view.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[apply(filled!)]
+#[from(shown: &Shown)]
 pub struct ViewItem {
     /// `m17` for a message, `n3` for a summary.
     pub id: String,
     /// `system`, `user`, `assistant` or `tool`.
+    #[value(shown.role.to_owned())]
     pub role: String,
     pub tokens: usize,
+    #[value(shown.is_pinned)]
     pub pinned: bool,
     /// Its words, calls and results.
     pub text: String,
