@@ -16,7 +16,7 @@ use crate::describe::described;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
 use crate::state::Gateway;
-use crate::wire::add::{AddStatus, FlushStatus, QueuedStatus, WaitQuery};
+use crate::wire::add::{AddStatus, FlushStatus, WaitQuery};
 use crate::wire::profile::DAY_MILLIS;
 use crate::wire::{AddData, AddRequest, Envelope, FlushData, FlushRequest, MessageItem, QueuedData};
 
@@ -81,16 +81,7 @@ pub(crate) async fn add_memory(
         MemorizeStatus::Accumulated => AddStatus::Accumulated,
         MemorizeStatus::Extracted => AddStatus::Extracted,
     };
-    Ok(visit.answer(AddData {
-        message_count: added.accepted.len(),
-        status,
-        message_ids: message_ids(&added),
-        duplicates: duplicates(&added),
-        forgotten: withheld(&added).len(),
-        withheld: withheld(&added),
-        restored: restored(&added),
-        redacted: added.redacted,
-    }))
+    Ok(visit.answer(data(&added, status)))
 }
 
 /// What a request adds, if the caller may.
@@ -144,41 +135,29 @@ fn task_id(gateway: &Gateway, visit: &Visit) -> JobId {
 }
 
 fn queued(visit: &Visit, task: Option<JobId>, added: &Added) -> Response {
-    let data = QueuedData {
-        status: QueuedStatus::Queued,
-        message_count: added.accepted.len(),
-        pending: added.pending,
-        message_ids: message_ids(added),
-        duplicates: duplicates(added),
-        forgotten: withheld(added).len(),
-        withheld: withheld(added),
-        restored: restored(added),
-        redacted: added.redacted,
-    };
+    let data = QueuedData::of(&data(added, AddStatus::Accumulated), added.pending);
     let request_id = task.map_or_else(|| visit.request_id.as_ref().to_owned(), |task| task.0);
     (StatusCode::ACCEPTED, Json(Envelope { request_id, data })).into_response()
 }
 
+fn data(added: &Added, status: AddStatus) -> AddData {
+    let accepted = || added.accepted.iter();
+    let stored = accepted().filter(|one| !one.forgotten);
+    let withheld = accepted().enumerate();
+    let withheld = withheld.filter_map(|(at, one)| one.forgotten.then_some(at));
+    let withheld: Vec<usize> = withheld.collect();
+    AddData {
+        message_count: added.accepted.len(),
+        status,
+        message_ids: stored.map(|one| one.id.to_string()).collect(),
+        duplicates: duplicates(added),
+        forgotten: withheld.len(),
+        withheld,
+        restored: accepted().filter(|one| one.restored).count(),
+        redacted: added.redacted,
+    }
+}
+
 fn duplicates(added: &Added) -> usize {
     added.accepted.iter().filter(|one| one.duplicate).count()
-}
-
-fn withheld(added: &Added) -> Vec<usize> {
-    let accepted = added.accepted.iter().enumerate();
-    accepted
-        .filter_map(|(at, one)| one.forgotten.then_some(at))
-        .collect()
-}
-
-fn restored(added: &Added) -> usize {
-    added.accepted.iter().filter(|one| one.restored).count()
-}
-
-fn message_ids(added: &Added) -> Vec<String> {
-    added
-        .accepted
-        .iter()
-        .filter(|one| !one.forgotten)
-        .map(|one| one.id.as_str().to_owned())
-        .collect()
 }

@@ -36,7 +36,7 @@ pub(crate) async fn delete_memory(visit: Visit, JsonBody(value, ..): JsonBody<De
         rewritten_count: forgot.rewritten,
         old_history_deleted: forgot.old_history,
         ledger_copies: forgot.copies,
-        left: forgot.left.into_iter().map(item).collect(),
+        left: forgot.left.iter().map(LeftItem::of).collect(),
     }))
 }
 
@@ -85,10 +85,6 @@ async fn forget_with_conversations(gateway: &Gateway, what: Forget) -> Result<Fo
 /// Why a file in `context.flush_folder` stays.
 const FACTS: &str = "facts of conversations; Quipu only adds to this file and does not look into it";
 
-fn item(Leftover { what, why }: Leftover) -> LeftItem {
-    LeftItem { what, why }
-}
-
 /// Delete single memories
 ///
 /// Memories without another source are deleted too. The answer lists ids that do not exist; they are not an error.
@@ -128,7 +124,7 @@ async fn by_ids(
             data.message_count += forgot.messages;
             data.old_history_deleted |= forgot.old_history;
             data.ledger_copies += forgot.copies;
-            for left in forgot.left.into_iter().map(item) {
+            for left in forgot.left.iter().map(LeftItem::of) {
                 if !data.left.contains(&left) {
                     data.left.push(left);
                 }

@@ -3,20 +3,19 @@
 //! Owns: which of it a caller may see and take back. Never: reading or writing the history.
 
 use macro_rules_attribute::apply;
-use memory::{Audited, Moment, PastFile, RecordedChange};
-use model::{Scope, Zone};
-use ports::By;
+use memory::{Audited, Moment, PastFile};
+use model::Scope;
 
 use crate::body::{IdQuery, JsonBody, UrlQuery};
 use crate::describe::described;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
 use crate::wire::history::{
-    AuditData, ChangeItem, ChangedBy, DiffData, FindingItem, HistoryData, HistoryQuery, PastData,
-    PastFileItem, PastQuery, TenantQuery, UndoData, UndoRequest,
+    AuditData, ChangeItem, DiffData, FindingItem, HistoryData, HistoryQuery, PastData, PastFileItem,
+    PastQuery, TenantQuery, UndoData, UndoRequest,
 };
 use crate::wire::search::When;
-use crate::wire::{ApiId, Invalid, scope};
+use crate::wire::{Invalid, scope};
 
 /// Changes of the memory files
 ///
@@ -30,7 +29,10 @@ pub(crate) async fn history(visit: Visit, UrlQuery(query): UrlQuery<HistoryQuery
     let shown = (query.before, limit);
     let changes = engine.history(tenant.within(), owner.as_ref(), shown).await?;
     let zone = visit.gateway.zone();
-    let changes = changes.into_iter().map(|change| item(change, zone)).collect();
+    let changes = changes
+        .iter()
+        .map(|change| ChangeItem::of(change, zone))
+        .collect();
     Ok(visit.answer(HistoryData { changes }))
 }
 
@@ -82,7 +84,7 @@ pub(crate) async fn undo(visit: Visit, JsonBody(value, ..): JsonBody<UndoRequest
     let run = value.run()?.to_owned();
     let undo = async move { Ok(engine.undo(tenant.within(), &run).await?) };
     let undone = visit.gateway.see_through(undo).await?;
-    let change = undone.map(|change| item(change, visit.gateway.zone()));
+    let change = undone.map(|change| ChangeItem::of(&change, visit.gateway.zone()));
     Ok(visit.answer(UndoData { change }))
 }
 
@@ -95,6 +97,7 @@ pub(crate) async fn undo(visit: Visit, JsonBody(value, ..): JsonBody<UndoRequest
 pub(crate) async fn audit(visit: Visit, UrlQuery(query): UrlQuery<TenantQuery>) -> Answer {
     let tenant = Tenant::of(&visit, query.app_id.as_deref(), query.project_id.as_deref())?;
     let audited = visit.gateway.engine.audit(tenant.within()).await?;
+    let finding = |one: Audited| FindingItem::of(&one.finding, one.run);
     let findings = audited.into_iter().map(finding).collect();
     Ok(visit.answer(AuditData { findings }))
 }
@@ -120,37 +123,5 @@ impl Tenant {
     /// The scope that limits the request.
     pub(crate) fn within(&self) -> Option<&Scope> {
         (!self.is_everyone).then_some(&self.scope)
-    }
-}
-
-fn item(change: RecordedChange, zone: &Zone) -> ChangeItem {
-    let (by, run, undoes) = match change.by {
-        By::Person => (ChangedBy::Person, None, None),
-        By::Run { run, undoes } => (ChangedBy::Run, Some(run), undoes),
-    };
-    let files = change.files.iter().map(|path| path.as_ref().to_owned());
-    ChangeItem {
-        id: change.id.to_string(),
-        at: zone.render(change.at),
-        by,
-        run_id: run.as_ref().map(|run| run.id.as_ref().to_owned()),
-        strategy: run.as_ref().map(|run| run.strategy.clone()),
-        reason: run.map(|run| run.reason),
-        undoes: undoes.map(|run| run.as_ref().to_owned()),
-        subject: change.subject,
-        files: files.collect(),
-    }
-}
-
-fn finding(audited: Audited) -> FindingItem {
-    let Audited { finding, run } = audited;
-    FindingItem {
-        fault: finding.fault.as_str().to_owned(),
-        id: ApiId::render(&finding.owner.id, finding.id.as_str()),
-        app_id: finding.scope.app.as_str().to_owned(),
-        project_id: finding.scope.project.as_str().to_owned(),
-        path: finding.path.as_ref().to_owned(),
-        why: finding.why,
-        run_id: run.map(|run| run.as_ref().to_owned()),
     }
 }

@@ -6,13 +6,11 @@ use std::collections::BTreeSet;
 
 use memory::{Found, Hit, List, Listed, Method, Search, Why};
 use model::{DocKind, EntryKind, Owner, Zone};
-use ports::{Job, JobKind, JobState};
 
 use crate::wire::search::TimeSpan;
-use crate::wire::tasks::{TaskStatus, TaskType};
 use crate::wire::{
     ApiId, CaseItem, EpisodeItem, Explain, FactItem, ForesightItem, FoundMessage, GetData, ProfileItem,
-    SearchData, SearchMethod, SkillItem, TaskItem, UnprocessedMessage,
+    SearchData, SearchMethod, SkillItem, UnprocessedMessage,
 };
 
 /// The result of a search. A fact is in `facts`, and also under its episode if the search found that too.
@@ -178,24 +176,4 @@ pub(crate) fn list(listed: &Listed, list: &List, zone: &Zone) -> GetData {
 /// The word of each value.
 pub(crate) fn words<T>(values: &[T], word: impl Fn(&T) -> &'static str) -> Vec<String> {
     values.iter().map(|value| word(value).to_owned()).collect()
-}
-
-/// A task.
-pub(crate) fn task(job: &Job, zone: &Zone) -> TaskItem {
-    let task_type = match job.kind {
-        JobKind::MemoryAdd => TaskType::MemoryAdd,
-        JobKind::MemoryFlush => TaskType::MemoryFlush,
-        JobKind::WriteCell => TaskType::MemoryWrite,
-    };
-    let status = model::same!(job.state, JobState => TaskStatus: Queued, Processing, Success, Failed);
-    TaskItem {
-        id: job.id.0.clone(),
-        status,
-        task_type,
-        session_id: job.session.session.as_str().to_owned(),
-        error: job.error.clone(),
-        error_code: (status == TaskStatus::Failed).then(|| "replays_exhausted".to_owned()),
-        created_at: zone.render(job.created),
-        finished_at: job.finished.map(|at| zone.render(at)),
-    }
 }

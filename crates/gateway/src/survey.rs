@@ -7,7 +7,7 @@ use macro_rules_attribute::apply;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use memory::{Doomed, Forget, List, Standing, Staying};
+use memory::{Doomed, Forget, List, Standing};
 use model::{Doc, DocKind, EntryId, EntryKind, Owner, Zone};
 
 use crate::body::{IdQuery, JsonBody};
@@ -130,7 +130,7 @@ pub(crate) async fn preview_delete(visit: Visit, JsonBody(value, ..): JsonBody<P
         rewritten: items(&doomed.rewritten),
         lines: doomed.lines,
         own_stays: messages(&doomed.own_stays),
-        stays: doomed.stays.iter().map(staying).collect(),
+        stays: doomed.stays.iter().map(StayingItem::of).collect(),
     }))
 }
 
@@ -174,17 +174,4 @@ fn item(doc: &Doc, zone: &Zone) -> Option<DoomedItem> {
         },
         timestamp: zone.render(doc.time),
     })
-}
-
-fn staying(staying: &Staying) -> StayingItem {
-    StayingItem {
-        user_id: staying.owner.id.to_string(),
-        session_id: staying.session.as_ref().map(ToString::to_string),
-        messages: staying.messages.len(),
-        example: staying
-            .messages
-            .first()
-            .map(|message| message.text.clone())
-            .unwrap_or_default(),
-    }
 }

@@ -8,7 +8,6 @@ use ports::{JobId, JobState};
 use crate::body::{IdQuery, UrlQuery};
 use crate::describe::described;
 use crate::frame::{Answer, Visit};
-use crate::present;
 use crate::wire::tasks::{ScopeQuery, TaskCounts};
 use crate::wire::{StatsQuery, TaskItem, TaskPageData, TaskStatsData, TasksQuery};
 
@@ -27,7 +26,7 @@ pub(crate) async fn list_tasks(visit: Visit, UrlQuery(query): UrlQuery<TasksQuer
         total: found.total,
         page,
         page_size,
-        items: found.jobs.iter().map(|job| present::task(job, zone)).collect(),
+        items: found.jobs.iter().map(|job| TaskItem::of(job, zone)).collect(),
     }))
 }
 
@@ -77,7 +76,7 @@ pub(crate) async fn task_stats(visit: Visit, UrlQuery(query): UrlQuery<StatsQuer
 pub(crate) async fn get_task(visit: Visit, IdQuery(task_id, query): IdQuery<ScopeQuery>) -> Answer {
     let scope = visit.entered(&query)?;
     let job = visit.gateway.engine.task(&scope, &JobId(task_id)).await?;
-    Ok(visit.answer(present::task(&job, visit.gateway.zone())))
+    Ok(visit.answer(TaskItem::of(&job, visit.gateway.zone())))
 }
 
 /// Retry a task
@@ -93,5 +92,5 @@ pub(crate) async fn retry_task(visit: Visit, IdQuery(task_id, query): IdQuery<Sc
     let job = visit
         .write(async move { engine.retry(&scope, &task_id).await })
         .await?;
-    Ok(visit.answer(present::task(&job, visit.gateway.zone())))
+    Ok(visit.answer(TaskItem::of(&job, visit.gateway.zone())))
 }

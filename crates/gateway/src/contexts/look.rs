@@ -5,7 +5,6 @@
 use context::guard::Limits;
 use macro_rules_attribute::apply;
 use proxy::conversation::contexts::Original;
-use transcript::ItemId;
 
 use super::{Live, value};
 use crate::describe::described;
@@ -104,24 +103,9 @@ pub(crate) async fn context_given(live: Live<LookQuery>) -> Answer {
 #[apply(described!)]
 #[get("/context/archives", LookQuery => "The summaries" ArchivesData)]
 pub(crate) async fn context_archives(live: Live<LookQuery>) -> Answer {
-    let archives = live.contexts.archives(&live.whose).await?.into_iter();
-    let range = |(first, last): &(ItemId, ItemId)| {
-        if first == last {
-            first.to_string()
-        } else {
-            format!("{first}-{last}")
-        }
-    };
-    let archives = archives.map(|archive| ArchiveItem {
-        id: archive.id.to_string(),
-        covers: archive.covers.iter().map(range).collect(),
-        tokens_before: archive.tokens_before,
-        tokens_after: archive.tokens_after,
-        reason: archive.reason.as_str().to_owned(),
-        text: archive.text.clone(),
-    });
+    let archives = live.contexts.archives(&live.whose).await?;
     Ok(live.visit.answer(ArchivesData {
-        archives: archives.collect(),
+        archives: archives.iter().map(|node| ArchiveItem::of(node)).collect(),
     }))
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Owns: their requests, bounds and answers. Never: when memory is made of them.
 
+use macro_rules_attribute::apply;
 use memory::Add;
 use model::{Scope, SessionKey};
 use ports::NewMessage;
@@ -9,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 use utoipa::{IntoParams, ToSchema};
 
+use crate::wire::fields::filled;
 use crate::wire::{Invalid, MessageItem, scope};
 
 /// Maximum number of messages in one add.
@@ -143,11 +145,14 @@ pub enum AddStatus {
 }
 
 /// A 202: the messages are on disk; a task does the rest.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[apply(filled!)]
+#[from(added: &AddData, pending: usize)]
 pub struct QueuedData {
+    #[value(QueuedStatus::Queued)]
     pub status: QueuedStatus,
     pub message_count: usize,
     /// Unfinished tasks of this session, this one included.
+    #[value(pending)]
     pub pending: usize,
     /// Quipu: the ids of the messages that are stored, in the order they were sent: all but those in `withheld`.
     #[serde(default)]

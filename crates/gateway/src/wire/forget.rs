@@ -3,13 +3,13 @@
 //! Owns: their requests, bounds and answers. Never: choosing which other memories go too.
 
 use macro_rules_attribute::apply;
-use memory::{Forget, WordsTarget};
+use memory::{Forget, Leftover, WordsTarget};
 use model::{Name, Owner, Scope};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use utoipa::ToSchema;
 
-use crate::wire::fields::body;
+use crate::wire::fields::{body, filled};
 use crate::wire::get::MemoryType;
 use crate::wire::{ApiId, Invalid, scope};
 
@@ -119,7 +119,7 @@ fn given(fields: [(&str, bool); 4]) -> Vec<String> {
 }
 
 /// Result of a delete.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct DeleteData {
     /// The fields of the request that named the target.
     pub filters: Vec<String>,
@@ -147,7 +147,8 @@ pub struct DeleteData {
 }
 
 /// Something that a delete leaves.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[apply(filled!)]
+#[from(left: &Leftover)]
 pub struct LeftItem {
     /// A file's path, or the name of a kind of data.
     pub what: String,
@@ -220,7 +221,7 @@ impl DeleteByIdsRequest {
 }
 
 /// Result of a delete by ids.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct DeleteByIdsData {
     /// The type that the request named; `episode` when it named none.
     pub memory_type: MemoryType,

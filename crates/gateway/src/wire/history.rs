@@ -2,13 +2,17 @@
 //!
 //! Owns: their JSON form. Never: a judgement.
 
-use model::{Owner, Scope};
+use macro_rules_attribute::apply;
+use memory::{Finding, RecordedChange};
+use model::{Owner, Scope, Zone};
+use ports::{By, RunId};
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 use utoipa::{IntoParams, ToSchema};
 
+use crate::wire::fields::filled;
 use crate::wire::get::between;
-use crate::wire::{DateTime, Invalid, scope};
+use crate::wire::{ApiId, DateTime, Invalid, scope};
 
 /// Changes in one answer.
 const CHANGES_MAX: usize = 1_000;
@@ -87,7 +91,7 @@ pub struct PastFileItem {
 }
 
 /// Changes, the newest first.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct HistoryData {
     pub changes: Vec<ChangeItem>,
 }
@@ -103,21 +107,33 @@ pub enum ChangedBy {
 }
 
 /// A recorded change.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[apply(filled!)]
+#[from(change: &RecordedChange, zone: &Zone)]
 pub struct ChangeItem {
     /// Its number.
+    #[value(change.id.to_string())]
     pub id: String,
+    #[value(zone.render(change.at))]
     pub at: DateTime,
+    #[value(change.by.run().map_or(ChangedBy::Person, |_| ChangedBy::Run))]
     pub by: ChangedBy,
     /// The run to undo.
+    #[value(change.by.run().map(|run| run.id.to_string()))]
     pub run_id: Option<String>,
+    #[value(change.by.run().map(|run| run.strategy.clone()))]
     pub strategy: Option<String>,
+    #[value(change.by.run().map(|run| run.reason.clone()))]
     pub reason: Option<String>,
     /// The run that this one undid.
+    #[value(match &change.by {
+        By::Run { undoes, .. } => undoes.as_ref().map(ToString::to_string),
+        By::Person => None,
+    })]
     pub undoes: Option<String>,
     /// One line that summarises the change.
     pub subject: String,
     /// Below `memory/`.
+    #[value(change.files.iter().map(ToString::to_string).collect())]
     pub files: Vec<String>,
 }
 
@@ -151,31 +167,38 @@ impl UndoRequest {
 }
 
 /// Result of an undo.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct UndoData {
     /// None if later changes left nothing to undo.
     pub change: Option<ChangeItem>,
 }
 
 /// Problems of the stored memories.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AuditData {
     /// By file, then by memory.
     pub findings: Vec<FindingItem>,
 }
 
 /// One problem of one memory.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[apply(filled!)]
+#[from(finding: &Finding, run: Option<RunId>)]
 pub struct FindingItem {
     /// `duplicate`, `loop`, `secret`, `stale` or `unsupported`.
+    #[value(finding.fault.as_str().to_owned())]
     pub fault: String,
     /// The memory.
+    #[value(ApiId::render(&finding.owner.id, finding.id.as_str()))]
     pub id: String,
+    #[value(finding.scope.app.to_string())]
     pub app_id: String,
+    #[value(finding.scope.project.to_string())]
     pub project_id: String,
     /// Below `memory/`.
+    #[value(finding.path.as_ref().to_owned())]
     pub path: String,
     pub why: String,
     /// The run that wrote the entry, if the history knows it; `history/undo` undoes it.
+    #[value(run.map(|run| run.to_string()))]
     pub run_id: Option<String>,
 }

@@ -2,10 +2,12 @@
 //!
 //! Owns: their JSON form and how rows of the model fill it. Never: the content of a profile.
 
+use macro_rules_attribute::apply;
 use model::{Doc, Zone};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::wire::fields::filled;
 use crate::wire::items::{id_of, session_of, sources_of, user_of};
 
 use crate::wire::DateTime;
@@ -39,31 +41,44 @@ pub struct ProfileData {
 }
 
 /// A statement of a profile.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[apply(filled!)]
+#[from(doc: &Doc)]
 pub struct ExplicitInfo {
+    #[value(doc.subject.clone())]
     pub category: String,
+    #[value(doc.text.clone())]
     pub description: String,
+    #[value(doc.summary.clone())]
     pub evidence: String,
     /// Quipu: the statement's own id, for edits and deletions.
+    #[value(id_of(doc))]
     #[serde(default)]
     pub id: String,
     /// Quipu: the messages that support it.
+    #[value(sources_of(doc))]
     #[serde(default)]
     pub message_ids: Vec<String>,
 }
 
 /// A trait that repeated behaviour supports.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[apply(filled!)]
+#[from(doc: &Doc)]
 pub struct ImplicitTrait {
+    #[value(doc.subject.clone())]
     #[serde(rename = "trait")]
     pub name: String,
+    #[value(doc.text.clone())]
     pub description: String,
+    #[value(format!("{} messages", doc.sources.len()))]
     pub basis: String,
+    #[value(doc.summary.clone())]
     pub evidence: String,
     /// Quipu: the trait's own id, for edits and deletions.
+    #[value(id_of(doc))]
     #[serde(default)]
     pub id: String,
     /// Quipu: the messages that support it.
+    #[value(sources_of(doc))]
     #[serde(default)]
     pub message_ids: Vec<String>,
 }
@@ -94,76 +109,46 @@ impl ProfileItem {
     }
 }
 
-impl ExplicitInfo {
-    fn of(doc: &Doc) -> Self {
-        Self {
-            category: doc.subject.clone(),
-            description: doc.text.clone(),
-            evidence: doc.summary.clone(),
-            id: id_of(doc),
-            message_ids: sources_of(doc),
-        }
-    }
-}
-
-impl ImplicitTrait {
-    fn of(doc: &Doc) -> Self {
-        Self {
-            name: doc.subject.clone(),
-            description: doc.text.clone(),
-            basis: format!("{} messages", doc.sources.len()),
-            evidence: doc.summary.clone(),
-            id: id_of(doc),
-            message_ids: sources_of(doc),
-        }
-    }
-}
-
 /// Quipu: an announced event.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[apply(filled!)]
+#[from(doc: &Doc, zone: &Zone)]
 pub struct ForesightItem {
+    #[value(id_of(doc))]
     pub id: String,
+    #[value(user_of(&doc.key.owner))]
     pub user_id: Option<String>,
+    #[value(session_of(doc))]
     pub session_id: Option<String>,
+    #[value(doc.text.clone())]
     pub content: String,
     /// Text of the message.
+    #[value(doc.summary.clone())]
     pub evidence: String,
     /// Time of the message.
+    #[value(zone.render(doc.time))]
     pub timestamp: DateTime,
+    #[value(doc.valid_from.map(|at| zone.render(at)))]
     pub start_time: Option<DateTime>,
     /// Exclusive end.
+    #[value(doc.valid_until.map(|at| zone.render(at)))]
     pub end_time: Option<DateTime>,
+    #[value(days_of(doc))]
     pub duration_days: Option<i64>,
     /// The messages that support it.
+    #[value(sources_of(doc))]
     pub message_ids: Vec<String>,
     /// The Markdown file that holds it, below `memory/`.
+    #[value(doc.path.to_string())]
     pub path: String,
     /// Only in a search: 0 to 1.
+    #[value(None)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f32>,
 }
 
-impl ForesightItem {
-    /// An announced event's row, without score.
-    pub fn of(doc: &Doc, zone: &Zone) -> Self {
-        let millis = |at: model::Timestamp| at.millis();
-        let days = doc.valid_from.zip(doc.valid_until).map(|(from, until)| {
-            let length = millis(until).saturating_sub(millis(from));
-            (length + DAY_MILLIS / 2) / DAY_MILLIS
-        });
-        Self {
-            id: id_of(doc),
-            user_id: user_of(&doc.key.owner),
-            session_id: session_of(doc),
-            content: doc.text.clone(),
-            evidence: doc.summary.clone(),
-            timestamp: zone.render(doc.time),
-            start_time: doc.valid_from.map(|at| zone.render(at)),
-            end_time: doc.valid_until.map(|at| zone.render(at)),
-            duration_days: days,
-            message_ids: sources_of(doc),
-            path: doc.path.as_ref().to_owned(),
-            score: None,
-        }
-    }
+/// How many days an announced event takes, if both ends are known.
+fn days_of(doc: &Doc) -> Option<i64> {
+    let (from, until) = doc.valid_from.zip(doc.valid_until)?;
+    let length = until.millis().saturating_sub(from.millis());
+    Some((length + DAY_MILLIS / 2) / DAY_MILLIS)
 }

@@ -4,12 +4,12 @@
 //! Owns: these requests, their bounds and answers. Never: deciding what goes with what.
 
 use macro_rules_attribute::apply;
-use memory::Forget;
+use memory::{Forget, Staying};
 use model::{Owner, Scope};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::wire::fields::body;
+use crate::wire::fields::{body, filled};
 use crate::wire::forget::{DeleteByIdsRequest, DeleteRequest, IdsParts};
 use crate::wire::items::FoundMessage;
 use crate::wire::{DateTime, Invalid, scope};
@@ -184,13 +184,18 @@ pub struct DoomedItem {
 }
 
 /// Words that stay in another owner's memory.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[apply(filled!)]
+#[from(staying: &Staying)]
 pub struct StayingItem {
+    #[value(staying.owner.id.to_string())]
     pub user_id: String,
     /// The session to delete, if these words must go too.
+    #[value(staying.session.as_ref().map(ToString::to_string))]
     pub session_id: Option<String>,
     /// Number of messages.
+    #[value(staying.messages.len())]
     pub messages: usize,
     /// The first of them.
+    #[value(staying.messages.first().map(|message| message.text.clone()).unwrap_or_default())]
     pub example: String,
 }

@@ -4,11 +4,11 @@
 
 use macro_rules_attribute::apply;
 use model::{Scope, Timestamp, Zone};
-use ports::{JobKind, JobState, TaskQuery};
+use ports::{Job, JobKind, JobState, TaskQuery};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::wire::fields::query;
+use crate::wire::fields::{filled, query};
 use crate::wire::get::{PAGE_MAX, PAGE_SIZE_MAX, between};
 use crate::wire::{DateTime, Invalid, scope};
 
@@ -134,26 +134,44 @@ pub enum TaskType {
     MemoryWrite,
 }
 
+impl From<JobKind> for TaskType {
+    fn from(kind: JobKind) -> Self {
+        match kind {
+            JobKind::MemoryAdd => Self::MemoryAdd,
+            JobKind::MemoryFlush => Self::MemoryFlush,
+            JobKind::WriteCell => Self::MemoryWrite,
+        }
+    }
+}
+
 /// One task.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[apply(filled!)]
+#[from(job: &Job, zone: &Zone)]
 pub struct TaskItem {
     /// The `request_id` of the 202 that made it.
+    #[value(job.id.0.clone())]
     pub id: String,
+    #[value(model::same!(job.state, JobState => TaskStatus: Queued, Processing, Success, Failed))]
     pub status: TaskStatus,
+    #[value(job.kind.into())]
     pub task_type: TaskType,
     /// Quipu: the session that it works for.
+    #[value(job.session.session.to_string())]
     #[serde(default)]
     pub session_id: String,
     /// Why it failed.
     pub error: Option<String>,
     /// `replays_exhausted` if the last attempt failed.
+    #[value((job.state == JobState::Failed).then(|| "replays_exhausted".to_owned()))]
     pub error_code: Option<String>,
+    #[value(zone.render(job.created))]
     pub created_at: DateTime,
+    #[value(job.finished.map(|at| zone.render(at)))]
     pub finished_at: Option<DateTime>,
 }
 
 /// A page of tasks, newest first.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TaskPageData {
     pub total: usize,
     pub page: usize,

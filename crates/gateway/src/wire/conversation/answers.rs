@@ -2,6 +2,7 @@
 //!
 //! Owns: their fields. Never: a request.
 
+use context::event::Node;
 use context::ladder::Attempt;
 use macro_rules_attribute::apply;
 use model::Zone;
@@ -9,6 +10,7 @@ use ports::context_engine::EngineInfo;
 use proxy::conversation::report::{Shown, Stats};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use transcript::ItemId;
 use utoipa::ToSchema;
 
 use crate::wire::fields::filled;
@@ -206,24 +208,35 @@ pub struct ConversationsData {
 }
 
 /// The summaries in view.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ArchivesData {
     pub archives: Vec<ArchiveItem>,
 }
 
 /// One summary.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[apply(filled!)]
+#[from(node: &Node)]
 pub struct ArchiveItem {
     /// `n3`.
+    #[value(node.id.to_string())]
     pub id: String,
     /// Ranges of the messages that the summary replaces: `m0-m16`.
+    #[value(node.covers.iter().map(range).collect())]
     pub covers: Vec<String>,
     pub tokens_before: usize,
     pub tokens_after: usize,
     /// `threshold`, `idle`, `manual` or `overflow`.
+    #[value(node.reason.as_str().to_owned())]
     pub reason: String,
     /// Text that the model sees in their place.
     pub text: String,
+}
+
+fn range((first, last): &(ItemId, ItemId)) -> String {
+    if first == last {
+        return first.to_string();
+    }
+    format!("{first}-{last}")
 }
 
 /// Originals, oldest first; of a search, the newest first.
