@@ -5,14 +5,12 @@
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use macro_rules_attribute::apply;
 use memory::{Add, Added, Flush, MemorizeStatus};
 use model::hex;
 use ports::JobId;
 use sha2::{Digest as _, Sha256};
 
 use crate::body::{JsonBody, UrlQuery};
-use crate::describe::described;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
 use crate::state::Gateway;
@@ -42,13 +40,6 @@ impl Repeat {
     }
 }
 
-/// Add messages
-///
-/// After a 200 or 202 the messages are on disk. You can safely send a request again.
-#[apply(described!)]
-#[route(post "/memory/add" [params(WaitQuery), request_body = AddRequest] => "Remembered" AddData
-    (status = 202, description = "Accepted; `request_id` is the task", body = Envelope<QueuedData>)
-)]
 pub(crate) async fn add_memory(
     visit: Visit,
     UrlQuery(query): UrlQuery<WaitQuery>,
@@ -95,13 +86,6 @@ pub(crate) fn accepted(visit: &Visit, request: AddRequest, task: Option<JobId>) 
     Ok(Add { task, ..add })
 }
 
-/// Write the memory of a session's buffer
-///
-/// An unknown session, or one with an empty buffer, is `no_extraction`.
-#[apply(described!)]
-#[route(post "/memory/flush" [params(WaitQuery), request_body = FlushRequest] => "Done" FlushData
-    (status = 202, description = "Queued behind the session's tasks", body = Envelope<QueuedData>)
-)]
 pub(crate) async fn flush_memory(
     visit: Visit,
     UrlQuery(query): UrlQuery<WaitQuery>,

@@ -2,22 +2,15 @@
 //!
 //! Owns: which of it a caller may see. Never: measuring (`proxy`).
 
-use macro_rules_attribute::apply;
 use proxy::measure::Measured;
 
 use crate::body::UrlQuery;
-use crate::describe::described;
 use crate::frame::{Answer, Visit};
 use crate::wire::cache::{ConversationItem, RequestItem, UpstreamItem};
 use crate::wire::{CacheData, CacheQuery};
 
 const CONVERSATIONS_MAX: usize = 50;
 
-/// Prompt-cache use of requests
-///
-/// For the models behind `/v1`, since the start of the process; empty if there are none.
-#[apply(described!)]
-#[get("/cache", CacheQuery => "Prompt-cache hits and misses of requests" CacheData)]
 pub(crate) async fn cache(visit: Visit, UrlQuery(query): UrlQuery<CacheQuery>) -> Answer {
     let scope = query.scope(&visit.caller.home)?;
     visit.caller.enter(&scope)?;

@@ -6,7 +6,6 @@ pub(crate) mod look;
 
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::response::Response;
-use macro_rules_attribute::apply;
 use model::SessionId;
 use model::text::chain;
 use ports::NoRoom;
@@ -19,7 +18,6 @@ use transcript::ItemId;
 
 use crate::body::{JsonBody, UrlQuery};
 use crate::budget::Hold;
-use crate::describe::described;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
 use crate::present;
@@ -78,11 +76,6 @@ impl<T: OfConversation + DeserializeOwned + Send + 'static> FromRequest<Gateway>
     }
 }
 
-/// Append messages
-///
-/// They are on disk when the answer comes. The next `assemble` contains them.
-#[apply(described!)]
-#[post("/context/append", AppendRequest => "The ids of the messages" AppendData)]
 pub(crate) async fn context_append(live: Live<AppendRequest>) -> Answer {
     let texts = live.value.texts()?;
     let dialect = speech(live.value.dialect).dialect();
@@ -96,12 +89,6 @@ pub(crate) async fn context_append(live: Live<AppendRequest>) -> Answer {
     }))
 }
 
-/// Assemble the next request
-///
-/// All messages, within the budget: compacted if due, with recalled memory in the newest message. Unless there is a
-/// reason, the request begins with the bytes of the request before it.
-#[apply(described!)]
-#[post("/context/assemble", AssembleRequest => "A request for your model" AssembleData)]
 pub(crate) async fn context_assemble(live: Live<AssembleRequest>) -> Answer {
     let assembly = Assembly {
         speech: speech(live.value.dialect),
@@ -133,11 +120,6 @@ pub(crate) async fn context_assemble(live: Live<AssembleRequest>) -> Answer {
     }))
 }
 
-/// Record the model's reply
-///
-/// The turn goes to memory, and the server's token counts correct those of the next request.
-#[apply(described!)]
-#[post("/context/after_turn", AfterTurnRequest => "The id of the reply" AfterTurnData)]
 pub(crate) async fn context_after_turn(live: Live<AfterTurnRequest>) -> Answer {
     let agent = agent(live.value.agent_id.as_deref())?;
     let work = async move {
@@ -155,12 +137,6 @@ pub(crate) async fn context_after_turn(live: Live<AfterTurnRequest>) -> Answer {
     Ok(live.visit.answer(AfterTurnData { id }))
 }
 
-/// Compact now
-///
-/// A summary replaces old messages, even if the context is not full. A configured chat model writes it; without one, it
-/// is the digest alone.
-#[apply(described!)]
-#[post("/context/compact", CompactRequest => "Tokens before and after the compaction" CompactData)]
 pub(crate) async fn context_compact(live: Live<CompactRequest>) -> Answer {
     let window = window(live.value.window_tokens)?;
     let compacted = live
@@ -174,11 +150,6 @@ pub(crate) async fn context_compact(live: Live<CompactRequest>) -> Answer {
     }))
 }
 
-/// Pin a message
-///
-/// It stays verbatim through every compaction.
-#[apply(described!)]
-#[post("/context/pin", PinRequest => "Done" DoneData)]
 pub(crate) async fn context_pin(live: Live<PinRequest>) -> Answer {
     let id = item("id", &live.value.id)?;
     live.visit
@@ -187,11 +158,6 @@ pub(crate) async fn context_pin(live: Live<PinRequest>) -> Answer {
     Ok(done(&live.visit, &live.value.conversation_id))
 }
 
-/// Drop reports
-///
-/// Resets the counters and warnings, and drops the last compaction's steps. The conversation stays as it is.
-#[apply(described!)]
-#[post("/context/cleanup", CleanupRequest => "The reports" CleanupData)]
 pub(crate) async fn context_cleanup(live: Live<CleanupRequest>) -> Answer {
     let (steps_removed, saved_tokens) = live.contexts.clean_up(&live.whose).await?;
     Ok(live.visit.answer(CleanupData {
@@ -200,11 +166,6 @@ pub(crate) async fn context_cleanup(live: Live<CleanupRequest>) -> Answer {
     }))
 }
 
-/// Fork a conversation
-///
-/// A copy under another name; the two are independent afterwards.
-#[apply(described!)]
-#[post("/context/fork", ForkRequest => "The copy" DoneData)]
 pub(crate) async fn context_fork(live: Live<ForkRequest>) -> Answer {
     let to = SessionId::parse(&live.value.to).map_err(|error| Invalid::at("to", error))?;
     let before = live
@@ -219,11 +180,6 @@ pub(crate) async fn context_fork(live: Live<ForkRequest>) -> Answer {
     Ok(done(&live.visit, &live.value.to))
 }
 
-/// Rewind a conversation
-///
-/// It continues from just before a message. Later messages can still be recovered.
-#[apply(described!)]
-#[post("/context/rewind", RewindRequest => "Done" DoneData)]
 pub(crate) async fn context_rewind(live: Live<RewindRequest>) -> Answer {
     let to = item("to", &live.value.to)?;
     live.visit
@@ -232,11 +188,6 @@ pub(crate) async fn context_rewind(live: Live<RewindRequest>) -> Answer {
     Ok(done(&live.visit, &live.value.conversation_id))
 }
 
-/// Start a sub-agent
-///
-/// The messages that it starts with. Only what you append to the conversation enters it.
-#[apply(described!)]
-#[post("/context/subagent/spawn", SpawnRequest => "Its first messages" SpawnData)]
 pub(crate) async fn context_subagent_spawn(live: Live<SpawnRequest>) -> Answer {
     let messages = live.contexts.spawn(&live.whose, &live.value.role).await?;
     Ok(live.visit.answer(SpawnData {
@@ -244,11 +195,6 @@ pub(crate) async fn context_subagent_spawn(live: Live<SpawnRequest>) -> Answer {
     }))
 }
 
-/// End a sub-agent
-///
-/// A plug-in context engine is notified.
-#[apply(described!)]
-#[post("/context/subagent/end", EndedRequest => "Done" DoneData)]
 pub(crate) async fn context_subagent_end(live: Live<EndedRequest>) -> Answer {
     let (texts, result) = (texts(&live.value.messages), live.value.result.as_deref());
     live.contexts
@@ -257,21 +203,11 @@ pub(crate) async fn context_subagent_end(live: Live<EndedRequest>) -> Answer {
     Ok(done(&live.visit, &live.value.conversation_id))
 }
 
-/// List tools for your model
-///
-/// The definition of `context_expand`: offer it, and answer its calls with `context/expand`.
-#[apply(described!)]
-#[get("/context/tools", ToolsQuery => "Tools" ToolsData)]
 pub(crate) async fn context_tools(visit: Visit, UrlQuery(query): UrlQuery<ToolsQuery>) -> Response {
     let tool = expand_tool(speech(query.dialect).dialect());
     visit.answer(ToolsData { tools: vec![tool] })
 }
 
-/// Answer `context_expand`
-///
-/// The text of the originals, for the tool's result.
-#[apply(described!)]
-#[post("/context/expand", ExpandRequest => "The tool's result" ExpandData)]
 pub(crate) async fn context_expand(live: Live<ExpandRequest>) -> Answer {
     let text = live.contexts.expand(&live.whose, live.value.id.trim()).await?;
     Ok(live.visit.answer(ExpandData { text }))

@@ -1,6 +1,7 @@
-//! How a handler describes its route.
+//! How a route is described.
 //!
-//! Owns: the failures that every route may answer with, and the shape of a success. Never: the whole document (`openapi`).
+//! Owns: the failures that every route may answer with, the shape of a success, and what a row of the table of routes becomes. Never: the
+//! table (`routes`), or the whole document (`openapi`).
 
 use std::collections::BTreeMap;
 
@@ -44,34 +45,53 @@ impl IntoResponses for Errors {
     }
 }
 
-/// Describes a route that answers with data in the envelope, by its body, its query, or in brackets all that it takes. Behind the data
-/// other successes can follow; `bare` data has no envelope.
+/// Describes a route: its docs, method and path, a name, what it takes, and what it answers. It takes one body or query by its type, or all
+/// that stands in the parentheses. It answers with data in the envelope, behind which other successes can follow, with `bare` data, or
+/// with all that stands there.
 macro_rules! described {
-    ($(#[doc $($doc:tt)*])* #[post($path:tt, $body:ident => $($answer:tt)+)] $($handler:tt)+) => {
-        described! { $(#[doc $($doc)*])* #[route(post $path [request_body = $body] => $($answer)+)] $($handler)+ }
+    ($doc:tt get $path:tt $name:ident ($query:ident) $answer:tt) => {
+        $crate::describe::described! { @ $doc get $path $name [params($query),] $answer }
     };
-    ($(#[doc $($doc:tt)*])* #[get($path:tt, $query:ident => $($answer:tt)+)] $($handler:tt)+) => {
-        described! { $(#[doc $($doc)*])* #[route(get $path [params($query)] => $($answer)+)] $($handler)+ }
+    ($doc:tt $method:ident $path:tt $name:ident ($body:ident) $answer:tt) => {
+        $crate::describe::described! { @ $doc $method $path $name [request_body = $body,] $answer }
     };
-    ($(#[doc $($doc:tt)*])* #[route($method:ident $path:tt $takes:tt => bare $meaning:literal $data:ident)] $($handler:tt)+) => {
-        described! { $(#[doc $($doc)*])* #[route($method $path $takes => (status = 200, description = $meaning, body = $data))] $($handler)+ }
+    ($doc:tt $method:ident $path:tt $name:ident ($($takes:tt)*) $answer:tt) => {
+        $crate::describe::described! { @ $doc $method $path $name [$($takes)*] $answer }
     };
-    ($(#[doc $($doc:tt)*])* #[route($method:ident $path:tt $takes:tt => $meaning:literal $data:ident $($more:tt)*)] $($handler:tt)+) => {
-        described! {
-            $(#[doc $($doc)*])*
-            #[route($method $path $takes => (status = 200, description = $meaning, body = crate::wire::Envelope<$data>) $($more)*)]
-            $($handler)+
+    (@ $doc:tt $method:ident $path:tt $name:ident $takes:tt (bare $meaning:literal $data:ident)) => {
+        $crate::describe::described! { @ $doc $method $path $name $takes ((status = 200, description = $meaning, body = $data)) }
+    };
+    (@ $doc:tt $method:ident $path:tt $name:ident $takes:tt ($meaning:literal $data:ident $($more:tt)*)) => {
+        $crate::describe::described! { @ $doc $method $path $name $takes
+            ((status = 200, description = $meaning, body = $crate::wire::Envelope<$data>) $($more)*)
         }
     };
-    ($(#[doc $($doc:tt)*])* #[route($method:ident $path:tt [$($($takes:tt)+)?] => $(($($answer:tt)+))+)] $($handler:tt)+) => {
-        $(#[doc $($doc)*])*
-        #[utoipa::path(
-            $method,
-            path = $path,
-            $($($takes)+,)?
-            responses($(($($answer)+)),+, crate::describe::Errors),
-        )]
-        $($handler)+
+    (@ [$($doc:tt)*] $method:ident $path:tt $name:ident [$($takes:tt)*] ($($answer:tt)+)) => {
+        $($doc)*
+        #[utoipa::path($method, path = $path, $($takes)* responses($($answer),+, $crate::describe::Errors))]
+        #[expect(dead_code, reason = "the description of the API has its name")]
+        fn $name() {}
     };
 }
 pub(crate) use described;
+
+/// Routes with a version before their path, a row each: for the router, the guard and the description of the API.
+macro_rules! versioned {
+    ($($(#[doc = $doc:tt])+ $method:ident $path:tt $([$($access:ident),+])? $module:ident::$handler:ident $takes:tt => $answer:tt;)+) => {
+        /// Who may use which route.
+        pub(crate) const ACCESS: AccessTable = AccessTable(&[$(($path, &[$($(Access::$access),+)?])),+]);
+
+        /// The routes under a version.
+        pub(crate) fn versioned(version: &str) -> Router<Gateway> {
+            let path = |path: &str| format!("{version}{path}");
+            Router::new()$(.route(&path($path), MethodRouter::new().$method($module::$handler)))+
+        }
+
+        $($crate::describe::described! { [$(#[doc = $doc])+] $method $path $handler $takes $answer })+
+
+        #[derive(OpenApi)]
+        #[openapi(paths($($handler),+))]
+        pub(crate) struct Versioned;
+    };
+}
+pub(crate) use versioned;

@@ -2,14 +2,12 @@
 //!
 //! Owns: which fields change, and the summary of a patched episode. Never: writing Markdown.
 
-use macro_rules_attribute::apply;
 use memory::{EditEntry, Engine, EngineError};
 use model::{DocKind, EntryId, EntryKind};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use crate::body::{JsonBody, JsonBytes};
-use crate::describe::described;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
 use crate::lookup::{find, owners};
@@ -21,11 +19,6 @@ use crate::wire::{EditData, EditRequest, EpisodeItem, Invalid, UpdateData, Updat
 /// How much of a patched text becomes its summary.
 const SUMMARY_CHARS_MAX: usize = 200;
 
-/// Change a memory's text
-///
-/// Quipu writes the change to the Markdown file; searches find it at once.
-#[apply(described!)]
-#[post("/memory/edit", EditRequest => "Changed" EditData)]
 pub(crate) async fn edit_memory(visit: Visit, body: JsonBytes) -> Answer {
     if body.read::<EditedKind>().await?.operations.is_some() {
         return profile::edit(&visit, body.read().await?).await;
@@ -75,12 +68,6 @@ async fn change(engine: &Engine, parts: IdsParts, request: EditRequest) -> Resul
     Ok(false)
 }
 
-/// Patch an episode
-///
-/// Omitted fields stay; but a new `episode` without a `summary` gets its beginning as the summary. A patch that changes
-/// nothing writes nothing.
-#[apply(described!)]
-#[post("/memory/update", UpdateRequest => "The episode after the change" UpdateData)]
 pub(crate) async fn update_memory(visit: Visit, JsonBody(value, ..): JsonBody<UpdateRequest>) -> Answer {
     let gateway = &visit.gateway;
     let parts = value.parts(&visit.caller.home)?;

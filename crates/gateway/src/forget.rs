@@ -2,12 +2,10 @@
 //!
 //! Owns: what a request deletes, and dropping it from open conversations. Never: choosing which other memories go too (the engine does).
 
-use macro_rules_attribute::apply;
 use memory::{Forget, Forgot, Leftover};
 use model::{EntryId, Name};
 
 use crate::body::JsonBody;
-use crate::describe::described;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
 use crate::lookup::owners;
@@ -17,13 +15,6 @@ use crate::wire::{
     ApiId, DeleteByIdsData, DeleteByIdsRequest, DeleteData, DeleteRequest, LeftItem, MemoryType,
 };
 
-/// Delete a session, an owner, an owner's part of a session, or what has some words
-///
-/// Quipu deletes it from the Markdown files, the ledger, the index and the history. With `words`, messages and memories of
-/// the owner go that contain all of them as whole words; an episode that loses some of its messages is rewritten from the
-/// others.
-#[apply(described!)]
-#[post("/memory/delete", DeleteRequest => "Forgotten" DeleteData)]
 pub(crate) async fn delete_memory(visit: Visit, JsonBody(value, ..): JsonBody<DeleteRequest>) -> Answer {
     let what = value.target(&visit.caller.home)?;
     enter(&visit, &what)?;
@@ -85,11 +76,6 @@ async fn forget_with_conversations(gateway: &Gateway, what: Forget) -> Result<Fo
 /// Why a file in `context.flush_folder` stays.
 const FACTS: &str = "facts of conversations; Quipu only adds to this file and does not look into it";
 
-/// Delete single memories
-///
-/// Memories without another source are deleted too. The answer lists ids that do not exist; they are not an error.
-#[apply(described!)]
-#[post("/memory/delete_by_ids", DeleteByIdsRequest => "Forgotten" DeleteByIdsData)]
 pub(crate) async fn delete_memories_by_ids(
     visit: Visit,
     JsonBody(value, ..): JsonBody<DeleteByIdsRequest>,

@@ -2,12 +2,10 @@
 //!
 //! Owns: which of it a caller may see and take back. Never: reading or writing the history.
 
-use macro_rules_attribute::apply;
 use memory::{Audited, Moment, PastFile};
 use model::Scope;
 
 use crate::body::{IdQuery, JsonBody, UrlQuery};
-use crate::describe::described;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
 use crate::wire::history::{
@@ -17,11 +15,6 @@ use crate::wire::history::{
 use crate::wire::search::When;
 use crate::wire::{Invalid, scope};
 
-/// Changes of the memory files
-///
-/// Newest first: edits by people and other programs, and background runs. A token for one scope sees what changed in it.
-#[apply(described!)]
-#[get("/history", HistoryQuery => "The changes" HistoryData)]
 pub(crate) async fn history(visit: Visit, UrlQuery(query): UrlQuery<HistoryQuery>) -> Answer {
     let tenant = Tenant::of(&visit, query.app_id.as_deref(), query.project_id.as_deref())?;
     let (owner, limit) = query.parts(&tenant.scope)?;
@@ -36,24 +29,12 @@ pub(crate) async fn history(visit: Visit, UrlQuery(query): UrlQuery<HistoryQuery
     Ok(visit.answer(HistoryData { changes }))
 }
 
-/// One change as a diff
-///
-/// Each entry that changed, with the lines that differ.
-#[apply(described!)]
-#[route(get "/history/{change_id}" [
-    params(("change_id" = String, Path, description = "Id of a change from `history`"), TenantQuery)
-] => "The diff" DiffData)]
 pub(crate) async fn diff(visit: Visit, IdQuery(id, query): IdQuery<TenantQuery>) -> Answer {
     let tenant = Tenant::of(&visit, query.app_id.as_deref(), query.project_id.as_deref())?;
     let diff = visit.gateway.engine.diff(tenant.within(), &id).await?;
     Ok(visit.answer(DiffData { diff }))
 }
 
-/// Files as they were
-///
-/// After a change, or at a time: the paths of all, or one with its text. Nothing that was forgotten is in them.
-#[apply(described!)]
-#[get("/history/files", PastQuery => "The files" PastData)]
 pub(crate) async fn past_files(visit: Visit, UrlQuery(query): UrlQuery<PastQuery>) -> Answer {
     let tenant = Tenant::of(&visit, query.app_id.as_deref(), query.project_id.as_deref())?;
     let moment = match (query.change, query.at) {
@@ -72,12 +53,6 @@ pub(crate) async fn past_files(visit: Visit, UrlQuery(query): UrlQuery<PastQuery
     Ok(visit.answer(PastData { files }))
 }
 
-/// Undo a run
-///
-/// Undoes exactly the changes of the run, as a change of its own; later changes stay. 409 if later changes touch the
-/// same memories.
-#[apply(described!)]
-#[post("/history/undo", UndoRequest => "Undone; searches see it at once" UndoData)]
 pub(crate) async fn undo(visit: Visit, JsonBody(value, ..): JsonBody<UndoRequest>) -> Answer {
     let tenant = Tenant::of(&visit, value.app_id.as_deref(), value.project_id.as_deref())?;
     let engine = visit.gateway.engine.clone();
@@ -88,12 +63,6 @@ pub(crate) async fn undo(visit: Visit, JsonBody(value, ..): JsonBody<UndoRequest
     Ok(visit.answer(UndoData { change }))
 }
 
-/// Problems of the stored memories
-///
-/// Duplicates, memories that Quipu extracted from text it had injected, secrets, ended memories, and memories without a
-/// source. It changes nothing.
-#[apply(described!)]
-#[get("/audit", TenantQuery => "The findings" AuditData)]
 pub(crate) async fn audit(visit: Visit, UrlQuery(query): UrlQuery<TenantQuery>) -> Answer {
     let tenant = Tenant::of(&visit, query.app_id.as_deref(), query.project_id.as_deref())?;
     let audited = visit.gateway.engine.audit(tenant.within()).await?;

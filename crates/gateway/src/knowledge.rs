@@ -4,55 +4,32 @@
 
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
-use macro_rules_attribute::apply;
 use memory::library::{FoundTopic, Knowledge, Method, Patch, TopicAt, Upload};
 
 use crate::body::{IdQuery, JsonBody, PathId, UrlQuery};
-use crate::describe::described;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
 use crate::state::Gateway;
 use crate::upload::Uploaded;
+use crate::wire::SortOrder;
 use crate::wire::knowledge::{
-    CategoryItem, CategoryListData, DocumentCreateData, DocumentData, DocumentDeleteData, DocumentForm,
-    DocumentItem, DocumentListData, DocumentPatchData, DocumentPatchRequest, DocumentSort, DocumentsQuery,
-    KnowledgeHit, KnowledgeMethod, KnowledgeSearchData, KnowledgeSearchRequest, LibraryDeleteData, TopicData,
-    document_id, topic_id,
+    CategoryItem, CategoryListData, DocumentCreateData, DocumentData, DocumentDeleteData, DocumentItem,
+    DocumentListData, DocumentPatchData, DocumentPatchRequest, DocumentSort, DocumentsQuery, KnowledgeHit,
+    KnowledgeMethod, KnowledgeSearchData, KnowledgeSearchRequest, LibraryDeleteData, TopicData, document_id,
+    topic_id,
 };
 use crate::wire::tasks::ScopeQuery;
-use crate::wire::{Envelope, SortOrder};
 
-/// Upload a document
-///
-/// Quipu cuts it into topics; searches find it as soon as this answers. A file that is already stored is a conflict.
-#[apply(described!)]
-#[route(post "/knowledge/documents" [request_body(content = DocumentForm, content_type = "multipart/form-data")] =>
-    (status = 201, description = "Stored", body = Envelope<DocumentCreateData>)
-)]
 pub(crate) async fn create_document(visit: Visit, uploaded: Uploaded) -> Answer {
     let stored = stored(&visit, uploaded, None).await?;
     Ok((StatusCode::CREATED, visit.answer(stored)).into_response())
 }
 
-/// Replace a document
-///
-/// With another file, under the same id. Until this is done, and if it fails, searches find the old one.
-#[apply(described!)]
-#[route(put "/knowledge/documents/{doc_id}" [
-    params(("doc_id" = String, Path, pattern = "^d_[a-f0-9]{12,32}$")),
-    request_body(content = DocumentForm, content_type = "multipart/form-data")
-] => "Stored" DocumentCreateData)]
 pub(crate) async fn replace_document(visit: Visit, PathId(id): PathId, uploaded: Uploaded) -> Answer {
     let id = document_id(&id)?.to_owned();
     Ok(visit.answer(stored(&visit, uploaded, Some(id)).await?))
 }
 
-/// Change a document's title or category
-#[apply(described!)]
-#[route(patch "/knowledge/documents/{doc_id}" [
-    params(("doc_id" = String, Path, pattern = "^d_[a-f0-9]{12,32}$")),
-    request_body = DocumentPatchRequest
-] => "Changed" DocumentPatchData)]
 pub(crate) async fn patch_document(
     visit: Visit,
     PathId(id): PathId,
@@ -76,13 +53,6 @@ pub(crate) async fn patch_document(
     }))
 }
 
-/// Delete a document
-///
-/// With its topics and its original file. 204 if there is no such document.
-#[apply(described!)]
-#[route(delete "/knowledge/documents/{doc_id}" [
-    params(("doc_id" = String, Path, pattern = "^d_[a-f0-9]{12,32}$"), ScopeQuery)
-] => "Deleted" DocumentDeleteData (status = 204, description = "Nothing to delete"))]
 pub(crate) async fn delete_document(visit: Visit, IdQuery(id, query): IdQuery<ScopeQuery>) -> Answer {
     let id = document_id(&id)?.to_owned();
     let scope = visit.entered(&query)?;
@@ -98,13 +68,6 @@ pub(crate) async fn delete_document(visit: Visit, IdQuery(id, query): IdQuery<Sc
     })
 }
 
-/// Delete every document
-///
-/// With the categories and all other files of the library. 204 if there is no document.
-#[apply(described!)]
-#[route(delete "/knowledge/documents" [
-    params(ScopeQuery)
-] => "Deleted" LibraryDeleteData (status = 204, description = "Nothing to delete"))]
 pub(crate) async fn delete_documents(visit: Visit, UrlQuery(query): UrlQuery<ScopeQuery>) -> Answer {
     let scope = visit.entered(&query)?;
     let library = library(&visit.gateway)?;
@@ -120,9 +83,6 @@ pub(crate) async fn delete_documents(visit: Visit, UrlQuery(query): UrlQuery<Sco
     }))
 }
 
-/// List documents
-#[apply(described!)]
-#[get("/knowledge/documents", DocumentsQuery => "A page" DocumentListData)]
 pub(crate) async fn list_documents(visit: Visit, UrlQuery(query): UrlQuery<DocumentsQuery>) -> Answer {
     let (scope, page, page_size) = query.parts(&visit.caller.home)?;
     visit.caller.enter(&scope)?;
@@ -150,11 +110,6 @@ pub(crate) async fn list_documents(visit: Visit, UrlQuery(query): UrlQuery<Docum
     }))
 }
 
-/// One document with its topics
-#[apply(described!)]
-#[route(get "/knowledge/documents/{doc_id}" [
-    params(("doc_id" = String, Path, pattern = "^d_[a-f0-9]{12,32}$"), ScopeQuery)
-] => "The document" DocumentData)]
 pub(crate) async fn one_document(visit: Visit, IdQuery(id, query): IdQuery<ScopeQuery>) -> Answer {
     let scope = visit.entered(&query)?;
     let document = library(&visit.gateway)?
@@ -163,20 +118,12 @@ pub(crate) async fn one_document(visit: Visit, IdQuery(id, query): IdQuery<Scope
     Ok(visit.answer(DocumentData::of(&document, visit.gateway.zone())))
 }
 
-/// One topic with its text
-#[apply(described!)]
-#[route(get "/knowledge/topics/{topic_id}" [
-    params(("topic_id" = String, Path, description = "`topic_id` from a document or a search"), ScopeQuery)
-] => "The topic" TopicData)]
 pub(crate) async fn one_topic(visit: Visit, IdQuery(id, query): IdQuery<ScopeQuery>) -> Answer {
     let scope = visit.entered(&query)?;
     let TopicAt { topic, document } = library(&visit.gateway)?.topic(&scope, topic_id(&id)?).await?;
     Ok(visit.answer(TopicData::of(&topic, &document, visit.gateway.zone())))
 }
 
-/// Search documents
-#[apply(described!)]
-#[post("/knowledge/search", KnowledgeSearchRequest => "The topics that answer" KnowledgeSearchData)]
 pub(crate) async fn search_documents(
     visit: Visit,
     JsonBody(value, ..): JsonBody<KnowledgeSearchRequest>,
@@ -199,11 +146,6 @@ pub(crate) async fn search_documents(
     }))
 }
 
-/// List categories
-///
-/// With changes by people, from the library's `.taxonomy.md`.
-#[apply(described!)]
-#[get("/knowledge/categories", ScopeQuery => "All categories" CategoryListData)]
 pub(crate) async fn list_categories(visit: Visit, UrlQuery(query): UrlQuery<ScopeQuery>) -> Answer {
     let scope = visit.entered(&query)?;
     let categories = library(&visit.gateway)?.categories(&scope).await?;

@@ -10,20 +10,21 @@ use utoipa::OpenApi;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{ContentBuilder, Ref, RefOr, Response, ResponseBuilder};
 
-use crate::describe::errors;
+use crate::describe::{described, errors};
 use crate::routes::Versioned;
-use crate::system;
+use crate::system::{self, PROMETHEUS};
 use crate::wire::filter::FilterNode;
+use crate::wire::health::Probe;
 use crate::wire::tasks::TaskStatus;
-use crate::wire::{ErrorCode, ErrorEnvelope, ErrorInfo};
+use crate::wire::{ErrorCode, ErrorEnvelope, ErrorInfo, HealthData};
 
 #[derive(OpenApi)]
 #[openapi(
     paths(
-        system::health,
+        health,
         system::health_live,
-        system::health_ready,
-        system::metrics,
+        health_ready,
+        metrics,
     ),
     components(schemas(ErrorEnvelope, ErrorInfo, ErrorCode, FilterNode, TaskStatus)),
     info(
@@ -43,6 +44,33 @@ use crate::wire::{ErrorCode, ErrorEnvelope, ErrorInfo};
     ),
 )]
 struct System;
+
+described! {
+    [
+        /// System status
+        ///
+        /// 200 also if something is wrong: see `status` and `problems`. A token for one tenant sees no names of files.
+    ]
+    get "/health" health () (bare "Health" HealthData)
+}
+
+described! {
+    [
+        /// Whether requests can be served
+        ///
+        /// 503 while the index must be rebuilt, or while the disk takes no writes.
+    ]
+    get "/health/ready" health_ready () ((status = 200, description = "They can", body = Probe) (status = 503, description = "Not now", body = Probe))
+}
+
+described! {
+    [
+        /// Metrics for Prometheus
+        ///
+        /// They count over all tenants: a token for one tenant has no access. Text for Prometheus, or `OpenMetrics` if the request accepts it.
+    ]
+    get "/metrics" metrics () ((status = 200, description = "Metrics", body = String, content_type = PROMETHEUS))
+}
 
 /// Where the document shows the routes. `/api/v1` would say all of it again.
 const SHOWN: &str = "/api/v2";

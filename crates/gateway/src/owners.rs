@@ -2,21 +2,12 @@
 //!
 //! Owns: whom of them a caller sees. Never: counting.
 
-use macro_rules_attribute::apply;
-
 use crate::body::UrlQuery;
-use crate::describe::described;
 use crate::frame::{Answer, Visit};
 use crate::history::Tenant;
 use crate::wire::history::TenantQuery;
 use crate::wire::owners::{OwnerItem, OwnersData};
 
-/// List owners
-///
-/// Users, agents and libraries, as far as the token sees, with counts and sizes of their files. A user whose messages wait to become
-/// an episode is listed too.
-#[apply(described!)]
-#[get("/owners", TenantQuery => "Everybody who has memory" OwnersData)]
 pub(crate) async fn list_owners(visit: Visit, UrlQuery(query): UrlQuery<TenantQuery>) -> Answer {
     let tenant = Tenant::of(&visit, query.app_id.as_deref(), query.project_id.as_deref())?;
     let holdings = visit.gateway.engine.holdings().await?.into_iter();

@@ -5,7 +5,6 @@
 use axum::extract::Request;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
-use macro_rules_attribute::apply;
 use memory::OwnedMemory;
 use model::{Owner, Page, Scope};
 use ports::Carried;
@@ -13,23 +12,13 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::body::{Arrived, UrlQuery, arrive, parsed};
-use crate::describe::described;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
 use crate::wire::portable::{ExportHead, ExportLine, ExportQuery, ImportedData, MemoryLine, MessageLine};
 use crate::wire::{ErrorCode, Invalid};
 
-const JSON_LINES: &str = "application/jsonl";
+pub(crate) const JSON_LINES: &str = "application/jsonl";
 
-/// Export a user's memory
-///
-/// One JSON object a line: first whose memory it is, then memories with their messages, core memory, messages that no
-/// episode has yet, and, unless the token is a user's, digests of what was forgotten in the project. The same memory gives the
-/// same bytes.
-#[apply(described!)]
-#[route(get "/memory/export" [params(ExportQuery)] =>
-    (status = 200, description = "The lines", body = String, content_type = JSON_LINES)
-)]
 pub(crate) async fn export_memory(visit: Visit, UrlQuery(query): UrlQuery<ExportQuery>) -> Answer {
     let (scope, owner) = query.parts(&visit.caller.home)?;
     visit.caller.enter_memory(&scope, &owner)?;
@@ -87,14 +76,6 @@ fn line(value: &impl Serialize) -> Result<String, Failure> {
     Ok(json + "\n")
 }
 
-/// Import a user's memory
-///
-/// Lines of an export, the first line among them; a long export can come in several requests, each with that line. Quipu adds what is
-/// missing, with its ids, and changes nothing that is there.
-#[apply(described!)]
-#[route(post "/memory/import" [
-    request_body(content = String, content_type = JSON_LINES)
-] => "What was new" ImportedData)]
 pub(crate) async fn import_memory(visit: Visit, request: Request) -> Answer {
     let Arrived { bytes: body, hold } = arrive(request, &visit.gateway).await?;
     let (_, head) = numbered(&body)

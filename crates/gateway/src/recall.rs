@@ -2,28 +2,21 @@
 //!
 //! Owns: the requests' way to the engine and back. Never: ranking and sorting.
 
-use macro_rules_attribute::apply;
 use memory::{EngineError, Hit, List, Listed};
 use model::{DocKind, EntryKind, Filter, Owner, OwnerKind, Scope};
 use proxy::ContextOf;
 
 use crate::body::{IdQuery, JsonBody};
-use crate::describe::described;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
 use crate::lookup;
 use crate::present;
 use crate::state::Gateway;
 use crate::wire::{
-    ContextData, ContextRequest, ErrorCode, GetData, GetRequest, OneQuery, SearchData, SearchMethod,
-    SearchRequest, SureItem,
+    ContextData, ContextRequest, ErrorCode, GetData, GetRequest, OneQuery, SearchMethod, SearchRequest,
+    SureItem,
 };
 
-/// Search memories
-///
-/// The search sees every write that was acknowledged before it.
-#[apply(described!)]
-#[post("/memory/search", SearchRequest => "Matching memories" SearchData)]
 pub(crate) async fn search_memory(visit: Visit, JsonBody(value, ..): JsonBody<SearchRequest>) -> Answer {
     let gateway = &visit.gateway;
     let mut search = value.search(&visit.caller.home, gateway.zone())?;
@@ -54,11 +47,6 @@ pub(crate) async fn search_memory(visit: Visit, JsonBody(value, ..): JsonBody<Se
     Ok(visit.answer(data))
 }
 
-/// Text for a prompt
-///
-/// Returns the memories that the proxy would add to this message, for clients that call their model themselves.
-#[apply(described!)]
-#[post("/memory/context", ContextRequest => "Memories as text for a prompt" ContextData)]
 pub(crate) async fn memory_context(visit: Visit, JsonBody(value, ..): JsonBody<ContextRequest>) -> Answer {
     let parts = value.parts(&visit.caller.home)?;
     visit.caller.enter_memory(&parts.scope, &parts.owner)?;
@@ -133,13 +121,6 @@ pub(crate) async fn named_in_path(
     Ok((scope, owner, hit))
 }
 
-/// One memory
-///
-/// Alone on a page, as `memory/get` returns it.
-#[apply(described!)]
-#[route(get "/memories/{memory_id}" [
-    params(("memory_id" = String, Path, description = "`id` of a memory, from a search or listing"), OneQuery)
-] => "The memory" GetData)]
 pub(crate) async fn one_memory(visit: Visit, IdQuery(memory_id, query): IdQuery<OneQuery>) -> Answer {
     let (scope, owner, hit) = named_in_path(&visit, &memory_id, &query).await?;
     let DocKind::Entry(kind) = hit.doc.kind else {
@@ -153,11 +134,6 @@ pub(crate) async fn one_memory(visit: Visit, IdQuery(memory_id, query): IdQuery<
     Ok(visit.answer(present::list(&listed, &list, visit.gateway.zone())))
 }
 
-/// List memories
-///
-/// A page of an owner's memories of one kind.
-#[apply(described!)]
-#[post("/memory/get", GetRequest => "A page" GetData)]
 pub(crate) async fn get_memory(visit: Visit, JsonBody(value, ..): JsonBody<GetRequest>) -> Answer {
     let gateway = &visit.gateway;
     let list = value.list(&visit.caller.home, gateway.zone())?;

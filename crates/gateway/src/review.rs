@@ -2,20 +2,13 @@
 //!
 //! Owns: permissions for both, and pages of statements. Never: what an answer does (the engine does).
 
-use macro_rules_attribute::apply;
 use memory::{Belief, Believed, Verdict};
 
 use crate::body::JsonBody;
-use crate::describe::described;
 use crate::frame::{Answer, Visit};
 use crate::wire::review::{Belief as BeliefWord, Verdict as VerdictWord};
 use crate::wire::{AnswerData, AnswerRequest, ApiId, BelievedItem, ReviewData, ReviewRequest};
 
-/// Show what is believed of a user
-///
-/// Facts, statements of which it is in doubt whose words they are, and what was answered.
-#[apply(described!)]
-#[post("/memory/review", ReviewRequest => "The statements" ReviewData)]
 pub(crate) async fn review_memory(visit: Visit, JsonBody(value, ..): JsonBody<ReviewRequest>) -> Answer {
     let (scope, owner) = value.parts(&visit.caller.home)?;
     visit.caller.enter_memory(&scope, &owner)?;
@@ -36,12 +29,6 @@ pub(crate) async fn review_memory(visit: Visit, JsonBody(value, ..): JsonBody<Re
     }))
 }
 
-/// Say whether a statement is true
-///
-/// A person's word: it stands in the Markdown file, and what was made of a statement that is taken back goes. `keep` brings it
-/// back. Messages stay as they are.
-#[apply(described!)]
-#[post("/memory/answer", AnswerRequest => "What it changed" AnswerData)]
 pub(crate) async fn answer_review(visit: Visit, JsonBody(value, ..): JsonBody<AnswerRequest>) -> Answer {
     let (scope, owner, id) = value.parts(&visit.caller.home)?;
     visit.caller.enter_memory(&scope, &owner)?;

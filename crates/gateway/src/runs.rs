@@ -6,12 +6,10 @@
 use axum::Json;
 use axum::response::IntoResponse;
 use background::{Offline, Triggered};
-use macro_rules_attribute::apply;
 use memory::EngineError;
 use ports::LedgerError;
 
 use crate::body::{JsonBody, UrlQuery};
-use crate::describe::described;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
 use crate::state::Gateway;
@@ -19,11 +17,6 @@ use crate::wire::runs::{
     QuiesceData, RunItem, RunPageData, RunsQuery, TriggerData, TriggerRequest, TriggerStatus, TriggeredRun,
 };
 
-/// List background runs
-///
-/// Newest first, with reason, cost and result; Quipu keeps successful runs for a week.
-#[apply(described!)]
-#[get("/runs", RunsQuery => "A page" RunPageData)]
 pub(crate) async fn list_runs(visit: Visit, UrlQuery(query): UrlQuery<RunsQuery>) -> Answer {
     let wanted = query.runs(&visit.caller.home)?;
     visit.caller.enter(&query.scope(&visit.caller.home)?)?;
@@ -44,12 +37,6 @@ const INCLUDED: [&str; 3] = [
     "trigger_skill_clustering",
 ];
 
-/// Run a strategy now
-///
-/// Runs the strategy's waiting and failed work; a strategy with a schedule also runs once for everything. Answers when
-/// the runs have ended, or after `timeout` seconds. Needs a token for all tenants.
-#[apply(described!)]
-#[route(post "/ome/trigger" [request_body = TriggerRequest] => bare "The runs" TriggerData)]
 pub(crate) async fn trigger(visit: Visit, JsonBody(value, ..): JsonBody<TriggerRequest>) -> Answer {
     visit.caller.enter_all()?;
     let wait = value.wait()?;
@@ -81,12 +68,6 @@ pub(crate) async fn trigger(visit: Visit, JsonBody(value, ..): JsonBody<TriggerR
     Ok(Json(answer).into_response())
 }
 
-/// Wait for background runs to end
-///
-/// Waits for tasks, syncs edits of the Markdown files, and waits for due runs; after that no run starts until the server
-/// does. Needs a token for all tenants.
-#[apply(described!)]
-#[route(post "/cascade/quiesce" [] => bare "They have" QuiesceData)]
 pub(crate) async fn quiesce(visit: Visit) -> Answer {
     visit.caller.enter_all()?;
     let offline = offline(&visit.gateway)?.clone();

@@ -2,34 +2,18 @@
 //!
 //! Owns: finding whose skill an id is. Never: making or changing one.
 
-use macro_rules_attribute::apply;
 use model::{DocKind, EntryId, EntryKind, SkillStatus};
 
 use crate::body::IdQuery;
-use crate::describe::described;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
 use crate::lookup;
 use crate::wire::{OneQuery, SkillItem};
 
-/// Approve a skill
-///
-/// From now on searches with its `agent_id` find it, and only people change it.
-#[apply(described!)]
-#[route(post "/skills/{skill_id}/approve" [
-    params(("skill_id" = String, Path, description = "`id` of a skill, from a listing of `agent_skill`"), OneQuery)
-] => "The skill" SkillItem)]
 pub(crate) async fn approve_skill(visit: Visit, IdQuery(skill_id, query): IdQuery<OneQuery>) -> Answer {
     judged(&visit, &skill_id, &query, SkillStatus::Approved).await
 }
 
-/// Reject a skill
-///
-/// No search finds the skill, and Quipu does not make it again while its file exists.
-#[apply(described!)]
-#[route(post "/skills/{skill_id}/reject" [
-    params(("skill_id" = String, Path, description = "`id` of a skill, from a listing of `agent_skill`"), OneQuery)
-] => "The skill" SkillItem)]
 pub(crate) async fn reject_skill(visit: Visit, IdQuery(skill_id, query): IdQuery<OneQuery>) -> Answer {
     judged(&visit, &skill_id, &query, SkillStatus::Rejected).await
 }

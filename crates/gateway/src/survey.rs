@@ -3,7 +3,6 @@
 //!
 //! Owns: permissions for them, and counting by month. Never: deciding what goes with what (the engine does).
 
-use macro_rules_attribute::apply;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -11,7 +10,6 @@ use memory::{Doomed, Forget, List, Standing};
 use model::{Doc, DocKind, EntryId, EntryKind, Owner, Zone};
 
 use crate::body::{IdQuery, JsonBody};
-use crate::describe::described;
 use crate::failure::Failure;
 use crate::forget::enter;
 use crate::frame::{Answer, Visit};
@@ -25,11 +23,6 @@ use crate::wire::{
 /// How a month begins a date.
 const MONTH_BYTES: usize = "2026-03".len();
 
-/// Count a user's memories
-///
-/// By kind, and by month for a time line.
-#[apply(described!)]
-#[post("/memory/overview", OverviewRequest => "The numbers" OverviewData)]
 pub(crate) async fn memory_overview(visit: Visit, JsonBody(value, ..): JsonBody<OverviewRequest>) -> Answer {
     let (scope, owner) = value.parts(&visit.caller.home)?;
     visit.caller.enter_memory(&scope, &owner)?;
@@ -66,13 +59,6 @@ pub(crate) async fn memory_overview(visit: Visit, JsonBody(value, ..): JsonBody<
     }))
 }
 
-/// Show the words behind a memory
-///
-/// The messages that a memory was made from, verbatim.
-#[apply(described!)]
-#[route(get "/memories/{memory_id}/sources" [
-    params(("memory_id" = String, Path, description = "`id` of a memory, from a search or listing"), OneQuery)
-] => "The messages" SourcesData)]
 pub(crate) async fn memory_sources(visit: Visit, IdQuery(memory_id, query): IdQuery<OneQuery>) -> Answer {
     let (scope, owner, hit) = named_in_path(&visit, &memory_id, &query).await?;
     let id = EntryId::new(hit.doc.key.id.as_ref());
@@ -85,12 +71,6 @@ pub(crate) async fn memory_sources(visit: Visit, IdQuery(memory_id, query): IdQu
     }))
 }
 
-/// Look at a deletion first
-///
-/// What `memory/delete` or `memory/delete_by_ids` would remove, and which of a person's words stay in the memory of others. It
-/// changes nothing.
-#[apply(described!)]
-#[post("/memory/preview", PreviewRequest => "The preview" PreviewData)]
 pub(crate) async fn preview_delete(visit: Visit, JsonBody(value, ..): JsonBody<PreviewRequest>) -> Answer {
     let mut doomed = Doomed::default();
     for forget in targets(&visit, value.parts(&visit.caller.home)?).await? {

@@ -8,23 +8,16 @@ use axum::extract::State;
 use axum::http::header::{ACCEPT, CONTENT_TYPE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use macro_rules_attribute::apply;
 use memory::{EngineError, Status};
 use model::text::counted;
 use ports::IndexHealth;
 
-use crate::describe::described;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
 use crate::state::Gateway;
 use crate::wire::HealthData;
 use crate::wire::health::{HealthStatus, Probe};
 
-/// System status
-///
-/// 200 also if something is wrong: see `status` and `problems`. A token for one tenant sees no names of files.
-#[apply(described!)]
-#[route(get "/health" [] => bare "Health" HealthData)]
 pub(crate) async fn health(visit: Visit) -> Answer {
     let gateway = &visit.gateway;
     let status = gateway.engine.status().await?;
@@ -83,14 +76,6 @@ pub(crate) async fn health_live() -> Response {
     Json(Probe { status }).into_response()
 }
 
-/// Whether requests can be served
-///
-/// 503 while the index must be rebuilt, or while the disk takes no writes.
-#[apply(described!)]
-#[route(get "/health/ready" [] =>
-    (status = 200, description = "They can", body = Probe)
-    (status = 503, description = "Not now", body = Probe)
-)]
 pub(crate) async fn health_ready(State(gateway): State<Gateway>) -> Result<Response, Failure> {
     let status = gateway.engine.status().await?;
     let can_search = !matches!(status.index, IndexHealth::NeedsRebuild { .. });
@@ -102,11 +87,6 @@ pub(crate) async fn health_ready(State(gateway): State<Gateway>) -> Result<Respo
     Ok((code, Json(Probe { status })).into_response())
 }
 
-/// Metrics for Prometheus
-///
-/// They count over all tenants: a token for one tenant has no access. Text for Prometheus, or `OpenMetrics` if the request accepts it.
-#[apply(described!)]
-#[route(get "/metrics" [] => (status = 200, description = "Metrics", body = String, content_type = PROMETHEUS))]
 pub(crate) async fn metrics(visit: Visit, headers: HeaderMap) -> Answer {
     visit.caller.enter_all()?;
     let status = visit.gateway.engine.status().await?;
@@ -125,7 +105,7 @@ pub(crate) async fn metrics(visit: Visit, headers: HeaderMap) -> Answer {
 }
 
 const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
+pub(crate) const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// `OpenMetrics` as the older text format: it describes a counter under the name of its samples, and knows no units and no end.
 fn plain(text: &str) -> String {

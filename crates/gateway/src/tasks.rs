@@ -2,20 +2,13 @@
 //!
 //! Owns: showing only what a request made unless all is asked for. Never: running anything.
 
-use macro_rules_attribute::apply;
 use ports::{JobId, JobState};
 
 use crate::body::{IdQuery, UrlQuery};
-use crate::describe::described;
 use crate::frame::{Answer, Visit};
 use crate::wire::tasks::{ScopeQuery, TaskCounts};
 use crate::wire::{StatsQuery, TaskItem, TaskPageData, TaskStatsData, TasksQuery};
 
-/// List tasks
-///
-/// Newest first; finished tasks are kept for a week.
-#[apply(described!)]
-#[get("/tasks", TasksQuery => "A page" TaskPageData)]
 pub(crate) async fn list_tasks(visit: Visit, UrlQuery(query): UrlQuery<TasksQuery>) -> Answer {
     let zone = visit.gateway.zone();
     let wanted = query.tasks(&visit.caller.home, zone)?;
@@ -30,11 +23,6 @@ pub(crate) async fn list_tasks(visit: Visit, UrlQuery(query): UrlQuery<TasksQuer
     }))
 }
 
-/// Count tasks by status
-///
-/// Tasks created in a period; the answer contains the period.
-#[apply(described!)]
-#[get("/tasks/stats", StatsQuery => "The counts" TaskStatsData)]
 pub(crate) async fn task_stats(visit: Visit, UrlQuery(query): UrlQuery<StatsQuery>) -> Answer {
     let gateway = &visit.gateway;
     let zone = gateway.zone();
@@ -66,26 +54,12 @@ pub(crate) async fn task_stats(visit: Visit, UrlQuery(query): UrlQuery<StatsQuer
     }))
 }
 
-/// One task
-///
-/// `task_id` is the `request_id` of the 202 that made it.
-#[apply(described!)]
-#[route(get "/tasks/{task_id}" [
-    params(("task_id" = String, Path, description = "The `request_id` of a 202"), ScopeQuery)
-] => "The task" TaskItem)]
 pub(crate) async fn get_task(visit: Visit, IdQuery(task_id, query): IdQuery<ScopeQuery>) -> Answer {
     let scope = visit.entered(&query)?;
     let job = visit.gateway.engine.task(&scope, &JobId(task_id)).await?;
     Ok(visit.answer(TaskItem::of(&job, visit.gateway.zone())))
 }
 
-/// Retry a task
-///
-/// Retries a failed task, with its attempts counted from zero; 409 if it has not failed.
-#[apply(described!)]
-#[route(post "/tasks/{task_id}/retry" [
-    params(("task_id" = String, Path, description = "The task"), ScopeQuery)
-] => "The queued task" TaskItem)]
 pub(crate) async fn retry_task(visit: Visit, IdQuery(task_id, query): IdQuery<ScopeQuery>) -> Answer {
     let (scope, task_id) = (visit.entered(&query)?, JobId(task_id));
     let engine = visit.gateway.engine.clone();

@@ -2,20 +2,13 @@
 //!
 //! Owns: permissions for work on every tenant's files. Never: the work.
 
-use macro_rules_attribute::apply;
 use memory::{Engine, EngineError, Synced};
 use model::text::chain;
 
-use crate::describe::described;
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
 use crate::wire::SyncedData;
 
-/// Update the index with changes of the Markdown files
-///
-/// A running server sees edits by itself; this answers when all of them are searchable. Needs a token for all tenants.
-#[apply(described!)]
-#[route(post "/index/sync" [] => "It is" SyncedData)]
 pub(crate) async fn sync_index(visit: Visit) -> Answer {
     visit.caller.enter_all()?;
     let engine = visit.gateway.engine.clone();
@@ -26,12 +19,6 @@ pub(crate) async fn sync_index(visit: Visit) -> Answer {
     Ok(visit.answer(visit.gateway.see_through(work).await?))
 }
 
-/// Rebuild the index from the Markdown files
-///
-/// The new index is built beside the old one and replaces it when it is complete; `rebuilding` in `/health` shows the
-/// progress. Needs a token for all tenants.
-#[apply(described!)]
-#[route(post "/index/rebuild" [] => "Built" SyncedData)]
 pub(crate) async fn rebuild_index(visit: Visit) -> Answer {
     visit.caller.enter_all()?;
     let engine = visit.gateway.engine.clone();

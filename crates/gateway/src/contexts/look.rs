@@ -3,11 +3,9 @@
 //! Owns: the requests' way to the engine and back. Never: changing a conversation.
 
 use context::guard::Limits;
-use macro_rules_attribute::apply;
 use proxy::conversation::contexts::Original;
 
 use super::{Live, value};
-use crate::describe::described;
 use crate::frame::Answer;
 use crate::present;
 use crate::wire::conversation::{
@@ -16,11 +14,6 @@ use crate::wire::conversation::{
     ViewItem, window,
 };
 
-/// Show the figures
-///
-/// Tokens, summaries, last compaction and warnings of the conversation.
-#[apply(described!)]
-#[get("/context/stats", LookQuery => "The figures" ContextStatsData)]
 pub(crate) async fn context_stats(live: Live<LookQuery>) -> Answer {
     let stats = live
         .contexts
@@ -30,11 +23,6 @@ pub(crate) async fn context_stats(live: Live<LookQuery>) -> Answer {
     Ok(live.visit.answer(data))
 }
 
-/// Check the window
-///
-/// Whether enough of the window is left for a request.
-#[apply(described!)]
-#[get("/context/guard", GuardQuery => "The verdict" GuardData)]
 pub(crate) async fn context_guard(live: Live<GuardQuery>) -> Answer {
     let Limits { block, warn } = live.contexts.chosen().policy.guard.clone();
     let limits = Limits {
@@ -58,22 +46,12 @@ pub(crate) async fn context_guard(live: Live<GuardQuery>) -> Answer {
     }))
 }
 
-/// List conversations
-///
-/// A user's conversations, those through the proxy and those of these routes.
-#[apply(described!)]
-#[get("/context/conversations", ConversationsQuery => "Their ids" ConversationsData)]
 pub(crate) async fn context_conversations(live: Live<ConversationsQuery>) -> Answer {
     let limit = live.value.limit as usize;
     let conversations = live.contexts.list(&live.whose, limit).await?;
     Ok(live.visit.answer(ConversationsData { conversations }))
 }
 
-/// Show the view
-///
-/// The messages that the model sees of the conversation.
-#[apply(described!)]
-#[get("/context/view", LookQuery => "The view" ViewData)]
 pub(crate) async fn context_view(live: Live<LookQuery>) -> Answer {
     let view = live.contexts.view(&live.whose).await?;
     Ok(live.visit.answer(ViewData {
@@ -81,11 +59,6 @@ pub(crate) async fn context_view(live: Live<LookQuery>) -> Answer {
     }))
 }
 
-/// Show what memory added
-///
-/// The text that recall and core memory added to the conversation, as far as the model still sees it.
-#[apply(described!)]
-#[get("/context/given", LookQuery => "The added text" GivenData)]
 pub(crate) async fn context_given(live: Live<LookQuery>) -> Answer {
     let (head, turns) = live.contexts.given(&live.whose).await?;
     let turns = turns.into_iter().map(|(id, fragment)| GivenItem {
@@ -99,9 +72,6 @@ pub(crate) async fn context_given(live: Live<LookQuery>) -> Answer {
     }))
 }
 
-/// List the summaries in view
-#[apply(described!)]
-#[get("/context/archives", LookQuery => "The summaries" ArchivesData)]
 pub(crate) async fn context_archives(live: Live<LookQuery>) -> Answer {
     let archives = live.contexts.archives(&live.whose).await?;
     Ok(live.visit.answer(ArchivesData {
@@ -109,21 +79,11 @@ pub(crate) async fn context_archives(live: Live<LookQuery>) -> Answer {
     }))
 }
 
-/// Recover originals
-///
-/// A message as the client sent it, or all messages behind a summary.
-#[apply(described!)]
-#[get("/context/recover", RecoverQuery => "The originals" OriginalsData)]
 pub(crate) async fn context_recover(live: Live<RecoverQuery>) -> Answer {
     let found = live.contexts.recover(&live.whose, &live.value.id).await?;
     Ok(live.visit.answer(originals(found)))
 }
 
-/// Search originals
-///
-/// The newest messages that contain all the words, compacted ones included.
-#[apply(described!)]
-#[get("/context/find", FindQuery => "The originals" OriginalsData)]
 pub(crate) async fn context_find(live: Live<FindQuery>) -> Answer {
     let limit = live.value.limit()?;
     let found = live.contexts.find(&live.whose, &live.value.query, limit).await?;
