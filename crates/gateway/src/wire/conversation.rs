@@ -65,9 +65,11 @@ pub trait OfConversation {
     fn at(&self, home: &Scope) -> Result<ConversationAt, Invalid>;
 }
 
-/// A request to one conversation: the fields that name it, and its own.
+/// Requests to one conversation: the fields that name it, and their own.
 macro_rules! of_conversation {
-    ($(#[$meta:meta])* $name:ident derives [$($derive:ident),*] { $($(#[$field_meta:meta])* $field:ident: $kind:ty),* $(,)? }) => {
+    ($($(#[$meta:meta])* $name:ident derives [$($derive:ident),*] {
+        $($(#[$field_meta:meta])* $field:ident: $kind:ty),* $(,)?
+    })+) => {$(
         #[skip_serializing_none]
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, $($derive),*)]
         $(#[$meta])*
@@ -91,7 +93,7 @@ macro_rules! of_conversation {
                 Ok(ConversationAt { scope, user, conversation })
             }
         }
-    };
+    )+};
 }
 
 of_conversation! {
@@ -103,9 +105,7 @@ of_conversation! {
         #[schema(value_type = Vec<Object>, min_items = 1, max_items = 1000)]
         messages: Vec<Value>,
     }
-}
 
-of_conversation! {
     /// The next request for your model. The budget is the window less the reserve, the system text, the tools and the room for memory.
     AssembleRequest derives [ToSchema] {
         #[serde(default)]
@@ -127,9 +127,7 @@ of_conversation! {
         /// The agent of the conversation: its approved skills are added if the request has tools.
         agent_id: Option<String>,
     }
-}
 
-of_conversation! {
     /// Your model's reply.
     AfterTurnRequest derives [ToSchema] {
         #[serde(default)]
@@ -143,18 +141,14 @@ of_conversation! {
         memory: MemoryMode,
         agent_id: Option<String>,
     }
-}
 
-of_conversation! {
     /// Compact now, even if no compaction is due.
     CompactRequest derives [ToSchema] {
         /// The window to compact for. Default: that of the last request.
         #[schema(minimum = 256)]
         window_tokens: Option<u32>,
     }
-}
 
-of_conversation! {
     /// A conversation to show.
     #[into_params(parameter_in = Query)]
     LookQuery derives [IntoParams] {
@@ -162,9 +156,7 @@ of_conversation! {
         #[param(minimum = 256)]
         window_tokens: Option<u32>,
     }
-}
 
-of_conversation! {
     /// A conversation whose window to check.
     #[into_params(parameter_in = Query)]
     GuardQuery derives [IntoParams] {
@@ -180,23 +172,17 @@ of_conversation! {
         #[param(default = true)]
         block: bool,
     }
-}
 
-of_conversation! {
     /// A conversation whose reports are dropped.
     CleanupRequest derives [ToSchema] {}
-}
 
-of_conversation! {
     /// The message or summary to return.
     #[into_params(parameter_in = Query)]
     RecoverQuery derives [IntoParams] {
         /// A message (`m17`) or a summary (`n3`), as summaries and stubs name them.
         id: String,
     }
-}
 
-of_conversation! {
     /// The words to search for.
     #[into_params(parameter_in = Query)]
     FindQuery derives [IntoParams] {
@@ -206,9 +192,7 @@ of_conversation! {
         #[param(minimum = 1, maximum = 100, default = 10)]
         limit: u32,
     }
-}
 
-of_conversation! {
     /// A message to keep verbatim, or no longer.
     PinRequest derives [ToSchema] {
         /// A message: `m17`.
@@ -217,9 +201,7 @@ of_conversation! {
         #[schema(default = true)]
         pinned: bool,
     }
-}
 
-of_conversation! {
     /// A copy under another name.
     ForkRequest derives [ToSchema] {
         /// The name of the copy.
@@ -227,25 +209,19 @@ of_conversation! {
         /// Copy only the messages before this one (`m17`). Default: all.
         before: Option<String>,
     }
-}
 
-of_conversation! {
     /// Continue from an earlier place.
     RewindRequest derives [ToSchema] {
         /// Continue from just before this message: `m17`.
         to: String,
     }
-}
 
-of_conversation! {
     /// A sub-agent that is about to start.
     SpawnRequest derives [ToSchema] {
         /// `explorer` gets 10 messages, any other role 20, besides the system text.
         role: String,
     }
-}
 
-of_conversation! {
     /// A sub-agent that ended.
     EndedRequest derives [ToSchema] {
         /// Your name for the sub-agent.
@@ -255,9 +231,7 @@ of_conversation! {
         messages: Vec<Value>,
         result: Option<String>,
     }
-}
 
-of_conversation! {
     /// A call of the tool `context_expand`.
     ExpandRequest derives [ToSchema] {
         /// The model's argument `id`: a message (`m17`) or a summary (`n3`).
