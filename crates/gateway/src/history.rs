@@ -16,11 +16,11 @@ use crate::wire::search::When;
 use crate::wire::{Invalid, scope};
 
 pub(crate) async fn history(visit: Visit, UrlQuery(query): UrlQuery<HistoryQuery>) -> Answer {
-    let tenant = Tenant::of(&visit, query.app_id.as_deref(), query.project_id.as_deref())?;
-    let (owner, limit) = query.parts(&tenant.scope)?;
+    let within = within(&visit, query.app_id.as_deref(), query.project_id.as_deref())?;
+    let (owner, limit) = query.parts(within.as_ref().unwrap_or(&visit.caller.home))?;
     let engine = &visit.gateway.engine;
     let shown = (query.before, limit);
-    let changes = engine.history(tenant.within(), owner.as_ref(), shown).await?;
+    let changes = engine.history(within.as_ref(), owner.as_ref(), shown).await?;
     let zone = visit.gateway.zone();
     let changes = changes
         .iter()
@@ -30,13 +30,13 @@ pub(crate) async fn history(visit: Visit, UrlQuery(query): UrlQuery<HistoryQuery
 }
 
 pub(crate) async fn diff(visit: Visit, IdQuery(id, query): IdQuery<TenantQuery>) -> Answer {
-    let tenant = Tenant::of(&visit, query.app_id.as_deref(), query.project_id.as_deref())?;
-    let diff = visit.gateway.engine.diff(tenant.within(), &id).await?;
+    let within = within(&visit, query.app_id.as_deref(), query.project_id.as_deref())?;
+    let diff = visit.gateway.engine.diff(within.as_ref(), &id).await?;
     Ok(visit.answer(DiffData { diff }))
 }
 
 pub(crate) async fn past_files(visit: Visit, UrlQuery(query): UrlQuery<PastQuery>) -> Answer {
-    let tenant = Tenant::of(&visit, query.app_id.as_deref(), query.project_id.as_deref())?;
+    let within = within(&visit, query.app_id.as_deref(), query.project_id.as_deref())?;
     let moment = match (query.change, query.at) {
         (Some(change), None) => Moment::After(change),
         (None, Some(at)) => Moment::At(When::Text(at).resolve("at", visit.gateway.zone())?),
@@ -44,7 +44,7 @@ pub(crate) async fn past_files(visit: Visit, UrlQuery(query): UrlQuery<PastQuery
     };
     let path = query.path.as_deref();
     let engine = &visit.gateway.engine;
-    let files = engine.files_then(tenant.within(), moment, path).await?;
+    let files = engine.files_then(within.as_ref(), moment, path).await?;
     let item = |PastFile { path, text }| PastFileItem {
         path: path.as_ref().to_owned(),
         text,
@@ -54,43 +54,31 @@ pub(crate) async fn past_files(visit: Visit, UrlQuery(query): UrlQuery<PastQuery
 }
 
 pub(crate) async fn undo(visit: Visit, JsonBody(value, ..): JsonBody<UndoRequest>) -> Answer {
-    let tenant = Tenant::of(&visit, value.app_id.as_deref(), value.project_id.as_deref())?;
+    let within = within(&visit, value.app_id.as_deref(), value.project_id.as_deref())?;
     let engine = visit.gateway.engine.clone();
     let run = value.run()?.to_owned();
-    let undo = async move { Ok(engine.undo(tenant.within(), &run).await?) };
+    let undo = async move { Ok(engine.undo(within.as_ref(), &run).await?) };
     let undone = visit.gateway.see_through(undo).await?;
     let change = undone.map(|change| ChangeItem::of(&change, visit.gateway.zone()));
     Ok(visit.answer(UndoData { change }))
 }
 
 pub(crate) async fn audit(visit: Visit, UrlQuery(query): UrlQuery<TenantQuery>) -> Answer {
-    let tenant = Tenant::of(&visit, query.app_id.as_deref(), query.project_id.as_deref())?;
-    let audited = visit.gateway.engine.audit(tenant.within()).await?;
+    let within = within(&visit, query.app_id.as_deref(), query.project_id.as_deref())?;
+    let audited = visit.gateway.engine.audit(within.as_ref()).await?;
     let finding = |one: Audited| FindingItem::of(&one.finding, one.run);
     let findings = audited.into_iter().map(finding).collect();
     Ok(visit.answer(AuditData { findings }))
 }
 
-/// The tenant whose files a request concerns.
-pub(crate) struct Tenant {
-    scope: Scope,
-    /// All tenants: the token allows it and the request names none.
-    is_everyone: bool,
-}
-
-impl Tenant {
-    pub(crate) fn of(visit: &Visit, app_id: Option<&str>, project_id: Option<&str>) -> Result<Self, Failure> {
-        let scope = scope::scope(app_id, project_id, &visit.caller.home)?;
-        visit.caller.enter(&scope)?;
-        let is_named = app_id.is_some() || project_id.is_some();
-        Ok(Self {
-            scope,
-            is_everyone: visit.caller.sees_all() && !is_named,
-        })
-    }
-
-    /// The scope that limits the request.
-    pub(crate) fn within(&self) -> Option<&Scope> {
-        (!self.is_everyone).then_some(&self.scope)
-    }
+/// The tenant whose files a request concerns; none: all of them, where the token allows it and the request names none.
+pub(crate) fn within(
+    visit: &Visit,
+    app_id: Option<&str>,
+    project_id: Option<&str>,
+) -> Result<Option<Scope>, Failure> {
+    let scope = scope::scope(app_id, project_id, &visit.caller.home)?;
+    visit.caller.enter(&scope)?;
+    let is_limited = app_id.is_some() || project_id.is_some() || !visit.caller.sees_all();
+    Ok(is_limited.then_some(scope))
 }
