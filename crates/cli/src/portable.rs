@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
-use gateway::wire::portable::{ExportHead, ExportLine, MemoryLine};
+use gateway::wire::portable::{ExportHead, ExportLine};
+use memory::OwnedMemory;
 use model::{Entry, Owner, Page, Scope, Zone};
 use ports::{Clock, Pages, Vault, VaultWriter};
 use vault::MarkdownVault;
@@ -113,23 +114,16 @@ pub(crate) async fn read_markdown(
         if owner.kind != model::OwnerKind::User {
             continue;
         }
-        let mut lines = Vec::new();
-        for entry in &entries {
-            let line = MemoryLine::new(entry, &scope, &BTreeMap::new());
-            lines.push(ExportLine::Memory(Box::new(line)));
-        }
+        let mut memory = OwnedMemory {
+            entries,
+            made: vault.made(&scope, &owner).await?,
+            ..OwnedMemory::default()
+        };
         for page in Page::ALL {
-            if let Some(text) = vault.page(&scope, &owner, page).await? {
-                let name = page.as_str().to_owned();
-                lines.push(ExportLine::Page { name, text });
-            }
+            let text = vault.page(&scope, &owner, page).await?;
+            memory.pages.extend(text.map(|text| (page, text)));
         }
-        let made = vault.made(&scope, &owner).await?;
-        if !made.is_empty() {
-            let ids = made.into_iter().collect();
-            lines.push(ExportLine::Made { ids });
-        }
-        let head = ExportHead::new(&scope, &owner);
+        let (head, lines) = (ExportHead::new(&scope, &owner), ExportLine::all(memory, &scope));
         all.push(PortableMemory { head, lines });
     }
     Ok(all)

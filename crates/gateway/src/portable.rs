@@ -7,14 +7,13 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use memory::OwnedMemory;
 use model::{Owner, Page, Scope};
-use ports::Carried;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::body::{Arrived, UrlQuery, arrive, parsed};
 use crate::failure::Failure;
 use crate::frame::{Answer, Visit};
-use crate::wire::portable::{ExportHead, ExportLine, ExportQuery, ImportedData, MemoryLine, MessageLine};
+use crate::wire::portable::{ExportHead, ExportLine, ExportQuery, ImportedData, MessageLine};
 use crate::wire::{ErrorCode, Invalid};
 
 pub(crate) const JSON_LINES: &str = "application/jsonl";
@@ -37,38 +36,10 @@ pub(crate) async fn export_memory(visit: Visit, UrlQuery(query): UrlQuery<Export
         ));
     }
     let mut text = line(&ExportHead::new(&scope, &owner))?;
-    for each in lines(memory, &scope) {
+    for each in ExportLine::all(memory, &scope) {
         text.push_str(&line(&each)?);
     }
     Ok(([(CONTENT_TYPE, JSON_LINES)], text).into_response())
-}
-
-fn lines(memory: OwnedMemory, scope: &Scope) -> Vec<ExportLine> {
-    let Carried {
-        client_ids,
-        forgotten,
-    } = memory.carried;
-    let mut lines = Vec::new();
-    for entry in &memory.entries {
-        let line = MemoryLine::new(entry, scope, &client_ids);
-        lines.push(ExportLine::Memory(Box::new(line)));
-    }
-    for (page, text) in memory.pages {
-        let name = page.as_str().to_owned();
-        lines.push(ExportLine::Page { name, text });
-    }
-    if !memory.made.is_empty() {
-        let ids = memory.made.into_iter().collect();
-        lines.push(ExportLine::Made { ids });
-    }
-    for message in &memory.messages {
-        let line = MessageLine::new(message, scope, &client_ids);
-        lines.push(ExportLine::Message(Box::new(line)));
-    }
-    if !lines.is_empty() && !forgotten.is_empty() {
-        lines.push(ExportLine::Forgotten { digests: forgotten });
-    }
-    lines
 }
 
 fn line(value: &impl Serialize) -> Result<String, Failure> {

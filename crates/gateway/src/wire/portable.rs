@@ -8,11 +8,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use macro_rules_attribute::apply;
-use memory::TakenIn;
+use memory::{OwnedMemory, TakenIn};
 use model::{
     Entry, EntryId, EntryKind, Message, MessageId, Name, Origin, Owner, Parent, ParentKind, Scope, SessionId,
     SessionKey, Timestamp, Zone,
 };
+use ports::Carried;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 use utoipa::IntoParams;
@@ -98,6 +99,37 @@ pub enum ExportLine {
     Forgotten { digests: BTreeSet<String> },
 }
 
+impl ExportLine {
+    /// The lines of a user's memory, in their order; `scope` is that of the export.
+    pub fn all(memory: OwnedMemory, scope: &Scope) -> Vec<Self> {
+        let Carried {
+            client_ids,
+            forgotten,
+        } = memory.carried;
+        let mut lines = Vec::new();
+        for entry in &memory.entries {
+            let line = MemoryLine::new(entry, scope, &client_ids);
+            lines.push(Self::Memory(Box::new(line)));
+        }
+        for (page, text) in memory.pages {
+            let name = page.as_str().to_owned();
+            lines.push(Self::Page { name, text });
+        }
+        if !memory.made.is_empty() {
+            let ids = memory.made.into_iter().collect();
+            lines.push(Self::Made { ids });
+        }
+        for message in &memory.messages {
+            let line = MessageLine::new(message, scope, &client_ids);
+            lines.push(Self::Message(Box::new(line)));
+        }
+        if !lines.is_empty() && !forgotten.is_empty() {
+            lines.push(Self::Forgotten { digests: forgotten });
+        }
+        lines
+    }
+}
+
 /// A memory with all that its file says of it.
 #[skip_serializing_none]
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -171,7 +203,7 @@ pub struct ImportedData {
 
 impl MemoryLine {
     /// The line of a memory; `scope` is that of the export, `client_ids` has the clients' own ids of messages.
-    pub fn new(entry: &Entry, scope: &Scope, client_ids: &ClientIds) -> Self {
+    fn new(entry: &Entry, scope: &Scope, client_ids: &ClientIds) -> Self {
         let time = |time: Timestamp| time.to_string();
         let texts = |ids: &[MessageId]| ids.iter().map(|id| id.as_str().to_owned()).collect();
         Self {
@@ -252,7 +284,7 @@ const KINDS: [EntryKind; 4] = [
 
 impl MessageLine {
     /// The line of a message; `scope` and `client_ids` as in [`MemoryLine::new`].
-    pub fn new(message: &Message, scope: &Scope, client_ids: &ClientIds) -> Self {
+    fn new(message: &Message, scope: &Scope, client_ids: &ClientIds) -> Self {
         let own = &message.session.scope;
         let other = |own: &Name, usual: &Name| (own != usual).then(|| own.as_str().to_owned());
         let calls = &message.tool_calls;
