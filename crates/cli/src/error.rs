@@ -146,17 +146,18 @@ impl From<anyhow::Error> for Failure {
     }
 }
 
-/// Errors that nobody can put right with a command.
+/// Errors that are a failure by way of another one.
 macro_rules! failed {
-    ($($error:ty),+) => {$(
+    ($way:ty: $($error:ty),+) => {$(
         impl From<$error> for Failure {
             fn from(error: $error) -> Self {
-                anyhow::Error::from(error).into()
+                <$way>::from(error).into()
             }
         }
     )+};
 }
-failed!(std::io::Error, serde_json::Error, tokio::task::JoinError);
+// Nobody can put these right with a command.
+failed!(anyhow::Error: std::io::Error, serde_json::Error, tokio::task::JoinError);
 
 /// A name that an option or a key of the configuration gives.
 pub(crate) fn name(place: &str, text: &str) -> Result<Name, Failure> {
@@ -200,17 +201,7 @@ impl From<EngineError> for Failure {
     }
 }
 
-impl From<LedgerError> for Failure {
-    fn from(error: LedgerError) -> Self {
-        EngineError::from(error).into()
-    }
-}
-
-impl From<VaultError> for Failure {
-    fn from(error: VaultError) -> Self {
-        EngineError::from(error).into()
-    }
-}
+failed!(EngineError: LedgerError, VaultError);
 
 /// The remedy for a ledger that cannot be read.
 const DAMAGED_LEDGER: &str = "if it is damaged, move `ledger.sqlite*` out of the root and put the newest file of \
