@@ -164,7 +164,7 @@ fn work(desk: Desk, command: Command) -> Result<Exit, Failure> {
             Some(ContextCommand::Live(live)) => {
                 desk.with_api(async |api| live_context::run(&desk, api, live).await)
             }
-            None => context::context(&args, desk.json),
+            None => context::context(&desk, &args),
         },
         Command::Serve(args) => serve::serve(&desk, &args),
         Command::Mcp(args) => mcp::mcp(desk, &args),

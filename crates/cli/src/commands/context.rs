@@ -26,6 +26,7 @@ use serde_json::{Value, json};
 use transcript::dialect::{self, Transcript};
 use transcript::{Item, ItemId};
 
+use super::Desk;
 use crate::args::ContextArgs;
 use crate::error::{Exit, Failure};
 use crate::output::{self, say};
@@ -47,7 +48,7 @@ struct Trial {
 }
 
 /// Runs the command.
-pub(crate) fn context(args: &ContextArgs, as_json: bool) -> Result<Exit, Failure> {
+pub(super) fn context(desk: &Desk, args: &ContextArgs) -> Result<Exit, Failure> {
     let none = || Failure::usage("no transcript given: use `quipu context FILE`");
     let file = args.file.as_deref().ok_or_else(none)?;
     let shown = file.display();
@@ -59,10 +60,9 @@ pub(crate) fn context(args: &ContextArgs, as_json: bool) -> Result<Exit, Failure
     let transcript = dialect::read(&text).map_err(|error| Failure::usage(format!("`{shown}`: {error}")))?;
     let trial = Trial::of(transcript, args)?;
     match &args.recover {
-        Some(id) => trial.recover(id, as_json),
-        None if args.scores => trial.scores(&args.weight, as_json),
-        None if as_json => trial.print_json(),
-        None => trial.print(),
+        Some(id) => trial.recover(desk, id),
+        None if args.scores => trial.scores(desk, &args.weight),
+        None => trial.show(desk),
     }
 }
 
@@ -113,22 +113,27 @@ impl Trial {
         })
     }
 
-    fn print_json(&self) -> Result<Exit, Failure> {
-        let view = match &self.view {
-            Ok(view) => view,
-            Err(error) => return Self::impossible(error, true),
-        };
+    fn show(&self, desk: &Desk) -> Result<Exit, Failure> {
+        if !desk.json {
+            self.print_head()?;
+        }
+        match &self.view {
+            Ok(view) => desk.tell(&self.output(view)?, || self.print(view)),
+            Err(error) => Self::impossible(error, desk.json),
+        }
+    }
+
+    fn output(&self, view: &View) -> Result<ContextOutput, Failure> {
         let items: Vec<Item> = view.items.iter().map(|item| Item::clone(item)).collect();
         let system = dialect::system(self.transcript.dialect, &items);
-        output::json(&ContextOutput {
+        Ok(ContextOutput {
             system: raw(system)?.pop(),
             view: raw(dialect::write(self.transcript.dialect, &items))?,
             tokens: view.tokens,
             budget: self.budget.window,
             events: raw(self.events.iter().map(record::write))?,
             report: self.report(),
-        })?;
-        Ok(Exit::Ok)
+        })
     }
 
     fn report(&self) -> Value {
@@ -149,7 +154,8 @@ impl Trial {
         })
     }
 
-    fn print(&self) -> Result<Exit, Failure> {
+    /// The parts of the request, and what was tried to fit it.
+    fn print_head(&self) -> Result<(), Failure> {
         let inputs = self.session.inputs(&self.budget);
         let (items, kind) = (self.transcript.items.len(), self.transcript.dialect.as_str());
         say!("{items} items ({kind}), policy {}\n", self.session.policy().name)?;
@@ -162,13 +168,11 @@ impl Trial {
             let (limit, due) = (inputs.limit, inputs.threshold);
             say!("nothing to compact: the limit is {limit}, a compaction is due at {due}\n")?;
         }
-        for attempt in &self.attempts {
-            say!("{}", sentence(attempt))?;
-        }
-        let view = match &self.view {
-            Ok(view) => view,
-            Err(error) => return Self::impossible(error, false),
-        };
+        let attempts = self.attempts.iter();
+        attempts.map(sentence).try_for_each(|line| say!("{line}"))
+    }
+
+    fn print(&self, view: &View) -> Result<(), Failure> {
         let items = counted(view.items.len(), "item", "items");
         say!("\nthe view: {items}, {}", counted(view.tokens, "token", "tokens"))?;
         for piece in self.session.frontier() {
@@ -179,7 +183,7 @@ impl Trial {
             let (role, tokens) = (piece.item.role.as_str(), piece.tokens);
             say!("{name:>7} {role:<9} {tokens:>7}  {}", excerpt(&piece.item))?;
         }
-        Ok(Exit::Ok)
+        Ok(())
     }
 
     /// The typed error, on standard output with `--json`, so that a script finds it where the view would be.
@@ -194,7 +198,7 @@ impl Trial {
     }
 
     /// The importance of each message, and whether the view still has it word for word.
-    fn scores(&self, weights: &[String], as_json: bool) -> Result<Exit, Failure> {
+    fn scores(&self, desk: &Desk, weights: &[String]) -> Result<Exit, Failure> {
         let mut rules = ScoreRules::default();
         for weight in weights {
             let set = weight.split_once('=').and_then(|(name, number)| {
@@ -216,31 +220,23 @@ impl Trial {
             let mut frontier = self.session.frontier().iter();
             frontier.any(|piece| is_item(&piece.what, index))
         };
-        if as_json {
-            let rows = scores.iter().map(|score| {
-                json!({
-                    "id": ItemId(score.index as u64).to_string(), "kind": score.kind.as_str(), "value": score.value,
-                    "in_view": in_view(score.index), "factors": factors(score),
-                })
-            });
-            return output::json(&rows.collect::<Vec<_>>()).map(|()| Exit::Ok);
-        }
-        for score in &scores {
-            let (id, kind, value) = (
-                ItemId(score.index as u64).to_string(),
-                score.kind.as_str(),
-                score.value,
-            );
-            let place = if in_view(score.index) { "in view" } else { "left" };
-            say!(
-                "{id:>7} {kind:<12} {value:.3} {place:<7}  {}",
-                factors(score).join(", ")
-            )?;
-        }
-        Ok(Exit::Ok)
+        let rows = scores.iter().map(|score| {
+            json!({
+                "id": ItemId(score.index as u64).to_string(), "kind": score.kind.as_str(), "value": score.value,
+                "in_view": in_view(score.index), "factors": factors(score),
+            })
+        });
+        desk.tell(&rows.collect::<Vec<_>>(), || {
+            scores.iter().try_for_each(|score| {
+                let (id, kind, value) = (ItemId(score.index as u64), score.kind.as_str(), score.value);
+                let (id, factors) = (id.to_string(), factors(score).join(", "));
+                let place = if in_view(score.index) { "in view" } else { "left" };
+                say!("{id:>7} {kind:<12} {value:.3} {place:<7}  {factors}")
+            })
+        })
     }
 
-    fn recover(&self, id: &str, as_json: bool) -> Result<Exit, Failure> {
+    fn recover(&self, desk: &Desk, id: &str) -> Result<Exit, Failure> {
         let ids: Vec<u64> = match (ItemId::parse(id), NodeId::parse(id)) {
             (Some(item), _) => vec![item.0],
             (_, Some(node)) => self.covered(node),
@@ -258,12 +254,9 @@ impl Trial {
             let what = format!("this transcript has no `{id}` within this budget");
             return Err(Failure::missing(what));
         }
-        if as_json {
-            output::json(&raw(originals)?)?;
-        } else {
-            originals.iter().try_for_each(|original| say!("{original}"))?;
-        }
-        Ok(Exit::Ok)
+        desk.tell(&raw(originals.clone())?, || {
+            originals.iter().try_for_each(|original| say!("{original}"))
+        })
     }
 
     fn covered(&self, id: NodeId) -> Vec<u64> {

@@ -8,6 +8,8 @@ use tempfile::NamedTempFile;
 
 use super::context;
 use crate::args::{Cli, Command};
+use crate::commands::Desk;
+use crate::commands::tests::desk;
 use crate::output::tests::SAID;
 
 /// A talk with an old decision and an old failure among much that does not matter.
@@ -40,7 +42,12 @@ fn said(file: &NamedTempFile, options: &str) -> String {
         panic!("{options}")
     };
     SAID.take();
-    context(&args, cli.json).unwrap_or_else(|failure| panic!("{options}: {:#}", failure.error));
+    let folder = tempfile::tempdir().expect("a folder");
+    let desk = Desk {
+        json: cli.json,
+        ..desk(folder.path(), &[])
+    };
+    context(&desk, &args).unwrap_or_else(|failure| panic!("{options}: {:#}", failure.error));
     SAID.take()
 }
 
