@@ -1401,6 +1401,8 @@ export interface components {
 		AnswerData: {
 			/** @description Facts, those with the same words or of the same session too. */
 			facts: number;
+			/** @description Their texts. */
+			statements: string[];
 			/** @description Memories that were made of them and went. */
 			derived: number;
 		};
@@ -1503,7 +1505,7 @@ export interface components {
 		};
 		/**
 		 * @description How a statement stands: a fact that nobody confirmed; said again after its person took it back; in doubt, because its
-		 *     message may have the words of somebody else; a fact that was confirmed; one that has ended; taken back, as wrong or as
+		 *     message may have the words of somebody else; a fact that was confirmed; one that has ended or was replaced; taken back, as wrong or as
 		 *     said in a scene. Only facts are facts: the others are in the words of a message.
 		 * @enum {string}
 		 */
@@ -2053,6 +2055,8 @@ export interface components {
 			data: {
 				/** @description Facts, those with the same words or of the same session too. */
 				facts: number;
+				/** @description Their texts. */
+				statements: string[];
 				/** @description Memories that were made of them and went. */
 				derived: number;
 			};

@@ -14,7 +14,7 @@ AddStatus = Literal["accumulated", "extracted"]
 """Whether an add made memory."""
 
 Belief = Literal["fact", "again", "doubt", "confirmed", "ended", "withdrawn"]
-"""How a statement stands: a fact that nobody confirmed; said again after its person took it back; in doubt, because its message may have the words of somebody else; a fact that was confirmed; one that has ended; taken back, as wrong or as said in a scene. Only facts are facts: the others are in the words of a message."""
+"""How a statement stands: a fact that nobody confirmed; said again after its person took it back; in doubt, because its message may have the words of somebody else; a fact that was confirmed; one that has ended or was replaced; taken back, as wrong or as said in a scene. Only facts are facts: the others are in the words of a message."""
 
 ChangedBy = Literal["person", "run"]
 """Author of a change."""
@@ -188,6 +188,9 @@ class AnswerData(TypedDict):
 
     facts: int
     """Facts, those with the same words or of the same session too."""
+
+    statements: List[str]
+    """Their texts."""
 
     derived: int
     """Memories that were made of them and went."""
