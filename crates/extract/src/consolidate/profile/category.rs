@@ -41,18 +41,18 @@ impl ProfileCategory {
     /// What statements under it are about, in words to compare theirs with; none where they are about answers or talks.
     fn about(self) -> Option<&'static str> {
         Some(match self {
-            Name => "My name is. I am called.",
-            Home => "The place where I live: my town, country, home, address.",
-            Work => "My job, profession, company and boss.",
-            Family => "My family and pets: husband, wife, children, parents, sister, brother, dog, cat.",
-            Health => "My health, illness, medicine, allergy, diet, food that I do not eat.",
-            Languages => "The languages that I speak.",
-            Education => "My school, university, studies, exam.",
-            Tastes => "What I like and dislike.",
-            Interests => "My hobbies: sport, music, games, reading.",
-            Possessions => "Things that I own: car, phone, clothes.",
-            Plans => "A trip, a ticket, an appointment, what I bought.",
-            Life => "I am tired, busy, sorry. I did it today.",
+            Name => "name, surname, nickname",
+            Home => "home, house, flat, address, town, country where I live",
+            Work => "job, work, profession, company, boss, colleagues",
+            Family => "family, husband, wife, partner, children, parents, sister, brother, dog, cat",
+            Health => "health, illness, medicine, allergy, diet, food that I do not eat",
+            Languages => "languages that I speak",
+            Education => "school, university, studies, exam",
+            Tastes => "what I like and dislike",
+            Interests => "hobbies, sport, music, games, reading",
+            Possessions => "things that I own, car, phone, clothes",
+            Plans => "plan, trip, ticket, appointment, what I bought",
+            Life => "today, yesterday, tired, busy, sorry, yes",
             Wishes | Talk => return None,
         })
     }
