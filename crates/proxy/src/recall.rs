@@ -3,7 +3,7 @@
 //! Owns: the query, its time limit, the injected part of core memory. Never: ranking and choosing (`recall`), the
 //! wrapper (`prefix`).
 
-use extract::Messages;
+use extract::{Messages, Remark, sentences};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use crate::conversation::{Endings, whose};
 use extract::consolidate::page;
 use futures::future::join_all;
 use memory::{Engine, EngineError, Found, Hit, List, Method, Search};
+use model::text::terms;
 use model::{EntryKind, Owner, Page, Scope, SessionId, Zone, warned};
 use ports::Clock;
 use prefix::fragment::{self, RecalledMemory};
@@ -293,14 +294,24 @@ fn ranking(found: Found) -> recall::Ranking {
     }
 }
 
-/// What a search found that may stand alone as the answer to its question: the best of people's own words, with the id of its row. None
-/// where another line would only be the next guess.
+/// What a search found that may stand alone as the answer to its question: the best of people's own words, with the id of its row, or
+/// what they said last of the same where that puts the best in doubt. None where another line would only be the next guess.
 pub fn sure(found: Found, search: &Search, zone: &Zone) -> Option<recall::Told> {
-    let told = recall::told(&ranking(found), &search.query, &search.owner, zone, &Messages);
-    let best = told.into_iter().find(|line| line.is_own)?;
-    best.answers.then(|| recall::Told {
-        id: told_id(&best.id),
-        ..best
+    let mut told = recall::told(&ranking(found), &search.query, &search.owner, zone, &Messages);
+    told.retain(|line| line.is_own);
+    let best = told.first().filter(|line| line.answers)?;
+    let asked: BTreeSet<String> = terms(&search.query).into_iter().collect();
+    let shared = |said: &&str| terms(said).iter().filter(|term| asked.contains(*term)).count();
+    let answer = sentences(&best.said).into_iter().max_by_key(shared)?;
+    let earlier = Remark::new(answer, best.said_at);
+    let doubts = |line: &&recall::Told| {
+        let said = sentences(&line.said).into_iter();
+        line.until.is_none() && said.map(|said| Remark::new(said, line.said_at)).any(|later| later.doubts(&earlier))
+    };
+    let last = told.iter().filter(doubts).max_by_key(|line| line.said_at);
+    last.or(Some(best)).map(|line| recall::Told {
+        id: told_id(&line.id),
+        ..line.clone()
     })
 }
 
