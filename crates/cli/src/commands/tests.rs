@@ -253,18 +253,6 @@ async fn the_readmes_questions_are_answered() {
 }
 
 #[tokio::test]
-async fn an_answer_is_what_was_said_last_where_that_puts_the_nearest_in_doubt() {
-    let root = TempDir::new().expect("a folder");
-    let desk = desk(root.path(), &[]);
-    let first = [r#"add --at 2024-03-01 --flush "My home is in Leeds.""#, "ask where is my home"];
-    let said = typed(&desk, &first).await.expect("it answers").said;
-    assert!(said.contains("My home is in Leeds."), "{said}");
-    let later = r#"add --at 2025-09-01 --flush "My home isn't that flat in Leeds anymore, I sold it last week.""#;
-    let said = typed(&desk, &[later, "ask where is my home"]).await.expect("it answers").said;
-    assert!(said.contains("anymore") && !said.contains("My home is in"), "{said}");
-}
-
-#[tokio::test]
 async fn what_is_believed_is_listed_and_answered_by_a_bare_id() {
     let root = TempDir::new().expect("a folder");
     let desk = desk(root.path(), &[]);

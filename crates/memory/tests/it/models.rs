@@ -182,7 +182,11 @@ async fn answers_that_cannot_be_used_are_asked_for_thrice_and_then_the_rules_tel
 /// The rules' facts are written as without a model; what it adds stands behind them, under its name.
 #[tokio::test]
 async fn the_rules_facts_stand_and_a_model_adds() {
-    let said = ["I moved to Lisbon", "My sister Eva came along", "She hates trams"];
+    let said = [
+        "I moved to Lisbon",
+        "My sister Eva came along",
+        "The surgery of my father is on 20 April",
+    ];
     let ruled = {
         let stage = Stage::default();
         let engine = stage.open().await;
@@ -196,10 +200,10 @@ async fn the_rules_facts_stand_and_a_model_adds() {
     assert_eq!(ruled.len(), 2, "{ruled:?}");
     let told = [
         "ann moved to Lisbon",
-        "ann's sister Eva hates trams",
+        "ann's father's surgery is on 20 April",
         "ann owns a castle in Wales",
         "ann and Eva talk about Lisbon and trams",
-        "ann hates trams",
+        "Eva hates trams",
     ];
     let stage = with(telling(lisbon(3), &told));
     let engine = stage.open().await;
@@ -211,7 +215,7 @@ async fn the_rules_facts_stand_and_a_model_adds() {
     let found = facts(&stage);
     assert_eq!(found[..2], ruled);
     let added = (
-        "ann's sister Eva hates trams".to_owned(),
+        "ann's father's surgery is on 20 April".to_owned(),
         "fake/scripted@prompt-4".to_owned(),
     );
     assert_eq!(found[2..], [added]);

@@ -100,6 +100,13 @@ fn a_question_is_answered_in_one_line_or_not_at_all() {
     let before = "; before, on 1 March 2024: ana says: \"My home is in Berlin\".)\n";
     assert!(ran.stdout.ends_with(before), "{}", ran.stdout);
     assert_eq!(ran.stdout.lines().count(), 1);
+    // It proves nothing of the home, but the home may have changed.
+    let doubt = "My home isn't that flat in Lisbon anymore, I sold it last week.";
+    root.json(&[
+        "add", "--user", "ana", "--at", "2025-11-01", "--session", "sold", "--flush", doubt,
+    ]);
+    let ran = asked("Where is my home?");
+    assert!(ran.stdout.starts_with(doubt), "{}", ran.stdout);
     for question in ["Where does Petra live?", "How many legs has a spider?"] {
         let ran = asked(question);
         assert_eq!(ran.code, 4, "{question}: {}", ran.stdout);
