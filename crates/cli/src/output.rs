@@ -126,12 +126,8 @@ pub(crate) fn listed(
     }
     let all = counted(listed.total_count, kind, &format!("{kind}s"));
     let has_more = listed.total_count > page as usize * usize::from(page_size);
-    let more = if has_more {
-        format!("; `--page {}` shows more", page + 1)
-    } else {
-        String::new()
-    };
-    say!("{} of {all} of {owner}{more}", listed.count)
+    let more = has_more.then(|| format!("; `--page {}` shows more", page + 1));
+    say!("{} of {all} of {owner}{}", listed.count, more.unwrap_or_default())
 }
 
 /// One memory whole, for people.

@@ -306,7 +306,10 @@ pub fn sure(found: Found, search: &Search, zone: &Zone) -> Option<recall::Told> 
     let earlier = Remark::new(answer, best.said_at);
     let doubts = |line: &&recall::Told| {
         let said = sentences(&line.said).into_iter();
-        line.until.is_none() && said.map(|said| Remark::new(said, line.said_at)).any(|later| later.doubts(&earlier))
+        line.until.is_none()
+            && said
+                .map(|said| Remark::new(said, line.said_at))
+                .any(|later| later.doubts(&earlier))
     };
     let last = told.iter().filter(doubts).max_by_key(|line| line.said_at);
     last.or(Some(best)).map(|line| recall::Told {

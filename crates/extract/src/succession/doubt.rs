@@ -29,7 +29,7 @@ impl<'a> Remark<'a> {
     pub fn new(text: &'a str, said_at: Timestamp) -> Self {
         let changes = |word: &Word| is_new(word) || [denies, ends, was].iter().any(|is| is(&word.text));
         let is_change = words(text).iter().any(changes);
-        let (numbers, words) = said_words(text).0.into_iter().partition(is_number);
+        let (numbers, words) = said_words(text).0.into_iter().partition(|word| is_number(word));
         Self {
             text,
             said_at,
@@ -57,6 +57,6 @@ impl<'a> Remark<'a> {
     }
 }
 
-fn is_number(word: &String) -> bool {
+fn is_number(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_digit())
 }

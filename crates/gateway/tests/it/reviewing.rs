@@ -26,7 +26,10 @@ async fn a_statement_is_shown_with_its_source_and_answered() {
 
     let answer = |verdict: &str| json!({"user_id": "ada", "id": first["id"], "verdict": verdict});
     let kept = house.post("/api/v2/memory/answer", &answer("keep")).await.data();
-    assert_eq!(kept, json!({"facts": 1, "statements": [first["text"]], "derived": 0}));
+    assert_eq!(
+        kept,
+        json!({"facts": 1, "statements": [first["text"]], "derived": 0})
+    );
     let after = review(&house, &json!({})).await;
     let open = |data: &Value| data["open_count"].as_u64().expect("a number");
     assert_eq!(open(&after) + 1, open(&all));

@@ -318,7 +318,10 @@ async fn an_original_is_read_by_its_id_in_a_conversation() {
 
 #[tokio::test]
 async fn the_users_word_on_a_fact_goes_alone() {
-    let api = Canned::new(200, json!({"facts": 1, "statements": ["I like tea."], "derived": 1}));
+    let api = Canned::new(
+        200,
+        json!({"facts": 1, "statements": ["I like tea."], "derived": 1}),
+    );
     let both = json!({"id": "me_af_1", "verdict": "keep", "text": "I like tea."});
     assert_eq!(api.call("update", both).await.is_error, Some(true));
     assert_eq!(api.asked().len(), 0);
