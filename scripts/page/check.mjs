@@ -200,7 +200,7 @@ async function searchEditUndoForget() {
   await Promise.all([page.waitForNavigation(), press("a", "What Quipu believes")]);
   const believed = await page.$eval("article.card .said", (said) => said.innerText);
   await press("article.card button", "No longer");
-  await until("No longer so: 1 fact ended today.");
+  await until(`No longer so, from today: “${believed}”.`);
   const cards = await page.$$eval("article.card", (all) => all.map((one) => one.innerText));
   expect(cards.some((card) => card.includes(believed) && card.includes("No longer so")), `it stands as ended: ${cards.join(" | ")}`);
 }
