@@ -4,7 +4,7 @@
 //! (`answer`).
 //!
 //! A statement restates one clause of a person, or the plain clauses of one sentence. Every one of its words but the small ones
-//! stands there: whom a pronoun means, an earlier sentence may say, but which one, a small model gets wrong. A gloss has a verb that
+//! stands there; no earlier sentence says whom a pronoun means, since small models name the wrong one. A gloss has a verb that
 //! nobody said, a translation has no word that was said, and a summary has words of too many sentences.
 
 use std::collections::BTreeSet;
@@ -124,7 +124,7 @@ impl<'a> StatedTalk<'a> {
     /// The fact that a model's sentence states.
     pub(crate) fn fact(&self, told: &str) -> Result<Fact, Doubt> {
         // "Ana: Hey Ole!" repeats a line of the talk.
-        let is_line = told.contains([':', '：']) || told.ends_with(['!', '！', '?', '？']);
+        let is_line = told.contains(": ") || told.contains('：') || told.ends_with(['!', '！', '?', '？']);
         if told.is_empty() || is_line || told.chars().count() > FACT_CHARS_MAX || sentences(told).len() != 1 {
             return Err(Doubt::Form);
         }

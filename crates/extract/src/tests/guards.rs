@@ -121,6 +121,12 @@ fn a_line_of_the_talk_is_no_statement() {
         assert_eq!(judged(lines, told), Err(Doubt::Form), "{told}");
     }
     check(lines, "Mel's fam's been awesome.", "m1");
+    // The colon of an hour begins no line.
+    check(
+        "mel: My exam is at 9:40 on Friday.",
+        "Mel's exam is at 9:40 on Friday.",
+        "m1",
+    );
     let lines = "mel: Yeah, Caro, my family's been great.\nmel: My fam's been awesome - they helped. They're my best memories.";
     for told in [
         "Caro's fam's been awesome.",
