@@ -1,7 +1,7 @@
 # Commands for people: `make demo` shows Quipu, `make test` proves it, `make lint` keeps it.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build install packages test test-fast sdk agents guides page site compare tidy clippy openapi lint lint-all doc format hooks sim eval bench doors fuzz clean
+.PHONY: help demo build link-order install packages test test-fast sdk agents guides page site compare tidy clippy openapi lint lint-all doc format hooks sim eval bench doors fuzz clean
 
 CARGO ?= cargo
 # nextest where it is installed, the built-in runner where it is not.
@@ -23,6 +23,11 @@ PROFILE ?= release
 
 build: .tools/bin/protoc ## Build the binary, target/release/quipu; PROFILE=dist, as packages have it, needs 16 GB of memory
 	$(CARGO) build --locked --profile $(PROFILE) --package quipu
+
+# The list is right for one build alone: a name holds a hash of all that its crate is built from.
+link-order: .tools/bin/protoc ## Write the order of functions of this build for the next `make build`; needs valgrind, x86-64 Linux
+	$(CARGO) rustc --locked --profile $(PROFILE) --package quipu --bin quipu -- -C strip=none
+	python3 scripts/link-order/link_order.py target/$(PROFILE)/quipu
 
 PREFIX ?= /usr/local
 BINARY ?= target/release/quipu

@@ -4,6 +4,7 @@
 #![expect(clippy::print_stdout, reason = "this is how a build script speaks")]
 
 use std::env;
+use std::path::Path;
 
 fn main() {
     println!("cargo::rerun-if-changed=src/allocator.c");
@@ -13,17 +14,21 @@ fn main() {
         // Nothing calls it: it runs before `main`.
         .link_lib_modifier("+whole-archive")
         .compile("allocator");
-    if orders_functions() {
-        let folder = env::var("CARGO_MANIFEST_DIR").expect("cargo says where the package is");
-        println!("cargo::rustc-link-arg-bins=-Wl,--symbol-ordering-file={folder}/link-order.txt");
+    let folder = env::var("CARGO_MANIFEST_DIR").expect("cargo says where the package is");
+    let order = Path::new(&folder).join("link-order.txt");
+    if order.exists() && orders_functions() {
+        println!(
+            "cargo::rustc-link-arg-bins=-Wl,--symbol-ordering-file={}",
+            order.display()
+        );
         println!("cargo::rustc-link-arg-bins=-Wl,--no-warn-symbol-ordering");
         // Functions of the same machine code stand once.
         println!("cargo::rustc-link-arg-bins=-Wl,--icf=all");
     }
 }
 
-/// Whether the names in the list are those of this build, and the linker is the one that comes with Rust there, which can
-/// do it. Where not, the binary only has more pages in memory.
+/// Whether the linker is the one that comes with Rust there, which can do it. Where not, or where `make link-order` made no
+/// list, the binary only has more pages in memory.
 fn orders_functions() -> bool {
     let variable = |name| env::var(name).unwrap_or_default();
     let flags = variable("CARGO_ENCODED_RUSTFLAGS");

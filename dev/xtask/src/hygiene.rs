@@ -7,10 +7,9 @@ use crate::tree::RawFile;
 const BYTES_MAX: usize = 256 << 10;
 
 /// Files that may be larger: generated, or needed to build and test.
-const LARGE: [&str; 5] = [
+const LARGE: [&str; 4] = [
     "Cargo.lock",
     "crates/providers/assets/",
-    "crates/quipu/link-order.txt",
     "docs/openapi.json",
     "fuzz/Cargo.lock",
 ];
