@@ -18,7 +18,7 @@ pub(crate) async fn caught<T>(work: impl Future<Output = Result<T, IndexError>>)
 }
 
 /// Files that are gone, short or unreadable mean a rebuild; a full disk or a bad request does not.
-pub(crate) fn judge(error: lancedb::Error) -> IndexError {
+pub(crate) fn judge(error: lance::Error) -> IndexError {
     if means_damage(&error) {
         let reason = model::head(&error.to_string(), 300).to_owned();
         return IndexError::Unusable { reason };
@@ -26,13 +26,10 @@ pub(crate) fn judge(error: lancedb::Error) -> IndexError {
     IndexError::Store(Box::new(error))
 }
 
-fn means_damage(error: &lancedb::Error) -> bool {
-    use lancedb::Error as E;
+fn means_damage(error: &lance::Error) -> bool {
+    use lance::Error as E;
     match error {
-        E::TableNotFound { .. }
-        | E::TableCorrupted { .. }
-        | E::DatabaseNotFound { .. }
-        | E::Schema { .. } => true,
+        E::DatasetNotFound { .. } | E::CorruptFile { .. } | E::Schema { .. } => true,
         E::InvalidInput { .. } | E::NotSupported { .. } | E::Timeout { .. } => false,
         _ => io_kind(error).is_none_or(|kind| {
             matches!(

@@ -1,6 +1,6 @@
-//! One generation: a LanceDB table, its indexes and who is reading it.
+//! One generation: a Lance table, its indexes and who is reading it.
 //!
-//! Owns: every request to LanceDB. Never: which generation is live, or a lock that makes a reader wait for a writer.
+//! Owns: what its rows mean, and their order. Never: which generation is live, or a lock that makes a reader wait for a writer.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -9,11 +9,10 @@ use std::sync::{Arc, Mutex, OnceLock};
 use arrow_schema::SchemaRef;
 use futures::TryStreamExt as _;
 use futures::future::{try_join, try_join_all};
-use lancedb::Table;
-use lancedb::expr::{DfExpr, col, is_in, lit};
-use lancedb::index::scalar::FullTextSearchQuery;
-use lancedb::query::{ExecutableQuery, QueryBase, Select};
-use lancedb::table::{CompactionOptions, Duration, OptimizeAction, OptimizeOptions};
+use lance::dataset::scanner::Scanner;
+use lance::deps::arrow_schema::Schema;
+use lance::deps::datafusion::prelude::{Expr, col, lit};
+use lance_index::scalar::FullTextSearchQuery;
 use model::{Doc, DocKey, Owner, Scope, text};
 use ports::{CandidateQuery, IndexError, IndexStats};
 use tokio::runtime::{Handle, RuntimeFlavor};
@@ -24,18 +23,12 @@ use crate::current::{Current, bytes_below, generation_dir};
 use crate::errors::{caught, judge, of_files};
 use crate::rows::{self, KEY, OWNER, TERMS, VECTOR, row_key};
 use crate::summary::{self, DataFile, Summary};
-use crate::table::{create_indexes, create_table, open_table, table_dir};
+use crate::table::{Table, table_dir};
 
-/// Larger fragments are not rewritten by a compaction any more, so that a round costs what is new.
-const FRAGMENT_ROWS: usize = 50_000;
 /// A larger fragment is rewritten once more than this share of its rows was removed, but when they must be erased.
 const REMOVED_MAX: f32 = 0.1;
-/// How many rows a compaction has in memory at a time: some are long.
-const COMPACTED_ROWS: usize = 256;
 /// Maximum number of different terms of a query; more add nothing.
 const QUERY_TERMS_MAX: usize = 200;
-/// With more parts than that an index is merged into one.
-const INDEX_PARTS_MAX: u32 = 6;
 
 #[derive(Debug)]
 pub(crate) struct Generation {
@@ -64,7 +57,7 @@ impl Generation {
             std::fs::remove_dir_all(&dir).map_err(of_files)?;
         }
         let schema = rows::schema(current.embedder.dims);
-        let table = create_table(&dir, schema.clone()).await.map_err(judge)?;
+        let table = Table::create(&dir, schema.clone()).await.map_err(judge)?;
         Ok(Self::of(current, dir, table, schema))
     }
 
@@ -76,8 +69,8 @@ impl Generation {
             return Err(IndexError::Unusable { reason });
         }
         let schema = rows::schema(current.embedder.dims);
-        let table = caught(async { open_table(&dir).await.map_err(judge) }).await?;
-        if table.schema().await.map_err(judge)? != schema {
+        let table = caught(async { Table::open(&dir).await.map_err(judge) }).await?;
+        if Schema::from(table.newest().schema()) != *schema {
             let reason = "its table has other columns".to_owned();
             return Err(IndexError::Unusable { reason });
         }
@@ -130,7 +123,7 @@ impl Generation {
 
     async fn write(&self, add: &[Doc], remove: &[DocKey]) -> Result<(), IndexError> {
         if !remove.is_empty() {
-            self.table.delete(&any_of(remove)).await.map_err(judge)?;
+            self.table.delete(any_of(remove)).await.map_err(judge)?;
         }
         if !add.is_empty() {
             let batch = || rows::to_batch(add, &self.schema);
@@ -140,7 +133,7 @@ impl Generation {
                 _ => block_in_place(batch),
             };
             let batch = batch.map_err(|error| IndexError::Store(Box::new(error)))?;
-            self.table.add(batch).execute().await.map_err(judge)?;
+            self.table.append(batch).await.map_err(judge)?;
         }
         Ok(())
     }
@@ -154,34 +147,30 @@ impl Generation {
     /// again, because they contain the words of removed rows.
     pub(crate) async fn erase(&self) -> Result<(), IndexError> {
         self.met(async {
-            create_indexes(&self.table).await.map_err(judge)?;
-            self.optimize(0.0).await.map_err(judge)?;
-            self.drop_older().await
+            self.table.create_indexes().await.map_err(judge)?;
+            self.compact(0.0).await
         })
         .await
     }
 
     async fn tidy(&self) -> Result<(), IndexError> {
-        self.optimize(REMOVED_MAX).await.map_err(judge)?;
-        self.drop_older().await
+        self.compact(REMOVED_MAX).await
     }
 
-    /// Drops what no reader needs any more.
-    async fn drop_older(&self) -> Result<(), IndexError> {
+    /// Compacts, covers new rows by the indexes, and drops what no reader needs any more.
+    async fn compact(&self, removed_max: f32) -> Result<(), IndexError> {
+        self.table.compact(removed_max).await.map_err(judge)?;
+        self.table.extend_indexes().await.map_err(judge)?;
         self.drain().await;
-        let prune = OptimizeAction::Prune {
-            older_than: Some(Duration::zero()),
-            delete_unverified: Some(true),
-            error_if_tagged_old_versions: None,
-        };
-        self.table.optimize(prune).await.map_err(judge)?;
+        self.table.drop_older().await.map_err(judge)?;
         let stats = self.read_stats().await?;
-        self.sum_up(&stats).await
+        self.sum_up(&stats);
+        Ok(())
     }
 
     /// Writes down what the table holds now, so that the next process need not open it to know.
-    async fn sum_up(&self, stats: &IndexStats) -> Result<(), IndexError> {
-        let (version, files) = self.files().await?;
+    fn sum_up(&self, stats: &IndexStats) {
+        let (version, files) = self.files();
         let summary = Summary {
             version,
             rows: stats.rows,
@@ -192,35 +181,6 @@ impl Generation {
         if let Err(error) = summary.write(&self.dir, &table_dir(&self.dir)) {
             tracing::warn!(%error, "cannot write the index summary; the next start opens the table instead");
         }
-        Ok(())
-    }
-
-    /// Compacts, also fragments of which more than that share of rows was removed, and covers new rows by the indexes.
-    async fn optimize(&self, removed_max: f32) -> lancedb::Result<()> {
-        let options = CompactionOptions {
-            target_rows_per_fragment: FRAGMENT_ROWS,
-            materialize_deletions_threshold: removed_max,
-            batch_size: Some(COMPACTED_ROWS),
-            ..CompactionOptions::default()
-        };
-        let compact = OptimizeAction::Compact {
-            options,
-            remap_options: None,
-        };
-        self.table.optimize(compact).await?;
-        for index in self.table.list_indices().await? {
-            let Some(stats) = self.table.index_stats(&index.name).await? else {
-                continue;
-            };
-            if stats.num_unindexed_rows == 0 {
-                continue;
-            }
-            let parts = stats.num_indices.unwrap_or(0);
-            let merged = if parts < INDEX_PARTS_MAX { 0 } else { parts };
-            let options = OptimizeOptions::merge(merged as usize).index_names(vec![index.name]);
-            self.table.optimize(OptimizeAction::Index(options)).await?;
-        }
-        Ok(())
     }
 
     pub(crate) async fn stats(&self) -> Result<IndexStats, IndexError> {
@@ -228,18 +188,11 @@ impl Generation {
     }
 
     async fn read_stats(&self) -> Result<IndexStats, IndexError> {
-        let table = self.table.stats().await.map_err(judge)?;
-        let mut unindexed_rows = 0;
-        for index in self.table.list_indices().await.map_err(judge)? {
-            if index.columns == [TERMS] {
-                let stats = self.table.index_stats(&index.name).await.map_err(judge)?;
-                unindexed_rows = stats.map_or(0, |stats| stats.num_unindexed_rows as u64);
-            }
-        }
+        let newest = self.table.newest();
         Ok(IndexStats {
-            rows: table.num_rows as u64,
-            fragments: table.fragment_stats.num_fragments as u64,
-            unindexed_rows,
+            rows: newest.count_rows(None).await.map_err(judge)? as u64,
+            fragments: newest.count_fragments() as u64,
+            unindexed_rows: self.table.unindexed_rows().await.map_err(judge)?,
             bytes_on_disk: bytes_below(&self.dir),
             generation: self.current.generation,
         })
@@ -247,20 +200,19 @@ impl Generation {
 
     /// Whether every data file is there and as long as it was written, and no reader met damage.
     pub(crate) async fn check(&self) -> Result<(), IndexError> {
-        self.met(self.compare_files()).await
-    }
-
-    async fn compare_files(&self) -> Result<(), IndexError> {
-        if let Some(reason) = self.damage.get().cloned() {
-            return Err(IndexError::Unusable { reason });
-        }
-        summary::check(&table_dir(&self.dir), &self.files().await?.1)
+        self.met(async {
+            if let Some(reason) = self.damage.get().cloned() {
+                return Err(IndexError::Unusable { reason });
+            }
+            summary::check(&table_dir(&self.dir), &self.files().1)
+        })
+        .await
     }
 
     /// The newest version and its data files.
-    async fn files(&self) -> Result<(u64, Vec<DataFile>), IndexError> {
-        let native = self.table.as_native().expect("a table in a folder is native");
-        let manifest = native.manifest().await.map_err(judge)?;
+    fn files(&self) -> (u64, Vec<DataFile>) {
+        let newest = self.table.newest();
+        let manifest = newest.manifest();
         let files = manifest.fragments.iter().flat_map(|fragment| &fragment.files);
         let files = files.filter_map(|file| {
             Some(DataFile {
@@ -268,25 +220,22 @@ impl Generation {
                 bytes: file.file_size_bytes.get()?.into(),
             })
         });
-        Ok((manifest.version, files.collect()))
+        (manifest.version, files.collect())
     }
 
     async fn rows_of(
         &self,
-        query: impl ExecutableQuery,
+        scanner: lance::Result<Scanner>,
         scope: &Scope,
         owner: &Owner,
     ) -> Result<Vec<Doc>, IndexError> {
         let mut docs = Vec::new();
-        let mut batches = query.execute().await.map_err(judge)?;
+        let scanner = scanner.map_err(judge)?;
+        let mut batches = scanner.try_into_stream().await.map_err(judge)?;
         while let Some(batch) = batches.try_next().await.map_err(judge)? {
             rows::from_batch(&batch, scope, owner, &mut docs)?;
         }
         Ok(docs)
-    }
-
-    fn columns(&self) -> Select {
-        Select::columns(&rows::READ)
     }
 }
 
@@ -298,13 +247,9 @@ impl Reading {
 
     pub(crate) async fn count(&self, scope: &Scope, owner: &Owner) -> Result<usize, IndexError> {
         let generation = &self.generation;
-        let query = generation
-            .table
-            .query()
-            .only_if_expr(is_owner(scope, owner))
-            .select(Select::columns(&[OWNER]));
         let count = async {
-            let mut batches = query.execute().await.map_err(judge)?;
+            let scanner = generation.table.scan(is_owner(scope, owner), &[OWNER]);
+            let mut batches = scanner.map_err(judge)?.try_into_stream().await.map_err(judge)?;
             let mut rows = 0;
             while let Some(batch) = batches.try_next().await.map_err(judge)? {
                 rows += batch.num_rows();
@@ -316,12 +261,8 @@ impl Reading {
 
     pub(crate) async fn load(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Doc>, IndexError> {
         let generation = &self.generation;
-        let query = generation
-            .table
-            .query()
-            .only_if_expr(is_owner(scope, owner))
-            .select(generation.columns());
-        generation.met(generation.rows_of(query, scope, owner)).await
+        let scanner = generation.table.scan(is_owner(scope, owner), &rows::READ);
+        generation.met(generation.rows_of(scanner, scope, owner)).await
     }
 
     /// One read for each owner: a row's record does not name its owner.
@@ -335,12 +276,8 @@ impl Reading {
                 .push(key.clone());
         }
         let reads = of_owner.into_iter().map(|((scope, owner), keys)| {
-            let query = generation
-                .table
-                .query()
-                .only_if_expr(any_of(&keys))
-                .select(generation.columns());
-            generation.met(generation.rows_of(query, scope, owner))
+            let scanner = generation.table.scan(any_of(&keys), &rows::READ);
+            generation.met(generation.rows_of(scanner, scope, owner))
         });
         Ok(try_join_all(reads).await?.concat())
     }
@@ -367,14 +304,17 @@ impl Reading {
         }
         let generation = &self.generation;
         let words = FullTextSearchQuery::new(terms.join(" ")).with_column(TERMS.to_owned());
-        let words = words.map_err(|error| judge(error.into()))?;
+        let words = words.map_err(judge)?;
         let Some(limit) = self.limit(query).await? else {
             return Ok(Vec::new());
         };
-        let found = generation.table.query().full_text_search(words).limit(limit);
-        let found = found
-            .only_if_expr(is_owner(&query.scope, &query.owner))
-            .select(generation.columns());
+        let found = generation
+            .table
+            .scan(is_owner(&query.scope, &query.owner), &rows::READ)
+            .and_then(|mut scanner| {
+                scanner.full_text_search(words)?.limit(Some(limit as i64), None)?;
+                Ok(scanner)
+            });
         generation.rows_of(found, &query.scope, &query.owner).await
     }
 
@@ -391,12 +331,9 @@ impl Reading {
         };
         let generation = &self.generation;
         // The store compares no bytes, so the owner's vectors are compared here; only the nearest rows are read whole.
-        let all = generation
-            .table
-            .query()
-            .only_if_expr(is_owner(&query.scope, &query.owner))
-            .select(Select::columns(&[KEY, VECTOR]));
-        let mut batches = all.execute().await.map_err(judge)?;
+        let owner = is_owner(&query.scope, &query.owner);
+        let all = generation.table.scan(owner.clone(), &[KEY, VECTOR]);
+        let mut batches = all.map_err(judge)?.try_into_stream().await.map_err(judge)?;
         let mut nearest = Vec::new();
         while let Some(batch) = batches.try_next().await.map_err(judge)? {
             rows::cosines(&batch, vector, &mut nearest)?;
@@ -407,11 +344,8 @@ impl Reading {
             return Ok(Vec::new());
         }
         let keys = nearest.iter().map(|(_, key)| lit(key.clone())).collect();
-        let found = generation
-            .table
-            .query()
-            .only_if_expr(is_owner(&query.scope, &query.owner).and(is_in(col(KEY), keys)))
-            .select(generation.columns());
+        let found = owner.and(col(KEY).in_list(keys, false));
+        let found = generation.table.scan(found, &rows::READ);
         let mut docs = generation.rows_of(found, &query.scope, &query.owner).await?;
         let places: HashMap<&str, usize> = nearest
             .iter()
@@ -424,23 +358,26 @@ impl Reading {
 
     /// No more than there are rows, since the store makes room for as many as it is asked for.
     async fn limit(&self, query: &CandidateQuery) -> Result<Option<usize>, IndexError> {
-        let rows = self.generation.table.count_rows(None).await.map_err(judge)?;
+        let newest = self.generation.table.newest();
+        let rows = newest.count_rows(None).await.map_err(judge)?;
         Ok(Some(query.limit.min(rows)).filter(|limit| *limit > 0))
     }
 }
 
-fn is_owner(scope: &Scope, owner: &Owner) -> DfExpr {
+fn is_owner(scope: &Scope, owner: &Owner) -> Expr {
     col(OWNER).eq(lit(rows::owner_key(scope, owner)))
 }
 
 /// A condition for exactly these rows: values, never text, so any id is safe. The keys are enough; the owners are added
 /// because the scalar index is on them.
-fn any_of(keys: &[DocKey]) -> DfExpr {
+fn any_of(keys: &[DocKey]) -> Expr {
     let owners: BTreeSet<String> = keys
         .iter()
         .map(|key| rows::owner_key(&key.scope, &key.owner))
         .collect();
     let owners = owners.into_iter().map(lit).collect();
     let keys = keys.iter().map(|key| lit(rows::row_key(key))).collect();
-    is_in(col(OWNER), owners).and(is_in(col(KEY), keys))
+    col(OWNER)
+        .in_list(owners, false)
+        .and(col(KEY).in_list(keys, false))
 }

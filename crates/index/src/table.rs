@@ -1,14 +1,26 @@
-//! The table of a generation: made, opened, with its indexes.
+//! The table of a generation: a Lance dataset with its indexes, made, opened, written and tidied.
 //!
-//! Owns: where it is, and how its words are split. Never: its rows.
+//! Owns: where it is, its newest version, and how its words are split. Never: what its rows mean.
+//!
+//! Lance is the storage engine of LanceDB: a generation's folder is a LanceDB database, and LanceDB's own clients open it.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
+use arrow_array::{RecordBatch, RecordBatchIterator};
 use arrow_schema::SchemaRef;
-use lancedb::index::Index as Kind;
-use lancedb::index::scalar::{BTreeIndexBuilder, FtsIndexBuilder};
-use lancedb::{Connection, Session, Table};
+use lance::dataset::builder::DatasetBuilder;
+use lance::dataset::cleanup::CleanupPolicyBuilder;
+use lance::dataset::optimize::{CompactionOptions, compact_files};
+use lance::dataset::scanner::Scanner;
+use lance::dataset::{DeleteBuilder, InsertBuilder, WriteMode, WriteParams};
+use lance::deps::datafusion::prelude::Expr;
+use lance::index::{DatasetIndexExt as _, IndexParams};
+use lance::session::Session;
+use lance::{Dataset, Result};
+use lance_index::IndexType;
+use lance_index::optimize::OptimizeOptions;
+use lance_index::scalar::{BuiltinIndexType, InvertedIndexParams, ScalarIndexParams};
 
 use crate::rows::{OWNER, TERMS};
 
@@ -16,53 +28,170 @@ const TABLE: &str = "rows";
 /// Decoded pages of the indexes; and footers of files, beside the list of files of every version that was written.
 const INDEX_CACHE_BYTES: usize = 8 << 20;
 const METADATA_CACHE_BYTES: usize = 4 << 20;
+/// How many rows a scan has in memory at a time.
+const SCANNED_ROWS: usize = 1024;
+/// Larger fragments are not rewritten by a compaction any more, so that a round costs what is new.
+const FRAGMENT_ROWS: usize = 50_000;
+/// How many rows a compaction has in memory at a time: some are long.
+const COMPACTED_ROWS: usize = 256;
+/// With more parts than that an index is merged into one.
+const INDEX_PARTS_MAX: usize = 6;
+
+/// The newest version that this process wrote or opened. A reader keeps the version that it began with.
+#[derive(Debug)]
+pub(crate) struct Table(Mutex<Arc<Dataset>>);
 
 /// Where the table of a generation's folder is.
 pub(crate) fn table_dir(dir: &Path) -> PathBuf {
     dir.join(format!("{TABLE}.lance"))
 }
 
-async fn connect(dir: &Path) -> lancedb::Result<Connection> {
-    let uri = dir.to_str().ok_or_else(|| lancedb::Error::InvalidInput {
-        message: "the index's folder has a name that is not UTF-8".to_owned(),
-    })?;
-    let session = Session::new(INDEX_CACHE_BYTES, METADATA_CACHE_BYTES, Arc::default());
-    lancedb::connect(uri).session(Arc::new(session)).execute().await
+fn uri(dir: &Path) -> Result<String> {
+    let uri = table_dir(dir).into_os_string().into_string();
+    uri.map_err(|_| lance::Error::invalid_input("the index's folder has a name that is not UTF-8"))
 }
 
-pub(crate) async fn create_table(dir: &Path, schema: SchemaRef) -> lancedb::Result<Table> {
-    let table = connect(dir)
-        .await?
-        .create_empty_table(TABLE, schema)
-        .execute()
-        .await?;
-    create_indexes(&table).await?;
-    Ok(table)
+fn session() -> Arc<Session> {
+    Arc::new(Session::new(
+        INDEX_CACHE_BYTES,
+        METADATA_CACHE_BYTES,
+        Arc::default(),
+    ))
 }
 
-/// Makes indexes that cover nothing yet, in the place of those that are there.
-pub(crate) async fn create_indexes(table: &Table) -> lancedb::Result<()> {
-    // The column holds terms: the store must not analyse them again.
-    let words = FtsIndexBuilder::default()
-        .base_tokenizer("whitespace".to_owned())
-        .max_token_length(None)
-        .lower_case(false)
-        .stem(false)
-        .remove_stop_words(false)
-        .ascii_folding(false);
-    for (column, index) in [
-        (OWNER, Kind::BTree(BTreeIndexBuilder::default())),
-        (TERMS, Kind::FTS(words)),
-    ] {
-        table
-            .create_index(&[column], index)
-            .train(false)
-            .execute()
-            .await?;
+impl Table {
+    /// An empty table with indexes that cover nothing yet: they name the tokenizer for rows not indexed.
+    pub(crate) async fn create(dir: &Path, schema: SchemaRef) -> Result<Self> {
+        let params = WriteParams {
+            session: Some(session()),
+            ..WriteParams::default()
+        };
+        let nothing = RecordBatchIterator::new([], schema);
+        let dataset = Dataset::write(nothing, uri(dir)?.as_str(), Some(params)).await?;
+        let table = Self(Mutex::new(Arc::new(dataset)));
+        table.create_indexes().await?;
+        Ok(table)
     }
-    Ok(())
-}
 
-pub(crate) async fn open_table(dir: &Path) -> lancedb::Result<Table> {
-    connect(dir).await?.open_table(TABLE).execute().await
+    pub(crate) async fn open(dir: &Path) -> Result<Self> {
+        let builder = DatasetBuilder::from_uri(uri(dir)?).with_session(session());
+        Ok(Self(Mutex::new(Arc::new(builder.load().await?))))
+    }
+
+    /// The newest version.
+    pub(crate) fn newest(&self) -> Arc<Dataset> {
+        self.0.lock().expect("nothing panics under this lock").clone()
+    }
+
+    /// What was written is the newest version from here on, unless another writer was faster.
+    fn written(&self, dataset: Arc<Dataset>) {
+        let mut newest = self.0.lock().expect("nothing panics under this lock");
+        if dataset.version_id() >= newest.version_id() {
+            *newest = dataset;
+        }
+    }
+
+    /// Rows that meet the condition, of the newest version.
+    pub(crate) fn scan(&self, condition: Expr, columns: &[&str]) -> Result<Scanner> {
+        let mut scanner = self.newest().scan();
+        scanner.filter_expr(condition).prefilter(true);
+        scanner.batch_size(SCANNED_ROWS).project(columns)?;
+        Ok(scanner)
+    }
+
+    pub(crate) async fn append(&self, batch: RecordBatch) -> Result<()> {
+        let params = WriteParams {
+            mode: WriteMode::Append,
+            ..WriteParams::default()
+        };
+        let insert = InsertBuilder::new(self.newest()).with_params(&params);
+        self.written(Arc::new(insert.execute(vec![batch]).await?));
+        Ok(())
+    }
+
+    pub(crate) async fn delete(&self, condition: Expr) -> Result<()> {
+        let deleted = DeleteBuilder::from_expr(self.newest(), condition);
+        self.written(deleted.execute().await?.new_dataset);
+        Ok(())
+    }
+
+    /// Makes indexes that cover nothing yet, in the place of those that are there.
+    pub(crate) async fn create_indexes(&self) -> Result<()> {
+        let owners = ScalarIndexParams::for_builtin(BuiltinIndexType::BTree);
+        // The column holds terms: the store must not analyse them again.
+        let words = InvertedIndexParams::default()
+            .base_tokenizer("whitespace".to_owned())
+            .max_token_length(None)
+            .lower_case(false)
+            .stem(false)
+            .remove_stop_words(false)
+            .ascii_folding(false);
+        let indexes: [(_, _, &dyn IndexParams); 2] = [
+            (OWNER, IndexType::BTree, &owners),
+            (TERMS, IndexType::Inverted, &words),
+        ];
+        for (column, kind, params) in indexes {
+            let mut dataset = Dataset::clone(&self.newest());
+            dataset
+                .create_index_builder(&[column], kind, params)
+                .replace(true)
+                .train(false)
+                .await?;
+            self.written(Arc::new(dataset));
+        }
+        Ok(())
+    }
+
+    /// Compacts, also fragments of which more than that share of rows was removed.
+    pub(crate) async fn compact(&self, removed_max: f32) -> Result<()> {
+        let options = CompactionOptions {
+            target_rows_per_fragment: FRAGMENT_ROWS,
+            materialize_deletions_threshold: removed_max,
+            batch_size: Some(COMPACTED_ROWS),
+            ..CompactionOptions::default()
+        };
+        let mut dataset = Dataset::clone(&self.newest());
+        compact_files(&mut dataset, options, None).await?;
+        self.written(Arc::new(dataset));
+        Ok(())
+    }
+
+    /// Covers new rows by the indexes.
+    pub(crate) async fn extend_indexes(&self) -> Result<()> {
+        let mut dataset = Dataset::clone(&self.newest());
+        let rows = dataset.count_rows(None).await? as u64;
+        for index in dataset.describe_indices(None).await? {
+            if index.rows_indexed() >= rows {
+                continue;
+            }
+            let parts = index.segments().len();
+            let merged = if parts < INDEX_PARTS_MAX { 0 } else { parts };
+            let options = OptimizeOptions::merge(merged).index_names(vec![index.name().to_owned()]);
+            dataset.optimize_indices(&options).await?;
+        }
+        self.written(Arc::new(dataset));
+        Ok(())
+    }
+
+    /// How many rows the index of words does not cover.
+    pub(crate) async fn unindexed_rows(&self) -> Result<u64> {
+        let dataset = self.newest();
+        let rows = dataset.count_rows(None).await? as u64;
+        let words = dataset.schema().field_id(TERMS)?.cast_unsigned();
+        let indexes = dataset.describe_indices(None).await?;
+        let indexes = indexes.iter().filter(|index| index.field_ids() == [words]);
+        Ok(indexes.fold(0, |_, index| rows.saturating_sub(index.rows_indexed())))
+    }
+
+    /// Removes all versions but the newest, with every file that it does not need.
+    pub(crate) async fn drop_older(&self) -> Result<()> {
+        let dataset = self.newest();
+        let policy = CleanupPolicyBuilder::default()
+            .retain_n_versions(&dataset, 1)
+            .await?
+            .delete_unverified(true)
+            .error_if_tagged_old_versions(false);
+        dataset.cleanup_with_policy(policy.build()).await?;
+        Ok(())
+    }
 }
