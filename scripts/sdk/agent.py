@@ -9,12 +9,13 @@ import os
 import sys
 import tempfile
 import time
+from pathlib import Path
 
 from mcp import Client, MCPError, StdioServerParameters
 
 QUIPU = sys.argv[1]
 URL = f"{os.environ['QUIPU_URL']}/mcp"
-TOOLS = ["search", "read", "list", "profile", "recall_session", "remember", "update", "forget"]
+TOOLS = [tool["name"] for tool in json.loads((Path(__file__).parents[2] / "crates/mcp/src/tools.json").read_text())]
 
 
 def is_marked(text):

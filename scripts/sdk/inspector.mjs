@@ -2,13 +2,13 @@
 // QUIPU_URL=http://127.0.0.1:4777 node scripts/sdk/inspector.mjs QUIPU ROOT, the binary and the root of that server
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
 const quipu = path.resolve(process.argv[2]);
 const inspector = path.resolve(".tools/sdk/node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js");
-const TOOLS = ["search", "read", "list", "profile", "recall_session", "remember", "update", "forget"];
+const TOOLS = JSON.parse(readFileSync("crates/mcp/src/tools.json")).map((tool) => tool.name);
 const home = mkdtempSync(path.join(tmpdir(), "quipu-inspector-"));
 // Outside any repository, so that the agent and the command line share a project.
 const run = (command, ...args) => execFileSync(command, args, { cwd: home, env: { ...process.env, HOME: home }, encoding: "utf8" });

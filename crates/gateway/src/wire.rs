@@ -44,7 +44,7 @@ pub use add::{AddData, AddRequest, FlushData, FlushRequest, MESSAGES_MAX, Queued
 pub use agent::{CaseItem, SkillItem, SkillState};
 pub use api_id::ApiId;
 pub use cache::{CacheData, CacheQuery};
-pub use context::{ContextData, ContextRequest, KNOWN_IDS_MAX};
+pub use context::{CONTEXT_TOKENS, ContextData, ContextRequest, KNOWN_IDS_MAX};
 pub use envelope::{DateTime, Envelope, ErrorCode, ErrorEnvelope, ErrorInfo};
 pub use forget::{
     DeleteByIdsData, DeleteByIdsRequest, DeleteData, DeleteRequest, EditData, EditRequest, LeftItem,

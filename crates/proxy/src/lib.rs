@@ -38,7 +38,7 @@ mod target;
 mod turn;
 
 pub use after::{Injected, ProxyAnswer};
-pub use conversation::name_of;
+pub use conversation::{name_of, room::FRAGMENT_TOKENS_MAX};
 pub use direct::{AssembledRequest, Assembly, Direct};
 pub use gated::GatedChat;
 pub use parts::{DirectParts, Instructions};

@@ -9,7 +9,9 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use gateway::wire::{AddRequest, ContextData, ContextRequest, KNOWN_IDS_MAX, MessageContent, MessageItem};
+use gateway::wire::{
+    AddRequest, CONTEXT_TOKENS, ContextData, ContextRequest, KNOWN_IDS_MAX, MessageContent, MessageItem,
+};
 use model::{Role, SessionId};
 use ports::Clock;
 use prefix::Digest;
@@ -30,9 +32,8 @@ use crate::root::{self, HOOK_LOG};
 
 /// A longer event is not read: a message may have at most a quarter of it.
 const EVENT_BYTES_MAX: u64 = 16 << 20;
-/// Tokens of the text that opens a session, and of the text beside a prompt.
+/// Tokens of the text that opens a session.
 const OPENING_TOKENS: u32 = 500;
-const PROMPT_TOKENS: u32 = 350;
 /// In whose name the model speaks.
 const ASSISTANT: &str = "assistant";
 const LOG_BYTES_MAX: u64 = 256 << 10;
@@ -168,7 +169,7 @@ impl<'a> Hook<'a> {
             Deed::Recall(prompt) => {
                 let words = spoken::words(prompt);
                 if !words.trim().is_empty() {
-                    let telling = self.tell(event, Some(&words), PROMPT_TOKENS);
+                    let telling = self.tell(event, Some(&words), CONTEXT_TOKENS);
                     let (told, kept) = tokio::join!(telling, self.keep(event, Role::User, &words));
                     told.and(kept)?;
                 }

@@ -10,8 +10,8 @@ use utoipa::ToSchema;
 use crate::wire::fields::body;
 use crate::wire::{Invalid, scope};
 
-/// Default of `max_tokens`.
-const TOKENS: u32 = 350;
+/// Default of `max_tokens`: as much as the model server adds to a turn.
+pub const CONTEXT_TOKENS: u32 = proxy::FRAGMENT_TOKENS_MAX;
 /// Upper bound of `max_tokens`.
 const TOKENS_MAX: u32 = 8_000;
 /// Maximum number of `known_ids`.
@@ -42,12 +42,12 @@ pub struct ContextRequest {
     pub include_person: bool,
     /// Maximum length of the text, in tokens.
     #[serde(default = "tokens")]
-    #[schema(minimum = 1, maximum = 8000, default = 350)]
+    #[schema(minimum = 1, maximum = 8000, default = tokens)]
     pub max_tokens: u32,
 }
 
 fn tokens() -> u32 {
-    TOKENS
+    CONTEXT_TOKENS
 }
 
 /// A checked request, in the types of the model.

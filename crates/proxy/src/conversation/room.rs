@@ -9,7 +9,7 @@ use crate::conversation::state::Conversation;
 /// Default reserve for the answer: this fraction of the window.
 const RESERVE_PART: usize = 8;
 /// The most that memory adds to a turn, in tokens.
-const FRAGMENT_TOKENS_MAX: usize = 350;
+pub const FRAGMENT_TOKENS_MAX: u32 = 350;
 /// The most that core memory adds to the first turn that does not show it, in tokens.
 const PAGES_TOKENS_MAX: usize = 150;
 /// In a small window memory must not crowd out the conversation: at most this fraction of it.
@@ -22,7 +22,7 @@ pub fn reserve(window: usize, asked: Option<usize>) -> usize {
 
 /// The most that memory adds to a turn in such a window, in tokens.
 pub fn fragment(window: usize) -> usize {
-    FRAGMENT_TOKENS_MAX.min(window / WINDOW_PART)
+    (FRAGMENT_TOKENS_MAX as usize).min(window / WINDOW_PART)
 }
 
 /// The same of core memory.

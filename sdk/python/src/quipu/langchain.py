@@ -52,9 +52,10 @@ class QuipuRetriever(BaseRetriever):
 
     client: Quipu = Field(default_factory=Quipu)
     user_id: str
-    max_tokens: int = 350
+    max_tokens: int | None = None
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
-        found = self.client.context(user_id=self.user_id, query=query, max_tokens=self.max_tokens)
+        bounds: dict[str, Any] = {} if self.max_tokens is None else {"max_tokens": self.max_tokens}
+        found = self.client.context(user_id=self.user_id, query=query, **bounds)
         metadata = {"memory_ids": found["memory_ids"], "tokens": found["tokens"]}
         return [Document(page_content=found["context"], metadata=metadata)] if found["context"] else []
