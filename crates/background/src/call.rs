@@ -1,6 +1,6 @@
 //! Causes of runs: events, schedules, people.
 //!
-//! Owns: which run an event, a cron expression or a person makes of which strategy. Never: starting one.
+//! Owns: which run of which strategy an event, a cron expression or a person causes. Never: starting one.
 
 use async_trait::async_trait;
 use ports::runs::{Cause, Events, MemoryEvent, NewRun, RunState, Work};
@@ -33,7 +33,7 @@ impl Core {
         format!("r_{:016x}", self.parts.ids.next()).into()
     }
 
-    /// The run that an event calls for.
+    /// The run that an event causes; none for an event that the strategy ignores.
     fn called_by(&self, strategy: &dyn Strategy, event: &MemoryEvent) -> Option<NewRun> {
         let about = strategy.about(event)?;
         let triggers = self.settings().triggers(strategy);
@@ -63,7 +63,7 @@ impl Core {
         })
     }
 
-    /// Queues runs, signals running runs of the same work that there is more, and wakes the dispatcher.
+    /// Queues runs, signals running runs of the same work that more has come, and wakes the dispatcher.
     async fn enqueue(&self, runs: Vec<NewRun>) -> Result<Vec<Option<RunId>>, LedgerError> {
         if runs.is_empty() {
             return Ok(Vec::new());
@@ -71,7 +71,7 @@ impl Core {
         let news = runs.iter().filter(|run| run.cause != Cause::Cron);
         let works: Vec<Work> = news.map(|run| run.work.clone()).collect();
         let queued = self.parts.runs.enqueue(runs, self.time.now()).await;
-        // Also if the answer was lost: the runs may be queued.
+        // Also after an error: the ledger may have queued the runs although its answer was lost.
         self.supersede(&works);
         self.bell.notify_one();
         queued
@@ -95,7 +95,7 @@ impl Core {
         Ok(())
     }
 
-    /// A run about everything there is.
+    /// A run for everything, not for one event.
     fn whole(
         &self,
         strategy: &dyn Strategy,
@@ -119,7 +119,8 @@ impl Core {
         }
     }
 
-    /// Hurries whatever of a strategy waits or was given up, and, where it has times of its own, runs it about everything.
+    /// Queues the waiting and failed runs of a strategy for now and, if the strategy has a schedule, one run for
+    /// everything.
     pub(crate) async fn call_by_hand(&self, strategy: &dyn Strategy) -> Result<Vec<RunId>, LedgerError> {
         let now = self.time.now();
         let reason = || "asked for by hand".to_owned();
@@ -137,7 +138,7 @@ impl Core {
                 threshold: None,
             }));
         }
-        // Also where its times are switched off.
+        // Also if the schedule is switched off in the settings.
         if strategy.triggers().cron.is_some() {
             called.push(self.whole(strategy, Cause::Manual, reason(), now));
         }

@@ -1,7 +1,9 @@
-//! Five fields of cron: minute, hour, day of the month, month, day of the week, each `*`, a number, a range, a step or a list.
+//! Cron expressions of five fields: minute, hour, day of the month, month, day of the week; each `*`, a number, a
+//! range, a step or a list.
 //!
-//! Owns: when the next time is, in a zone. Never: a clock. As everywhere, a day of the month and a day of the week that are both
-//! given mean either. A time that a zone's clocks skip comes right after the gap; one that they show twice comes once.
+//! Owns: the next time, in a zone. Never: a clock. As everywhere, an expression with a day of the month and a day of
+//! the week matches either of them. A time that a zone's clocks skip comes right after the gap; a time that they show
+//! twice comes once.
 
 use memory::WorkTime;
 use model::{Timestamp, Zone};
@@ -11,7 +13,7 @@ use model::{Timestamp, Zone};
 #[error("`{0}` is not a cron expression of five fields, as in `30 2 * * 1`")]
 pub struct InvalidCron(String);
 
-/// Years in which every day there is comes up, the 29th of February on each weekday included.
+/// Days in which every date comes up, the 29th of February on each weekday included.
 const DAYS_MAX: u32 = 40 * 366;
 
 /// A parsed expression; each field is a set of numbers as bits.
@@ -22,7 +24,7 @@ pub struct Cron {
     days: u64,
     months: u64,
     weekdays: u64,
-    /// Either of the two will do, because both are given.
+    /// Both days are given, so either of them matches.
     either_day: bool,
 }
 
@@ -46,7 +48,8 @@ impl Cron {
         })
     }
 
-    /// When the next time is, as the time of work. Both clocks are read within a moment: where they agree, it is the time itself.
+    /// The next time, on the clock of work. The wall clock and the clock of work are read within a moment; if they
+    /// agree, the result is the wall time itself.
     pub(crate) fn next(&self, time: &WorkTime, zone: &Zone) -> Option<Timestamp> {
         let wall = time.clock.now();
         let (next, ahead) = (self.after(wall, zone)?, time.now().millis() - wall.millis());
@@ -165,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_expression_is_refused() {
+    fn an_invalid_expression_is_refused() {
         for text in [
             "", "* * * *", "60 * * * *", "* * 0 * *", "a * * * *", "5-3 * * * *", "*/0 * * * *",
             "* * * * * *",

@@ -1,7 +1,8 @@
-//! The one loop that starts attempts, as places and times allow.
+//! The one loop that starts attempts, when a slot is free and a run is due.
 //!
 //! Owns: when to look for due runs, and the number of attempts. Never: the end of an attempt (`attempt`). Between two
-//! looks it sleeps until the next due time in the store or a wake-up; so waiting runs cost nothing, even many.
+//! looks it sleeps until the next due time in the store or a wake-up, so waiting runs cost nothing, however many they
+//! are.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,9 +15,9 @@ use crate::attempt::{attempt, backoff};
 use crate::engine::{Core, Round};
 use crate::settings::Quiet;
 
-/// Time that a lease lasts longer than the attempt's limit.
+/// A lease lasts this much longer than the time limit of its attempt.
 const LEASE_MORE: Duration = Duration::from_mins(10);
-/// How often to see whether the machine runs on a battery still.
+/// Interval between looks whether the machine still runs on a battery.
 const POWER_LOOK: Duration = Duration::from_mins(1);
 
 /// Starts attempts until the stop signal, then waits for their ends.
@@ -54,7 +55,7 @@ pub(crate) async fn dispatch(core: Arc<Core>, round: Arc<Round>) {
     while attempts.join_next().await.is_some() {}
 }
 
-/// Claims what is due and starts it; how long to wait for more, for ever when none.
+/// Claims due runs and starts them. Returns how long to wait before the next look; for ever if no run waits.
 async fn look(
     core: &Arc<Core>,
     round: &Arc<Round>,
@@ -110,7 +111,7 @@ async fn claim(core: &Core, limit: usize) -> Result<Claimed, LedgerError> {
 }
 
 impl Core {
-    /// Gives back what was leased by a claim whose answer was lost.
+    /// Returns runs to the queue that a claim leased although its answer was lost.
     async fn hand_back_strays(&self) -> Result<(), LedgerError> {
         for run in self.in_state(RunState::Running).await? {
             if !self.is_busy(&run.id) {
@@ -123,7 +124,7 @@ impl Core {
         Ok(())
     }
 
-    /// Whether nothing runs, and nothing that may run is due.
+    /// Whether no run is running, and no run is due that may start.
     pub(crate) async fn is_idle(&self) -> Result<bool, LedgerError> {
         let names = self.strategies().await;
         let settings = self.settings();

@@ -25,7 +25,7 @@ use crate::strategy::Strategy;
 #[derive(Debug, Clone)]
 pub struct BackgroundParts {
     pub runs: Arc<dyn Runs>,
-    /// The model, behind the gate of its server.
+    /// The chat model; calls go through the gate of its server.
     pub chat: Option<Arc<dyn Chat>>,
     /// Other models for single strategies, by name.
     pub models: BTreeMap<String, Arc<dyn Chat>>,
@@ -114,7 +114,7 @@ impl Core {
         self.quiesced.load(Ordering::SeqCst)
     }
 
-    /// Marks a run as running; false if it was running already, for example after its lease ended early.
+    /// Marks a run as running; false if it already was, for example because its lease ended early.
     pub(crate) fn has_begun(&self, run: &Run) -> bool {
         let busy = Busy {
             work: run.work.clone(),
@@ -138,7 +138,7 @@ impl Core {
         self.bell.notify_one();
     }
 
-    /// Signal for a running run that there is more of the same work.
+    /// Signal to a running run that more of the same work has come.
     pub(crate) fn superseded(&self, run: &RunId) -> Arc<AtomicBool> {
         let busy = self.busy.lock();
         busy.get(run)
@@ -196,7 +196,8 @@ impl Offline {
         Arc::new(Emitter(self.core.clone()))
     }
 
-    /// Starts the dispatcher; a second start changes nothing, nor does one after [`Offline::quiesce`]. Runs that an earlier process left are resumed at once.
+    /// Starts the dispatcher. A second start changes nothing, and neither does a start after [`Offline::quiesce`]. Runs
+    /// that an earlier process left are resumed at once.
     pub async fn start(&self) -> Result<(), LedgerError> {
         let mut task = self.task.lock().await;
         if task.is_some() || self.core.is_quiesced() {
@@ -311,7 +312,7 @@ impl Offline {
         Ok(self.core.parts.runs.page(&query).await?.runs)
     }
 
-    /// Runs whatever is due, then stops background work until the next process.
+    /// Runs everything that is due, then stops background work until the next process.
     pub async fn quiesce(&self) -> Result<Quiesced, LedgerError> {
         let before = self.stats().await?;
         let mut ended = self.core.ended.subscribe();

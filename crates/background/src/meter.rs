@@ -1,6 +1,7 @@
-//! A chat model whose every call is counted, for the run and for the day, and refused when the day's tokens are used up.
+//! A chat model that counts the tokens of each call, for the run and for the day, and refuses calls once the day's
+//! tokens are used up.
 //!
-//! Owns: the budget. Never: waiting for a server's turn (the model behind it goes through the gate).
+//! Owns: the budget. Never: waiting for a server's turn (the inner model goes through the gate).
 //!
 //! The cost of a call is known only after it. Calls that are running when the budget ends are finished: at most one for
 //! each running attempt.
@@ -18,7 +19,7 @@ pub(crate) struct MeteredChat {
     pub(crate) model: Arc<dyn Chat>,
     pub(crate) core: Arc<Core>,
     pub(crate) run: RunId,
-    /// Follows the instructions of each prompt.
+    /// Text of the operator that follows the instructions of each prompt.
     pub(crate) instructions: Option<String>,
 }
 

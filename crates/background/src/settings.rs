@@ -49,14 +49,14 @@ pub struct StrategySettings {
     pub cron: Option<String>,
     /// Start only after this time without another event for the same work.
     pub idle: Option<Duration>,
-    /// Start only after this number of events for the same work,
+    /// Start only after this number of events for the same work.
     pub count: Option<u32>,
-    /// and not sooner than this after the last run.
+    /// Start no sooner than this after the last run.
     pub cooldown: Option<Duration>,
     pub attempts_max: Option<u32>,
-    /// The name of the chat model that it asks.
+    /// Name of the chat model that the strategy uses.
     pub model: Option<String>,
-    /// Text of the operator's own behind the instructions of each prompt.
+    /// Text of the operator that follows the instructions of each prompt.
     pub instructions: Option<String>,
 }
 
@@ -72,7 +72,7 @@ pub enum InvalidSettings {
 }
 
 impl BackgroundSettings {
-    /// Checks the settings of each strategy against what the strategies use.
+    /// Checks the settings of each strategy against the settings that the strategies can use.
     pub fn check(&self, strategies: &[Arc<dyn Strategy>]) -> Result<(), InvalidSettings> {
         for (name, own) in &self.strategies {
             let Some(strategy) = strategies.iter().find(|one| one.name() == name) else {

@@ -1,14 +1,14 @@
 //! The background strategies, one in each file.
 //!
-//! Owns: when each runs, its reads and writes, and that a repetition changes nothing. Never: judging text
-//! (`extract` does), running anything (`engine`), or learning from text that neither a person nor one
-//! of our agents wrote.
+//! Owns: when each runs, its reads and writes, and that a repetition changes nothing. Never: judging text (`extract`
+//! does), running anything (`engine`), or learning from text that was written neither by a person nor by one of our
+//! agents.
 //!
 //! Every strategy but [`skill`] works by rules. A configured model can word the result better, but never adds to it. A
 //! skill needs a model.
 //!
-//! Reading order: `desk` (what several share); of people's words [`foresight`], [`profile`], [`reflect`], [`dream`];
-//! of agents' work [`case`], [`skill`].
+//! Reading order: `desk` (shared by several strategies); strategies on people's messages: [`foresight`], [`profile`],
+//! [`reflect`], [`dream`]; on agents' work: [`case`], [`skill`].
 
 mod case;
 mod desk;
@@ -27,13 +27,13 @@ use ports::Transcripts;
 pub use extract::consolidate::cluster::Nearness;
 pub use extract::consolidate::dream::Limits;
 
-/// Strategies that do not run unless they are asked for.
+/// Strategies that run only if the settings enable them.
 pub const OFF_BY_DEFAULT: [&str; 1] = [reflect::NAME];
 
 /// Settings of the strategies.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct StrategySettings {
-    /// Which episodes are about the same.
+    /// When two episodes count as being about the same subject.
     pub nearness: Nearness,
     /// Limits of the pages of core memory.
     pub limits: Limits,

@@ -33,13 +33,13 @@ pub struct Triggers {
     pub cron: Option<Cow<'static, str>>,
 }
 
-/// One kind of background work. A run can be aborted at any await and started again, also after a crash, so
-/// what it does twice must be as if done once.
+/// One kind of background work. A run can be aborted at any await and started again, also after a crash, so a repeated
+/// run must have the effect of one.
 #[async_trait]
 pub trait Strategy: Send + Sync + std::fmt::Debug {
-    /// Its name, which never changes: runs are stored under it.
+    /// The strategy's name, which never changes: runs are stored under it.
     fn name(&self) -> &'static str;
-    /// When it runs besides the events that cause work.
+    /// When the strategy runs, in addition to the events that cause work.
     fn triggers(&self) -> Triggers {
         Triggers::default()
     }
@@ -54,7 +54,7 @@ pub trait Strategy: Send + Sync + std::fmt::Debug {
 /// Result of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunOutcome {
-    /// For people: one line that quotes no memory.
+    /// One line for people that quotes no memory.
     pub change: String,
     /// Events caused by the run; emitted before the run counts as done.
     pub events: Vec<MemoryEvent>,
@@ -79,7 +79,8 @@ pub enum Failure {
     GiveUp(String),
 }
 
-/// A model that is used up for today is used up for every attempt: a strategy does by rules what it can before it fails.
+/// A model whose daily tokens are used up stays so for every attempt, so a strategy does by rules what it can before it
+/// fails.
 impl From<ChatError> for Failure {
     fn from(error: ChatError) -> Self {
         match error {
@@ -102,8 +103,8 @@ pub struct RunContext {
 }
 
 impl RunContext {
-    /// Whether more has happened to the same since this run was claimed. A run for it waits already: this one may end
-    /// early, or finish what it saw at its start.
+    /// Whether more events for the same work came since this run was claimed. A run for them already waits: this one
+    /// may end early, or finish the work that it saw at its start.
     pub fn superseded(&self) -> bool {
         self.superseded.load(Ordering::SeqCst)
     }

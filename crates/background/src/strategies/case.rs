@@ -63,7 +63,8 @@ impl ExtractAgentCase {
             ..undo.clone()
         };
         self.engine.curate(curate).await.map_err(failed)?;
-        // A deletion sweeps the ledger before it reads the files: this case may have been written in between.
+        // A deletion sweeps the ledger before it reads the files, so it may have missed this case, which was written in
+        // between.
         let there = self.transcripts.cell(&cell.id).await.map_err(failed)?;
         if there.is_none_or(|there| there.messages != cell.messages) {
             self.engine.curate(undo).await.map_err(failed)?;
@@ -107,7 +108,7 @@ impl Strategy for ExtractAgentCase {
     }
 }
 
-/// The model's telling where there is one to ask, else that of the rules; none where the model sees nothing to learn.
+/// The case by the model if there is one that answers, else by the rules; none if the model finds nothing to learn.
 async fn told(context: &RunContext, work: &Trajectory) -> Option<(Case, String)> {
     let asked = ask(context, case_request(work), |answer| parse_case(answer, work)).await;
     match asked {
@@ -116,7 +117,7 @@ async fn told(context: &RunContext, work: &Trajectory) -> Option<(Case, String)>
     }
 }
 
-/// A segment's case has the segment's id, and so is the same whenever it is written.
+/// A segment's case takes the segment's id, so a repeated write gives the same id.
 fn case_id(cell: &CellId) -> EntryId {
     let cell = cell.as_str();
     let prefix = EntryKind::Case.prefix();

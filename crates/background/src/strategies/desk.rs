@@ -1,7 +1,7 @@
 //! Shared by all strategies: the owners of a run, reading their memory, asking a model.
 //!
-//! Owns: that what a run writes is recorded as its own, and that a run without a usable answer goes on without a model.
-//! Never: a rule of its own, a prompt, or reading an answer.
+//! Owns: that each write of a run is recorded under that run, and that a run without a usable answer goes on without a
+//! model. Never: a rule of its own, a prompt, or reading an answer.
 
 use std::fmt::Display;
 
@@ -14,7 +14,7 @@ use model::{EntryKind, Owner, OwnerKind, Scope, Timestamp};
 use ports::runs::MemoryEvent;
 use ports::{ChatError, ChatRequest};
 
-/// Why an answer is left aside that could not be read.
+/// Why an unreadable answer is not used.
 pub(crate) const NO_ANSWER: &str = "the answer does not fit the question";
 
 /// Asks the model once, if there is one and the day's budget lasts; returns the parsed answer and its author. None: the
@@ -27,7 +27,7 @@ pub(crate) async fn ask<T, E: Display>(
     answer(context, prompt, read).await.ok()?
 }
 
-/// As [`ask`], for what nothing but a model makes: the error says whether a later attempt can succeed.
+/// As [`ask`], for results that only a model can make: the error says whether a later attempt can succeed.
 pub(crate) async fn answer<T, E: Display>(
     context: &RunContext,
     prompt: Prompt,
@@ -52,8 +52,8 @@ pub(crate) async fn answer<T, E: Display>(
     Ok(told.ok().map(|told| (told, extract::signed(chat.model()))))
 }
 
-/// Writes as the run: its changes are recorded as the run's, and an undo can undo them. Never ask a model in it,
-/// because other writers wait.
+/// Writes as the run: the history records the changes under the run, and an undo can undo them. Never ask a model in
+/// `write`, because other writers wait.
 pub(crate) async fn recorded<T>(engine: &Engine, context: &RunContext, write: impl Future<Output = T>) -> T {
     let run = ports::Run {
         id: context.run.id.clone(),
@@ -63,7 +63,7 @@ pub(crate) async fn recorded<T>(engine: &Engine, context: &RunContext, write: im
     Box::pin(engine.recorded(run, Box::pin(write))).await.0
 }
 
-/// Changes memory as the run's own; nothing where nothing changes.
+/// Changes memory as the run; does nothing if there is nothing to put or remove.
 pub(crate) async fn curated(engine: &Engine, context: &RunContext, curate: Curate) -> Result<(), Failure> {
     if curate.put.is_empty() && curate.remove.is_empty() {
         return Ok(());
@@ -73,7 +73,7 @@ pub(crate) async fn curated(engine: &Engine, context: &RunContext, curate: Curat
         .map_err(failed)
 }
 
-/// A run's change in words, with the number of a model's statements that nothing bore out.
+/// A run's change in words, with the number of a model's statements that no source supported.
 pub(crate) fn with_dropped(change: String, dropped: usize) -> String {
     match dropped {
         0 => change,
@@ -81,12 +81,12 @@ pub(crate) fn with_dropped(change: String, dropped: usize) -> String {
     }
 }
 
-/// Signs what the rules made.
+/// The author of everything that the rules make.
 pub(crate) fn by_rules() -> String {
     extract::RULES_VERSION.to_owned()
 }
 
-/// A store that fails now can work later; an invalid request stays invalid.
+/// A store error can pass, so the run is retried; an invalid request stays invalid.
 pub(crate) fn failed(error: impl Into<EngineError>) -> Failure {
     let error = error.into();
     let text = chain(&error);
@@ -96,7 +96,7 @@ pub(crate) fn failed(error: impl Into<EngineError>) -> Failure {
     }
 }
 
-/// The user's memory that changed: an episode was written, or its person answered about it.
+/// The user whose memory an event changed: an episode was written, or the user answered in a review.
 pub(crate) fn memory_of_user(event: &MemoryEvent) -> Option<About> {
     match event {
         MemoryEvent::EpisodeWritten { owner, .. } | MemoryEvent::Reviewed { owner, .. }
@@ -135,7 +135,7 @@ pub(crate) async fn all(
     Ok(engine.list(list).await.map_err(failed)?.hits)
 }
 
-/// The facts that a person taught of the owner.
+/// The owner's facts that a person stated.
 pub(crate) fn known<'a>(facts: &'a [Hit], owner: &Owner, now: Timestamp) -> Vec<KnownFact<'a>> {
     let known = facts
         .iter()

@@ -24,16 +24,16 @@ use crate::strategies::desk::{
     NO_ANSWER, all, ask, failed, known, memory_of_user, owners, recorded, with_dropped,
 };
 
-/// So many episodes call for a run before the night does.
+/// Number of episodes that cause a run before the night does.
 const EPISODES: u32 = 8;
 const COOLDOWN: Duration = Duration::from_hours(6);
 /// Maximum number of newest facts that are not in the profile.
 const FACTS_MAX: usize = 40;
 /// Upcoming events come before every fact; the next event first.
 const FORESIGHT_WORTH: i64 = 1_000_000;
-/// More than the statements of a heading; the first heading stays below the events.
+/// Larger than the number of statements under a heading; the first heading stays below the events.
 const HEADING_WORTH: i64 = 1_000;
-/// How often a page is read again that a person saved meanwhile.
+/// How often a page is read again if a person saved it meanwhile.
 const TRIES: usize = 3;
 
 /// The strategy.
@@ -76,7 +76,7 @@ impl Strategy for Dream {
 }
 
 impl Dream {
-    /// How many pages changed, and how many changes of a model were left out.
+    /// The number of pages that changed, and the number of a model's changes that were left out.
     async fn dream(
         &self,
         context: &RunContext,
@@ -122,7 +122,8 @@ impl Dream {
             if page == Page::Memory {
                 candidates.extend(of_foresights(&ahead, &self.engine.settings().zone));
             }
-            // No statement stands on two pages: an upcoming event is going on, and what else the profile tells now leaves that page.
+            // No statement stands on two pages: an upcoming event belongs on `MEMORY.md` alone, and a fact that the
+            // profile has leaves `MEMORY.md`.
             candidates.retain(|one| page != Page::User || !is_ahead(&one.text));
             let is_there = |id: &str| {
                 let told = || {
@@ -145,7 +146,7 @@ impl Dream {
         Ok((count, dropped))
     }
 
-    /// Statements with their worth: by the heading that each is most like, those of one heading in their order.
+    /// Statements with their worth: by their nearest heading, and in their order under it.
     async fn ordered(&self, statements: Vec<(String, String)>) -> Vec<Candidate> {
         let headings: Vec<(ProfileCategory, &str)> = ProfileCategory::described().collect();
         let abouts: Vec<&str> = headings.iter().map(|(_, about)| *about).collect();
@@ -164,7 +165,7 @@ impl Dream {
             .collect()
     }
 
-    /// Brings a page up to date; if anything changed, how many changes of a model were left out.
+    /// Updates a page; if it changed, returns the number of a model's changes that were left out.
     async fn curate(
         &self,
         context: &RunContext,
@@ -208,8 +209,9 @@ impl Dream {
     }
 }
 
-/// How one wants to be answered, and statements that have earned their place, the newest first, each with its id: the facts in their words,
-/// or, where a model wrote them, a message of theirs.
+/// The profile statements of a page, newest first, each with its id. `SOUL.md` gets all of its statements: how the user
+/// wants to be answered. Another page gets those that have earned their place by a fact in the same words or, if a
+/// model worded the statement, by one of its messages.
 fn of_profile(
     profile: &[Hit],
     page: Page,
@@ -250,7 +252,7 @@ fn ahead(foresights: &[Hit], now: Timestamp) -> Vec<&Hit> {
     ahead
 }
 
-/// Each with its day: "tomorrow" is another day tomorrow.
+/// Each event with its date, because "tomorrow" means another day tomorrow.
 fn of_foresights(ahead: &[&Hit], zone: &Zone) -> Vec<Candidate> {
     let dated = |hit: &Hit| match hit.doc.valid_from {
         Some(from) => format!("{}: {}", moment_of(&zone.render(from)), hit.doc.text),
@@ -266,14 +268,14 @@ fn of_foresights(ahead: &[&Hit], zone: &Zone) -> Vec<Candidate> {
         .collect()
 }
 
-/// Whether the profile says the same.
+/// Whether the profile has the same statement.
 fn is_told(profile: &[Hit], text: &str) -> bool {
     profile
         .iter()
         .any(|hit| extract::is_duplicate(&hit.doc.text, text))
 }
 
-/// The newest facts that have earned their place and are in no statement of the profile.
+/// The newest facts that have earned their place and are in no profile statement.
 fn of_facts(known: &[KnownFact<'_>], profile: &[Hit], earned: &BTreeSet<&str>) -> Vec<(String, String)> {
     let lasting = known
         .iter()

@@ -3,7 +3,7 @@
 //! Owns: one run for each segment in which a user announces something. Never: announcements by others, or a second
 //! entry for the same event.
 //!
-//! Rules find the event and its time, and word it. So it costs no call.
+//! Rules find the event and its time, and word it, so a run makes no model call.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +31,7 @@ impl Strategy for ExtractForesight {
         "extract_foresight"
     }
 
-    /// Most segments announce nothing: they make no run.
+    /// Most segments announce nothing and cause no run.
     fn about(&self, event: &MemoryEvent) -> Option<About> {
         match event {
             MemoryEvent::EpisodeWritten { owner, cell, .. } if !self.announced(cell, owner).is_empty() => {
@@ -89,7 +89,7 @@ impl ExtractForesight {
         foresights(&own, &self.engine.settings().zone)
     }
 
-    /// The words of statements that the user took back.
+    /// The words of statements that the user withdrew in a review.
     async fn taken_back(&self, scope: &Scope, owner: &Owner) -> Result<BTreeSet<String>, Failure> {
         let all = self
             .engine

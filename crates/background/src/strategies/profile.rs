@@ -1,6 +1,6 @@
 //! `extract_user_profile`: statements about a user, from the user's facts.
 //!
-//! Owns: one run for each quiet time after a user's episodes. Never: a statement that a person changed or took out.
+//! Owns: one run for each quiet time after a user's episodes. Never: a statement that a person changed or removed.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

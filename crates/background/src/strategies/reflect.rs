@@ -1,7 +1,7 @@
-//! `reflect_episodes`: one episode beside several about the same thing.
+//! `reflect_episodes`: merges several episodes about the same subject into one more episode.
 //!
-//! Owns: the weekly run over every user, off unless it is asked for. Never: taking a person's or a first-hand episode
-//! away.
+//! Owns: the weekly run over every user, off by default. Never: removing an episode that a person wrote or that came
+//! from messages.
 
 use crate::{Failure, RunContext, RunOutcome, Strategy, Triggers};
 use async_trait::async_trait;
@@ -49,7 +49,7 @@ impl Strategy for ReflectEpisodes {
 }
 
 impl ReflectEpisodes {
-    /// How many episodes were merged, and how many sentences of a model were left out.
+    /// The number of merged episodes, and the number of a model's sentences that were left out.
     async fn reflect(
         &self,
         context: &RunContext,

@@ -25,7 +25,7 @@ const QUIET: Duration = Duration::from_mins(5);
 /// Attempts of a run that wait for a silent model. After that, the agent's next case asks again.
 const MODEL_ATTEMPTS_MAX: u32 = 3;
 
-/// Sorts an agent's cases by kind and has a model keep a draft for each kind.
+/// Sorts an agent's cases by kind and asks a model for one draft of a skill for each kind.
 #[derive(Debug)]
 pub(super) struct ExtractAgentSkill {
     pub(super) engine: Engine,
@@ -49,7 +49,7 @@ impl ExtractAgentSkill {
         curated(&self.engine, context, removed).await?;
         for cluster in clusters(&cases) {
             if context.superseded() {
-                // A run that knows of more waits already.
+                // A run with newer cases already waits.
                 break;
             }
             let Some(prompt) = skill_request(&cluster, &standing) else {

@@ -1,4 +1,4 @@
-//! What models cost, for a run and for a day, and what happens when the day's tokens are used up.
+//! Costs of models, for a run and for a day, and the behaviour when the day's tokens are used up.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use testkit::models::ScriptedChat;
 
 use crate::stage::{Stage, outcome, user};
 
-/// Asks the model; by rules when it may not.
+/// A strategy that asks the model, and works by rules if the budget is used up.
 #[derive(Debug)]
 struct Asks;
 
@@ -52,7 +52,7 @@ impl Strategy for Asks {
 }
 
 #[tokio::test]
-async fn a_day_has_so_many_tokens_over_restarts_too() {
+async fn the_daily_token_limit_holds_over_a_restart() {
     let chat = Arc::new(ScriptedChat::answering(|_| Ok("four five".to_owned())));
     let stage = Stage {
         chat: Some(chat.clone()),
@@ -100,7 +100,7 @@ async fn a_day_has_so_many_tokens_over_restarts_too() {
 }
 
 #[tokio::test]
-async fn a_strategy_asks_the_model_that_its_settings_name() {
+async fn a_strategy_asks_the_model_in_its_settings() {
     let [of_all, own] = ["of all", "its own"]
         .map(|reply| Arc::new(ScriptedChat::answering(move |_| Ok(reply.to_owned()))) as Arc<dyn Chat>);
     let mut stage = Stage {
@@ -124,7 +124,7 @@ async fn a_strategy_asks_the_model_that_its_settings_name() {
 }
 
 #[tokio::test]
-async fn the_operators_instructions_follow_those_of_the_prompt() {
+async fn the_operators_text_follows_the_instructions_of_the_prompt() {
     let chat = ScriptedChat::answering(|request| Ok(request.messages[0].content.clone()));
     let mut stage = Stage {
         chat: Some(Arc::new(chat)),

@@ -1,4 +1,4 @@
-//! What calls for runs: idle times, cron, numbers, people: N-4 to N-9, N-19, N-20.
+//! Causes of runs: idle times, cron, numbers of events, people. N-4 to N-9, N-19, N-20.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -13,7 +13,7 @@ const SECOND: Duration = Duration::from_secs(1);
 const HOUR_MILLIS: i64 = 3_600_000;
 
 #[tokio::test]
-async fn n4_n5_n7_who_is_active_is_left_alone_and_who_is_idle_is_looked_at() {
+async fn n4_n5_n7_a_run_starts_when_a_subject_is_idle_and_not_while_it_is_active() {
     let stage = Stage::default();
     let puppet = when_idle("look");
     let offline = stage.open(&[&puppet]).await;
@@ -31,7 +31,7 @@ async fn n4_n5_n7_who_is_active_is_left_alone_and_who_is_idle_is_looked_at() {
 }
 
 #[tokio::test]
-async fn n6_each_is_judged_alone() {
+async fn n6_each_subject_has_an_idle_time_of_its_own() {
     let stage = Stage::default();
     let puppet = when_idle("look");
     let offline = stage.open(&[&puppet]).await;
@@ -48,7 +48,7 @@ async fn n6_each_is_judged_alone() {
 }
 
 #[tokio::test]
-async fn n8_n9_to_ask_returns_at_once_and_the_run_really_runs() {
+async fn n8_n9_an_event_returns_at_once_and_its_run_starts() {
     let stage = Stage::default();
     let puppet = at_once("look");
     puppet.held.send_replace(true);
@@ -66,7 +66,7 @@ async fn n8_n9_to_ask_returns_at_once_and_the_run_really_runs() {
 }
 
 #[tokio::test]
-async fn n19_what_did_not_change_is_not_looked_at_again() {
+async fn n19_a_subject_without_new_events_gets_no_second_run() {
     let stage = Stage::default();
     let puppet = when_idle("look");
     let offline = stage.open(&[&puppet]).await;
@@ -81,7 +81,7 @@ async fn n19_what_did_not_change_is_not_looked_at_again() {
 }
 
 #[tokio::test]
-async fn n20_a_wall_clock_that_jumps_moves_no_idle_time() {
+async fn n20_a_jump_of_the_wall_clock_changes_no_idle_time() {
     for jump in [HOUR_MILLIS, -HOUR_MILLIS] {
         let stage = Stage::default();
         let puppet = when_idle("look");
@@ -97,7 +97,7 @@ async fn n20_a_wall_clock_that_jumps_moves_no_idle_time() {
 }
 
 #[tokio::test]
-async fn n20_after_a_restart_nothing_waits_longer_than_its_time() {
+async fn n20_after_a_restart_no_run_waits_longer_than_its_idle_time() {
     let stage = Stage::default();
     let puppet = when_idle("look");
     let offline = stage.open(&[&puppet]).await;
@@ -111,7 +111,7 @@ async fn n20_after_a_restart_nothing_waits_longer_than_its_time() {
 }
 
 #[tokio::test]
-async fn a_restart_is_no_stampede() {
+async fn a_restart_does_not_start_all_runs_at_once() {
     let stage = Stage::default();
     let puppet = when_idle("look");
     let offline = stage.open(&[&puppet]).await;
@@ -128,7 +128,7 @@ async fn a_restart_is_no_stampede() {
 }
 
 #[tokio::test]
-async fn cron_runs_at_its_times_and_once_for_those_that_were_missed() {
+async fn cron_runs_at_its_times_and_once_for_all_missed_times() {
     let triggers = Triggers {
         cron: Some("0 * * * *".into()),
         ..Triggers::default()
@@ -155,7 +155,7 @@ async fn cron_runs_at_its_times_and_once_for_those_that_were_missed() {
 }
 
 #[tokio::test]
-async fn a_number_of_events_calls_for_one_run() {
+async fn a_number_of_events_causes_one_run() {
     let threshold = Threshold {
         count: 3,
         cooldown: Duration::from_mins(10),
@@ -177,7 +177,7 @@ async fn a_number_of_events_calls_for_one_run() {
 }
 
 #[tokio::test]
-async fn settings_of_a_strategy_take_the_place_of_its_own() {
+async fn settings_of_a_strategy_override_its_defaults() {
     let triggers = Triggers {
         idle: Some(IDLE),
         threshold: Some(Threshold {
@@ -251,7 +251,7 @@ async fn settings_that_a_strategy_cannot_use_are_refused() {
 }
 
 #[tokio::test]
-async fn a_person_need_not_wait() {
+async fn a_run_by_hand_skips_the_idle_time() {
     let stage = Stage::default();
     let (idle, off) = (when_idle("look"), at_once("off"));
     let offline = stage.open(&[&idle, &off]).await;
@@ -283,7 +283,7 @@ async fn a_person_need_not_wait() {
 }
 
 #[tokio::test]
-async fn while_it_is_quiet_only_people_start_runs() {
+async fn in_quiet_time_only_people_start_runs() {
     let stage = Stage {
         settings: BackgroundSettings {
             quiet: Quiet::Battery,
@@ -308,7 +308,7 @@ async fn while_it_is_quiet_only_people_start_runs() {
 }
 
 #[tokio::test]
-async fn quiesce_does_what_is_due_and_then_nothing() {
+async fn quiesce_runs_due_work_and_starts_no_more() {
     let stage = Stage::default();
     let (now, idle) = (at_once("now"), when_idle("idle"));
     let offline = stage.open(&[&now, &idle]).await;

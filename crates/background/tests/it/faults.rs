@@ -1,4 +1,4 @@
-//! The n-th call of the store fails, for every n: no work is lost, and what was begun ends.
+//! The n-th call of the store fails, for every n: no work is lost, and every started run ends.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use testkit::ledger::Fault;
 use crate::stage::{IDLE, Stage, at_once, when_idle, written};
 
 #[tokio::test]
-async fn whichever_call_fails_the_work_is_done() {
+async fn a_failure_of_any_store_call_loses_no_work() {
     for fault in [Fault::Refused, Fault::AnswerLost] {
         let mut n = 1;
         loop {
@@ -18,7 +18,7 @@ async fn whichever_call_fails_the_work_is_done() {
             let offline = stage.build(&[&now, &idle]);
             while offline.start().await.is_err() {}
             stage.pass(Duration::ZERO).await;
-            // Whoever emits tries again, as the job that writes a memcell does.
+            // The sender retries, as the job that writes a segment does.
             while offline.events().emit(vec![written("ann", "mc1")]).await.is_err() {}
             stage.pass(Duration::ZERO).await;
             for _ in 0..20 {

@@ -1,4 +1,4 @@
-//! A process dies with runs under way: the next one resumes them at once, on the real ledger.
+//! A process dies while runs are running: the next process resumes them at once, on the real ledger.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ fn open(runs: &Arc<SqliteLedger>, clock: &Arc<ManualClock>, puppet: &Arc<Puppet>
 }
 
 #[tokio::test]
-async fn a_run_that_died_with_its_process_is_resumed_at_once() {
+async fn a_run_of_a_killed_process_is_resumed_at_once() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("ledger.db");
     let clock = Arc::new(ManualClock::new());
@@ -60,7 +60,7 @@ async fn a_run_that_died_with_its_process_is_resumed_at_once() {
                 tokio::task::yield_now().await;
             }
         }
-        // The handle goes, and with it every task where it stands.
+        // Dropping the handle aborts every task at its current await.
         drop(offline);
         while Arc::strong_count(&runs) > 1 {
             tokio::task::yield_now().await;

@@ -1,4 +1,4 @@
-//! Starting, stopping, and what is under way meanwhile: N-1, N-2, N-3, N-11 to N-16.
+//! Starting, stopping, and the runs that are running meanwhile: N-1, N-2, N-3, N-11 to N-16.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use background::{BackgroundSettings, Triggers};
 use crate::stage::{IDLE, Puppet, Stage, at_once, outcome, when_idle};
 
 #[tokio::test]
-async fn n1_n11_a_start_starts_what_waits() {
+async fn n1_n11_a_start_starts_waiting_runs() {
     let stage = Stage::default();
     let puppet = at_once("look");
     let offline = stage.build(&[&puppet]);
@@ -24,7 +24,7 @@ async fn n1_n11_a_start_starts_what_waits() {
 }
 
 #[tokio::test]
-async fn n2_n12_a_stop_is_awaited_and_nothing_runs_after_it() {
+async fn n2_n12_a_stop_waits_for_running_attempts_and_no_run_starts_after_it() {
     let stage = Stage::default();
     let puppet = Arc::new(Puppet {
         is_polite: true,
@@ -44,19 +44,19 @@ async fn n2_n12_a_stop_is_awaited_and_nothing_runs_after_it() {
 }
 
 #[tokio::test]
-async fn n3_a_stop_is_prompt_however_long_the_dispatcher_sleeps() {
+async fn n3_a_stop_does_not_wait_for_a_sleeping_dispatcher() {
     let stage = Stage::default();
     let puppet = when_idle("look");
     let offline = stage.open(&[&puppet]).await;
     stage.emit(&offline, "ann", "mc1").await;
     stage.clock.sleeping(1).await;
-    // The clock stands still: a stop that waited for the sleep would never come back.
+    // The clock does not move: a stop that waited for the sleep would never return.
     offline.stop().await;
     assert_eq!(stage.states().await, "queued");
 }
 
 #[tokio::test]
-async fn n3_an_attempt_is_told_to_stop_and_does_not_count() {
+async fn n3_a_stopped_attempt_gets_a_signal_and_does_not_count() {
     let stage = Stage::default();
     let puppet = Arc::new(Puppet {
         is_polite: true,
@@ -75,7 +75,7 @@ async fn n3_an_attempt_is_told_to_stop_and_does_not_count() {
 }
 
 #[tokio::test]
-async fn n3_an_attempt_that_does_not_listen_is_cut_short() {
+async fn n3_an_attempt_that_ignores_the_stop_signal_is_aborted() {
     let stage = Stage::default();
     let puppet = at_once("look");
     puppet.held.send_replace(true);
@@ -93,13 +93,13 @@ async fn n3_an_attempt_that_does_not_listen_is_cut_short() {
 }
 
 #[tokio::test]
-async fn n13_who_talks_waits_for_no_run() {
+async fn n13_an_event_waits_for_no_run() {
     let stage = Stage::default();
     let puppet = at_once("look");
     puppet.held.send_replace(true);
     let offline = stage.open(&[&puppet]).await;
     stage.emit(&offline, "ann", "mc1").await;
-    // The run is under way and never ends; events are taken all the same.
+    // The run never ends; events are accepted all the same.
     for n in 2..50 {
         stage.emit(&offline, "ann", &format!("mc{n}")).await;
     }
@@ -107,7 +107,7 @@ async fn n13_who_talks_waits_for_no_run() {
 }
 
 #[tokio::test]
-async fn n14_starts_and_stops_may_come_twice() {
+async fn n14_a_second_start_or_stop_changes_nothing() {
     let stage = Stage::default();
     let puppet = at_once("look");
     let offline = stage.build(&[&puppet]);
@@ -125,7 +125,7 @@ async fn n14_starts_and_stops_may_come_twice() {
     assert_eq!(puppet.begun(), ["mc1", "mc1", "mc2"]);
 }
 
-/// What was begun, and how often the store was asked, where one was started so many times.
+/// The subjects and attempts of started runs, and the number of calls of the store, after this number of starts.
 async fn begun_after(starts: usize) -> (Vec<String>, usize) {
     let stage = Stage {
         settings: BackgroundSettings {
@@ -166,7 +166,7 @@ async fn n14_a_second_start_makes_no_second_dispatcher() {
 }
 
 #[tokio::test]
-async fn n15_equal_work_is_done_once_and_in_turn() {
+async fn n15_equal_work_runs_once_and_never_twice_at_a_time() {
     let stage = Stage::default();
     let puppet = at_once("look");
     puppet.held.send_replace(true);
@@ -185,7 +185,7 @@ async fn n15_equal_work_is_done_once_and_in_turn() {
 }
 
 #[tokio::test]
-async fn n15_what_runs_ends_with_the_engine() {
+async fn n15_running_attempts_end_with_the_engine() {
     let stage = Stage::default();
     let puppet = at_once("look");
     puppet.held.send_replace(true);
@@ -199,7 +199,7 @@ async fn n15_what_runs_ends_with_the_engine() {
 }
 
 #[tokio::test]
-async fn n16_what_happens_meanwhile_wins() {
+async fn n16_an_event_during_a_run_supersedes_it() {
     let stage = Stage::default();
     let seen: Arc<Mutex<Vec<bool>>> = Arc::default();
     let sees = seen.clone();

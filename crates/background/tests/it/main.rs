@@ -1,4 +1,5 @@
-//! The offline engine on a ledger in memory and a clock that tests turn; on the real ledger where a process dies.
+//! The offline engine on a ledger in memory and a clock that tests turn; on the real ledger in tests where a process
+//! dies.
 
 mod budget;
 mod calls;

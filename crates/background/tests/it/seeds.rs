@@ -1,6 +1,6 @@
 //! nanobot's own tests of its background consolidation, each with its name there (seed 000).
 //!
-//! Two of its sessions are two subjects here: `cli:session1` and `cli:session2`. What it mocks is a strategy that a test holds.
+//! Its sessions `cli:session1` and `cli:session2` are two subjects here. Its mocks are strategies that a test holds.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -68,7 +68,7 @@ async fn schedule_consolidation_runs_async_version() {
     let consolidate = at_once("maybe_consolidate_by_tokens");
     consolidate.held.send_replace(true);
     let offline = stage.open(&[&consolidate]).await;
-    // It returns at once, though the task never ends.
+    // The call returns at once, although the task never ends.
     stage.emit(&offline, "ann", "cli:scheduled").await;
     assert_eq!(consolidate.begun(), ["cli:scheduled"]);
 }

@@ -1,6 +1,6 @@
 //! A strategy under a test's control, and an offline engine around it.
 //!
-//! Owns: building it, and letting everything that is due happen. Never: a check.
+//! Owns: building both, and running everything that is due. Never: a check.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -23,16 +23,16 @@ use tokio::task::yield_now;
 
 pub(crate) type Act = Box<dyn FnMut(&RunContext) -> Result<RunOutcome, Failure> + Send>;
 
-/// Does what the test says, on episodes.
+/// A strategy for episodes that does what a test tells it.
 pub(crate) struct Puppet {
     pub(crate) name: &'static str,
     pub(crate) triggers: Triggers,
     pub(crate) act: Mutex<Act>,
     /// Attempts wait while this is set.
     pub(crate) held: watch::Sender<bool>,
-    /// An attempt that is held ends when it is told to.
+    /// A held attempt ends when it gets the stop signal.
     pub(crate) is_polite: bool,
-    /// The runs that were begun, in order.
+    /// The runs that were started, in order.
     pub(crate) begun: Mutex<Vec<Run>>,
 }
 
@@ -64,7 +64,7 @@ impl Puppet {
         }
     }
 
-    /// The subjects of what was begun.
+    /// The subjects of the started runs.
     pub(crate) fn begun(&self) -> Vec<String> {
         let begun = self.begun.lock().expect("no panic");
         begun.iter().map(|run| run.work.subject.clone()).collect()
@@ -110,7 +110,7 @@ impl Strategy for Puppet {
         } else {
             drop(released.await);
         }
-        // An act may panic and be tried again.
+        // The act may panic and be called again.
         (self.act.lock().unwrap_or_else(PoisonError::into_inner))(context)
     }
 }
@@ -125,7 +125,7 @@ impl Power for Plug {
     }
 }
 
-/// The world that an offline engine is opened on.
+/// Fakes and settings that an offline engine is opened on.
 #[derive(Debug, Default)]
 pub(crate) struct Stage {
     pub(crate) ledger: Arc<MemoryLedger>,
@@ -160,7 +160,7 @@ impl Stage {
         offline
     }
 
-    /// Lets so much time pass, and all that is due happen.
+    /// Advances the clock, then lets everything run that is due.
     pub(crate) async fn pass(&self, time: Duration) {
         self.clock.advance(time);
         for _ in 0..300 {
@@ -168,14 +168,14 @@ impl Stage {
         }
     }
 
-    /// Tells an event, which waits for nothing that it calls for; then all that is due happens.
+    /// Emits an event, which must not wait for a run that it causes; then lets everything run that is due.
     pub(crate) async fn emit(&self, offline: &Offline, owner: &str, cell: &str) {
         let emitted = offline.events().emit(vec![written(owner, cell)]).now_or_never();
         emitted.expect("it returns at once").expect("on disk");
         self.pass(Duration::ZERO).await;
     }
 
-    /// Every run there is, the newest first.
+    /// All runs, the newest first.
     pub(crate) async fn runs(&self) -> Vec<Run> {
         let all = RunQuery {
             page: 1,

@@ -1,4 +1,4 @@
-//! Attempts that fail, take too long, panic, wait: N-10, and places that are held only while an attempt runs.
+//! Attempts that fail, take too long, panic or wait: N-10, and slots that are held only while an attempt runs.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ fn failing(failure: fn() -> Failure) -> Arc<Puppet> {
 }
 
 #[tokio::test]
-async fn n10_a_failure_delays_nobody_and_is_given_up_in_the_end() {
+async fn n10_a_failing_run_delays_no_other_and_is_given_up_in_the_end() {
     let stage = Stage {
         settings: BackgroundSettings {
             concurrency: 1,
@@ -54,13 +54,13 @@ async fn n10_a_failure_delays_nobody_and_is_given_up_in_the_end() {
     let stats = offline.stats().await.expect("counts");
     assert_eq!((stats.dead_letters, stats.failed), (1, 0));
     assert_eq!(stage.runs().await[2].error.as_deref(), Some("no model"));
-    // It can be asked for again, and a success makes it good.
+    // A given-up run can be triggered again, and a success clears it.
     let asked = offline.trigger("fails", Duration::from_secs(1), false).await;
     assert_eq!(asked.expect("asked").expect("known").runs.len(), 1);
 }
 
 #[tokio::test]
-async fn what_would_fail_again_is_given_up_at_once() {
+async fn a_permanent_failure_is_given_up_at_once() {
     let stage = Stage::default();
     let puppet = failing(|| Failure::GiveUp("no such cluster".to_owned()));
     let offline = stage.open(&[&puppet]).await;
@@ -69,7 +69,7 @@ async fn what_would_fail_again_is_given_up_at_once() {
 }
 
 #[tokio::test]
-async fn n10_a_panic_is_a_failure_and_stops_nobody() {
+async fn n10_a_panic_is_a_failure_and_stops_no_other_run() {
     let stage = Stage::default();
     let puppet = failing(|| panic!("planted"));
     let offline = stage.open(&[&puppet]).await;
@@ -87,7 +87,7 @@ async fn n10_a_panic_is_a_failure_and_stops_nobody() {
 }
 
 #[tokio::test]
-async fn an_attempt_that_takes_too_long_has_failed() {
+async fn an_attempt_over_its_time_limit_fails() {
     let stage = Stage::default();
     let puppet = at_once("look");
     puppet.held.send_replace(true);
@@ -106,7 +106,7 @@ async fn an_attempt_that_takes_too_long_has_failed() {
 }
 
 #[tokio::test]
-async fn so_many_run_at_a_time_and_no_more() {
+async fn no_more_attempts_run_at_a_time_than_the_limit() {
     let stage = Stage {
         settings: BackgroundSettings {
             concurrency: 3,

@@ -1,4 +1,4 @@
-//! What everything together asks of a chat model, counted, and what it asks of the ledger where there is nothing to do.
+//! Counts all calls of a chat model, and the calls of the ledger when there is nothing to do.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -23,18 +23,18 @@ use tokio::task::yield_now;
 use crate::strategies::agents::stage::deployment;
 use crate::strategies::stage::{Mains, name};
 
-/// Between two adds that follow each other at once, and between those of people who think and type.
+/// Pause between two adds that follow each other at once, and between two adds of people who think and type.
 const BURST: Duration = Duration::from_secs(2);
 const TALK: Duration = Duration::from_mins(10);
 
 const CALLS_MAX: usize = 60;
 const PROMPT_TOKENS_MAX: usize = 100_000;
 
-/// A model that answers as it is asked to; what it is sent is weighed as OpenAI does, the schema too.
+/// A model that gives scripted answers and counts prompt tokens as OpenAI does, the schema included.
 #[derive(Debug)]
 struct Weighed {
     chat: ScriptedChat,
-    /// Calls and prompt tokens by the schema that was asked for.
+    /// Calls and prompt tokens, by requested schema.
     asked: Mutex<BTreeMap<String, (usize, usize)>>,
 }
 
@@ -122,7 +122,7 @@ fn answer(request: &ChatRequest) -> String {
     }
 }
 
-/// The product as `quipu serve` puts it together, on fakes.
+/// All parts wired as in `quipu serve`, on fakes.
 struct Product {
     ledger: Arc<MemoryLedger>,
     clock: Arc<ManualClock>,
@@ -183,7 +183,7 @@ impl Product {
         }
     }
 
-    /// Lets so much time pass, and all that falls due in it happen.
+    /// Advances the clock in steps, and lets everything run that falls due.
     async fn pass(&self, time: Duration) {
         for _ in 0..20 {
             for _ in 0..100 {
@@ -214,7 +214,7 @@ impl Product {
         self.pass(BURST).await;
     }
 
-    /// How many runs of each strategy there are.
+    /// Number of runs by strategy.
     async fn runs(&self) -> BTreeMap<String, usize> {
         let query = RunQuery {
             page: 1,
@@ -242,7 +242,7 @@ fn key(session: &str) -> SessionKey {
     }
 }
 
-/// Something that is said in a session, by Ann where n is even, else by an agent.
+/// A message in a session, from Ann if `n` is even, else from an agent.
 fn said(product: &Product, key: &SessionKey, n: usize, text: String) -> NewMessage {
     let (sender, role) = if n.is_multiple_of(2) {
         ("ann", Role::User)
@@ -268,7 +268,7 @@ fn said(product: &Product, key: &SessionKey, n: usize, text: String) -> NewMessa
     }
 }
 
-/// Ten short messages; in each ten one is an announcement.
+/// Ten short messages, one of them an announcement.
 fn chat(product: &Product, key: &SessionKey, first: usize) -> Vec<NewMessage> {
     let text = |n: usize| match n % 10 {
         0 => format!("I'm taking trip {n} to the island on Friday."),
@@ -291,7 +291,7 @@ fn work(product: &Product, key: &SessionKey, first: usize) -> Vec<NewMessage> {
     messages
 }
 
-/// Calls and prompt tokens of 500 messages in 10 sessions, ten at a time, and of all that follows in a day.
+/// Calls and prompt tokens of 500 messages in 10 sessions, added ten at a time, and of all background work in a day.
 #[expect(
     clippy::print_stdout,
     reason = "docs/internals/measurements.md shows what it prints"
@@ -308,7 +308,8 @@ async fn cost(pace: Duration) -> (usize, usize) {
             product.pass(Duration::from_hours(24)).await;
         }
         for tenth in 0..5 {
-            // The second half says again what the first said: so it enters core memory, which then has no room for all.
+            // The second half repeats statements of the first, so they enter core memory, which then has no room for
+            // all of them.
             let first = session % 5 * 50 + tenth * 10;
             let messages = if session % 5 == 4 {
                 work(&product, &key, first)
@@ -340,7 +341,7 @@ async fn cost(pace: Duration) -> (usize, usize) {
 }
 
 #[tokio::test]
-async fn five_hundred_short_messages_with_everything_on_stay_within_the_bar() {
+async fn five_hundred_short_messages_with_every_strategy_stay_within_the_cost_limit() {
     for pace in [BURST, TALK] {
         let (calls, tokens) = cost(pace).await;
         assert!(calls <= CALLS_MAX, "{calls} calls");
@@ -349,7 +350,7 @@ async fn five_hundred_short_messages_with_everything_on_stay_within_the_bar() {
 }
 
 #[tokio::test]
-async fn memcells_that_announce_nothing_and_use_no_tool_make_no_run_of_their_own() {
+async fn segments_without_an_announcement_or_a_tool_cause_no_run_of_their_own() {
     let product = Product::open(None).await;
     for n in 0..20 {
         let key = key(&format!("s{n}"));

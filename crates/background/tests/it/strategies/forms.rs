@@ -1,4 +1,4 @@
-//! What each strategy makes of what people said, and what it makes nothing of.
+//! The results of each strategy, and the messages from which it makes nothing.
 
 use memory::{EditEntry, Forget, Method, RecordedChange, Search, Verdict};
 use model::{EntryId, EntryKind, Origin, Owner, Page, Scope, SessionId, SessionKey};
@@ -33,7 +33,7 @@ async fn a_user_with_one_episode_has_a_profile_after_a_quiet_minute() {
 }
 
 #[tokio::test]
-async fn what_a_run_wrote_is_recorded_as_its_own_and_taken_back_with_it() {
+async fn a_runs_writes_are_recorded_under_the_run_and_undone_with_it() {
     let stage = Stage::default();
     let process = stage.open().await;
     stage
@@ -67,7 +67,7 @@ async fn what_a_run_wrote_is_recorded_as_its_own_and_taken_back_with_it() {
 }
 
 #[tokio::test]
-async fn core_memory_has_what_was_said_on_two_days_and_what_its_person_confirmed() {
+async fn core_memory_has_statements_of_two_days_and_confirmed_statements() {
     let stage = Stage::default();
     let process = stage.open().await;
     stage
@@ -98,7 +98,7 @@ async fn core_memory_has_what_was_said_on_two_days_and_what_its_person_confirmed
 }
 
 #[tokio::test]
-async fn what_is_like_a_heading_of_more_worth_stands_before_what_is_newer() {
+async fn a_statement_under_an_earlier_heading_precedes_a_newer_one() {
     let stage = Stage::default();
     let process = stage.open().await;
     let (scope, owner) = (Scope::default(), user("ann"));
@@ -124,7 +124,7 @@ async fn what_is_like_a_heading_of_more_worth_stands_before_what_is_newer() {
 }
 
 #[tokio::test]
-async fn a_statement_that_was_kept_before_it_was_a_fact_stands_on_one_page() {
+async fn a_statement_confirmed_before_it_was_a_fact_is_on_one_page() {
     let stage = Stage::default();
     let process = stage.open().await;
     let pasted = "Please fix the grammar:\n\nDear Ms Quill,\n\nI live in Hull now.";
@@ -159,7 +159,7 @@ async fn a_statement_that_was_kept_before_it_was_a_fact_stands_on_one_page() {
 }
 
 #[tokio::test]
-async fn an_episode_that_tells_no_fact_makes_no_profile() {
+async fn an_episode_without_facts_makes_no_profile() {
     let stage = Stage::default();
     let process = stage.open().await;
     stage
@@ -175,7 +175,7 @@ async fn an_episode_that_tells_no_fact_makes_no_profile() {
 }
 
 #[tokio::test]
-async fn only_what_people_said_of_themselves_is_learnt() {
+async fn only_statements_of_people_about_themselves_are_learnt() {
     let stage = Stage::default();
     let process = stage.open().await;
     stage.say(&process, "s", "ann", &["I live in Lisbon."]).await;
@@ -238,7 +238,7 @@ async fn a_library_teaches_nothing() {
 }
 
 #[tokio::test]
-async fn what_a_person_changed_or_took_out_of_a_profile_stays_so() {
+async fn a_changed_or_removed_profile_statement_stays_so() {
     let stage = Stage::default();
     let process = stage.open().await;
     stage
@@ -311,7 +311,7 @@ async fn an_announcement_is_listed_found_and_ends() {
 }
 
 #[tokio::test]
-async fn an_announcement_that_was_taken_back_is_none_when_it_is_said_again() {
+async fn a_withdrawn_announcement_makes_no_event_when_it_is_repeated() {
     let stage = Stage::default();
     let process = stage.open().await;
     let rome = "I'm flying to Rome on 6 May 2026.";
@@ -327,7 +327,7 @@ async fn an_announcement_that_was_taken_back_is_none_when_it_is_said_again() {
 }
 
 #[tokio::test]
-async fn a_profile_is_not_found_piece_by_piece() {
+async fn a_search_does_not_return_single_profile_statements() {
     let stage = Stage::default();
     let process = stage.open().await;
     stage.say(&process, "s", "ann", &["I live in Lisbon."]).await;
@@ -358,7 +358,7 @@ async fn a_profile_is_not_found_piece_by_piece() {
 }
 
 #[tokio::test]
-async fn episodes_about_the_same_are_told_as_one_and_stay() {
+async fn episodes_on_one_subject_are_merged_and_stay() {
     let stage = Stage::default();
     let process = stage.open().await;
     for session in ["a", "b"] {
@@ -392,7 +392,7 @@ async fn episodes_about_the_same_are_told_as_one_and_stay() {
 }
 
 #[tokio::test]
-async fn the_pages_follow_what_is_known_and_forgotten() {
+async fn core_memory_pages_follow_new_and_deleted_facts() {
     let stage = Stage::default();
     let process = stage.open().await;
     stage
@@ -425,7 +425,7 @@ async fn the_pages_follow_what_is_known_and_forgotten() {
 }
 
 #[tokio::test]
-async fn a_model_is_asked_and_the_rules_serve_where_it_fails() {
+async fn a_model_is_asked_and_the_rules_serve_when_it_fails() {
     let answer = r#"{"statements":[
         {"heading":"Home","text":"Ann lives in Lisbon.","facts":[1],"replaces":0},
         {"heading":"Work","text":"Ann runs a bank in Zurich.","facts":[1],"replaces":0}],"remove":[]}"#;
@@ -450,7 +450,7 @@ async fn a_model_is_asked_and_the_rules_serve_where_it_fails() {
 }
 
 #[tokio::test]
-async fn many_episodes_in_one_busy_time_are_one_call() {
+async fn many_episodes_in_a_short_time_cause_one_model_call() {
     let stage = Stage::asking(ScriptedChat::answering(|_| {
         Ok("{\"statements\":[],\"remove\":[]}".to_owned())
     }));

@@ -1,4 +1,4 @@
-//! A store that fails at the n-th call, and a process that ends: nothing is lost, nothing is there twice.
+//! A store that fails at the n-th call, and a process that ends: nothing is lost, and nothing is stored twice.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,7 +33,7 @@ async fn talk(stage: &Stage, process: &Process) {
     }
 }
 
-/// Everything that the strategies made.
+/// All entries that the strategies made.
 async fn made(process: &Process) -> Vec<String> {
     let mut made = Vec::new();
     for kind in [EntryKind::Foresight, EntryKind::Profile, EntryKind::Episode] {
@@ -45,7 +45,7 @@ async fn made(process: &Process) -> Vec<String> {
     made
 }
 
-/// Ids differ from stage to stage; what is said does not.
+/// Ids differ from stage to stage; texts do not.
 fn without_ids(made: &[String]) -> Vec<String> {
     made.iter()
         .map(|text| {
@@ -57,7 +57,7 @@ fn without_ids(made: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// Runs every strategy, again where an attempt failed.
+/// Runs every strategy, again if an attempt failed.
 async fn run_all(stage: &Stage, process: &Process) {
     for name in ALL {
         let mut tries = 0;
@@ -74,7 +74,7 @@ async fn run_all(stage: &Stage, process: &Process) {
 }
 
 #[tokio::test]
-async fn what_is_made_does_not_depend_on_which_call_failed() {
+async fn a_failure_of_any_vault_or_page_call_makes_the_same_entries() {
     let sound = Stage::default();
     let process = told(&sound).await;
     let (vault_before, pages_before) = (sound.vault.calls(), sound.page_calls());
@@ -110,7 +110,7 @@ async fn what_is_made_does_not_depend_on_which_call_failed() {
     }
 }
 
-/// What the strategies make where nothing fails, and how many calls of the ledger and of the index that takes.
+/// The entries made without a failure, and the numbers of calls of the ledger and of the index that this takes.
 async fn undisturbed() -> (Vec<String>, usize, u64, u64) {
     let stage = Stage::default();
     let process = told(&stage).await;
@@ -121,7 +121,7 @@ async fn undisturbed() -> (Vec<String>, usize, u64, u64) {
     (without_ids(&made(&process).await), ledger, index, vault)
 }
 
-/// Everything is there once, and nobody holds a run any more.
+/// Checks that every entry is stored once, and that no run is leased.
 async fn check(stage: &Stage, process: &Process, runs: &impl Runs, expected: &[String], what: &str) {
     run_all(stage, process).await;
     assert_eq!(without_ids(&made(process).await), expected, "{what}");
@@ -134,7 +134,7 @@ async fn check(stage: &Stage, process: &Process, runs: &impl Runs, expected: &[S
 }
 
 #[tokio::test]
-async fn whichever_call_of_the_ledger_fails_the_same_is_made_once() {
+async fn a_failure_of_any_ledger_call_makes_each_entry_once() {
     let (expected, calls, ..) = undisturbed().await;
     assert!(calls > 20, "{calls}");
     for fault in [Fault::Refused, Fault::AnswerLost] {
@@ -157,7 +157,7 @@ async fn whichever_call_of_the_ledger_fails_the_same_is_made_once() {
 }
 
 #[tokio::test]
-async fn whichever_call_of_the_index_fails_the_same_is_made_once() {
+async fn a_failure_of_any_index_call_makes_each_entry_once() {
     let (expected, _, calls, _) = undisturbed().await;
     assert!(calls >= 3, "{calls}");
     for n in 1..=calls {
@@ -171,7 +171,7 @@ async fn whichever_call_of_the_index_fails_the_same_is_made_once() {
 }
 
 #[tokio::test]
-async fn whatever_a_process_dies_at_the_next_one_ends_at_once() {
+async fn after_a_crash_at_any_call_the_next_process_ends_the_run_at_once() {
     let (expected, calls, ..) = undisturbed().await;
     for n in 1..=calls {
         let stage = Stage::default();
@@ -194,7 +194,7 @@ async fn whatever_a_process_dies_at_the_next_one_ends_at_once() {
 }
 
 #[tokio::test]
-async fn on_the_real_ledger_a_killed_process_leaves_nothing_undone_and_nothing_twice() {
+async fn on_the_real_ledger_a_killed_process_loses_no_entry_and_repeats_none() {
     let (expected, .., calls) = undisturbed().await;
     for n in 1..=calls {
         let stage = Stage::default();
@@ -227,7 +227,7 @@ async fn on_the_real_ledger_a_killed_process_leaves_nothing_undone_and_nothing_t
 }
 
 #[tokio::test]
-async fn a_process_that_ends_with_runs_waiting_leaves_them_to_the_next() {
+async fn runs_that_wait_at_the_end_of_a_process_run_in_the_next() {
     let stage = Stage::default();
     let process = told(&stage).await;
     drop(process);

@@ -1,6 +1,6 @@
-//! An engine, its background, and fakes under both that outlive them.
+//! An engine, an offline engine, and fakes under both that outlive them.
 //!
-//! Owns: opening them, saying things, and letting what is due happen. Never: a check.
+//! Owns: opening them, adding messages, and running everything that is due. Never: a check.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -75,7 +75,7 @@ impl VaultWriter for Fragile {
     ) -> Result<bool, VaultError> {
         self.check()?;
         let done = self.inner.replace_page(scope, owner, page, before, text).await?;
-        // Done, and the answer is lost.
+        // The call took effect, but its answer is lost.
         self.check()?;
         Ok(done)
     }
@@ -107,7 +107,7 @@ impl Pages for Fragile {
     }
 }
 
-/// What outlives a process.
+/// Everything that outlives a process.
 pub(crate) struct Stage {
     pub(crate) ledger: Arc<MemoryLedger>,
     pub(crate) vault: MemoryVault,
@@ -117,11 +117,11 @@ pub(crate) struct Stage {
     clock: Arc<ManualClock>,
     ids: Arc<CountingIds>,
     pub(crate) chat: Option<Arc<ScriptedChat>>,
-    /// Tells memcells; the rules do where there is none.
+    /// Extracts segments; the rules do if it is none.
     pub(crate) teller: Option<Arc<ScriptedChat>>,
 }
 
-/// A process.
+/// The engines of one process.
 pub(crate) struct Process {
     pub(crate) engine: Engine,
     pub(crate) offline: Offline,
@@ -150,7 +150,7 @@ impl Default for Stage {
 }
 
 impl Stage {
-    /// One with a model.
+    /// A stage with a model.
     pub(crate) fn asking(chat: ScriptedChat) -> Self {
         Self {
             chat: Some(Arc::new(chat)),
@@ -205,18 +205,18 @@ impl Stage {
         Process { engine, offline }
     }
 
-    /// Makes the n-th call of the pages from now fail.
+    /// Makes the n-th page call from now fail.
     pub(crate) fn fail_page_call(&self, n: usize) {
         let made = self.pages.made.load(Ordering::SeqCst);
         self.pages.fails_at.store(made + n, Ordering::SeqCst);
     }
 
-    /// How many calls of the pages there were.
+    /// Number of page calls so far.
     pub(crate) fn page_calls(&self) -> usize {
         self.pages.made.load(Ordering::SeqCst)
     }
 
-    /// Does something while time passes.
+    /// Runs work while the clock moves.
     pub(crate) async fn drive<T>(&self, work: impl Future<Output = T>) -> T {
         tokio::select! {
             biased;
@@ -234,12 +234,12 @@ impl Stage {
         }
     }
 
-    /// Somebody says these things in a session, which becomes an episode; the background is told of it.
+    /// A sender says these texts in a session, which becomes an episode; the offline engine gets its event.
     pub(crate) async fn say(&self, process: &Process, session: &str, sender: &str, texts: &[&str]) {
         self.say_on(process, session, sender, 0, texts).await;
     }
 
-    /// The same, and again in another session on the next day.
+    /// As [`Self::say`], and once more in another session on the next day.
     pub(crate) async fn say_twice(&self, process: &Process, session: &str, sender: &str, texts: &[&str]) {
         self.say_on(process, session, sender, 0, texts).await;
         self.say_on(process, &format!("{session}-again"), sender, 1, texts)
@@ -343,7 +343,7 @@ pub(crate) async fn hits(engine: &Engine, owner: &str, kind: EntryKind) -> Vec<H
     engine.list(list).await.expect("it lists").hits
 }
 
-/// The texts of a kind, sorted.
+/// The texts of all entries of a kind, sorted.
 pub(crate) async fn texts(engine: &Engine, owner: &str, kind: EntryKind) -> Vec<String> {
     let hits = hits(engine, owner, kind).await;
     let mut texts: Vec<String> = hits.iter().map(|hit| hit.doc.text.clone()).collect();
@@ -356,12 +356,12 @@ pub(crate) async fn page(engine: &Engine, page: Page) -> String {
     page.expect("it reads").unwrap_or_default()
 }
 
-/// Puts a fact of ann's as somebody might have got it there.
+/// Stores a fact of Ann's with a given origin.
 pub(crate) async fn put_fact(engine: &Engine, id: &str, origin: model::Origin, body: &str) {
     put(engine, user("ann"), EntryKind::Fact, id, origin, body).await;
 }
 
-/// Puts a memory of anybody's.
+/// Stores an entry for any owner.
 pub(crate) async fn put(
     engine: &Engine,
     owner: Owner,

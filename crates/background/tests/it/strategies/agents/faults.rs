@@ -1,18 +1,18 @@
-//! Every call of the stores may fail, and the same stands in the end.
+//! Every call of the stores may fail, and the result is the same in the end.
 
 use model::EntryKind;
 use testkit::ledger::Fault;
 
 use crate::strategies::agents::stage::{Stage, deployment, writer};
 
-/// Two deployments are heard; then this call of one of the stores fails while cases and a draft are made.
+/// An agent does two deployments; then this call of one of the stores fails while cases and a draft are made.
 async fn learnt_with(fail: impl FnOnce(&Stage)) -> (Vec<String>, u64, usize) {
     let stage = Stage::open(Some(writer())).await;
     let mut events = stage.hear("s1", deployment("billing", 0)).await;
     events.extend(stage.hear("s2", deployment("search", 1)).await);
     let before = (stage.vault.calls(), stage.ledger.calls());
     fail(&stage);
-    // Who tells of it tells again until it is taken.
+    // The sender of events retries until they are accepted.
     while stage.offline.events().emit(events.clone()).await.is_err() {}
     stage.rest().await;
     let made = (stage.vault.calls() - before.0, stage.ledger.calls() - before.1);
@@ -27,7 +27,7 @@ async fn learnt_with(fail: impl FnOnce(&Stage)) -> (Vec<String>, u64, usize) {
 }
 
 #[tokio::test]
-async fn whichever_call_fails_everything_is_learnt_once() {
+async fn a_failure_of_any_call_makes_each_case_and_draft_once() {
     let (expected, vault_calls, ledger_calls) = learnt_with(|_| {}).await;
     assert!(
         vault_calls > 5 && ledger_calls > 5,

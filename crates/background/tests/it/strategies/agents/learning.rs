@@ -13,7 +13,7 @@ use testkit::models::ScriptedChat;
 
 use crate::strategies::agents::stage::{Stage, coder, deployment, key, succeeded, writer};
 
-/// Two deployments, remembered and told of.
+/// Adds two deployments and returns their events after emitting them.
 async fn deployed(stage: &Stage) -> Vec<MemoryEvent> {
     let mut events = stage.hear("s1", deployment("billing", 0)).await;
     events.extend(stage.hear("s2", deployment("search", 1)).await);
@@ -22,7 +22,7 @@ async fn deployed(stage: &Stage) -> Vec<MemoryEvent> {
 }
 
 #[tokio::test]
-async fn work_becomes_cases_and_a_model_makes_a_draft_of_those_of_one_kind() {
+async fn a_segment_of_work_becomes_a_case_and_a_model_drafts_a_skill_of_cases_of_one_kind() {
     let stage = Stage::open(Some(writer())).await;
     let events = deployed(&stage).await;
     assert!(succeeded(&stage.runs().await), "{:?}", stage.runs().await);
@@ -63,7 +63,7 @@ async fn without_a_model_the_rules_write_cases_and_no_skill() {
 }
 
 #[tokio::test]
-async fn what_a_person_judged_or_changed_stays_as_it_is() {
+async fn a_skill_that_a_person_judged_stays_unchanged() {
     let stage = Stage::open(Some(writer())).await;
     deployed(&stage).await;
     let id = EntryId::new(stage.learnt(EntryKind::Skill).await[0].key.id.clone());
@@ -82,7 +82,7 @@ async fn what_a_person_judged_or_changed_stays_as_it_is() {
 }
 
 #[tokio::test]
-async fn a_draft_grows_with_its_cases_and_goes_with_them() {
+async fn a_draft_grows_with_its_cases_and_is_deleted_with_them() {
     let stage = Stage::open(Some(writer())).await;
     deployed(&stage).await;
     let first = stage.learnt(EntryKind::Skill).await.remove(0);
@@ -105,7 +105,7 @@ async fn a_draft_grows_with_its_cases_and_goes_with_them() {
 }
 
 #[tokio::test]
-async fn what_an_agent_learnt_of_who_is_forgotten_is_forgotten_too() {
+async fn deleting_an_owner_a_part_or_an_episode_deletes_its_cases_and_skills() {
     let ann = Owner::user(Name::parse("ann").expect("a name"));
     let episode = |events: &[MemoryEvent]| match &events[0] {
         MemoryEvent::EpisodeWritten { episode, .. } => episode.clone(),
@@ -130,7 +130,7 @@ async fn what_an_agent_learnt_of_who_is_forgotten_is_forgotten_too() {
 }
 
 #[tokio::test]
-async fn a_skill_of_cases_that_are_gone_is_not_put() {
+async fn a_skill_of_deleted_cases_is_not_written() {
     let stage = Stage::open(Some(writer())).await;
     deployed(&stage).await;
     let skill = stage.learnt(EntryKind::Skill).await.remove(0);
@@ -260,11 +260,11 @@ async fn a_model_words_cases_and_skills_and_without_an_answer_the_rules_write_th
 }
 
 #[tokio::test]
-async fn what_is_forgotten_while_it_is_told_does_not_come_back() {
+async fn a_segment_deleted_while_the_model_words_its_case_leaves_no_case() {
     let ledger = Arc::<MemoryLedger>::default();
     let swept = Arc::<OnceLock<()>>::default();
     let (there, done) = (ledger.clone(), swept.clone());
-    // The model is asked between the reading of the memcell and the writing of the case.
+    // The model is asked after the segment was read and before the case is written.
     let chat = ScriptedChat::answering(move |_| {
         let sweep = there.sweep(Sweep::Session(key("s1"))).now_or_never();
         sweep.expect("a fake does not wait").expect("no fault is planned");

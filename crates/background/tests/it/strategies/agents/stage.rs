@@ -1,6 +1,6 @@
 //! An engine and an offline engine on fakes that outlive them.
 //!
-//! Owns: talks of an agent with tools, telling of them, and letting time pass. Never: a check.
+//! Owns: conversations of an agent with tools, their events, and moving the clock. Never: a check.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ impl Power for Mains {
     }
 }
 
-/// The world that both are opened on.
+/// The fakes that both engines are opened on.
 pub(crate) struct Stage {
     pub(crate) ledger: Arc<MemoryLedger>,
     pub(crate) vault: Arc<MemoryVault>,
@@ -52,7 +52,7 @@ pub(crate) fn key(session: &str) -> SessionKey {
 }
 
 impl Stage {
-    /// Both, with strategies that may ask this model.
+    /// Opens both engines, with strategies that may ask this model.
     pub(crate) async fn open(chat: Option<Arc<dyn Chat>>) -> Self {
         Self::open_on(Arc::default(), chat).await
     }
@@ -103,7 +103,7 @@ impl Stage {
         }
     }
 
-    /// Remembers a talk in a session of its own; gives the events that its memcells cause.
+    /// Adds a conversation in a session of its own; returns the events of its segments.
     pub(crate) async fn hear(&self, session: &str, messages: Vec<NewMessage>) -> Vec<MemoryEvent> {
         let add = Add {
             title: None,
@@ -142,7 +142,7 @@ impl Stage {
         events
     }
 
-    /// Tells of events, and lets time pass until nothing is left to be done.
+    /// Emits events, and moves the clock until nothing is left to do.
     pub(crate) async fn tell(&self, events: &[MemoryEvent]) {
         self.offline
             .events()
@@ -152,7 +152,7 @@ impl Stage {
         self.rest().await;
     }
 
-    /// Lets time pass until every run is over.
+    /// Moves the clock until every run is over.
     pub(crate) async fn rest(&self) {
         loop {
             for _ in 0..200 {
@@ -165,7 +165,7 @@ impl Stage {
         }
     }
 
-    /// Every run there was, asked again where the asking was planned to fail.
+    /// All runs; retries where the query was planned to fail.
     pub(crate) async fn runs(&self) -> Vec<Run> {
         let query = RunQuery {
             page: 1,
@@ -189,7 +189,7 @@ impl Stage {
         listed.hits.into_iter().map(|hit| hit.doc).collect()
     }
 
-    /// What every file of the agent holds, in no order, but for the times that it was written at.
+    /// The contents of every file of the agent, unordered, without the times of writing.
     pub(crate) fn files(&self) -> Vec<String> {
         let mut parts = Vec::new();
         for path in self.vault.paths() {
@@ -216,7 +216,7 @@ impl Stage {
     }
 }
 
-/// A deployment of a service, as it is heard.
+/// The messages of a deployment of a service.
 pub(crate) fn deployment(service: &str, hour: i64) -> Vec<NewMessage> {
     let mut messages = Vec::new();
     let mut say = |role: Role, text: &str, call: Option<(&str, String)>, answers: bool| {
@@ -275,7 +275,7 @@ pub(crate) fn deployment(service: &str, hour: i64) -> Vec<NewMessage> {
     messages
 }
 
-/// A model that writes skills, and leaves cases to the rules.
+/// A model that writes skills, and gives no usable answer for cases.
 pub(crate) fn writer() -> Arc<dyn Chat> {
     Arc::new(ScriptedChat::answering(|request| {
         let schema = request.schema.as_ref().map(|(name, _)| name.as_str());
