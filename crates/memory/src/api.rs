@@ -24,10 +24,10 @@ pub struct Add {
     /// visible outside its session. [`Added::accepted`] returns the id of each message; `sources` of every memory
     /// contain these ids. A deleted message is left out unless it asks to be accepted.
     pub messages: Vec<NewMessage>,
-    /// The session's title; later episodes made by rules take it as their subject. A blank one changes nothing, and one that
-    /// was deleted comes back only with a message that accepts what was forgotten.
+    /// The session's title; later episodes made by rules take it as their subject. A blank title changes nothing. A
+    /// deleted title comes back only with a message that accepts deleted text.
     pub title: Option<String>,
-    /// Only accept them; do not look for boundaries now.
+    /// Only accept the messages; do not look for boundaries now.
     pub defer_extraction: bool,
     /// Look for boundaries in a background task of this id, and answer at once.
     pub task: Option<JobId>,
@@ -36,11 +36,11 @@ pub struct Add {
 /// Status of an add or a flush.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemorizeStatus {
-    /// In the buffer, waiting for more.
+    /// The messages are in the buffer, which waits for more.
     Accumulated,
     /// At least one segment was cut; its Markdown is written, or certainly will be.
     Extracted,
-    /// A background task does it.
+    /// A background task does the work.
     Queued,
 }
 
@@ -85,7 +85,7 @@ pub struct Search {
     pub score_min: f32,
     /// Cut the result to about this many tokens.
     pub tokens_max: Option<usize>,
-    /// Search what the user said outside of any project too, and what holds for them everywhere.
+    /// Also search the user's memory outside of any project, and the facts that hold for the user in all projects.
     pub with_person: bool,
     /// Let the reranker order the best hits; none: if the method is hybrid and there is a reranker.
     pub rerank: Option<bool>,
@@ -104,7 +104,7 @@ pub struct Found {
     pub span: Option<(Timestamp, Timestamp)>,
     /// The method used: keyword if the embedding model did not answer.
     pub method: Method,
-    /// What the search had to do without.
+    /// Parts that the search had to do without.
     pub warnings: Vec<String>,
     /// The chat model's further queries.
     pub queries: Vec<String>,
@@ -118,7 +118,7 @@ pub enum SortBy {
     UpdatedAt,
 }
 
-/// Whether a memory holds.
+/// Whether a memory still holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
     Current,
@@ -133,7 +133,7 @@ pub struct List {
     pub owner: Owner,
     pub kind: EntryKind,
     pub filter: Option<Filter>,
-    /// Only what was known then, and held or did not.
+    /// Only memories that were known at this time; `standing` is judged at it too.
     pub as_of: Option<Timestamp>,
     pub standing: Option<Standing>,
     pub sort_by: SortBy,
@@ -168,14 +168,14 @@ pub struct Listed {
     pub hits: Vec<Hit>,
 }
 
-/// What there is of an owner.
+/// Amount of an owner's memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Holding {
     pub files: usize,
     /// Entries in them.
     pub entries: usize,
     pub bytes: u64,
-    /// Messages that no file has yet.
+    /// Messages that are in no file yet.
     pub waiting: usize,
 }
 
@@ -190,20 +190,20 @@ pub enum Forget {
     OwnerInSession(SessionKey, Owner),
     /// Single entries of an owner, the messages that are in no other memory, and all memories made from both.
     Entries(Scope, Owner, Vec<EntryId>),
-    /// The messages and memories of an owner that have some words.
+    /// The messages and memories of an owner that contain some words.
     Words(WordsTarget),
 }
 
-/// Words whose messages and memories to delete.
+/// Target of a deletion by words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WordsTarget {
     pub scope: Scope,
     pub owner: Owner,
-    /// A message or a memory that has all of these as whole words goes.
+    /// A message or a memory that contains all of these as whole words is deleted.
     pub words: String,
-    /// Ids of messages and memories that stay. A memory keeps the messages from which it was made.
+    /// Ids of messages and memories that stay. A kept memory keeps its source messages.
     pub keep: BTreeSet<String>,
-    /// Ids of messages that go although they do not have the words.
+    /// Ids of messages to delete although they do not contain the words.
     pub also: BTreeSet<String>,
 }
 
@@ -234,7 +234,8 @@ impl Forget {
             .map_or(owner.kind != OwnerKind::Library, |target| target == owner)
     }
 
-    /// Whether it means a row of an owner that it concerns. Words mean none by themselves: they are looked for in the files.
+    /// Whether the request targets a row of an owner that it concerns. A deletion by words targets no row by itself:
+    /// the words are looked for in the files.
     pub(crate) fn names(&self, doc: &Doc) -> bool {
         match self {
             Self::Owner(..) => true,
@@ -250,7 +251,7 @@ impl Forget {
 /// Result of a deletion.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Forgot {
-    /// All that went, also with those that were named.
+    /// All deleted entries, including those that go with the targets.
     pub entries: usize,
     pub messages: usize,
     pub conversations: usize,
@@ -258,16 +259,16 @@ pub struct Forgot {
     pub rewritten: usize,
     /// Requested ids that do not exist.
     pub missing: Vec<EntryId>,
-    /// The history that an earlier version kept went too, whole.
+    /// The history that an earlier version kept was deleted too, as a whole.
     pub old_history: bool,
-    /// Daily copies of the ledger that were removed, because they had what was deleted.
+    /// Daily copies of the ledger that were removed because they contained deleted text.
     pub copies: usize,
-    /// Of whom something went.
+    /// Owners that lost something.
     pub owners: BTreeSet<Owner>,
     pub left: Vec<Leftover>,
 }
 
-/// Something that a deletion left, and why.
+/// Something that a deletion leaves, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Leftover {
     pub what: String,
@@ -282,24 +283,25 @@ impl Leftover {
     }
 }
 
-/// What a deletion would remove and what it would leave, as things are now.
+/// The result that a deletion would have now.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Doomed {
-    /// The entries that go, those of agents included.
+    /// The entries to delete, those of agents included.
     pub entries: Vec<Arc<Doc>>,
-    /// How many of them go for themselves, at the beginning; the others were made from these.
+    /// How many of the first `entries` the request targets; the others were made from these.
     pub named: usize,
-    /// The verbatim messages that go from the files, in order of time.
+    /// The verbatim messages to delete from the files, in order of time.
     pub messages: Vec<Arc<Doc>>,
-    /// With words: the messages directly before and after these in their sessions, which stay and lack the words.
+    /// For a deletion by words: the messages directly before and after these in their sessions, which stay and do not
+    /// contain the words.
     pub beside: Vec<Arc<Doc>>,
-    /// Memories that lose some of their messages and stay, as they will be.
+    /// Memories that lose some of their messages and stay, in their new form.
     pub rewritten: Vec<Arc<Doc>>,
-    /// Lines of the owner's pages that go, and titles that have the words.
+    /// Lines of the owner's pages to delete, and titles that contain the words.
     pub lines: Vec<String>,
-    /// The messages of the entries that go, which stay in the same memory.
+    /// Messages of the entries to delete that stay in the same owner's memory.
     pub own_stays: Vec<Arc<Doc>>,
-    /// The same person's words in the memory of others: they stay.
+    /// The same person's messages in the memory of others, which stay.
     pub stays: Vec<Staying>,
 }
 
@@ -307,34 +309,34 @@ pub struct Doomed {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Staying {
     pub owner: Owner,
-    /// The session to forget, if they must go too.
+    /// The session to forget to delete these messages too.
     pub session: Option<SessionId>,
     /// In order of time, never empty.
     pub messages: Vec<Arc<Doc>>,
 }
 
-/// Everything that memory has of an owner.
+/// All memory of an owner.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct OwnedMemory {
     pub entries: Vec<Entry>,
     pub pages: Vec<(Page, String)>,
-    /// Ids of the memories that strategies ever made.
+    /// Ids of all memories that strategies ever made.
     pub made: BTreeSet<String>,
-    /// Messages that no episode has yet.
+    /// Messages that are in no episode yet.
     pub messages: Vec<Message>,
-    /// Client ids of all these messages, and what was deleted from the tenant.
+    /// Client ids of all these messages, and the marks of messages deleted from the tenant.
     pub carried: Carried,
-    /// Files of which not everything could be read.
+    /// Files that could not be read in full.
     pub broken: Vec<VaultPath>,
 }
 
 /// Result of an import.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TakenIn {
-    /// Entries and pages that were given.
+    /// Imported entries and pages.
     pub memories: usize,
     pub new_memories: usize,
-    /// Those that are different here: they stay as they are here.
+    /// Entries and pages that differ from the stored ones, which stay as they are.
     pub kept_memories: usize,
     pub messages: usize,
     pub new_messages: usize,
@@ -368,7 +370,7 @@ pub struct EditEntry {
     pub subject: Option<String>,
     pub summary: Option<String>,
     pub body: Option<String>,
-    /// Of a fact: whether it holds only in its project, or for its owner everywhere.
+    /// For a fact: whether it holds only in its project, or for its owner everywhere.
     pub project_only: Option<bool>,
 }
 
@@ -411,18 +413,18 @@ pub struct Status {
     pub buffered_messages: usize,
     /// Vault files and entries as last synchronised.
     pub files: usize,
-    /// Changed files that no search has yet.
+    /// Changed files that are not searchable yet.
     pub unread_files: usize,
     pub embedder: String,
     /// The chat model that extracts, if one is configured.
     pub chat_model: Option<String>,
-    /// What came of its answers since the start.
+    /// Counts of its answers since the start.
     pub model_answers: ModelAnswers,
     /// Secrets that were removed from messages since the start.
     pub redacted: usize,
     /// The day of the newest daily copy of the ledger.
     pub newest_copy: Option<Date>,
-    /// Why the last try to make one failed.
+    /// Why the last attempt to copy the ledger failed.
     pub copy_trouble: Option<String>,
     /// A running rebuild or re-embedding: rows done, rows in total.
     pub rebuilding: Option<(usize, usize)>,
@@ -430,14 +432,14 @@ pub struct Status {
     pub disk: DiskState,
 }
 
-/// What came of a chat model's answers about conversations.
+/// Counts of a chat model's answers about conversations.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ModelAnswers {
-    /// Facts that the messages bear out.
+    /// Facts that the messages support.
     pub facts: usize,
-    /// Statements that were left out because no message bears them out.
+    /// Statements that were left out because no message supports them.
     pub left_out: usize,
-    /// Questions to which no answer could be used: the rules extracted instead.
+    /// Questions without a usable answer: the rules extracted instead.
     pub unusable: usize,
 }
 

@@ -1,11 +1,11 @@
-//! What all rooms are built on: the ports, the caches over them, the locks.
+//! The foundation of all rooms: the ports, the caches over them, the locks.
 //!
 //! Owns: the parts and the order of the locks. Never: a use case.
 //!
 //! Locks, in the order in which they may be taken: a session's (cutting its buffer), the history's turn, the gate, an
-//! owner's. The gate is held shared while segments of a session are written for one owner, and alone by every other change of
-//! the vault (sync, edit, forget, the end of a rebuild); so those see no half-written memory and need no
-//! further lock.
+//! owner's. The gate is held shared while segments of a session are written for one owner, and exclusively by every
+//! other change of the vault (sync, edit, forget, the end of a rebuild); so those see no half-written memory and need
+//! no further lock.
 
 mod chat;
 pub(crate) mod chronicle;
@@ -60,7 +60,7 @@ pub(crate) struct Base {
     pub(crate) parts: Parts,
     pub(crate) settings: MemorySettings,
     pub(crate) time: WorkTime,
-    /// Jobs, passes, syncs, rebuilds: what must reach a safe point before the end.
+    /// Jobs, passes, syncs, rebuilds: the work that must reach a safe point before the end.
     pub(crate) work: Tasks,
     pub(crate) gate: TenantGate,
     /// One rebuild at a time.
@@ -75,7 +75,7 @@ pub(crate) struct Base {
     pub(crate) model: ChatModel,
     pub(crate) panics: Arc<Panics>,
     pub(crate) chronicle: Arc<Chronicle>,
-    /// Why the last try to copy the ledger failed.
+    /// Why the last attempt to copy the ledger failed.
     pub(crate) copy_trouble: Mutex<Option<String>>,
     pub(crate) disk: RoomGauge,
     /// Counts sweeps of the ledger.
@@ -120,7 +120,7 @@ impl Base {
         Ok((Arc::new(base), writing))
     }
 
-    /// Runs a loop in the background until it ends by itself; one that panics begins again after a while.
+    /// Runs a loop in the background until it ends by itself; after a panic it restarts with a delay.
     pub(crate) fn supervise<R: Send + Sync + 'static, F>(
         self: &Arc<Self>,
         name: &'static str,
@@ -173,7 +173,7 @@ impl Base {
         }
     }
 
-    /// Refuses work once the engine is stopping.
+    /// Fails once the engine is stopping.
     pub(crate) fn accepting(&self) -> Result<(), EngineError> {
         if self.work.is_stopping() {
             Err(EngineError::Stopping)
@@ -188,14 +188,14 @@ impl Base {
         slept.await.is_some()
     }
 
-    /// Waits until the index can answer with what the vault holds; refuses once the engine is stopping.
+    /// Waits until the index can answer for the whole vault; fails once the engine is stopping.
     pub(crate) async fn answering(&self) -> Result<(), EngineError> {
         self.accepting()?;
         self.gauge.answering(&*self.parts.clock).await
     }
 
-    /// Enters a tenant when no other caller is in it. Its files are synced afterwards: a sync that waited for this caller would
-    /// stop the writers of all tenants meanwhile.
+    /// Enters a tenant exclusively. Its files are synced after that: a sync that waited for this caller would stop the
+    /// writers of all tenants meanwhile.
     pub(crate) async fn alone_in(&self, scope: &Scope) -> (Inside, WriteGuard<'_>) {
         let inside = self.gate.alone_in(scope).await;
         let folder = format!("{}/", self.parts.vault.folder_of(scope));
@@ -207,7 +207,8 @@ impl Base {
         self.turns.busy.acquire().await.expect("it is never closed")
     }
 
-    /// Waits for room for a long text behind the requests that wait for it, unless a model is asked, whose answer takes long.
+    /// Waits for memory for a long text, behind the requests that wait for it. Does not wait if a chat model is
+    /// configured, because its answer takes long.
     pub(crate) async fn room_for(&self, bytes: usize) -> Option<SemaphorePermit<'_>> {
         let (room, all) = self.turns.room.get().filter(|_| self.parts.chat.is_none())?;
         let kibibytes = u32::try_from(bytes >> 10).unwrap_or(u32::MAX);

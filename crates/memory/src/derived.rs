@@ -44,14 +44,14 @@ fn skill_hangs(skill: &Doc, gone: &BTreeSet<&str>, rows: &[&Doc]) -> bool {
     skill.kind == DocKind::Entry(EntryKind::Skill) && is_made_of_gone && (is_draft || !cases.any(is_left))
 }
 
-/// What a deletion takes out of an owner's rows: a preview shows it, and a deletion carries it out.
+/// A deletion from an owner's rows: a preview shows it, and a deletion carries it out.
 #[derive(Debug)]
 pub(crate) struct DeletionPlan<'a> {
-    /// The rows that the request means.
+    /// The rows that the request targets.
     pub(crate) named: Vec<&'a Doc>,
     /// The rows that go with them.
     pub(crate) following: Vec<&'a Doc>,
-    /// The ids of all these.
+    /// The ids of all these rows.
     pub(crate) gone: BTreeSet<&'a str>,
 }
 
@@ -106,8 +106,7 @@ pub(crate) fn orphans<'a>(rows: &[&'a Doc]) -> Vec<(&'a Doc, Vec<MessageId>)> {
     orphans.collect()
 }
 
-/// Whether all that an entry that is to be put was made of is still there, the cases of a skill too; an entry that names no
-/// source is a person's.
+/// Whether all sources of an entry still exist, for a skill its cases. An entry without sources is a person's.
 pub(crate) fn is_supported<'a>(entry: &Entry, rows: impl Iterator<Item = &'a Doc>) -> bool {
     if entry.kind == EntryKind::Skill {
         let there: BTreeSet<&str> = rows.map(|row| &*row.key.id).collect();

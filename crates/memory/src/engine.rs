@@ -105,12 +105,14 @@ impl Engine {
         Ok(added)
     }
 
-    /// Waits until the memories of an add are written and searchable; `added` with the tasks that wait then.
+    /// Waits until the memories of an add are written and searchable; returns `added` with the present number of
+    /// waiting tasks.
     pub async fn settled(&self, session: &SessionKey, added: Added) -> Result<Added, EngineError> {
         self.minded(memorize::settled(&self.handle.intake, session, added).await)
     }
 
-    /// Makes long segments wait for room that texts of requests take too: a permit is a KiB, and there are `all`. Only once.
+    /// Makes long segments share the memory of requests' texts: one permit is one KiB, and there are `all`. Only the
+    /// first call counts.
     pub fn share_room(&self, room: Arc<tokio::sync::Semaphore>, all: u32) {
         drop(self.base().turns.room.set((room, all)));
     }
@@ -166,12 +168,12 @@ impl Engine {
         self.minded(list::sources(self.base(), scope, owner, id).await)
     }
 
-    /// Changes one entry's text.
+    /// Changes the text of one entry.
     pub async fn edit(&self, edit: EditEntry) -> Result<(), EngineError> {
         self.minded(edit::edit(self.base(), edit).await)
     }
 
-    /// Approves or rejects a skill; changes nothing else of it.
+    /// Approves or rejects a skill; changes nothing else.
     pub async fn judge(
         &self,
         scope: &Scope,
@@ -187,24 +189,24 @@ impl Engine {
         self.minded(curate::curate(self.base(), curate).await)
     }
 
-    /// A segment with its messages; none once it was deleted.
+    /// A segment with its messages; none if it was deleted.
     pub async fn cell(&self, id: &CellId) -> Result<Option<Cell>, EngineError> {
         self.base().accepting()?;
         Ok(self.base().parts.transcripts.cell(id).await?)
     }
 
-    /// Every row of an owner with its vector, as the index has it.
+    /// All rows of an owner with their vectors, as the index has them.
     pub async fn rows(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Doc>, EngineError> {
         self.caught_up(Some(scope)).await;
         self.minded(list::rows(self.base(), scope, owner).await)
     }
 
-    /// What a cosine of the built-in table would be with this engine's embedding model.
+    /// Converts a cosine of the built-in table to one of this engine's embedding model.
     pub async fn own_cosine(&self, usual: f32) -> f32 {
         self.base().rows.cosines().await.own(usual)
     }
 
-    /// Which of the texts in `to` each of these texts is nearest to in meaning.
+    /// For each of these texts, the index of the text in `to` with the nearest meaning.
     pub async fn nearest(&self, texts: &[&str], to: &[&str]) -> Result<Vec<usize>, EngineError> {
         Ok(self.base().rows.nearest(texts, to).await?)
     }
@@ -215,19 +217,20 @@ impl Engine {
         Ok(list::holdings(self.base()).await?.into_keys().collect())
     }
 
-    /// What there is of each of them, and of users who have messages only.
+    /// Amount of memory of each owner, and of users who have only messages.
     pub async fn holdings(&self) -> Result<BTreeMap<(Scope, Owner), Holding>, EngineError> {
         self.base().accepting()?;
         list::everybody(self.base()).await
     }
 
-    /// Everything that memory has of an owner, the same each time.
+    /// All memory of an owner, in the same order each time.
     pub async fn export(&self, scope: &Scope, owner: &Owner) -> Result<OwnedMemory, EngineError> {
         self.caught_up(Some(scope)).await;
         portable::export(self.base(), scope, owner).await
     }
 
-    /// Adds what an export has and memory has not, with its ids. A second import changes nothing.
+    /// Adds the entries and messages of an export that are not stored yet, with their ids. A second import changes
+    /// nothing.
     pub async fn import(
         &self,
         scope: &Scope,
@@ -249,8 +252,8 @@ impl Engine {
         Ok(self.base().parts.pages.page(scope, owner, page).await?)
     }
 
-    /// Replaces a page. Returns false, without a change, if the page is not the one that was read, or if a memory that
-    /// one of our lines cites is gone.
+    /// Replaces a page. Returns false, without a change, if the page has changed since it was read, or if a memory that
+    /// one of Quipu's own lines cites no longer exists.
     pub async fn replace_page(&self, replace: ReplacePage) -> Result<bool, EngineError> {
         self.minded(pages::replace(self.base(), replace).await)
     }
@@ -272,7 +275,7 @@ impl Engine {
         Ok(self.base().parts.pages.set_made(scope, owner, ids).await?)
     }
 
-    /// What a deletion would remove and leave; it changes nothing.
+    /// The result that a deletion would have now; changes nothing.
     pub async fn preview(&self, forget: &Forget) -> Result<Doomed, EngineError> {
         self.caught_up(Some(forget.scope())).await;
         self.minded(preview::preview(self.base(), forget).await)
@@ -284,7 +287,8 @@ impl Engine {
         self.minded(Box::pin(unfinished::forget(&self.handle.forgetting, forget)).await)
     }
 
-    /// Changes of the vault, newest first, or those before one: of an owner or of all; with a scope, only what concerns this scope.
+    /// Changes of the vault, newest first, or those before a given change: of an owner or of all; with a scope, only
+    /// the part in this scope.
     pub async fn history(
         &self,
         within: Option<&Scope>,
@@ -294,13 +298,13 @@ impl Engine {
         history::log(self.base(), within, owner, before_and_limit).await
     }
 
-    /// The diff of a change; with a scope, only what concerns this scope.
+    /// The diff of a change; with a scope, only the part in this scope.
     pub async fn diff(&self, within: Option<&Scope>, id: &str) -> Result<String, EngineError> {
         history::diff(self.base(), within, id).await
     }
 
-    /// Undoes a run; with a scope, only a run that concerns this scope alone. Searches see it when this answers. None if later
-    /// changes left nothing to undo.
+    /// Undoes a run; with a scope, only a run that changed nothing outside of it. The result is searchable when this
+    /// returns. None if later changes left nothing to undo.
     pub async fn undo(
         &self,
         within: Option<&Scope>,
@@ -318,8 +322,8 @@ impl Engine {
         history::recorded(self.base(), run, work).await
     }
 
-    /// Deletes the history of what `goes` names of an owner while a caller of [`Self::curate`] deletes it for good. `work`
-    /// returns whether it deleted anything.
+    /// Deletes the history of an owner's entries that `goes` matches, while a caller of [`Self::curate`] deletes them
+    /// for good. `work` returns whether it deleted anything.
     pub(crate) async fn erased<T, E: From<EngineError>>(
         &self,
         (scope, owner): (&Scope, &Owner),
@@ -343,7 +347,7 @@ impl Engine {
         )
     }
 
-    /// The files as they were, as far as a scope may see them: one with its text, or all without.
+    /// Earlier states of the files, as far as a scope may see them: one file with its text, or all without.
     pub async fn files_then(
         &self,
         within: Option<&Scope>,
@@ -353,7 +357,7 @@ impl Engine {
         history::files_then(self.base(), within, moment, path).await
     }
 
-    /// What Quipu believes of a person, in the order of [`crate::Belief`]; of each the newest first.
+    /// The statements that Quipu believes of a person, in the order of [`crate::Belief`], newest first in each group.
     pub async fn review(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Believed>, EngineError> {
         self.minded(review::review(self.base(), scope, owner).await)
     }
@@ -454,7 +458,7 @@ impl Engine {
         &self.handle.base
     }
 
-    /// Notes if an error means that the index must be rebuilt.
+    /// Passes an error to [`Base::mind`], which notes a full disk or an unusable index.
     pub(crate) fn minded<T>(&self, result: Result<T, EngineError>) -> Result<T, EngineError> {
         result.inspect_err(|error| self.base().mind(error))
     }

@@ -1,6 +1,6 @@
 //! Errors of the use cases.
 //!
-//! Owns: what a caller can tell apart. Never: the words of a door.
+//! Owns: the cases that a caller can tell apart. Never: the text of a door.
 
 use extract::AnswerProblem;
 use ports::{
@@ -16,7 +16,7 @@ pub enum EngineError {
     /// The request cannot be served as it is.
     #[error("{0}")]
     Invalid(String),
-    /// The request has more text than memory keeps of one thing.
+    /// The request has more text than one item of memory may have.
     #[error("{0}")]
     TooLarge(String),
     /// The state of the thing does not allow the request.
@@ -81,19 +81,19 @@ pub enum HistoryError {
     Unkept { run: RunId, path: VaultPath },
 }
 
-/// Why there is nothing from the model.
+/// Why there is no result from the model.
 #[derive(Debug, thiserror::Error)]
 pub enum Trouble {
-    /// None is configured.
+    /// No model is configured.
     #[error("there is no chat model")]
     NoModel,
     /// It may answer later.
     #[error("the chat model did not answer")]
     Unavailable(#[source] ChatError),
-    /// It never will.
+    /// It will never answer this.
     #[error("the chat model refused")]
     Refused(#[source] ChatError),
-    /// It answered, again and again, with something that cannot be used.
+    /// All of its answers were unusable.
     #[error("the chat model's answers are unusable")]
     Unusable(#[source] AnswerProblem),
 }
@@ -105,7 +105,7 @@ pub(crate) enum JobError {
     Engine(#[from] EngineError),
     #[error(transparent)]
     Model(#[from] Trouble),
-    /// A part of the segment was forgotten during extraction.
+    /// A part of the segment was deleted during extraction.
     #[error("the segment changed while it was written; it is written again")]
     Changed,
     #[error("the job panicked: {0}")]

@@ -1,6 +1,6 @@
-//! Facts of a person: which are known, and what the person's answer makes of one.
+//! Facts of a person: the known ones, and the effect of the person's answer on one.
 //!
-//! Owns: how an answer stands in a fact. Never: a file, which answer was given.
+//! Owns: how an answer is stored in a fact. Never: a file, or the choice of an answer.
 
 use extract::{Answered, KnownFacts, Statement, mark};
 use model::{Doc, DocKind, ENDED, Entry, EntryId, EntryKind, Timestamp, WRONG};
@@ -31,25 +31,25 @@ pub(crate) fn learn(known: &mut KnownFacts, doc: &Doc) {
     }
 }
 
-/// A label of what was taken back, and the text that stands in its place.
+/// Label and text of a fact that its person withdrew.
 pub(crate) const IS_WRONG: (&str, &str) = (WRONG, "You said that this is wrong.");
 
-/// Puts the mark of a statement that was taken back in the place of its words. It held until the answer.
+/// Withdraws a statement: replaces its text by a mark and a short text. It was valid until the answer.
 pub(crate) fn withdraw(entry: &mut Entry, (label, left): (&str, &str), answered_at: Timestamp) {
     entry.labels = vec![label.to_owned(), mark(&entry.body)];
     left.clone_into(&mut entry.body);
-    // What it took the place of holds again.
+    // The fact that it superseded is valid again.
     entry.supersedes.clear();
     (entry.valid_from, entry.valid_until) = (None, Some(answered_at));
 }
 
-/// Ends a fact, by its person's word.
+/// Ends a fact, because its person said that it ended.
 pub(crate) fn end(entry: &mut Entry, answered_at: Timestamp) {
     entry.labels.push(ENDED.to_owned());
     entry.valid_until = Some(answered_at);
 }
 
-/// When its person answered about a statement that was taken back or has ended.
+/// When the person answered about a withdrawn or ended statement.
 pub(crate) fn answered_at(fact: &Doc) -> Timestamp {
     fact.valid_until.unwrap_or(fact.time)
 }

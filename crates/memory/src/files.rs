@@ -1,6 +1,7 @@
 //! The memory files, and the index that follows them.
 //!
-//! Owns: every change of a file, its place in the history, the rows that it has in the index. Never: a message that no file has.
+//! Owns: every change of a file, its place in the history, the rows that it has in the index. Never: a message that is
+//! in no file.
 
 pub(crate) mod curate;
 pub(crate) mod edit;

@@ -32,18 +32,18 @@ model::worded! {
     pub enum Fault {
         /// Another memory of the owner has the same meaning.
         Duplicate = "duplicate",
-        /// Recalled text was learnt again.
+        /// A memory extracted from injected memory.
         Loop = "loop",
         /// The file contains a secret.
         Secret = "secret",
         /// It ended, or was superseded long ago.
         Stale = "stale",
-        /// None of its sources is there any more.
+        /// None of its sources exists any more.
         Unsupported = "unsupported",
     }
 }
 
-/// One thing that is wrong with one memory.
+/// One problem of one memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     pub fault: Fault,
@@ -51,11 +51,11 @@ pub struct Finding {
     pub scope: Scope,
     pub owner: Owner,
     pub id: EntryId,
-    /// In words; never the secret itself.
+    /// Explanation; never contains the secret itself.
     pub why: String,
 }
 
-/// The messages that memories name as their sources and that no memory holds word for word: the caller may know of them.
+/// The source messages that no stored episode contains; the caller may find them elsewhere.
 pub fn sources_elsewhere(memories: &[FiledEntry]) -> BTreeMap<Scope, BTreeSet<MessageId>> {
     let told = told(memories);
     let mut elsewhere: BTreeMap<Scope, BTreeSet<MessageId>> = BTreeMap::new();
@@ -69,8 +69,8 @@ pub fn sources_elsewhere(memories: &[FiledEntry]) -> BTreeMap<Scope, BTreeSet<Me
     elsewhere
 }
 
-/// Judges memories at a time. `known` are the messages, of those that [`sources_elsewhere`] names, that are kept somewhere
-/// else. Sorted by file, then by memory.
+/// Judges memories at a time. `known`: the messages of [`sources_elsewhere`] that are stored elsewhere. Sorted by file,
+/// then by memory.
 pub fn judge(memories: &[FiledEntry], known: &BTreeSet<(Scope, MessageId)>, now: Timestamp) -> Vec<Finding> {
     let told = told(memories);
     let mut by_owner: BTreeMap<(&Scope, &Owner), Vec<&FiledEntry>> = BTreeMap::new();
@@ -85,7 +85,7 @@ pub fn judge(memories: &[FiledEntry], known: &BTreeSet<(Scope, MessageId)>, now:
         for standing in owned {
             let entry = &standing.entry;
             let is_known = |id: &MessageId| match entry.kind {
-                // Made of other memories: a message alone does not support it.
+                // A derived memory: a message alone does not support it.
                 EntryKind::Profile | EntryKind::Foresight => supporting.contains(id),
                 _ => told.contains(&(&entry.scope, id)) || known.contains(&(entry.scope.clone(), id.clone())),
             };
@@ -175,7 +175,7 @@ fn secret(entry: &Entry) -> Option<String> {
 }
 
 fn stale(entry: &Entry, superseded: Option<(Timestamp, &EntryId)>, now: Timestamp) -> Option<String> {
-    // Its person's word needs nothing done.
+    // A memory with a person's answer needs no action.
     let is_answered = has_label(entry, &[WRONG, SCENE, ENDED]);
     if let Some(end) = entry.valid_until.filter(|end| *end < now && !is_answered) {
         return Some(format!("it ended {}", days_ago(end, now)));
@@ -219,7 +219,7 @@ fn duplicates(owned: &[&FiledEntry], superseded: &BTreeMap<&EntryId, (Timestamp,
             .map(|standing| standing.entry.body.as_str())
             .collect();
         let entry = |at: usize| &holding[at].entry;
-        // A fact that was said again on another day is kept, as the proof that it lasts.
+        // A repeated fact of another day is kept, as the proof that it lasts.
         let is_proof = |(newer, older): &(usize, usize)| {
             let (newer, older) = (entry(*newer), entry(*older));
             let is_said_twice = !older.sources.is_empty() && older.sources != newer.sources;

@@ -1,6 +1,6 @@
 //! Deletions: planned, shown, carried out, finished after a crash.
 //!
-//! Owns: what goes, in which order, and what a deletion leaves. Never: a change that deletes nothing.
+//! Owns: the targets, the order, and the leftovers of a deletion. Never: a change that deletes nothing.
 
 mod by_words;
 pub(crate) mod erasure;

@@ -1,8 +1,9 @@
-//! The ids that Quipu gives, and how one follows from another.
+//! The ids that Quipu gives, and how they are derived from each other.
 //!
 //! Owns: the form of message, segment, entry, job and run ids. Never: randomness (a port gives it).
 //!
-//! A segment's id names its job and its entries, so that work which runs again writes under the same names.
+//! The ids of a segment's job and entries are derived from its own id, so that a repeated job writes under the same
+//! ids.
 
 use model::text::Fnv;
 use model::{CellId, DocId, EntryId, EntryKind, MessageId, Parent, ParentKind, Timestamp, Zone};
@@ -21,7 +22,7 @@ pub(crate) fn cell_id(ids: &dyn Ids, ended: Timestamp, zone: &Zone) -> CellId {
     CellId::new(format!("mc_{}", dated(ids, ended, zone)))
 }
 
-/// The segment that an episode or a fact of this form was made from; none of an entry of another form or by hand.
+/// The segment of an episode's or fact's id of this form; none for an id of another form or by hand.
 pub(crate) fn cell_of(entry: &EntryId) -> Option<CellId> {
     let (kind, rest) = entry.as_str().split_once('_')?;
     let suffix = if kind == EntryKind::Episode.prefix() {
@@ -71,7 +72,7 @@ pub(crate) fn fact_prefix(cell: &CellId) -> String {
     format!("{}_{}_", EntryKind::Fact.prefix(), suffix(cell))
 }
 
-/// The segment of an episode, of which this is the parent.
+/// The segment of an episode, from the episode's parent.
 pub(crate) fn cell_of_parent(parent: Option<&Parent>) -> Option<CellId> {
     let parent = parent.filter(|parent| parent.kind == ParentKind::Memcell)?;
     Some(CellId::new(parent.id.as_str()))

@@ -1,4 +1,4 @@
-//! Messages on their way in: stored, shown, cut into segments.
+//! Messages on their way in: stored, made searchable, cut into segments.
 //!
 //! Owns: the buffers of sessions, and the passes of a chat model over them. Never: a memory file.
 

@@ -2,14 +2,14 @@
 //!
 //! Owns: the order of things, locks, background tasks. Never: a foreign crate, a wire format, a file of its own.
 //!
-//! Reading order: [`api`] (the requests), [`error`], [`parts`] (the ports), [`engine`] (the doors' handle, start and end) with
-//! [`queue`] (adds before their answer). Then the rooms, each of which uses the ones after it alone: [`upkeep`], [`forgetting`]
-//! and [`writing`], [`intake`], [`files`] and [`searching`], [`base`] (ports, caches and locks that all rooms share),
-//! [`runtime`] (tasks and waiting). Beside them what touches no port: [`derived`], [`facts`], [`words`], [`ids`],
+//! Reading order: [`api`] (the requests), [`error`], [`parts`] (the ports), [`engine`] (the doors' handle, start and
+//! end) with [`queue`] (adds before their answer). Then the rooms, each of which uses only the later ones: [`upkeep`],
+//! [`forgetting`] and [`writing`], [`intake`], [`files`] and [`searching`], [`base`] (ports, caches and locks that all
+//! rooms share), [`runtime`] (tasks and waiting). Modules without a port: [`derived`], [`facts`], [`words`], [`ids`],
 //! [`findings`]. [`library`] is a use case of its own on top of the engine.
 //!
 //! The way of a message: [`intake`] stores it, shows it and cuts its segment, [`writing`] makes entries of the segment,
-//! [`files`] keeps the index beside them, [`searching`] finds them.
+//! [`files`] keeps the index up to date, [`searching`] finds them.
 
 mod api;
 mod base;

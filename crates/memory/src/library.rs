@@ -3,8 +3,8 @@
 //! Owns: the form of a document in the vault, its use cases, its category. Never: reading a file's format
 //! (`documents`), writing Markdown, ranking, a wire format.
 //!
-//! Reading order: [`Knowledge`], [`api`] (what the doors may ask), [`shape`] (a document as entries and back), [`shelve`]
-//! (uploads, changes, deletions), [`sweep`] (what a crash left), [`find`], [`sort`] (categories).
+//! Reading order: [`Knowledge`], [`api`] (the requests of the doors), [`shape`] (a document as entries and back),
+//! [`shelve`] (uploads, changes, deletions), [`sweep`] (files left by a crash), [`find`], [`sort`] (categories).
 
 mod api;
 mod find;

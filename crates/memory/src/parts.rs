@@ -1,4 +1,4 @@
-//! The ports and settings that memory is built of.
+//! The ports and settings that the engine is built of.
 
 use std::sync::Arc;
 
@@ -22,9 +22,9 @@ pub struct Parts {
     pub pages: Arc<dyn Pages>,
     pub index: Arc<dyn Index>,
     pub embedder: Arc<dyn Embedder>,
-    /// A second look at the best hits of a search.
+    /// Orders the best hits of a search again.
     pub reranker: Option<Arc<dyn Reranker>>,
-    /// Extraction by a model; the rules alone when none.
+    /// Extraction by a model; none: by the rules alone.
     pub chat: Option<Arc<dyn Chat>>,
     /// Receiver of events about written memories.
     pub events: Arc<dyn Events>,

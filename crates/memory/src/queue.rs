@@ -1,7 +1,7 @@
 //! Adds: those that wait for their answer, and those that are stored after the caller has its answer.
 //!
-//! Owns: the order within a session, the bound on queued messages, waiting until a queue is empty. A crash loses queued messages; a
-//! shutdown stores them, as far as its time bound allows. Never: storing itself (`memorize`).
+//! Owns: the order within a session, the bound on queued messages, waiting until a queue is empty. A crash loses queued
+//! messages; a shutdown stores them, as far as its time bound allows. Never: storing itself (`memorize`).
 
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::AssertUnwindSafe;
@@ -20,16 +20,16 @@ use crate::forgetting::{Forgetting, unfinished};
 use crate::intake::memorize;
 use crate::runtime::words_of;
 
-/// Room of the queued adds of all sessions; `take_on` blocks while there are more.
+/// Maximum size of the queued adds of all sessions, in places; `take_on` waits while there are more.
 const PLACES: u32 = 1_024;
-/// An add takes a place, and one more for each such piece of it.
+/// An add takes a place, and one more for each piece of this size.
 const PLACE_BYTES: usize = 32 << 10;
 
 /// Adds that wait for the disk, by session.
 #[derive(Debug)]
 pub(crate) struct AddQueue {
     forgetting: Arc<Forgetting>,
-    /// A session is here exactly as long as a task works for it.
+    /// A session is here exactly as long as a task stores its adds.
     queues: Mutex<BTreeMap<SessionKey, VecDeque<Waiting>>>,
     room: Arc<Semaphore>,
 }
@@ -37,7 +37,7 @@ pub(crate) struct AddQueue {
 #[derive(Debug)]
 enum Waiting {
     Add(Add, OwnedSemaphorePermit),
-    /// Told when everything before it is done.
+    /// Sends when everything before it is done.
     Told(oneshot::Sender<()>),
 }
 
@@ -50,7 +50,7 @@ impl AddQueue {
         }
     }
 
-    /// Stores messages, once no unfinished deletion could take them.
+    /// Stores messages, once no unfinished deletion could delete them.
     pub(crate) async fn add(&self, add: Add) -> Result<Added, EngineError> {
         let forgetting = &self.forgetting;
         forgetting.base.accepting()?;
@@ -75,10 +75,11 @@ impl AddQueue {
         Ok(())
     }
 
-    /// Waits until the messages queued so far, of a scope or of all scopes, are stored. Returns at once when the engine stops.
+    /// Waits until the messages queued so far, of a scope or of all scopes, are stored. Returns at once when the engine
+    /// stops.
     pub(crate) async fn caught_up(&self, scope: Option<&Scope>) {
         let told = self.tell_when_done(scope);
-        // Nearly always nothing waits: the futures of all use cases stay small.
+        // Nearly always nothing waits; so the futures of all use cases stay small.
         if told.is_empty() {
             return;
         }
@@ -126,7 +127,7 @@ impl AddQueue {
         }
     }
 
-    /// If a session has too many waiting tasks, its messages get none of their own.
+    /// Stores an add; if its session has too many waiting tasks, without a task of its own.
     async fn remember(&self, mut add: Add) -> Result<(), EngineError> {
         match self.add(add.clone()).await {
             Err(EngineError::Saturated { .. }) => {
@@ -138,7 +139,7 @@ impl AddQueue {
     }
 }
 
-/// How much of the room an add takes.
+/// The places that an add takes.
 fn places(add: &Add) -> u32 {
     let bytes: usize = add.messages.iter().map(|new| new.message.bytes()).sum();
     u32::try_from(1 + bytes / PLACE_BYTES)

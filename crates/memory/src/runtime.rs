@@ -1,6 +1,6 @@
 //! Tasks, locks and waiting.
 //!
-//! Owns: who runs, who waits, who is woken. Never: a memory, a port other than the clock, another room.
+//! Owns: running, waiting and waking tasks. Never: a memory, a port other than the clock, another room.
 
 mod due;
 mod gate;

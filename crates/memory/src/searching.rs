@@ -1,6 +1,6 @@
-//! Questions and lists: what memory answers.
+//! Searches and lists: the answers of memory.
 //!
-//! Owns: which rows are asked, and what an answer without a model says. Never: a change.
+//! Owns: which rows are read, and the warning of an answer without a model. Never: a change.
 
 pub(crate) mod list;
 mod rerank;

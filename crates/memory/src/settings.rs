@@ -8,21 +8,21 @@ model::defaults! {
     /// The engine's settings, as `quipu.toml` gives them.
     #[derive(Debug, Clone, PartialEq)]
     pub struct MemorySettings {
-        /// The zone that dates are shown, filed and understood in.
+        /// Time zone for displaying, filing and understanding dates.
         pub zone: Zone = Zone::utc(),
         /// A pause this long ends a segment.
         pub gap_minutes: u32 = 30,
-        /// A buffer is cut at this many messages at the latest.
+        /// A buffer is cut at the latest at this many messages.
         pub messages_max: usize = 50,
-        /// A buffer is cut at about this many tokens at the latest.
+        /// A buffer is cut at the latest at about this many tokens.
         pub tokens_max: usize = 8_192,
-        /// Memory that recently used owners' rows may take.
+        /// Memory that the rows of recently used owners may take, in bytes.
         pub hot_bytes_max: usize = 256 << 20,
         /// An owner with more rows than this is searched through the index's own candidates.
         pub hot_rows_max: usize = 50_000,
         /// How many jobs run at a time.
         pub workers: usize = 64,
-        /// A failed job is tried this often in all before it is given up and reported.
+        /// Maximum number of attempts of a job before it is given up and reported.
         pub attempts_max: u32 = 8,
         /// Unfinished tasks that one session may have before an asynchronous add is refused.
         pub session_pending_max: usize = 50,
@@ -30,9 +30,9 @@ model::defaults! {
         pub idle_after: Duration = Duration::from_mins(15),
         /// How long a search waits for the reranker; then it keeps its first order.
         pub rerank_wait: Duration = Duration::from_secs(5),
-        /// How long finished tasks can be asked for.
+        /// How long finished tasks can be queried.
         pub task_retention_hours: u32 = 168,
-        /// A session without a new message for so many days is forgotten; 0: never.
+        /// A session without a new message for this many days is forgotten; 0: never.
         pub keep_days: u32,
         /// The chat model describes pictures and sounds in messages.
         pub describes_media: bool,
@@ -42,7 +42,7 @@ model::defaults! {
         pub records_history: bool = true,
         /// Tenants in which users search each other's memory too.
         pub shared: Vec<Scope>,
-        /// Questions are all that is asked: the vault is looked at once, and what waits to be cut or written waits for another process.
+        /// The process only answers searches: it scans the vault once, and leaves buffers and jobs to another process.
         pub asks_only: bool,
     }
 }

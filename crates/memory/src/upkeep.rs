@@ -1,6 +1,7 @@
-//! Work beside the requests, and on all of memory.
+//! Background work, and work on all of memory.
 //!
-//! Owns: the state of the index, retention, daily copies, the audit, the status, export and import. Never: the steps of a use case.
+//! Owns: the state of the index, retention, daily copies, the audit, the status, export and import. Never: the steps of
+//! a use case.
 
 pub(crate) mod audit;
 pub(crate) mod copies;

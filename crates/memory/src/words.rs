@@ -1,6 +1,6 @@
-//! Words by which memories are forgotten.
+//! Words of a deletion by words.
 //!
-//! Owns: what counts as having some words. Never: what goes (`by_words`).
+//! Owns: when a text contains some words. Never: which memories are deleted (`by_words`).
 
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ impl Words {
         Ok(Self(words))
     }
 
-    /// Whether some texts together have all of the words.
+    /// Whether some texts together contain all of the words.
     pub(crate) fn are_in<'a>(&self, texts: impl IntoIterator<Item = &'a str>) -> bool {
         let mut left = self.0.clone();
         for text in texts {
@@ -36,7 +36,7 @@ impl Words {
         left.is_empty()
     }
 
-    /// Whether a message has them. What another person says has that person's name.
+    /// Whether a message contains them. Messages of another user match by the speaker's name too.
     pub(crate) fn are_said(&self, message: &Message, owner: &Owner) -> bool {
         let text = message.text();
         let calls = message.tool_calls.iter().map(|call| call.arguments.as_str());
@@ -45,7 +45,7 @@ impl Words {
         self.are_in([text.as_str()].into_iter().chain(calls).chain(speaker))
     }
 
-    /// Whether an entry has them anywhere.
+    /// Whether an entry contains them anywhere.
     pub(crate) fn are_in_entry(&self, entry: &Entry) -> bool {
         let turns: Vec<String> = entry.turns.iter().map(Message::text).collect();
         let told = [&*entry.subject, &*entry.summary, &*entry.body];

@@ -1,6 +1,7 @@
 //! Segments on their way into memory files: durable jobs, extraction, the write.
 //!
-//! Owns: when a segment is written, what is in its entries, and the order vault, index, record. Never: where a buffer is cut.
+//! Owns: when a segment is written, the content of its entries, and the order vault, index, record. Never: where a
+//! buffer is cut.
 
 mod cell;
 mod extraction;

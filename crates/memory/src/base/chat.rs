@@ -1,7 +1,7 @@
 //! The chat model: asked about a conversation, and again if an answer is unusable.
 //!
-//! Owns: sending questions, how many at a time, what came of the answers. Never: the prompt, the reading of an answer, or the
-//! tries (`extract` has them).
+//! Owns: sending questions, the limit of questions at a time, counting the results. Never: the prompt, the reading of
+//! an answer, or the number of attempts (`extract` has them).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use tokio::sync::Semaphore;
 use crate::api::ModelAnswers;
 use crate::error::Trouble;
 
-/// Questions that the model has to answer at a time.
+/// Maximum number of questions to the model at a time.
 const CALLS_MAX: usize = 4;
 
 /// The chat model, if one is configured.
@@ -34,12 +34,12 @@ impl ChatModel {
         }
     }
 
-    /// What came of the model's answers so far.
+    /// Counts of the model's answers so far.
     pub(crate) fn tally(&self) -> ModelAnswers {
         *self.tally.lock()
     }
 
-    /// What the model says, as far as it was said.
+    /// The model's answer, without the statements that no message supports.
     pub(crate) async fn ask(&self, interview: Interview<'_>) -> Result<Answer, Trouble> {
         let Some(chat) = &self.chat else {
             return Err(Trouble::NoModel);
@@ -59,7 +59,7 @@ impl ChatModel {
     }
 }
 
-/// Asks a model until it has given a usable answer or had its tries.
+/// Asks a model until it gives a usable answer or its attempts are used up.
 async fn answer(chat: &dyn Chat, mut interview: Interview<'_>) -> Result<Answer, Trouble> {
     let prompt = interview.prompt();
     let mut request = ChatRequest {
@@ -90,19 +90,19 @@ async fn answer(chat: &dyn Chat, mut interview: Interview<'_>) -> Result<Answer,
     }
 }
 
-/// What a chat model made of [`extract::sample_talk`].
+/// Result of a chat model on [`extract::sample_talk`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ModelTrial {
     /// Statements of the talk.
     pub stated: usize,
-    /// The model's statements that somebody said there.
+    /// The model's statements that the talk contains.
     pub said: usize,
-    /// Its other statements; of a real talk they would be left out.
+    /// Its other statements; in a real conversation they would be left out.
     pub left_out: usize,
 }
 
 impl ModelTrial {
-    /// Whether it finds half of what was said at least, and says little else.
+    /// Whether the model found at least half of the statements, and at most half as many wrong ones.
     pub fn is_good_enough(self) -> bool {
         self.said * 2 >= self.stated && self.left_out * 2 <= self.said
     }
@@ -120,7 +120,8 @@ pub async fn try_model(chat: &dyn Chat) -> Result<ModelTrial, Trouble> {
     })
 }
 
-/// The answer of a chat model, which can be busy with a conversation for longer than somebody waits.
+/// The answer of a chat model within a time limit, because the model can be busy with a conversation for longer than a
+/// caller waits.
 pub(crate) async fn patient(
     clock: &dyn Clock,
     chat: &dyn Chat,

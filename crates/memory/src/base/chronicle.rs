@@ -1,6 +1,6 @@
-//! What is known of the history of the vault, and for whom the work that is polled writes.
+//! State of the vault's history, and the run or deletion that the current task writes for.
 //!
-//! Owns: that a version is announced before its file has it. Never: a write, what a version says.
+//! Owns: that a version is announced before the file contains it. Never: a write, or a version's text.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,52 +15,53 @@ use ports::{
 };
 use tokio::sync::Notify;
 
-/// Files are compared when none changed for so long,
+/// Files are compared when none has changed for this time.
 const QUIET: Duration = Duration::from_secs(10);
-/// or the first change is so old.
+/// Files are compared at the latest when the first change is this old.
 const WAIT_MAX: Duration = Duration::from_mins(5);
 
 tokio::task_local! {
-    /// What the work that is polled writes for.
+    /// The run or deletion that the current task writes for.
     pub(crate) static DOING: Arc<Doing>;
 }
 
-/// What a write is made for. Outside of it, a write is a person's, through a door.
+/// The run or deletion that a task writes for. Without one, a write is a person's, through a door.
 #[derive(Debug)]
 pub(crate) enum Doing {
     Run {
         by: By,
         at: Timestamp,
-        /// The change of the run, once it wrote something.
+        /// The change of the run, once it has written something.
         change: Mutex<Option<ChangeId>>,
     },
-    /// What goes leaves the history too.
+    /// A deletion: its targets leave the history too.
     Forgetting(Going),
 }
 
-/// What a deletion took out.
+/// Targets of a deletion, noted while it runs.
 #[derive(Debug, Default)]
 pub(crate) struct Going {
     pub(crate) entries: Mutex<BTreeMap<(Scope, Owner), BTreeSet<String>>>,
-    /// Files beside memory whose versions went.
+    /// Files beside memory of which versions were deleted.
     pub(crate) files: Mutex<BTreeSet<VaultPath>>,
-    /// The history of an earlier version went too.
+    /// The history of an earlier version was deleted too.
     pub(crate) has_dropped_old: AtomicBool,
 }
 
-/// What is known of the history, and of what it does not have yet.
+/// The vault's history, and the changes that it has not recorded yet.
 #[derive(Debug)]
 pub(crate) struct Chronicle {
     pub(crate) history: Arc<dyn History>,
     pub(crate) is_recording: bool,
     /// One run or undo at a time.
     pub(crate) turn: tokio::sync::Mutex<()>,
-    /// Versions that are in their files, which the ledger does not know yet.
+    /// Versions that are in their files, but not yet marked as written in the ledger.
     pub(crate) settled: Mutex<Vec<VersionId>>,
-    /// When the first and the last change of files beside memory were seen, by the clock that never goes back.
+    /// When the first and the last change of files beside memory were seen, by the monotonic clock.
     pub(crate) changed: Mutex<Option<(Duration, Duration)>>,
     pub(crate) begun: Notify,
-    /// The ledger knew no file at the start, and the vault was not looked at yet: what stands there was not changed.
+    /// The ledger knew no file at the start, and the vault was not scanned yet: files that are found now count as
+    /// unchanged.
     pub(crate) is_new: AtomicBool,
 }
 
@@ -77,12 +78,12 @@ impl Chronicle {
         }
     }
 
-    /// The whole vault was looked at.
+    /// The whole vault was scanned.
     pub(crate) fn has_looked(&self) {
         self.is_new.store(false, Ordering::Relaxed);
     }
 
-    /// Records versions that are about to be written, for whom the work is. None if nothing is recorded of it.
+    /// Records versions that are about to be written, under the current run or as a person's. None if nothing is recorded.
     pub(crate) async fn announce(
         &self,
         versions: Vec<NewVersion>,
@@ -114,7 +115,7 @@ impl Chronicle {
         Ok(announced.versions)
     }
 
-    /// Versions are in their files.
+    /// The files now contain these versions.
     pub(crate) fn are_written(&self, versions: impl IntoIterator<Item = VersionId>) {
         self.settled.lock().extend(versions);
     }
@@ -123,7 +124,7 @@ impl Chronicle {
         std::mem::take(&mut *self.settled.lock())
     }
 
-    /// The ledger's history, which knows all that was written.
+    /// The ledger's history, after all written versions were marked in it.
     pub(crate) async fn up_to_date(&self) -> Result<&Arc<dyn History>, LedgerError> {
         let settled = self.take_settled();
         if !settled.is_empty() {
@@ -133,7 +134,7 @@ impl Chronicle {
         Ok(&self.history)
     }
 
-    /// Something beside memory may have changed.
+    /// A file beside memory may have changed.
     pub(crate) fn touch(&self, now: Duration) {
         if !self.is_recording {
             return;
@@ -153,7 +154,7 @@ impl Chronicle {
     }
 }
 
-/// Does work whose writes are a run's; the caller's future alone counts, not what it spawns.
+/// Does work as a run. Only writes of this future count as the run's, not writes of tasks that it spawns.
 pub(crate) async fn as_run<T>(
     (by, at, known): (By, Timestamp, Option<ChangeId>),
     work: impl Future<Output = T>,
@@ -171,14 +172,14 @@ pub(crate) async fn as_run<T>(
     (done, made)
 }
 
-/// Notes files beside memory of which a deletion takes versions out.
+/// Notes files beside memory from which a deletion removes versions.
 pub(crate) fn note_files(paths: impl Iterator<Item = VaultPath>) {
     if let Ok(Doing::Forgetting(going)) = DOING.try_with(Arc::clone).as_deref() {
         going.files.lock().extend(paths);
     }
 }
 
-/// A file's text.
+/// A file's digest, size and text; no text if it is not UTF-8.
 pub(crate) fn text_of(bytes: &[u8]) -> VersionText {
     let (digest, text) = (Fnv::of(bytes), None);
     let bare = VersionText {

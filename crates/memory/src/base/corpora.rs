@@ -1,6 +1,6 @@
-//! The rows of owners: those of recently used ones are cached and always up to date.
+//! The rows of owners: those of recently used owners are cached and always up to date.
 //!
-//! Owns: reading an owner's rows, once for all who want them. Never: ranking (`recall`).
+//! Owns: reading an owner's rows, once for all callers that need them. Never: ranking (`recall`).
 //!
 //! No change is lost while an owner loads. The owner is registered before its rows are read. From then on it receives
 //! every change; changes during the load are kept and applied on top. A change is sent after it is durable, so a load
@@ -24,7 +24,7 @@ use crate::error::EngineError;
 use crate::parts::Parts;
 use crate::settings::MemorySettings;
 
-/// Maximum number of repeated loads, if changes invalidate them; then the rows are used anyway.
+/// Maximum number of repeated loads if changes invalidate them; then the rows are used anyway.
 const LOADS_MAX: usize = 16;
 
 /// Reads the rows of owners.
@@ -72,7 +72,7 @@ impl Corpora {
         let mut loads = 0;
         loop {
             let hot = self.cache.slot(scope, owner);
-            // Boxed: nearly always the rows are there, and the futures of all use cases stay small.
+            // Boxed: nearly always the rows are cached, so the futures of all use cases stay small.
             hot.loaded(Box::pin(self.load(scope, &hot))).await?;
             loads += 1;
             if self.cache.is_current(scope, &hot) || loads == LOADS_MAX {
@@ -105,7 +105,7 @@ impl Corpora {
         }
     }
 
-    /// Reads the buffered messages and the rows on their way before the index: rows that leave these are in the index
+    /// Reads the buffered messages and the pending rows before the index: rows that leave both are in the index
     /// already.
     async fn load(&self, scope: &Scope, hot: &Hot) -> Result<(), EngineError> {
         loop {
@@ -135,7 +135,7 @@ impl Corpora {
         }
     }
 
-    /// The rows of these keys, from the owners whose rows are at hand, and from the index.
+    /// The rows of these keys, from cached owners and from the index.
     pub(crate) async fn get(&self, keys: Vec<DocKey>) -> Result<Vec<Doc>, EngineError> {
         let mut docs = Vec::new();
         let mut elsewhere = Vec::new();
@@ -179,7 +179,7 @@ impl Corpora {
         self.rows.of_messages(messages).await.ok()
     }
 
-    /// Whether a request may wait for an embedding, and the index may see it.
+    /// Whether a request may wait for an embedding, and the index may use it.
     fn may_embed_now(&self) -> bool {
         self.rows.is_instant() && self.gauge.takes_vectors()
     }

@@ -1,7 +1,7 @@
-//! Vault files that may differ from what the index shows.
+//! Vault files that may differ from their rows in the index.
 //!
-//! Owns: collecting them for the next sync, and which of them the engine itself is writing. Never: reading them (`sync`
-//! does).
+//! Owns: collecting them for the next sync, and the files that the engine itself is writing. Never: reading them
+//! (`sync` does).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,10 +19,10 @@ pub(crate) struct Dirty {
 #[derive(Debug, Default)]
 struct DirtyState {
     change: VaultChange,
-    /// Files and folders (`…/`) that the engine is writing, with the number of writers: the files differ from their records for a
-    /// moment.
+    /// Files and folders (`…/`) that the engine is writing, with the number of writers: for a moment these files differ
+    /// from their records.
     writing: BTreeMap<VaultPath, usize>,
-    /// The paths to read after that moment.
+    /// The paths to read once they are written.
     deferred: BTreeSet<VaultPath>,
 }
 
@@ -46,7 +46,7 @@ impl Dirty {
         self.notify.notify_one();
     }
 
-    /// Waits until there is something, and takes all of it.
+    /// Waits until there is a path, and takes all of them.
     pub(crate) async fn take(&self) -> VaultChange {
         loop {
             let change = std::mem::take(&mut self.state.lock().change);
@@ -57,7 +57,7 @@ impl Dirty {
         }
     }
 
-    /// The engine begins to write these files, and all files below those that are folders (`…/`).
+    /// Notes that the engine begins to write these files, and all files below the folders (`…/`) among them.
     pub(crate) fn writing(&self, paths: BTreeSet<VaultPath>) -> WriteGuard<'_> {
         let mut state = self.state.lock();
         for path in &paths {
@@ -67,8 +67,8 @@ impl Dirty {
         WriteGuard { dirty: self, paths }
     }
 
-    /// Whether the engine is writing a file; then it is looked at when that is done. To stop all writers for the sake
-    /// of what they write would be a pity.
+    /// Whether the engine is writing a file; if so, the file is synced after that. So a sync need not stop all writers
+    /// to read their own writes.
     pub(crate) fn defers(&self, path: &VaultPath) -> bool {
         let mut state = self.state.lock();
         let defers = state.writing.keys().any(|written| covers(written, path));

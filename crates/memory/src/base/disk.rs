@@ -1,6 +1,6 @@
 //! Whether the disk takes writes, and how long it will.
 //!
-//! Owns: the last write that found no room, until there is room again. Never: a write to find out; the file system is asked.
+//! Owns: the last write that found no room, until there is room again. Never: a test write; the file system is asked.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -10,27 +10,28 @@ use ports::{Clock, NoRoom, Room, Vault};
 
 use crate::error::EngineError;
 
-/// With less than this, or a twentieth of a smaller disk, there is a warning.
+/// Below this, or below a twentieth of a smaller disk, there is a warning.
 const LOW_BYTES: u64 = 64 << 20;
 const LOW_SHARE: u64 = 20;
-/// With less than this, a write of any kind may fail.
+/// Below this, any write may fail.
 const FULL_BYTES: u64 = 1 << 20;
-/// A failed write on a disk that seems to have room, as with a quota, says nothing about one so much later.
+/// On a disk that seems to have room, for example with a quota, a failed write says nothing about a write this much
+/// later.
 const FORGET_AFTER: Duration = Duration::from_mins(1);
 
 /// The disk of the root.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DiskState {
-    /// What the file system says; none if it says nothing.
+    /// Free space, as the file system reports it; none if it reports nothing.
     pub room: Option<Room>,
-    /// Why nothing can be accepted now.
+    /// Why the engine can accept nothing now.
     pub refusal: Option<NoRoom>,
     /// Writes that found no room since the start.
     pub failures: u64,
 }
 
 impl DiskState {
-    /// The same without the path, for those who may not know it.
+    /// The same state without the path, for clients that may not know it.
     #[must_use]
     pub fn nameless(&self) -> Self {
         let mut nameless = self.clone();
@@ -67,7 +68,7 @@ fn is_low(room: &Room) -> bool {
     room.free_bytes < LOW_BYTES.min(room.total_bytes / LOW_SHARE)
 }
 
-/// A number of bytes that a person can read.
+/// A number of bytes as text for people.
 fn bytes(count: u64) -> String {
     match count {
         0..1_000 => format!("{count} bytes"),
@@ -92,7 +93,7 @@ struct FailedWrite {
 }
 
 impl RoomGauge {
-    /// Notes an error if it is for want of room.
+    /// Notes an error if its cause is a full or read-only disk.
     pub(crate) fn failed(&self, error: &EngineError, vault: &dyn Vault, clock: &dyn Clock) {
         let Some(why) = error.no_room() else {
             return;
@@ -100,7 +101,7 @@ impl RoomGauge {
         self.failures.fetch_add(1, Ordering::Relaxed);
         let room = vault.room();
         if room.as_ref().is_some_and(|room| room.is_read_only) {
-            // The file system itself says until when.
+            // The file system itself shows when it is over.
             return;
         }
         let free_bytes = room.map_or(0, |room| room.free_bytes);
@@ -132,7 +133,7 @@ impl RoomGauge {
 }
 
 impl FailedWrite {
-    /// Until there is more room than there was, or, on a disk that has room, for a moment.
+    /// Whether the failure still counts: until there is more room than then, or, on a disk that has room, for a minute.
     fn holds(self, room: Option<&Room>, clock: &dyn Clock) -> bool {
         let free = room.map_or(self.free_bytes, |room| room.free_bytes);
         let has_more = free >= self.free_bytes.saturating_add(FULL_BYTES);
@@ -171,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_is_told_until_there_is_room_and_a_quota_for_a_moment() {
+    fn a_full_disk_is_reported_until_it_has_room_and_a_quota_for_a_minute() {
         let (vault, clock, gauge) = (
             MemoryVault::new(Zone::utc()),
             ManualClock::new(),
@@ -200,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_read_only_disk_takes_writes_as_soon_as_it_is_writable() {
+    fn a_read_only_disk_is_reported_until_it_is_writable() {
         let (vault, clock, gauge) = (
             MemoryVault::new(Zone::utc()),
             ManualClock::new(),
@@ -221,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn no_other_failure_counts() {
+    fn an_error_of_another_cause_is_not_noted() {
         let (vault, clock, gauge) = (
             MemoryVault::new(Zone::utc()),
             ManualClock::new(),
@@ -241,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn every_state_of_the_disk_has_its_words() {
+    fn every_problem_of_the_disk_has_a_text() {
         let (vault, clock, gauge) = (
             MemoryVault::new(Zone::utc()),
             ManualClock::new(),

@@ -53,33 +53,33 @@ impl JobSignal {
         self.finished.subscribe()
     }
 
-    /// A job is stuck, and what its session has waiting behind it.
+    /// Notes that a job is stuck, and so are the later jobs of its session.
     pub(crate) fn is_stuck(&self, job: &JobId, session: &SessionKey) {
         self.stuck.lock().insert(job.clone(), session.clone());
     }
 
-    /// A job is not stuck any more.
+    /// Notes that a job is no longer stuck.
     pub(crate) fn is_loose(&self, job: &JobId) {
         self.stuck.lock().remove(job);
     }
 
-    /// Sessions were deleted: jobs that are still stuck report it again.
+    /// Forgets stuck jobs after a deletion of sessions: jobs that are still stuck report it again.
     pub(crate) fn forget_stuck(&self) {
         self.stuck.lock().clear();
     }
 
-    /// The sessions in which a job is stuck, and how many jobs are.
+    /// The sessions with a stuck job, and the number of stuck jobs.
     pub(crate) fn stuck_sessions(&self) -> (BTreeSet<SessionKey>, usize) {
         let stuck = self.stuck.lock();
         (stuck.values().cloned().collect(), stuck.len())
     }
 
-    /// Something is due then.
+    /// Notes the time of a retry.
     pub(crate) fn retry_at(&self, at: Timestamp) {
         self.retry_at.fetch_min(at.millis(), Ordering::Relaxed);
     }
 
-    /// Time of the next retry; drops those that are due now.
+    /// Time of the next retry; drops a retry that is due now.
     pub(crate) fn next_retry(&self, now: Timestamp) -> Option<Timestamp> {
         let at = self.retry_at.load(Ordering::Relaxed);
         if at <= now.millis() {

@@ -1,6 +1,6 @@
-//! The writer of the vault, with each write announced before it is made.
+//! The writer of the vault, which announces each write in the history before it makes it.
 //!
-//! Owns: what of a write the history has. Never: a write of its own.
+//! Owns: which versions a write has in the history. Never: a write of its own.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use ports::{
 use super::chronicle::{Chronicle, text_of};
 use crate::parts::Parts;
 
-/// A writer whose writes are in the history.
+/// A writer whose writes are recorded in the history.
 #[derive(Debug)]
 struct RecordedWriter {
     writer: Arc<dyn VaultWriter>,
@@ -26,7 +26,7 @@ struct RecordedWriter {
     clock: Arc<dyn Clock>,
 }
 
-/// Has every write through the parts announced from now on.
+/// Replaces the writer of the parts by a recording one.
 pub(crate) async fn record(chronicle: &Arc<Chronicle>, parts: &mut Parts) -> Result<(), LedgerError> {
     let is_new = parts.file_changes.count().await? == 0;
     chronicle.is_new.store(is_new, Ordering::Relaxed);
@@ -57,7 +57,7 @@ impl RecordedWriter {
         announced.map_err(|error| unrecorded(path, error))
     }
 
-    /// The entries of a file as they are.
+    /// The present entries of a file.
     async fn standing(&self, path: &VaultPath) -> Result<BTreeMap<EntryId, Entry>, VaultError> {
         let file = self.vault.read(path).await?;
         let entries = file.into_iter().flat_map(|file| file.entries);

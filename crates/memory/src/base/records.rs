@@ -1,8 +1,8 @@
 //! Records in the file-change ledger: the rows that the index has of each vault file.
 //!
 //! Owns: the rule that a record never claims more than the live index holds, and the stats that files had after the
-//! engine's own last writes, recorded or on their way, so that an append knows whether anybody else wrote in between.
-//! Never: reading files.
+//! engine's own last writes, recorded or pending, so that an append knows whether anybody else wrote in between. Never:
+//! reading files.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ impl Records {
         Ok(stat)
     }
 
-    /// Records a file's whole state.
+    /// Records a file as a whole.
     pub(crate) async fn put(&self, record: FileRecord) -> Result<(), LedgerError> {
         let stat = record.stat.clone();
         self.known.lock().remove(&stat.path);
@@ -67,12 +67,12 @@ impl Records {
         }
     }
 
-    /// A promised record did not come.
+    /// Drops the stat of a file whose pending record was not written.
     pub(crate) fn break_promise(&self, path: &VaultPath) {
         self.known.lock().remove(path);
     }
 
-    /// Forgets files.
+    /// Removes the records of files.
     pub(crate) async fn drop_paths(&self, paths: &[VaultPath]) -> Result<(), LedgerError> {
         for path in paths {
             self.known.lock().remove(path);
@@ -80,7 +80,8 @@ impl Records {
         self.ledger.drop_paths(paths).await
     }
 
-    /// Notes the stat of a file that is recorded, or of an append whose record is on its way, after those of earlier appends.
+    /// Notes the stat of a file that is recorded, or of an append with a pending record, after those of earlier
+    /// appends.
     pub(crate) fn know(&self, stat: FileStat) {
         let mut known = self.known.lock();
         if known.len() >= KNOWN_MAX {
@@ -134,7 +135,7 @@ pub(crate) fn of_nobody(path: &VaultPath, problem: Option<String>) -> FileRecord
     }
 }
 
-/// The stat of no file: the next sync reads a file with such a record again.
+/// A stat that no file has: the next sync reads a file with such a record again.
 pub(crate) fn unfitting(path: &VaultPath) -> FileStat {
     FileStat {
         path: path.clone(),
@@ -143,7 +144,7 @@ pub(crate) fn unfitting(path: &VaultPath) -> FileStat {
     }
 }
 
-/// How many places that were not read are named beside the first one.
+/// Maximum number of unread places that are named after the first one.
 const OTHERS_MAX: usize = 19;
 
 /// The problem of a file in one line.

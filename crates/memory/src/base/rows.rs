@@ -1,10 +1,10 @@
 //! From text to rows with vectors.
 //!
-//! Owns: which text of a row is embedded, batching, a small store of message vectors, and how the model's cosines lie.
-//! Never: ranking or storage.
+//! Owns: the part of a row's text that is embedded, batching, a small store of message vectors, and the distribution of
+//! the model's cosines. Never: ranking or storage.
 //!
-//! A message is embedded up to three times on its way: to see a topic shift, to be found while it is buffered, and as
-//! a turn of its episode, once for each owner. The store makes it once.
+//! A message is embedded up to three times on its way: to see a topic shift, to be found while it is buffered, and as a
+//! turn of its episode, once for each owner. The store makes it once.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use tokio::sync::OnceCell;
 const BATCH: usize = 128;
 const BATCH_BYTES: usize = 256 << 10;
 
-/// No model reads more of a text.
+/// Embedding models read at most this much of a text.
 const TEXT_BYTES_MAX: usize = 64 << 10;
 
 /// Vectors kept; about a kilobyte each with the default model.
@@ -36,7 +36,7 @@ pub(crate) struct Rows {
 #[derive(Debug, Default)]
 struct Kept {
     vectors: BTreeMap<MessageId, Vector>,
-    /// The order in which they came: the oldest goes first.
+    /// In the order of their arrival: the oldest goes first.
     order: VecDeque<MessageId>,
 }
 
@@ -54,8 +54,8 @@ impl Rows {
         self.embedder.is_instant()
     }
 
-    /// How the model's cosines lie: measured once, by the first who asks. The instant model is the built-in table, whose
-    /// cosines are the usual ones.
+    /// The distribution of the model's cosines, measured once, at the first call. The instant model is the built-in
+    /// table, which has the usual one.
     pub(crate) async fn cosines(&self) -> Cosines {
         if self.is_instant() {
             return Cosines::default();
@@ -70,7 +70,7 @@ impl Rows {
         measured.copied().unwrap_or_default()
     }
 
-    /// Which of the texts in `to` each of these texts is nearest to; nothing without texts.
+    /// For each of these texts, the index of the nearest text in `to`; empty without texts.
     pub(crate) async fn nearest(&self, texts: &[&str], to: &[&str]) -> Result<Vec<usize>, EmbedError> {
         if texts.is_empty() {
             return Ok(Vec::new());
@@ -143,7 +143,7 @@ impl Rows {
             vectors.extend(made.iter().map(|vector| kept_vector(vector)));
             rest = others;
             if !rest.is_empty() {
-                // Long texts must not hold a runtime thread from the others.
+                // Long texts must not keep a runtime thread from other tasks.
                 tokio::task::yield_now().await;
             }
         }
@@ -179,7 +179,7 @@ mod tests {
 
     use super::*;
 
-    /// Keeps how long the texts of each call are.
+    /// An embedder that keeps the lengths of the texts of each call.
     #[derive(Debug)]
     struct Lengths(EmbedderId, Mutex<Vec<Vec<usize>>>);
 
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn of_long_texts_the_beginning_is_embedded_and_few_at_a_time() {
+    async fn only_the_beginning_of_a_long_text_is_embedded_and_few_at_a_time() {
         let model = "lengths".to_owned();
         let embedder = Arc::new(Lengths(EmbedderId { model, dims: 1 }, Mutex::default()));
         let rows = Rows::new(embedder.clone());

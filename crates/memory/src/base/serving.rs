@@ -1,4 +1,4 @@
-//! Whether the index can answer, and with what.
+//! Whether the index can answer, and by which methods.
 //!
 //! Owns: the one state that searches wait on. Never: building an index (`rebuild` does).
 
@@ -22,15 +22,15 @@ const FIRST_SYNC_WAIT: Duration = Duration::from_secs(5);
 pub(crate) enum Serving {
     /// Not checked yet.
     Checking,
-    /// Everything.
+    /// All methods work.
     Ready,
-    /// Its vectors are of another model: words only, until it is rebuilt.
+    /// Its vectors are of another model: only keyword search works, until a rebuild.
     Words,
-    /// Nothing: it must be built, or is being built.
+    /// Nothing works: the index must be built, or is being built.
     Building,
-    /// A new index takes its place right now.
+    /// A new index is being swapped in.
     Swapping,
-    /// Nothing, and building it failed.
+    /// Nothing works, and building the index failed.
     Unusable(String),
 }
 
@@ -134,7 +134,7 @@ impl Gauge {
         (files > 0).then(|| format!("{shown} not read yet: search again for all memories"))
     }
 
-    /// How many rows a rebuild has done, and of how many; none when there is none.
+    /// Rows that a rebuild has done, and rows in total; none without a rebuild.
     pub(crate) fn progress(&self) -> Option<(usize, usize)> {
         *self.progress.lock()
     }
@@ -143,7 +143,7 @@ impl Gauge {
         *self.progress.lock() = progress;
     }
 
-    /// Waits until the index can answer with what the vault holds; within bounds, since someone waits.
+    /// Waits, within a bound, until the index can answer for the whole vault.
     pub(crate) async fn answering(&self, clock: &dyn Clock) -> Result<(), EngineError> {
         self.usable(clock).await?;
         self.synced(clock).await;

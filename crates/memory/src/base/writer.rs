@@ -1,7 +1,7 @@
 //! The one writer of the index: merges the writes of many workers into few large ones.
 //!
-//! Owns: batching, a second try, that a file's record follows the rows that it speaks of, when the index is compacted.
-//! Never: deciding what a row holds.
+//! Owns: batching, a second attempt, that a file's record is written after the rows that it claims, when the index is
+//! compacted. Never: deciding the content of a row.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::runtime::{Panics, panics};
 
 /// Maximum number of waiting writes; callers with more must wait.
 const WAITING_MAX: usize = 64;
-/// Rows that one write takes together.
+/// Maximum number of rows in one merged write.
 const BATCH_ROWS_MAX: usize = 4_096;
 /// After this number of writes the index is compacted even if more are waiting.
 const MAINTAIN_AFTER_WRITES: usize = 96;
@@ -38,7 +38,7 @@ struct Write {
     add: Vec<Doc>,
     remove: Vec<DocKey>,
     appends: Vec<FileAppend>,
-    /// Earlier deletions must leave every file.
+    /// Purge earlier deletions from every file.
     is_erasing: bool,
     done: oneshot::Sender<Result<(), EngineError>>,
 }
@@ -48,7 +48,7 @@ struct Write {
 pub(crate) struct Pending(Option<oneshot::Receiver<Result<(), EngineError>>>);
 
 impl Pending {
-    /// Waits until every read shows it.
+    /// Waits until every read shows the write.
     pub(crate) async fn written(self) -> Result<(), EngineError> {
         match self.0 {
             Some(answer) => answer.await.map_err(|_| EngineError::Stopping)?,
@@ -85,7 +85,7 @@ impl IndexWriter {
         (Self { sender }, writing)
     }
 
-    /// Puts rows in and takes rows out, removals first; returns when every read shows it.
+    /// Adds and removes rows, removals first; returns when every read shows the change.
     pub(crate) async fn apply(&self, add: Vec<Doc>, remove: Vec<DocKey>) -> Result<(), EngineError> {
         self.hand_over(add, remove, Vec::new(), false)
             .await?
@@ -93,8 +93,8 @@ impl IndexWriter {
             .await
     }
 
-    /// The same for rows of appended files, whose records are extended afterwards. Writes are done in the order of
-    /// submission, so the appends to one file follow each other.
+    /// As [`Self::apply`], for rows of appended files, whose records are extended afterwards. Writes are done in the
+    /// order of submission, so the appends to one file follow each other.
     pub(crate) async fn append(
         &self,
         add: Vec<Doc>,
@@ -231,7 +231,7 @@ impl WriterLoop {
                 return;
             }
         }
-        // One of them may have failed the batch: each is written alone. Its rows may be there already.
+        // One of them may have failed the batch, so each is written alone. Its rows may be in the index already.
         for mut write in writes {
             write.remove.extend(write.add.iter().map(|doc| doc.key.clone()));
             self.write_alone(write).await;
@@ -248,7 +248,7 @@ impl WriterLoop {
         } = write;
         let mut outcome = self.index.apply(&add, &remove).await;
         if matches!(outcome, Err(IndexError::Store(_))) {
-            // Half of it may have been done.
+            // A part of it may have been written.
             let named: BTreeSet<DocKey> = remove
                 .drain(..)
                 .chain(add.iter().map(|doc| doc.key.clone()))

@@ -26,7 +26,8 @@ impl Curate {
     }
 }
 
-/// Changes an owner's memories as asked. It replaces an entry in its present file, even if a person moved it there.
+/// Carries out a curation of an owner's memories. Replaces an entry in its present file, even if a person moved it
+/// there.
 pub(crate) async fn curate(base: &Base, curate: Curate) -> Result<(), EngineError> {
     base.accepting()?;
     let Curate {

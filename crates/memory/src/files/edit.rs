@@ -1,6 +1,6 @@
-//! A change to one entry, in the file that holds it: its text, or what a person thinks of a skill.
+//! A change of one entry in its file: its text, or a person's verdict on a skill.
 //!
-//! Owns: finding the file, and what an edit does to provenance. Never: writing Markdown.
+//! Owns: finding the file, and the effect of an edit on provenance. Never: writing Markdown.
 
 use model::{DocKey, Entry, EntryId, EntryKind, Origin, Owner, PROJECT_ONLY, Scope, SkillStatus};
 use ports::{Edit, VaultError, VaultPath};
@@ -59,7 +59,7 @@ pub(crate) async fn edit(base: &Base, edit: EditEntry) -> Result<(), EngineError
     .await
 }
 
-/// Notes what a person thinks of a skill.
+/// Stores a person's verdict on a skill.
 pub(crate) async fn judge(
     base: &Base,
     scope: &Scope,
@@ -71,7 +71,7 @@ pub(crate) async fn judge(
         if entry.kind != EntryKind::Skill {
             return Err(EngineError::Invalid(format!("`{id}` is not a skill")));
         }
-        // A skill that was read has a status first.
+        // The first label of a skill that was read is its status.
         if let Some(first) = entry.labels.first_mut() {
             status.as_str().clone_into(first);
         }
@@ -115,7 +115,7 @@ async fn changed(
     follow(base, [path]).await
 }
 
-/// Brings the index up to date with files that were just changed; if it cannot follow now, it will.
+/// Updates the index for files that were just changed; if the index cannot follow now, it does later.
 pub(crate) async fn follow(
     base: &Base,
     paths: impl IntoIterator<Item = VaultPath>,

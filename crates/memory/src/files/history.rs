@@ -1,9 +1,10 @@
 //! The history of the vault: who changed what, when and why.
 //!
-//! Owns: that a version is recorded before the file has it, and whose work a write is. Never: deciding what is written.
+//! Owns: that a version is recorded before the file contains it, and the author of each write. Never: deciding what is
+//! written.
 //!
-//! Every write of the engine goes through `base::recorded`, which announces it in the ledger. What a sync finds otherwise than
-//! announced is a person's. Nothing is inferred from times.
+//! Every write of the engine goes through `base::recorded`, which announces it in the ledger. A sync takes every other
+//! difference for a person's change. Nothing is inferred from times.
 
 pub(super) mod log;
 mod other_files;
@@ -31,7 +32,7 @@ use crate::base::{Base, Doing, Going};
 use crate::error::EngineError;
 use crate::ids;
 
-/// Does the work of writing new memories of conversations.
+/// Writes new memories of conversations, as a run of its own.
 pub(crate) async fn remembered<T>(base: &Base, work: impl Future<Output = T>) -> T {
     let at = base.now();
     let run = Run {
@@ -42,9 +43,9 @@ pub(crate) async fn remembered<T>(base: &Base, work: impl Future<Output = T>) ->
     as_run((By::Run { run, undoes: None }, at, None), work).await.0
 }
 
-/// Whether the work that is polled may change what stands in the vault. Where several ledgers write, a run leaves what
-/// its own ledger's runs did not write last: it is a person's or another ledger's. `text` is what stands there, where that may not
-/// be in the history yet.
+/// Whether the current task may change an entry or a page. If several ledgers write to the vault, a run may change only
+/// text that its own ledger's runs wrote last: other text is a person's or another ledger's. `text` is the present
+/// text, if the history may not have it yet.
 pub(crate) async fn may_change(
     base: &Base,
     key: VersionKey,
@@ -66,7 +67,7 @@ pub(crate) async fn may_change(
     }))
 }
 
-/// Does a run's work as a change of its own.
+/// Does a run's work and records it as one change.
 pub(crate) async fn recorded<T>(
     base: &Base,
     run: Run,
@@ -86,8 +87,8 @@ pub(crate) async fn recorded<T>(
     (done, warned!(made, "cannot read a change").flatten())
 }
 
-/// Does the work of forgetting: what it takes out leaves no version behind. Returns whether the history that an earlier version
-/// kept went too.
+/// Does the work of a deletion: deleted text keeps no version. Returns whether the history that an earlier version kept
+/// was deleted too.
 pub(crate) async fn forgetting<T>(
     base: &Base,
     work: impl Future<Output = T>,
@@ -98,7 +99,7 @@ pub(crate) async fn forgetting<T>(
         return Ok((done, false));
     };
     let entries = std::mem::take(&mut *going.entries.lock());
-    // A sync found them gone meanwhile.
+    // Versions that a sync added meanwhile when it found these entries gone.
     for ((scope, owner), entries) in entries {
         let named = Named {
             entries,
@@ -109,7 +110,7 @@ pub(crate) async fn forgetting<T>(
     let files = std::mem::take(&mut *going.files.lock());
     let mut gone = Vec::new();
     for path in files {
-        // One that stays keeps its place, or it would be recorded again.
+        // A file that stays keeps its recorded stat, or it would be recorded again.
         if base.parts.vault.bytes(&path).await?.is_none() {
             gone.push(path);
         }
@@ -120,7 +121,7 @@ pub(crate) async fn forgetting<T>(
     Ok((done, going.has_dropped_old.load(Ordering::Relaxed)))
 }
 
-/// Rows of an owner are about to be taken out: if they are forgotten, the history goes first.
+/// Called before rows of an owner are removed: in a deletion, their history is deleted first.
 pub(crate) async fn going<'a>(
     base: &Base,
     (scope, owner): (&Scope, &Owner),
@@ -151,7 +152,7 @@ pub(crate) async fn going<'a>(
     purge_owner(base, (scope, owner), named).await
 }
 
-/// Compares files that a sync read with the history.
+/// Records the differences that a sync found in files as a person's changes.
 pub(crate) async fn find<'a>(
     base: &Base,
     files: impl Iterator<Item = (&'a VaultPath, Option<&'a ParsedFile>, Option<&'a FileRecord>)>,
@@ -170,10 +171,11 @@ pub(crate) async fn find<'a>(
     Ok(())
 }
 
-/// The digest of an entry whose state nobody knows.
+/// The digest of an entry in an unknown state.
 pub(crate) const UNKNOWN: u64 = 0;
 
-/// How the entries of a file differ from its record. What stood when the ledger was new is no change.
+/// The differences between the entries of a file and its record. Entries that existed when the ledger was new count as
+/// unchanged.
 fn differences(
     base: &Base,
     path: &VaultPath,
@@ -230,8 +232,8 @@ fn known(mark: &FileMark) -> VersionText {
     }
 }
 
-/// Settles what an earlier process announced and perhaps wrote, by what its files have. To be called before anything is
-/// written.
+/// Settles the versions that an earlier process announced and perhaps wrote, by comparison with the files. Must run
+/// before any write.
 pub(crate) async fn recover(base: &Base) {
     if base.settings.asks_only || !base.chronicle.is_recording {
         return;

@@ -1,6 +1,6 @@
 //! The memory files of one owner, read.
 //!
-//! Owns: where an owner's files are. Never: the index, what is done with the entries.
+//! Owns: where an owner's files are. Never: the index, or a use of the entries.
 
 use model::{Entry, Owner, Page, Scope};
 use ports::{VaultError, VaultPath};

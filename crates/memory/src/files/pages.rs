@@ -14,11 +14,11 @@ use crate::base::Base;
 use crate::error::EngineError;
 use crate::words::Words;
 
-/// How often a page is read again that a person saved meanwhile.
+/// How often a page is read again if a person saved it meanwhile.
 const TRIES: usize = 5;
 
-/// Replaces a page. Returns false, without a change, if the page is not the one that was read, if a memory that it
-/// cites is gone, or if a run would replace the page of another ledger.
+/// Replaces a page. Returns false, without a change, if the page has changed since it was read, if a memory that it
+/// cites no longer exists, or if a run would replace the page of another ledger.
 pub(crate) async fn replace(base: &Base, replace: ReplacePage) -> Result<bool, EngineError> {
     base.accepting()?;
     let ReplacePage {
@@ -60,7 +60,7 @@ pub(crate) async fn has_any(base: &Base, scope: &Scope, owner: &Owner) -> Result
     Ok(false)
 }
 
-/// Takes the lines out of an owner's pages that cite what is gone of the owner's rows, with what stood in the pages before.
+/// Removes the lines from an owner's pages that cite deleted rows, and the previous versions of the pages.
 pub(crate) async fn forget(
     base: &Base,
     (scope, owner): (&Scope, &Owner),
@@ -78,7 +78,7 @@ pub(crate) async fn forget(
     Ok(base.parts.pages.drop_previous(scope, owner).await?)
 }
 
-/// The lines of an owner's pages that go with what is gone of the owner's rows, and those that have some words.
+/// The lines of an owner's pages to delete: those that cite deleted rows, and those that contain some words.
 pub(crate) async fn going(
     base: &Base,
     (scope, owner): (&Scope, &Owner),
@@ -105,7 +105,8 @@ pub(crate) async fn going(
     Ok(going)
 }
 
-/// Takes the lines with some words out of an owner's pages, people's own lines too; whether there were any.
+/// Removes the lines that contain some words from an owner's pages, people's own lines too; returns whether there were
+/// any.
 pub(crate) async fn forget_words(
     base: &Base,
     (scope, owner): (&Scope, &Owner),
@@ -132,7 +133,8 @@ pub(crate) async fn forget_words(
     Ok(is_any)
 }
 
-/// A memory that goes only because its sources went can be made again, from the remaining sources or from new ones.
+/// Allows strategies to make memories again that are deleted only because their sources are: from the remaining sources
+/// or from new ones.
 pub(crate) async fn let_be_made(
     base: &Base,
     scope: &Scope,

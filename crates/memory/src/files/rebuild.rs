@@ -1,11 +1,11 @@
-//! A new index from the vault, beside the live one, swapped in when it is whole.
+//! A new index from the vault, built beside the live one, and swapped in when it is complete.
 //!
-//! Owns: that no record ever claims what the live index does not hold, before, during and after the swap. Never:
+//! Owns: that a record never claims rows that the live index does not hold, before, during and after the swap. Never:
 //! stopping anybody for longer than the swap takes.
 //!
-//! Until the swap everything is written to the live index as usual. Right before it, with the gate held alone, every
-//! file that changed since it was read for the new index gets a record that fits no file, so that it must be looked at
-//! again, by this process or by the next one. Then the swap, then that look.
+//! Until the swap everything is written to the live index as usual. Right before it, with the gate held exclusively,
+//! every file that changed since it was read for the new index gets a record that fits no file, so that it must be read
+//! again, by this process or by the next one. Then the swap, then that second read.
 
 mod swap;
 
@@ -34,7 +34,7 @@ const BATCHES: usize = 2;
 enum VectorMode {
     /// The live index still answers: the new one must have vectors, or the rebuild fails.
     Must,
-    /// Nothing answers meanwhile: better without them than not at all. They follow.
+    /// Nothing answers meanwhile: rows without vectors are better than none. The vectors follow.
     MayFollow,
     /// Nothing answers meanwhile, and the model is slow: they follow.
     Follow,
@@ -55,7 +55,7 @@ struct Build<'a> {
     meter: RebuildMeter,
 }
 
-/// A new index, and what it was made of.
+/// A new index, and the files that it was made of.
 struct NewIndex<'a> {
     base: &'a Base,
     stage: Box<dyn IndexStage>,
@@ -68,7 +68,7 @@ struct NewIndex<'a> {
     synced: Synced,
 }
 
-/// How far it is; the rows still to come are estimated from the bytes still to come.
+/// Progress; the remaining rows are estimated from the remaining bytes.
 #[derive(Debug, Default)]
 struct RebuildMeter {
     bytes_total: u64,
@@ -133,8 +133,8 @@ async fn build(base: &Arc<Base>) -> Result<Synced, EngineError> {
     build.new.swap_in().await
 }
 
-/// Files that hold all their rows, in order of path, before those that share some, the first recorded one first: so that each
-/// row has the holder that it had.
+/// Sorts files: first those that hold all their rows, by path, then those that share some, in the order of their first
+/// record. So each row keeps its holder.
 async fn first_recorded_first(base: &Base, stats: Vec<FileStat>) -> Result<Vec<FileStat>, EngineError> {
     let sharing = base.parts.file_changes.sharing(None).await?;
     let place = |stat: &FileStat| sharing.iter().position(|path| *path == stat.path);
@@ -156,7 +156,7 @@ impl Build<'_> {
             rows.extend(docs);
         }
         if rows.iter().any(|doc| self.seen.contains(&doc.key)) {
-            // Another file holds some of it: the sync after the swap decides.
+            // Another file holds a part of it: the sync after the swap decides.
             self.new.unread.insert(file.stat.path.clone());
             return Ok(());
         }
@@ -168,7 +168,7 @@ impl Build<'_> {
         self.embed_waiting(ROWS).await
     }
 
-    /// Embeds rows if more than this number wait, and adds those that are done; with 0, all of them.
+    /// Embeds rows if more than this number wait, and adds finished ones; with 0, all of them.
     async fn embed_waiting(&mut self, rows_max: usize) -> Result<(), EngineError> {
         while self.waiting.len() > rows_max {
             let rest = self.waiting.split_off(self.waiting.len().min(ROWS));

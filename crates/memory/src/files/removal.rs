@@ -1,6 +1,6 @@
-//! Entries taken out of the files of their owner, with everything that was made from them.
+//! Removes entries from the files of their owner, with everything that was made from them.
 //!
-//! Owns: the order in which they go, and the texts that went. Never: which entries a request means.
+//! Owns: the order of the removals, and the removed texts. Never: which entries a request targets.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,11 +15,11 @@ use crate::derived::DeletionPlan;
 use crate::error::EngineError;
 use crate::ids::version_id;
 
-/// A shorter line is found everywhere.
+/// Shorter lines are not noted, because they occur everywhere.
 pub(crate) const LINE_BYTES_MIN: usize = 8;
 
 tokio::task_local! {
-    /// The lines of what the deletion that is polled takes out, and of whom.
+    /// The lines and owners of text that the current deletion removes.
     static TAKEN: Arc<Mutex<DeletedText>>;
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct DeletedText {
     pub(crate) owners: BTreeSet<Owner>,
 }
 
-/// Does the work of a deletion; returns also what of texts it took out.
+/// Does the work of a deletion; also returns the removed text.
 pub(crate) async fn noted<T>(work: impl Future<Output = T>) -> (T, DeletedText) {
     let taken: Arc<Mutex<DeletedText>> = Arc::default();
     let done = TAKEN.scope(taken.clone(), work).await;
@@ -52,8 +52,8 @@ fn note<'a>(docs: impl Iterator<Item = &'a Doc>) {
     }
 }
 
-/// Deletes from the vault what a plan takes out of an owner's rows, but first the memories that cite what was named or were made
-/// from it: after a crash, a repetition still knows these. Returns the number of all these entries and the changed files.
+/// Deletes the entries of a plan from an owner's files. The entries that cite a target or were made from it go first:
+/// after a crash, a repetition can still find them. Returns the number of all these entries and the changed files.
 pub(crate) async fn take_out(
     base: &Base,
     (scope, owner): (&Scope, &Owner),
@@ -86,7 +86,7 @@ pub(crate) async fn remove(
     }
     let ids: BTreeSet<&str> = docs.iter().map(|doc| &*doc.key.id).collect();
     let mut paths: BTreeSet<VaultPath> = docs.iter().map(|doc| doc.path.clone()).collect();
-    // Copies too: the next one would take over.
+    // Copies too, or the next copy would take over the row.
     paths.extend(base.parts.file_changes.sharing(Some((scope, owner))).await?);
     for path in &paths {
         let Some(file) = base.parts.vault.read(path).await? else {

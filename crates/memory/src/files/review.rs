@@ -1,10 +1,10 @@
-//! A person's review: what Quipu believes of them, and what their answers do.
+//! A person's review: the statements that Quipu believes of them, and the effect of their answers.
 //!
-//! Owns: which statements a person is asked about, and what an answer does to a fact, to facts in the same words and to what was
-//! made of them. Never: an answer of its own, or a word of a message.
+//! Owns: which statements a person is asked about, and the effect of an answer on a fact, on facts in the same words
+//! and on memories made of them. Never: an answer of its own, or a word of a message.
 //!
-//! An answer stands in the file of the fact: a label for what was confirmed, an end for what is over, and for what was taken back
-//! a mark in the place of the text.
+//! An answer is stored in the file of the fact: a label for a confirmed fact, an end for an ended one, and for a
+//! withdrawn one a mark in the place of the text.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,7 +26,7 @@ use crate::error::EngineError;
 use crate::facts::{IS_WRONG, answered_at, end, withdraw};
 use crate::searching::list;
 
-/// So many of a person's newest messages are read for statements in doubt.
+/// Maximum number of a person's newest messages that are read for statements in doubt.
 const MESSAGES_READ_MAX: usize = 2_000;
 
 /// A person's answer about a statement.
@@ -34,28 +34,29 @@ const MESSAGES_READ_MAX: usize = 2_000;
 pub enum Verdict {
     /// It is true: a fact, and with the next run a line of core memory.
     Keep,
-    /// It was never true. Its text goes from the facts and from all that was made of them; the message stays.
+    /// It was never true. Its text is removed from the facts and from all memories made of them; the message stays.
     Wrong,
-    /// It was said in a scene, as was everything else of its session; and wherever it stands in the same words.
+    /// It was said in a scene, like everything else in its session. The answer also withdraws the same words in other
+    /// sessions.
     Scene,
     /// It was true and is no longer.
     Ended,
 }
 
-/// How a statement stands.
+/// State of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Belief {
     /// A fact that nobody confirmed.
     Fact,
-    /// What its person took back and has said since. It is no fact.
+    /// A statement that its person withdrew and has said since. It is no fact.
     Again,
-    /// A statement in a message of which it is not certain whose words it has. It is no fact.
+    /// A statement in a message that may not be the person's own words, as in a paste. It is no fact.
     Doubt,
     /// A fact that its person confirmed.
     Confirmed,
-    /// A fact that has ended, or whose place another one took.
+    /// A fact that has ended, or that another fact superseded.
     Ended,
-    /// What its person took back, in the words of a message: wrong, or of a scene.
+    /// A withdrawn statement, in the words of a message: wrong, or of a scene.
     Withdrawn,
 }
 
@@ -77,16 +78,16 @@ pub struct Believed {
     pub sources: Vec<MessageId>,
 }
 
-/// What an answer changed.
+/// Changes by an answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reviewed {
     /// The statements, the facts among them first.
     pub statements: Vec<String>,
-    /// Memories that were made of them and went.
+    /// Memories that were made of them and were removed.
     pub derived: usize,
 }
 
-/// What Quipu believes of a person, in the order of [`Belief`]; of each the newest first.
+/// The statements that Quipu believes of a person, in the order of [`Belief`], newest first in each group.
 pub(crate) async fn review(base: &Base, scope: &Scope, owner: &Owner) -> Result<Vec<Believed>, EngineError> {
     base.answering().await?;
     let rows = base.corpora.kept(scope, owner, |_| true).await?;
@@ -129,7 +130,7 @@ pub(crate) async fn answer(
         derived: 0,
     };
     let is_fact = meant.iter().any(|doc| *doc.key.id == *asked.id.as_str());
-    // What else was said in the scene is known for it wherever it is said again.
+    // The other statements of the scene are withdrawn too, so that they are recognised in other sessions.
     let is_beside = |one: &&Believed| {
         verdict == Verdict::Scene && one.session == asked.session && one.belief != Belief::Withdrawn
     };
@@ -157,7 +158,7 @@ pub(crate) async fn answer(
 }
 
 impl Believed {
-    /// Whether an answer about it holds for a row, because both are of the same scene.
+    /// Whether a row belongs to the scene that an answer withdraws.
     fn is_of_scene(&self, doc: &Doc, verdict: Verdict) -> bool {
         verdict == Verdict::Scene && doc.session.is_some() && doc.session == self.session
     }
@@ -183,7 +184,7 @@ fn meant<'a>(rows: &'a [Arc<Doc>], asked: &Believed, id: &EntryId, verdict: Verd
     rows.iter().filter(is_meant).map(|doc| &**doc).collect()
 }
 
-/// What took the place of these facts stands beside them.
+/// Makes later facts no longer supersede these kept ones, so that both hold.
 async fn stand_beside(
     base: &Base,
     rows: &[Arc<Doc>],
@@ -199,7 +200,7 @@ async fn stand_beside(
     change(base, &later, beside).await
 }
 
-/// Writes a statement that was no fact as the answer has it. The marks of one that is true after all go.
+/// Writes a statement that was no fact, with the answer. If the answer says that it was true, its marks are removed.
 async fn make_fact(
     base: &Base,
     asked: &Believed,
@@ -220,7 +221,7 @@ async fn make_fact(
     Ok(paths)
 }
 
-/// The statement with an id of the review, and all others. What was taken back has the id of its fact, too.
+/// The statement with an id of the review, and all others. A withdrawn statement is found by the id of its fact, too.
 fn asked(
     rows: &[Arc<Doc>],
     owner: &Owner,
@@ -242,8 +243,8 @@ fn asked(
     Ok((all.swap_remove(at), all))
 }
 
-/// What was made of facts that are gone: what cites them, and what repeats words that nobody holds to any more, whichever message
-/// it was made of; of a scene, its upcoming events too.
+/// Memories made of removed facts: those that cite them, and profile statements that repeat words of no remaining fact,
+/// even if made of another message; for a scene, its upcoming events too.
 fn made_of<'a>(rows: &[&'a Doc], gone: &BTreeSet<&str>, is_of_scene: impl Fn(&Doc) -> bool) -> Vec<&'a Doc> {
     let mut going = derived::going_with(rows, gone);
     let facts = rows.iter().filter(|doc| is_open(doc));
@@ -287,7 +288,7 @@ async fn change(
     Ok(paths)
 }
 
-/// An answer, and what it needs of the statement.
+/// An answer, with the properties of the statement that it needs.
 struct Judged {
     verdict: Verdict,
     now: Timestamp,
@@ -298,7 +299,7 @@ struct Judged {
 }
 
 impl Judged {
-    /// What the answer makes of a fact.
+    /// Applies the answer to a fact.
     fn judge(&self, entry: &mut Entry) {
         if entry.sources.iter().any(|source| self.saying.contains(source)) {
             let others = self.saying.iter().filter(|id| !entry.sources.contains(id));
@@ -317,7 +318,7 @@ impl Judged {
                 return;
             }
             Verdict::Wrong => IS_WRONG,
-            // The same words in another session make no scene of all that was said there.
+            // The same words in another session do not make a scene of that session.
             Verdict::Scene if entry.session == self.session => (SCENE, "You said that this was a scene."),
             Verdict::Scene => (WRONG, "You said that this was a scene."),
         };
@@ -349,7 +350,7 @@ fn statements(turn: &Doc) -> Vec<String> {
     extract::statements(&turn.text, turn.speaker.as_deref().unwrap_or_default())
 }
 
-/// The fact that a statement becomes which is none, under an id that no row has.
+/// The fact for a statement that is none yet, under an id that no row has.
 fn of_statement(asked: &Believed, (scope, owner): (&Scope, &Owner), rows: &[Arc<Doc>]) -> Entry {
     let mut id = asked.id.clone();
     for again in 1.. {
@@ -388,7 +389,7 @@ fn believed(rows: &[Arc<Doc>], owner: &Owner, now: Timestamp) -> Vec<Believed> {
         })
         .collect();
     all.extend(statements_of(rows, owner));
-    // A scene that goes on stays one.
+    // Later statements of a scene belong to the scene.
     for one in &mut all {
         if one.belief.is_open() && one.session.as_ref().is_some_and(|id| scenes.contains(id)) {
             one.belief = Belief::Withdrawn;
@@ -398,7 +399,7 @@ fn believed(rows: &[Arc<Doc>], owner: &Owner, now: Timestamp) -> Vec<Believed> {
     all
 }
 
-/// The statements of a person's messages that are no facts: those that nobody answered, and those that were taken back.
+/// The statements of a person's messages that are no facts: unanswered ones and withdrawn ones.
 fn statements_of(rows: &[Arc<Doc>], owner: &Owner) -> Vec<Believed> {
     let (mut known, mut answered) = (BTreeSet::new(), BTreeMap::new());
     for fact in rows
@@ -444,7 +445,7 @@ fn id_of(mark: &str) -> EntryId {
     EntryId::new(format!("{}_{mark}", EntryKind::Fact.prefix()))
 }
 
-/// Whether a row is a fact that can be asked about.
+/// Whether a row is a fact that a person can be asked about.
 fn is_open(doc: &Doc) -> bool {
     doc.kind == DocKind::Entry(EntryKind::Fact) && !doc.is_withdrawn() && !doc.is_version()
 }

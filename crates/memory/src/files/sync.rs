@@ -2,7 +2,7 @@
 //!
 //! Owns: finding changed files, and the order in which their changes are carried over. Never: reading Markdown.
 //!
-//! A file that goes takes its rows from searches, and nothing else: no sync edits a file. Where several files contain an
+//! A deleted file takes its rows from searches, and nothing else: no sync edits a file. Where several files contain an
 //! id, one of them holds its row (`holders`); when it loses the id, the next one takes over in the same write of the
 //! index. Files are read before anybody is stopped, and read again under the gate only if they changed meanwhile. A
 //! file's record is written last: after a crash midway, the sync starts again from the old record and reaches the same
@@ -30,7 +30,7 @@ use crate::error::EngineError;
 /// Files, and their bytes, that are carried over together.
 const FILES_AT_A_TIME: usize = 128;
 const BYTES_AT_A_TIME: u64 = 4 << 20;
-/// How long to wait before what failed is tried again.
+/// How long to wait before a failed file is synced again.
 const AGAIN: Duration = Duration::from_secs(5);
 
 /// Brings the index up to date with the whole vault.
@@ -39,7 +39,7 @@ pub(crate) async fn everything(base: &Base) -> Result<Synced, EngineError> {
     pass.end()
 }
 
-/// The same for one tenant's files; the caller has the tenant alone.
+/// As [`everything`], for one tenant's files; the caller holds the tenant exclusively.
 pub(crate) async fn tenant_alone(base: &Base, scope: &Scope) -> Result<Synced, EngineError> {
     let folder = format!("{}/", base.parts.vault.folder_of(scope));
     let mut paths = differing(base, whole_vault()).await?;
@@ -47,7 +47,7 @@ pub(crate) async fn tenant_alone(base: &Base, scope: &Scope) -> Result<Synced, E
     files(base, paths).await
 }
 
-/// Brings the index up to date with some files; the caller has their tenants alone.
+/// Brings the index up to date with some files; the caller holds their tenants exclusively.
 pub(crate) async fn files(
     base: &Base,
     paths: impl IntoIterator<Item = VaultPath>,
@@ -61,7 +61,7 @@ pub(crate) async fn files(
     pass.end()
 }
 
-/// Reads those files that changed since they were recorded; the caller has no tenant.
+/// Syncs those files that changed since they were recorded; the caller holds no tenant.
 pub(crate) async fn changed(base: &Base, paths: BTreeSet<VaultPath>) -> Result<(), EngineError> {
     carry_over(base, of_paths(paths)).await?.end().map(drop)
 }
@@ -115,7 +115,8 @@ fn whole_vault() -> VaultChange {
 }
 
 async fn carry_over(base: &Base, change: VaultChange) -> Result<Pass<'_>, EngineError> {
-    // "All" means that nobody watched: other files may have changed too. A process that only asks leaves them to the next.
+    // "All" means that nothing watched: other files may have changed too. A process that only asks leaves them to the
+    // next.
     if (change.all || change.beside) && !base.settings.asks_only {
         base.chronicle.touch(base.parts.clock.elapsed());
     }
@@ -138,8 +139,8 @@ async fn carry_over(base: &Base, change: VaultChange) -> Result<Pass<'_>, Engine
     Ok(pass)
 }
 
-/// Files in portions that are read at a time. Those that are gone come last, so that an entry that moved is found in its new
-/// place before its old one goes.
+/// Files in portions that are read at a time. Deleted files come last, so that an entry that moved is found in its new
+/// place before it leaves its old one.
 async fn portions(base: &Base, paths: Vec<VaultPath>) -> Vec<Vec<VaultPath>> {
     let (mut portions, mut gone) = (vec![Vec::new()], Vec::new());
     let mut bytes = 0;
@@ -169,7 +170,7 @@ async fn differing(base: &Base, change: VaultChange) -> Result<Vec<VaultPath>, E
         for path in change.paths {
             let is_as_recorded = match base.parts.vault.stat(&path).await {
                 Ok(stat) => stat == base.records.stat(&path).await?,
-                // No file of the vault, unless it was one before a link took its place.
+                // A path outside of the vault counts only if it was a file before a link replaced it.
                 Err(VaultError::Outside { .. }) => base.records.stat(&path).await?.is_none(),
                 // The read of the file shows the problem.
                 Err(_) => false,
@@ -181,7 +182,7 @@ async fn differing(base: &Base, change: VaultChange) -> Result<Vec<VaultPath>, E
         return Ok(paths);
     }
     let on_disk = base.parts.vault.scan().await?;
-    // After the scan: what a vault that is away does not show is not deleted.
+    // After the scan: files of an unmounted vault are missing, not deleted.
     base.parts.vault.is_present().await?;
     let recorded = base.parts.file_changes.stats().await?.into_iter();
     let recorded = recorded.map(|stat| (stat.path.clone(), stat));

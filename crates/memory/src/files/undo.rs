@@ -1,7 +1,7 @@
-//! Undo: a run taken back, together with the memories that were made from its memories. One act, also if a process ends
-//! within it.
+//! Undo: reverts a run, together with the memories that were made from its memories. It is finished even if the process
+//! ends within it.
 //!
-//! Owns: what an undo changes, and its follow-up. Never: a write past the history.
+//! Owns: the changes of an undo, and its follow-up. Never: a write past the history.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -25,15 +25,15 @@ use crate::ids;
 struct Reversal {
     key: VersionKey,
     owner: Option<(Scope, Owner)>,
-    /// As the run left it.
+    /// The state that the run left.
     from: Option<VersionText>,
     to: Option<VersionText>,
     /// The undo did it before it was interrupted.
     is_done: bool,
 }
 
-/// Takes back a run, one that a scope may see where there is one; search sees it when this answers. None if later changes
-/// left nothing to undo.
+/// Undoes a run, with a scope only a run that the scope may see; the result is searchable when this returns. None if
+/// later changes left nothing to undo.
 pub(crate) async fn undo(
     base: &Base,
     run: &str,
@@ -49,7 +49,7 @@ pub(crate) async fn undo(
     let _alone = base.gate.alone().await;
     finish_all(base).await?;
     let reversals = plan(base, &run, within).await?;
-    // What a person changed a moment ago is theirs.
+    // Changes that a person made a moment ago count as the person's.
     sync::files(base, paths(&reversals)).await?;
     let reversals = plan(base, &run, within).await?;
     if reversals.is_empty() {
@@ -107,7 +107,7 @@ async fn finish_all(base: &Base) -> Result<(), EngineError> {
     Ok(())
 }
 
-/// Does what is left of an undo, and its follow-up, and closes it.
+/// Does the rest of an undo and its follow-up, and closes it.
 async fn finish(base: &Base, undo: &HistoryChange) -> Result<(), EngineError> {
     if let By::Run {
         undoes: Some(run), ..
@@ -160,7 +160,7 @@ async fn reverse(base: &Base, run: &RunId, undo: ChangeId) -> Result<(), EngineE
     Ok(())
 }
 
-/// Deletes the memories made from entries that an undo removed, given the rows of these.
+/// Deletes the memories made from entries that an undo removed, given the rows of these entries.
 async fn follow(base: &Base, (scope, owner): (&Scope, &Owner), removed: &[Doc]) -> Result<(), EngineError> {
     let left = base.parts.index.load(scope, owner).await?;
     let there: BTreeSet<&DocKey> = left.iter().map(|doc| &doc.key).collect();
@@ -205,7 +205,7 @@ fn paths(reversals: &[Reversal]) -> BTreeSet<VaultPath> {
     entries.map(|reversal| reversal.key.path.clone()).collect()
 }
 
-/// What an undo of a run changes, if it can be undone.
+/// The changes of an undo of a run, if it can be undone.
 async fn plan(base: &Base, run: &RunId, within: Option<&Scope>) -> Result<Vec<Reversal>, EngineError> {
     let versions = of(base, run).await?;
     let is_hidden = |version: &Version| {
@@ -228,7 +228,7 @@ async fn of(base: &Base, run: &RunId) -> Result<Vec<Version>, EngineError> {
     Ok(versions)
 }
 
-/// How everything that a run changed must change; for an undo with that number, also what it did.
+/// The reversal of every change of a run; for an undo in progress, including those already done.
 async fn reversals(
     base: &Base,
     run: &RunId,
@@ -268,7 +268,7 @@ async fn reversals(
             is_done,
         });
     }
-    // An undo that began is finished as far as it goes: what somebody changed since stays.
+    // A started undo is finished as far as possible: later changes by others stay.
     if !conflicts.is_empty() && undo.is_none() {
         let (run, paths) = (run.clone(), conflicts.into_iter().collect());
         return Err(HistoryError::Conflict { run, paths }.into());

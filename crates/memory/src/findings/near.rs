@@ -4,11 +4,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// So many tenths of the words of two texts together must be in both.
+/// Tenths of all words of two texts that both must have.
 const ALIKE_TENTHS: usize = 9;
 
-/// At most this many texts with a shared word are compared with a text, earliest first: a word of thousands of texts
-/// means little.
+/// Maximum number of texts with a shared word that are compared with a text, earliest first: a word of thousands of
+/// texts means little.
 const SHARING_MAX: usize = 128;
 
 /// For each text that repeats an earlier one, both places; the earliest one that it repeats.
@@ -16,7 +16,7 @@ pub(crate) fn repeats(texts: &[&str]) -> Vec<(usize, usize)> {
     compared(texts).0
 }
 
-/// The same, with how many texts were compared.
+/// As [`repeats`], with the number of compared texts.
 fn compared(texts: &[&str]) -> (Vec<(usize, usize)>, usize) {
     let texts = ranked(texts);
     let mut same: BTreeMap<&[usize], usize> = BTreeMap::new();
@@ -52,13 +52,13 @@ fn compared(texts: &[&str]) -> (Vec<(usize, usize)>, usize) {
     (repeats, comparisons)
 }
 
-/// The text that one repeats; the pairs are in the order of those that repeat.
+/// The earlier text that a text repeats; the pairs are sorted by the repeating text.
 fn repeated_by(repeats: &[(usize, usize)], text: usize) -> Option<usize> {
     let at = repeats.binary_search_by_key(&text, |(newer, _)| *newer).ok()?;
     Some(repeats[at].1)
 }
 
-/// Each text's words, each once, as their ranks: the rarest of all first.
+/// Each text's distinct words as ranks: the rarest of all texts first.
 fn ranked(texts: &[&str]) -> Vec<Vec<usize>> {
     let texts: Vec<BTreeSet<String>> = texts.iter().map(|text| words(text)).collect();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
@@ -99,9 +99,9 @@ fn alike(a: &[usize], b: &[usize]) -> bool {
 mod tests {
     use super::compared;
 
-    /// Ten times the texts are compared ten times as often, be they all the same or nearly.
+    /// Ten times the texts take ten times the comparisons, even if all are the same or nearly so.
     #[test]
-    fn comparisons_grow_with_the_texts_and_not_with_their_pairs() {
+    fn comparisons_grow_with_the_number_of_texts_and_not_of_pairs() {
         let shapes: [fn(usize) -> String; 3] = [
             |_| "Ann likes the green tea of the old shop in the harbour street".to_owned(),
             |n| format!("Ann likes the green tea of the old shop in harbour street number {n}"),
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_words_repeat_what_the_first_of_them_repeats() {
+    fn texts_of_the_same_words_repeat_the_same_earlier_text() {
         let long = "one two three four five six seven eight nine ten eleven twelve";
         let nearly = format!("{long} thirteen");
         let texts = [long, &nearly, "other", &nearly, long];

@@ -1,4 +1,4 @@
-//! What is found, and what is left alone.
+//! Memories with and without findings.
 
 use model::{Content, Message, MessageId, Name, Origin, Owner, Role, Scope, SessionId, SessionKey};
 use proptest::prelude::*;
@@ -76,7 +76,7 @@ fn one(fault: Fault, id: &str) -> Vec<(Fault, String)> {
 }
 
 #[test]
-fn what_says_the_same_is_a_duplicate_of_the_oldest() {
+fn a_memory_of_the_same_meaning_is_a_duplicate_of_the_oldest() {
     let mut memories = [
         fact(
             "a",
@@ -102,7 +102,7 @@ fn what_says_the_same_is_a_duplicate_of_the_oldest() {
 }
 
 #[test]
-fn what_was_superseded_is_no_duplicate_and_stale_after_half_a_year() {
+fn a_superseded_memory_is_no_duplicate_and_is_stale_after_half_a_year() {
     let mut memories = [fact("a", "Ann lives in Lisbon"), fact("b", "Ann lives in Lisbon")];
     memories[1].entry.supersedes = vec![EntryId::new("a")];
     assert_eq!(found(&memories, &[]), one(Fault::Stale, "a"));
@@ -111,7 +111,7 @@ fn what_was_superseded_is_no_duplicate_and_stale_after_half_a_year() {
 }
 
 #[test]
-fn what_ended_is_stale() {
+fn an_ended_memory_is_stale() {
     let mut memory = fact("a", "The shop is closed");
     memory.entry.valid_until = Some(Timestamp::from_millis(NOW - 1));
     assert_eq!(found(std::slice::from_ref(&memory), &[]), one(Fault::Stale, "a"));
@@ -130,7 +130,7 @@ fn what_ended_is_stale() {
 }
 
 #[test]
-fn recalled_text_and_secrets_are_found_wherever_they_stand() {
+fn recalled_text_and_secrets_are_found_in_every_field() {
     let marked = format!("{RECALLED}>x</quipu-memory>");
     assert_eq!(found(&[fact("a", &marked)], &[]), one(Fault::Loop, "a"));
     assert_eq!(found(&[episode("e", "m", &marked)], &[]), one(Fault::Loop, "e"));
@@ -142,7 +142,7 @@ fn recalled_text_and_secrets_are_found_wherever_they_stand() {
 }
 
 #[test]
-fn what_no_message_supports_is_unsupported() {
+fn a_memory_without_a_source_message_is_unsupported() {
     let mut memory = fact("a", "Ann plays the theremin");
     memory.entry.sources = vec![MessageId::new("m1"), MessageId::new("m2")];
     let memories = [memory, episode("e", "m3", "Hello")];
@@ -154,9 +154,9 @@ fn what_no_message_supports_is_unsupported() {
     assert_eq!(found(&told, &[]), []);
 }
 
-/// The ledger may have the message still, as after an undo.
+/// The ledger may still have the message, as after an undo.
 #[test]
-fn what_was_made_of_memories_that_are_gone_is_unsupported() {
+fn a_memory_made_of_deleted_memories_is_unsupported() {
     let mut ahead = fact("fs", "Ann will tune the theremin");
     ahead.entry.kind = EntryKind::Foresight;
     ahead.entry.sources = vec![MessageId::new("m1")];
@@ -171,7 +171,7 @@ fn what_was_made_of_memories_that_are_gone_is_unsupported() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Looking at the rarest words alone finds what comparing every pair would.
+    /// Comparing by the rarest words alone finds the same pairs as comparing every pair.
     #[test]
     fn no_pair_is_missed(texts in prop::collection::vec("([a-e]{1,2} ){0,14}", 0..14)) {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();

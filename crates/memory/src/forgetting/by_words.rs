@@ -1,6 +1,7 @@
-//! Forgetting by words: which messages and memories of an owner have them, and what an episode is without its messages.
+//! Deletion by words: the messages and memories of an owner that contain them, and episodes rewritten without some
+//! messages.
 //!
-//! Owns: what goes for some words, and the rewritten memories. Never: deleting (`forget`).
+//! Owns: the targets of some words, and the rewritten memories. Never: deleting (`forget`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,15 +19,16 @@ use crate::files::owned;
 use crate::intake::{Intake, boundaries, settle};
 use crate::words::Words;
 
-/// What an owner has.
+/// Entries and buffered messages of an owner.
 #[derive(Debug, Default)]
 pub(crate) struct Owned {
     pub(crate) entries: Vec<(VaultPath, Entry)>,
-    /// Messages that no episode has yet.
+    /// Messages that are in no episode yet.
     pub(crate) tail: Vec<Message>,
 }
 
-/// What the owner has. A file that cannot be read in full is an error if it has the words or is no text: it could keep them.
+/// Reads an owner's memory. A file that cannot be read in full is an error if it contains the words or is no text: the
+/// words could stay in it.
 pub(crate) async fn owned(base: &Base, target: &WordsTarget, words: &Words) -> Result<Owned, EngineError> {
     let (entries, broken) = owned::entries(&base.parts, &target.scope, &target.owner).await?;
     for path in broken {
@@ -41,28 +43,28 @@ pub(crate) async fn owned(base: &Base, target: &WordsTarget, words: &Words) -> R
     Ok(Owned { entries, tail })
 }
 
-/// What goes and what is rewritten.
+/// Deletions and rewrites of a deletion by words.
 #[derive(Debug, Default)]
 pub(crate) struct WordsPlan {
-    /// The owner's rows, messages of episodes included; those of rewritten memories as they will be.
+    /// The owner's rows, messages of episodes included; rewritten memories in their new form.
     pub(crate) rows: Vec<Doc>,
-    /// Ids of the rows that go because they have the words.
+    /// Ids of the rows to delete because they contain the words.
     pub(crate) told: BTreeSet<String>,
-    /// The messages that go, in order of time.
+    /// The messages to delete, in order of time.
     pub(crate) messages: Vec<Message>,
-    /// Memories that lose some of their messages, as they will be.
+    /// Memories that lose some of their messages, in their new form.
     pub(crate) rewritten: Vec<(VaultPath, Entry)>,
 }
 
 impl WordsPlan {
-    /// What goes of these rows of the plan.
+    /// The deletion among these rows of the plan.
     pub(crate) fn deletion<'a>(&self, rows: &[&'a Doc]) -> DeletionPlan<'a> {
         let is_named = |row: &&Doc| self.told.contains(&*row.key.id);
         DeletionPlan::of(rows, rows.iter().copied().filter(is_named).collect())
     }
 }
 
-/// Decides it for what an owner has.
+/// Plans the deletion for an owner's memory.
 pub(crate) fn plan(owned: &Owned, words: &Words, target: &WordsTarget, zone: &Zone) -> WordsPlan {
     let kept = kept(owned, &target.keep);
     let going = messages(owned).filter(|message| goes(message, words, target, &kept));
@@ -89,7 +91,7 @@ pub(crate) fn plan(owned: &Owned, words: &Words, target: &WordsTarget, zone: &Zo
     plan
 }
 
-/// The messages without the words directly before and after those that go.
+/// The messages without the words directly before and after deleted ones.
 pub(crate) fn beside<'a>(owned: &'a Owned, plan: &WordsPlan, words: &Words, of: &Owner) -> Vec<&'a Message> {
     let goes = |message: &Message| plan.told.contains(message.id.as_str());
     let mut all: Vec<&Message> = messages(owned).collect();
@@ -102,20 +104,20 @@ pub(crate) fn beside<'a>(owned: &'a Owned, plan: &WordsPlan, words: &Words, of: 
     beside
 }
 
-/// An owner's messages. A merged memory repeats those of others.
+/// An owner's messages. Those of a merged memory are left out, because it repeats messages of others.
 fn messages(owned: &Owned) -> impl Iterator<Item = &Message> {
     let entries = owned.entries.iter().map(|(_, entry)| entry);
     let first = entries.filter(|entry| !derived::is_merged(entry));
     first.flat_map(|entry| &entry.turns).chain(&owned.tail)
 }
 
-/// Whether a message goes: it has the words or the request names it, and nothing keeps it.
+/// Whether to delete a message: it contains the words or the request names it, and it is not kept.
 fn goes(message: &Message, words: &Words, target: &WordsTarget, kept: &BTreeSet<&str>) -> bool {
     let id = message.id.as_str();
     !kept.contains(id) && (target.also.contains(id) || words.are_said(message, &target.owner))
 }
 
-/// The ids that stay: those that the request names, and the messages from which the named memories were made.
+/// The ids that stay: those that the request names, and the source messages of the named memories.
 fn kept<'a>(owned: &'a Owned, keep: &'a BTreeSet<String>) -> BTreeSet<&'a str> {
     let mut kept: BTreeSet<&str> = keep.iter().map(String::as_str).collect();
     for (_, entry) in &owned.entries {
@@ -133,7 +135,7 @@ enum Fate {
     Rewritten,
 }
 
-/// Takes messages and words out of a memory. What was made of several memories is not rewritten: it goes with its
+/// Removes messages and words from a memory. A memory made of several memories is not rewritten: it is deleted with its
 /// sources, and the next run makes it again.
 fn without(entry: &mut Entry, words: &Words, gone: &BTreeMap<&str, &Message>, zone: &Zone) -> Fate {
     let has_words = words.are_told(entry);
@@ -170,7 +172,7 @@ fn without(entry: &mut Entry, words: &Words, gone: &BTreeMap<&str, &Message>, zo
     Fate::Rewritten
 }
 
-/// Gives an episode the heading and summary that the rules make of its messages.
+/// Gives an episode the heading and summary that the rules make of its remaining messages.
 fn retell(entry: &mut Entry, words: &Words, zone: &Zone) {
     let Some(first) = entry.turns.first() else { return };
     let cell = Cell {
@@ -197,8 +199,8 @@ pub(crate) fn is_shared(owned: &Owned, session: &SessionKey, owner: &Owner) -> b
     })
 }
 
-/// Has the messages with the words written first, where others have them too: each owner's copy is then its own. Returns
-/// those that no episode had: some of them become memory of others only.
+/// Before a deletion, has buffered messages with the words written if others own them too: each owner then has a copy.
+/// Returns those buffered messages with the words; some of them stay as memory of others only.
 pub(crate) async fn write_shared(
     intake: &Intake,
     target: &WordsTarget,
@@ -218,7 +220,7 @@ pub(crate) async fn write_shared(
     Ok(said.into_iter().map(|message| message.id.clone()).collect())
 }
 
-/// The sessions of what an owner has.
+/// The sessions of an owner's messages.
 pub(crate) fn sessions(owned: &Owned) -> BTreeSet<SessionKey> {
     let turns = owned.entries.iter().flat_map(|(_, entry)| &entry.turns);
     turns

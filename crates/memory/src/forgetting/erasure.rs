@@ -1,6 +1,6 @@
 //! Purges deleted memories from the index's files, not only from its rows; a note on disk stays until this is done.
 //!
-//! Owns: when that note may go. Never: how files are rid of words (`Index::erase`).
+//! Owns: when that note may be removed. Never: how words are purged from files (`Index::erase`).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,20 +15,20 @@ use crate::base::{Base, IndexWriter};
 use crate::error::EngineError;
 use crate::files::history;
 
-/// How long a removal waits for others that are under way: one pass over the files does for all, and while it runs no other can
-/// remove anything.
+/// How long a removal waits for other removals in progress: one purge of the files serves all of them, and while it
+/// runs no other removal can happen.
 const OTHERS: Duration = Duration::from_secs(1);
 
-/// The deletions whose text must leave the files.
+/// The deletions whose text must be purged from the files.
 #[derive(Debug)]
 pub(crate) struct Erasing {
     index: Arc<dyn Index>,
     writer: IndexWriter,
     clock: Arc<dyn Clock>,
     state: Mutex<ErasureState>,
-    /// Those that have begun and have not yet removed what they are to remove.
+    /// Removals that have begun and are not done.
     under_way: TaskTracker,
-    /// One at a time writes the note.
+    /// Lock of the note: one writer at a time.
     note: tokio::sync::Mutex<()>,
 }
 
@@ -51,7 +51,7 @@ impl Erasing {
     pub(crate) fn new(base: &Base) -> Self {
         let (open, is_due) = (0, true);
         let under_way = TaskTracker::new();
-        // It takes more all the same; one that is open never counts as empty.
+        // A closed tracker still accepts tokens; an open one never counts as empty.
         under_way.close();
         Self {
             index: base.parts.index.clone(),
@@ -63,7 +63,7 @@ impl Erasing {
         }
     }
 
-    /// To be called before the first row is removed.
+    /// Must be called before the first row is removed.
     async fn begin(&self) -> Removing<'_> {
         let _note = self.note.lock().await;
         self.state.lock().open += 1;
@@ -76,7 +76,7 @@ impl Erasing {
         removing
     }
 
-    /// Does what an earlier process owed.
+    /// Purges for the deletions of an earlier process.
     pub(crate) async fn finish_earlier(&self) {
         if !self.index.owes_erasing().await {
             let mut state = self.state.lock();
@@ -86,7 +86,7 @@ impl Erasing {
         }
     }
 
-    /// Removes the note when no deletion runs and the files contain nothing deleted.
+    /// Removes the note when no deletion is in progress and the files contain no deleted text.
     async fn strike_out(&self, is_erased: bool) {
         let _note = self.note.lock().await;
         let is_nothing_left = {
@@ -101,7 +101,7 @@ impl Erasing {
 }
 
 impl Removing<'_> {
-    /// Takes what was removed out of the files; returns when it is done, or when it failed and stays owed.
+    /// Purges the removed text from the files; returns when it is done, or when it failed and stays due.
     async fn erase(mut self) {
         drop(self.under_way.take());
         let erasing = self.erasing;
@@ -117,7 +117,8 @@ impl Removing<'_> {
         }
     }
 
-    /// Settles a removal that removed nothing. Erases what an earlier removal left due, so that a repeated request finishes it.
+    /// Settles a removal that removed nothing. Purges text that an earlier removal left due, so that a repeated request
+    /// finishes it.
     async fn forgive(mut self) {
         self.is_settled = true;
         let erasing = self.erasing;
@@ -139,8 +140,8 @@ impl Drop for Removing<'_> {
     }
 }
 
-/// Deletes for good: afterwards no file of the index and of the history contains the deleted text. If nothing was deleted,
-/// nothing is rewritten. Returns also whether the history that an earlier version kept is gone.
+/// Deletes for good: afterwards no file of the index and of the history contains the deleted text. If nothing was
+/// deleted, no file is rewritten. Also returns whether the history that an earlier version kept is gone.
 pub(crate) async fn erased<T, E: From<EngineError>>(
     base: &Base,
     erasing: &Erasing,
@@ -156,7 +157,7 @@ pub(crate) async fn erased<T, E: From<EngineError>>(
         erased.map_err(EngineError::from)?;
         return Ok((done, old_history));
     }
-    // Of what failed midway something may be gone.
+    // A failed deletion may have removed a part.
     let ((), erased) = tokio::join!(removing.erase(), history.erased());
     let (done, _) = done?;
     erased.map_err(EngineError::from)?;

@@ -1,11 +1,11 @@
-//! Forgetting: gone from the ledger, the vault, the index, every search and the vault's history, and never back.
+//! Deletion: from the ledger, the vault, the index, every search and the vault's history, for good.
 //!
-//! Owns: the order ledger, vault, index, record, history and files, in which nothing can come back. After the sweep of
-//! the ledger no job can write it again; after the gate was held alone, no write of it is running. Never: the meaning
-//! of a sweep (`ledger`).
+//! Owns: the order ledger, vault, index, record, history and files, which keeps deleted text from coming back. After
+//! the sweep of the ledger no job can write it again; after the gate was held exclusively, no write of it is running.
+//! Never: the meaning of a sweep (`ledger`).
 //!
-//! Every step can run again, so `unfinished` finishes a deletion that stopped midway. Entries removed from the vault leave the
-//! index with the next sync in any case.
+//! Every step can run again, so `unfinished` finishes a deletion that stopped midway. Entries removed from the vault
+//! leave the index with the next sync in any case.
 
 use std::collections::BTreeSet;
 
@@ -29,7 +29,7 @@ use crate::{derived, ids};
 /// The result, and whether anything was deleted at all.
 type Taken = Result<(Forgot, bool), EngineError>;
 
-/// Forgets, without a note of it.
+/// Carries out a deletion, without a note on disk.
 pub(crate) async fn once(forgetting: &Forgetting, forget: Forget) -> Result<Forgot, EngineError> {
     let base = &forgetting.base;
     base.accepting()?;
@@ -59,7 +59,7 @@ pub(crate) async fn once(forgetting: &Forgetting, forget: Forget) -> Result<Forg
     .await
 }
 
-/// A deletion, with the number of copies that the ledger removed for it.
+/// Does a deletion and counts the copies of the ledger that it removed.
 async fn removed_copies(
     base: &Base,
     deletion: impl Future<Output = Result<Forgot, EngineError>>,
@@ -74,7 +74,7 @@ async fn removed_copies(
 /// Forgets a session, for one owner or for all.
 async fn forget_session(forgetting: &Forgetting, forget: &Forget, session: &SessionKey) -> Taken {
     let (base, of) = (&forgetting.base, forget.owner());
-    // Nothing new of the session is cut meanwhile.
+    // No new segment of the session is cut meanwhile.
     let _held = forgetting.intake.sessions.lock(session).await;
     let swept = sweep(
         base,
@@ -121,15 +121,15 @@ async fn forget_session(forgetting: &Forgetting, forget: &Forget, session: &Sess
     }))
 }
 
-/// With whether there was anything.
+/// A result, with whether anything was deleted.
 fn any(forgot: Forgot) -> (Forgot, bool) {
     let is_any = forgot.entries + forgot.messages + forgot.conversations > 0;
     (forgot, is_any)
 }
 
-/// Deletes what agents learnt from deleted work: it quotes the people who asked for the work. Of the possible cases, it
-/// deletes those with a message that is no longer in the ledger: another case can come from a lost ledger. Returns the
-/// number of cases, with what follows them. The caller has the tenant alone.
+/// Deletes the cases and skills that agents learnt from deleted work, because they quote the people who asked for the
+/// work. Of the possible cases, deletes those with a message that is no longer in the ledger: another case can come
+/// from a lost ledger. Returns the number of deleted entries. The caller holds the tenant exclusively.
 async fn forget_cases(
     base: &Base,
     scope: &Scope,
@@ -248,11 +248,11 @@ async fn forget_words(forgetting: &Forgetting, target: &WordsTarget) -> Taken {
     };
     history::purge_owner(base, (scope, owner), named).await?;
     let (entries, mut paths) = removal::take_out(base, (scope, owner), &rows, &going).await?;
-    // Last: until then a repetition finds in them which messages went.
+    // Last: until then a repetition finds the deleted messages in them.
     for (path, entry) in &plan.rewritten {
         let edit = Edit::Replace(Box::new(entry.clone()));
         match base.parts.vault_writer.edit(path, &[edit]).await {
-            // A person took it out meanwhile.
+            // A person removed it meanwhile.
             Ok(_) | Err(VaultError::NoEntry { .. }) => paths.insert(path.clone()),
             Err(error) => return Err(error.into()),
         };
@@ -294,7 +294,7 @@ async fn erasable(
     Ok(erasable)
 }
 
-/// Removes the titles that have some words; whether there were any.
+/// Removes the titles that contain some words; returns whether there were any.
 async fn untitle(base: &Base, owned: &Owned, words: &Words) -> Result<bool, EngineError> {
     let titled = titles(base, owned, words).await?;
     for (session, _) in &titled {
@@ -304,7 +304,7 @@ async fn untitle(base: &Base, owned: &Owned, words: &Words) -> Result<bool, Engi
     Ok(!titled.is_empty())
 }
 
-/// The titles that have some words, with their sessions.
+/// The titles that contain some words, with their sessions.
 pub(crate) async fn titles(
     base: &Base,
     owned: &Owned,
@@ -329,7 +329,7 @@ async fn sweep(base: &Base, sweep: Sweep) -> Result<Forgotten, EngineError> {
     Ok(swept)
 }
 
-/// Waits until the job that wrote an entry is over: one that runs again would write it again.
+/// Waits until the job that wrote an entry is over: a job that runs again would write it again.
 async fn finished_writing(base: &Base, scope: &Scope, doc: &Doc) -> Result<(), EngineError> {
     let Some(cell) = ids::cell_of_parent(doc.parent.as_ref()) else {
         return Ok(());
@@ -369,7 +369,7 @@ async fn is_alone_with(base: &Base, doc: &Doc) -> Result<bool, EngineError> {
     Ok(base.corpora.get(keys.collect()).await?.is_empty())
 }
 
-/// Everyone in a scope of whom the vault holds a file.
+/// Every owner in a scope with a file in the vault.
 pub(crate) async fn owners_of(base: &Base, scope: &Scope) -> Result<BTreeSet<Owner>, EngineError> {
     let all = list::holdings(base).await?.into_keys();
     let all = all.filter(|(of, _)| of == scope);

@@ -1,4 +1,4 @@
-//! What a deletion leaves, and why.
+//! Leftovers of a deletion, and the reasons.
 //!
 //! Owns: the deleted texts, by which other files are known to repeat them, and the list. Never: deleting.
 
@@ -15,14 +15,14 @@ use crate::files::removal::{DeletedText, LINE_BYTES_MIN};
 use crate::files::{owned, removal};
 use crate::words::Words;
 
-/// Files that are named; of more the number is.
+/// Maximum number of files that are named; more are counted.
 const NAMED_MAX: usize = 100;
 
 /// Why the history that an earlier version kept stays.
 const OLD_HISTORY_KEPT: &str = "this deletion found nothing to delete, so the history of an earlier version stays; \
     it can have what was deleted before: delete the folder yourself";
 
-/// Does the work of a deletion and adds what it leaves.
+/// Does the work of a deletion and adds its leftovers to the result.
 pub(crate) async fn told(
     base: &Base,
     forget: &Forget,
@@ -44,7 +44,7 @@ pub(crate) async fn told(
     Ok(forgot)
 }
 
-/// The files in the place of the deletion's target that may repeat what was deleted.
+/// The files in the folder of the deletion's target that may repeat deleted text.
 async fn files(base: &Base, forget: &Forget, lines: BTreeSet<String>) -> Vec<Leftover> {
     let scope = forget.scope();
     let folder = forget
@@ -87,7 +87,7 @@ async fn files(base: &Base, forget: &Forget, lines: BTreeSet<String>) -> Vec<Lef
     left
 }
 
-/// Whether a text has one of these lines.
+/// Whether a text contains one of these lines.
 fn repeats(lines: BTreeSet<String>) -> HasText {
     let mut by_beginning: HashMap<[u8; LINE_BYTES_MIN], Vec<String>> = HashMap::new();
     for line in lines {
@@ -107,7 +107,7 @@ fn repeats(lines: BTreeSet<String>) -> HasText {
     })
 }
 
-/// What no deletion of its kind reaches.
+/// Places that no deletion of this kind reaches.
 fn beside(forget: &Forget) -> Vec<Leftover> {
     let mut left = Vec::new();
     if !matches!(forget, Forget::Session(_) | Forget::Entries(..)) {
@@ -140,7 +140,7 @@ mod tests {
     use super::repeats;
 
     #[test]
-    fn a_text_that_has_a_line_anywhere_repeats_it() {
+    fn a_text_that_contains_a_line_repeats_it() {
         let lines = ["The alarm code is Zebra.", "The alarm bell", "Grüße aus Köln"];
         let has = repeats(lines.map(str::to_owned).into());
         for text in [

@@ -1,6 +1,6 @@
-//! Deletions under way, written down before they begin so that each one comes to its end.
+//! Deletions in progress, noted on disk before they begin so that each one is finished.
 //!
-//! Owns: the note of them in the vault, and what is known of those that stopped. Never: deleting.
+//! Owns: the note in the vault, and the list of stopped deletions. Never: deleting.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,16 +17,16 @@ use crate::words::Words;
 /// How long to wait before a deletion that stopped midway is tried again.
 const AGAIN: Duration = Duration::from_mins(1);
 
-/// What is known of deletions that are not finished.
+/// Unfinished deletions.
 #[derive(Debug)]
 pub(crate) struct UnfinishedDeletions {
     vault: Arc<dyn Vault>,
-    /// One at a time changes the note.
+    /// Lock of the note: one change at a time.
     note: tokio::sync::Mutex<()>,
-    /// Those that stopped midway.
+    /// Deletions that stopped midway.
     stopped: Mutex<Vec<Forget>>,
     news: Notify,
-    /// One at a time finishes them.
+    /// Lock of finishing: one task at a time.
     pub(super) finishing: tokio::sync::Mutex<()>,
 }
 
@@ -55,7 +55,7 @@ impl UnfinishedDeletions {
         stopped.iter().find(|forget| concerns(forget)).cloned()
     }
 
-    /// Reads what an earlier process left.
+    /// Reads the note of an earlier process.
     pub(crate) async fn begin(&self) -> Result<(), VaultError> {
         for line in self.vault.going().await? {
             if let Some(forget) = forget_of(&line) {
@@ -80,7 +80,7 @@ impl UnfinishedDeletions {
         self.change(|note| note.push(line_of(forget))).await
     }
 
-    /// Takes a deletion out of the note.
+    /// Removes a deletion from the note.
     pub(super) async fn strike(&self, forget: &Forget) -> Result<(), VaultError> {
         let line = line_of(forget);
         self.change(|note| note.retain(|one| *one != line)).await
@@ -94,7 +94,7 @@ impl UnfinishedDeletions {
     }
 }
 
-/// Whether a deletion that ends late could take a message of an add.
+/// Whether an unfinished deletion could delete a message of an add.
 pub(crate) fn could_take(forget: &Forget, add: &Add) -> bool {
     let mut messages = add.messages.iter().map(|new| &new.message);
     let is_taken = match forget {
@@ -137,7 +137,7 @@ fn line_of(forget: &Forget) -> String {
     escaped.collect::<Vec<_>>().join("\t")
 }
 
-/// What a field of a line has in the place of these.
+/// Escapes of these characters in a field of a line.
 const ESCAPES: [(&str, &str); 4] = [("%", "%25"), ("\t", "%09"), ("\n", "%0A"), ("\r", "%0D")];
 
 fn forget_of(line: &str) -> Option<Forget> {

@@ -1,7 +1,7 @@
-//! What a deletion would do, before it does it.
+//! Preview: the result that a deletion would have.
 //!
-//! Owns: the memories that would go, and a person's words that would stay with others. Never: deleting, or
-//! deciding what goes (`DeletionPlan` says).
+//! Owns: the memories to delete, and a person's messages that would stay with others. Never: deleting, or deciding what
+//! to delete (`DeletionPlan` does).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -37,7 +37,7 @@ pub(crate) async fn preview(base: &Base, forget: &Forget) -> Result<Doomed, Engi
             let rows: Vec<&Doc> = rows.iter().map(|doc| &**doc).collect();
             let lines = pages::going(base, (forget.scope(), &owner), &rows, &gone, None).await?;
             doomed.lines.extend(lines);
-            // Those named by a request come before all that goes with them.
+            // The targets of the request come before the entries that go with them.
             doomed
                 .entries
                 .splice(doomed.named..doomed.named, entries[..named].iter().cloned());
@@ -53,7 +53,7 @@ pub(crate) async fn preview(base: &Base, forget: &Forget) -> Result<Doomed, Engi
     Ok(doomed)
 }
 
-/// What stays with other users, and what goes of agents.
+/// Adds the messages that stay with other users, and the entries to delete of agents.
 fn look_at_others(forget: &Forget, others: &[(Owner, Vec<Arc<Doc>>)], doomed: &mut Doomed) {
     let said: BTreeSet<Arc<str>> = doomed.messages.iter().map(|turn| turn.key.id.clone()).collect();
     let mut kept = BTreeSet::new();
@@ -86,7 +86,7 @@ fn look_at_others(forget: &Forget, others: &[(Owner, Vec<Arc<Doc>>)], doomed: &m
     }
 }
 
-/// What a deletion by words would do in the memory of its owner.
+/// The preview of a deletion by words, in the memory of its owner.
 async fn by_words(base: &Base, target: &WordsTarget) -> Result<Doomed, EngineError> {
     let words = Words::parse(&target.words)?;
     let owned = by_words::owned(base, target, &words).await?;
@@ -123,7 +123,7 @@ async fn by_words(base: &Base, target: &WordsTarget) -> Result<Doomed, EngineErr
     })
 }
 
-/// The messages of entries that go, which do not go themselves.
+/// The messages of deleted entries that stay.
 fn cited(rows: &[Arc<Doc>], entries: &[Arc<Doc>], turns: &[Arc<Doc>]) -> Vec<Arc<Doc>> {
     let going: BTreeSet<&str> = turns.iter().map(|turn| &*turn.key.id).collect();
     let sources = entries.iter().flat_map(|doc| &doc.sources).map(MessageId::as_str);
@@ -138,8 +138,7 @@ fn cited(rows: &[Arc<Doc>], entries: &[Arc<Doc>], turns: &[Arc<Doc>]) -> Vec<Arc
     cited
 }
 
-/// The number of entries that are named, then these and the entries that go with them, and the messages of the episodes
-/// among them.
+/// The number of targets, the entries to delete, targets first, and the messages of the episodes among them.
 fn going(rows: &[Arc<Doc>], is_named: impl Fn(&Doc) -> bool) -> (usize, Vec<Arc<Doc>>, Vec<Arc<Doc>>) {
     let entries = rows.iter().map(|doc| &**doc);
     let entries: Vec<&Doc> = entries.filter(|doc| doc.kind != DocKind::Turn).collect();

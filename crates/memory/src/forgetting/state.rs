@@ -1,6 +1,6 @@
-//! What deletions work with.
+//! State of deletions.
 //!
-//! Owns: the deletions under way. Never: a step of one.
+//! Owns: the deletions in progress. Never: a step of one.
 
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
 //! Deletions from their request to their end, over errors and crashes.
 //!
-//! Owns: finishing what stopped midway. Never: what a deletion deletes.
+//! Owns: finishing deletions that stopped midway. Never: what a deletion deletes.
 //!
-//! A deletion that ends late must not take what is new: until it is finished, nothing is stored that it could take.
+//! A late deletion must not take new messages: until it is finished, no message is stored that it could delete.
 
 use super::forget::once;
 use super::leftovers;
@@ -13,16 +13,16 @@ use model::warned;
 
 pub(crate) use super::note::could_take;
 
-/// Forgets, in the vault, the ledger and the index, and says what is left.
+/// Deletes from the vault, the ledger and the index, and reports the leftovers.
 pub(crate) async fn forget(forgetting: &Forgetting, forget: Forget) -> Result<Forgot, EngineError> {
     let base = &forgetting.base;
     base.answering().await?;
-    // Of a vault that is away nothing can be deleted: the ledger must not begin.
+    // Nothing can be deleted from an unmounted vault, so the ledger must not begin.
     base.parts.vault.is_present().await?;
     leftovers::told(base, &forget, whole(forgetting, forget.clone())).await
 }
 
-/// Deletes, with a note that stays until it is done or refused.
+/// Deletes, with a note that stays until the deletion is done or refused.
 async fn whole(forgetting: &Forgetting, forget: Forget) -> Result<Forgot, EngineError> {
     let unfinished = &forgetting.unfinished;
     unfinished.write(&forget).await?;
@@ -34,7 +34,7 @@ async fn whole(forgetting: &Forgetting, forget: Forget) -> Result<Forgot, Engine
     done
 }
 
-/// Finishes those of the deletions that stopped midway.
+/// Finishes those stopped deletions that match.
 pub(crate) async fn finish(
     forgetting: &Forgetting,
     concerns: impl Fn(&Forget) -> bool,
@@ -46,7 +46,8 @@ pub(crate) async fn finish(
     let _turn = unfinished.finishing.lock().await;
     while let Some(forget) = unfinished.next(&concerns) {
         match Box::pin(once(forgetting, forget.clone())).await {
-            // What the first attempt removed is no longer found: the old history goes in any case.
+            // A repetition does not find the rows that the first attempt removed, so the old history is deleted in any
+            // case.
             Ok(_) => drop(forgetting.base.parts.vault.delete_old_history().await?),
             Err(EngineError::Invalid(_)) => {}
             Err(error) => return Err(error),
@@ -58,7 +59,7 @@ pub(crate) async fn finish(
     Ok(())
 }
 
-/// The same, where an error is only noted.
+/// Finishes all stopped deletions; an error is only logged.
 pub(crate) async fn try_to_finish(forgetting: &Forgetting) {
     let finished = finish(forgetting, |_| true).await;
     warned!(finished, "cannot finish a deletion yet; trying again in a minute");

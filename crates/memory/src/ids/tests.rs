@@ -1,4 +1,4 @@
-//! Ids keep every bit, sort as their numbers, and follow from the memcell's.
+//! Ids keep every bit, sort as their numbers, and are derived from the segment's id.
 
 use model::{CellId, EntryId, Timestamp, Zone};
 use ports::Ids;
@@ -24,7 +24,7 @@ fn letters_keep_every_bit_and_the_order() {
 }
 
 #[test]
-fn a_message_is_dated_in_utc_and_a_memcell_where_it_is_filed() {
+fn a_message_id_is_dated_in_utc_and_a_segment_id_in_the_zone() {
     let late = Zone::utc().parse("2024-05-08T23:30:00Z").expect("a time");
     let berlin = Zone::named("Europe/Berlin").expect("a zone");
     assert_eq!(message_id(&Same(7), late).as_str(), "m_20240508_0000000000007");
@@ -35,7 +35,7 @@ fn a_message_is_dated_in_utc_and_a_memcell_where_it_is_filed() {
 }
 
 #[test]
-fn a_memcell_names_its_entries_and_its_job() {
+fn the_ids_of_entries_and_job_follow_from_the_segment_id() {
     let cell = cell_id(&Same(u64::MAX), Timestamp::default(), &Zone::utc());
     assert_eq!(episode_id(&cell).as_str(), "ep_19700101_fzzzzzzzzzzzz");
     assert_eq!(fact_id(&cell, 2).as_str(), "af_19700101_fzzzzzzzzzzzz_2");
@@ -46,7 +46,7 @@ fn a_memcell_names_its_entries_and_its_job() {
 }
 
 #[test]
-fn an_episode_and_a_fact_name_their_segment_and_no_other_entry_does() {
+fn only_the_ids_of_episodes_and_facts_give_their_segment() {
     let cell = CellId::new("mc_20260921_2zccr93yskw8g");
     assert_eq!(cell_of(&episode_id(&cell)), Some(cell.clone()));
     assert_eq!(cell_of(&fact_id(&cell, 12)), Some(cell));

@@ -1,7 +1,7 @@
 //! Attachments of messages, read before the message is stored.
 //!
-//! Owns: which parts of a message are read, the bound on their text, the line about one that is not read. Never: a file's format
-//! (`documents`), how a text quotes (`model`), fetching an address.
+//! Owns: which parts of a message are read, the bound on their text, the line for an unread attachment. Never: a file's
+//! format (`documents`), the form of a quotation (`model`), fetching an address.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,8 @@ use crate::base::{Base, patient};
 use crate::error::EngineError;
 use crate::runtime::aside;
 
-/// The longest text of an attachment, in bytes. It stands in the file of its message, and a person reads that file.
+/// The longest text of an attachment, in bytes. The text is stored in the memory file of its message, which people
+/// read.
 const TEXT_MAX_BYTES: usize = BEGINNING_MAX_BYTES;
 /// Prompt of the model that sees a picture or hears a sound.
 const DESCRIBE: &str = "Describe the attachment in at most three sentences. Write down each text that it shows, and what is said in it, word for \
@@ -24,10 +25,10 @@ word and in its language. Answer with this alone.";
 const DESCRIPTION_TOKENS_MAX: u32 = 400;
 /// Time that an add waits for a description.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Digits of the SHA-256 by which a person finds a file again.
+/// Number of bytes of the SHA-256 in the line for an unread file, by which a person finds the file again.
 const DIGEST_BYTES: usize = 8;
 
-/// Gives each attachment its text, in the place of its bytes.
+/// Replaces the bytes of each attachment by its text.
 pub(crate) async fn read(base: &Base, mut messages: Vec<NewMessage>) -> Result<Vec<NewMessage>, EngineError> {
     let is_attachment = |part: &Part| part.kind != PartKind::Text;
     let has_attachment = |new: &NewMessage| matches!(&*new.message.content, Content::Parts(parts) if parts.iter().any(is_attachment));
@@ -60,7 +61,7 @@ async fn take_in(base: &Base, part: &mut Part, place: &str) -> Result<(), Engine
     };
     let is_picture_or_sound = matches!(part.kind, PartKind::Image | PartKind::Audio);
     let shown = match (part.text.take(), bytes) {
-        // A page and a mail are what they are as text, too.
+        // Web pages and mails as text are read like files.
         (Some(text), _) if !media_type.is_empty() => named.file(reader, text.into(), media_type).await?,
         (Some(text), _) => named.quoted(&text),
         (None, Some(bytes)) if is_picture_or_sound => described(base, &named, part.kind, bytes).await,
@@ -72,7 +73,8 @@ async fn take_in(base: &Base, part: &mut Part, place: &str) -> Result<(), Engine
     Ok(())
 }
 
-/// A picture or a sound in the words of the chat model, if it is to describe them; else the line about it.
+/// A description of a picture or a sound by the chat model, if the settings ask for one; else the line for an unread
+/// attachment.
 async fn described(
     base: &Base,
     named: &AttachmentName,
@@ -107,7 +109,7 @@ async fn described(
     }
 }
 
-/// The bytes that the client sent, by themselves or as a `data:` address, which is no address then; and their base64.
+/// The bytes that the client sent, directly or as a `data:` address, which is removed then; and their base64.
 async fn bytes_of(base: &Base, part: &mut Part, place: &str) -> Result<Option<(Bytes, String)>, EngineError> {
     let is_data = |uri: &mut String| uri.get(..5).is_some_and(|it| it.eq_ignore_ascii_case("data:"));
     let (field, letters) = match (part.base64.take(), part.uri.take_if(is_data)) {
@@ -167,7 +169,7 @@ impl AttachmentName {
         }
     }
 
-    /// A file with its text, or the line about it if it cannot be read; an error if it has more text than a message keeps.
+    /// A file with its text, or the line for an unread file; an error if it has more text than a message may have.
     async fn file(
         &self,
         reader: &dyn DocumentReader,
@@ -203,7 +205,7 @@ impl AttachmentName {
         Ok(model::attachment(self.label, &self.shown, text))
     }
 
-    /// The line about a file that is not read: by what a person finds it again, and the reason, if it is not plain.
+    /// The line for an unread file: a digest by which a person finds it again, and the reason, if it is not plain.
     fn unread(&self, bytes: &[u8], reason: &str) -> String {
         let digest = model::hex(&Sha256::digest(bytes)[..DIGEST_BYTES]);
         let comma = if self.shown.is_empty() { "" } else { ", " };

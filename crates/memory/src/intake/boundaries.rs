@@ -1,6 +1,7 @@
-//! Cutting a session's buffer into memcells, under the session's lock.
+//! Cutting a session's buffer into segments, under the session's lock.
 //!
-//! Owns: when the rules look, and that memcells and their jobs are one commit. Never: where to cut (`extract` says).
+//! Owns: when the rules look for boundaries, and that segments and their jobs are one commit. Never: where to cut
+//! (`extract` decides).
 
 use extract::{Boundary, Limits};
 use model::{Cell, CellId, CutReason, Message, SessionKey};
@@ -13,10 +14,10 @@ use crate::error::EngineError;
 use crate::ids;
 use crate::runtime::on_text;
 
-/// How often a buffer that changes under us is read again; only forgetting can change it.
+/// How often a buffer is read again if it changed meanwhile; only a deletion can change it.
 const CONFLICTS_MAX: usize = 8;
 
-/// Cuts where the rules say so; the rest waits for more.
+/// Cuts at the boundaries of the rules; the rest stays in the buffer.
 pub(crate) async fn cut_by_rules(
     intake: &Intake,
     session: &SessionKey,
@@ -24,12 +25,12 @@ pub(crate) async fn cut_by_rules(
     cut(intake, session, false).await
 }
 
-/// Cuts where the rules say so, and the rest too.
+/// Cuts at the boundaries of the rules, and at the end.
 pub(crate) async fn cut_all(intake: &Intake, session: &SessionKey) -> Result<MemorizeStatus, EngineError> {
     cut(intake, session, true).await
 }
 
-/// The limits that the settings give.
+/// The limits from the settings.
 pub(crate) fn limits(intake: &Intake) -> Limits {
     let base = &intake.base;
     Limits {
@@ -62,7 +63,7 @@ async fn cut(intake: &Intake, session: &SessionKey, all: bool) -> Result<Memoriz
     }
 }
 
-/// Where the rules cut a buffer.
+/// The boundaries of the rules in a buffer.
 pub(crate) async fn by_rules(intake: &Intake, buffer: &[Message]) -> Vec<Boundary> {
     let base = &intake.base;
     let vectors = if base.parts.embedder.is_instant() {
@@ -76,8 +77,8 @@ pub(crate) async fn by_rules(intake: &Intake, buffer: &[Message]) -> Vec<Boundar
     })
 }
 
-/// Cuts a buffer at some ends, in one commit with the jobs that will write the memcells; the caller holds the
-/// session's lock.
+/// Cuts a buffer at some ends, in one commit with the jobs that will write the segments; the caller holds the session's
+/// lock.
 pub(crate) async fn commit(
     intake: &Intake,
     session: &SessionKey,
@@ -94,8 +95,8 @@ pub(crate) async fn commit(
     Ok(ids)
 }
 
-/// The memcells of a buffer that is cut at some ends, with the jobs that will write them. A buffer in which no user speaks is
-/// nobody's memory yet, and waits.
+/// The segments of a buffer that is cut at some ends, with the jobs that will write them. A buffer without a message of
+/// a user belongs to nobody yet, and stays.
 pub(crate) fn plan(
     intake: &Intake,
     session: &SessionKey,

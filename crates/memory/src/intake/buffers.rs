@@ -1,13 +1,13 @@
-//! The buffers of active sessions, at hand: an add need not read from the ledger what the adds before it brought.
+//! Cached buffers of active sessions: an add need not read from the ledger what earlier adds stored.
 //!
-//! Owns: how many are kept. Never: truth; the ledger makes no cut of a buffer that is not as it was thought to be.
+//! Owns: the number of cached buffers. Never: truth; the ledger cuts no buffer that differs from the cached one.
 
 use std::collections::BTreeMap;
 
 use model::{Message, SessionKey};
 use parking_lot::Mutex;
 
-/// Sessions and bytes that are kept; with more, all are read again when they are needed.
+/// Maximum number of cached sessions, and of their bytes; beyond either all are dropped, and read again when needed.
 const SESSIONS_MAX: usize = 1_024;
 const BYTES_MAX: usize = 8 * 1024 * 1024;
 
@@ -24,7 +24,7 @@ struct Kept {
 }
 
 impl Buffers {
-    /// A session's buffer; it is at hand no more until it is put back.
+    /// Takes a session's buffer out of the cache until it is put back.
     pub(crate) fn take(&self, session: &SessionKey) -> Option<Vec<Message>> {
         let mut kept = self.kept.lock();
         let buffer = kept.by_session.remove(session)?;
@@ -32,7 +32,7 @@ impl Buffers {
         Some(buffer)
     }
 
-    /// Keeps a session's buffer.
+    /// Caches a session's buffer.
     pub(crate) fn put(&self, session: &SessionKey, buffer: Vec<Message>) {
         let bytes = bytes(&buffer);
         let mut kept = self.kept.lock();
@@ -59,7 +59,7 @@ mod tests {
 
     use super::*;
 
-    /// How many sessions are kept, and their bytes.
+    /// Number of cached sessions, and their bytes.
     fn kept(buffers: &Buffers) -> (usize, usize) {
         let kept = buffers.kept.lock();
         (kept.by_session.len(), kept.bytes)
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_has_a_bound() {
+    fn the_cache_of_buffers_has_a_bound() {
         let buffers = Buffers::default();
         let mebibyte = message(&"x".repeat(1024 * 1024));
         for n in 0..7 {

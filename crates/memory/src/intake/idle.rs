@@ -1,7 +1,7 @@
 //! Idle sessions: Quipu ends the segment in their buffer by itself.
 //!
-//! Owns: when a session is idle, also over a restart. Never: cutting (`boundaries` does), waiting for a model. A session is
-//! looked at once after its last message; looking costs nothing where nothing is due, however many sessions there are.
+//! Owns: when a session is idle, also over a restart. Never: cutting (`boundaries` does), waiting for a model. A
+//! session is checked once after its last message; a check costs nothing if no session is due, however many there are.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use ports::LedgerError;
 
 use super::{Intake, boundaries};
 
-/// After a start, at most this many open sessions are known again, the longest idle first; the others with their next
+/// After a start, at most this many open sessions are restored, the longest idle first; the others with their next
 /// message.
 const OPEN_MAX: usize = 100_000;
 /// The first wait after a failure; each further one is twice as long.

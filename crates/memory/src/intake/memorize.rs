@@ -1,6 +1,6 @@
 //! Accepts messages: stores them durably, shows them to every search at once, cuts them into segments.
 //!
-//! Owns: what an add and a flush do before they answer. Never: writing memories (`writing` does, later).
+//! Owns: the work of an add and a flush before they answer. Never: writing memories (`writing` does, later).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use crate::error::EngineError;
 use crate::ids;
 use crate::runtime::on_text;
 
-/// The kinds of jobs that clients ask for.
+/// The kinds of jobs that clients request.
 const ASKED_FOR: [JobKind; 2] = [JobKind::MemoryAdd, JobKind::MemoryFlush];
 
-/// Remembers messages.
+/// Adds messages to a session.
 pub(crate) async fn add(intake: &Arc<Intake>, add: Add) -> Result<Added, EngineError> {
     let base = &intake.base;
     if add.messages.is_empty() {
@@ -40,7 +40,7 @@ pub(crate) async fn add(intake: &Arc<Intake>, add: Add) -> Result<Added, EngineE
         let accept_forgotten = messages.iter().any(|new| new.accept_forgotten);
         entitle(intake, &session, &title, accept_forgotten).await?;
     }
-    // Not in the caller's own task: a caller that goes away must not leave a message on disk that nobody at hand has.
+    // In a task of its own: if the caller goes away, no message may stay on disk that no cached owner has.
     let next = match task {
         Some(id) => NextStep::Task(id),
         None if defer_extraction => NextStep::Wait,
@@ -57,8 +57,8 @@ enum NextStep {
     Task(JobId),
 }
 
-/// Accepts messages and, where that is asked, looks where the buffer that they make must be cut. One commit does both unless
-/// others are at work on the session, or a chat model says where to cut.
+/// Stores messages; with [`NextStep::Look`], also cuts the buffer. Both are one commit unless another task works on the
+/// session, or a chat model finds the boundaries.
 async fn accept_and_look(
     intake: Arc<Intake>,
     session: SessionKey,
@@ -68,7 +68,8 @@ async fn accept_and_look(
     let base = &intake.base;
     let (messages, redacted) = prepared(&intake, &session, messages);
     let bytes: usize = messages.iter().map(|new| new.message.bytes()).sum();
-    // Long messages are written first and then cut: the buffer would be in memory beside the ledger's copies of them.
+    // Long messages are stored first and then cut; otherwise the buffer would be in memory next to the ledger's copies
+    // of them.
     let by_rules = matches!(next, NextStep::Look) && base.parts.chat.is_none() && bytes <= LONG_BYTES;
     let held = by_rules.then(|| intake.sessions.try_lock(&session)).flatten();
     let Some(held) = held else {
@@ -94,7 +95,7 @@ async fn accept_and_look(
     };
     let buffered_before = buffer.len();
     buffer.extend(messages.iter().map(|new| new.message.clone()));
-    // The ledger's order: by time, then of arrival.
+    // The ledger's order: by time, then by arrival.
     buffer.sort_by_key(|message| message.time);
     let ends = boundaries::by_rules(&intake, &buffer).await;
     let cut =
@@ -112,7 +113,7 @@ async fn accept_and_look(
     let status = match (is_planned, appended.is_cut) {
         (_, true) => MemorizeStatus::Extracted,
         (false, false) if is_new => MemorizeStatus::Accumulated,
-        // The ledger's buffer differed from the one at hand.
+        // The ledger's buffer differed from the cached one.
         (_, false) => boundaries::cut_by_rules(&intake, &session).await?,
     };
     Ok(Added {
@@ -123,7 +124,7 @@ async fn accept_and_look(
     })
 }
 
-/// What an add does for its session: the rules cut at once, a chat model is asked in the background.
+/// Cuts by rules at once, or asks a chat model in the background.
 async fn look(intake: &Arc<Intake>, session: &SessionKey) -> Result<MemorizeStatus, EngineError> {
     if intake.base.parts.chat.is_some() {
         model_pass::nudge(intake, session);
@@ -132,7 +133,7 @@ async fn look(intake: &Arc<Intake>, session: &SessionKey) -> Result<MemorizeStat
     boundaries::cut_by_rules(intake, session).await
 }
 
-/// How long a title may be; it becomes the heading of an episode.
+/// Maximum length of a title; it becomes the heading of an episode.
 const TITLE_CHARS_MAX: usize = 80;
 
 /// Gives a session a title, in one line and without secrets.
@@ -159,7 +160,7 @@ async fn entitle(
     Ok(())
 }
 
-/// Cuts what a session's buffer holds.
+/// Cuts the whole buffer of a session.
 pub(crate) async fn flush(intake: &Arc<Intake>, flush: Flush) -> Result<Added, EngineError> {
     intake.base.accepting()?;
     let Flush { session, task, wait } = flush;
@@ -196,7 +197,7 @@ pub(crate) async fn settled(
     Ok(added)
 }
 
-/// The messages with their ids and without their secrets, and how many secrets there were.
+/// Gives messages their ids and removes their secrets; returns them with the number of secrets.
 fn prepared(intake: &Intake, session: &SessionKey, messages: Vec<NewMessage>) -> (Vec<NewMessage>, usize) {
     let messages = messages.into_iter().map(|new| named(intake, session, new));
     let mut messages: Vec<NewMessage> = messages.collect();
@@ -220,7 +221,8 @@ fn redact(intake: &Intake, messages: &mut [NewMessage]) -> usize {
     redacted
 }
 
-/// Accepts messages that keep their ids, and returns how many are new. They wait in the session's buffer like those of an add.
+/// Accepts messages that keep their ids, and returns the number of new ones. They wait in the session's buffer like
+/// those of an add.
 pub(crate) async fn take_in(
     intake: &Intake,
     session: &SessionKey,
@@ -247,7 +249,7 @@ async fn accept(
         None => transcripts.append(session, messages, base.now()).await,
     };
     let outcome = outcome.inspect_err(|_| {
-        // It may have happened all the same, and a retry will be told that it is nothing new.
+        // The ledger may have stored them although it failed, and then a retry finds no new message.
         base.corpora.cache.let_go(&session.scope);
     })?;
     let pairs = copies.into_iter().zip(&outcome.accepted);
@@ -260,7 +262,8 @@ async fn accept(
     Ok(outcome)
 }
 
-/// A message as searches see it: of a long one no more than its row has. The ledger gives the rest back while it writes.
+/// A message as searches see it: only the beginning of a long one, as in its row. The ledger returns the rest when the
+/// segment is written.
 fn beginning(message: &Message) -> Message {
     let mut seen = message.clone();
     if message.bytes() > TURN_BYTES_MAX {
@@ -269,7 +272,7 @@ fn beginning(message: &Message) -> Message {
     seen
 }
 
-/// Shows accepted messages to the owners at hand whom they concern.
+/// Shows accepted messages to the cached owners that they concern.
 async fn show(intake: &Intake, session: &SessionKey, ticket: Ticket, fresh: Vec<Message>, buffered: usize) {
     let base = &intake.base;
     if fresh.is_empty() {
@@ -304,7 +307,7 @@ fn named(intake: &Intake, session: &SessionKey, new: NewMessage) -> NewMessage {
     }
 }
 
-/// Queues a task; how many of its session wait with it.
+/// Queues a task; returns the number of tasks that wait in its session.
 async fn queue(
     intake: &Intake,
     session: &SessionKey,
@@ -326,7 +329,7 @@ async fn queue(
     Ok(pending)
 }
 
-/// A task more than the session may have is refused before anything is accepted.
+/// Refuses a task beyond the session's limit before anything is stored.
 async fn refuse_if_saturated(
     intake: &Intake,
     session: &SessionKey,

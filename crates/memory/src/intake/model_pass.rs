@@ -1,7 +1,7 @@
-//! Boundaries by a chat model: asked in the background, only when a boundary is possible, never twice at a time for
-//! one session.
+//! Boundaries by a chat model: asked in the background, only when a boundary is possible, never twice at a time for one
+//! session.
 //!
-//! Owns: when the model is asked and what happens when it is of no use. Never: the prompt (`extract` has it).
+//! Owns: when the model is asked, and the fallback when its answer is unusable. Never: the prompt (`extract` has it).
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use ports::LedgerError;
 use super::{Intake, boundaries};
 use crate::error::{EngineError, Trouble};
 
-/// Looks at a session in the background.
+/// Starts a pass over a session in the background, or has the running one repeated.
 pub(crate) fn nudge(intake: &Arc<Intake>, session: &SessionKey) {
     if !intake.passes.begin(session) {
         return;

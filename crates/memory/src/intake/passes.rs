@@ -1,4 +1,4 @@
-//! The passes of the chat model over the buffers of sessions, and its answers that wait to be written.
+//! The passes of the chat model over the buffers of sessions, and its answers that are not written yet.
 //!
 //! Owns: that a session has one pass at a time. Never: asking the model (`model_pass` does).
 
@@ -8,7 +8,7 @@ use extract::AnswerPart;
 use model::{CellId, SessionKey};
 use parking_lot::Mutex;
 
-/// Sessions remembered for what the model was asked about them; beyond that some are asked once more.
+/// Sessions for which the last question to the model is remembered; beyond that some questions are asked again.
 const SESSIONS_MAX: usize = 4_096;
 /// Answers kept for the jobs that will write them; a job without its answer asks again.
 const ANSWERS_MAX: usize = 256;
@@ -23,14 +23,14 @@ pub(crate) struct ModelPasses {
 #[derive(Debug, Default, Clone, Copy)]
 struct PassState {
     running: bool,
-    /// Messages came while the model was thinking.
+    /// Messages came while the model was asked.
     again: bool,
-    /// How many messages of the buffer the model saw without cutting them off.
+    /// Number of messages at the start of the buffer that the model saw without finding a boundary.
     asked: usize,
 }
 
 impl ModelPasses {
-    /// How many sessions the model is asked about now, this one or any.
+    /// Number of sessions with a running pass: this session or all.
     pub(crate) fn running(&self, session: Option<&SessionKey>) -> usize {
         let sessions = self.sessions.lock();
         let running = sessions
@@ -44,7 +44,7 @@ impl ModelPasses {
         self.answers.lock().get(cell).cloned()
     }
 
-    /// The segment is written.
+    /// Drops the answer for a written segment.
     pub(crate) fn forget_answer(&self, cell: &CellId) {
         self.answers.lock().remove(cell);
     }

@@ -1,4 +1,4 @@
-//! Secrets out of messages before anything of them is written.
+//! Removes secrets from messages before anything of them is written.
 //!
 //! Owns: the parts of a message that are checked. Never: the patterns of secrets (`redact`).
 
@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use model::{Content, Message, Part};
 
-/// Replaces a message's secrets with marks; returns the number of new marks. Its sender is checked as a name only: the id says
-/// whose memory it is.
+/// Replaces a message's secrets with marks; returns the number of new marks. Of the sender, only the name is checked:
+/// the id identifies the owner of the memory.
 pub(crate) fn take_out(message: &mut Message) -> usize {
     let texts: Vec<&mut String> = match Arc::make_mut(&mut message.content) {
         Content::Text(text) => vec![text],
@@ -22,7 +22,7 @@ pub(crate) fn take_out(message: &mut Message) -> usize {
     texts.into_iter().chain(calls).chain(names).map(clean).sum()
 }
 
-/// All text of a part; a `data:` address holds the bytes of a file.
+/// All texts of a part except a `data:` address, which holds the bytes of a file.
 fn texts(part: &mut Part) -> impl Iterator<Item = &mut String> {
     let uri = part.uri.as_mut().filter(|uri| !uri.starts_with("data:"));
     let texts = [
@@ -34,7 +34,7 @@ fn texts(part: &mut Part) -> impl Iterator<Item = &mut String> {
     texts.into_iter().flatten().chain(uri)
 }
 
-/// The same for one text.
+/// As [`take_out`], for one text.
 pub(crate) fn clean(text: &mut String) -> usize {
     match model::redact::redact(text) {
         Cow::Borrowed(_) => 0,

@@ -34,7 +34,7 @@ pub(crate) async fn all(intake: &Intake) -> Result<usize, EngineError> {
     }
 }
 
-/// Waits until everything of a session that can be written is.
+/// Waits until every job of a session is done, except stuck ones.
 pub(crate) async fn session(intake: &Intake, session: &SessionKey) -> Result<(), EngineError> {
     let base = &intake.base;
     let mut finished = base.jobs.watch();
@@ -59,7 +59,7 @@ async fn next(intake: &Intake, finished: &mut tokio::sync::watch::Receiver<u64>)
     }
 }
 
-/// How many jobs of some kinds (of all, when none are named) a session has waiting or running.
+/// Number of waiting or running jobs of a session, of some kinds, or of all if none are named.
 pub(crate) async fn unfinished(
     intake: &Intake,
     session: &SessionKey,

@@ -1,6 +1,6 @@
-//! What the intake works with.
+//! State of the intake.
 //!
-//! Owns: the state of sessions that are not in an episode yet. Never: a use case.
+//! Owns: the state of sessions whose messages are not in an episode yet. Never: a use case.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -40,16 +40,16 @@ impl Intake {
     }
 }
 
-/// When each session with a buffer becomes idle, by the clock that never goes back.
+/// When each session with a buffer becomes idle, by the monotonic clock.
 #[derive(Debug, Default)]
 pub(crate) struct IdleSessions {
     pub(super) due: Mutex<Due<SessionKey>>,
-    /// The queue was empty and is no longer.
+    /// Wakes the loop when the queue was empty and is no longer.
     pub(super) begun: Notify,
 }
 
 impl IdleSessions {
-    /// The session got a message.
+    /// Notes a new message of a session.
     pub(crate) fn touch(&self, session: &SessionKey, due: Duration) {
         let mut queue = self.due.lock();
         let was_empty = queue.first().is_none();

@@ -11,16 +11,16 @@ pub use documents::taxonomy::Category;
 #[derive(Debug, Clone)]
 pub struct Upload {
     pub scope: Scope,
-    /// As the client calls it; no path of it is believed.
+    /// The client's name of the file; its folders are ignored.
     pub file_name: String,
-    /// As the client declares it; may be empty.
+    /// The media type that the client declares; may be empty.
     pub media_type: String,
     pub file: FileBytes,
-    /// The document's own when none.
+    /// None: the document's own title.
     pub title: Option<String>,
-    /// The client's word for where it is from.
+    /// The source of the file, in the client's words.
     pub source_type: Option<String>,
-    /// Chosen for it when none.
+    /// None: Quipu chooses one.
     pub category: Option<String>,
 }
 
@@ -59,12 +59,12 @@ pub struct Document {
 /// A part of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Topic {
-    /// The document's id, `_` and a number; a person's own part has an id of another form.
+    /// The document's id, `_` and a number; a part that a person added has an id of another form.
     pub id: String,
     pub name: String,
     /// The names from the document's title down to its own, with ` > ` between them.
     pub path: String,
-    /// How many names its path has below the title.
+    /// Number of names in its path below the title.
     pub depth: usize,
     pub summary: String,
     pub content: String,
@@ -130,7 +130,7 @@ pub enum KnowledgeError {
     /// The file cannot become a document.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
-    /// The same bytes are a document already.
+    /// A document of the same bytes exists.
     #[error("the file is already stored as `{id}`: replace or delete that document")]
     Duplicate { id: String },
     #[error(transparent)]

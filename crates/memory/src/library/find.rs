@@ -32,7 +32,7 @@ impl Knowledge {
         Ok(document(id, rows, &self.parts.engine.settings().zone))
     }
 
-    /// One topic.
+    /// One topic with its document.
     pub async fn topic(&self, scope: &Scope, id: &str) -> Result<TopicAt, KnowledgeError> {
         let rows = self.rows(scope).await?;
         let is_it = |row: &&Arc<Doc>| !shape::is_head(row) && shape::topic_id(row) == id;

@@ -15,7 +15,7 @@ pub struct KnowledgeParts {
     pub engine: Engine,
     pub vault: Arc<dyn Vault>,
     pub shelf: Arc<dyn Shelf>,
-    /// Sorts documents where no chat model does.
+    /// Sorts documents if no chat model does.
     pub embedder: Arc<dyn Embedder>,
     /// Sorts documents; the embedder when none, or when it does not answer.
     pub chat: Option<Arc<dyn Chat>>,

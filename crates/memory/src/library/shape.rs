@@ -2,8 +2,8 @@
 //!
 //! Owns: the layout of a document's file, so that a person can change all of it. Never: I/O.
 //!
-//! The first entry is the document: its heading the title, its label the category, its quote the summary, and in its text what
-//! else is known, a line each. Every other entry is a topic, its heading the path from the top down.
+//! The first entry is the document: its heading is the title, its label the category, its quote the summary. Its text
+//! has the other data, one per line. Every other entry is a topic; its heading is the path from the title down.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -84,7 +84,7 @@ pub(crate) fn is_head_of(entry: &Entry, document: &str) -> bool {
     entry.id == entry_id(document, HEAD)
 }
 
-/// Whether an entry names a document as what it is of.
+/// Whether an entry names a document as its parent.
 pub(crate) fn is_of(entry: &Entry, document: &str) -> bool {
     let parent = entry.parent.as_ref();
     parent.is_some_and(|parent| parent.kind == ParentKind::Document && parent.id == document)
@@ -133,7 +133,7 @@ impl DocumentPlace<'_> {
     }
 }
 
-/// The document of a row: the one that it names, or else the one in whose file it is.
+/// The document of a row: its parent, or else the document in whose file it is.
 pub(crate) fn document_of(row: &Doc) -> &str {
     let named = row.parent.as_ref();
     let named = named.filter(|parent| parent.kind == ParentKind::Document);
@@ -146,7 +146,7 @@ pub(crate) fn document_of(row: &Doc) -> &str {
     )
 }
 
-/// A row's number in its document; none for what a person wrote there.
+/// A row's number in its document; none for a part that a person added.
 fn number_of(row: &Doc) -> Option<usize> {
     let (document, number) = row.key.id.rsplit_once('_')?;
     let is_its = document
@@ -161,7 +161,7 @@ pub(crate) fn is_head(row: &Doc) -> bool {
     number_of(row) == Some(HEAD)
 }
 
-/// Whether a row is of the document itself, and not what a person wrote beside it.
+/// Whether a row belongs to the document itself, and is no part that a person added.
 pub(crate) fn is_numbered(row: &Doc) -> bool {
     number_of(row).is_some()
 }
@@ -172,7 +172,7 @@ pub(crate) fn topic_id(row: &Doc) -> &str {
     own.unwrap_or(&row.key.id)
 }
 
-/// Rows by the document that they are of.
+/// Rows by document.
 pub(crate) fn by_document(rows: Vec<Arc<Doc>>) -> BTreeMap<String, Vec<Arc<Doc>>> {
     let mut documents: BTreeMap<String, Vec<Arc<Doc>>> = BTreeMap::new();
     for row in rows {
@@ -182,7 +182,7 @@ pub(crate) fn by_document(rows: Vec<Arc<Doc>>) -> BTreeMap<String, Vec<Arc<Doc>>
     documents
 }
 
-/// A document from its rows, of which there is one at least; its own entry may be missing.
+/// A document from its rows, at least one; its own entry may be missing.
 pub(crate) fn document(id: &str, mut rows: Vec<Arc<Doc>>, zone: &Zone) -> Document {
     rows.sort_by_key(|row| (number_of(row).unwrap_or(usize::MAX), row.key.id.clone()));
     let head = rows.iter().find(|row| is_head(row));

@@ -19,7 +19,7 @@ use sha2::{Digest as _, Sha256};
 pub(crate) const VERSION_DIGITS: usize = 8;
 /// Bits of a number that a document's id shows, as twelve hexadecimal digits.
 const ID_BITS: u64 = 0xffff_ffff_ffff;
-/// Bytes of a file on a disk that are in memory at a time.
+/// Maximum number of bytes of a file that are in memory at a time.
 const PIECE_BYTES: usize = 256 << 10;
 /// The longest name of a file on the shelf, in bytes; file systems take 255.
 const NAME_MAX_BYTES: usize = 120;
@@ -50,7 +50,7 @@ impl Knowledge {
         stored
     }
 
-    /// Makes another file of a document, under the same id.
+    /// Replaces a document by one of another file, under the same id.
     pub async fn replace(&self, id: &str, upload: Upload) -> Result<Stored, KnowledgeError> {
         self.document(&upload.scope, id).await?;
         let (facing, reading) = self.read(upload).await?;
@@ -118,15 +118,15 @@ impl Knowledge {
             let _alone = self.changing.lock(scope).await;
             let originals = self.parts.shelf.names(scope, &self.library, &folder).await?;
             let topics = self.remove(scope, id).await?;
-            // Of a deletion that died midway the original alone was left.
+            // A deletion that died midway may have left only the original.
             Ok((topics, topics.is_some() || !originals.is_empty()))
         };
         let erased = self.parts.engine.erased((scope, &self.library), goes, taken_out);
         Box::pin(erased).await
     }
 
-    /// Removes a whole library: every document, the categories, and what a person put beside them, from the vault's history too.
-    /// One that fails midway is finished by the next.
+    /// Removes a whole library: every document, the categories, and everything that a person put there, from the
+    /// vault's history too. A deletion that failed midway is finished by the next one.
     pub async fn delete_all(&self, scope: &Scope) -> Result<Emptied, KnowledgeError> {
         let _alone = self.changing.lock(scope).await;
         let documents = self.documents(scope).await?;
@@ -148,14 +148,14 @@ impl Knowledge {
         Ok((!rows.is_empty()).then_some(topics))
     }
 
-    /// Removes what a failed upload wrote, also what the index does not have yet.
+    /// Removes everything that a failed upload wrote, including entries that are not in the index yet.
     async fn take_back(&self, scope: &Scope, id: &str) -> Result<(), KnowledgeError> {
         self.parts.engine.sync().await?;
         self.remove(scope, id).await?;
         Ok(())
     }
 
-    /// Reads and sorts a file, before any turn is waited for.
+    /// Reads and sorts a file, before the lock of the library is taken.
     async fn read(&self, upload: Upload) -> Result<(Facing, Reading), KnowledgeError> {
         if let Some(category) = &upload.category {
             self.check_category(&upload.scope, category).await?;
@@ -218,7 +218,7 @@ impl Knowledge {
         put.extend(reading.document.topics.iter().map(|topic| place.topic(topic)));
         let path = self.parts.vault.path_of(&put[0]);
         let rows = self.rows_of(scope, id).await?;
-        // Keeps entries that a person wrote beside them.
+        // Keeps entries that a person added.
         let ours = rows.iter().filter(|row| shape::is_numbered(row));
         let gone = ours.map(|row| EntryId::new(row.key.id.clone()));
         let gone = gone
@@ -264,7 +264,7 @@ impl Knowledge {
         self.parts.shelf.discard(scope, &self.library, name).await
     }
 
-    /// Where a document is written, if no person moved it.
+    /// The file of a document, unless a person moved it.
     pub(crate) fn path_of(&self, scope: &Scope, id: &str) -> VaultPath {
         let place = self.place(scope, id, Timestamp::default());
         self.parts.vault.path_of(&place.head("", "", "", String::new()))
@@ -281,7 +281,7 @@ impl Knowledge {
     }
 }
 
-/// The properties of an upload's document, without gaps.
+/// The properties of an upload's document; missing ones are filled in.
 struct Facing {
     scope: Scope,
     title: String,
@@ -290,7 +290,7 @@ struct Facing {
     source_type: Option<String>,
 }
 
-/// An error if a document, other than the one of that id, is of the same bytes.
+/// An error if another document than the one of this id has the same bytes.
 fn no_twin(documents: &[Document], but: Option<&str>, digest: &str) -> Result<(), KnowledgeError> {
     let is_twin = |other: &&Document| but != Some(&other.id) && other.digest.as_deref() == Some(digest);
     match documents.iter().find(is_twin).map(|twin| twin.id.clone()) {

@@ -1,7 +1,7 @@
 //! Which category a document goes into.
 //!
-//! Owns: the taxonomy of a library, and who is asked in which order: a chat model, then vectors. Never: the prompt and what an
-//! answer means (`documents`).
+//! Owns: the taxonomy of a library, and the order of the methods: a chat model, then vectors. Never: the prompt and the
+//! meaning of an answer (`documents`).
 
 use std::time::Duration;
 
@@ -13,11 +13,11 @@ use crate::base::patient;
 use crate::library::api::KnowledgeError;
 use crate::library::knowledge::Knowledge;
 
-/// How alike a document and a category's description must be, as a cosine.
+/// Minimum cosine between a document and a category's description.
 const LIKENESS_MIN: f32 = 0.15;
 /// Time that an upload waits for a chat model, which can be busy with a conversation.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// Number of characters at the beginning of a document by which Quipu chooses its category.
+/// Number of characters at the beginning of a document by which its category is chosen.
 const SHOWN_CHARS: usize = 2_000;
 
 impl Knowledge {
@@ -29,7 +29,8 @@ impl Knowledge {
         }))
     }
 
-    /// The category of a document; the first one leaves the list of them in the library, to be changed.
+    /// The category of a document; the first document writes the list of categories into the library, for a person to
+    /// change.
     pub(crate) async fn sorted(
         &self,
         scope: &Scope,

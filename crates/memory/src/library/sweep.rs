@@ -1,7 +1,7 @@
 //! Removes files that unfinished uploads, replacements and deletions left on the shelves.
 //!
-//! Owns: which originals no document is made of. Never: removing what a person put there, or what a document may be made of
-//! that a person moved or broke.
+//! Owns: which originals belong to no document. Never: removing a person's file, or the original of a document that a
+//! person moved or broke.
 
 use model::Scope;
 use ports::{ORIGINALS, VaultError};
@@ -12,7 +12,7 @@ use crate::library::shape::{Facts, is_head_of, is_of};
 use crate::library::shelve::VERSION_DIGITS;
 
 impl Knowledge {
-    /// Removes them; to be called before anything is uploaded.
+    /// Removes these files. Must run before anything is uploaded.
     pub async fn sweep(&self) -> Result<(), KnowledgeError> {
         let shelf = &self.parts.shelf;
         for (scope, library) in shelf.libraries().await? {

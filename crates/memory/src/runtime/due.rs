@@ -1,7 +1,7 @@
 //! Due times by key: each key once, with its latest time.
 //!
-//! Owns: the order. Never: a clock; times are given to it, as time since the clock's start. Looking for what is due costs nothing
-//! where nothing is, however many wait.
+//! Owns: the order. Never: a clock; callers pass times since the clock's start. Looking for due keys costs nothing if
+//! none is due, however many wait.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -23,7 +23,7 @@ impl<K> Default for Due<K> {
 }
 
 impl<K: Ord + Clone> Due<K> {
-    /// The key is due then, and no longer at an earlier time.
+    /// Makes the key due at this time, instead of an earlier one.
     pub fn set(&mut self, key: K, at: Duration) {
         if let Some(before) = self.times.insert(key.clone(), at) {
             self.order.remove(&(before, key.clone()));
@@ -41,7 +41,7 @@ impl<K: Ord + Clone> Due<K> {
         self.order.first().map(|(at, _)| *at)
     }
 
-    /// Removes one that is due.
+    /// Removes a key that is due.
     pub fn take(&mut self, now: Duration) -> Option<K> {
         self.first().filter(|at| *at <= now)?;
         let (_, key) = self.order.pop_first()?;
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_is_due_once_at_its_latest_time() {
+    fn each_key_is_due_once_at_its_latest_time() {
         let seconds = Duration::from_secs;
         let mut due = Due::default();
         due.set("a", seconds(5));

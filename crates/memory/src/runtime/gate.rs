@@ -1,9 +1,10 @@
-//! Who may change memory at the same time.
+//! Which tasks may change memory at the same time.
 //!
-//! Owns: a change of one tenant's memory does not delay another tenant's; work on all tenants finds a moment in which nobody writes. Never: an owner's order (`locks`), what is done behind the gate.
+//! Owns: that a change of one tenant's memory does not delay another tenant's, and that work on all tenants finds a
+//! moment without writers. Never: an owner's order (`locks`), or the work behind the gate.
 //!
-//! A writer of a segment enters its tenant shared. An edit, a curation and a deletion have the tenant alone. A swap of the index, a
-//! commit of the history and a sync of files have all tenants alone.
+//! A writer of a segment enters its tenant shared. An edit, a curation and a deletion hold the tenant exclusively. A
+//! swap of the index, a commit of the history and a sync of files hold all tenants exclusively.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use model::Scope;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock};
 
-/// After this number of failed attempts, work on all tenants takes its place in the queue, and others wait.
+/// After this number of failed attempts, work on all tenants joins the queue, and others wait.
 const TRIES_MAX: usize = 1_000;
 /// With more known tenants than this, unused ones are dropped.
 const TENANTS_MAX: usize = 1_024;
@@ -34,7 +35,7 @@ pub(crate) struct Inside {
     _told: GateSignal,
 }
 
-/// Somebody has all tenants alone, until this is dropped.
+/// Exclusive access to all tenants, until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Everywhere {
     // Released before waiters are woken.
@@ -59,31 +60,31 @@ impl Drop for GateSignal {
 }
 
 impl TenantGate {
-    /// Enters a tenant; other callers can work on other owners.
+    /// Enters a tenant shared; other callers can work on other owners.
     pub(crate) async fn shared(&self, scope: &Scope) -> Inside {
         let all = Arc::clone(&self.all).read_owned().await;
         let guard = self.tenant(scope).read_owned().await;
         self.inside(all, TenantGuard::Shared { _guard: guard })
     }
 
-    /// Enters a tenant when no other caller is in it.
+    /// Enters a tenant exclusively.
     pub(crate) async fn alone_in(&self, scope: &Scope) -> Inside {
         let all = Arc::clone(&self.all).read_owned().await;
         let guard = self.tenant(scope).write_owned().await;
         self.inside(all, TenantGuard::Alone { _guard: guard })
     }
 
-    /// Nobody is in any tenant. Later tasks wait until this one has left.
+    /// Enters all tenants exclusively. Later tasks wait until this one has left.
     pub(crate) async fn alone(&self) -> Everywhere {
         self.everywhere(Arc::clone(&self.all).write_owned().await)
     }
 
-    /// The same for work that can wait: no caller waits for it meanwhile.
+    /// As [`Self::alone`], for work that can wait: no caller waits for it meanwhile.
     pub(crate) async fn alone_when_quiet(&self) -> Everywhere {
         for _ in 0..TRIES_MAX {
             let left = self.left.notified();
             let mut left = std::pin::pin!(left);
-            // From here on no release is missed.
+            // From here on, no release is missed.
             left.as_mut().enable();
             if let Ok(guard) = Arc::clone(&self.all).try_write_owned() {
                 return self.everywhere(guard);
@@ -132,7 +133,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_has_a_tenant_alone_keeps_no_other_waiting() {
+    async fn exclusive_access_to_a_tenant_does_not_delay_other_tenants() {
         let gate = TenantGate::default();
         let (a, b) = (tenant("a"), tenant("b"));
         let _alone = gate.alone_in(&a).await;
@@ -142,7 +143,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_waits_for_all_stops_nobody_and_comes_in_when_all_have_left() {
+    async fn waiting_for_all_tenants_delays_nobody_and_ends_when_all_have_left() {
         let gate = TenantGate::default();
         let (a, b) = (tenant("a"), tenant("b"));
         let long = gate.alone_in(&a).await;
@@ -163,7 +164,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn two_that_want_all_follow_each_other() {
+    async fn two_tasks_that_need_all_tenants_take_turns() {
         let gate = TenantGate::default();
         let first = gate.alone().await;
         let mut second = std::pin::pin!(gate.alone_when_quiet());

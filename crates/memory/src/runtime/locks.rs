@@ -10,7 +10,7 @@ use tokio::sync::OwnedMutexGuard;
 
 type Lock = Arc<tokio::sync::Mutex<()>>;
 
-/// Locks by key: holders of one key take turns in the order they came, other keys are not concerned.
+/// Locks by key: holders of one key take turns in the order in which they came; other keys do not wait.
 #[derive(Debug)]
 pub(crate) struct KeyedLocks<K: Ord + Clone> {
     locks: Mutex<BTreeMap<K, Lock>>,
@@ -19,12 +19,12 @@ pub(crate) struct KeyedLocks<K: Ord + Clone> {
 /// Holds one key's lock until it is dropped.
 #[derive(Debug)]
 pub(crate) struct HeldLock<'a, K: Ord + Clone> {
-    // Declared before the claim, so that the lock is free when the claim looks whether anybody wants it.
+    // Declared before the claim, so that the lock is free when the claim checks whether anybody wants it.
     _guard: OwnedMutexGuard<()>,
     _claim: LockClaim<'a, K>,
 }
 
-/// Somebody holds the lock or waits for it.
+/// Counts a task that holds the lock or waits for it.
 #[derive(Debug)]
 struct LockClaim<'a, K: Ord + Clone> {
     locks: &'a KeyedLocks<K>,
@@ -69,7 +69,7 @@ impl<K: Ord + Clone> KeyedLocks<K> {
         (lock, claim)
     }
 
-    /// How many keys are held or waited for.
+    /// Number of keys that are held or waited for.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.locks.lock().len()

@@ -1,4 +1,4 @@
-//! Background loops that panic, and their next begin.
+//! Restarts of background loops that panicked.
 //!
 //! Owns: counting panics, and the wait before a loop restarts. Never: the work of a loop.
 
@@ -13,17 +13,17 @@ use ports::Clock;
 use super::tasks::words_of;
 use crate::error::EngineError;
 
-/// How long a loop waits before it begins again: twice as long after each panic, up to a bound.
+/// The wait before a loop restarts: twice as long after each panic, up to a bound.
 const WAIT_MIN: Duration = Duration::from_secs(1);
 const WAIT_MAX: Duration = Duration::from_mins(1);
 
-/// The panics that loops got over since the engine started.
+/// The panics of loops since the engine started.
 #[derive(Debug, Default)]
 pub(crate) struct Panics {
     seen: Mutex<PanicCount>,
 }
 
-/// How many, and when the last one was.
+/// The number of panics, and the time of the last one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct PanicCount {
     pub(crate) count: usize,
@@ -35,7 +35,7 @@ impl Panics {
         *self.seen.lock()
     }
 
-    /// Does a piece of a loop's work; a panic is counted and becomes an error.
+    /// Does a piece of a loop's work; counts a panic and turns it into an error.
     pub(crate) async fn caught<T>(
         &self,
         name: &'static str,

@@ -1,6 +1,6 @@
 //! A value that tasks wait for.
 //!
-//! Owns: waking waiters in the order in which they came, so that a repeated run does the same; tokio's `watch` wakes
+//! Owns: waking waiters in the order in which they came, so that a repeated run behaves the same; tokio's `watch` wakes
 //! them in random order. Never: the meaning of a value.
 
 use std::pin::pin;
@@ -40,7 +40,7 @@ impl<T: Clone> Signal<T> {
         is_changed
     }
 
-    /// Waits until the value is like this.
+    /// Waits until `is_it` accepts the value.
     pub(crate) async fn wait_for(&self, is_it: impl Fn(&T) -> bool) -> T {
         loop {
             let mut changed = pin!(self.changed.notified());
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn who_came_first_is_woken_first() {
+    async fn waiters_are_woken_in_the_order_of_their_arrival() {
         let (signal, woken) = (Arc::new(Signal::new(0)), Arc::new(Mutex::new(Vec::new())));
         let waiting = (0..20).map(|number| {
             let (signal, woken) = (signal.clone(), woken.clone());
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_already_so_is_not_waited_for_and_what_is_not_is() {
+    async fn waiting_returns_at_once_for_a_matching_value_and_else_after_a_change() {
         let signal = Signal::new(1);
         assert_eq!(signal.wait_for(|value| *value == 1).await, 1);
         assert!(!signal.set_if(|_| false));

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error::EngineError;
 
-/// Work on more text than this takes so long that others would notice.
+/// Work on more text than this takes so long that other tasks would notice.
 pub(crate) const QUICK_BYTES_MAX: usize = 64 << 10;
 
 /// A set of tasks that end together. The only place in the engine that spawns.
@@ -27,7 +27,7 @@ pub(crate) struct Tasks {
 }
 
 impl Tasks {
-    /// Runs something in the background; nothing new runs once the stop signal was given.
+    /// Runs work in the background; starts nothing after the stop signal.
     pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         if self.stop.is_cancelled() {
             return;
@@ -38,7 +38,7 @@ impl Tasks {
         set.spawn(work);
     }
 
-    /// Runs something on another thread if one is free, and waits for it, also when it panics.
+    /// Runs work on another thread if one is free, and waits for it, also when it panics.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
@@ -67,7 +67,7 @@ impl Tasks {
         self.stop.cancelled().await;
     }
 
-    /// The end of some work; none if the stop signal comes before it.
+    /// The result of some work; none if the stop signal comes first.
     pub(crate) async fn unless_stopping<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
             biased;
@@ -76,7 +76,7 @@ impl Tasks {
         }
     }
 
-    /// Gives the stop signal, waits until every task has ended, and ends those that take longer than the bound.
+    /// Gives the stop signal, waits until every task has ended, and aborts those that take longer than the bound.
     pub(crate) async fn end(&self, clock: &dyn Clock, bound: Duration) {
         self.stop.cancel();
         let mut set = std::mem::take(&mut *self.set.lock());
@@ -87,7 +87,7 @@ impl Tasks {
         }
     }
 
-    /// Ends every task at once.
+    /// Aborts every task at once.
     pub(crate) fn kill(&self) {
         self.stop.cancel();
         self.set.lock().abort_all();
@@ -118,7 +118,7 @@ pub(crate) fn in_place<T>(work: impl FnOnce() -> T) -> T {
     }
 }
 
-/// Does work on that much text: in place, if others would notice how long it takes.
+/// Does work on this many bytes of text: in place, if other tasks would notice how long it takes.
 pub(crate) fn on_text<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
     if bytes > QUICK_BYTES_MAX {
         in_place(work)
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-    async fn work_on_much_text_holds_up_nobody() {
+    async fn work_on_long_text_does_not_block_other_tasks() {
         let tasks = Tasks::default();
         let (sender, receiver) = mpsc::channel();
         let working = tasks.run(async move {

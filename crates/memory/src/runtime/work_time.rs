@@ -1,8 +1,8 @@
-//! The time of work: the wall clock as it was at the start, plus what the clock that never goes back has counted since.
+//! The time of work: the wall clock at the start plus the time that the monotonic clock has counted since.
 //!
-//! Owns: the conversion between the two clocks, and how long failed work waits. Never: a clock of its own. While a process lives, a
-//! machine's clock that is set moves no idle time, back-off or lease. A stored time is read as wall time by the next process, which
-//! bounds every wait anew. Only cron asks the wall clock, since its times are people's.
+//! Owns: the conversion between the two clocks, and the wait before failed work is repeated. Never: a clock of its own.
+//! While a process lives, setting the machine's clock changes no idle time, back-off or lease. The next process reads a
+//! stored time as wall time, and bounds every wait anew. Only cron uses the wall clock, since its times are people's.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use std::time::Duration;
 use model::Timestamp;
 use ports::Clock;
 
-/// The time by which jobs and runs are due.
+/// The clock by which jobs and runs are due.
 #[derive(Debug)]
 pub struct WorkTime {
     pub clock: Arc<dyn Clock>,
@@ -20,7 +20,7 @@ pub struct WorkTime {
 }
 
 impl WorkTime {
-    /// The time of work that begins now.
+    /// A time of work that starts now.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         Self {
             wall: clock.now(),
@@ -33,14 +33,14 @@ impl WorkTime {
         self.wall.after(self.clock.elapsed().saturating_sub(self.elapsed))
     }
 
-    /// How long until then.
+    /// Time from now until `at`; 0 if it has passed.
     pub fn until(&self, at: Timestamp) -> Duration {
         Duration::from_millis(u64::try_from(at.millis() - self.now().millis()).unwrap_or(0))
     }
 }
 
-/// The wait before another attempt: twice as long after each, within bounds, with up to half as much again by chance, so that
-/// work that failed together does not return together.
+/// The wait before another attempt: twice as long after each, within bounds, with up to half as much again by chance,
+/// so that jobs that failed together do not return together.
 pub fn backoff(millis: RangeInclusive<u64>, attempt: u32, random: u64) -> Duration {
     let doubled = millis.start() << attempt.saturating_sub(1).min(16);
     let base = doubled.min(*millis.end());

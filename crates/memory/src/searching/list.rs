@@ -28,7 +28,7 @@ pub(crate) async fn list(base: &Base, list: List) -> Result<Listed, EngineError>
     if let Some(then) = list.as_of {
         rows.retain(|doc| doc.time <= then);
     }
-    // A scene that goes on stays one.
+    // Later statements of a scene belong to the scene.
     let scenes = scenes(&rows);
     let is_played =
         |doc: &Doc| !doc.is_confirmed() && doc.session.as_ref().is_some_and(|id| scenes.contains(id));
@@ -96,7 +96,7 @@ pub(crate) async fn rows(base: &Base, scope: &Scope, owner: &Owner) -> Result<Ve
     Ok(base.parts.index.load(scope, owner).await?)
 }
 
-/// What the vault holds of everyone of whom it has a file.
+/// Files of every owner in the vault: their number, entries and bytes.
 pub(crate) async fn holdings(base: &Base) -> Result<BTreeMap<(Scope, Owner), Holding>, EngineError> {
     let mut holdings: BTreeMap<_, Holding> = BTreeMap::new();
     for some in base.parts.file_changes.stats().await?.chunks(RECORDS) {
@@ -112,7 +112,7 @@ pub(crate) async fn holdings(base: &Base) -> Result<BTreeMap<(Scope, Owner), Hol
     Ok(holdings)
 }
 
-/// The same, with every user whose messages no file has yet.
+/// As [`holdings`], with every user who has messages that are in no file yet.
 pub(crate) async fn everybody(base: &Base) -> Result<BTreeMap<(Scope, Owner), Holding>, EngineError> {
     let mut holdings = holdings(base).await?;
     for (whose, waiting) in base.parts.transcripts.waiting().await? {
@@ -146,13 +146,13 @@ fn order(doc: &Arc<Doc>) -> (Timestamp, Arc<str>) {
     (doc.time, doc.key.id.clone())
 }
 
-/// The sessions of which their person said that they were scenes.
+/// The sessions that their person called scenes.
 pub(crate) fn scenes(rows: &[Arc<Doc>]) -> BTreeSet<SessionId> {
     let marks = rows.iter().filter(|doc| doc.is_scene());
     marks.filter_map(|doc| doc.session.clone()).collect()
 }
 
-/// Which entry took the place of which; the latest one, if there are several.
+/// The entry that superseded each superseded one; the latest, if there are several.
 pub(crate) fn superseders(rows: &[Arc<Doc>]) -> BTreeMap<String, EntryId> {
     let mut rows: Vec<&Arc<Doc>> = rows.iter().filter(|doc| !doc.supersedes.is_empty()).collect();
     rows.sort_by_key(|doc| order(doc));

@@ -1,6 +1,7 @@
-//! A model's second look at the best hits of a search.
+//! Reranking the best hits of a search by a model.
 //!
-//! Owns: which searches have one, its time limit, and what an answer without it says. Never: the order (`recall`).
+//! Owns: which searches are reranked, the time limit, and the warning of an answer without it. Never: the order
+//! (`recall`).
 
 use model::warned;
 use ports::Reranker;
@@ -9,13 +10,14 @@ use recall::{Method, Ranking, Shortlist};
 use crate::api::Search;
 use crate::base::Base;
 
-/// The reranker of a search. Without a wish, a hybrid search has one: who asks for words or vectors alone means that order.
+/// The reranker of a search. By default only a hybrid search has one: a search by keywords or vectors alone asks for
+/// that order.
 pub(crate) fn reranker<'a>(base: &'a Base, search: &Search) -> Option<&'a dyn Reranker> {
     let is_wanted = search.rerank.unwrap_or(search.method == Method::Hybrid);
     base.parts.reranker.as_deref().filter(|_| is_wanted)
 }
 
-/// Reranks the best hits. Returns a warning where the order stays the first one against the search's wish.
+/// Reranks the best hits. Returns a warning if the first order stays although the search asked for reranking.
 pub(crate) async fn rerank(base: &Base, search: &Search, ranking: &mut Ranking) -> Option<String> {
     let Some(reranker) = reranker(base, search) else {
         let is_missed = search.rerank == Some(true);

@@ -1,6 +1,6 @@
-//! A search in two rounds: a chat model reads what was found and asks for what is missing.
+//! A search in two rounds: a chat model reads the hits and adds queries for missing information.
 //!
-//! Owns: its time limit, and one answer from several. Never: the prompt (`extract`), or the searches themselves.
+//! Owns: its time limit, and the union of several answers. Never: the prompt (`extract`), or the searches themselves.
 
 use std::mem::take;
 use std::time::Duration;
@@ -47,7 +47,7 @@ pub(crate) async fn search(base: &Base, search: Search) -> Result<Option<Found>,
         };
         search::search(base, next)
     });
-    // Scores of two queries compare; of two for the same hit the higher one counts.
+    // Scores of two queries are comparable; the higher one counts for the same hit.
     let is_better = |known: &Hit, other: &Hit| known.score < other.score;
     for other in try_join_all(more).await? {
         unite(&mut ranking.memories, other.memories, is_better);

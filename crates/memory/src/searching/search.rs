@@ -1,6 +1,6 @@
-//! A question to an owner's rows.
+//! A search in an owner's rows.
 //!
-//! Owns: which rows are asked, with which evidence, and where the ranking runs. Never: ranking (`recall`).
+//! Owns: which rows are searched, with which evidence, and where the ranking runs. Never: ranking (`recall`).
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use crate::base::{Base, CorpusView, Hot, corpus_of};
 use crate::error::EngineError;
 use crate::runtime::aside;
 
-/// Rows from which on ranking leaves the thread that serves requests.
+/// From this number of rows on, ranking runs on another thread than the one that serves requests.
 const ROWS_INLINE_MAX: usize = 5_000;
 /// Maximum rows for ranking from each search in a large owner's index.
 const CANDIDATES: usize = 500;
 
-/// A question with everything that ranking needs.
+/// A search with all inputs of the ranking.
 #[derive(Debug)]
 struct Question {
     search: Search,
@@ -28,7 +28,7 @@ struct Question {
     method: Method,
     asked_at: Timestamp,
     zone: Zone,
-    /// Hits that are ranked where at least one is wanted: more than wanted if a reranker chooses among them.
+    /// Minimum number of ranked hits if any are wanted: a reranker chooses among more than wanted.
     hits_min: usize,
 }
 
@@ -64,7 +64,7 @@ pub(crate) async fn search(base: &Base, search: Search) -> Result<Found, EngineE
     });
     let (scope, owner) = (&question.search.scope, &question.search.owner);
     let mut ranking = rank_at(base, &question, scope, owner).await?;
-    // What is known of a hit in both places holds: a fact can be superseded in another project.
+    // A hit found in both places counts as superseded if either says so: a fact can be superseded in another project.
     let is_better = |known: &Hit, other: &Hit| known.superseded_by.is_none() && other.superseded_by.is_some();
     for (scope, owner) in places_beside(base, &question.search).await? {
         let more = rank_at(base, &question, &scope, &owner).await?;
@@ -102,7 +102,7 @@ fn check(search: &Search) -> Result<(), EngineError> {
     Ok(())
 }
 
-/// The query's vector; none when only words are asked for, or are all there is.
+/// The query's vector; none if only keywords are asked for, or if only keyword search works.
 async fn embed(base: &Base, search: &Search) -> Option<Vector> {
     if search.method == Method::Keyword || !base.gauge.takes_vectors() {
         return None;
@@ -113,8 +113,8 @@ async fn embed(base: &Base, search: &Search) -> Option<Vector> {
     vectors.into_iter().next()
 }
 
-/// Where else a search looks: at the owner's memory outside of the project, at what holds in all of the owner's projects, and
-/// at the memory of others who share the project.
+/// Other memory that a search reads: the owner's outside of the project, the facts that hold in all of the owner's
+/// projects, and that of others who share the project.
 async fn places_beside(base: &Base, search: &Search) -> Result<Vec<(Scope, Owner)>, EngineError> {
     let Search { scope, owner, .. } = search;
     let mut places = Vec::new();
@@ -137,7 +137,7 @@ async fn places_beside(base: &Base, search: &Search) -> Result<Vec<(Scope, Owner
     Ok(places)
 }
 
-/// Adds hits of another search; `is_better` says of one for a known hit whether it takes its place.
+/// Adds hits of another search; `is_better` decides whether one replaces a known hit.
 pub(super) fn unite(hits: &mut Vec<Hit>, others: Vec<Hit>, is_better: impl Fn(&Hit, &Hit) -> bool) {
     for other in others {
         match hits.iter_mut().find(|hit| hit.doc.key == other.doc.key) {
@@ -169,7 +169,8 @@ async fn rank(hot: &Arc<Hot>, question: &Arc<Question>) -> Result<Ranking, Engin
     aside(move || hot.read(|corpus| question.rank(corpus))).await
 }
 
-/// An owner whose rows are too many is asked for the best, and these are ranked together with what is buffered.
+/// For an owner with too many rows: reads the index's best candidates, and ranks them together with the buffered
+/// messages.
 async fn rank_candidates(
     base: &Base,
     question: &Question,

@@ -1,4 +1,4 @@
-//! The audit: every memory read and judged, and who wrote what is wrong.
+//! The audit: reads and judges every memory, and names the run that wrote a faulty one.
 //!
 //! Owns: reading the memories for it. Never: the judgement (`findings`), or changing anything.
 
@@ -40,7 +40,7 @@ pub(crate) async fn audit(base: &Base, within: Option<&Scope>) -> Result<Vec<Aud
 async fn memories(base: &Base, within: Option<&Scope>) -> Result<Vec<FiledEntry>, EngineError> {
     let mut memories = Vec::new();
     for stat in base.parts.vault.scan().await? {
-        // A file that cannot be read, `status` reports.
+        // `status` reports files that cannot be read.
         let Ok(Some(file)) = base.parts.vault.read(&stat.path).await else {
             continue;
         };

@@ -1,6 +1,6 @@
 //! A copy of the ledger each day, at a quiet moment.
 //!
-//! Owns: when a copy is made, and what to report when none can be. Never: the copy (`ledger`).
+//! Owns: when a copy is made, and the report when none can be made. Never: the copy (`ledger`).
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ pub(crate) async fn keep(base: &Base) {
     }
 }
 
-/// Makes the copy of a day if it is not there. True: the copy is due and waits for running work.
+/// Makes the copy of a day unless it exists. True: the copy is due and waits for running work.
 async fn look(base: &Base, today: Date, has_waited: bool) -> Result<bool, LedgerError> {
     let retention = &base.parts.retention;
     if retention.copies().await?.contains(&today) {

@@ -16,7 +16,7 @@ use crate::forgetting::{Forgetting, unfinished};
 /// Interval between removals of finished tasks and background runs, and of old sessions.
 const EVERY: Duration = Duration::from_hours(1);
 
-/// Removes what is older than the settings keep, and makes daily copies, until the engine stops.
+/// Removes data older than its retention time, and makes daily copies, until the engine stops.
 pub(crate) async fn keep(forgetting: Arc<Forgetting>) {
     tokio::join!(drop_finished(&forgetting), copies::keep(&forgetting.base));
 }

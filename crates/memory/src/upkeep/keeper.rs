@@ -16,14 +16,14 @@ use crate::files::{rebuild, sync};
 use crate::forgetting::{Forgetting, unfinished};
 use crate::runtime::Everywhere;
 
-/// Attempts after which no caller waits for an index that must be built.
+/// Number of attempts after which callers no longer wait for an index that must be built.
 const TRIES_MAX: u32 = 3;
-/// How long to wait between those tries, and between later ones.
+/// How long to wait between these attempts, and between later ones.
 const BETWEEN: Duration = Duration::from_secs(2);
 const BETWEEN_LATER: Duration = Duration::from_mins(1);
 
 /// Keeps the index until the engine stops. The gate is held until the state of the index is known; a restart of this
-/// loop must take the gate itself, and ask whether the ledger is a new one.
+/// loop must take the gate itself, and check whether the ledger is a new one.
 pub(crate) async fn keep(forgetting: Arc<Forgetting>, begun: Option<(Everywhere, bool)>) {
     let base = &forgetting.base;
     let (gate, is_new) = match begun {
@@ -77,7 +77,7 @@ async fn look(base: &Base, is_new: bool) -> bool {
     }
 }
 
-/// Before the first message: a new ledger gets the messages of all files. Whether it is one.
+/// Before the first message: gives a new ledger the messages of all files. Returns whether the ledger is new.
 pub(crate) async fn adopt(base: &Base) -> bool {
     let is_new = is_new(base).await;
     if is_new {
@@ -90,7 +90,7 @@ pub(crate) async fn adopt(base: &Base) -> bool {
     is_new
 }
 
-/// Without a record of a file a ledger is a new one, or has been lost.
+/// A ledger without a record of a file is new, or was lost.
 async fn is_new(base: &Base) -> bool {
     base.parts
         .file_changes
@@ -99,7 +99,7 @@ async fn is_new(base: &Base) -> bool {
         .is_ok_and(|count| count == 0)
 }
 
-/// Looks at what changed in the vault while no engine ran.
+/// Syncs changes of the vault that were made while no engine ran.
 async fn follow_the_vault(base: &Base) {
     if let Err(error) = sync::everything(base).await {
         tracing::warn!(error = chain(&error), "cannot scan the vault; retrying");

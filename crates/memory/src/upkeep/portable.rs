@@ -1,9 +1,9 @@
-//! All memory of one owner, out as values and in again.
+//! Export and import of all memory of one owner, as values.
 //!
-//! Owns: what an owner's memory is, and that a second import changes nothing. Never: its text form (the doors).
+//! Owns: the parts of an owner's memory, and that a second import changes nothing. Never: its text form (the doors).
 //!
-//! The Markdown is the memory: an export has what the files have, with the verbatim messages of their episodes, and the
-//! messages that no file has yet.
+//! The Markdown is the memory: an export has the entries of the files, with the verbatim messages of their episodes,
+//! and the messages that are in no file yet.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,7 @@ use crate::forgetting::{Forgetting, unfinished};
 use crate::ids;
 use crate::intake::{Intake, memorize};
 
-/// Everything that memory has of an owner, in the same order each time.
+/// All memory of an owner, in the same order each time.
 pub(crate) async fn export(base: &Base, scope: &Scope, owner: &Owner) -> Result<OwnedMemory, EngineError> {
     base.accepting()?;
     let (entries, broken) = owned::entries(&base.parts, scope, owner).await?;
@@ -32,7 +32,7 @@ pub(crate) async fn export(base: &Base, scope: &Scope, owner: &Owner) -> Result<
     }
     let told: BTreeSet<MessageId> = told(&entries).collect();
     let mut messages = base.parts.transcripts.tail(scope, owner).await?;
-    // A segment that is being written is in both.
+    // A segment that is being written is in both the files and the buffer.
     messages.retain(|message| !told.contains(&message.id));
     messages.sort_by(|a, b| (a.time, &a.id).cmp(&(b.time, &b.id)));
     let ids = told
@@ -49,7 +49,7 @@ pub(crate) async fn export(base: &Base, scope: &Scope, owner: &Owner) -> Result<
     })
 }
 
-/// Adds what is not there yet, with its ids. What is there stays as it is.
+/// Adds entries and messages that are not stored yet, with their ids. Stored ones stay as they are.
 pub(crate) async fn import(
     forgetting: &Forgetting,
     scope: &Scope,
@@ -85,7 +85,7 @@ pub(crate) async fn import(
             }
         }
         taken.new_memories = fresh.len();
-        // First: what an interrupted import has written is not new to a repetition.
+        // First: a repetition of an interrupted import takes written entries for known ones, and does not adopt them.
         adopt(base, scope, &fresh, &given.carried).await?;
         let written = base.parts.vault_writer.append(&fresh, false).await?;
         edit::follow(base, written.into_iter().map(|written| written.stat.path)).await?;
@@ -111,7 +111,7 @@ pub(crate) async fn import(
     Ok(taken)
 }
 
-/// Puts messages that no episode has into the buffers of their sessions; the number of new ones.
+/// Puts messages that are in no episode into the buffers of their sessions; returns the number of new ones.
 async fn add(
     intake: &Intake,
     scope: &Scope,
@@ -136,7 +136,7 @@ async fn add(
     Ok(added)
 }
 
-/// Lets the ledger know the messages of new episodes, and what was deleted before.
+/// Tells the ledger the messages of new episodes, and which messages were deleted before.
 async fn adopt(base: &Base, scope: &Scope, fresh: &[Entry], carried: &Carried) -> Result<(), EngineError> {
     let cells = fresh.iter().filter_map(|entry| written_cell(entry, carried));
     let forgotten = carried.forgotten.clone();
@@ -144,7 +144,7 @@ async fn adopt(base: &Base, scope: &Scope, fresh: &[Entry], carried: &Carried) -
     Ok(transcripts.adopt(scope, cells.collect(), forgotten).await?)
 }
 
-/// Lets a ledger that begins anew know the messages in the files, so that none of them is stored again.
+/// Tells a new ledger the messages in the files, so that none of them is stored again.
 pub(crate) async fn adopt_files(base: &Base) -> Result<(), EngineError> {
     for stat in base.parts.vault.scan().await? {
         let Some(file) = base.parts.vault.read(&stat.path).await? else {
@@ -174,7 +174,7 @@ fn written_cell(entry: &Entry, carried: &Carried) -> Option<WrittenCell> {
     })
 }
 
-/// The messages that episodes have.
+/// The ids of the messages in episodes.
 fn told(entries: &[Entry]) -> impl Iterator<Item = MessageId> {
     let episodes = entries.iter().filter(|entry| entry.kind == EntryKind::Episode);
     episodes.flat_map(|entry| entry.turns.iter().map(|turn| turn.id.clone()))

@@ -1,4 +1,4 @@
-//! How the system is, and what it is doing.
+//! Status: the state of the system, and its tasks.
 //!
 //! Owns: gathering. Never: judging (`Status::problems` does).
 
@@ -16,7 +16,7 @@ use crate::intake::Intake;
 const STRANGER: &str = "it is no plain file or folder but a link, a pipe or the like, which are not read: remove it, or put the \
                         file itself there";
 
-/// How the system is. Before the first look at the vault, nothing is known of what changed while no engine ran.
+/// The state of the system. Before the first scan of the vault, changes made while no engine ran are unknown.
 pub(crate) async fn status(intake: &Intake) -> Result<Status, EngineError> {
     let base = &intake.base;
     base.gauge.synced(&*base.parts.clock).await;
@@ -48,7 +48,7 @@ pub(crate) async fn status(intake: &Intake) -> Result<Status, EngineError> {
     })
 }
 
-/// Unreadable files, other things in the place of files or folders, and a vault that is away.
+/// Unreadable files, other things in the place of files or folders, and an unmounted vault.
 async fn broken_files(base: &Base) -> Result<Vec<BrokenFile>, EngineError> {
     let mut broken = base.parts.file_changes.broken().await?;
     for path in base.parts.vault.strangers() {
@@ -64,7 +64,7 @@ async fn broken_files(base: &Base) -> Result<Vec<BrokenFile>, EngineError> {
     Ok(broken)
 }
 
-/// An index that cannot be read has a health, but no numbers.
+/// Health and statistics of the index; an index that cannot be read has no statistics.
 async fn index(base: &Base) -> Result<(IndexHealth, IndexStats), EngineError> {
     let health = match base.gauge.now() {
         Serving::Unusable(reason) => IndexHealth::NeedsRebuild { reason },
@@ -93,7 +93,7 @@ pub(crate) async fn task(base: &Base, scope: &Scope, id: &JobId) -> Result<Job, 
     job.ok_or_else(|| EngineError::not_found("task", &id.0))
 }
 
-/// Tries a task again that was given up.
+/// Queues a given-up task again.
 pub(crate) async fn retry(base: &Base, scope: &Scope, id: &JobId) -> Result<Job, EngineError> {
     base.accepting()?;
     if base.parts.jobs.retry(scope, id, base.time.now()).await? {

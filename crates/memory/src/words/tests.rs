@@ -1,4 +1,4 @@
-//! Whole words in any form of a name, and no other words.
+//! Whole words match in any form of writing; parts of words do not match.
 
 use super::Words;
 
@@ -30,14 +30,14 @@ fn whole_words_are_found_in_any_form_of_writing() {
 }
 
 #[test]
-fn several_texts_have_the_words_together() {
+fn several_texts_contain_the_words_together() {
     let words = Words::parse("petra porto").expect("words");
     assert!(words.are_in(["To Porto", "with Petra"]));
     assert!(!words.are_in(["To Porto"]));
 }
 
 #[test]
-fn without_a_word_nothing_is_named() {
+fn a_text_without_a_word_is_refused() {
     for text in ["", "  ", "?!", "-"] {
         Words::parse(text).expect_err(text);
     }

@@ -1,14 +1,15 @@
 //! Writes segments of one session to Markdown and index, for each of their owners, exactly once.
 //!
-//! Owns: the order vault, index, record, and what a second attempt finds. Never: the content of a segment (`extraction`).
+//! Owns: the order vault, index, record, and the check of a second attempt. Never: the content of a segment
+//! (`extraction`).
 //!
-//! Facts are appended before their episode, so an episode that stands says that everything of it was written. A
-//! second attempt that finds it takes the file as the truth, hand edits included; one that does not find it appends
-//! again under the same ids.
+//! Facts are appended before their episode, so a stored episode shows that everything of its segment was written. A
+//! second attempt that finds it takes the file as the truth, hand edits included; an attempt that does not find it
+//! appends again under the same ids.
 //!
-//! The owner's lock is held until the Markdown is written, the owner at hand knows the rows and the index writer has
-//! them in its queue, in the order of the appends; then the next memcell of the owner may come, and both share one
-//! write of the index.
+//! The owner's lock is held until the Markdown is written, the cached owner has the rows and the index writer has them
+//! in its queue, in the order of the appends; then the next segment of the owner may come, and both share one write of
+//! the index.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -30,10 +31,10 @@ use crate::parts::Parts;
 use crate::runtime::KeyedLocks;
 use crate::{facts, ids};
 
-/// Facts that a large owner's index may bring for each new fact.
+/// Maximum number of candidate facts that the index returns for each new fact of a large owner.
 const CANDIDATES: usize = 50;
 
-/// Writes segments of one session in their order, several only for the first time; a forgotten one needs no write.
+/// Writes segments of one session in their order; several only on the first attempt. A deleted segment is skipped.
 pub(super) async fn write(writing: &Writing, ids: &[CellId], attempt: u32) -> Result<(), JobError> {
     let base = &writing.base;
     let sweeps = base.sweeps();
@@ -98,7 +99,7 @@ async fn write_told(
     let owners: Vec<OwnerWrite<'_>> = by_owner(writing, &told, later, sweeps);
     let written = join_all(owners.into_iter().map(|one| one.write(is_first))).await;
     let events = written.into_iter().collect::<Result<Vec<_>, JobError>>()?;
-    // The job is not done before they are on disk; one that runs again tells them again.
+    // The job is not done before the events are on disk; a repeated job emits them again.
     base.parts.events.emit(events.concat()).await?;
     for one in &told {
         base.corpora.cache.told(&one.cell.session, &one.cell.messages);
@@ -128,7 +129,7 @@ fn by_owner<'a>(
     writes.collect()
 }
 
-/// A segment and its content.
+/// A segment and its extracted content.
 #[derive(Debug)]
 struct ExtractedCell {
     cell: Arc<Cell>,
@@ -146,23 +147,23 @@ enum OwnerFacts {
 }
 
 impl OwnerFacts {
-    /// Whether the next memcell finds this one's facts before they are in the index.
+    /// Whether the next segment finds this one's facts before they are in the index.
     fn is_followed(&self) -> bool {
         !matches!(self, Self::Near(_))
     }
 }
 
-/// The rows of what was appended, and the appends to be recorded for them.
+/// The rows of appended entries, and the appends to record for them.
 #[derive(Debug, Default)]
 struct Rows {
     docs: Vec<Doc>,
     appends: Vec<FileAppend>,
 }
 
-/// Rows on their way into the index.
+/// Rows that were handed to the index writer.
 #[derive(Debug)]
 struct HandedOver {
-    /// The files whose records are promised.
+    /// The files with a pending record.
     paths: Vec<VaultPath>,
     rows: OnTheirWay,
     pending: Pending,
@@ -173,7 +174,7 @@ struct OwnerWrite<'a> {
     base: &'a Base,
     owners: &'a KeyedLocks<(Scope, Owner)>,
     owner: &'a Owner,
-    /// At least one.
+    /// At least one segment.
     told: Vec<&'a ExtractedCell>,
     /// Segments after these; some of their facts may be in the file already.
     later: &'a [CellId],
@@ -184,7 +185,7 @@ struct OwnerWrite<'a> {
 impl<'a> OwnerWrite<'a> {
     /// Writes the segments that still belong to the owner, and returns one event for each.
     async fn write(mut self, is_first: bool) -> Result<Vec<MemoryEvent>, JobError> {
-        // A file that another ledger wrote in meanwhile is not this one's to append to.
+        // If another ledger wrote in a file meanwhile, this ledger must not append to it.
         sync::changed(self.base, self.paths()).await?;
         let _shared = self.base.gate.shared(self.scope()).await;
         let owner = (self.scope().clone(), self.owner.clone());
@@ -276,7 +277,7 @@ impl<'a> OwnerWrite<'a> {
         Ok(still)
     }
 
-    /// The files that the segments belong in.
+    /// The files that the segments are written to.
     fn paths(&self) -> BTreeSet<VaultPath> {
         let mut paths = BTreeSet::new();
         for ExtractedCell { cell, telling } in &self.told {
@@ -291,14 +292,14 @@ impl<'a> OwnerWrite<'a> {
         paths
     }
 
-    /// The files in which an earlier attempt may have written, if it wrote everything.
+    /// The files in which an earlier attempt wrote, if it wrote everything.
     async fn standing(&self) -> Result<Option<BTreeSet<VaultPath>>, JobError> {
         let Parts { vault, index, .. } = &self.base.parts;
         let mut paths = self.paths();
         for ExtractedCell { cell, telling } in &self.told {
             let episode = telling.episode_entry(cell, self.owner);
             let key = DocKey::new(self.scope(), self.owner, episode.id.as_str());
-            // The attempt may have been before the ledger had a name.
+            // The earlier attempt may have run before the ledger had a name.
             let row = index.get(&[key]).await.map_err(EngineError::from)?.pop();
             let path = row.map_or_else(|| vault.path_of(&episode), |row| row.path);
             let file = vault.read(&path).await?;
@@ -315,7 +316,7 @@ impl<'a> OwnerWrite<'a> {
         Ok(())
     }
 
-    /// What the owner knows. One with very many rows is asked for the facts near the new ones only.
+    /// The facts that the owner has. For an owner with very many rows, only those near the new facts.
     async fn known_facts(&self) -> Result<OwnerFacts, EngineError> {
         let scope = self.scope();
         let texts = self.told.iter().flat_map(|one| one.telling.fact_texts());
@@ -346,7 +347,7 @@ impl<'a> OwnerWrite<'a> {
         Ok(OwnerFacts::Near(Box::new(facts::known_facts(near.values()))))
     }
 
-    /// The rows of what was just appended, without reading it back, and the appends to be recorded for them.
+    /// The rows of entries that were just appended, without reading them back, and the appends to record for them.
     async fn rows(
         &self,
         entries: &BTreeMap<EntryId, Entry>,
@@ -378,19 +379,19 @@ impl<'a> OwnerWrite<'a> {
                 };
                 rows.appends.push(FileAppend { before, after });
             } else {
-                // Somebody edited the file, and nobody has looked yet: a record would hide it.
+                // Somebody edited the file, and no sync has seen it yet: a record would hide the edit.
                 base.dirty.add([stat.path]);
             }
         }
         if !self.embed(&mut rows.docs).await {
-            // Without a record the file is looked at again, when the model may answer.
+            // Without a record the file is synced again, when the model may answer.
             let appends = rows.appends.drain(..);
             base.dirty.add(appends.map(|append| append.after.stat.path));
         }
         Ok(rows)
     }
 
-    /// Shows the rows to the owner, and has them indexed and recorded after those of earlier appends.
+    /// Shows the rows to the owner, and queues them for the index and their records, after those of earlier appends.
     async fn hand_over(&self, rows: Rows) -> Result<HandedOver, EngineError> {
         let base = self.base;
         let stats = rows.appends.iter().map(|append| &append.after.stat);

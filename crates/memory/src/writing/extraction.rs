@@ -1,6 +1,6 @@
 //! From a segment to entries: an episode and facts for each owner.
 //!
-//! Owns: the shape, ids and provenance of derived entries, and what a new fact does to the known ones. Never:
+//! Owns: the shape, ids and provenance of derived entries, and the effect of a new fact on the known ones. Never:
 //! writing them.
 
 use std::collections::BTreeSet;
@@ -22,7 +22,7 @@ use crate::{facts, ids};
 /// Attempts of a job that wait for a silent model; after that the rules extract.
 const MODEL_ATTEMPTS_MAX: u32 = 3;
 
-/// Segments of at most so many messages, none of them long, are read on this thread.
+/// Segments of at most this many messages, none of them long, are read on this thread.
 const MESSAGES_INLINE_MAX: usize = 8;
 
 /// The extracted content of a segment, before it belongs to an owner.
@@ -32,12 +32,12 @@ pub(crate) struct Telling {
     summary: String,
     digest: String,
     facts: Vec<Fact>,
-    /// So many of them are the rules', the first ones.
+    /// Number of facts by the rules, which come first.
     ruled: usize,
     author: String,
     /// The author of the other facts.
     model: Option<String>,
-    /// The messages whose facts hold for a person everywhere; none: all do.
+    /// The messages whose facts hold for a person in all projects; none: all messages.
     personal: Option<BTreeSet<MessageId>>,
 }
 
@@ -68,14 +68,15 @@ pub(crate) async fn tell(writing: &Writing, cell: &Cell, attempt: u32) -> Result
     let mut told = told.with(&parts, facts, extract::signed(chat.model()));
     let scope = &cell.session.scope;
     if *scope != Scope::home(&scope.app) {
-        // A model's facts are of any kind, those of the rules about a life: what both read out of a message is the person's.
+        // The rules read only facts about a person's life, a model also others: facts of messages in which the rules
+        // found one hold everywhere.
         let ruled = told.facts[..told.ruled].iter();
         told.personal = Some(ruled.flat_map(|fact| fact.sources.clone()).collect());
     }
     Ok(if is_named { told } else { told.entitled(title) })
 }
 
-/// What the model answers; none where it is of no use, so that what the rules told stands alone.
+/// The model's answer; none if it is unusable, so that the facts of the rules stand alone.
 async fn asked(base: &Base, question: Interview<'_>, attempt: u32) -> Result<Option<Answer>, JobError> {
     match base.model.ask(question).await {
         Ok(answer) => Ok(Some(answer)),
@@ -87,7 +88,7 @@ async fn asked(base: &Base, question: Interview<'_>, attempt: u32) -> Result<Opt
     }
 }
 
-/// Reading a long memcell keeps a thread busy for longer than a request should wait for that thread.
+/// Reading a long segment keeps a thread busy for longer than a request should wait for that thread.
 async fn by_rules(base: &Base, cell: &Cell) -> Result<Telling, JobError> {
     let _turn = base.busy().await;
     let zone = &base.settings.zone;
@@ -117,8 +118,8 @@ fn joined<'a>(texts: impl Iterator<Item = &'a str>, by: &str) -> String {
     texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(by)
 }
 
-/// The person's answer that a statement has, imported or said once more. What ended may begin again; what was taken back stays so
-/// until its person is asked.
+/// The person's earlier answer to a statement, imported or said again. An ended statement may begin again; a withdrawn
+/// one stays withdrawn until its person is asked.
 fn answer_to(fact: &Fact, known: &KnownFacts) -> Option<(Timestamp, Answered)> {
     let holds =
         |(at, answered): &(Timestamp, Answered)| *answered == Answered::Withdrawn || fact.said_at <= *at;
@@ -135,7 +136,7 @@ pub(crate) struct NewFacts {
 }
 
 impl NewFacts {
-    /// No facts yet, before these segments of the session.
+    /// No facts yet; `later` are the following segments of the session.
     pub(crate) fn before<'a>(later: impl IntoIterator<Item = &'a CellId>) -> Self {
         Self {
             later: later.into_iter().map(ids::fact_prefix).collect(),
@@ -150,7 +151,7 @@ impl NewFacts {
 }
 
 impl Telling {
-    /// With the model's titles and summaries where it gave some, and its facts behind those of the rules, which stand.
+    /// Adds the model's titles and summaries, if it gave some, and its facts after those of the rules.
     fn with(mut self, parts: &[AnswerPart], mut facts: Vec<Fact>, model: String) -> Self {
         let title = joined(parts.iter().map(|part| part.title.as_str()), "; ");
         let summary = joined(parts.iter().map(|part| part.summary.as_str()), " ");
@@ -166,14 +167,14 @@ impl Telling {
         self
     }
 
-    /// Who read the fact of that number out of the messages.
+    /// The author of the fact with this number.
     fn author_of(&self, n: usize) -> String {
         let is_added = (self.ruled..self.facts.len()).contains(&n);
         let model = self.model.clone().filter(|_| is_added);
         model.unwrap_or_else(|| extract::RULES_VERSION.to_owned())
     }
 
-    /// With its session's title, which a person or a model chose, in place of the rules' choice.
+    /// Takes the session's title, which a person or a model chose, as the subject.
     fn entitled(mut self, title: Option<String>) -> Self {
         self.subject = title.unwrap_or(self.subject);
         self
@@ -189,8 +190,8 @@ impl Telling {
         self.facts.iter().map(|fact| fact.text.as_str())
     }
 
-    /// The facts of the memcell that are new to the owner. What it knows from an earlier attempt at the same memcell does not
-    /// count. `news` holds the facts of the memcells before this one that are not among the known ones yet.
+    /// The facts of the segment that are new to the owner. Facts that an earlier attempt at the same segment wrote do
+    /// not count as known. `news` holds facts of earlier segments that are not among the known ones yet.
     pub(crate) fn facts(
         &self,
         cell: &Cell,
@@ -230,7 +231,7 @@ impl Telling {
         if known.has_answers() {
             facts.extend(self.answered_doubts(cell, owner, known));
         }
-        // One that had ended when it was said is no fact for the rest of its memcell, but is known to the next one.
+        // A fact that had ended when it was said does not count for the rest of its segment, but for the next one.
         for (id, statement, supersedes) in ended {
             news.facts.insert(id, statement, supersedes);
         }
@@ -256,7 +257,7 @@ impl Telling {
         statements.filter(|doubt| !self.facts.iter().any(|fact| fact.text == doubt.text))
     }
 
-    /// The doubts of which their person has said that they are wrong or have ended, as the answer has them.
+    /// Statements in doubt that their person has called wrong or ended, with that answer.
     fn answered_doubts(&self, cell: &Cell, owner: &Owner, known: &KnownFacts) -> Vec<Entry> {
         let doubts = (self.facts.len()..).zip(self.doubts(cell, owner));
         let answered = doubts.filter_map(|(n, doubt)| {
@@ -266,7 +267,7 @@ impl Telling {
         answered.collect()
     }
 
-    /// A statement as its person's answer has it.
+    /// A statement with its person's answer.
     fn answered_entry(
         &self,
         cell: &Cell,
@@ -287,7 +288,7 @@ impl Telling {
         let senders: BTreeSet<SenderId> = cell.messages.iter().map(|m| m.sender.clone()).collect();
         let whose = (cell.session.scope.clone(), owner.clone());
         let id = ids::episode_id(&cell.id);
-        // Without a body: the messages say it all, and a row of the index has their digest.
+        // Without a body: the messages have all of it, and a row of the index has their digest.
         Entry {
             session: Some(cell.session.session.clone()),
             author: Some(self.author.clone()),

@@ -1,7 +1,7 @@
-//! Durable jobs: claimed, done, tried again, given up.
+//! Durable jobs: claimed, done, retried, given up.
 //!
-//! Owns: how many run at a time, which are done together, leases, backoff, and which fault may be given up on. Never: what a
-//! job does.
+//! Owns: how many run at a time, which are done together, leases, backoff, and which jobs may be given up. Never: the
+//! work of a job.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -19,9 +19,9 @@ use crate::error::{EngineError, JobError};
 use crate::intake::{boundaries, model_pass};
 use crate::runtime::{backoff, words_of};
 
-/// How often to look for jobs that nobody rang for.
+/// Interval between looks for jobs without a wake-up.
 const IDLE: Duration = Duration::from_secs(5);
-/// The maximum of segments of one session that are written together with the first.
+/// Maximum number of segments of one session that are written together with the first.
 const BEHIND_MAX: usize = 31;
 const BACKOFF_MIN_MILLIS: u64 = 500;
 
@@ -31,7 +31,7 @@ pub(crate) async fn dispatch(writing: Arc<Writing>) {
     let slots = Arc::new(Semaphore::new(base.settings.workers.max(1)));
     while !base.work.is_stopping() {
         let jobs = claim(&writing, slots.available_permits()).await;
-        // Jobs of one session come behind each other.
+        // Jobs of one session come one after the other.
         for jobs in jobs.chunk_by(|job, next| job.session == next.session) {
             if let Ok(permit) = slots.clone().try_acquire_owned() {
                 writing.unrecorded.hold(jobs);
@@ -54,7 +54,7 @@ async fn claim(writing: &Writing, limit: usize) -> Vec<Job> {
     if limit == 0 {
         return Vec::new();
     }
-    // One time for both: no lease that was renewed has ended for the claim.
+    // One time for both, so that a lease just renewed cannot count as ended for the claim.
     let now = base.time.now();
     if let Err(error) = writing.unrecorded.record(base, now).await {
         let error = EngineError::from(error);
@@ -62,7 +62,7 @@ async fn claim(writing: &Writing, limit: usize) -> Vec<Job> {
         tracing::debug!(error = chain(&error), "cannot record who has jobs; retrying");
         return Vec::new();
     }
-    // A model tells memcells one by one, and the first shall not wait for the last.
+    // A model extracts segments one by one, and the first must not wait for the last.
     let behind = if base.parts.chat.is_some() { 0 } else { BEHIND_MAX };
     let claimed = base.parts.jobs.claim(limit, behind, now, now.after(LEASE));
     let claimed = claimed.await.map_err(EngineError::from);
@@ -110,7 +110,8 @@ async fn ended(
     Ok(())
 }
 
-/// The failed one is not known yet. The attempts stay counted, so that each job runs alone next time.
+/// Returns jobs that failed together: the faulty one is unknown. The attempts stay counted, so that each job runs alone
+/// next time.
 async fn hand_back(writing: &Writing, jobs: &[Job], error: &JobError) {
     let base = &writing.base;
     if let JobError::Engine(error) = error {
@@ -150,8 +151,8 @@ async fn perform(writing: &Writing, job: &Job) -> Result<(), JobError> {
     Ok(())
 }
 
-/// Records a failed attempt. A job whose surroundings failed (a full disk, a broken file, a store) is never given up,
-/// since it is the only way to the vault for what was acknowledged; one that is itself at fault is.
+/// Records a failed attempt. A job that failed for an external reason (a full disk, a broken file, a store) is never
+/// given up, because only it can bring acknowledged messages into the vault; a job that is itself at fault is.
 async fn fail(writing: &Writing, job: &Job, error: &JobError) {
     let base = &writing.base;
     if let JobError::Engine(error) = error {
@@ -185,7 +186,7 @@ async fn fail(writing: &Writing, job: &Job, error: &JobError) {
     base.jobs.retry_at(retry_at);
 }
 
-/// Whether it stays so until a person mends a file: nobody waits for that.
+/// Whether a person must repair a file first, so that no caller waits for the job.
 fn is_for_a_person(error: &JobError) -> bool {
     matches!(
         error,

@@ -1,6 +1,6 @@
-//! What the writing of segments works with.
+//! State of the writing of segments.
 //!
-//! Owns: one write of an owner at a time, and what the ledger does not know of jobs. Never: a job.
+//! Owns: one write of an owner at a time, and changes of jobs that the ledger has not recorded. Never: a job.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::runtime::KeyedLocks;
 /// The longest wait of a job that failed.
 pub(super) const BACKOFF_MAX_MILLIS: u64 = 60_000;
 
-/// A job that no worker has is claimed again after this time. The leases of the others are renewed half-way.
+/// A job without a worker is claimed again after this time. The leases of the others are renewed half-way.
 pub(super) const LEASE: Duration = Duration::from_mins(10);
 
 /// The parts of the writing of segments.
@@ -42,18 +42,18 @@ impl Writing {
     }
 }
 
-/// Jobs that workers have for longer than their leases may last; and those that are free, but leased in the ledger, which took
-/// no write.
+/// Jobs that workers hold for longer than their leases may last, and jobs that are free but still leased in the ledger,
+/// because a write failed.
 #[derive(Debug, Default)]
 pub(crate) struct Unrecorded(Mutex<Waiting>);
 
 #[derive(Debug, Default)]
 struct Waiting {
-    /// The leases of an earlier process stand. Nothing is claimed before they are released.
+    /// The leases of an earlier process still have to be released. Nothing is claimed before that.
     releases: bool,
     jobs: Vec<JobId>,
     held: BTreeSet<JobId>,
-    /// When the leases of those were renewed.
+    /// When the leases of `held` were renewed.
     renewed: Option<Timestamp>,
 }
 
@@ -73,7 +73,7 @@ impl Unrecorded {
         self.0.lock().jobs.extend(jobs);
     }
 
-    /// Keeps jobs from being claimed again, however long they take, until they are let go.
+    /// Keeps jobs from being claimed again, however long they take, until they are released.
     pub(super) fn hold(&self, jobs: &[Job]) {
         self.0.lock().held.extend(jobs.iter().map(|job| job.id.clone()));
     }
@@ -83,7 +83,7 @@ impl Unrecorded {
         waiting.held.retain(|id| jobs.iter().all(|job| job.id != *id));
     }
 
-    /// Brings the ledger up to date, for a claim at the same time.
+    /// Records these changes in the ledger, for a claim at the same time.
     pub(super) async fn record(&self, base: &Base, now: Timestamp) -> Result<(), LedgerError> {
         let (releases, jobs, held) = {
             let waiting = self.0.lock();
@@ -107,7 +107,7 @@ impl Unrecorded {
     }
 }
 
-/// What waits when a process starts waits no longer than this.
+/// Latest retry time of jobs that waited at the start of a process.
 fn latest(now: Timestamp) -> Timestamp {
     now.after(Duration::from_millis(BACKOFF_MAX_MILLIS))
 }

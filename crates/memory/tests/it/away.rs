@@ -1,4 +1,4 @@
-//! A vault whose folder is away, as with a disk that is not mounted.
+//! A vault in an unmounted folder, as on a disk that is not mounted.
 
 use memory::Forget;
 use model::Scope;
@@ -8,7 +8,7 @@ use crate::hands::{carried_over, remembered};
 use crate::stage::{finds, user};
 
 #[tokio::test]
-async fn a_vault_that_is_away_is_no_deletion() {
+async fn an_unmounted_vault_is_not_taken_for_a_deletion() {
     let (stage, engine) = remembered().await;
     stage.vault.set_away(true);
     engine.sync().await.expect_err("the vault is away");
@@ -23,7 +23,7 @@ async fn a_vault_that_is_away_is_no_deletion() {
 }
 
 #[tokio::test]
-async fn a_deletion_begins_nothing_while_the_vault_is_away() {
+async fn a_deletion_does_not_start_while_the_vault_is_unmounted() {
     let (stage, engine) = remembered().await;
     let before = format!("{:?}", stage.ledger.everything());
     stage.vault.set_away(true);

@@ -11,7 +11,7 @@ use tokio::task::yield_now;
 use crate::held::{Call, Held};
 use crate::stage::{Stage, add, name, question, said, session, turns};
 
-/// An engine whose disk holds up what this session brings.
+/// An engine on a ledger that blocks the add of this session until the test allows it.
 async fn held_up(stage: &Stage, key: &SessionKey) -> (Arc<Held>, Engine) {
     let parts = stage.parts();
     let disk = Held::new(parts.transcripts.clone(), Call::Append, key);
@@ -34,7 +34,7 @@ async fn buffered(stage: &Stage, key: &SessionKey) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn nobody_waits_for_the_disk_but_who_searches() {
+async fn only_a_search_waits_for_queued_messages() {
     let (stage, key) = (Stage::default(), session("talk"));
     let (disk, engine) = held_up(&stage, &key).await;
     take_on(&engine, &key, 0, "my cat is called Nougat").await;
@@ -49,7 +49,7 @@ async fn nobody_waits_for_the_disk_but_who_searches() {
 }
 
 #[tokio::test]
-async fn who_asks_in_another_scope_does_not_wait() {
+async fn a_search_in_another_scope_does_not_wait() {
     let (stage, key) = (Stage::default(), session("talk"));
     let (disk, engine) = held_up(&stage, &key).await;
     take_on(&engine, &key, 0, "my cat is called Nougat").await;
@@ -65,7 +65,7 @@ async fn who_asks_in_another_scope_does_not_wait() {
 }
 
 #[tokio::test]
-async fn a_session_keeps_its_order_and_others_do_not_wait_for_it() {
+async fn a_session_keeps_its_order_and_delays_no_other_session() {
     let (stage, key, other) = (Stage::default(), session("talk"), session("other"));
     let (disk, engine) = held_up(&stage, &key).await;
     for n in 0..3 {
@@ -88,10 +88,10 @@ async fn a_session_keeps_its_order_and_others_do_not_wait_for_it() {
 }
 
 #[tokio::test]
-async fn what_is_forgotten_goes_with_what_was_taken_on_before() {
+async fn a_deletion_includes_messages_that_were_queued_before_it() {
     let (stage, key) = (Stage::default(), session("talk"));
     let engine = stage.open().await;
-    // Nothing else is left to wait for.
+    // No other work may be left to wait for.
     stage.rest(&engine).await;
     take_on(&engine, &key, 0, "my cat is called Nougat").await;
     let forgot = stage.drive(engine.forget(Forget::Session(key))).await;
@@ -101,7 +101,7 @@ async fn what_is_forgotten_goes_with_what_was_taken_on_before() {
 }
 
 #[tokio::test]
-async fn a_shutdown_loses_nothing_that_was_taken_on() {
+async fn a_shutdown_stores_all_queued_messages() {
     let (stage, key) = (Stage::default(), session("talk"));
     let engine = stage.open().await;
     for n in 0..20 {
@@ -116,7 +116,7 @@ async fn a_shutdown_loses_nothing_that_was_taken_on() {
 }
 
 #[tokio::test]
-async fn a_shutdown_that_has_no_time_left_leaves_nobody_waiting() {
+async fn a_search_after_a_shutdown_without_time_left_does_not_wait() {
     let (stage, key) = (Stage::default(), session("talk"));
     let (disk, engine) = held_up(&stage, &key).await;
     take_on(&engine, &key, 0, "my cat is called Nougat").await;
@@ -127,7 +127,7 @@ async fn a_shutdown_that_has_no_time_left_leaves_nobody_waiting() {
 }
 
 #[tokio::test]
-async fn a_disk_that_fails_once_or_a_panic_holds_up_nothing_behind_it() {
+async fn a_failed_write_or_a_panic_does_not_block_later_messages() {
     for mode in [Mode::Refuse, Mode::Panic] {
         let (stage, key) = (Stage::default(), session("talk"));
         let engine = stage.open().await;
@@ -140,7 +140,7 @@ async fn a_disk_that_fails_once_or_a_panic_holds_up_nothing_behind_it() {
 }
 
 #[tokio::test]
-async fn where_too_many_tasks_wait_the_messages_are_kept_without_one() {
+async fn messages_beyond_the_task_limit_are_stored_without_a_task() {
     let mut stage = Stage::default();
     stage.settings.session_pending_max = 0;
     let key = session("talk");
@@ -152,7 +152,7 @@ async fn where_too_many_tasks_wait_the_messages_are_kept_without_one() {
 }
 
 #[tokio::test]
-async fn who_brings_much_waits_for_what_was_brought_before() {
+async fn a_large_add_waits_until_earlier_ones_are_stored() {
     let (mut stage, key, other) = (Stage::default(), session("talk"), session("other"));
     stage.settings.redacts = false;
     let (disk, engine) = held_up(&stage, &key).await;

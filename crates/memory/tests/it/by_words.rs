@@ -1,4 +1,4 @@
-//! Forgetting by words: what has them goes everywhere, what stays is whole, and the preview says all of it.
+//! Deletion by words: texts with the words go everywhere, the rest stays complete, and the preview shows both.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -30,12 +30,12 @@ fn entries(stage: &Stage, owner: &str, kind: EntryKind) -> Vec<Entry> {
         .collect()
 }
 
-/// Everything that the ledger and the vault have, as text.
+/// The contents of the ledger and the vault, as text.
 fn everything(stage: &Stage) -> String {
     format!("{:?} {:?}", stage.ledger.everything(), stage.vault.entries())
 }
 
-/// Messages of a session that is named after two of its subjects.
+/// Messages of a session with a title of two subjects.
 fn titled(session: &SessionKey, messages: Vec<NewMessage>) -> Add {
     Add {
         title: Some("Petra and the garden".to_owned()),
@@ -43,7 +43,8 @@ fn titled(session: &SessionKey, messages: Vec<NewMessage>) -> Add {
     }
 }
 
-/// One conversation of three messages, the middle one about Petra, and one about nothing else.
+/// Opens an engine with one conversation of three messages, the middle one about Petra, one about Petra alone, and an
+/// open buffer.
 async fn told() -> (Stage, Engine) {
     let stage = Stage::default();
     let engine = stage.open().await;
@@ -62,7 +63,7 @@ async fn told() -> (Stage, Engine) {
 }
 
 #[tokio::test]
-async fn words_go_from_the_middle_of_an_episode_and_the_rest_of_it_stays() {
+async fn a_message_with_the_words_goes_and_the_rest_of_its_episode_stays() {
     let (stage, engine) = told().await;
     let what = target("ann", "petra", &[]);
     let looked = preview(&engine, &what).await;
@@ -94,9 +95,9 @@ async fn words_go_from_the_middle_of_an_episode_and_the_rest_of_it_stays() {
     assert_eq!((again.entries, again.messages, again.rewritten), (0, 0, 0));
 }
 
-/// "She" is next to the name: what is there is shown, stays, and goes if the person says so.
+/// "She" is next to the name: the neighbours are shown, stay, and go if the person names them.
 #[tokio::test]
-async fn the_messages_next_to_the_words_are_shown_and_go_when_they_are_named() {
+async fn neighbouring_messages_are_shown_and_go_when_the_request_names_them() {
     let (stage, engine) = told().await;
     let Forget::Words(target) = target("ann", "petra", &[]) else {
         panic!("by words");
@@ -129,7 +130,7 @@ async fn the_messages_next_to_the_words_are_shown_and_go_when_they_are_named() {
 }
 
 #[tokio::test]
-async fn what_a_person_keeps_with_the_words_is_not_shown_as_next_to_them() {
+async fn a_kept_message_with_the_words_is_not_shown_as_a_neighbour() {
     let (_stage, engine) = told().await;
     let looked = preview(&engine, &target("ann", "petra", &[])).await;
     let id_of = |docs: &[Arc<Doc>], word: &str| {
@@ -146,7 +147,7 @@ async fn what_a_person_keeps_with_the_words_is_not_shown_as_next_to_them() {
 }
 
 #[tokio::test]
-async fn what_was_forgotten_by_words_comes_back_only_when_it_is_let() {
+async fn a_deleted_message_comes_back_only_if_the_add_accepts_it() {
     let (stage, engine) = told().await;
     engine
         .forget(target("ann", "petra", &[]))
@@ -175,7 +176,7 @@ async fn what_was_forgotten_by_words_comes_back_only_when_it_is_let() {
 }
 
 #[tokio::test]
-async fn what_a_person_keeps_stays_with_the_messages_it_came_from() {
+async fn a_kept_memory_stays_with_its_source_messages() {
     let (stage, engine) = told().await;
     let looked = preview(&engine, &target("ann", "petra", &[])).await;
     let birthday = looked.messages.iter().find(|doc| doc.text.contains("birthday"));
@@ -197,7 +198,7 @@ async fn what_a_person_keeps_stays_with_the_messages_it_came_from() {
 }
 
 #[tokio::test]
-async fn a_persons_words_go_from_her_own_memory_and_stay_with_others() {
+async fn messages_with_the_words_go_from_one_owner_and_stay_with_others() {
     let stage = Stage::default();
     let engine = stage.open().await;
     let key = session("s");
@@ -205,7 +206,7 @@ async fn a_persons_words_go_from_her_own_memory_and_stay_with_others() {
     say(&engine, &key, "bob", 1, "I bring the cake, says bob.").await;
     engine.flush(flush(&key)).await.expect("it cuts");
     stage.rest(&engine).await;
-    // Buffered, in a talk that both hear.
+    // Buffered, in a session that both users share.
     say(&engine, &key, "bob", 90, "Petra likes the cake.").await;
     let what = target("ann", "petra", &[]);
     let looked = preview(&engine, &what).await;
@@ -234,7 +235,7 @@ async fn a_persons_words_go_from_her_own_memory_and_stay_with_others() {
             .any(|text| text.contains("Petra"))
     );
     stage.check().await;
-    // What another person says has that person's name.
+    // Messages of another user match by the speaker's name.
     let forgot = engine
         .forget(target("ann", "bob", &[]))
         .await
@@ -243,7 +244,7 @@ async fn a_persons_words_go_from_her_own_memory_and_stay_with_others() {
 }
 
 #[tokio::test]
-async fn a_memory_without_messages_and_a_page_lose_the_words_too() {
+async fn a_memory_without_messages_and_a_page_line_with_the_words_go_too() {
     let (stage, engine) = told().await;
     let hand = written("ann", EntryKind::Profile, "pf_hand", 5, "Petra is a friend.");
     let other = written("ann", EntryKind::Profile, "pf_other", 5, "Likes tea.");
@@ -288,7 +289,7 @@ async fn a_memory_without_messages_and_a_page_lose_the_words_too() {
 }
 
 #[tokio::test]
-async fn what_was_made_of_a_message_with_the_words_and_has_them_too_is_listed_once() {
+async fn a_derived_memory_that_also_has_the_words_is_listed_once() {
     let (stage, engine) = told().await;
     let episodes = entries(&stage, "ann", EntryKind::Episode);
     let mut turns = episodes.iter().flat_map(|episode| &episode.turns);
@@ -315,7 +316,7 @@ async fn what_was_made_of_a_message_with_the_words_and_has_them_too_is_listed_on
 }
 
 #[tokio::test]
-async fn a_single_fact_goes_and_the_preview_names_the_message_that_stays() {
+async fn deleting_one_fact_shows_its_message_as_staying() {
     let (stage, engine) = told().await;
     let fact = entries(&stage, "ann", EntryKind::Fact)
         .into_iter()
@@ -329,7 +330,7 @@ async fn a_single_fact_goes_and_the_preview_names_the_message_that_stays() {
 }
 
 #[tokio::test]
-async fn every_failed_call_leaves_a_deletion_that_a_repetition_finishes() {
+async fn a_repetition_finishes_a_deletion_after_any_failed_call() {
     for n in 1..60 {
         let (stage, engine) = told().await;
         let before = stage.ledger.calls();

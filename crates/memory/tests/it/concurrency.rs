@@ -1,4 +1,4 @@
-//! Concurrent adds to one session lose nothing and double nothing; different sessions do not wait for each other.
+//! Concurrent adds to one session lose and repeat no message; different sessions do not wait for each other.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::slow::At;
 use crate::stage::{Stage, add, flush, minute, said, say, session, turns};
 use testkit::faults::Mode;
 
-/// Every message of a session is in its buffer or in exactly one memcell, and none of them was lost.
+/// Every message of a session is in its buffer or in exactly one segment, and none of them was lost.
 pub(crate) async fn check_accounted(stage: &Stage, key: &SessionKey, expected: usize) {
     let all = stage.ledger.everything();
     let of_session: Vec<_> = all
@@ -91,7 +91,7 @@ async fn four_concurrent_adds_with_a_flush_in_between_lose_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn sessions_side_by_side_lose_nothing() {
+async fn concurrent_adds_to_several_sessions_lose_nothing() {
     let stage = Stage::default();
     let engine = stage.open().await;
     let keys = ["a", "b", "c"].map(session);
@@ -102,7 +102,7 @@ async fn sessions_side_by_side_lose_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn sixty_four_adds_at_once_two_hundred_times() {
+async fn sixty_four_concurrent_adds_lose_nothing_in_two_hundred_rounds() {
     let mut stage = Stage::default();
     stage.settings.messages_max = 10;
     let engine = stage.open().await;
@@ -110,13 +110,13 @@ async fn sixty_four_adds_at_once_two_hundred_times() {
         let key = session(&format!("round-{round}"));
         add_all(&engine, &key, batches(&key, 64, 1)).await;
         check_accounted(&stage, &key, 64).await;
-        // The fake walks over all rows; what was checked need not be walked over again.
+        // The fake walks over all rows, so checked ones are removed.
         stage.ledger.sweep(Sweep::Session(key)).await.expect("it sweeps");
     }
 }
 
 #[tokio::test]
-async fn concurrent_adds_reach_the_vault_once() {
+async fn messages_of_concurrent_adds_are_in_the_vault_once() {
     let mut stage = Stage::default();
     stage.settings.messages_max = 5;
     let engine = stage.open().await;
@@ -162,10 +162,10 @@ async fn a_session_that_is_being_cut_holds_up_nobody_else() {
     };
     held.called().await;
 
-    // The cut is under way and hangs. Others are not concerned:
+    // The cut is in progress and blocked. It does not block other sessions:
     say(&engine, &other, "bob", 0, "I am quick").await;
     engine.flush(flush(&other)).await.expect("another session is cut");
-    // nor is what comes to the same session, as long as it does not ask for a cut:
+    // nor other adds to the same session, as long as they ask for no cut:
     engine.add(deferred(1, "And on")).await.expect("it is accepted");
     assert!(
         turns(&engine, "ann", "slow")
@@ -223,7 +223,7 @@ async fn messages_of_one_instant_are_all_kept_and_a_retry_adds_nothing() {
 }
 
 #[tokio::test]
-async fn shutdown_ends_every_task_and_refuses_what_comes_later() {
+async fn a_shutdown_ends_every_task_and_refuses_later_adds() {
     let stage = Stage::default();
     let before = tokio::runtime::Handle::current().metrics().num_alive_tasks();
     let engine = stage.open().await;
@@ -250,7 +250,7 @@ async fn shutdown_does_not_wait_longer_than_its_bound() {
     let engine = stage.open().await;
     let key = session("s");
     say(&engine, &key, "ann", 0, "hello").await;
-    // The job that writes the memcell hangs for ever.
+    // The job that writes the segment blocks for ever.
     stage.faults.plan_next("cell", Mode::DieBefore);
     engine.flush(flush(&key)).await.expect("it cuts");
     stage.faults.death().await;
@@ -279,7 +279,7 @@ async fn shutdown_does_not_wait_longer_than_its_bound() {
 }
 
 #[tokio::test]
-async fn a_memcell_is_written_while_an_earlier_one_of_its_owner_is_indexed() {
+async fn a_segment_is_written_while_an_earlier_one_of_its_owner_is_indexed() {
     let stage = Stage::default();
     let (slow, engine) = stage.open_slow().await;
     let (first, second) = (session("first"), session("second"));
@@ -299,7 +299,7 @@ async fn a_memcell_is_written_while_an_earlier_one_of_its_owner_is_indexed() {
     while episodes() < 2 {
         yield_now().await;
     }
-    // The first one's files are not recorded; the second's record must not pass them over.
+    // The first segment's files are not recorded; the second's record must not pass them over.
     stage.faults.plan_next("extend", Mode::Refuse);
     slow.let_go();
     assert_eq!(stage.rest(&engine).await, 0);

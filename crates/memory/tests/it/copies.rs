@@ -1,4 +1,5 @@
-//! The daily copy of the ledger: when it is made, what a deletion does to it, and a disk that takes none. Sessions that are kept for a time.
+//! The daily copy of the ledger: when it is made, the effect of a deletion on it, and a full disk. Retention of
+//! sessions.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -44,7 +45,7 @@ impl Retention for FullDisk {
     }
 }
 
-/// Lets what runs come to rest, so much time pass, and all that is due happen.
+/// Lets running work finish, advances the clock, and runs everything that is due.
 async fn pass(stage: &Stage, time: Duration) {
     for time in [Duration::ZERO, time] {
         stage.clock.advance(time);
@@ -94,7 +95,7 @@ async fn a_copy_waits_an_hour_for_running_work() {
 }
 
 #[tokio::test]
-async fn a_deletion_removes_the_copies_and_says_how_many() {
+async fn a_deletion_removes_the_copies_and_counts_them() {
     let stage = Stage::default();
     let engine = stage.open().await;
     say(&engine, &session("one"), "ann", 0, "I live in Lisbon.").await;
@@ -114,7 +115,7 @@ async fn a_deletion_removes_the_copies_and_says_how_many() {
 }
 
 #[tokio::test]
-async fn a_session_without_a_new_message_for_so_many_days_is_forgotten() {
+async fn a_session_without_a_message_for_keep_days_is_forgotten() {
     for keep_days in [0, 30] {
         let mut stage = Stage::default();
         stage.settings.keep_days = keep_days;
@@ -147,7 +148,7 @@ async fn a_session_without_a_new_message_for_so_many_days_is_forgotten() {
 }
 
 #[tokio::test]
-async fn a_copy_that_fails_is_a_problem_of_the_status_and_of_no_request() {
+async fn a_failed_copy_is_reported_in_the_status_and_fails_no_request() {
     let stage = Stage::default();
     let disk = Arc::new(FullDisk {
         ledger: stage.ledger.clone(),

@@ -1,4 +1,4 @@
-//! The n-th call fails, or the process dies at it, for every n: nothing is lost, nothing is done twice.
+//! The n-th call fails, or the process dies at it, for every n: nothing is lost, and nothing is done twice.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -13,15 +13,15 @@ use crate::together;
 use ports::Clock as _;
 use testkit::faults::{MODES, Mode};
 
-/// What a client does in the run; it may be asked to do it again after a crash, and does not repeat what was
-/// acknowledged.
+/// The actions of a client in the run. It may be asked to repeat them after a crash, and does not repeat acknowledged
+/// ones.
 trait Run {
     async fn prepare(&self, _stage: &Stage) {}
     async fn run(&self, stage: &Stage, engine: &Engine);
     async fn check(&self, stage: &Stage, engine: &Engine);
 }
 
-/// Runs it once for each call that it makes, and for each way in which a call can go wrong.
+/// Repeats the run with a fault at each of its calls, once for each kind of fault.
 async fn at_every_call<R: Run>(new: impl Fn() -> (Stage, R)) {
     let (stage, run) = new();
     run.prepare(&stage).await;
@@ -54,7 +54,7 @@ async fn disturbed(stage: &Stage, run: &impl Run, n: usize, mode: Mode) {
             () = stage.faults.death() => false,
             () = stage.drive(run.run(stage, &opened)) => true,
         };
-        // What the run itself did not meet, its background work may.
+        // A call that the run itself did not reach may belong to its background work.
         let survived = survived
             && tokio::select! {
                 biased;
@@ -166,7 +166,7 @@ async fn memorizing_survives_every_fault() {
     at_every_call(|| (Stage::default(), Memorize::default())).await;
 }
 
-/// A person edited files while nobody was looking.
+/// A person edited files while no engine ran.
 struct Edited;
 
 impl Run for Edited {
@@ -237,7 +237,7 @@ async fn syncing_survives_every_fault() {
     at_every_call(|| (Stage::default(), Edited)).await;
 }
 
-/// A person edits a file, and the index is built anew before anybody looked at it.
+/// A person edits a file, and the index is rebuilt before the edit was seen.
 struct EditedThenBuilt;
 
 impl Run for EditedThenBuilt {
@@ -278,7 +278,7 @@ impl Run for EditedThenBuilt {
 }
 
 #[tokio::test]
-async fn what_a_person_wrote_before_a_rebuild_is_found_wherever_it_ends() {
+async fn an_edit_before_a_rebuild_is_found_after_a_fault_at_any_call() {
     at_every_call(|| (Stage::default(), EditedThenBuilt)).await;
 }
 
@@ -454,7 +454,7 @@ async fn forgetting_survives_every_fault() {
     at_every_call(|| (Stage::default(), Forgets)).await;
 }
 
-/// Messages in the ledger, entries in the vault, and whether the history of an earlier version lies beside it.
+/// Messages in the ledger, entries in the vault, and whether the history of an earlier version lies next to it.
 fn standing(stage: &Stage) -> (Vec<String>, BTreeSet<String>, bool) {
     let messages = stage.ledger.everything();
     let texts = messages.iter().map(|(message, _)| Message::text(message));
@@ -478,8 +478,8 @@ async fn remembered() -> (Stage, Engine) {
     (stage, engine)
 }
 
-/// Whichever call of a deletion fails or is the last one of its process: it is finished without another request, or nothing of
-/// it was begun.
+/// For each call of a deletion, fails it or kills the process at it: the deletion is finished without another request,
+/// or it never began.
 async fn comes_to_its_end(forget: Forget) {
     let (stage, engine) = remembered().await;
     let before = standing(&stage);
@@ -507,7 +507,7 @@ async fn comes_to_its_end(forget: Forget) {
                 stage.open().await
             };
             stage.faults.lift();
-            // What is said after it stays.
+            // A message added after it stays.
             let key = session("one");
             let said = vec![said(&key, "eve", 900, "The lute is new")];
             stage.drive(persist(|| engine.add(add(&key, said.clone())))).await;
@@ -532,21 +532,21 @@ async fn comes_to_its_end(forget: Forget) {
 }
 
 #[tokio::test]
-async fn a_deletion_of_a_session_comes_to_its_end() {
+async fn a_deletion_of_a_session_is_finished_after_any_fault() {
     comes_to_its_end(Forget::Session(session("one"))).await;
 }
 
 #[tokio::test]
-async fn a_deletion_of_an_owner_comes_to_its_end() {
+async fn a_deletion_of_an_owner_is_finished_after_any_fault() {
     comes_to_its_end(Forget::Owner(Scope::default(), user("ann"))).await;
 }
 
 #[tokio::test]
-async fn a_deletion_by_words_comes_to_its_end() {
+async fn a_deletion_by_words_is_finished_after_any_fault() {
     comes_to_its_end(target("dan", "loud", &[])).await;
 }
 
-/// Memcells that wait behind each other are written together.
+/// Waiting segments of one session are written together.
 struct Together(Vec<String>);
 
 impl Run for Together {

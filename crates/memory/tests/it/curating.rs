@@ -1,4 +1,4 @@
-//! Memories made of other memories: put, replaced and taken out, once and the same when done again.
+//! Derived memories: put, replaced and removed, with the same result when repeated.
 
 use memory::{Curate, Engine, EngineError};
 use model::{Entry, EntryId, EntryKind, Scope, SessionKey};
@@ -23,7 +23,7 @@ async fn opened() -> (Stage, Engine) {
 }
 
 #[tokio::test]
-async fn what_is_put_is_found_at_once_and_replaced_under_its_id() {
+async fn a_curated_memory_is_found_at_once_and_replaced_under_its_id() {
     let (stage, engine) = opened().await;
     let ahead = |body: &str| written("ann", EntryKind::Foresight, "fs_1", 0, body);
     engine
@@ -51,7 +51,7 @@ async fn what_is_put_is_found_at_once_and_replaced_under_its_id() {
 }
 
 #[tokio::test]
-async fn nothing_is_put_among_the_memories_of_somebody_else() {
+async fn a_curation_refuses_the_entry_of_another_owner() {
     let (stage, engine) = opened().await;
     let foreign = written("bob", EntryKind::Profile, "pf_1", 0, "Bob owns a theremin");
     let refused = engine.curate(curate(vec![foreign], &[])).await;
@@ -66,7 +66,7 @@ fn of_another_tenant() -> SessionKey {
     }
 }
 
-/// Everything that can go on has gone on.
+/// Yields until no task can make progress.
 async fn settled() {
     for _ in 0..1_000 {
         yield_now().await;
@@ -74,7 +74,7 @@ async fn settled() {
 }
 
 #[tokio::test]
-async fn a_tenant_that_is_being_changed_keeps_no_other_waiting() {
+async fn a_change_of_one_tenant_does_not_delay_another() {
     let stage = Stage::default();
     let (slow, engine) = stage.open_slow().await;
     let theirs = of_another_tenant();
@@ -104,7 +104,7 @@ async fn a_tenant_that_is_being_changed_keeps_no_other_waiting() {
 }
 
 #[tokio::test]
-async fn a_long_file_is_indexed_in_parts_between_which_others_write() {
+async fn writes_of_others_come_between_the_parts_of_a_long_file() {
     let stage = Stage::default();
     let (slow, engine) = stage.open_slow().await;
     let theirs = of_another_tenant();

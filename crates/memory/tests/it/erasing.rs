@@ -1,4 +1,4 @@
-//! What is forgotten leaves the files of the index too, and takes along only what stands on it.
+//! Deleted text leaves the files of the index too, and takes along only memories that depend on it.
 
 use memory::Forget;
 use model::{EntryKind, Scope};
@@ -8,9 +8,9 @@ use crate::by_words::target;
 use crate::forgetting::ids_of;
 use crate::stage::{Stage, flush, say, session, user};
 
-/// Also where others ask at the same time.
+/// Also if others delete at the same time.
 #[tokio::test]
-async fn what_is_forgotten_is_in_no_file_of_the_index_when_it_is_answered() {
+async fn deleted_text_is_in_no_file_of_the_index_when_the_deletion_returns() {
     for way in 0..5 {
         let stage = Stage::default();
         let engine = stage.open().await;
@@ -42,7 +42,7 @@ async fn what_is_forgotten_is_in_no_file_of_the_index_when_it_is_answered() {
 }
 
 #[tokio::test]
-async fn who_forgets_at_the_same_time_shares_one_pass_over_the_files() {
+async fn concurrent_deletions_share_a_purge_of_the_files() {
     let stage = Stage::default();
     let engine = stage.open().await;
     let keys: Vec<_> = (0..20).map(|n| session(&format!("s{n}"))).collect();
@@ -62,7 +62,7 @@ async fn who_forgets_at_the_same_time_shares_one_pass_over_the_files() {
 }
 
 #[tokio::test]
-async fn what_a_death_left_in_the_index_leaves_it_with_the_next_process() {
+async fn the_next_process_purges_text_that_a_crash_left_in_the_index() {
     let stage = Stage::default();
     let engine = stage.open().await;
     let key = session("one");
@@ -89,9 +89,9 @@ async fn what_a_death_left_in_the_index_leaves_it_with_the_next_process() {
     engine.shutdown().await;
 }
 
-/// As in a folder that was brought from elsewhere without its ledger.
+/// As in a folder that was copied from elsewhere without its ledger.
 #[tokio::test]
-async fn a_case_goes_with_what_it_stands_on_and_not_with_anything_else() {
+async fn a_case_goes_with_its_sender_and_with_no_other_deletion() {
     let stage = Stage::default();
     let engine = stage.open().await;
     for (name, sender) in [("one", "ann"), ("two", "bob")] {

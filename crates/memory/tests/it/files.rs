@@ -1,7 +1,8 @@
-//! What people and programs do to files, in long series on a real disk: what a search finds is what stands there.
+//! Changes of files by people and programs, in long series on a real disk: a search finds exactly the contents of the
+//! files.
 //!
-//! Each message and each statement has a word of its own. The words that are found must be the words that a reader of a few
-//! lines sees in the files, and no sync may change a file.
+//! Each message and each statement has a word of its own. The words that are found must be the words that a reader of a
+//! few lines sees in the files, and no sync may change a file.
 //!
 //! `PROPTEST_CASES=500 cargo nextest run -p memory files` does about 10,000 deeds.
 
@@ -32,7 +33,7 @@ struct World {
     folder: TempDir,
     stage: Stage,
     engine: Engine,
-    /// The files as they must be.
+    /// The expected files.
     files: BTreeMap<String, Page>,
     deleted: Vec<(String, Page)>,
     n_words: usize,
@@ -67,7 +68,7 @@ impl World {
         format!("zq{}", self.n_words)
     }
 
-    /// A conversation, which Quipu writes below what is there.
+    /// A conversation; Quipu must append it and keep every line.
     async fn say(&mut self) {
         self.minutes += 60;
         let key = session(&format!("s{}", self.minutes));
@@ -158,7 +159,7 @@ impl World {
         }
     }
 
-    /// What must hold after each sync.
+    /// Syncs, and checks files, rows and a search.
     async fn check(&self, which: Index, after: &str) {
         self.engine.sync().await.expect("nothing fails");
         let now = read_all(self.folder.path());
@@ -244,7 +245,7 @@ fn read_all(root: &Path) -> BTreeMap<String, Page> {
     files
 }
 
-/// So many cases, or as many as `PROPTEST_CASES` asks for.
+/// The number of cases, unless `PROPTEST_CASES` sets another.
 pub(crate) fn config(cases: u32) -> ProptestConfig {
     let default = ProptestConfig::default();
     let is_asked = std::env::var_os("PROPTEST_CASES").is_some();
@@ -258,7 +259,7 @@ pub(crate) fn config(cases: u32) -> ProptestConfig {
 
 const BY_HAND: &str = "default/default/users/ann/facts/mine.md";
 
-/// A world with a page by hand of these bytes, which a sync has seen.
+/// Writes a page by hand of these bytes, and syncs it.
 async fn with_page(world: &World, bytes: Vec<u8>) {
     let path = world.folder.path().join(BY_HAND);
     std::fs::write(path, bytes).expect("it is written");
@@ -269,7 +270,7 @@ async fn with_page(world: &World, bytes: Vec<u8>) {
 type Encode<'a> = &'a dyn Fn(&str) -> Vec<u8>;
 
 #[tokio::test]
-async fn a_file_with_a_problem_that_is_read_whole_keeps_nothing_that_is_not_in_it() {
+async fn a_faulty_file_that_is_read_in_full_keeps_no_removed_entry() {
     let utf_16 = |text: &str| -> Vec<u8> {
         let units = text.encode_utf16();
         [0xff, 0xfe]
@@ -291,7 +292,7 @@ async fn a_file_with_a_problem_that_is_read_whole_keeps_nothing_that_is_not_in_i
 }
 
 #[tokio::test]
-async fn words_are_forgotten_beside_a_line_that_is_not_read_and_does_not_have_them() {
+async fn a_deletion_by_words_is_refused_only_if_an_unread_line_has_the_words() {
     let world = World::new().await;
     with_page(&world, b"- [ ] buy oars\n- I row.\n".to_vec()).await;
     let other = world
@@ -312,14 +313,15 @@ async fn words_are_forgotten_beside_a_line_that_is_not_read_and_does_not_have_th
 }
 
 #[tokio::test]
-async fn a_deletion_forgets_the_paths_of_files_that_go_with_it() {
+async fn a_deletion_of_an_owner_forgets_the_paths_of_its_pages() {
     let world = World::new().await;
     let ann = world.folder.path().join("default/default/users/ann");
     for (name, text) in [("USER.md", "- I row.\n"), ("notes.txt", "I row.\n")] {
         std::fs::write(ann.join(name), text).expect("it is written");
     }
     world.engine.sync().await.expect("nothing fails");
-    // Files beside memory are compared when the engine ends. They are real ones, so no time passes beside it.
+    // Files beside memory are compared when the engine ends. The files are real ones, so the test does not move the
+    // clock meanwhile.
     world.engine.shutdown().await;
     let paths = async || -> Vec<String> {
         let others = ports::History::others(&*world.stage.ledger).await;
@@ -347,7 +349,7 @@ async fn a_deletion_forgets_the_paths_of_files_that_go_with_it() {
 }
 
 #[tokio::test]
-async fn each_line_that_is_not_read_is_named() {
+async fn a_problem_names_the_unread_lines() {
     let world = World::new().await;
     let tasks = |count: usize| "- [ ] buy oars\n- I row.\n".repeat(count);
     with_page(&world, (tasks(2) + "> They row.\n").into_bytes()).await;
@@ -371,7 +373,7 @@ proptest! {
     #![proptest_config(config(8))]
 
     #[test]
-    fn what_is_found_is_what_stands_in_the_files(deeds in vec((deed(), any::<Index>()), 3..=40)) {
+    fn search_finds_exactly_the_words_in_the_files(deeds in vec((deed(), any::<Index>()), 3..=40)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         runtime.block_on(async {
             let mut world = World::new().await;

@@ -1,4 +1,4 @@
-//! What is forgotten is gone everywhere, and nothing else is.
+//! Deleted memory is gone everywhere, and nothing else is.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ fn texts(stage: &Stage) -> Vec<String> {
         .collect()
 }
 
-/// How many messages with such a word a search brings; others may come along as their neighbours.
+/// Number of messages with the word that a search returns; neighbours without it are not counted.
 async fn with_word(engine: &Engine, owner: &str, word: &str) -> usize {
     let found = turns(engine, owner, word).await;
     found.iter().filter(|text| text.contains(word)).count()
@@ -34,7 +34,7 @@ pub(crate) fn ids_of(stage: &Stage, owner: &str, kind: EntryKind) -> Vec<EntryId
 }
 
 #[tokio::test]
-async fn the_history_of_an_earlier_version_goes_or_is_named() {
+async fn the_history_of_an_earlier_version_is_deleted_or_listed_as_left() {
     let stage = Stage::default();
     let engine = stage.open().await;
     let key = session("s");
@@ -89,7 +89,7 @@ async fn a_session_is_forgotten_for_every_owner_buffered_or_written() {
 }
 
 #[tokio::test]
-async fn a_job_that_waits_to_run_again_brings_nothing_back() {
+async fn a_waiting_job_writes_no_deleted_segment() {
     let stage = Stage::default();
     let engine = stage.open().await;
     let key = session("s");
@@ -107,7 +107,7 @@ async fn a_job_that_waits_to_run_again_brings_nothing_back() {
 }
 
 #[tokio::test]
-async fn forgetting_an_owner_leaves_those_who_shared_with_them() {
+async fn forgetting_an_owner_keeps_the_memory_of_others_in_shared_sessions() {
     let stage = Stage::default();
     let engine = stage.open().await;
     let (both, alone, open) = (session("both"), session("alone"), session("open"));
@@ -136,7 +136,7 @@ async fn forgetting_an_owner_leaves_those_who_shared_with_them() {
 }
 
 #[tokio::test]
-async fn an_owners_part_of_a_session_goes_written_or_not_and_the_others_stays() {
+async fn forgetting_an_owners_part_of_a_session_keeps_the_part_of_others() {
     let stage = Stage::default();
     let engine = stage.open().await;
     let (both, other) = (session("both"), session("other"));
@@ -145,7 +145,7 @@ async fn an_owners_part_of_a_session_goes_written_or_not_and_the_others_stays() 
     say(&engine, &other, "ann", 2, "My violin at home").await;
     engine.flush(flush(&both)).await.expect("it cuts");
     engine.flush(flush(&other)).await.expect("it cuts");
-    // Cut and not yet written, and buffered.
+    // The second segment is cut and not written; later messages stay in the buffer.
     stage.rest(&engine).await;
     stage.vault.refuse(Some("ep_"));
     say(&engine, &both, "ann", 60, "A second violin").await;
@@ -178,7 +178,7 @@ async fn an_owners_part_of_a_session_goes_written_or_not_and_the_others_stays() 
 }
 
 #[tokio::test]
-async fn forgetting_an_episode_forgets_what_only_it_supported() {
+async fn forgetting_an_episode_forgets_facts_without_another_source() {
     let stage = Stage::default();
     let engine = stage.open().await;
     let key = session("s");
@@ -220,7 +220,7 @@ async fn forgetting_an_episode_forgets_what_only_it_supported() {
 }
 
 #[tokio::test]
-async fn an_episode_that_others_have_too_keeps_its_messages() {
+async fn forgetting_a_shared_episode_keeps_its_messages() {
     let stage = Stage::default();
     let engine = stage.open().await;
     let key = session("s");
@@ -266,7 +266,7 @@ async fn an_episode_of_another_tenant_cannot_be_forgotten() {
     assert_eq!(turns(&engine, "ann", "violin").await.len(), 1);
 }
 
-/// An add that is on disk and not yet at hand when its session is forgotten, and searched for in between.
+/// The add is on disk and not yet in the cache when its session is deleted; a search comes in between.
 #[tokio::test]
 async fn a_message_that_was_forgotten_before_its_add_returned_stays_forgotten() {
     let stage = Stage::default();
@@ -283,7 +283,7 @@ async fn a_message_that_was_forgotten_before_its_add_returned_stays_forgotten() 
     assert_eq!(with_word(&engine, "ann", "viola").await, 1);
     let adding = {
         let engine = engine.clone();
-        // One that looks for no boundary does not hold the session.
+        // A deferred add does not lock the session.
         let add = memory::Add {
             title: None,
             defer_extraction: true,
@@ -304,7 +304,7 @@ async fn a_message_that_was_forgotten_before_its_add_returned_stays_forgotten() 
     assert_eq!(with_word(&engine, "ann", "viola").await, 1);
 }
 
-/// A session is forgotten while something else happens to its memcell.
+/// Deletes a session while another task works on its segment.
 async fn is_forgotten_meanwhile(stage: Stage, engine: Engine, key: SessionKey, goes_on: impl FnOnce()) {
     let forgetting = {
         let engine = engine.clone();
@@ -315,7 +315,7 @@ async fn is_forgotten_meanwhile(stage: Stage, engine: Engine, key: SessionKey, g
     }
     goes_on();
     forgetting.await.expect("no panic").expect("it forgets");
-    // The job is gone from the ledger; that it has ended only the end of the engine shows.
+    // The ledger no longer has the job, so only the end of the engine shows that it has ended.
     engine.shutdown().await;
     let engine = stage.open().await;
     assert_eq!(stage.rest(&engine).await, 0);
@@ -325,7 +325,7 @@ async fn is_forgotten_meanwhile(stage: Stage, engine: Engine, key: SessionKey, g
 }
 
 #[tokio::test]
-async fn a_memcell_that_was_forgotten_while_it_was_told_is_not_written() {
+async fn a_segment_deleted_during_its_extraction_is_not_written() {
     let stage = Stage::default();
     let key = session("s");
     let held = Held::new(stage.ledger.clone(), Call::Cell, &key);
@@ -343,7 +343,7 @@ async fn a_memcell_that_was_forgotten_while_it_was_told_is_not_written() {
 }
 
 #[tokio::test]
-async fn forgetting_waits_for_what_is_being_written() {
+async fn a_deletion_waits_for_a_running_write() {
     let stage = Stage::default();
     let key = session("s");
     let (slow, engine) = stage.open_slow().await;
@@ -355,7 +355,7 @@ async fn forgetting_waits_for_what_is_being_written() {
 }
 
 #[tokio::test]
-async fn an_episode_whose_job_runs_again_is_forgotten_after_that() {
+async fn an_episode_is_forgotten_after_its_job_ran_again() {
     let stage = Stage::default();
     let engine = stage.open().await;
     let key = session("s");
@@ -376,7 +376,7 @@ async fn an_episode_whose_job_runs_again_is_forgotten_after_that() {
 }
 
 #[tokio::test]
-async fn what_a_person_filed_under_a_session_goes_with_it_seen_or_not() {
+async fn a_hand_written_entry_of_a_session_goes_with_it_before_any_sync() {
     let stage = Stage::default();
     let engine = stage.open().await;
     let key = session("s");
@@ -397,9 +397,9 @@ async fn what_a_person_filed_under_a_session_goes_with_it_seen_or_not() {
     assert!(stage.vault.entries().is_empty());
 }
 
-/// Adds and forgets of one session at once: afterwards nothing is half there.
+/// Concurrent adds and deletions of one session: afterwards ledger and search have the same messages.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn adding_and_forgetting_at_once_agree_in_the_end() {
+async fn after_concurrent_adds_and_deletions_ledger_and_search_agree() {
     let mut stage = Stage::default();
     stage.settings.messages_max = 3;
     let stage = Arc::new(stage);

@@ -1,4 +1,4 @@
-//! What a person does to the files reaches search, and nothing else suffers.
+//! Changes of files by a person reach search, and lose nothing else.
 
 use memory::{EditEntry, Engine, EngineError, Forget, Search};
 use model::{Comparison, Field, Value};
@@ -11,7 +11,7 @@ use testkit::faults::Mode;
 const FACTS: &str = "default/default/users/ann/facts/2024-05-08.md";
 const EPISODES: &str = "default/default/users/ann/episodes/2024-05-08.md";
 
-/// One episode of ann's with its fact, written and indexed; ann is at hand.
+/// One episode of Ann's with its fact, written and indexed; Ann is cached.
 pub(crate) async fn remembered() -> (Stage, Engine) {
     let stage = Stage::default();
     let engine = stage.open().await;
@@ -25,14 +25,14 @@ pub(crate) async fn remembered() -> (Stage, Engine) {
     (stage, engine)
 }
 
-/// Waits until the watcher has carried everything over.
+/// Waits until the watcher's changes are synced.
 pub(crate) async fn carried_over(stage: &Stage, engine: &Engine) {
     stage.rest(engine).await;
     stage.check().await;
 }
 
 #[tokio::test]
-async fn an_entry_that_is_added_is_found() {
+async fn an_added_entry_is_found() {
     let (stage, engine) = remembered().await;
     stage.vault.by_hand(FACTS, true, |entries| {
         entries.push(written(
@@ -48,7 +48,7 @@ async fn an_entry_that_is_added_is_found() {
 }
 
 #[tokio::test]
-async fn the_watcher_alone_carries_an_edit_over() {
+async fn the_watcher_alone_brings_an_edit_into_search() {
     let (stage, engine) = remembered().await;
     stage.vault.by_hand(FACTS, true, |entries| {
         entries.push(written(
@@ -68,7 +68,7 @@ async fn the_watcher_alone_carries_an_edit_over() {
 }
 
 #[tokio::test]
-async fn a_changed_text_takes_the_place_of_the_old_one() {
+async fn a_changed_text_replaces_the_old_one_in_search() {
     let (stage, engine) = remembered().await;
     stage.vault.by_hand(EPISODES, true, |entries| {
         "All about a glockenspiel".clone_into(&mut entries[0].subject);
@@ -78,7 +78,7 @@ async fn a_changed_text_takes_the_place_of_the_old_one() {
 }
 
 #[tokio::test]
-async fn an_inline_key_counts_as_much_as_a_text() {
+async fn a_changed_inline_key_is_synced_like_a_text() {
     let (stage, engine) = remembered().await;
     let in_session = |name: &str| Search {
         filter: Some(Filter::Compare(
@@ -106,7 +106,7 @@ async fn an_inline_key_counts_as_much_as_a_text() {
 }
 
 #[tokio::test]
-async fn an_episode_that_is_deleted_leaves_its_facts() {
+async fn a_deleted_episode_leaves_its_facts() {
     let (stage, engine) = remembered().await;
     stage.vault.by_hand(EPISODES, true, Vec::clear);
     carried_over(&stage, &engine).await;
@@ -116,7 +116,7 @@ async fn an_episode_that_is_deleted_leaves_its_facts() {
 }
 
 #[tokio::test]
-async fn a_fact_that_is_deleted_leaves_its_episode() {
+async fn a_deleted_fact_leaves_its_episode() {
     let (stage, engine) = remembered().await;
     stage.vault.delete(FACTS);
     carried_over(&stage, &engine).await;
@@ -129,7 +129,7 @@ async fn a_fact_that_is_deleted_leaves_its_episode() {
 }
 
 #[tokio::test]
-async fn a_file_that_moves_loses_nothing() {
+async fn a_moved_file_loses_nothing() {
     let (stage, engine) = remembered().await;
     stage
         .vault
@@ -141,9 +141,9 @@ async fn a_file_that_moves_loses_nothing() {
 }
 
 #[tokio::test]
-async fn an_entry_that_moves_between_files_keeps_what_hangs_on_it() {
+async fn an_entry_moved_between_files_keeps_its_facts() {
     let (stage, engine) = remembered().await;
-    // The new place is seen first, the old one later.
+    // The new place is synced first, the old one later.
     let mut moved = Vec::new();
     stage
         .vault
@@ -165,7 +165,7 @@ async fn an_entry_that_moves_between_files_keeps_what_hangs_on_it() {
 }
 
 #[tokio::test]
-async fn a_broken_file_is_reported_and_stops_nothing() {
+async fn a_broken_file_is_reported_and_blocks_nothing_else() {
     let (stage, engine) = remembered().await;
     stage.vault.set_broken(EPISODES, true);
     stage.drive(engine.sync()).await.expect("it syncs");
@@ -179,7 +179,7 @@ async fn a_broken_file_is_reported_and_stops_nothing() {
     );
     assert_eq!(stage.vault.entries().len(), 2, "a fact was taken for an orphan");
 
-    // What would be appended to the broken file waits, is found, and is written once the file is repaired.
+    // An append to the broken file waits, its message is found, and it is written once the file is repaired.
     let (mine, other) = (session("mine"), session("other"));
     say(&engine, &mine, "ann", 20, "A kazoo concert").await;
     say(&engine, &other, "bob", 20, "Bob plays the lute").await;
@@ -207,7 +207,7 @@ async fn a_broken_file_is_reported_and_stops_nothing() {
 }
 
 #[tokio::test]
-async fn an_entry_that_cannot_be_read_is_not_taken_for_deleted() {
+async fn an_unreadable_entry_is_not_taken_for_deleted() {
     let (stage, engine) = remembered().await;
     let id = stage.vault.entries()[0].1.id.clone();
     stage.vault.set_problem(EPISODES, Some(id.as_str()));
@@ -221,7 +221,7 @@ async fn an_entry_that_cannot_be_read_is_not_taken_for_deleted() {
 }
 
 #[tokio::test]
-async fn what_the_engine_writes_itself_is_not_read_back() {
+async fn the_engine_does_not_read_back_its_own_writes() {
     let (stage, engine) = remembered().await;
     let reads = stage.vault.reads();
     let key = session("more");
@@ -232,7 +232,7 @@ async fn what_the_engine_writes_itself_is_not_read_back() {
 }
 
 #[tokio::test]
-async fn an_edit_that_nobody_has_seen_survives_an_append() {
+async fn an_unsynced_edit_survives_an_append() {
     let (stage, engine) = remembered().await;
     stage.vault.by_hand(EPISODES, false, |entries| {
         "All about a glockenspiel".clone_into(&mut entries[0].subject);
@@ -246,7 +246,7 @@ async fn an_edit_that_nobody_has_seen_survives_an_append() {
 }
 
 #[tokio::test]
-async fn an_edit_through_the_engine_is_an_edit_of_the_file() {
+async fn an_edit_through_the_engine_changes_the_file() {
     let (stage, engine) = remembered().await;
     let entries = stage.vault.entries();
     let (_, episode) = entries
@@ -293,7 +293,7 @@ async fn an_edit_through_the_engine_is_an_edit_of_the_file() {
 }
 
 #[tokio::test]
-async fn a_file_that_may_not_be_read_is_reported_and_stops_nothing() {
+async fn a_file_without_read_permission_is_reported_and_blocks_nothing_else() {
     let (stage, engine) = remembered().await;
     stage.vault.by_hand(EPISODES, false, |entries| {
         "All about a glockenspiel".clone_into(&mut entries[0].subject);
@@ -320,7 +320,7 @@ async fn a_file_that_may_not_be_read_is_reported_and_stops_nothing() {
     );
     assert_eq!(engine.status().await.expect("it answers").broken_files.len(), 1);
 
-    // An index built meanwhile is built without it, and catches up.
+    // An index built meanwhile lacks the file, and gets it later.
     engine.rebuild().await.expect("it builds");
     assert!(finds(&engine, "ann", "theremin", "theremin").await);
     stage.vault.set_unreadable(EPISODES, false);
@@ -330,7 +330,7 @@ async fn a_file_that_may_not_be_read_is_reported_and_stops_nothing() {
 }
 
 #[tokio::test]
-async fn an_index_built_while_a_file_is_broken_catches_up_when_it_is_repaired() {
+async fn an_index_built_without_a_broken_file_gets_it_after_the_repair() {
     let (stage, engine) = remembered().await;
     stage.vault.set_broken(EPISODES, true);
     stage.drive(engine.sync()).await.expect("it syncs");
@@ -342,7 +342,7 @@ async fn an_index_built_while_a_file_is_broken_catches_up_when_it_is_repaired() 
 }
 
 #[tokio::test]
-async fn what_was_deleted_between_two_attempts_is_not_written_again() {
+async fn a_file_deleted_between_two_attempts_is_not_written_again() {
     let stage = Stage::default();
     let engine = stage.open().await;
     let key = session("s");
@@ -358,9 +358,9 @@ async fn what_was_deleted_between_two_attempts_is_not_written_again() {
     assert_eq!(stage.vault.paths(), [EPISODES], "it came back");
 }
 
-/// A link in a file's place, seen by the watcher or found by a look at everything.
+/// A link in a file's place, reported by the watcher or found by a full scan.
 #[tokio::test]
-async fn a_link_in_a_files_place_is_reported_and_stops_nothing() {
+async fn a_link_in_a_files_place_is_reported_and_blocks_nothing_else() {
     for watched in [true, false] {
         let (stage, engine) = remembered().await;
         stage.vault.set_link(EPISODES, true, watched);
@@ -385,7 +385,7 @@ async fn a_link_in_a_files_place_is_reported_and_stops_nothing() {
         assert_eq!(broken, [EPISODES], "watched: {watched}");
         assert!(status.problems()[0].contains("link"), "{:?}", status.problems());
 
-        // What belongs into that file waits, is told, and is not given up.
+        // An append to that file waits, is reported, and is not given up.
         let key = session("t");
         say(&engine, &key, "ann", 90, "The cello too").await;
         engine.flush(flush(&key)).await.expect("it cuts");
@@ -413,7 +413,7 @@ async fn a_link_in_a_files_place_is_reported_and_stops_nothing() {
 }
 
 #[tokio::test]
-async fn a_link_that_is_in_the_way_of_forgetting_or_editing_is_told() {
+async fn a_deletion_reports_a_link_in_the_place_of_a_file() {
     let (stage, engine) = remembered().await;
     stage.vault.set_link(FACTS, true, true);
     let forget = || engine.forget(Forget::Session(session("s")));
@@ -429,9 +429,9 @@ async fn a_link_that_is_in_the_way_of_forgetting_or_editing_is_told() {
 
 const COPY: &str = "default/default/users/ann/episodes/2024-05-08 2.md";
 
-/// The copy is seen before and after the original, and goes before and after an edit of the original.
+/// The copy is synced after the original, and deleted after an edit of the original.
 #[tokio::test]
-async fn a_copy_that_comes_and_goes_takes_nothing_along() {
+async fn deleting_a_copy_of_a_file_loses_nothing() {
     for copy in [COPY, "default/default/users/ann/episodes/a copy.md"] {
         let (stage, engine) = remembered().await;
         copies(&stage, &engine, &[copy]).await;
@@ -465,7 +465,7 @@ async fn a_copy_that_comes_and_goes_takes_nothing_along() {
 }
 
 #[tokio::test]
-async fn when_the_holder_goes_its_copy_takes_over_and_a_rebuild_agrees() {
+async fn a_copy_holds_the_row_after_the_original_is_deleted() {
     let (stage, engine) = remembered().await;
     let standing = copies(&stage, &engine, &[COPY]).await;
     stage.drive(engine.rebuild()).await.expect("it builds");
@@ -483,7 +483,7 @@ async fn when_the_holder_goes_its_copy_takes_over_and_a_rebuild_agrees() {
 }
 
 #[tokio::test]
-async fn what_is_forgotten_does_not_come_back_from_a_copy() {
+async fn a_deleted_memory_does_not_come_back_from_a_copy() {
     let (stage, engine) = remembered().await;
     let standing = copies(&stage, &engine, &[COPY]).await;
     let ids = vec![standing[0].id.clone()];
@@ -494,7 +494,7 @@ async fn what_is_forgotten_does_not_come_back_from_a_copy() {
     assert!(!finds(&engine, "ann", "violin", "violin").await);
 }
 
-/// A part of an episode is cut out and put into another file under a heading of its own.
+/// A part of an episode is cut out and put into another file under its own heading.
 #[tokio::test]
 async fn a_split_episode_loses_no_message() {
     for part in [COPY, "default/default/users/ann/episodes/a part.md"] {
@@ -513,7 +513,7 @@ async fn a_split_episode_loses_no_message() {
     }
 }
 
-/// Copies of a file, each seen before the next one is made.
+/// Copies of a file, each synced before the next one is made.
 async fn copies(stage: &Stage, engine: &Engine, paths: &[&str]) -> Vec<Entry> {
     let mut standing = Vec::new();
     stage
@@ -530,7 +530,7 @@ async fn copies(stage: &Stage, engine: &Engine, paths: &[&str]) -> Vec<Entry> {
 }
 
 #[tokio::test]
-async fn the_copy_that_was_recorded_first_takes_over() {
+async fn the_first_recorded_copy_takes_over() {
     let (stage, engine) = remembered().await;
     let last = "default/default/users/ann/episodes/z.md";
     let standing = copies(&stage, &engine, &[last, COPY]).await;

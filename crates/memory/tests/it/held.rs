@@ -1,4 +1,4 @@
-//! A ledger in which one call of one session takes until the test allows it to end.
+//! A ledger that blocks one kind of call of one session until the test allows it to end.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,14 +11,14 @@ use ports::{
 };
 use tokio::sync::Semaphore;
 
-/// Which call is held.
+/// The call that is blocked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Call {
-    /// Reading the buffer, before it is read.
+    /// Reading the buffer, before the read.
     Buffer,
     /// Accepting messages, after they are on disk.
     Append,
-    /// Reading a memcell, after it is read.
+    /// Reading a segment, after the read.
     Cell,
 }
 
@@ -42,12 +42,12 @@ impl Held {
         })
     }
 
-    /// Waits until the call is made.
+    /// Waits until the call is blocked.
     pub(crate) async fn called(&self) {
         self.waiting.acquire().await.expect("never closed").forget();
     }
 
-    /// Whether the call is made and waits.
+    /// Whether a call is blocked.
     pub(crate) fn is_called(&self) -> bool {
         self.waiting.available_permits() > 0
     }

@@ -1,4 +1,4 @@
-//! What the vault's history is told, by whom and when; and what a crash leaves of it.
+//! Records of the vault's history: their authors and times; and their state after a crash.
 
 mod along;
 mod beside;
@@ -63,7 +63,7 @@ impl Recorded {
         log(engine).await
     }
 
-    /// A person writes another word in every file that has the one.
+    /// A person replaces a word in every file that contains it.
     fn by_hand(&self, from: &str, to: &str) {
         for path in self.vault.paths() {
             let text = String::from_utf8(self.vault.bytes(&path).expect("it is there")).expect("text");
@@ -73,7 +73,7 @@ impl Recorded {
         }
     }
 
-    /// An entry of ann's that tells something.
+    /// Ann's entry with this text.
     async fn entry(&self, engine: &Engine, text: &str) -> EntryId {
         let listed = engine
             .list(memory::List {
@@ -95,7 +95,7 @@ async fn diff(engine: &Engine, change: &RecordedChange) -> String {
     engine.diff(None, &change.id.to_string()).await.expect("it reads")
 }
 
-/// Everything that the history tells.
+/// The diffs of all changes.
 async fn all(engine: &Engine) -> String {
     let mut all = String::new();
     for change in log(engine).await {
@@ -134,7 +134,7 @@ fn is_added(diff: &str, word: &str) -> bool {
 }
 
 #[tokio::test]
-async fn segments_and_a_persons_edit_are_told_apart() {
+async fn the_history_distinguishes_segments_from_a_persons_edit() {
     let world = Recorded::new();
     let engine = world.open().await;
     world.remember(&engine, "one", "The violin is out of tune").await;
@@ -169,7 +169,7 @@ async fn segments_and_a_persons_edit_are_told_apart() {
 }
 
 #[tokio::test]
-async fn edits_while_a_new_index_is_built_are_told_apart() {
+async fn the_history_distinguishes_edits_during_a_rebuild() {
     let world = Recorded::new();
     let slow = Slow::new(world.stage.index.clone());
     let engine = world.open_with(slow.clone()).await;
@@ -212,7 +212,7 @@ async fn a_run_is_one_change_and_can_be_undone() {
     let engine = world.open().await;
     world.remember(&engine, "one", "The violin is out of tune").await;
     let id = world.entry(&engine, "violin").await;
-    // A person's words that no sync has seen yet.
+    // A person's edit that no sync has seen yet.
     world.by_hand("out of tune", "in perfect tune");
     let work = async {
         engine.edit(edit(&id, "A trumpet stands there")).await?;
@@ -243,7 +243,7 @@ async fn a_run_is_one_change_and_can_be_undone() {
     let Err(EngineError::History(HistoryError::Undone { by, .. })) = again else {
         panic!("{again:?}");
     };
-    // Undone and done again, as often as anybody likes.
+    // It can be undone and redone again and again.
     engine.undo(None, &by).await.expect("it takes back");
     assert!(finds(&engine, "ann", "harpsichord", "harpsichord").await);
     engine.undo(None, "r_1").await.expect("it takes back");
@@ -277,7 +277,7 @@ async fn later_changes_of_the_same_entry_are_a_conflict() {
 }
 
 #[tokio::test]
-async fn memories_that_come_while_a_run_works_are_not_the_runs() {
+async fn memories_written_during_a_run_are_not_recorded_as_the_runs() {
     let world = Recorded::new();
     let engine = world.open().await;
     world.remember(&engine, "one", "The violin is out of tune").await;
@@ -378,7 +378,7 @@ async fn a_scope_sees_its_part_of_a_change() {
 }
 
 #[tokio::test]
-async fn forgotten_text_leaves_the_history_before_the_answer_and_nothing_else_does() {
+async fn a_deletion_removes_exactly_its_text_from_the_history_before_it_returns() {
     for what in 0..4 {
         let world = Recorded::new();
         let engine = world.open().await;
@@ -422,7 +422,7 @@ async fn forgotten_text_leaves_the_history_before_the_answer_and_nothing_else_do
 }
 
 #[tokio::test]
-async fn forgetting_what_is_not_there_takes_no_history_away() {
+async fn a_deletion_without_a_match_keeps_the_history() {
     let world = Recorded::new();
     let engine = world.open().await;
     world.remember(&engine, "one", "The violin is out of tune").await;
@@ -442,9 +442,9 @@ async fn forgetting_what_is_not_there_takes_no_history_away() {
     }
 }
 
-/// Whatever call is the last of a process that forgets, the next request finishes it.
+/// For each call, kills the process at it during a deletion: the next request finishes the deletion.
 #[tokio::test]
-async fn a_process_that_dies_while_it_forgets_leaves_text_only_until_it_is_asked_again() {
+async fn a_repeated_request_finishes_a_deletion_after_a_crash_at_any_call() {
     for n in 1.. {
         let world = Recorded::new();
         let faults = &world.stage.faults;
@@ -474,9 +474,9 @@ async fn a_process_that_dies_while_it_forgets_leaves_text_only_until_it_is_asked
     }
 }
 
-/// Whatever call is the last of a process, the next one knows who wrote what.
+/// For each call, kills the process at it during a write: the next process records the right author.
 #[tokio::test]
-async fn a_process_that_dies_while_it_writes_leaves_no_doubt_whose_it_is() {
+async fn after_a_crash_at_any_call_a_write_has_the_right_author() {
     for n in 1.. {
         let world = Recorded::new();
         let faults = &world.stage.faults;
@@ -510,9 +510,9 @@ async fn a_process_that_dies_while_it_writes_leaves_no_doubt_whose_it_is() {
     }
 }
 
-/// Whatever call of an undo is the last of a process, the next one finishes the undo.
+/// For each call, kills the process at it during an undo: the next process finishes the undo.
 #[tokio::test]
-async fn an_undo_that_was_interrupted_is_finished() {
+async fn an_interrupted_undo_is_finished() {
     for n in 1.. {
         let world = Recorded::new();
         let faults = &world.stage.faults;
@@ -567,11 +567,11 @@ async fn an_undo_that_was_interrupted_is_finished() {
 }
 
 #[tokio::test]
-async fn an_edit_while_nothing_ran_is_a_persons() {
+async fn an_edit_while_no_engine_ran_is_recorded_as_a_persons() {
     let world = Recorded::new();
     let engine = world.open().await;
     world.remember(&engine, "one", "The violin is out of tune").await;
-    // As a killed process leaves it.
+    // Dropped without a shutdown, like a killed process.
     drop(engine);
     world.by_hand("violin", "glockenspiel");
     let engine = world.open().await;
@@ -582,7 +582,7 @@ async fn an_edit_while_nothing_ran_is_a_persons() {
 }
 
 #[tokio::test]
-async fn secrets_are_taken_out_before_anything_is_written() {
+async fn secrets_are_removed_before_anything_is_written() {
     let world = Recorded::new();
     let engine = world.open().await;
     let key = session("one");
@@ -616,7 +616,7 @@ async fn secrets_are_taken_out_before_anything_is_written() {
 }
 
 #[tokio::test]
-async fn an_audit_names_the_run_that_wrote_what_is_wrong() {
+async fn an_audit_names_the_run_that_wrote_a_faulty_memory() {
     let mut world = Recorded::new();
     world.stage.settings.redacts = false;
     let engine = world.open().await;

@@ -1,4 +1,4 @@
-//! Sessions in which nobody talks any more become episodes by themselves, once each, also over restarts and faults.
+//! Idle sessions become episodes by themselves, once each, also over restarts and faults.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use testkit::faults::Mode;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Lets so much time pass, and all that is due happen.
+/// Advances the clock, and runs everything that is due.
 async fn pass(stage: &Stage, time: Duration) {
     stage.clock.advance(time);
     for _ in 0..500 {
@@ -22,12 +22,12 @@ fn idle_after(stage: &Stage) -> Duration {
     stage.settings.idle_after
 }
 
-/// So many seconds before it.
+/// The idle time less this number of seconds.
 fn before_idle(stage: &Stage, seconds: u64) -> Duration {
     idle_after(stage).saturating_sub(Duration::from_secs(seconds))
 }
 
-/// Messages in no memcell.
+/// Number of messages in no segment.
 fn buffered(stage: &Stage) -> usize {
     let all = stage.ledger.everything();
     all.iter().filter(|(_, cell)| cell.is_none()).count()
@@ -38,7 +38,7 @@ async fn end(stage: &Stage, engine: Engine) {
 }
 
 #[tokio::test]
-async fn a_session_becomes_an_episode_once_it_is_quiet_and_no_sooner() {
+async fn a_session_becomes_an_episode_once_it_is_idle_and_no_sooner() {
     let stage = Stage::default();
     let engine = stage.open().await;
     let (one, other) = (session("one"), session("other"));
@@ -60,7 +60,7 @@ async fn a_session_becomes_an_episode_once_it_is_quiet_and_no_sooner() {
 }
 
 #[tokio::test]
-async fn quiet_time_goes_on_over_a_restart() {
+async fn idle_time_continues_over_a_restart() {
     let stage = Stage::default();
     let engine = stage.open().await;
     for number in 0..40 {
@@ -82,7 +82,7 @@ async fn quiet_time_goes_on_over_a_restart() {
 }
 
 #[tokio::test]
-async fn a_wall_clock_that_jumps_moves_no_quiet_time() {
+async fn a_jump_of_the_wall_clock_changes_no_idle_time() {
     const HOUR_MILLIS: i64 = 3_600_000;
     for jump in [HOUR_MILLIS, -HOUR_MILLIS] {
         let stage = Stage::default();
@@ -115,7 +115,7 @@ async fn a_failure_in_one_session_delays_no_other_and_is_tried_again() {
 }
 
 #[tokio::test]
-async fn who_talks_meanwhile_loses_nothing() {
+async fn a_message_during_the_cut_is_not_lost() {
     for mode in [Mode::Refuse, Mode::LoseAnswer] {
         let stage = Stage::default();
         let engine = stage.open().await;
@@ -138,7 +138,7 @@ async fn who_talks_meanwhile_loses_nothing() {
 }
 
 #[tokio::test]
-async fn what_is_nobodys_memory_waits_and_is_looked_at_once() {
+async fn a_buffer_without_a_user_waits_and_is_checked_once() {
     let stage = Stage::default();
     let engine = stage.open().await;
     say(&engine, &session("one"), "bot", 0, "Welcome!").await;
@@ -157,7 +157,7 @@ async fn what_is_nobodys_memory_waits_and_is_looked_at_once() {
 }
 
 #[tokio::test]
-async fn one_who_only_asks_works_nothing_off() {
+async fn a_process_that_only_asks_cuts_no_idle_session() {
     let mut stage = Stage::default();
     let engine = stage.open().await;
     say(&engine, &session("s"), "ann", 0, "I keep goats.").await;

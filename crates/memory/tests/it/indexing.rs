@@ -1,4 +1,4 @@
-//! The index can be lost, broken, of another model: no answer is.
+//! The index can be lost, broken or of another model: no answer is lost.
 
 use std::sync::Arc;
 
@@ -63,7 +63,7 @@ async fn a_deleted_index_loses_no_answer() {
     engine.shutdown().await;
     stage.index.wipe();
     let engine = stage.open().await;
-    // The first question waits until there is something to answer from.
+    // The first search waits until the index can answer.
     assert_eq!(answers(&engine).await, before);
     stage.rest(&engine).await;
     stage.check().await;
@@ -74,7 +74,7 @@ async fn a_deleted_index_loses_no_answer() {
 }
 
 #[tokio::test]
-async fn a_rebuild_changes_no_answer_and_tells_how_far_it_is() {
+async fn a_rebuild_changes_no_answer_and_reports_its_progress() {
     let stage = Stage::default();
     let (slow, engine) = stage.open_slow().await;
     remember(&stage, &engine).await;
@@ -95,12 +95,12 @@ async fn a_rebuild_changes_no_answer_and_tells_how_far_it_is() {
 }
 
 #[tokio::test]
-async fn a_lost_ledger_of_files_is_made_good() {
+async fn a_lost_file_change_ledger_is_restored_from_the_vault() {
     let mut stage = Stage::default();
     let engine = stage.open().await;
     remember(&stage, &engine).await;
     engine.shutdown().await;
-    // Deleted while nobody looked, and nobody knows that it was indexed.
+    // Deleted while no engine ran, and the new ledger does not know that it was indexed.
     let path = stage
         .vault
         .paths()
@@ -136,13 +136,13 @@ async fn after_a_lost_ledger_the_same_messages_are_stored_once() {
 }
 
 #[tokio::test]
-async fn an_index_that_breaks_while_it_serves_is_built_anew() {
+async fn an_index_that_breaks_while_it_serves_is_rebuilt() {
     let stage = Stage::default();
     let engine = stage.open().await;
     remember(&stage, &engine).await;
     let before = answers(&engine).await;
     stage.index.damage("a file is missing");
-    // Owners at hand go on; a job, or an owner who is not at hand, finds out.
+    // Cached owners still get answers; a job or an uncached owner meets the error.
     assert!(finds(&engine, "ann", "violin", "violin").await);
     let stranger = engine.search(question("cid", "violin")).await;
     assert!(matches!(
@@ -163,7 +163,7 @@ async fn an_index_that_breaks_while_it_serves_is_built_anew() {
 }
 
 #[tokio::test]
-async fn another_embedder_takes_over_while_search_goes_on() {
+async fn search_continues_while_the_index_is_rebuilt_for_another_embedder() {
     let mut stage = Stage::default();
     let engine = stage.open().await;
     remember(&stage, &engine).await;
@@ -179,7 +179,7 @@ async fn another_embedder_takes_over_while_search_goes_on() {
         "vectors of two models are never compared"
     );
     assert!(!found.messages.is_empty());
-    // What is remembered meanwhile is found too.
+    // Memories written meanwhile are found too.
     let key = session("late");
     say(&engine, &key, "ann", 900, "A saxophone").await;
     engine.flush(flush(&key)).await.expect("it cuts");
@@ -207,13 +207,13 @@ async fn another_embedder_takes_over_while_search_goes_on() {
 }
 
 #[tokio::test]
-async fn vectors_of_two_models_never_meet_while_the_index_is_built_anew() {
+async fn vectors_of_two_models_are_never_mixed_during_a_rebuild() {
     let mut stage = Stage::default();
     let engine = stage.open().await;
     remember(&stage, &engine).await;
     engine.shutdown().await;
     stage.embedder = Arc::new(HashEmbedder::named("another", 32));
-    // The first try fails, and the clock stands until the second.
+    // The first attempt fails, and the clock does not move until the second.
     stage.faults.plan_next("publish", Mode::Refuse);
     let engine = stage.open().await;
     while stage.faults.hit().is_none() {
@@ -240,7 +240,7 @@ async fn vectors_of_two_models_never_meet_while_the_index_is_built_anew() {
 }
 
 #[tokio::test]
-async fn what_is_written_while_the_index_is_built_is_in_it_when_it_is() {
+async fn changes_during_a_rebuild_are_in_the_new_index() {
     let stage = Stage::default();
     let (slow, engine) = stage.open_slow().await;
     remember(&stage, &engine).await;
@@ -250,7 +250,7 @@ async fn what_is_written_while_the_index_is_built_is_in_it_when_it_is() {
         tokio::spawn(async move { engine.rebuild().await })
     };
     slow.called().await;
-    // Every file was read. What is written and forgotten now is so in the old index.
+    // Every file was read. The old index gets the writes and deletions of now.
     let key = session("late");
     say(&engine, &key, "ann", 2, "A saxophone").await;
     engine.flush(flush(&key)).await.expect("it cuts");
@@ -274,7 +274,7 @@ async fn what_is_written_while_the_index_is_built_is_in_it_when_it_is() {
 }
 
 #[tokio::test]
-async fn a_slow_embedder_does_not_keep_a_new_index_from_answering() {
+async fn a_new_index_answers_by_keyword_before_a_slow_embedder_is_done() {
     let stage = Stage {
         embedder: Arc::new(HashEmbedder::new(64).slow()),
         ..Stage::default()
@@ -301,7 +301,7 @@ async fn a_slow_embedder_does_not_keep_a_new_index_from_answering() {
 }
 
 #[tokio::test]
-async fn how_a_models_cosines_lie_is_measured_once_and_again_only_after_a_failure() {
+async fn the_distribution_of_cosines_is_measured_once_unless_it_fails() {
     let stage = Stage {
         embedder: Arc::new(HashEmbedder::new(64).slow()),
         ..Stage::default()
@@ -331,7 +331,7 @@ async fn how_a_models_cosines_lie_is_measured_once_and_again_only_after_a_failur
 }
 
 #[tokio::test]
-async fn an_embedder_that_fails_delays_vectors_and_nothing_else() {
+async fn a_failing_embedder_delays_only_vectors() {
     let stage = Stage::default();
     let engine = stage.open().await;
     remember(&stage, &engine).await;
@@ -373,7 +373,7 @@ async fn an_empty_root_is_ready_at_once() {
 }
 
 #[tokio::test]
-async fn one_id_in_two_files_is_built_once() {
+async fn one_id_in_two_files_has_one_row() {
     let stage = Stage::default();
     for path in [
         "default/default/users/ann/episodes/a.md",
@@ -402,7 +402,7 @@ impl Stage {
 }
 
 #[tokio::test]
-async fn what_changed_while_no_engine_ran_is_looked_at_before_an_answer() {
+async fn changes_while_no_engine_ran_are_synced_before_the_first_answer() {
     let stage = Stage::default();
     let engine = stage.open().await;
     remember(&stage, &engine).await;
@@ -428,7 +428,7 @@ async fn what_changed_while_no_engine_ran_is_looked_at_before_an_answer() {
 }
 
 #[tokio::test]
-async fn an_answer_during_the_first_scan_says_what_it_lacks() {
+async fn an_answer_during_the_first_scan_warns_of_unread_files() {
     let stage = Stage::default();
     let engine = stage.open().await;
     remember(&stage, &engine).await;

@@ -1,4 +1,4 @@
-//! Background tasks: queued, seen, tried again, given up, never in each other's way.
+//! Background tasks: queued, listed, retried, given up, and never blocking each other.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ fn all_tasks() -> TaskQuery {
 }
 
 #[tokio::test]
-async fn a_queued_add_is_durable_found_and_seen_as_a_task() {
+async fn a_queued_add_is_durable_searchable_and_listed_as_a_task() {
     let stage = Stage::default();
     let engine = stage.open().await;
     let key = session("s");
@@ -76,7 +76,7 @@ async fn a_queued_add_is_durable_found_and_seen_as_a_task() {
 }
 
 #[tokio::test]
-async fn a_session_with_too_much_waiting_accepts_no_more_tasks() {
+async fn a_session_with_too_many_waiting_tasks_accepts_no_more() {
     let mut stage = Stage::default();
     stage.settings.session_pending_max = 2;
     let engine = stage.open().await;
@@ -136,12 +136,12 @@ async fn a_deferred_add_cuts_nothing() {
 }
 
 #[tokio::test]
-async fn flushing_nothing_is_nothing() {
+async fn a_flush_without_a_users_message_cuts_nothing() {
     let stage = Stage::default();
     let engine = stage.open().await;
     let flushed = engine.flush(flush(&session("never"))).await.expect("it answers");
     assert_eq!(flushed.status, MemorizeStatus::Accumulated);
-    // Nobody's words are nobody's memory; they wait for somebody.
+    // Messages of an agent alone belong to nobody; they wait for a user's message.
     let key = session("bots");
     say(&engine, &key, "bot", 0, "Hello?").await;
     assert_eq!(
@@ -158,7 +158,7 @@ async fn flushing_nothing_is_nothing() {
 }
 
 #[tokio::test]
-async fn a_memcell_that_cannot_be_written_blocks_no_other_session() {
+async fn a_segment_that_cannot_be_written_blocks_no_other_session() {
     let mut stage = Stage::default();
     stage.settings.workers = 1;
     let engine = stage.open().await;
@@ -203,12 +203,12 @@ async fn a_memcell_that_cannot_be_written_blocks_no_other_session() {
 }
 
 #[tokio::test]
-async fn a_job_whose_failure_could_not_be_recorded_runs_again_long_before_its_lease_ends() {
+async fn a_job_with_an_unrecorded_failure_runs_again_long_before_its_lease_ends() {
     let stage = Stage::default();
     let engine = stage.open().await;
     let key = session("s");
     say(&engine, &key, "ann", 0, "The cello").await;
-    // A full disk takes neither the memory nor the note that it did not.
+    // A full disk takes neither the memory nor the record of the failure.
     stage.vault.refuse(Some("ep_"));
     stage.faults.plan_next("fail", Mode::Refuse);
     engine.flush(flush(&key)).await.expect("it cuts");
@@ -246,7 +246,7 @@ async fn a_job_that_takes_longer_than_a_lease_is_one_attempt() {
     stage.clock.advance(Duration::from_hours(3));
     rest().await;
     assert_eq!(stage.ledger_attempts("s").await, 1);
-    // A process that dies leaves its lease, which is the second attempt of the next one.
+    // A process that dies leaves its lease, so the next process makes a second attempt.
     drop(engine);
     let engine = stage.open().await;
     assert_eq!(stage.rest(&engine).await, 0);
@@ -256,7 +256,7 @@ async fn a_job_that_takes_longer_than_a_lease_is_one_attempt() {
 }
 
 #[tokio::test]
-async fn a_task_that_was_given_up_runs_again_when_somebody_asks() {
+async fn a_given_up_task_runs_again_on_request() {
     let mut stage = Stage::default();
     stage.settings.attempts_max = 2;
     let engine = stage.open().await;
@@ -286,7 +286,7 @@ async fn a_task_that_was_given_up_runs_again_when_somebody_asks() {
         Err(EngineError::NotFound { .. })
     ));
 
-    // What made it fail is still there.
+    // The cause of the failure still exists.
     let retried = engine.retry(&scope, &failed.id).await.expect("it is queued");
     assert_eq!((retried.state, retried.attempt), (JobState::Queued, 0));
     assert_eq!(stage.drive(engine.settle()).await.expect("it settles"), 1);
@@ -306,7 +306,7 @@ async fn a_task_that_was_given_up_runs_again_when_somebody_asks() {
 }
 
 #[tokio::test]
-async fn a_task_that_somebody_retried_survives_a_restart() {
+async fn a_retried_task_survives_a_restart() {
     let mut stage = Stage::default();
     stage.settings.attempts_max = 1;
     let engine = stage.open().await;
@@ -331,7 +331,7 @@ async fn a_task_that_somebody_retried_survives_a_restart() {
 }
 
 impl Stage {
-    /// How often the session's memcell was tried.
+    /// Number of attempts at the session's segment.
     async fn ledger_attempts(&self, name: &str) -> u32 {
         let query = TaskQuery {
             session: Some(session(name).session),
@@ -344,7 +344,7 @@ impl Stage {
 }
 
 #[tokio::test]
-async fn a_clock_that_is_set_back_delays_no_job() {
+async fn a_wall_clock_set_back_delays_no_job() {
     const DAY_MILLIS: i64 = 86_400_000;
     let stage = Stage::default();
     let engine = stage.open().await;

@@ -1,4 +1,4 @@
-//! How documents are sorted, and what is swept, on fakes.
+//! Sorting of documents, and sweeping of unused originals, on fakes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use testkit::vault::MemoryVault;
 
 const TAXONOMY: &str = "default/default/libraries/default/.taxonomy.md";
 
-/// A library whose categories a person wrote.
+/// A library with categories that a person wrote.
 async fn library(chat: Option<Arc<dyn Chat>>) -> Knowledge {
     let vault = MemoryVault::new(Zone::utc());
     vault.write(
@@ -84,14 +84,14 @@ async fn category(library: &Knowledge, text: &str) -> String {
 }
 
 #[tokio::test]
-async fn without_a_model_by_likeness() {
+async fn without_a_model_a_document_is_sorted_by_similarity() {
     let library = library(None).await;
     assert_eq!(category(&library, "flour, oven, sour dough").await, "Bread");
     assert_eq!(category(&library, "zzz qqq xxx").await, "Others");
 }
 
 #[tokio::test]
-async fn a_model_is_asked_first_and_believed_where_it_makes_sense() {
+async fn a_model_is_asked_first_and_only_a_valid_category_is_used() {
     let answers = [
         Ok(r#"{"category_id": "Law"}"#),
         Ok("I cannot say."),
@@ -115,7 +115,7 @@ async fn a_model_is_asked_first_and_believed_where_it_makes_sense() {
     );
 }
 
-/// A model that others keep busy for ever.
+/// A model that other calls keep busy for ever.
 #[derive(Debug)]
 struct Busy;
 
@@ -149,9 +149,10 @@ async fn an_upload_does_not_wait_long_for_a_busy_model() {
     assert_eq!(sorted, "Bread");
 }
 
-/// What an upload, a replacement and a deletion leave when the process dies after their first step; and what is a person's.
+/// Leftovers of an upload, a replacement and a deletion whose process died after the first step; and a person's own
+/// files.
 #[tokio::test]
-async fn what_no_document_is_made_of_is_swept_and_nothing_else() {
+async fn only_originals_without_a_document_are_swept() {
     const SHELF: &str = "default/default/libraries/default";
     let vault = MemoryVault::new(Zone::utc());
     let library = opened(vault.clone(), None).await;
@@ -167,7 +168,7 @@ async fn what_no_document_is_made_of_is_swept_and_nothing_else() {
     for path in [&orphan, &version, &notes, &scan] {
         vault.write(path, "x");
     }
-    // One document was moved, the other's file broke.
+    // One document was moved, and the file of another broke.
     let bytes = |path: &str| vault.bytes(path).expect("it is there");
     vault.write(&format!("{SHELF}/topics/mine/renamed.md"), bytes(&stored[1].path));
     vault.delete(&stored[1].path);

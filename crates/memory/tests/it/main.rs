@@ -1,4 +1,4 @@
-//! The engine on fakes: what it must never lose, never do twice, and never bring back.
+//! The engine on fakes: it must lose nothing, do nothing twice, and bring nothing deleted back.
 
 #![expect(clippy::disallowed_methods, reason = "a test owns the tasks that it spawns")]
 

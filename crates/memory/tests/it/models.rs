@@ -1,4 +1,4 @@
-//! Extraction by a chat model: asked only when it can pay, believed only when it can be used, never waited for.
+//! Extraction by a chat model: asked only if it can help, used only if its answer is valid, never waited for.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -31,14 +31,14 @@ fn authors(stage: &Stage) -> Vec<String> {
         .collect()
 }
 
-/// One part that ends with the message of that number, about a move to Lisbon.
+/// An answer of one part, about a move to Lisbon, that ends with the message of this number.
 fn lisbon(last: usize) -> String {
     format!(
         r#"{{"parts":[{{"last":{last},"title":"The move to Lisbon","summary":"Ann moved to Lisbon."}}]}}"#
     )
 }
 
-/// A model that answers the question for parts, and the one for facts.
+/// A model that answers the question for parts and the one for facts.
 fn telling(parts: String, facts: &[&str]) -> ScriptedChat {
     let facts = format!("{{\"facts\":{facts:?}}}");
     ScriptedChat::answering(move |request| {
@@ -87,7 +87,7 @@ async fn the_model_is_asked_when_a_boundary_is_possible_and_not_on_every_add() {
 }
 
 #[tokio::test]
-async fn what_the_model_cuts_and_tells_is_written_without_asking_again() {
+async fn the_models_answer_about_a_boundary_is_written_without_asking_again() {
     let stage = with(telling(lisbon(3), &[]));
     let engine = stage.open().await;
     let key = session("s");
@@ -120,7 +120,7 @@ async fn what_the_model_cuts_and_tells_is_written_without_asking_again() {
 }
 
 #[tokio::test]
-async fn a_flush_is_told_by_the_model_and_waits_for_nobody() {
+async fn a_flush_returns_at_once_and_the_model_extracts_later() {
     let stage = with(telling(lisbon(3), &[]));
     let engine = stage.open().await;
     talk(&engine, 3).await;
@@ -132,7 +132,7 @@ async fn a_flush_is_told_by_the_model_and_waits_for_nobody() {
 }
 
 #[tokio::test]
-async fn an_episode_is_called_by_the_model_or_else_as_its_session() {
+async fn an_episode_takes_the_models_title_or_else_the_sessions() {
     for (answer, subject) in [
         (lisbon(3), "The move to Lisbon"),
         (lisbon(3).replace("The move to Lisbon", ""), "Plans"),
@@ -161,7 +161,7 @@ async fn an_episode_is_called_by_the_model_or_else_as_its_session() {
 }
 
 #[tokio::test]
-async fn answers_that_cannot_be_used_are_asked_for_thrice_and_then_the_rules_tell() {
+async fn after_three_unusable_answers_the_rules_extract() {
     let stage = with(ScriptedChat::answering(|_| {
         Ok("I would rather talk about the weather".to_owned())
     }));
@@ -179,9 +179,9 @@ async fn answers_that_cannot_be_used_are_asked_for_thrice_and_then_the_rules_tel
     stage.check().await;
 }
 
-/// The rules' facts are written as without a model; what it adds stands behind them, under its name.
+/// The rules' facts are written as without a model; the model's facts come after them, with the model as author.
 #[tokio::test]
-async fn the_rules_facts_stand_and_a_model_adds() {
+async fn the_rules_facts_stay_and_the_model_adds_facts() {
     let said = [
         "I moved to Lisbon",
         "My sister Eva came along",
@@ -225,7 +225,7 @@ async fn the_rules_facts_stand_and_a_model_adds() {
 }
 
 #[tokio::test]
-async fn where_nothing_is_stated_nobody_is_asked_for_facts() {
+async fn messages_without_a_statement_cause_no_question_for_facts() {
     let stage = with(telling(lisbon(1), &[]));
     let engine = stage.open().await;
     say(
@@ -242,7 +242,7 @@ async fn where_nothing_is_stated_nobody_is_asked_for_facts() {
 }
 
 #[tokio::test]
-async fn empty_answers_are_not_shown_to_the_model() {
+async fn empty_answers_are_not_sent_back_to_the_model() {
     let stage = with(ScriptedChat::answering(|_| Ok("  ".to_owned())));
     let engine = stage.open().await;
     talk(&engine, 3).await;
@@ -252,7 +252,7 @@ async fn empty_answers_are_not_shown_to_the_model() {
 }
 
 #[tokio::test]
-async fn a_model_that_is_not_reachable_delays_a_little_and_then_the_rules_tell() {
+async fn an_unreachable_model_delays_a_little_and_then_the_rules_extract() {
     let stage = with(ScriptedChat::unreachable());
     let engine = stage.open().await;
     talk(&engine, 3).await;
@@ -296,7 +296,7 @@ async fn a_model_that_comes_back_in_time_is_used() {
 }
 
 #[tokio::test]
-async fn a_model_that_always_waits_does_not_fill_the_buffer() {
+async fn a_model_that_finds_no_boundary_does_not_fill_the_buffer() {
     let mut stage = with(ScriptedChat::answering(|_| Ok(r#"{"parts":[]}"#.to_owned())));
     stage.settings.messages_max = 10;
     let engine = stage.open().await;
@@ -314,7 +314,7 @@ async fn a_model_that_always_waits_does_not_fill_the_buffer() {
     );
 }
 
-/// A message with an attachment of that kind.
+/// A message with an attachment of this kind.
 fn attached(kind: PartKind, base64: &str) -> NewMessage {
     let mut new = said(&session("s"), "ann", 0, "");
     let part = Part {
@@ -332,7 +332,7 @@ fn attached(kind: PartKind, base64: &str) -> NewMessage {
 }
 
 #[tokio::test]
-async fn a_model_describes_pictures_and_sounds_if_it_is_to() {
+async fn a_model_describes_pictures_and_sounds_if_the_setting_is_on() {
     for (describes_media, answers) in [(true, true), (true, false), (false, true)] {
         let mut stage = with(ScriptedChat::answering(move |request| match &request.attached {
             Some(part) if answers && part.contains("input_audio") => {
@@ -382,7 +382,7 @@ async fn a_model_describes_pictures_and_sounds_if_it_is_to() {
 }
 
 #[tokio::test]
-async fn a_trial_counts_what_a_model_found_and_what_nobody_said() {
+async fn a_trial_counts_found_statements_and_invented_ones() {
     let trial = |facts: &'static [&'static str]| async move {
         let chat = telling(String::new(), facts);
         memory::try_model(&chat).await.expect("it is answered")

@@ -1,4 +1,5 @@
-//! Pages: replaced only over what was read, citing only what is there; and what was made of memories goes with them.
+//! Pages: replaced only if unchanged since they were read, citing only existing memories; and derived memories go with
+//! their sources.
 
 use extract::consolidate::page::Own;
 use memory::{Curate, Engine, Forget, ReplacePage};
@@ -55,7 +56,7 @@ fn derived(kind: EntryKind, id: &str, body: &str, sources: &[MessageId]) -> Entr
     }
 }
 
-/// A statement of the profile and a page, both made of one session of ann's, and pages of bob's.
+/// Puts a profile statement and a page, both made of one session of Ann's, and pages of Bob's.
 pub(crate) async fn made_of(stage: &Stage, engine: &Engine, key: &SessionKey) {
     let of_session =
         |entry: &Entry| entry.owner == user("ann") && entry.session.as_ref() == Some(&key.session);
@@ -72,14 +73,14 @@ pub(crate) async fn made_of(stage: &Stage, engine: &Engine, key: &SessionKey) {
     stage.pages.write("default/default/users/bob/USER.md", "by hand");
 }
 
-/// Nothing of [`made_of`] is left but what a person wrote, and nothing of bob's.
+/// Checks that only a person's text is left of [`made_of`], and nothing of Bob's.
 pub(crate) fn are_forgotten(stage: &Stage) {
     let memory = "default/default/users/ann/MEMORY.md";
     assert_eq!(stage.pages.paths(), [memory.into()]);
     assert_eq!(stage.pages.bytes(memory).as_deref(), Some(&b"by hand\n"[..]));
 }
 
-/// Two sessions that say one thing each, and a page.
+/// Opens an engine with two sessions of one statement each.
 async fn told() -> (Stage, Engine, [SessionKey; 2]) {
     let stage = Stage::default();
     let engine = stage.open().await;
@@ -94,7 +95,7 @@ async fn told() -> (Stage, Engine, [SessionKey; 2]) {
 }
 
 #[tokio::test]
-async fn a_page_is_replaced_over_what_was_read_and_cites_what_is_there() {
+async fn a_page_is_replaced_only_if_unchanged_and_cites_only_existing_memories() {
     let (stage, engine, _) = told().await;
     let facts = entries(&stage, EntryKind::Fact);
     let page = format!("# Ann\n{}", line("Ann lives in Lisbon.", &[facts[0].id.as_str()]));
@@ -110,7 +111,8 @@ async fn a_page_is_replaced_over_what_was_read_and_cites_what_is_there() {
     );
 }
 
-/// A statement of the profile, a foresight, a merged episode and lines of the pages, each of one session or of both.
+/// Puts profile statements, an upcoming event, a merged episode and lines of a page, each made of one session or of
+/// both.
 async fn with_derived(stage: &Stage, engine: &Engine) -> String {
     let episodes = entries(stage, EntryKind::Episode);
     let facts = entries(stage, EntryKind::Fact);
@@ -168,7 +170,7 @@ async fn only_the_second_is_left(stage: &Stage, engine: &Engine) {
 }
 
 #[tokio::test]
-async fn what_was_made_of_a_session_is_forgotten_everywhere_with_it() {
+async fn memories_made_of_a_session_are_deleted_with_it() {
     let (stage, engine, keys) = told().await;
     with_derived(&stage, &engine).await;
     let [one, _] = keys;
@@ -177,7 +179,7 @@ async fn what_was_made_of_a_session_is_forgotten_everywhere_with_it() {
 }
 
 #[tokio::test]
-async fn what_was_made_of_an_episode_goes_with_it() {
+async fn memories_made_of_an_episode_are_deleted_with_it() {
     let (stage, engine, _) = told().await;
     with_derived(&stage, &engine).await;
     let episode = entries(&stage, EntryKind::Episode)
@@ -192,7 +194,7 @@ async fn what_was_made_of_an_episode_goes_with_it() {
 }
 
 #[tokio::test]
-async fn a_fact_takes_the_statement_along_that_says_the_same() {
+async fn a_profile_statement_in_the_words_of_a_fact_is_deleted_with_it() {
     let (stage, engine, _) = told().await;
     let fact = entries(&stage, EntryKind::Fact).remove(0);
     let says = derived(EntryKind::Profile, "pf_1", &fact.body, &fact.sources);
@@ -205,7 +207,7 @@ async fn a_fact_takes_the_statement_along_that_says_the_same() {
 }
 
 #[tokio::test]
-async fn what_was_forgotten_meanwhile_is_not_learnt() {
+async fn a_memory_of_sources_deleted_meanwhile_is_not_written() {
     let (stage, engine, keys) = told().await;
     let sources = entries(&stage, EntryKind::Episode).remove(0).sources;
     let fact = entries(&stage, EntryKind::Fact).remove(0).id;
@@ -221,7 +223,7 @@ async fn what_was_forgotten_meanwhile_is_not_learnt() {
 }
 
 #[tokio::test]
-async fn an_owners_pages_go_with_the_owner() {
+async fn the_pages_of_an_owner_are_deleted_with_the_owner() {
     let (stage, engine, _) = told().await;
     with_derived(&stage, &engine).await;
     let forget = Forget::Owner(Scope::default(), user("ann"));
@@ -231,7 +233,7 @@ async fn an_owners_pages_go_with_the_owner() {
 }
 
 #[tokio::test]
-async fn what_was_made_of_an_episode_that_a_person_took_out_goes_with_its_session() {
+async fn memories_made_of_an_episode_deleted_by_hand_go_with_its_session() {
     let stage = Stage::default();
     let engine = stage.open().await;
     let key = session("s");

@@ -1,4 +1,4 @@
-//! A background loop that panics begins again, and says so.
+//! A background loop that panics restarts, and the status reports it.
 
 use memory::Engine;
 use model::EntryKind;
@@ -22,7 +22,7 @@ impl Stage {
         });
     }
 
-    /// Waits for the planned panic, and then for everything that was to be done.
+    /// Waits for the planned panic, and then until all work is done.
     async fn survives(&self, engine: &Engine) {
         let hit = async {
             while self.faults.hit().is_none() {
@@ -71,7 +71,7 @@ async fn a_panic_while_following_the_vault_loses_no_edit() {
 }
 
 #[tokio::test]
-async fn a_panic_while_building_is_built_again() {
+async fn a_rebuild_that_panics_is_repeated() {
     let stage = Stage::default();
     stage.writes_by_hand();
     stage.faults.plan_next("stage", Mode::Panic);

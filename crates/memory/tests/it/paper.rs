@@ -26,14 +26,14 @@ pub(crate) struct PaperVault {
 #[derive(Debug, Default)]
 struct Desk {
     files: BTreeMap<VaultPath, File>,
-    /// The files while the folder is away.
+    /// The files while the folder is unmounted.
     away: Option<BTreeMap<VaultPath, File>>,
     writes: i128,
     change: VaultChange,
     going: Vec<String>,
     has_old_history: bool,
     reads: usize,
-    /// Appends with an entry of such an id fail for ever.
+    /// Appends with an entry of such an id fail.
     refused: Option<String>,
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn digest(entry: &Entry) -> u64 {
 }
 
 impl PaperVault {
-    /// Takes the folder away, as an unmounted disk does, or brings it back.
+    /// Unmounts the folder, or mounts it again.
     pub(crate) fn set_away(&self, is_away: bool) {
         let mut desk = self.desk();
         match (is_away, desk.away.take()) {
@@ -81,7 +81,7 @@ impl PaperVault {
         self.changed.notify_one();
     }
 
-    /// The history that an earlier version kept lies beside the folder.
+    /// Puts the history of an earlier version next to the folder.
     pub(crate) fn begin_old_history(&self) {
         self.desk().has_old_history = true;
     }
@@ -126,7 +126,7 @@ impl PaperVault {
         self.changed.notify_one();
     }
 
-    /// A person breaks one entry of a file, which is then not among those that are read, or repairs it.
+    /// A person breaks one entry of a file, so that it cannot be read, or repairs it.
     pub(crate) fn set_problem(&self, path: &str, entry: Option<&str>) {
         let mut desk = self.desk();
         desk.touch(&path.into()).problem = entry.map(str::to_owned);
@@ -134,7 +134,7 @@ impl PaperVault {
         self.changed.notify_one();
     }
 
-    /// A person takes the right to read a file away, or gives it back.
+    /// A person removes the right to read a file, or restores it.
     pub(crate) fn set_unreadable(&self, path: &str, is_unreadable: bool) {
         let mut desk = self.desk();
         desk.files.get_mut(path).expect("the file is there").is_unreadable = is_unreadable;
@@ -152,12 +152,12 @@ impl PaperVault {
         }
     }
 
-    /// Appends that hold an entry whose id contains this fail, until none is named.
+    /// Makes appends of an entry with this text in its id fail, until it is set to none.
     pub(crate) fn refuse(&self, id: Option<&str>) {
         self.desk().refused = id.map(str::to_owned);
     }
 
-    /// Appends that hold an entry whose id contains this panic, until none is named.
+    /// Makes appends of an entry with this text in its id panic, until it is set to none.
     pub(crate) fn poison(&self, id: Option<&str>) {
         *self.poison.lock().expect("it is not held while something panics") = id.map(str::to_owned);
     }
@@ -183,7 +183,7 @@ impl PaperVault {
             .collect()
     }
 
-    /// How many files were read and parsed.
+    /// Number of files that were read and parsed.
     pub(crate) fn reads(&self) -> usize {
         self.desk().reads
     }

@@ -1,4 +1,5 @@
-//! What was said in a project stays there; what holds for a person, and what a shared project says, is found beside it.
+//! Memory of a project stays there; a search also finds facts that hold for the person everywhere, and the memory of
+//! others in a shared project.
 
 use std::sync::Arc;
 
@@ -35,7 +36,7 @@ async fn ask(engine: &Engine, whose: &str, place: &str, with_person: bool, query
     engine.search(search).await.expect("it is answered")
 }
 
-/// Everything that a search shows, as one text.
+/// The texts of all hits of a search.
 fn shown(found: &Found) -> String {
     let facts = found.memories.iter().flat_map(|hit| &hit.facts);
     let hits = found.memories.iter().chain(facts).chain(&found.messages);
@@ -44,7 +45,7 @@ fn shown(found: &Found) -> String {
 }
 
 #[tokio::test]
-async fn what_holds_for_a_person_is_found_in_every_project_and_the_talk_is_not() {
+async fn facts_about_a_person_are_found_in_every_project_and_messages_are_not() {
     let stage = Stage::default();
     let engine = stage.open().await;
     let said = "I live in Lisbon. The build of the quay needs the wrench.";
@@ -72,13 +73,13 @@ async fn what_holds_for_a_person_is_found_in_every_project_and_the_talk_is_not()
 }
 
 #[tokio::test]
-async fn a_fact_that_changes_in_one_project_changes_in_all() {
+async fn a_fact_changed_in_one_project_changes_in_all() {
     let stage = Stage::default();
     let engine = stage.open().await;
     tell(&stage, &engine, "ann", "boat", "I live in Lisbon.").await;
     let before = ask(&engine, "ann", "garden", true, "Where does Ann live?").await;
     assert!(shown(&before).contains("Lisbon"));
-    // The rows of all projects are at hand now: they follow what is written, edited and deleted.
+    // The rows of all projects are cached now, and follow writes, edits and deletions.
     tell(&stage, &engine, "ann", "garden", "I live in Porto.").await;
     let after = shown(&ask(&engine, "ann", "default", true, "Where does Ann live?").await);
     assert!(after.contains("Porto"), "{after}");
@@ -109,7 +110,7 @@ async fn a_fact_that_changes_in_one_project_changes_in_all() {
 }
 
 #[tokio::test]
-async fn people_see_each_others_memory_of_a_shared_project_only() {
+async fn people_find_each_others_memory_only_in_a_shared_project() {
     let mut stage = Stage::default();
     stage.settings.shared = vec![project("boat")];
     let engine = stage.open().await;
@@ -131,7 +132,7 @@ async fn people_see_each_others_memory_of_a_shared_project_only() {
 }
 
 #[tokio::test]
-async fn a_models_facts_hold_everywhere_only_if_they_are_about_a_life() {
+async fn a_models_facts_hold_in_all_projects_only_if_they_are_about_a_persons_life() {
     let answer = r#"{"parts":[{"last":2,"title":"The quay","summary":""}],
         "facts":["ann lives in Lisbon","ann's quay is built with the wrench"]}"#;
     let stage = Stage {
@@ -172,7 +173,7 @@ async fn a_models_facts_hold_everywhere_only_if_they_are_about_a_life() {
 }
 
 #[tokio::test]
-async fn the_facts_of_a_project_at_hand_are_not_read_again() {
+async fn facts_of_a_cached_project_are_not_read_again() {
     let stage = Stage::default();
     let engine = stage.open().await;
     tell(&stage, &engine, "ann", "default", "I live in Lisbon.").await;

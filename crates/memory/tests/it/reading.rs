@@ -1,4 +1,4 @@
-//! What was acknowledged is found, at every moment.
+//! Every acknowledged message is found, at every moment.
 
 use futures::future::join_all;
 use memory::{Engine, List, Method};
@@ -33,7 +33,7 @@ async fn under_load(hot_bytes_max: usize, hot_rows_max: usize) {
     stage.settings.messages_max = 4;
     let engine = stage.open().await;
     let speakers = (0..6).map(|n| {
-        // Two speakers share each session, and each speaker has two.
+        // Two speakers share each session, and each speaker has two sessions.
         let work = says_and_finds(
             engine.clone(),
             session(&format!("s{}", n / 2)),
@@ -61,21 +61,21 @@ async fn under_load(hot_bytes_max: usize, hot_rows_max: usize) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn every_acknowledged_message_is_found_while_owners_are_at_hand() {
+async fn every_acknowledged_message_is_found_while_owners_are_cached() {
     under_load(64 << 20, 50_000).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn every_acknowledged_message_is_found_while_owners_come_and_go() {
+async fn every_acknowledged_message_is_found_while_owners_enter_and_leave_the_cache() {
     under_load(1, 50_000).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn every_acknowledged_message_is_found_by_large_owners() {
+async fn every_acknowledged_message_is_found_for_uncached_large_owners() {
     under_load(64 << 20, 0).await;
 }
 
-/// What happens to an owner whose rows are being loaded, and what must be found afterwards.
+/// Changes an owner's memory while its rows are loading, and checks the searches during and after that.
 async fn during_a_load(at: At) {
     let stage = Stage::default();
     let (slow, engine) = stage.open_slow().await;
@@ -91,7 +91,7 @@ async fn during_a_load(at: At) {
         tokio::spawn(async move { ask(&engine, "ann", "It was a").await })
     };
     slow.called().await;
-    // While ann is being loaded: one message is written to the vault, one is new, one is forgotten.
+    // While Ann's rows load, one message is written to the vault, one is added, and one is deleted.
     engine.flush(flush(&old)).await.expect("it cuts");
     engine.settle().await.expect("it settles");
     say(&engine, &new, "ann", 5, "It was a bassoon").await;
@@ -122,17 +122,17 @@ async fn during_a_load(at: At) {
 }
 
 #[tokio::test]
-async fn a_load_that_has_read_nothing_yet_misses_nothing() {
+async fn changes_before_the_read_of_a_load_are_found() {
     during_a_load(At::Load).await;
 }
 
 #[tokio::test]
-async fn a_load_that_has_read_everything_misses_nothing() {
+async fn changes_after_the_read_of_a_load_are_found() {
     during_a_load(At::Loaded).await;
 }
 
 #[tokio::test]
-async fn who_is_loaded_while_a_memcell_is_indexed_has_it_afterwards() {
+async fn an_owner_loaded_while_a_segment_is_indexed_finds_its_episode() {
     let stage = Stage::default();
     let (slow, engine) = stage.open_slow().await;
     let key = session("s");
@@ -149,7 +149,7 @@ async fn who_is_loaded_while_a_memcell_is_indexed_has_it_afterwards() {
 }
 
 #[tokio::test]
-async fn an_owner_at_hand_has_the_rows_that_a_fresh_load_has() {
+async fn a_cached_owner_has_the_same_rows_as_a_fresh_load() {
     let mut stage = Stage::default();
     stage.settings.messages_max = 5;
     let engine = stage.open().await;
@@ -173,7 +173,7 @@ async fn an_owner_at_hand_has_the_rows_that_a_fresh_load_has() {
 }
 
 #[tokio::test]
-async fn what_others_said_before_is_found_by_who_joins() {
+async fn a_user_who_joins_a_session_finds_earlier_messages_of_others() {
     let stage = Stage::default();
     let engine = stage.open().await;
     let key = session("s");
@@ -190,7 +190,7 @@ async fn what_others_said_before_is_found_by_who_joins() {
 }
 
 #[tokio::test]
-async fn a_session_filter_brings_what_no_episode_tells() {
+async fn a_session_filter_returns_messages_that_are_in_no_episode() {
     let stage = Stage::default();
     let engine = stage.open().await;
     let (one, two) = (session("one"), session("two"));
@@ -225,7 +225,7 @@ async fn a_session_filter_brings_what_no_episode_tells() {
 }
 
 #[tokio::test]
-async fn waiting_for_an_add_waits_until_it_is_written() {
+async fn settled_waits_until_the_add_is_written() {
     let stage = Stage::default();
     let engine = stage.open().await;
     let key = session("s");
@@ -302,7 +302,7 @@ async fn tenants_share_nothing() {
 }
 
 #[tokio::test]
-async fn a_message_that_is_written_before_its_add_returns_is_not_taken_for_buffered() {
+async fn a_message_written_before_its_add_returns_is_not_taken_for_buffered() {
     let stage = Stage::default();
     let key = session("s");
     let held = Held::new(stage.ledger.clone(), Call::Append, &key);
@@ -316,7 +316,7 @@ async fn a_message_that_is_written_before_its_add_returns_is_not_taken_for_buffe
     assert!(turns(&engine, "ann", "violin").await.is_empty());
     let adding = {
         let engine = engine.clone();
-        // One that looks for no boundary does not hold the session.
+        // A deferred add does not lock the session.
         let add = memory::Add {
             title: None,
             defer_extraction: true,

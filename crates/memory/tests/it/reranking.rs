@@ -7,7 +7,7 @@ use testkit::models::ScriptedReranker;
 
 use crate::stage::{Stage, flush, question, say, session};
 
-/// Messages that answer the same question, with the reranker's choice among the last of them.
+/// Messages that answer the same question; the reranker prefers one of the last.
 async fn stage(reranker: &Arc<ScriptedReranker>) -> (Stage, memory::Engine) {
     let stage = Stage {
         reranker: Some(reranker.clone()),
@@ -40,7 +40,7 @@ fn first(found: &Found) -> &Hit {
 }
 
 #[tokio::test]
-async fn a_hybrid_search_is_reranked_unless_it_says_no() {
+async fn a_hybrid_search_is_reranked_unless_it_opts_out() {
     let reranker = Arc::new(ScriptedReranker::preferring(&["lake"]));
     let (_stage, engine) = stage(&reranker).await;
     for (method, wish, happens) in [
@@ -63,7 +63,7 @@ async fn a_hybrid_search_is_reranked_unless_it_says_no() {
 }
 
 #[tokio::test]
-async fn more_hits_are_read_than_wanted() {
+async fn the_reranker_reads_more_hits_than_requested() {
     let reranker = Arc::new(ScriptedReranker::preferring(&["lake"]));
     let (_stage, engine) = stage(&reranker).await;
     let search = Search {
@@ -91,7 +91,7 @@ async fn more_hits_are_read_than_wanted() {
 }
 
 #[tokio::test]
-async fn without_an_answer_the_first_order_stays_and_the_search_says_so() {
+async fn without_an_answer_the_first_order_stays_and_the_search_warns() {
     let reranker = Arc::new(ScriptedReranker::preferring(&["lake"]));
     let (stage, engine) = stage(&reranker).await;
     let plain = engine
@@ -127,7 +127,7 @@ async fn without_an_answer_the_first_order_stays_and_the_search_says_so() {
 }
 
 #[tokio::test]
-async fn a_wish_that_cannot_be_met_is_answered_in_words() {
+async fn a_request_for_reranking_without_a_reranker_returns_a_warning() {
     let stage = Stage::default();
     let engine = stage.open().await;
     say(&engine, &session("talk"), "ann", 0, "The red car is here.").await;

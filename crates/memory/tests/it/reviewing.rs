@@ -1,4 +1,4 @@
-//! A person's answers about what Quipu believes: kept in the files, and carried to what was made of a statement.
+//! A person's answers in a review: stored in the files, and applied to memories made of a statement.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ async fn believed(engine: &Engine) -> Vec<Believed> {
     all.expect("it is shown")
 }
 
-/// The id of the newest statement with a word.
+/// The id of the first listed statement with a word.
 async fn id_of(engine: &Engine, word: &str) -> EntryId {
     let all = believed(engine).await;
     let found = all.iter().find(|one| one.text.contains(word));
@@ -47,7 +47,8 @@ fn has(beliefs: &[Believed], word: &str) -> bool {
     beliefs.iter().any(|one| one.text.contains(word))
 }
 
-/// Puts a statement of the profile in a fact's words, and a page with lines of both and of another fact, whose line it gives.
+/// Puts a profile statement in the words of a fact, and a page with lines about both and about another fact; returns
+/// the last line.
 async fn written_of(engine: &Engine, lisbon: &Entry, theremin: &Entry) -> String {
     let statement = Entry {
         sources: lisbon.sources.clone(),
@@ -74,7 +75,7 @@ async fn written_of(engine: &Engine, lisbon: &Entry, theremin: &Entry) -> String
 }
 
 #[tokio::test]
-async fn what_is_wrong_goes_from_facts_profile_and_pages_and_the_message_stays() {
+async fn a_wrong_statement_leaves_facts_profile_and_pages_and_its_message_stays() {
     let stage = Stage::default();
     let engine = stage.open().await;
     tell(&stage, &engine, &session("one"), 0, &["I live in Lisbon."]).await;
@@ -140,7 +141,7 @@ async fn what_is_wrong_goes_from_facts_profile_and_pages_and_the_message_stays()
 }
 
 #[tokio::test]
-async fn when_what_took_its_place_is_wrong_the_earlier_fact_holds_again() {
+async fn a_superseded_fact_is_valid_again_after_the_later_one_is_withdrawn() {
     let stage = Stage::default();
     let engine = stage.open().await;
     tell(&stage, &engine, &session("one"), 0, &["My home is in Lisbon."]).await;
@@ -171,7 +172,7 @@ async fn when_what_took_its_place_is_wrong_the_earlier_fact_holds_again() {
 }
 
 #[tokio::test]
-async fn what_was_replaced_and_is_kept_stands_beside_the_later_fact() {
+async fn a_kept_superseded_fact_is_valid_together_with_the_later_one() {
     let stage = Stage::default();
     let engine = stage.open().await;
     tell(&stage, &engine, &session("one"), 0, &["My home is in Lisbon."]).await;
@@ -193,7 +194,7 @@ async fn what_was_replaced_and_is_kept_stands_beside_the_later_fact() {
 }
 
 #[tokio::test]
-async fn a_scene_takes_all_of_its_session_and_the_same_words_elsewhere() {
+async fn a_scene_withdraws_its_whole_session_and_the_same_words_elsewhere() {
     let stage = Stage::default();
     let engine = stage.open().await;
     tell(
@@ -242,7 +243,7 @@ async fn a_scene_takes_all_of_its_session_and_the_same_words_elsewhere() {
         .await;
     let answered = answered.expect("it is answered");
     assert_eq!((answered.statements.len(), answered.derived), (4, 1));
-    // The game goes on in the same session.
+    // The game continues in the same session.
     tell(
         &stage,
         &engine,
@@ -264,7 +265,7 @@ async fn a_scene_takes_all_of_its_session_and_the_same_words_elsewhere() {
 }
 
 #[tokio::test]
-async fn what_is_said_later_in_a_scene_is_taken_back_and_can_be_kept() {
+async fn a_later_statement_of_a_scene_is_withdrawn_and_can_be_kept() {
     let stage = Stage::default();
     let engine = stage.open().await;
     tell(
@@ -299,7 +300,7 @@ async fn what_is_said_later_in_a_scene_is_taken_back_and_can_be_kept() {
 }
 
 #[tokio::test]
-async fn what_else_was_said_in_a_scene_is_asked_about_where_it_is_said_again() {
+async fn another_statement_of_a_scene_is_asked_about_when_it_is_repeated() {
     let stage = Stage::default();
     let engine = stage.open().await;
     let played = [
@@ -324,7 +325,7 @@ async fn what_else_was_said_in_a_scene_is_asked_about_where_it_is_said_again() {
 }
 
 #[tokio::test]
-async fn one_true_statement_of_a_scene_comes_back_alone() {
+async fn a_kept_statement_of_a_scene_comes_back_alone() {
     let stage = Stage::default();
     let engine = stage.open().await;
     let played = [
@@ -353,7 +354,7 @@ async fn one_true_statement_of_a_scene_comes_back_alone() {
 }
 
 #[tokio::test]
-async fn what_was_kept_is_confirmed_and_what_is_over_has_ended() {
+async fn a_kept_fact_is_confirmed_and_an_ended_one_is_superseded() {
     let stage = Stage::default();
     let engine = stage.open().await;
     tell(
@@ -413,7 +414,7 @@ async fn what_was_kept_is_confirmed_and_what_is_over_has_ended() {
 }
 
 #[tokio::test]
-async fn a_fact_with_its_correction_is_one_statement_that_can_be_taken_back_and_kept() {
+async fn a_fact_with_its_correction_is_withdrawn_and_kept_as_one_statement() {
     let stage = Stage::default();
     let engine = stage.open().await;
     let said = "I play the cello. I'm driving my Skoda Fabia, a 2009. no, it's a 2007.";
@@ -434,7 +435,7 @@ async fn a_fact_with_its_correction_is_one_statement_that_can_be_taken_back_and_
 }
 
 #[tokio::test]
-async fn what_was_taken_back_and_is_said_again_is_asked_and_is_no_fact() {
+async fn a_withdrawn_statement_that_is_repeated_is_asked_about_and_is_no_fact() {
     let stage = Stage::default();
     let engine = stage.open().await;
     tell(&stage, &engine, &session("one"), 0, &["I live in Lisbon."]).await;
@@ -446,7 +447,7 @@ async fn what_was_taken_back_and_is_said_again_is_asked_and_is_no_fact() {
             .count()
     };
 
-    // The same message once more, as after a second import that no ledger knows of.
+    // A copy of the message, as after a second import into another ledger.
     tell(&stage, &engine, &session("copy"), 0, &["I live in Lisbon."]).await;
     let after = believed(&engine).await;
     assert!(
@@ -486,7 +487,7 @@ async fn what_was_taken_back_and_is_said_again_is_asked_and_is_no_fact() {
 }
 
 #[tokio::test]
-async fn what_has_ended_stays_so_in_a_copy_and_holds_once_more_when_it_is_said_again() {
+async fn an_ended_fact_stays_ended_in_a_copy_and_is_a_fact_again_when_it_is_repeated() {
     let stage = Stage::default();
     let engine = stage.open().await;
     let theremin = "I play the theremin.";
@@ -498,7 +499,7 @@ async fn what_has_ended_stays_so_in_a_copy_and_holds_once_more_when_it_is_said_a
         all.iter().map(|one| one.belief).collect()
     };
 
-    // The same message once more, as after a second import that no ledger knows of.
+    // A copy of the message, as after a second import into another ledger.
     tell(&stage, &engine, &session("copy"), 0, &[theremin]).await;
     assert!(beliefs().await.iter().all(|belief| *belief == Belief::Ended));
     let now = memory::Search {
@@ -521,7 +522,7 @@ async fn what_has_ended_stays_so_in_a_copy_and_holds_once_more_when_it_is_said_a
 }
 
 #[tokio::test]
-async fn a_statement_in_doubt_is_no_fact_until_its_person_says_so() {
+async fn a_statement_in_doubt_is_no_fact_until_its_person_confirms_it() {
     let stage = Stage::default();
     let engine = stage.open().await;
     let pasted =
@@ -538,7 +539,7 @@ async fn a_statement_in_doubt_is_no_fact_until_its_person_says_so() {
     assert_eq!(beliefs, [Belief::Confirmed, Belief::Withdrawn]);
     assert!(finds(&engine, "ann", "boat", "My boat is called Nell").await);
 
-    // The same message once more, as after a second import that no ledger knows of.
+    // A copy of the message, as after a second import into another ledger.
     tell(&stage, &engine, &session("copy"), 0, &[pasted]).await;
     let found = ask(&engine, "ann", "Where is Hull?").await;
     assert_eq!(found.messages.len(), 2);

@@ -1,4 +1,4 @@
-//! A chat model reads what a search found, and asks for what is missing.
+//! A chat model reads the hits of a search, and adds queries for missing information.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::stage::{Stage, question, say, session};
 
 const QUESTION: &str = "Which instrument does the brother of Ann play?";
 
-/// The answer is two steps away: no word of the question is in the message that has it.
+/// The answer needs two steps: its message shares no word with the question.
 async fn stage(chat: Option<ScriptedChat>) -> (Stage, Engine) {
     let stage = Stage {
         chat: chat.map(Arc::new),
@@ -47,7 +47,7 @@ async fn answered(answer: Result<&'static str, ChatError>) -> (Stage, Found) {
 }
 
 #[tokio::test]
-async fn further_queries_find_what_the_question_does_not_name() {
+async fn further_queries_find_a_message_without_a_word_of_the_question() {
     let (_, engine) = stage(None).await;
     let plain = engine.search(limited()).await.expect("it answers");
     assert!(
@@ -70,7 +70,7 @@ async fn further_queries_find_what_the_question_does_not_name() {
 }
 
 #[tokio::test]
-async fn without_further_queries_the_answer_is_that_of_a_search() {
+async fn without_further_queries_the_answer_equals_a_plain_search() {
     let (_, engine) = stage(None).await;
     let plain = engine.search(limited()).await.expect("it answers");
     assert!(

@@ -7,7 +7,7 @@ use ports::NewMessage;
 use crate::concurrency::{add_all, check_accounted};
 use crate::stage::{Stage, said, session};
 
-/// A stage that cuts at each message, as its model that always finds a boundary.
+/// A stage that cuts after each message, as the original's model, which always finds a boundary.
 fn stage() -> Stage {
     let mut stage = Stage::default();
     stage.settings.messages_max = 1;

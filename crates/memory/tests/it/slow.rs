@@ -1,4 +1,4 @@
-//! An index in which the next call of a kind takes until the test allows it to end.
+//! An index that blocks the next call of a kind until the test allows it to end.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,13 +12,13 @@ use tokio::sync::Semaphore;
 pub(crate) enum At {
     /// Before an owner's rows are read.
     Load,
-    /// After they are read.
+    /// After the rows are read.
     Loaded,
     /// Before rows are written.
     Apply,
     /// Before rows are added to a new generation.
     StageAdd,
-    /// Before a new generation is the live one.
+    /// Before a new generation becomes the live one.
     Publish,
 }
 
@@ -65,18 +65,18 @@ impl Slow {
         })
     }
 
-    /// The next call that comes there waits.
+    /// Blocks the next call of this kind.
     pub(crate) fn arm(&self, at: At) {
         *self.turnstile.armed.lock().expect("no panic") = Some(at);
     }
 
-    /// Waits until it waits.
+    /// Waits until a call is blocked.
     pub(crate) async fn called(&self) {
         let waiting = self.turnstile.waiting.acquire().await;
         waiting.expect("never closed").forget();
     }
 
-    /// Allows it to go on.
+    /// Allows the call to continue.
     pub(crate) fn let_go(&self) {
         self.turnstile.permits.add_permits(1);
     }

@@ -1,4 +1,4 @@
-//! A whole engine on fakes that outlive it, so that it can die and be opened again.
+//! An engine on fakes that outlive it, so that it can die and be opened again.
 //!
 //! Owns: building it, moving its clock, and the checks that must hold whenever it is at rest.
 
@@ -25,7 +25,7 @@ use crate::paper::{PaperVault, PaperWriter, digest};
 use crate::slow::Slow;
 use testkit::faults::{Faults, Faulty};
 
-/// Keeps what it is told.
+/// Keeps the events that it receives.
 #[derive(Debug, Default)]
 pub(crate) struct Listener(Mutex<Vec<MemoryEvent>>);
 
@@ -43,7 +43,7 @@ impl Events for Listener {
     }
 }
 
-/// The world that an engine is opened on.
+/// Fakes and settings that an engine is opened on.
 pub(crate) struct Stage {
     pub(crate) listener: Arc<Listener>,
     pub(crate) ledger: Arc<MemoryLedger>,
@@ -118,7 +118,7 @@ impl Stage {
             .expect("nothing is planned to fail")
     }
 
-    /// The same on an index that can be held up.
+    /// Opens an engine on an index that can be blocked.
     pub(crate) async fn open_slow(&self) -> (Arc<Slow>, Engine) {
         let slow = Slow::new(self.index.clone());
         let parts = Parts {
@@ -129,7 +129,7 @@ impl Stage {
         (slow, engine.expect("nothing is planned to fail"))
     }
 
-    /// Does something while time passes: the clock moves whenever nothing else has moved for a while.
+    /// Runs work while time passes: the clock moves whenever nothing else has moved for a while.
     pub(crate) async fn drive<T>(&self, work: impl Future<Output = T>) -> T {
         tokio::select! {
             biased;
@@ -157,7 +157,7 @@ impl Stage {
         .await
     }
 
-    /// What must hold whenever the engine is at rest.
+    /// Checks that must hold whenever the engine is at rest.
     pub(crate) async fn check(&self) {
         let entries = self.vault.entries();
         let messages = self.ledger.everything();
@@ -209,7 +209,7 @@ impl Stage {
         self.check_records(&entries).await;
     }
 
-    /// Whoever listens has heard of every episode that a job wrote.
+    /// Checks that the listener received an event for every episode that a job wrote.
     fn check_heard(&self, entries: &[(Arc<str>, Entry)]) {
         let cells = self.ledger.everything();
         let cells = cells.iter().filter_map(|(_, cell)| cell.as_ref());
@@ -252,7 +252,8 @@ impl Stage {
         }
     }
 
-    /// Every message of these texts is in the ledger once, in a memcell, and told once to each owner.
+    /// Checks that every message of these texts is in the ledger once, in a segment, and in an episode of each owner
+    /// once.
     pub(crate) fn check_told(&self, texts: &[String], owners: &[&str]) {
         let messages = self.ledger.everything();
         let entries = self.vault.entries();
@@ -273,7 +274,7 @@ impl Stage {
     }
 }
 
-/// Does something until it succeeds, as a client that retries does.
+/// Repeats work until it succeeds, as a client that retries does.
 pub(crate) async fn persist<T, F: Future<Output = Result<T, EngineError>>>(mut work: impl FnMut() -> F) -> T {
     for _ in 0..20 {
         match work().await {
@@ -307,7 +308,7 @@ pub(crate) fn session(text: &str) -> SessionKey {
     }
 }
 
-/// 2024-05-08T10:00:00Z and so many minutes.
+/// 2024-05-08T10:00:00Z plus this number of minutes.
 pub(crate) fn minute(minutes: i64) -> Timestamp {
     Timestamp::from_millis(1_715_162_400_000 + minutes * 60_000)
 }
@@ -404,7 +405,7 @@ pub(crate) async fn turns(engine: &Engine, owner: &str, query: &str) -> Vec<Stri
     found.messages.iter().map(|hit| hit.doc.text.clone()).collect()
 }
 
-/// The entries that a search finds: `episode` or `fact`, and their texts.
+/// Whether a search finds an entry or a message with this text.
 pub(crate) async fn finds(engine: &Engine, owner: &str, query: &str, text: &str) -> bool {
     let found = ask(engine, owner, query).await;
     let facts = found.memories.iter().flat_map(|hit| &hit.facts);

@@ -1,4 +1,4 @@
-//! Memcells of one session that wait behind each other are written together, and nobody can see that they were.
+//! Waiting segments of one session are written together, with the same result as one by one.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use tokio::sync::Semaphore;
 use crate::slow::At;
 use crate::stage::{Stage, flush, say, session};
 
-/// What Ann says, each a memcell of its own: facts that repeat, replace and end each other.
+/// Ann's messages, each a segment of its own: facts that repeat, replace and end each other.
 const TEXTS: [&str; 9] = [
     "My rent is 900.",
     "I eat meat.",
@@ -40,7 +40,7 @@ pub(crate) fn told(stage: &Stage) -> Vec<String> {
     entries.iter().map(|(_, entry)| line(entry)).collect()
 }
 
-/// The memcells of one session wait on a stage, and nothing is written.
+/// Leaves the segments of one session waiting, with nothing written.
 pub(crate) async fn wait_on(stage: &Stage) {
     let settings = MemorySettings {
         asks_only: true,
@@ -55,7 +55,7 @@ pub(crate) async fn wait_on(stage: &Stage) {
     engine.shutdown().await;
 }
 
-/// What the memcells tell when each is written before the next is cut.
+/// The entries when each segment is written before the next is cut.
 pub(crate) async fn told_alone() -> Vec<String> {
     let stage = Stage::default();
     let engine = stage.open().await;
@@ -69,7 +69,7 @@ pub(crate) async fn told_alone() -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_is_written_together_is_what_is_written_alone() {
+async fn segments_written_together_give_the_same_entries_as_alone() {
     let stage = Stage::default();
     wait_on(&stage).await;
     let before = stage.faults.made();
@@ -85,7 +85,7 @@ async fn what_is_written_together_is_what_is_written_alone() {
 }
 
 #[tokio::test]
-async fn what_comes_before_one_that_cannot_be_written_is_written() {
+async fn segments_before_one_that_cannot_be_written_are_written() {
     let stage = Stage::default();
     wait_on(&stage).await;
     let refused = stage.ledger.everything()[3].1.clone().expect("it is cut");
@@ -134,7 +134,7 @@ async fn a_long_segment_waits_a_minute_for_room() {
 }
 
 #[tokio::test]
-async fn nothing_is_kept_of_a_long_segment_that_is_forgotten_before_it_is_written() {
+async fn a_long_segment_deleted_before_its_write_leaves_no_trace_in_memory() {
     let stage = Stage::default();
     let settings = MemorySettings {
         asks_only: true,
@@ -152,7 +152,7 @@ async fn nothing_is_kept_of_a_long_segment_that_is_forgotten_before_it_is_writte
 }
 
 #[tokio::test]
-async fn of_long_segments_one_is_written_at_a_time() {
+async fn only_one_long_segment_is_written_at_a_time() {
     for talks in [[("s", "ann"), ("s", "ann")], [("s", "ann"), ("t", "bob")]] {
         let stage = Stage::default();
         let settings = MemorySettings {

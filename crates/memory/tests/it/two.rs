@@ -1,7 +1,7 @@
 //! Two engines, each with its own ledger, on two folders that a program syncs both ways.
 //!
-//! A message has a word of its own. A file that changed on both sides since the last sync is a conflict: the newer one wins,
-//! and the older one stays as a copy.
+//! Each message has a word of its own. A file that changed on both sides since the last sync is a conflict: the newer
+//! one wins, and the older one stays as a copy.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -25,7 +25,7 @@ struct Side {
 }
 
 impl Side {
-    /// The ids of one side begin where those of the other never come.
+    /// The ids of one side begin far from those of the other.
     async fn new(ids_before: u64) -> Self {
         let folder = TempDir::new().expect("a folder");
         let stage = Stage::default();
@@ -134,7 +134,7 @@ fn files(root: &Path) -> BTreeMap<String, Vec<u8>> {
         for entry in fs::read_dir(folder).into_iter().flatten() {
             let path = entry.expect("an entry").path();
             let below = path.strip_prefix(root).expect("below").display().to_string();
-            // Names that Quipu keeps for itself in this one folder.
+            // Names that Quipu uses in this one folder only.
             if below.starts_with(".locks") {
                 continue;
             }
@@ -200,7 +200,7 @@ impl Sync {
     }
 }
 
-/// Numbers that look random, the same in each run.
+/// Pseudo-random numbers, the same in each run.
 struct Numbers(u64);
 
 impl Numbers {
@@ -210,7 +210,7 @@ impl Numbers {
     }
 }
 
-/// Both write in each round. Before it, one of them may edit or forget a memory of either.
+/// Both sides write in each round. Before that, one of them may edit or forget a memory of either.
 async fn rounds(a: &Side, b: &Side, count: i64, sync: &mut Sync) -> [BTreeSet<String>; 2] {
     let mut random = Numbers(5);
     let (mut there, mut gone) = (Vec::new(), BTreeSet::new());
@@ -240,7 +240,7 @@ async fn rounds(a: &Side, b: &Side, count: i64, sync: &mut Sync) -> [BTreeSet<St
             _ => continue,
         }
         sync.run([a, b]).await;
-        // An edit of a memory that goes later goes with it.
+        // An edit of a memory that is deleted later is deleted with it.
         there.retain(|word| files(&a.memory()).values().any(|text| contains(text, word)));
     }
     sync.run([a, b]).await;
@@ -276,7 +276,7 @@ async fn a_second_ledger_on_a_vault_makes_no_conflict_copy_and_nothing_is_lost()
 }
 
 #[tokio::test]
-async fn two_ledgers_that_both_have_begun_conflict_once_and_never_again() {
+async fn two_ledgers_that_both_wrote_before_conflict_once_and_never_again() {
     let (a, b, mut sync) = (Side::new(0).await, Side::new(1 << 16).await, Sync::default());
     a.say(0, "zzonezz").await;
     b.say(0, "zztwozz").await;
@@ -291,7 +291,7 @@ async fn two_ledgers_that_both_have_begun_conflict_once_and_never_again() {
 
 #[tokio::test]
 async fn ledgers_of_one_name_conflict_once_and_take_other_names() {
-    // The numbers that both names are made of end in the same bits.
+    // The random numbers of both names end in the same bits.
     let (a, b, mut sync) = (Side::new(0).await, Side::new(1 << 20).await, Sync::default());
     a.say(0, "zzonezz").await;
     b.say(0, "zztwozz").await;
@@ -311,7 +311,7 @@ async fn ledgers_of_one_name_conflict_once_and_take_other_names() {
 }
 
 #[tokio::test]
-async fn one_ledger_keeps_plain_names_and_a_name_outlives_a_start() {
+async fn one_ledger_keeps_plain_names_and_a_name_survives_a_restart() {
     let (a, b, mut sync) = (Side::new(0).await, Side::new(1 << 16).await, Sync::default());
     a.say(0, "zzonezz").await;
     assert_eq!(a.vault.name(), None);
@@ -329,7 +329,7 @@ async fn one_ledger_keeps_plain_names_and_a_name_outlives_a_start() {
 }
 
 #[tokio::test]
-async fn a_file_that_arrived_a_moment_ago_is_not_appended_to() {
+async fn a_ledger_does_not_append_to_a_file_that_just_arrived() {
     let (a, b) = (Side::new(0).await, Side::new(1 << 16).await);
     a.say(0, "zzonezz").await;
     let of_a = files(&a.memory());
@@ -343,7 +343,7 @@ async fn a_file_that_arrived_a_moment_ago_is_not_appended_to() {
 }
 
 #[tokio::test]
-async fn a_run_leaves_the_page_and_the_memories_of_the_other_ledger() {
+async fn a_run_does_not_change_the_page_or_memories_of_the_other_ledger() {
     let (a, b, mut sync) = (Side::new(0).await, Side::new(1 << 16).await, Sync::default());
     a.say(0, "zzonezz").await;
     let run = || Run {
@@ -381,7 +381,7 @@ async fn a_run_leaves_the_page_and_the_memories_of_the_other_ledger() {
     let (done, _) = b.engine.recorded(run(), b.engine.curate(curate("Of B."))).await;
     done.expect("it is answered");
     assert_eq!(files(&b.memory()), before);
-    // A person may, and A goes on with what it wrote itself.
+    // A's own run may still change the page, and so may a person.
     b.say(1, "zztwozz").await;
     sync.run([&a, &b]).await;
     assert!(a.vault.name().is_some());

@@ -1,6 +1,7 @@
-//! The cached owners: which they are, and the changes of their rows.
+//! The cached owners, and the changes of their rows.
 //!
-//! Owns: giving each change to the owners it concerns, dropping the least recently used. Never: reading rows (`corpora` does).
+//! Owns: passing each change to the owners that it concerns, dropping the least recently used. Never: reading rows
+//! (`corpora` does).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -63,7 +64,7 @@ impl CorpusCache {
     pub(crate) fn said(&self, ticket: Ticket, said: &Arc<AcceptedMessages>) {
         let scope = &said.session.scope;
         if self.ticket() != ticket {
-            // Only the ledger knows whether the messages were deleted meanwhile: it is read again.
+            // Only the ledger knows whether the messages were deleted meanwhile, so it is read again.
             self.slots.lock().scopes.remove(scope);
             return;
         }
@@ -85,7 +86,7 @@ impl CorpusCache {
 
     /// Applies an owner's new and removed rows of the index.
     pub(crate) fn rows(&self, scope: &Scope, owner: &Owner, add: Vec<Doc>, remove: Vec<DocId>) {
-        // First the project's: a load of the facts of all projects that begins meanwhile takes them from there.
+        // The project's owner first: a load of the facts of all projects that begins meanwhile takes the rows from it.
         if let Some(hot) = self.at_hand(scope, owner) {
             let (add, remove) = (add.clone(), remove.clone());
             hot.change(RowsChange::Rows { add, remove });
@@ -120,7 +121,7 @@ impl CorpusCache {
         }
     }
 
-    /// What of a scope, or of all projects, is not in the index yet.
+    /// Rows of a scope, or of all projects, that are not in the index yet.
     pub(super) fn on_their_way(&self, scope: &Scope, owner: &Owner) -> Vec<OnTheirWay> {
         let everywhere = Scope::all_projects(&scope.app);
         let concerns = |of: &Scope| of == scope || (*scope == everywhere && of.app == scope.app);
@@ -154,7 +155,7 @@ impl CorpusCache {
         self.slots.lock().scopes.remove(&Scope::all_projects(app));
     }
 
-    /// Lets everyone go.
+    /// Drops all owners.
     pub(crate) fn let_all_go(&self) {
         let mut slots = self.slots.lock();
         slots.letting_go += 1;
@@ -188,7 +189,7 @@ impl CorpusCache {
         }
     }
 
-    /// Lets the least recently used go until the rest fits; never the one in use.
+    /// Drops the least recently used owners until the rest fits; never the one in use.
     pub(super) fn shrink(&self, in_use: &Arc<Hot>) {
         let mut slots = self.slots.lock();
         let all = slots.scopes.values().flat_map(BTreeMap::values);
@@ -198,7 +199,7 @@ impl CorpusCache {
                 .scopes
                 .iter()
                 .flat_map(|(scope, owners)| owners.iter().map(move |one| (scope, one)));
-            // A slot without a size is being loaded by someone who waits for it.
+            // A slot without a size is loading, and its caller waits for it.
             let idle = all.filter(|(_, (_, slot))| slot.hot.bytes() > 0 && !Arc::ptr_eq(&slot.hot, in_use));
             let oldest = idle.min_by_key(|(_, (_, slot))| slot.used);
             let Some((scope, owner)) = oldest.map(|(scope, (owner, _))| (scope.clone(), owner.clone()))

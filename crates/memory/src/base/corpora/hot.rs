@@ -18,7 +18,7 @@ use crate::error::EngineError;
 use crate::facts;
 use crate::runtime::{QUICK_BYTES_MAX, aside, on_text};
 
-/// Rows from which on building a corpus leaves the thread that serves requests.
+/// From this number of rows on, a corpus is built on another thread than the one that serves requests.
 const ROWS_INLINE_MAX: usize = 200;
 
 /// One owner's rows. The lock is held for one ranking or one change, never across an await.
@@ -28,7 +28,7 @@ pub(crate) struct Hot {
     state: RwLock<HotState>,
     load: OnceCell<()>,
     bytes: AtomicUsize,
-    /// Bytes by estimates from which the rows are measured again.
+    /// Estimated size from which the rows are measured again, in bytes.
     bytes_count_at: AtomicUsize,
 }
 
@@ -44,11 +44,11 @@ struct Rows {
     corpus: Corpus,
     /// Sessions in which the owner speaks; the messages buffered there belong to the owner too.
     sessions: BTreeSet<SessionId>,
-    /// The facts among the rows, prepared for the next one; made when the first is written.
+    /// The facts among the rows, prepared for comparison with a new fact; made when the first new fact is written.
     facts: OnceLock<KnownFacts>,
 }
 
-/// About how much memory a prepared fact takes.
+/// Estimated size of a prepared fact, in bytes.
 const FACT_BYTES: usize = 1_024;
 
 /// Messages that were accepted.
@@ -60,7 +60,7 @@ pub(crate) struct AcceptedMessages {
     /// Whether the session's buffer holds earlier messages too.
     pub(crate) has_backlog: bool,
     pub(crate) messages: Vec<Message>,
-    /// One for each message, if they could be had at once.
+    /// One vector for each message, if the embedder answered at once.
     pub(crate) vectors: Option<Vec<Vector>>,
 }
 
@@ -68,7 +68,7 @@ pub(crate) struct AcceptedMessages {
 #[derive(Debug, Clone)]
 pub(crate) enum RowsChange {
     Said(Arc<AcceptedMessages>),
-    /// Messages are buffered no more.
+    /// Messages are no longer buffered.
     Unsaid(Arc<[DocId]>),
     /// The index changed.
     Rows {
@@ -92,7 +92,7 @@ impl Hot {
         &self.owner
     }
 
-    /// About how much memory the rows take; 0 while they are loaded.
+    /// Estimated size of the rows, in bytes; 0 while they load.
     pub(super) fn bytes(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
     }
@@ -102,7 +102,7 @@ impl Hot {
         self.bytes.store(bytes, Ordering::Relaxed);
     }
 
-    /// Reads the rows. An empty corpus while they are loaded.
+    /// Reads the rows; an empty corpus while they load.
     pub(crate) fn read<T>(&self, look: impl FnOnce(&Corpus) -> T) -> T {
         match &*self.state.read() {
             HotState::Ready(rows) => look(&rows.corpus),
@@ -110,7 +110,7 @@ impl Hot {
         }
     }
 
-    /// The facts among the rows, prepared to be compared with a new one; none while the rows are loaded.
+    /// The facts among the rows, prepared for comparison with a new fact; none while the rows load.
     pub(crate) async fn with_facts<T>(
         self: Arc<Self>,
         look: impl FnOnce(&KnownFacts) -> T,
@@ -177,8 +177,8 @@ impl Hot {
         self.load.get_or_try_init(|| load).await.copied()
     }
 
-    /// Fills in the rows of the index and the buffered messages, then the changes that came meanwhile; false if the rows cannot
-    /// follow these and must be read again.
+    /// Fills in the rows of the index and the buffered messages, then the changes that came meanwhile; false if the
+    /// rows cannot follow these changes and must be read again.
     pub(super) async fn fill(&self, docs: Vec<Doc>, buffered: Vec<Doc>) -> Result<bool, EngineError> {
         let owner = self.owner.clone();
         let bytes: usize = docs.iter().chain(&buffered).map(|doc| doc.text.len()).sum();
@@ -210,7 +210,7 @@ impl Hot {
     }
 }
 
-/// A corpus of these rows; where both have a row, that of the index holds.
+/// A corpus of these rows; the row of the index wins over the buffered one.
 pub(crate) fn corpus_of(owner: &Owner, docs: Vec<Doc>, buffered: Vec<Doc>) -> Corpus {
     Rows::of(owner, docs, buffered).corpus
 }
@@ -301,7 +301,7 @@ impl Rows {
 }
 
 impl RowsChange {
-    /// About how much memory it adds.
+    /// Estimated size of the change, in bytes.
     pub(super) fn bytes(&self) -> usize {
         let per_row = 1_024;
         match self {
@@ -316,7 +316,7 @@ impl RowsChange {
     }
 }
 
-/// The sessions in which an owner speaks, as its rows show it.
+/// The session in which an owner speaks, if a row shows it.
 fn speaks_in(owner: &Owner, doc: &Doc) -> Option<SessionId> {
     let is_own =
         owner.kind == OwnerKind::User && doc.role == Some(Role::User) && doc.senders.contains(&owner.id);

@@ -1,4 +1,4 @@
-//! What is being written is looked at when it is written, and never forgotten.
+//! A file that the engine is writing is synced after the write, and never forgotten.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use ports::{VaultChange, VaultPath};
 use super::Dirty;
 
 #[test]
-fn a_file_that_is_being_written_is_looked_at_afterwards() {
+fn a_file_that_is_being_written_is_synced_afterwards() {
     let dirty = Dirty::default();
     let (mine, other): (VaultPath, VaultPath) = ("mine.md".into(), "other.md".into());
     let writing = dirty.writing(BTreeSet::from([mine.clone()]));

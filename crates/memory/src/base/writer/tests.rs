@@ -1,4 +1,4 @@
-//! Several writes as one say what they would have said one after the other.
+//! A merged write has the same result as its writes one after the other.
 
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ fn applied(rows: &mut std::collections::BTreeMap<DocKey, String>, add: &[Doc], r
 
 proptest! {
     #[test]
-    fn merged_writes_do_what_they_did_apart(
+    fn a_merged_write_equals_its_writes_in_turn(
         before in prop::collection::btree_set(0u8..6, 0..6),
         writes in prop::collection::vec((prop::collection::vec((0u8..6, 0u8..3), 0..4), prop::collection::vec(0u8..6, 0..4)), 1..6),
     ) {

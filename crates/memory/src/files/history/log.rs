@@ -1,4 +1,4 @@
-//! The history as it is read: what each tenant sees of it, as a list, as a diff, and as of a time.
+//! Reading the history: as a list, as a diff, and as of a time, each limited to a tenant.
 //!
 //! Owns: the border between tenants in it. Never: changing it.
 
@@ -15,10 +15,10 @@ use crate::base::Base;
 use crate::base::chronicle::text_of;
 use crate::error::{EngineError, HistoryError};
 
-/// Lines of an entry that a diff shows around what changed.
+/// Lines of an entry that a diff shows around a change.
 const CONTEXT_LINES: usize = 3;
 
-/// What a change did to one entry or file, whatever it was in between.
+/// The net effect of a change on one entry or file, without the states in between.
 pub(crate) struct Net<'a> {
     pub(crate) key: &'a VersionKey,
     pub(crate) first: &'a Version,
@@ -114,7 +114,7 @@ pub(crate) fn subject(versions: &[&Version]) -> String {
     format!("{}: {told}", whose(versions, &files)).replace(char::is_control, "?")
 }
 
-/// The owner of some versions, and their kind if they have only one.
+/// Kind and owner for a summary: the owner of some versions, and their kind if they have only one.
 fn whose(versions: &[&Version], files: &[VaultPath]) -> String {
     let owners: BTreeSet<Option<&(Scope, Owner)>> =
         versions.iter().map(|version| version.owner.as_ref()).collect();
@@ -136,7 +136,7 @@ fn whose(versions: &[&Version], files: &[VaultPath]) -> String {
     }
 }
 
-/// What a change changed, as far as a scope may see it.
+/// The diff of a change, as far as a scope may see it.
 pub(crate) async fn diff(base: &Base, within: Option<&Scope>, id: &str) -> Result<String, EngineError> {
     let history = base.chronicle.up_to_date().await?;
     let no_change = || HistoryError::NoChange { id: id.to_owned() };
@@ -181,7 +181,7 @@ pub(crate) fn shown(state: Option<&VersionText>) -> &str {
     }
 }
 
-/// The lines that differ, with some around them and the first one.
+/// The lines that differ, with some lines around them and the first line.
 fn push_diff(out: &mut String, before: &str, after: &str) {
     let [before, after]: [Vec<&str>; 2] = [before, after].map(|text| text.lines().collect());
     let same = |pairs: &mut dyn Iterator<Item = (&&str, &&str)>| pairs.take_while(|(a, b)| a == b).count();
@@ -222,7 +222,7 @@ pub(crate) async fn writers(
     Ok(writers)
 }
 
-/// The state that a file has of what a version is of.
+/// The present text in the vault of a version's entry or file.
 pub(crate) async fn states(base: &Base, version: &Version) -> Result<Option<VersionText>, EngineError> {
     let (vault, VersionKey { path, entry }) = (&base.parts.vault, &version.key);
     let Some(id) = entry else {
@@ -234,7 +234,7 @@ pub(crate) async fn states(base: &Base, version: &Version) -> Result<Option<Vers
     Ok(read.map(|read| vault.text_of(&read.entry)))
 }
 
-/// As a change is told: with a summary.
+/// A change with its summary.
 pub(crate) fn told(change: &HistoryChange, versions: &[&Version]) -> RecordedChange {
     RecordedChange {
         id: change.id,
@@ -245,7 +245,7 @@ pub(crate) fn told(change: &HistoryChange, versions: &[&Version]) -> RecordedCha
     }
 }
 
-/// Whose versions a request may see.
+/// The versions that a request may see.
 pub(crate) fn touching(within: Option<&Scope>, owner: Option<&(Scope, Owner)>) -> Touching {
     match (owner, within) {
         (Some((scope, owner)), _) => Touching::Owner(scope.clone(), owner.clone()),

@@ -35,7 +35,7 @@ pub(crate) async fn keep(base: Arc<Base>) {
     }
 }
 
-/// Records the last changes when the engine ends: the watcher can still owe the newest one.
+/// Records the last changes when the engine ends, because the watcher may not have reported the newest one yet.
 pub(crate) async fn end(base: &Base) {
     let ended = async {
         base.chronicle.up_to_date().await?;
@@ -44,16 +44,16 @@ pub(crate) async fn end(base: &Base) {
     warned!(ended.await, "cannot record the last changes; the next start does");
 }
 
-/// Compares the files beside memory with what the history has of them.
+/// Compares the files beside memory with their versions in the history.
 async fn compare(base: &Base) -> Result<(), EngineError> {
     if !base.chronicle.is_recording || base.settings.asks_only {
         return Ok(());
     }
-    // Nobody is between an announcement and its write.
+    // Exclusive: no writer is between an announcement and its write.
     let _alone = base.gate.alone_when_quiet().await;
     let vault = &base.parts.vault;
     let now = vault.others().await?;
-    // After the look: what a vault that is away does not show is not gone.
+    // After the scan: files of an unmounted vault are missing, not deleted.
     vault.is_present().await?;
     let history = base.chronicle.up_to_date().await?;
     let known = history.others().await?.into_iter();

@@ -1,6 +1,7 @@
-//! The files as they were: after a change, or at a time.
+//! Earlier states of files: after a change, or at a time.
 //!
-//! Owns: which versions count then, and that an entry without any counts as older than all. Never: a version's text.
+//! Owns: which versions count at that moment, and that an entry without a version counts as older than all. Never: a
+//! version's text.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,7 +32,7 @@ impl Moment {
     }
 }
 
-/// A file as it was.
+/// A file in an earlier state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PastFile {
     pub path: VaultPath,
@@ -39,7 +40,7 @@ pub struct PastFile {
     pub text: Option<String>,
 }
 
-/// What there was of a file, each with the version since which it is there: entries stand in that order.
+/// Entries or text of a file, each with the version that first added it; entries are in that order.
 type Parts = Vec<(VersionId, VersionKey, VersionText)>;
 
 fn standing(versions: &[Version], moment: Moment) -> BTreeMap<VaultPath, Parts> {
@@ -60,7 +61,7 @@ fn standing(versions: &[Version], moment: Moment) -> BTreeMap<VaultPath, Parts> 
     files
 }
 
-/// The files as they were, as far as a scope may see them: one with its text, or all without.
+/// Earlier states of the files, as far as a scope may see them: one file with its text, or all without.
 pub(crate) async fn files_then(
     base: &Base,
     within: Option<&Scope>,

@@ -1,6 +1,6 @@
-//! Purge: the versions that go when something is forgotten.
+//! Purge: deletes the versions of deleted text.
 //!
-//! Owns: which versions have, or may repeat, what is forgotten. Never: taking anything out of a file.
+//! Owns: which versions contain, or may repeat, deleted text. Never: removing anything from a file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use crate::error::EngineError;
 use crate::words::Words;
 use crate::{derived, ids};
 
-/// What a deletion names of an owner.
+/// Targets of a deletion in one owner's memory.
 #[derive(Debug, Default)]
 pub(crate) struct Named<'a> {
     pub(crate) entries: BTreeSet<String>,
@@ -24,7 +24,7 @@ pub(crate) struct Named<'a> {
 }
 
 impl Named<'_> {
-    /// Whether a version is of something named.
+    /// Whether a version belongs to a target.
     fn is_of(&self, version: &Version) -> bool {
         let VersionKey { path, entry } = &version.key;
         let is_named = entry.as_ref().is_some_and(|id| {
@@ -33,7 +33,7 @@ impl Named<'_> {
         is_named || self.session.is_some() && version.session.as_ref() == self.session
     }
 
-    /// Whether an entry was made from something named.
+    /// Whether an entry was made from a target.
     fn is_source_of(&self, entry: &Entry) -> bool {
         let is_made =
             derived::entry_is_derived(entry) || matches!(entry.kind, EntryKind::Case | EntryKind::Skill);
@@ -56,7 +56,7 @@ fn text_of(version: &Version) -> Option<&str> {
     version.after.as_ref()?.text.as_deref()
 }
 
-/// Deletes an owner's versions of what is named, of what was made from it, and of pages that repeat either.
+/// Deletes an owner's versions of the targets, of entries made from them, and of pages that cite either.
 pub(crate) async fn purge_owner(
     base: &Base,
     (scope, owner): (&Scope, &Owner),
@@ -78,7 +78,7 @@ pub(crate) async fn purge_owner(
         }
     }
     let mut going: BTreeSet<VersionId> = BTreeSet::new();
-    // Of what was made from it, other versions stay.
+    // Other versions of the entries made from a target stay.
     let mut repeating = named.entries.clone();
     for (version, entry) in versions.iter().zip(&entries) {
         let has_words = text_of(version).is_some_and(|text| named.has_words(text, entry.as_ref()));
@@ -108,7 +108,8 @@ async fn delete(
     Ok(())
 }
 
-/// The versions of an owner's pages that have a line about something that goes. The newest one stays as far as its page does.
+/// The versions of an owner's pages with a line that cites a deleted entry. The newest version goes only if its page
+/// changes too.
 fn pages(
     base: &Base,
     (scope, owner): (&Scope, &Owner),
@@ -137,7 +138,7 @@ fn pages(
     of_pages.filter(goes).map(|version| version.id).collect()
 }
 
-/// Deletes what the history has of a session, of one owner or of all in its scope.
+/// Deletes the history of a session, of one owner or of all in its scope.
 pub(crate) async fn purge_session(
     base: &Base,
     session: &SessionKey,
@@ -163,7 +164,7 @@ pub(crate) async fn purge_session(
     Ok(())
 }
 
-/// Deletes the versions that go, among some.
+/// Deletes the versions among some for which `goes` is true.
 pub(crate) async fn purge(
     base: &Base,
     among: VersionQuery,

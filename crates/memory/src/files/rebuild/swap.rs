@@ -1,6 +1,6 @@
-//! The moment in which the new index takes the old one's place.
+//! The moment in which the new index replaces the old one.
 //!
-//! Owns: the order records, swap, look again. Never: building.
+//! Owns: the order records, swap, second read. Never: building.
 
 use std::collections::BTreeSet;
 
@@ -53,14 +53,15 @@ impl NewIndex<'_> {
         Ok(self.synced)
     }
 
-    /// The records of files of which the two indexes have different rows: before the swap they claim nothing that the old
-    /// index may lack, for the process may end there, and after it what the new one has. And the files to look at then.
+    /// The records of files that have different rows in the two indexes, before and after the swap, and the files to
+    /// read again after it. The process may end before the swap, so until then the records claim nothing that the old
+    /// index may lack; after it they claim the rows of the new one.
     async fn records(&self) -> Result<(Vec<FileRecord>, Vec<FileRecord>, BTreeSet<VaultPath>), EngineError> {
         let mut new: BTreeSet<&VaultPath> = self.files.keys().collect();
         let mut changed = Vec::new();
         for stat in self.base.parts.file_changes.stats().await? {
             new.remove(&stat.path);
-            // Of a broken file the old index may hold entries that cannot be read now, and the record claims them.
+            // The old index may hold entries of a broken file that cannot be read now, and the record claims them.
             let is_same = |file: &FileRecord| file.stat == stat && file.problem.is_none();
             if self.is_bare || !self.files.get(&stat.path).is_some_and(is_same) {
                 changed.push(stat.path);
@@ -96,7 +97,7 @@ impl NewIndex<'_> {
             }
             before.push(self.humble(record, true));
         }
-        // Files that a person saved after they were read, whose change may not be seen yet.
+        // Files that a person saved after they were read; the watcher may not have reported the change yet.
         for stat in self.base.parts.vault.scan().await? {
             if self.files.get(&stat.path).is_none_or(|file| file.stat != stat) {
                 again.insert(stat.path);
@@ -105,7 +106,8 @@ impl NewIndex<'_> {
         Ok((before, after, again))
     }
 
-    /// Tells the history how a file differs from its record, before a new record hides it. One that cannot be read is told later.
+    /// Records the differences of a file from its record in the history, before a new record hides them. A file that
+    /// cannot be read is recorded later.
     async fn find(&self, path: &VaultPath, record: Option<&FileRecord>) -> Result<(), EngineError> {
         let Ok(file) = self.base.parts.vault.read(path).await else {
             return Ok(());
@@ -113,7 +115,8 @@ impl NewIndex<'_> {
         history::find(self.base, std::iter::once((path, file.as_ref(), record))).await
     }
 
-    /// A record that fits no file: it claims no entry that an index may lack, but keeps those that may have to be removed.
+    /// A record that fits no file: it claims no entry that an index may lack, but keeps those that may have to be
+    /// removed.
     fn humble(&self, recorded: FileRecord, claims_nothing: bool) -> FileRecord {
         let read = self.files.get(&recorded.stat.path);
         let mut marks = read.map_or_else(Vec::new, |file| file.marks.clone());

@@ -20,7 +20,7 @@ pub(super) struct FileContents {
     pub(super) entries: Vec<FileEntry>,
     /// The rows of each entry that the file had and does not contain now.
     pub(super) lost: Vec<Vec<DocKey>>,
-    /// Marks of entries that cannot be read now: they hold what they held.
+    /// Marks of entries that cannot be read now: they keep their rows.
     pub(super) unreadable: Vec<FileMark>,
     /// Its place in the order in which files were first recorded; a file without a record comes last.
     pub(super) rank: usize,
@@ -51,11 +51,11 @@ impl FileEntry {
 pub(super) struct SharedEntry {
     pub(super) entry: EntryId,
     pub(super) holder: VaultPath,
-    /// Its text is another one than the holder's.
+    /// Its text differs from the holder's.
     pub(super) is_version: bool,
 }
 
-/// What becomes of the rows.
+/// Changes of the rows.
 #[derive(Debug, Default)]
 pub(super) struct RowPlan {
     pub(super) add: BTreeMap<DocKey, Doc>,
@@ -96,7 +96,7 @@ impl<'a> Holders<'a> {
         let containing = self.containing.get(key);
         if let Some(path) = present.filter(|path| !path.is_empty()) {
             let is_holding = match self.files.get(path) {
-                // A file that was not read is asked when it changes.
+                // A file that was not read keeps its row; a sync reads it when it changes.
                 None => true,
                 Some(file) => {
                     containing.is_some_and(|paths| paths.contains_key(path))
@@ -189,7 +189,7 @@ impl<'a> Holders<'a> {
 
     /// A file does not contain a row's id now: the row goes, unless another file holds it.
     fn release(&self, path: &VaultPath, key: DocKey, plan: &mut RowPlan) {
-        // A row that is on its way is not in the index yet.
+        // A pending row is not in the index yet.
         let is_own = self.rows.get(&key).is_none_or(|row| row.path == *path);
         if is_own && self.holder(&key).is_none() {
             plan.remove.insert(key);

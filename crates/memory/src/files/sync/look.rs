@@ -17,7 +17,7 @@ use crate::error::EngineError;
 use crate::files::history;
 use crate::ids;
 
-/// Rows that one write of the index takes: the rows of others come in between.
+/// Maximum number of rows in one write of the index, so that rows of others come in between.
 const ROWS_AT_A_TIME: usize = 512;
 
 /// Segments that are looked up at a time; each comes with its messages.
@@ -73,7 +73,7 @@ impl Pass<'_> {
         Ok(looks)
     }
 
-    /// Reads those files again that changed since they were read; the caller has their tenants alone.
+    /// Reads those files again that changed since they were read; the caller holds their tenants exclusively.
     pub(super) async fn read_again(
         &self,
         looks: &mut BTreeMap<VaultPath, Looked>,
@@ -95,7 +95,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// A file against its record; none if it is as recorded, unless `always`.
+    /// A file compared with its record; none if it is as recorded, unless `always`.
     async fn read_one(&self, path: &VaultPath, always: bool) -> Result<Option<Looked>, EngineError> {
         let record = self.base.parts.file_changes.record(path).await?;
         let vault = &self.base.parts.vault;
@@ -119,7 +119,7 @@ impl Pass<'_> {
         Ok(Some(Looked { record, state }))
     }
 
-    /// The entries of a file, with rows and vectors, against the file's record.
+    /// The entries of a file, with rows and vectors, compared with the file's record.
     async fn contents(
         &self,
         file: &ParsedFile,
@@ -148,7 +148,7 @@ impl Pass<'_> {
         Ok(contents)
     }
 
-    /// Carries files over: index first, then records. The caller has their tenants alone.
+    /// Carries files over: index first, then records. The caller holds their tenants exclusively.
     pub(super) async fn carry(&mut self, mut looks: BTreeMap<VaultPath, Looked>) -> Result<(), EngineError> {
         let sharing = self.add_sharing(&mut looks).await?;
         self.note_unreadable(&mut looks).await?;
@@ -169,7 +169,7 @@ impl Pass<'_> {
         let rows = self.rows(&files).await?;
         let plan = Holders::new(&files, &rows).plan();
         if files.values().any(|file| !file.lost.is_empty()) {
-            // What a vault that is away does not show is not deleted.
+            // Files of an unmounted vault are missing, not deleted.
             self.base.parts.vault.is_present().await?;
         }
         self.count(&looks, &files, &plan);
@@ -183,7 +183,8 @@ impl Pass<'_> {
         self.record(&looks, &plan, &bare).await
     }
 
-    /// A file that this ledger may write to has memories of another ledger: from now on it writes to files of its own name.
+    /// If a file that this ledger may write to has memories of another ledger, this ledger from now on writes to files
+    /// of its own name.
     async fn meet_others(&self, looks: &BTreeMap<VaultPath, Looked>) -> Result<(), EngineError> {
         let Base { parts, .. } = self.base;
         let is_named = parts.vault.name().is_some();
@@ -214,8 +215,8 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Reads the other files of the same owners that share ids with any file: what is lost here, one of them holds. Returns
-    /// the files that share ids, the first recorded one first.
+    /// Reads the other files of the same owners that share ids with any file: one of them may hold an id that is lost
+    /// here. Returns the files that share ids, the first recorded one first.
     async fn add_sharing(
         &self,
         looks: &mut BTreeMap<VaultPath, Looked>,
@@ -244,7 +245,7 @@ impl Pass<'_> {
         Ok(sharing)
     }
 
-    /// Notes the files that cannot be read, and takes them out; what is known of them stays as it was.
+    /// Notes the files that cannot be read, and takes them out; their records stay as they were.
     async fn note_unreadable(&mut self, looks: &mut BTreeMap<VaultPath, Looked>) -> Result<(), EngineError> {
         let is_unreadable = |looked: &Looked| matches!(looked.state, LookState::Unreadable(_));
         let paths = looks.iter().filter(|(_, looked)| is_unreadable(looked));
@@ -258,7 +259,7 @@ impl Pass<'_> {
                 continue;
             };
             if matches!(error, VaultError::Outside { .. }) {
-                // Without a record, nothing that ever was a file of the vault.
+                // Without a record, it was never a file of the vault.
                 if let Some(record) = record {
                     self.note_problem(&path, record, LINK.to_owned()).await?;
                 }
@@ -383,7 +384,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Gives vectors to the rows that are new; without any, where the model does not answer now.
+    /// Gives vectors to new rows; leaves them without if the model does not answer now.
     async fn embed(&self, contents: &mut FileContents) -> Result<(), EngineError> {
         let base = self.base;
         let changed = |entry: &&mut FileEntry| !entry.is_same;
@@ -407,7 +408,8 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// A changed entry has many rows whose text is as it was, and the model can be slow.
+    /// Reuses vectors of the index, because a changed entry has many rows with unchanged text, and the model can be
+    /// slow.
     async fn take_known_vectors(&self, docs: &mut [Doc]) -> Result<(), EngineError> {
         if self.base.parts.embedder.is_instant() {
             return Ok(());
@@ -458,7 +460,7 @@ impl Pass<'_> {
     }
 }
 
-/// The problem of a file with another text of entries that other files hold. A copy is none: the log names it.
+/// The problem of a file with another text of entries that other files hold. A copy is no problem: the log names it.
 fn conflict(path: &VaultPath, shared: &[SharedEntry]) -> Option<String> {
     for SharedEntry { entry, holder, .. } in shared.iter().filter(|one| !one.is_version) {
         tracing::info!(path = &**path, "`{entry}` is a copy of the one in `{holder}`");

@@ -1,6 +1,6 @@
-//! One sync under way.
+//! One sync in progress.
 //!
-//! Owns: its result, and what must be synced again. Never: a file.
+//! Owns: its result, and the files to sync again. Never: a file.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::api::Synced;
 use crate::base::Base;
 use crate::error::EngineError;
 
-/// One sync under way.
+/// One sync in progress.
 #[derive(Debug)]
 pub(super) struct Pass<'a> {
     pub(super) base: &'a Base,

@@ -1,4 +1,4 @@
-//! Keys exclude themselves only, and leave nothing behind.
+//! Only equal keys exclude each other, and unused keys are removed.
 
 use futures::FutureExt;
 

@@ -1,11 +1,11 @@
-//! What is done to files, as texts before and after.
+//! Changes of files, as texts before and after.
 //!
-//! Owns: the kinds of deeds, and what each makes of a page. Never: a disk.
+//! Owns: the kinds of deeds, and the effect of each on a page. Never: a disk.
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-/// What is done.
+/// The kinds of deeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Copy,
@@ -26,7 +26,7 @@ pub(super) enum Kind {
     Encode,
     /// A merge leaves the lines of both sides.
     Merge,
-    /// A person writes a line that is not shown.
+    /// A person writes a line that Markdown does not show.
     Hide,
     /// Quipu itself writes.
     Say,
@@ -89,7 +89,7 @@ pub(super) fn other_name(path: &str, way: Index) -> String {
     format!("{folder}/{name}")
 }
 
-/// The words of their own that a text shows: the reader that the product is compared with.
+/// The marked words that a text shows, by a reader of a few lines that the product is compared with.
 pub(super) fn words(text: &str) -> Vec<String> {
     let shown = text.split("<!--").enumerate().map(|(n, part)| match n {
         0 => part,
@@ -117,7 +117,7 @@ pub(super) fn page_after(deed: &Deed, path: &str, text: &str, word: &str) -> Str
             })
         }
         Kind::RemoveLine => {
-            // Half of a heading, or of a wrapped line, is not taken out.
+            // Half of a heading, or of a wrapped line, is never removed.
             let is_balanced = |line: &str| line.matches("<!--").count() == line.matches("-->").count();
             let is_whole = |line: &str| is_balanced(line) && (is_facts || line.ends_with("-->"));
             let is_line = |line: &str| line.starts_with(['-', '*']) && is_whole(line);
@@ -155,7 +155,7 @@ pub(super) fn page_after(deed: &Deed, path: &str, text: &str, word: &str) -> Str
     }
 }
 
-/// A text with one of the lines that are `suited` changed.
+/// A text with a change in one of the lines that are `suited`.
 fn on_line(text: &str, way: Index, suited: impl Fn(&str) -> bool, change: impl Fn(&str) -> String) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let mut suited: Vec<&mut String> = lines.iter_mut().filter(|line| suited(line)).collect();

@@ -1,4 +1,4 @@
-//! What goes along with an undo.
+//! Memories that an undo removes or restores with their sources.
 
 use memory::Engine;
 use model::Scope;
@@ -6,7 +6,7 @@ use model::Scope;
 use super::{Recorded, log, run};
 use crate::stage::{finds, user};
 
-/// A run puts what may come, made of ann's first episode.
+/// A run writes an upcoming event, made of Ann's first episode.
 pub(super) async fn look_ahead(engine: &Engine, body: &str) {
     let rows = engine
         .rows(&Scope::default(), &user("ann"))
@@ -29,9 +29,9 @@ pub(super) async fn look_ahead(engine: &Engine, body: &str) {
     assert!(made.is_some());
 }
 
-/// And comes back with what it was made of.
+/// And an undo of the undo restores both.
 #[tokio::test]
-async fn an_undo_takes_along_what_was_made_of_what_it_took_out() {
+async fn an_undo_removes_memories_made_of_the_removed_ones() {
     let world = Recorded::new();
     let engine = world.open().await;
     world.remember(&engine, "one", "I live in Lisbon").await;

@@ -1,4 +1,4 @@
-//! Files beside memory, as `SOUL.md`: no index has them, and the history does.
+//! Files beside memory, as `SOUL.md`: they are not in the index, but in the history.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::stage::user;
 const SOUL: &str = "default/default/users/ann/SOUL.md";
 
 #[tokio::test]
-async fn each_edit_beside_memory_is_recorded_though_nothing_else_changes() {
+async fn each_edit_of_a_file_beside_memory_is_recorded() {
     let world = Recorded::new();
     world.vault.write(SOUL, "edit 0\n");
     let engine = world.open().await;
@@ -28,10 +28,10 @@ async fn each_edit_beside_memory_is_recorded_though_nothing_else_changes() {
         let bounds = Duration::from_secs(10)..Duration::from_mins(5);
         assert!(bounds.contains(&waited), "{waited:?}");
     }
-    // A moment before the end, when nobody hears of it.
+    // Right before the end, when the watcher reports it no more.
     world.vault.write(SOUL, "edit 3\n");
     engine.shutdown().await;
-    // While nobody watches.
+    // Then a deletion while no engine runs.
     let engine = world.open().await;
     assert_eq!(log(&engine).await.len(), 4);
     engine.shutdown().await;
@@ -42,7 +42,7 @@ async fn each_edit_beside_memory_is_recorded_though_nothing_else_changes() {
 }
 
 #[tokio::test]
-async fn edits_beside_memory_that_never_end_are_recorded_from_time_to_time() {
+async fn endless_edits_beside_memory_are_recorded_every_few_minutes() {
     let world = Recorded::new();
     let engine = world.open().await;
     for n in 0..80 {
@@ -71,7 +71,7 @@ async fn a_process_that_only_asks_records_nothing_beside_memory() {
     assert_eq!(log(&engine).await, []);
 }
 
-/// A page that a run wrote is the run's, and the undo puts back what a person had there.
+/// A page that a run wrote is recorded as the run's, and the undo restores the person's text.
 #[tokio::test]
 async fn a_page_is_undone_like_an_entry() {
     for before in [None, Some("Ann's own words\n")] {

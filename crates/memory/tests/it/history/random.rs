@@ -1,4 +1,4 @@
-//! Random changes, runs, undos, forgets and restarts, against a model that keeps every state of every entry.
+//! Random changes, runs, undos, deletions and restarts, against a model that keeps every state of every entry.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use super::{Recorded, all, diff, edit, log, run};
 use crate::files::config;
 use crate::stage::{user, written};
 
-/// Entries, and the words that an entry can have.
+/// Number of entries, and the words that an entry can have.
 const ENTRIES: usize = 4;
 const WORDS: [&str; 6] = ["amber", "basil", "cedar", "dahlia", "elder", "fennel"];
 
@@ -20,11 +20,11 @@ const WORDS: [&str; 6] = ["amber", "basil", "cedar", "dahlia", "elder", "fennel"
 enum Step {
     /// A run writes entries.
     Run(BTreeMap<usize, usize>),
-    /// A run takes an entry out.
+    /// A run removes an entry.
     Remove(usize),
     /// A person writes another word in the file.
     Hand(usize, usize),
-    /// Through the API.
+    /// An edit through the API.
     Edit(usize, usize),
     /// Undoes the n-th newest run.
     Undo(usize),
@@ -46,7 +46,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..20)
 }
 
-/// A run, and what each of its entries was before and after it.
+/// A run, with the states of its entries before and after it.
 #[derive(Debug)]
 struct ModelRun {
     id: String,
@@ -54,14 +54,14 @@ struct ModelRun {
     undoes: Option<usize>,
 }
 
-/// What is there, what was there, and the runs.
+/// The present entries, the deleted words, and the runs.
 #[derive(Debug, Default)]
 struct Model {
     now: BTreeMap<usize, usize>,
-    /// The words of each entry that the history may tell.
+    /// The words of each entry that the history may contain.
     told: BTreeMap<usize, BTreeSet<usize>>,
     runs: Vec<ModelRun>,
-    /// What was there after each step.
+    /// The entries after each step.
     then: Vec<(Timestamp, BTreeMap<usize, usize>)>,
 }
 
@@ -90,7 +90,7 @@ impl Model {
         }
     }
 
-    /// Whether a run that undid it stands.
+    /// Whether a run that undid it is in force.
     fn is_undone(&self, run: usize) -> bool {
         let undid = |by: &ModelRun| by.undoes == Some(run) && !by.changed.is_empty();
         (0..self.runs.len()).any(|by| undid(&self.runs[by]) && !self.is_undone(by))
@@ -223,7 +223,7 @@ impl Checked {
         assert!(expected, "{undone:?} of {:?}", self.model.runs[at]);
     }
 
-    /// The files as of each moment have what the model had then, and those of now are the files.
+    /// The files as of each earlier moment equal the model's entries then, and the files as of now are the files.
     async fn check_moments(&self) {
         for (at, had) in &self.model.then {
             let at = Moment::At(*at);
@@ -255,7 +255,7 @@ impl Checked {
         files.into_iter().filter_map(|file| file.text).collect()
     }
 
-    /// What stands is what the model has, and the history tells each state that it may tell, and no other.
+    /// The files have the model's entries, and the history has each word that it may have, and no other.
     async fn check(&self) {
         let files: String = self
             .world
@@ -282,7 +282,7 @@ impl Checked {
                 assert_eq!(told.contains(&text), may_tell, "{text}\n{told}");
             }
         }
-        // Replayed from the first change on, the diffs give what stands.
+        // Replayed from the first change on, the diffs give the present entries.
         let mut replayed = BTreeSet::new();
         for change in log(&self.engine).await.iter().rev() {
             let diff = diff(&self.engine, change).await;
@@ -319,7 +319,7 @@ proptest! {
 
     /// `PROPTEST_CASES=250` tries some 2,500 steps.
     #[test]
-    fn the_history_is_as_a_model_of_it(steps in steps()) {
+    fn the_history_equals_a_model_of_it(steps in steps()) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         runtime.block_on(async {
             let world = Recorded::new();

@@ -1,4 +1,4 @@
-//! Owners at hand: who is let go, and when.
+//! Cached owners: which are dropped, and when.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ fn the_least_recently_used_go_first_and_never_the_one_in_use() {
     for n in 0..4 {
         corpora.slot(&scope, &owner(n)).set_bytes(100);
     }
-    // Used again: now the second is the oldest.
+    // It is used again, so the second is now the oldest.
     let in_use = corpora.slot(&scope, &owner(0));
     corpora.shrink(&in_use);
     let hot: Vec<bool> = (0..4).map(|n| corpora.is_hot(&scope, &owner(n))).collect();
@@ -31,7 +31,7 @@ fn the_least_recently_used_go_first_and_never_the_one_in_use() {
 }
 
 #[test]
-fn who_is_being_loaded_stays() {
+fn an_owner_that_is_loading_stays() {
     let corpora = CorpusCache::new(1);
     let scope = Scope::default();
     let loading = corpora.slot(&scope, &owner(1));
@@ -42,7 +42,7 @@ fn who_is_being_loaded_stays() {
 }
 
 #[test]
-fn letting_go_makes_earlier_tickets_void() {
+fn dropping_owners_invalidates_earlier_tickets() {
     let corpora = CorpusCache::new(1);
     let scope = Scope::default();
     let ticket = corpora.ticket();
