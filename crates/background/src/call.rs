@@ -88,7 +88,7 @@ impl Core {
             });
             let run_at = cron.ok()?.next(&self.time, &settings.zone)?;
             let reason = format!("the next time of `{expression}`");
-            Some(self.whole(&**one, Cause::Cron, reason, run_at))
+            Some(self.full_run(&**one, Cause::Cron, reason, run_at))
         });
         let next: Vec<NewRun> = next.collect();
         self.enqueue(next).await?;
@@ -96,7 +96,7 @@ impl Core {
     }
 
     /// A run for everything, not for one event.
-    fn whole(
+    fn full_run(
         &self,
         strategy: &dyn Strategy,
         cause: Cause,
@@ -126,9 +126,9 @@ impl Core {
         let reason = || "asked for by hand".to_owned();
         let mut called = Vec::new();
         for state in [RunState::Queued, RunState::Failed, RunState::DeadLetter] {
-            let mut standing = self.in_state(state).await?;
-            standing.retain(|run| run.work.strategy == strategy.name());
-            called.extend(standing.into_iter().map(|run| NewRun {
+            let mut unfinished = self.in_state(state).await?;
+            unfinished.retain(|run| run.work.strategy == strategy.name());
+            called.extend(unfinished.into_iter().map(|run| NewRun {
                 id: self.run_id(),
                 work: run.work,
                 session: run.session,
@@ -140,7 +140,7 @@ impl Core {
         }
         // Also if the schedule is switched off in the settings.
         if strategy.triggers().cron.is_some() {
-            called.push(self.whole(strategy, Cause::Manual, reason(), now));
+            called.push(self.full_run(strategy, Cause::Manual, reason(), now));
         }
         let mut ids: Vec<RunId> = self.enqueue(called).await?.into_iter().flatten().collect();
         ids.sort();

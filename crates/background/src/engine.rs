@@ -236,9 +236,9 @@ impl Offline {
 
     /// Replaces the settings.
     pub fn configure(&self, settings: BackgroundSettings) {
-        let mut standing = self.core.settings.write();
-        *standing = Arc::new(settings);
-        drop(standing);
+        let mut present = self.core.settings.write();
+        *present = Arc::new(settings);
+        drop(present);
         self.core.bell.notify_one();
     }
 
@@ -276,7 +276,7 @@ impl Offline {
             biased;
             runs = self.ended(&ids) => Ok(Some(Triggered { runs: runs?, timed_out: false })),
             () = self.core.parts.clock.sleep(timeout) => {
-                let runs = self.standing(&ids).await?;
+                let runs = self.runs_of(&ids).await?;
                 Ok(Some(Triggered { runs, timed_out: true }))
             }
         }
@@ -287,7 +287,7 @@ impl Offline {
         let mut ended = self.core.ended.subscribe();
         loop {
             ended.borrow_and_update();
-            let runs = self.standing(ids).await?;
+            let runs = self.runs_of(ids).await?;
             let now = self.core.time.now();
             let is_under_way = |run: &Run| match run.state {
                 RunState::Queued | RunState::Running => true,
@@ -302,7 +302,7 @@ impl Offline {
         }
     }
 
-    async fn standing(&self, ids: &[RunId]) -> Result<Vec<Run>, LedgerError> {
+    async fn runs_of(&self, ids: &[RunId]) -> Result<Vec<Run>, LedgerError> {
         let query = RunQuery {
             ids: ids.to_vec(),
             page: 1,

@@ -7,16 +7,16 @@
 //! Every strategy but [`skill`] works by rules. A configured model can word the result better, but never adds to it. A
 //! skill needs a model.
 //!
-//! Reading order: `desk` (shared by several strategies); strategies on people's messages: [`foresight`], [`profile`],
+//! Reading order: `support` (shared by several strategies); strategies on people's messages: [`foresight`], [`profile`],
 //! [`reflect`], [`dream`]; on agents' work: [`case`], [`skill`].
 
 mod case;
-mod desk;
 mod dream;
 mod foresight;
 mod profile;
 mod reflect;
 mod skill;
+mod support;
 
 use std::sync::Arc;
 

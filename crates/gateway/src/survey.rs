@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use memory::{Doomed, Forget, List, Standing};
+use memory::{DeletionPreview, Forget, List, Standing};
 use model::{Doc, DocKind, EntryId, EntryKind, Owner, Zone};
 
 use crate::body::{IdQuery, JsonBody};
@@ -72,7 +72,7 @@ pub(crate) async fn memory_sources(visit: Visit, IdQuery(memory_id, query): IdQu
 }
 
 pub(crate) async fn preview_delete(visit: Visit, JsonBody(value, ..): JsonBody<PreviewRequest>) -> Answer {
-    let mut doomed = Doomed::default();
+    let mut doomed = DeletionPreview::default();
     for forget in targets(&visit, value.parts(&visit.caller.home)?).await? {
         let some = visit.gateway.engine.preview(&forget).await?;
         doomed.entries.splice(

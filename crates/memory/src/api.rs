@@ -285,7 +285,7 @@ impl Leftover {
 
 /// The result that a deletion would have now.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Doomed {
+pub struct DeletionPreview {
     /// The entries to delete, those of agents included.
     pub entries: Vec<Arc<Doc>>,
     /// How many of the first `entries` the request targets; the others were made from these.
@@ -332,7 +332,7 @@ pub struct OwnedMemory {
 
 /// Result of an import.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct TakenIn {
+pub struct ImportCounts {
     /// Imported entries and pages.
     pub memories: usize,
     pub new_memories: usize,

@@ -159,7 +159,7 @@ impl Base {
     }
 
     /// Notes a full or read-only disk, and starts a rebuild of the index, once, if an error says that it is unusable.
-    pub(crate) fn mind(&self, error: &EngineError) {
+    pub(crate) fn note_error(&self, error: &EngineError) {
         self.disk.failed(error, &*self.parts.vault, &*self.parts.clock);
         let is_index = matches!(
             error,

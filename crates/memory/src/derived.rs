@@ -70,13 +70,13 @@ impl<'a> DeletionPlan<'a> {
 
 /// Rows that must go with some of an owner's rows: facts of their episodes, skills of their cases, and all memories made
 /// from any of these, because they can quote them. The next run makes the lost statements about remaining memories again.
-pub(crate) fn going_with<'a>(rows: &[&'a Doc], told: &BTreeSet<&str>) -> Vec<&'a Doc> {
+pub(crate) fn going_with<'a>(rows: &[&'a Doc], targets: &BTreeSet<&str>) -> Vec<&'a Doc> {
     let goes = |doc: &Doc| {
         let of_episode =
-            |parent: &Parent| parent.kind == ParentKind::Episode && told.contains(parent.id.as_str());
-        told.contains(&*doc.key.id)
+            |parent: &Parent| parent.kind == ParentKind::Episode && targets.contains(parent.id.as_str());
+        targets.contains(&*doc.key.id)
             || doc.parent.as_ref().is_some_and(of_episode)
-            || skill_hangs(doc, told, rows)
+            || skill_hangs(doc, targets, rows)
     };
     let (derived, first): (Vec<&Doc>, Vec<&Doc>) = rows.iter().partition(|doc| row_is_derived(doc));
     let (gone, left): (Vec<&Doc>, Vec<&Doc>) = first.into_iter().partition(|doc| goes(doc));
@@ -89,7 +89,7 @@ pub(crate) fn going_with<'a>(rows: &[&'a Doc], told: &BTreeSet<&str>) -> Vec<&'a
     };
     let mut going: Vec<&Doc> = derived.iter().filter(is_unsupported).copied().collect();
     let facts = gone.into_iter().filter(|doc| doc.kind != DocKind::Turn);
-    going.extend(facts.filter(|doc| !told.contains(&*doc.key.id)));
+    going.extend(facts.filter(|doc| !targets.contains(&*doc.key.id)));
     going
 }
 

@@ -11,8 +11,8 @@ use ports::{
 use recall::Hit;
 
 use crate::api::{
-    Add, Added, Audited, Curate, Doomed, EditEntry, Flush, Forget, Forgot, Found, Holding, List, Listed,
-    OwnedMemory, RecordedChange, ReplacePage, Search, Status, Synced, TakenIn,
+    Add, Added, Audited, Curate, DeletionPreview, EditEntry, Flush, Forget, Forgot, Found, Holding,
+    ImportCounts, List, Listed, OwnedMemory, RecordedChange, ReplacePage, Search, Status, Synced,
 };
 use crate::base::Base;
 use crate::error::EngineError;
@@ -100,7 +100,7 @@ impl Engine {
     /// Stores messages; after `Ok` they are never lost.
     pub async fn add(&self, add: Add) -> Result<Added, EngineError> {
         self.caught_up(Some(&add.session.scope)).await;
-        let added = self.minded(self.handle.queue.add(add).await)?;
+        let added = self.noted(self.handle.queue.add(add).await)?;
         self.base().disk.succeeded();
         Ok(added)
     }
@@ -108,7 +108,7 @@ impl Engine {
     /// Waits until the memories of an add are written and searchable; returns `added` with the present number of
     /// waiting tasks.
     pub async fn settled(&self, session: &SessionKey, added: Added) -> Result<Added, EngineError> {
-        self.minded(memorize::settled(&self.handle.intake, session, added).await)
+        self.noted(memorize::settled(&self.handle.intake, session, added).await)
     }
 
     /// Makes long segments share the memory of requests' texts: one permit is one KiB, and there are `all`. Only the
@@ -131,30 +131,30 @@ impl Engine {
     /// Ends the segment in a session's buffer.
     pub async fn flush(&self, flush: Flush) -> Result<Added, EngineError> {
         self.caught_up(Some(&flush.session.scope)).await;
-        self.minded(memorize::flush(&self.handle.intake, flush).await)
+        self.noted(memorize::flush(&self.handle.intake, flush).await)
     }
 
     /// Finds memories and messages.
     pub async fn search(&self, search: Search) -> Result<Found, EngineError> {
         self.caught_up(Some(&search.scope)).await;
-        self.minded(search::search(self.base(), search).await)
+        self.noted(search::search(self.base(), search).await)
     }
 
     /// Finds memories and messages; a chat model reads them and adds up to three queries. None without a chat model.
     pub async fn search_in_rounds(&self, search: Search) -> Result<Option<Found>, EngineError> {
         self.caught_up(Some(&search.scope)).await;
-        self.minded(rounds::search(self.base(), search).await)
+        self.noted(rounds::search(self.base(), search).await)
     }
 
     /// Lists memories.
     pub async fn list(&self, list: List) -> Result<Listed, EngineError> {
         self.caught_up(Some(&list.scope)).await;
-        self.minded(list::list(self.base(), list).await)
+        self.noted(list::list(self.base(), list).await)
     }
 
     /// Shows one memory.
     pub async fn entry(&self, scope: &Scope, owner: &Owner, id: &EntryId) -> Result<Hit, EngineError> {
-        self.minded(list::entry(self.base(), scope, owner, id).await)
+        self.noted(list::entry(self.base(), scope, owner, id).await)
     }
 
     /// The messages that a memory cites, word for word, in order of time.
@@ -165,12 +165,12 @@ impl Engine {
         id: &EntryId,
     ) -> Result<Vec<Arc<Doc>>, EngineError> {
         self.caught_up(Some(scope)).await;
-        self.minded(list::sources(self.base(), scope, owner, id).await)
+        self.noted(list::sources(self.base(), scope, owner, id).await)
     }
 
     /// Changes the text of one entry.
     pub async fn edit(&self, edit: EditEntry) -> Result<(), EngineError> {
-        self.minded(edit::edit(self.base(), edit).await)
+        self.noted(edit::edit(self.base(), edit).await)
     }
 
     /// Approves or rejects a skill; changes nothing else.
@@ -181,12 +181,12 @@ impl Engine {
         id: &EntryId,
         status: SkillStatus,
     ) -> Result<(), EngineError> {
-        self.minded(edit::judge(self.base(), scope, owner, id, status).await)
+        self.noted(edit::judge(self.base(), scope, owner, id, status).await)
     }
 
     /// Writes, replaces and removes derived memories.
     pub async fn curate(&self, curate: Curate) -> Result<(), EngineError> {
-        self.minded(curate::curate(self.base(), curate).await)
+        self.noted(curate::curate(self.base(), curate).await)
     }
 
     /// A segment with its messages; none if it was deleted.
@@ -198,7 +198,7 @@ impl Engine {
     /// All rows of an owner with their vectors, as the index has them.
     pub async fn rows(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Doc>, EngineError> {
         self.caught_up(Some(scope)).await;
-        self.minded(list::rows(self.base(), scope, owner).await)
+        self.noted(list::rows(self.base(), scope, owner).await)
     }
 
     /// Converts a cosine of the built-in table to one of this engine's embedding model.
@@ -236,9 +236,9 @@ impl Engine {
         scope: &Scope,
         owner: &Owner,
         given: OwnedMemory,
-    ) -> Result<TakenIn, EngineError> {
+    ) -> Result<ImportCounts, EngineError> {
         self.caught_up(Some(scope)).await;
-        self.minded(portable::import(&self.handle.forgetting, scope, owner, given).await)
+        self.noted(portable::import(&self.handle.forgetting, scope, owner, given).await)
     }
 
     /// A page of an owner; none when there is no page.
@@ -255,7 +255,7 @@ impl Engine {
     /// Replaces a page. Returns false, without a change, if the page has changed since it was read, or if a memory that
     /// one of Quipu's own lines cites no longer exists.
     pub async fn replace_page(&self, replace: ReplacePage) -> Result<bool, EngineError> {
-        self.minded(pages::replace(self.base(), replace).await)
+        self.noted(pages::replace(self.base(), replace).await)
     }
 
     /// Ids of every memory that strategies ever made for an owner.
@@ -276,15 +276,15 @@ impl Engine {
     }
 
     /// The result that a deletion would have now; changes nothing.
-    pub async fn preview(&self, forget: &Forget) -> Result<Doomed, EngineError> {
+    pub async fn preview(&self, forget: &Forget) -> Result<DeletionPreview, EngineError> {
         self.caught_up(Some(forget.scope())).await;
-        self.minded(preview::preview(self.base(), forget).await)
+        self.noted(preview::preview(self.base(), forget).await)
     }
 
     /// Deletes from the vault, the ledger and the index.
     pub async fn forget(&self, forget: Forget) -> Result<Forgot, EngineError> {
         self.caught_up(Some(forget.scope())).await;
-        self.minded(Box::pin(unfinished::forget(&self.handle.forgetting, forget)).await)
+        self.noted(Box::pin(unfinished::forget(&self.handle.forgetting, forget)).await)
     }
 
     /// Changes of the vault, newest first, or those before a given change: of an owner or of all; with a scope, only
@@ -310,7 +310,7 @@ impl Engine {
         within: Option<&Scope>,
         run: &str,
     ) -> Result<Option<RecordedChange>, EngineError> {
-        self.minded(Box::pin(undo::undo(self.base(), run, within)).await)
+        self.noted(Box::pin(undo::undo(self.base(), run, within)).await)
     }
 
     /// Does a background run's work and records its writes as one change, which [`Self::undo`] can undo. No two runs
@@ -359,7 +359,7 @@ impl Engine {
 
     /// The statements that Quipu believes of a person, in the order of [`crate::Belief`], newest first in each group.
     pub async fn review(&self, scope: &Scope, owner: &Owner) -> Result<Vec<Believed>, EngineError> {
-        self.minded(review::review(self.base(), scope, owner).await)
+        self.noted(review::review(self.base(), scope, owner).await)
     }
 
     /// Carries out a person's answer about a statement of [`Engine::review`].
@@ -370,7 +370,7 @@ impl Engine {
         id: &EntryId,
         verdict: Verdict,
     ) -> Result<Reviewed, EngineError> {
-        self.minded(review::answer(self.base(), scope, owner, id, verdict).await)
+        self.noted(review::answer(self.base(), scope, owner, id, verdict).await)
     }
 
     /// The problems of the stored memories, of all or of one scope; changes nothing.
@@ -397,7 +397,7 @@ impl Engine {
     pub async fn sync(&self) -> Result<Synced, EngineError> {
         self.caught_up(None).await;
         self.base().answering().await?;
-        self.minded(sync::everything(self.base()).await)
+        self.noted(sync::everything(self.base()).await)
     }
 
     /// Builds a new index from the vault beside the live one and swaps it in.
@@ -458,8 +458,8 @@ impl Engine {
         &self.handle.base
     }
 
-    /// Passes an error to [`Base::mind`], which notes a full disk or an unusable index.
-    pub(crate) fn minded<T>(&self, result: Result<T, EngineError>) -> Result<T, EngineError> {
-        result.inspect_err(|error| self.base().mind(error))
+    /// Passes an error to [`Base::note_error`], which notes a full disk or an unusable index.
+    pub(crate) fn noted<T>(&self, result: Result<T, EngineError>) -> Result<T, EngineError> {
+        result.inspect_err(|error| self.base().note_error(error))
     }
 }

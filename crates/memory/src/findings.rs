@@ -57,11 +57,11 @@ pub struct Finding {
 
 /// The source messages that no stored episode contains; the caller may find them elsewhere.
 pub fn sources_elsewhere(memories: &[FiledEntry]) -> BTreeMap<Scope, BTreeSet<MessageId>> {
-    let told = told(memories);
+    let turns = episode_messages(memories);
     let mut elsewhere: BTreeMap<Scope, BTreeSet<MessageId>> = BTreeMap::new();
     for FiledEntry { entry, .. } in memories {
         let missing = entry.sources.iter();
-        let missing = missing.filter(|id| !told.contains(&(&entry.scope, *id)));
+        let missing = missing.filter(|id| !turns.contains(&(&entry.scope, *id)));
         let of_scope = elsewhere.entry(entry.scope.clone()).or_default();
         of_scope.extend(missing.cloned());
     }
@@ -72,22 +72,24 @@ pub fn sources_elsewhere(memories: &[FiledEntry]) -> BTreeMap<Scope, BTreeSet<Me
 /// Judges memories at a time. `known`: the messages of [`sources_elsewhere`] that are stored elsewhere. Sorted by file,
 /// then by memory.
 pub fn judge(memories: &[FiledEntry], known: &BTreeSet<(Scope, MessageId)>, now: Timestamp) -> Vec<Finding> {
-    let told = told(memories);
+    let turns = episode_messages(memories);
     let mut by_owner: BTreeMap<(&Scope, &Owner), Vec<&FiledEntry>> = BTreeMap::new();
-    for standing in memories {
-        let whose = (&standing.entry.scope, &standing.entry.owner);
-        by_owner.entry(whose).or_default().push(standing);
+    for filed in memories {
+        let whose = (&filed.entry.scope, &filed.entry.owner);
+        by_owner.entry(whose).or_default().push(filed);
     }
     let mut findings = Vec::new();
     for owned in by_owner.values() {
         let superseded = superseded(owned);
         let supporting = supporting(owned);
-        for standing in owned {
-            let entry = &standing.entry;
+        for filed in owned {
+            let entry = &filed.entry;
             let is_known = |id: &MessageId| match entry.kind {
                 // A derived memory: a message alone does not support it.
                 EntryKind::Profile | EntryKind::Foresight => supporting.contains(id),
-                _ => told.contains(&(&entry.scope, id)) || known.contains(&(entry.scope.clone(), id.clone())),
+                _ => {
+                    turns.contains(&(&entry.scope, id)) || known.contains(&(entry.scope.clone(), id.clone()))
+                }
             };
             let stale = stale(entry, superseded.get(&entry.id).copied(), now);
             let faults = [
@@ -97,7 +99,7 @@ pub fn judge(memories: &[FiledEntry], known: &BTreeSet<(Scope, MessageId)>, now:
                 (Fault::Unsupported, unsupported(entry, is_known)),
             ];
             let faults = faults.into_iter().filter_map(|(fault, why)| Some((fault, why?)));
-            findings.extend(faults.map(|(fault, why)| finding(standing, fault, why)));
+            findings.extend(faults.map(|(fault, why)| finding(filed, fault, why)));
         }
         findings.extend(duplicates(owned, &superseded));
     }
@@ -105,8 +107,8 @@ pub fn judge(memories: &[FiledEntry], known: &BTreeSet<(Scope, MessageId)>, now:
     findings
 }
 
-fn finding(standing: &FiledEntry, fault: Fault, why: String) -> Finding {
-    let FiledEntry { path, entry } = standing;
+fn finding(filed: &FiledEntry, fault: Fault, why: String) -> Finding {
+    let FiledEntry { path, entry } = filed;
     Finding {
         fault,
         path: path.clone(),
@@ -118,11 +120,11 @@ fn finding(standing: &FiledEntry, fault: Fault, why: String) -> Finding {
 }
 
 /// The verbatim messages of episodes.
-fn told(memories: &[FiledEntry]) -> BTreeSet<(&Scope, &MessageId)> {
+fn episode_messages(memories: &[FiledEntry]) -> BTreeSet<(&Scope, &MessageId)> {
     memories
         .iter()
-        .flat_map(|standing| {
-            let entry = &standing.entry;
+        .flat_map(|filed| {
+            let entry = &filed.entry;
             entry.turns.iter().map(move |turn| (&entry.scope, &turn.id))
         })
         .collect()
@@ -132,8 +134,8 @@ fn told(memories: &[FiledEntry]) -> BTreeSet<(&Scope, &MessageId)> {
 fn supporting<'a>(owned: &[&'a FiledEntry]) -> BTreeSet<&'a MessageId> {
     let first = owned
         .iter()
-        .filter(|standing| matches!(standing.entry.kind, EntryKind::Episode | EntryKind::Fact));
-    first.flat_map(|standing| &standing.entry.sources).collect()
+        .filter(|filed| matches!(filed.entry.kind, EntryKind::Episode | EntryKind::Fact));
+    first.flat_map(|filed| &filed.entry.sources).collect()
 }
 
 /// Superseded memories, each with the latest memory that superseded it and that memory's time.
@@ -210,14 +212,11 @@ fn duplicates(owned: &[&FiledEntry], superseded: &BTreeMap<&EntryId, (Timestamp,
         let mut holding: Vec<&FiledEntry> = owned
             .iter()
             .copied()
-            .filter(|standing| standing.entry.kind == kind && !superseded.contains_key(&standing.entry.id))
-            .filter(|standing| !has_label(&standing.entry, &[WRONG, SCENE, ENDED]))
+            .filter(|filed| filed.entry.kind == kind && !superseded.contains_key(&filed.entry.id))
+            .filter(|filed| !has_label(&filed.entry, &[WRONG, SCENE, ENDED]))
             .collect();
-        holding.sort_by_key(|standing| (standing.entry.time, &standing.entry.id));
-        let texts: Vec<&str> = holding
-            .iter()
-            .map(|standing| standing.entry.body.as_str())
-            .collect();
+        holding.sort_by_key(|filed| (filed.entry.time, &filed.entry.id));
+        let texts: Vec<&str> = holding.iter().map(|filed| filed.entry.body.as_str()).collect();
         let entry = |at: usize| &holding[at].entry;
         // A repeated fact of another day is kept, as the proof that it lasts.
         let is_proof = |(newer, older): &(usize, usize)| {

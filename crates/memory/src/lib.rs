@@ -34,9 +34,9 @@ mod writing;
 
 pub use crate::findings::{Fault, Finding};
 pub use api::{
-    Add, Added, Audited, Curate, Doomed, EditEntry, Flush, Forget, Forgot, Found, Holding, Leftover, List,
-    Listed, MemorizeStatus, ModelAnswers, OwnedMemory, RecordedChange, ReplacePage, Search, SortBy, Standing,
-    Status, Staying, Synced, TakenIn, WordsTarget,
+    Add, Added, Audited, Curate, DeletionPreview, EditEntry, Flush, Forget, Forgot, Found, Holding,
+    ImportCounts, Leftover, List, Listed, MemorizeStatus, ModelAnswers, OwnedMemory, RecordedChange,
+    ReplacePage, Search, SortBy, Standing, Status, Staying, Synced, WordsTarget,
 };
 
 pub use base::disk::DiskState;

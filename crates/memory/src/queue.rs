@@ -18,7 +18,7 @@ use crate::api::{Add, Added};
 use crate::error::EngineError;
 use crate::forgetting::{Forgetting, unfinished};
 use crate::intake::memorize;
-use crate::runtime::words_of;
+use crate::runtime::panic_text;
 
 /// Maximum size of the queued adds of all sessions, in places; `take_on` waits while there are more.
 const PLACES: u32 = 1_024;
@@ -38,7 +38,7 @@ pub(crate) struct AddQueue {
 enum Waiting {
     Add(Add, OwnedSemaphorePermit),
     /// Sends when everything before it is done.
-    Told(oneshot::Sender<()>),
+    Caller(oneshot::Sender<()>),
 }
 
 impl AddQueue {
@@ -78,24 +78,24 @@ impl AddQueue {
     /// Waits until the messages queued so far, of a scope or of all scopes, are stored. Returns at once when the engine
     /// stops.
     pub(crate) async fn caught_up(&self, scope: Option<&Scope>) {
-        let told = self.tell_when_done(scope);
+        let receivers = self.when_done(scope);
         // Nearly always nothing waits; so the futures of all use cases stay small.
-        if told.is_empty() {
+        if receivers.is_empty() {
             return;
         }
-        let all = Box::pin(join_all(told));
+        let all = Box::pin(join_all(receivers));
         self.forgetting.base.work.unless_stopping(all).await;
     }
 
-    fn tell_when_done(&self, scope: Option<&Scope>) -> Vec<oneshot::Receiver<()>> {
+    fn when_done(&self, scope: Option<&Scope>) -> Vec<oneshot::Receiver<()>> {
         let mut queues = self.queues.lock();
         let of_scope = queues
             .iter_mut()
             .filter(|(session, _)| scope.is_none_or(|scope| session.scope == *scope));
         let mark = |(_, queue): (&SessionKey, &mut VecDeque<Waiting>)| {
-            let (tell, told) = oneshot::channel();
-            queue.push_back(Waiting::Told(tell));
-            told
+            let (sender, receiver) = oneshot::channel();
+            queue.push_back(Waiting::Caller(sender));
+            receiver
         };
         of_scope.map(mark).collect()
     }
@@ -115,14 +115,14 @@ impl AddQueue {
             match waiting {
                 Waiting::Add(add, _room) => {
                     let added = AssertUnwindSafe(self.remember(add)).catch_unwind().await;
-                    let added = added.unwrap_or_else(|panic| Err(EngineError::Panicked(words_of(&*panic))));
+                    let added = added.unwrap_or_else(|panic| Err(EngineError::Panicked(panic_text(&*panic))));
                     if let Err(error) = added {
-                        self.forgetting.base.mind(&error);
+                        self.forgetting.base.note_error(&error);
                         tracing::error!(error = chain(&error), session = %session.session, "cannot store messages in memory");
                     }
                 }
                 // The waiting caller may be gone.
-                Waiting::Told(tell) => drop(tell.send(())),
+                Waiting::Caller(sender) => drop(sender.send(())),
             }
         }
     }

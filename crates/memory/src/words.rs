@@ -37,7 +37,7 @@ impl Words {
     }
 
     /// Whether a message contains them. Messages of another user match by the speaker's name too.
-    pub(crate) fn are_said(&self, message: &Message, owner: &Owner) -> bool {
+    pub(crate) fn are_in_message(&self, message: &Message, owner: &Owner) -> bool {
         let text = message.text();
         let calls = message.tool_calls.iter().map(|call| call.arguments.as_str());
         let is_others = message.role == Role::User && message.sender != owner.id;
@@ -48,11 +48,11 @@ impl Words {
     /// Whether an entry contains them anywhere.
     pub(crate) fn are_in_entry(&self, entry: &Entry) -> bool {
         let turns: Vec<String> = entry.turns.iter().map(Message::text).collect();
-        let told = [&*entry.subject, &*entry.summary, &*entry.body];
-        self.are_in(told.into_iter().chain(turns.iter().map(String::as_str)))
+        let texts = [&*entry.subject, &*entry.summary, &*entry.body];
+        self.are_in(texts.into_iter().chain(turns.iter().map(String::as_str)))
     }
 
-    pub(crate) fn are_told(&self, entry: &Entry) -> bool {
+    pub(crate) fn are_in_text(&self, entry: &Entry) -> bool {
         self.are_in([&*entry.subject, &*entry.summary, &*entry.body])
     }
 }

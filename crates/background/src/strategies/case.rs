@@ -12,7 +12,7 @@ use model::{Cell, CellId, Entry, EntryId, EntryKind, Origin, Owner, Parent, Pare
 use ports::Transcripts;
 use ports::runs::MemoryEvent;
 
-use crate::strategies::desk::{ask, failed, recorded};
+use crate::strategies::support::{ask, failed, recorded};
 
 /// Writes a case for each agent that worked with tools.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl ExtractAgentCase {
         match self.engine.entry(scope, &owner, &id).await {
             Ok(_) => {}
             Err(EngineError::NotFound { .. }) => {
-                let Some((case, author)) = told(context, work).await else {
+                let Some((case, author)) = case_of(context, work).await else {
                     return Ok(None);
                 };
                 let entry = entry(cell, &owner, &id, case, author);
@@ -109,11 +109,11 @@ impl Strategy for ExtractAgentCase {
 }
 
 /// The case by the model if there is one that answers, else by the rules; none if the model finds nothing to learn.
-async fn told(context: &RunContext, work: &Trajectory) -> Option<(Case, String)> {
+async fn case_of(context: &RunContext, work: &Trajectory) -> Option<(Case, String)> {
     let asked = ask(context, case_request(work), |answer| parse_case(answer, work)).await;
     match asked {
-        Some((told, model)) => told.map(|told| (told, model)),
-        None => case(work).map(|told| (told, RULES_VERSION.to_owned())),
+        Some((case, model)) => case.map(|case| (case, model)),
+        None => case(work).map(|case| (case, RULES_VERSION.to_owned())),
     }
 }
 

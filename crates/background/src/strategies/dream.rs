@@ -20,7 +20,7 @@ use memory::{Belief, Engine, Hit, ReplacePage};
 use model::{EntryKind, Owner, Page, Scope, Timestamp, Zone, moment_of, warned};
 use ports::runs::{MemoryEvent, Threshold};
 
-use crate::strategies::desk::{
+use crate::strategies::support::{
     NO_ANSWER, all, ask, failed, known, memory_of_user, owners, recorded, with_dropped,
 };
 
@@ -126,17 +126,17 @@ impl Dream {
             // profile has leaves `MEMORY.md`.
             candidates.retain(|one| page != Page::User || !is_ahead(&one.text));
             let is_there = |id: &str| {
-                let told = || {
+                let listed = || {
                     known
                         .iter()
-                        .any(|fact| fact.id == id && is_told(profile, fact.text))
+                        .any(|fact| fact.id == id && is_in_profile(profile, fact.text))
                 };
                 let is_event = || {
                     profile
                         .iter()
                         .any(|hit| *hit.doc.key.id == *id && is_ahead(&hit.doc.text))
                 };
-                there.contains(id) && !(page == Page::Memory && told() || page == Page::User && is_event())
+                there.contains(id) && !(page == Page::Memory && listed() || page == Page::User && is_event())
             };
             let curated = self.curate(context, (scope, owner, page), &candidates, &is_there);
             if let Some(left_out) = curated.await? {
@@ -269,7 +269,7 @@ fn of_foresights(ahead: &[&Hit], zone: &Zone) -> Vec<Candidate> {
 }
 
 /// Whether the profile has the same statement.
-fn is_told(profile: &[Hit], text: &str) -> bool {
+fn is_in_profile(profile: &[Hit], text: &str) -> bool {
     profile
         .iter()
         .any(|hit| extract::is_duplicate(&hit.doc.text, text))
@@ -282,7 +282,7 @@ fn of_facts(known: &[KnownFact<'_>], profile: &[Hit], earned: &BTreeSet<&str>) -
         .filter(|fact| fact.is_current && earned.contains(fact.id));
     let newest = lasting
         .take(FACTS_MAX)
-        .filter(|fact| !is_told(profile, fact.text));
+        .filter(|fact| !is_in_profile(profile, fact.text));
     newest
         .map(|fact| (fact.id.to_owned(), fact.text.to_owned()))
         .collect()

@@ -17,7 +17,7 @@ use model::{
 };
 use ports::runs::MemoryEvent;
 
-use crate::strategies::desk::{all, by_rules, curated, failed};
+use crate::strategies::support::{all, by_rules, curated, failed};
 
 /// The strategy.
 #[derive(Debug)]
@@ -52,10 +52,10 @@ impl Strategy for ExtractForesight {
             return Ok(outcome(0));
         };
         let standing = all(&self.engine, &work.scope, owner, EntryKind::Foresight).await?;
-        let is_told = |parent: &Parent| parent.id == cell.id.as_str();
+        let is_of_cell = |parent: &Parent| parent.id == cell.id.as_str();
         if standing
             .iter()
-            .any(|hit| hit.doc.parent.as_ref().is_some_and(is_told))
+            .any(|hit| hit.doc.parent.as_ref().is_some_and(is_of_cell))
         {
             return Ok(outcome(0));
         }

@@ -14,7 +14,7 @@ use memory::{Curate, Engine, Hit};
 use model::{Entry, EntryId, EntryKind, Origin, Owner, Scope, text};
 use ports::runs::MemoryEvent;
 
-use crate::strategies::desk::{
+use crate::strategies::support::{
     NO_ANSWER, all, ask, by_rules, curated, failed, known, memory_of_user, with_dropped,
 };
 
@@ -53,13 +53,13 @@ impl Strategy for ExtractUserProfile {
         let facts = all(engine, scope, owner, EntryKind::Fact).await?;
         let entries = all(engine, scope, owner, EntryKind::Profile).await?;
         let facts = known(&facts, owner, context.clock.now());
-        let standing: Vec<ProfileEntry<'_>> = entries.iter().map(standing).collect();
+        let present: Vec<ProfileEntry<'_>> = entries.iter().map(profile_entry).collect();
         let made = engine.made(scope, owner).await.map_err(failed)?;
         let said = if facts.is_empty() {
             None
         } else {
-            let read = |answer: &str| parse_answer(answer, &facts, &standing).ok_or(NO_ANSWER);
-            ask(context, request(&facts, &standing), read).await
+            let read = |answer: &str| parse_answer(answer, &facts, &present).ok_or(NO_ANSWER);
+            ask(context, request(&facts, &present), read).await
         };
         let (said, author) = if let Some(said) = said {
             said
@@ -71,7 +71,7 @@ impl Strategy for ExtractUserProfile {
             };
             (said, by_rules())
         };
-        let update = update(said.items, &facts, &standing, &made);
+        let update = update(said.items, &facts, &present, &made);
         let mut remove: BTreeSet<String> = update.remove.into_iter().collect();
         remove.extend(said.remove);
         let added = text::counted(update.put.len(), "statement", "statements");
@@ -90,7 +90,7 @@ impl Strategy for ExtractUserProfile {
     }
 }
 
-fn standing(hit: &Hit) -> ProfileEntry<'_> {
+fn profile_entry(hit: &Hit) -> ProfileEntry<'_> {
     ProfileEntry {
         id: &hit.doc.key.id,
         subject: &hit.doc.subject,

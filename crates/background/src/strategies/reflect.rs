@@ -12,7 +12,7 @@ use extract::consolidate::reflect::{
 use memory::{Curate, Engine};
 use model::{Doc, DocKind, Entry, EntryId, EntryKind, Origin, Owner, Parent, ParentKind, Scope};
 
-use crate::strategies::desk::{NO_ANSWER, ask, by_rules, curated, failed, owners, with_dropped};
+use crate::strategies::support::{NO_ANSWER, ask, by_rules, curated, failed, owners, with_dropped};
 
 /// The strategy's name.
 pub(super) const NAME: &str = "reflect_episodes";
@@ -61,7 +61,7 @@ impl ReflectEpisodes {
             .iter()
             .filter(|doc| doc.kind == DocKind::Entry(EntryKind::Episode))
             .partition(|doc| cluster_of(doc).is_some());
-        let told: Vec<KnownEpisode<'_>> = first.iter().map(|doc| told(doc)).collect();
+        let known: Vec<KnownEpisode<'_>> = first.iter().map(|doc| known_episode(doc)).collect();
         let members: Vec<Member<'_>> = first.iter().map(|doc| member(doc)).collect();
         let nearness = Nearness {
             cosine_min: self.engine.own_cosine(self.nearness.cosine_min).await,
@@ -69,10 +69,10 @@ impl ReflectEpisodes {
         };
         let found: Vec<Vec<&KnownEpisode<'_>>> = clusters(&members, nearness)
             .into_iter()
-            .map(|places| places.into_iter().map(|at| &told[at]).collect())
+            .map(|places| places.into_iter().map(|at| &known[at]).collect())
             .collect();
-        let standing: Vec<MergedEpisode<'_>> = merged_ones.iter().filter_map(|doc| standing(doc)).collect();
-        let planned = plans(&found, &standing);
+        let present: Vec<MergedEpisode<'_>> = merged_ones.iter().filter_map(|doc| known_merge(doc)).collect();
+        let planned = plans(&found, &present);
         let mut dropped = 0;
         for plan in &planned {
             let Some(((one, left_out), author)) = self.tell(context, plan).await else {
@@ -100,7 +100,7 @@ fn cluster_of(doc: &Doc) -> Option<&str> {
     (parent.kind == ParentKind::Cluster).then_some(parent.id.as_str())
 }
 
-fn told(doc: &Doc) -> KnownEpisode<'_> {
+fn known_episode(doc: &Doc) -> KnownEpisode<'_> {
     KnownEpisode {
         id: &doc.key.id,
         subject: &doc.subject,
@@ -119,7 +119,7 @@ fn member(doc: &Doc) -> Member<'_> {
     }
 }
 
-fn standing(doc: &Doc) -> Option<MergedEpisode<'_>> {
+fn known_merge(doc: &Doc) -> Option<MergedEpisode<'_>> {
     Some(MergedEpisode {
         id: &doc.key.id,
         cluster: cluster_of(doc)?,

@@ -18,7 +18,7 @@ use model::{
 use ports::ChatError;
 use ports::runs::MemoryEvent;
 
-use crate::strategies::desk::{all, answer, curated};
+use crate::strategies::support::{all, answer, curated};
 
 /// Quiet time after an agent's last case, because the agent may still be working.
 const QUIET: Duration = Duration::from_mins(5);
@@ -37,14 +37,14 @@ impl ExtractAgentSkill {
         let cases = all(&self.engine, scope, owner, EntryKind::Case).await?;
         let cases: Vec<KnownCase> = cases.iter().map(|hit| known(&hit.doc)).collect();
         let skills = all(&self.engine, scope, owner, EntryKind::Skill).await?;
-        let mut standing: Vec<KnownSkill> = skills.iter().map(|hit| stands(&hit.doc)).collect();
+        let mut known: Vec<KnownSkill> = skills.iter().map(|hit| known_skill(&hit.doc)).collect();
         let created = |id: &EntryId| {
             let hit = skills.iter().find(|hit| *hit.doc.key.id == *id.as_str());
             hit.and_then(|hit| hit.doc.valid_from)
         };
-        let remove = unsupported(&cases, &standing);
+        let remove = unsupported(&cases, &known);
         let mut changes = remove.len();
-        standing.retain(|standing| !remove.contains(&standing.id));
+        known.retain(|known| !remove.contains(&known.id));
         let removed = Curate::new(scope, owner, Vec::new(), remove);
         curated(&self.engine, context, removed).await?;
         for cluster in clusters(&cases) {
@@ -52,10 +52,10 @@ impl ExtractAgentSkill {
                 // A run with newer cases already waits.
                 break;
             }
-            let Some(prompt) = skill_request(&cluster, &standing) else {
+            let Some(prompt) = skill_request(&cluster, &known) else {
                 continue;
             };
-            let read = |answer: &str| parse_skill(answer, &cluster, &standing);
+            let read = |answer: &str| parse_skill(answer, &cluster, &known);
             let ((id, skill), author) = match answer(context, prompt, read).await {
                 Ok(Some((Some(written), author))) => (written, author),
                 Err(error @ ChatError::Unavailable { .. }) if context.run.attempt < MODEL_ATTEMPTS_MAX => {
@@ -66,8 +66,8 @@ impl ExtractAgentSkill {
             let now = context.clock.now();
             let times = (created(&id).unwrap_or(now), now);
             let entry = entry(scope, owner, &cluster, id, (skill, author), times);
-            standing.retain(|standing| standing.id != entry.id);
-            standing.push(standing_of(&entry));
+            known.retain(|known| known.id != entry.id);
+            known.push(skill_of_entry(&entry));
             let put = Curate::new(scope, owner, vec![entry], Vec::new());
             curated(&self.engine, context, put).await?;
             changes += 1;
@@ -126,7 +126,7 @@ fn known(doc: &Doc) -> KnownCase {
     }
 }
 
-fn stands(doc: &Doc) -> KnownSkill {
+fn known_skill(doc: &Doc) -> KnownSkill {
     KnownSkill {
         id: EntryId::new(doc.key.id.clone()),
         skill: Skill {
@@ -145,8 +145,8 @@ fn stands(doc: &Doc) -> KnownSkill {
     }
 }
 
-fn standing_of(entry: &Entry) -> KnownSkill {
-    stands(&Doc::of_entry(entry, &"".into())[0])
+fn skill_of_entry(entry: &Entry) -> KnownSkill {
+    known_skill(&Doc::of_entry(entry, &"".into())[0])
 }
 
 /// A draft in its written form; its second label shows whether a person changed it since.

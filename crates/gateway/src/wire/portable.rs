@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use macro_rules_attribute::apply;
-use memory::{OwnedMemory, TakenIn};
+use memory::{ImportCounts, OwnedMemory};
 use model::{
     Entry, EntryId, EntryKind, Message, MessageId, Name, Origin, Owner, Parent, ParentKind, Scope, SessionId,
     SessionKey, Timestamp, Zone,
@@ -187,7 +187,7 @@ pub struct MessageLine {
 
 /// Result of an import.
 #[apply(filled!)]
-#[from(taken: &TakenIn)]
+#[from(taken: &ImportCounts)]
 #[derive(Copy, Default)]
 pub struct ImportedData {
     /// Memories and pages of the lines.

@@ -58,7 +58,7 @@ impl RecordedWriter {
     }
 
     /// The present entries of a file.
-    async fn standing(&self, path: &VaultPath) -> Result<BTreeMap<EntryId, Entry>, VaultError> {
+    async fn entries(&self, path: &VaultPath) -> Result<BTreeMap<EntryId, Entry>, VaultError> {
         let file = self.vault.read(path).await?;
         let entries = file.into_iter().flat_map(|file| file.entries);
         Ok(entries.map(|read| (read.entry.id.clone(), read.entry)).collect())
@@ -91,7 +91,7 @@ impl VaultWriter for RecordedWriter {
         for entry in entries {
             let path = self.vault.path_of(entry);
             if !fresh && !standing.contains_key(&path) {
-                standing.insert(path.clone(), self.standing(&path).await?);
+                standing.insert(path.clone(), self.entries(&path).await?);
             }
             let there = standing.get(&path);
             if there.is_none_or(|there| !there.contains_key(&entry.id)) {
@@ -114,7 +114,7 @@ impl VaultWriter for RecordedWriter {
         if !self.chronicle.is_recording {
             return self.writer.edit(path, edits).await;
         }
-        let standing = self.standing(path).await?;
+        let standing = self.entries(path).await?;
         let mut versions = Vec::new();
         for edit in edits {
             let (id, put) = match edit {

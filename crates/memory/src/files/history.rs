@@ -24,7 +24,7 @@ pub(crate) use log::{diff, log, states, writers};
 pub(crate) use other_files::{end, keep};
 pub(crate) use past::files_then;
 pub use past::{Moment, PastFile};
-pub(crate) use purge::{Named, purge, purge_owner, purge_session};
+pub(crate) use purge::{Targets, purge, purge_owner, purge_session};
 
 use crate::api::RecordedChange;
 use crate::base::chronicle::{DOING, as_run, text_of};
@@ -101,11 +101,11 @@ pub(crate) async fn forgetting<T>(
     let entries = std::mem::take(&mut *going.entries.lock());
     // Versions that a sync added meanwhile when it found these entries gone.
     for ((scope, owner), entries) in entries {
-        let named = Named {
+        let targets = Targets {
             entries,
-            ..Named::default()
+            ..Targets::default()
         };
-        purge_owner(base, (&scope, &owner), named).await?;
+        purge_owner(base, (&scope, &owner), targets).await?;
     }
     let files = std::mem::take(&mut *going.files.lock());
     let mut gone = Vec::new();
@@ -131,12 +131,12 @@ pub(crate) async fn going<'a>(
     let Some(Doing::Forgetting(going)) = doing.as_deref() else {
         return Ok(());
     };
-    let mut named = Named::default();
+    let mut targets = Targets::default();
     for doc in gone {
-        named.entries.insert(doc.key.id.to_string());
-        named.messages.extend(doc.sources.iter().cloned());
+        targets.entries.insert(doc.key.id.to_string());
+        targets.messages.extend(doc.sources.iter().cloned());
     }
-    if named.entries.is_empty() {
+    if targets.entries.is_empty() {
         return Ok(());
     }
     if base.parts.vault.delete_old_history().await? {
@@ -148,8 +148,8 @@ pub(crate) async fn going<'a>(
         .lock()
         .entry(of_owner)
         .or_default()
-        .extend(named.entries.clone());
-    purge_owner(base, (scope, owner), named).await
+        .extend(targets.entries.clone());
+    purge_owner(base, (scope, owner), targets).await
 }
 
 /// Records the differences that a sync found in files as a person's changes.

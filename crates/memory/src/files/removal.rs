@@ -30,7 +30,7 @@ pub(crate) struct DeletedText {
 }
 
 /// Does the work of a deletion; also returns the removed text.
-pub(crate) async fn noted<T>(work: impl Future<Output = T>) -> (T, DeletedText) {
+pub(crate) async fn with_deleted_text<T>(work: impl Future<Output = T>) -> (T, DeletedText) {
     let taken: Arc<Mutex<DeletedText>> = Arc::default();
     let done = TAKEN.scope(taken.clone(), work).await;
     let taken = std::mem::take(&mut *taken.lock());

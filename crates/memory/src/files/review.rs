@@ -123,7 +123,7 @@ pub(crate) async fn answer(
     };
     let mut paths = change(base, &meant, judge).await?;
     if verdict == Verdict::Keep {
-        paths.extend(stand_beside(base, &rows, &meant).await?);
+        paths.extend(unsupersede(base, &rows, &meant).await?);
     }
     let mut reviewed = Reviewed {
         statements: meant.iter().map(|doc| doc.text.clone()).collect(),
@@ -185,7 +185,7 @@ fn meant<'a>(rows: &'a [Arc<Doc>], asked: &Believed, id: &EntryId, verdict: Verd
 }
 
 /// Makes later facts no longer supersede these kept ones, so that both hold.
-async fn stand_beside(
+async fn unsupersede(
     base: &Base,
     rows: &[Arc<Doc>],
     kept: &[&Doc],

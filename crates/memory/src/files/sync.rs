@@ -80,7 +80,7 @@ pub(crate) async fn keep(base: Arc<Base>) {
                     error = chain(&error),
                     "cannot sync the index with the vault; retrying"
                 );
-                base.mind(&error);
+                base.note_error(&error);
                 change
             }
         };

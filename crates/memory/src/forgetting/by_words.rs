@@ -49,7 +49,7 @@ pub(crate) struct WordsPlan {
     /// The owner's rows, messages of episodes included; rewritten memories in their new form.
     pub(crate) rows: Vec<Doc>,
     /// Ids of the rows to delete because they contain the words.
-    pub(crate) told: BTreeSet<String>,
+    pub(crate) targets: BTreeSet<String>,
     /// The messages to delete, in order of time.
     pub(crate) messages: Vec<Message>,
     /// Memories that lose some of their messages, in their new form.
@@ -59,7 +59,7 @@ pub(crate) struct WordsPlan {
 impl WordsPlan {
     /// The deletion among these rows of the plan.
     pub(crate) fn deletion<'a>(&self, rows: &[&'a Doc]) -> DeletionPlan<'a> {
-        let is_named = |row: &&Doc| self.told.contains(&*row.key.id);
+        let is_named = |row: &&Doc| self.targets.contains(&*row.key.id);
         DeletionPlan::of(rows, rows.iter().copied().filter(is_named).collect())
     }
 }
@@ -75,7 +75,7 @@ pub(crate) fn plan(owned: &Owned, words: &Words, target: &WordsTarget, zone: &Zo
         if !kept.contains(entry.id.as_str()) {
             match without(&mut now, words, &messages, zone) {
                 Fate::Stays => {}
-                Fate::Goes => _ = plan.told.insert(entry.id.as_str().to_owned()),
+                Fate::Goes => _ = plan.targets.insert(entry.id.as_str().to_owned()),
                 Fate::Rewritten => plan.rewritten.push((path.clone(), now.clone())),
             }
         }
@@ -84,7 +84,7 @@ pub(crate) fn plan(owned: &Owned, words: &Words, target: &WordsTarget, zone: &Zo
             plan.rows.extend(Doc::of_entry(entry, path).into_iter().skip(1));
         }
     }
-    plan.told.extend(messages.keys().map(|id| (*id).to_owned()));
+    plan.targets.extend(messages.keys().map(|id| (*id).to_owned()));
     plan.messages = messages.into_values().cloned().collect();
     plan.messages
         .sort_by(|a, b| (a.time, &a.id).cmp(&(b.time, &b.id)));
@@ -92,16 +92,16 @@ pub(crate) fn plan(owned: &Owned, words: &Words, target: &WordsTarget, zone: &Zo
 }
 
 /// The messages without the words directly before and after deleted ones.
-pub(crate) fn beside<'a>(owned: &'a Owned, plan: &WordsPlan, words: &Words, of: &Owner) -> Vec<&'a Message> {
-    let goes = |message: &Message| plan.told.contains(message.id.as_str());
+pub(crate) fn nearby<'a>(owned: &'a Owned, plan: &WordsPlan, words: &Words, of: &Owner) -> Vec<&'a Message> {
+    let goes = |message: &Message| plan.targets.contains(message.id.as_str());
     let mut all: Vec<&Message> = messages(owned).collect();
     all.sort_by_key(|message| (&message.session, message.time, &message.id));
     let pairs = all.windows(2).filter(|pair| pair[0].session == pair[1].session);
-    let beside = pairs.filter(|pair| goes(pair[0]) != goes(pair[1])).flatten();
-    let mut beside: Vec<&Message> = beside.copied().collect();
-    beside.retain(|message| !goes(message) && !words.are_said(message, of));
-    beside.dedup();
-    beside
+    let nearby = pairs.filter(|pair| goes(pair[0]) != goes(pair[1])).flatten();
+    let mut nearby: Vec<&Message> = nearby.copied().collect();
+    nearby.retain(|message| !goes(message) && !words.are_in_message(message, of));
+    nearby.dedup();
+    nearby
 }
 
 /// An owner's messages. Those of a merged memory are left out, because it repeats messages of others.
@@ -114,7 +114,7 @@ fn messages(owned: &Owned) -> impl Iterator<Item = &Message> {
 /// Whether to delete a message: it contains the words or the request names it, and it is not kept.
 fn goes(message: &Message, words: &Words, target: &WordsTarget, kept: &BTreeSet<&str>) -> bool {
     let id = message.id.as_str();
-    !kept.contains(id) && (target.also.contains(id) || words.are_said(message, &target.owner))
+    !kept.contains(id) && (target.also.contains(id) || words.are_in_message(message, &target.owner))
 }
 
 /// The ids that stay: those that the request names, and the source messages of the named memories.
@@ -138,7 +138,7 @@ enum Fate {
 /// Removes messages and words from a memory. A memory made of several memories is not rewritten: it is deleted with its
 /// sources, and the next run makes it again.
 fn without(entry: &mut Entry, words: &Words, gone: &BTreeMap<&str, &Message>, zone: &Zone) -> Fate {
-    let has_words = words.are_told(entry);
+    let has_words = words.are_in_text(entry);
     if derived::entry_is_derived(entry)
         || matches!(entry.kind, EntryKind::Case | EntryKind::Skill | EntryKind::Topic)
     {
@@ -164,7 +164,7 @@ fn without(entry: &mut Entry, words: &Words, gone: &BTreeMap<&str, &Message>, zo
         return Fate::Stays;
     }
     if has_words || entry.origin != Origin::Hand {
-        retell(entry, words, zone);
+        summarise(entry, words, zone);
     }
     entry.senders = entry.turns.iter().map(|turn| turn.sender.clone()).collect();
     entry.senders.sort();
@@ -173,7 +173,7 @@ fn without(entry: &mut Entry, words: &Words, gone: &BTreeMap<&str, &Message>, zo
 }
 
 /// Gives an episode the heading and summary that the rules make of its remaining messages.
-fn retell(entry: &mut Entry, words: &Words, zone: &Zone) {
+fn summarise(entry: &mut Entry, words: &Words, zone: &Zone) {
     let Some(first) = entry.turns.first() else { return };
     let cell = Cell {
         id: CellId::new(entry.id.as_str()),
@@ -182,9 +182,9 @@ fn retell(entry: &mut Entry, words: &Words, zone: &Zone) {
         owners: vec![entry.owner.clone()],
         reason: CutReason::Flush,
     };
-    let told = extract::episode(&cell, zone);
-    entry.subject = told.subject;
-    entry.summary = told.summary;
+    let episode = extract::episode(&cell, zone);
+    entry.subject = episode.subject;
+    entry.summary = episode.summary;
     entry.author = Some(extract::RULES_VERSION.to_owned());
     if words.are_in([&*entry.body]) {
         entry.body = String::new();

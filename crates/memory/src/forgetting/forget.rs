@@ -20,7 +20,7 @@ use crate::api::{Forget, Forgot, WordsTarget};
 use crate::base::Base;
 use crate::derived::DeletionPlan;
 use crate::error::EngineError;
-use crate::files::history::Named;
+use crate::files::history::Targets;
 use crate::files::{edit, history, pages, removal, sync};
 use crate::searching::list;
 use crate::words::Words;
@@ -175,13 +175,13 @@ async fn forget_owner(base: &Base, scope: &Scope, owner: &Owner) -> Taken {
     let is_any = has_pages || !paths.is_empty() || !keys.is_empty();
     base.writer.apply(Vec::new(), keys).await?;
     base.records.drop_paths(&paths).await?;
-    let (forgot, is_told) = any(Forgot {
+    let (forgot, is_counted) = any(Forgot {
         entries,
         messages: swept.messages,
         conversations: swept.conversations,
         ..Forgot::default()
     });
-    Ok((forgot, is_any || is_told))
+    Ok((forgot, is_any || is_counted))
 }
 
 async fn forget_entries(base: &Base, scope: &Scope, owner: &Owner, ids: &[EntryId]) -> Taken {
@@ -241,12 +241,12 @@ async fn forget_words(forgetting: &Forgetting, target: &WordsTarget) -> Taken {
     is_any |= pages::forget_words(base, (scope, owner), &words).await?;
     let rows: Vec<&Doc> = plan.rows.iter().collect();
     let going = plan.deletion(&rows);
-    let named = Named {
+    let targets = Targets {
         messages: plan.messages.iter().map(|message| message.id.clone()).collect(),
         words: Some(&words),
-        ..Named::default()
+        ..Targets::default()
     };
-    history::purge_owner(base, (scope, owner), named).await?;
+    history::purge_owner(base, (scope, owner), targets).await?;
     let (entries, mut paths) = removal::take_out(base, (scope, owner), &rows, &going).await?;
     // Last: until then a repetition finds the deleted messages in them.
     for (path, entry) in &plan.rewritten {
@@ -258,13 +258,13 @@ async fn forget_words(forgetting: &Forgetting, target: &WordsTarget) -> Taken {
         };
     }
     edit::follow(base, paths).await?;
-    let (forgot, is_told) = any(Forgot {
+    let (forgot, is_counted) = any(Forgot {
         entries: entries + cases,
         messages: messages.len(),
         rewritten: plan.rewritten.len(),
         ..Forgot::default()
     });
-    Ok((forgot, is_any || is_told))
+    Ok((forgot, is_any || is_counted))
 }
 
 /// The messages of a plan that the ledger need not keep for another owner.
@@ -274,21 +274,21 @@ async fn erasable(
     owned: &Owned,
     plan: &WordsPlan,
 ) -> Result<BTreeSet<MessageId>, EngineError> {
-    let is_told = |message: &&Message| plan.told.contains(message.id.as_str());
+    let is_target = |message: &&Message| plan.targets.contains(message.id.as_str());
     let is_own = |message: &&Message| {
         message.sender == target.owner.id || !by_words::is_shared(owned, &message.session, &target.owner)
     };
-    let tail = owned.tail.iter().filter(is_told).filter(is_own);
+    let tail = owned.tail.iter().filter(is_target).filter(is_own);
     let mut erasable: BTreeSet<MessageId> = tail.map(|message| message.id.clone()).collect();
     for (path, entry) in &owned.entries {
-        let told: Vec<&Message> = entry.turns.iter().filter(is_told).collect();
-        if told.is_empty() || ids::cell_of_parent(entry.parent.as_ref()).is_none() {
+        let targets: Vec<&Message> = entry.turns.iter().filter(is_target).collect();
+        if targets.is_empty() || ids::cell_of_parent(entry.parent.as_ref()).is_none() {
             continue;
         }
         if let Some(doc) = Doc::of_entry(entry, path).first()
             && is_alone_with(base, doc).await?
         {
-            erasable.extend(told.into_iter().map(|message| message.id.clone()));
+            erasable.extend(targets.into_iter().map(|message| message.id.clone()));
         }
     }
     Ok(erasable)

@@ -23,16 +23,16 @@ const OLD_HISTORY_KEPT: &str = "this deletion found nothing to delete, so the hi
     it can have what was deleted before: delete the folder yourself";
 
 /// Does the work of a deletion and adds its leftovers to the result.
-pub(crate) async fn told(
+pub(crate) async fn with_leftovers(
     base: &Base,
     forget: &Forget,
     work: impl Future<Output = Result<Forgot, EngineError>>,
 ) -> Result<Forgot, EngineError> {
-    let (forgot, DeletedText { lines, owners }) = removal::noted(work).await;
+    let (forgot, DeletedText { lines, owners }) = removal::with_deleted_text(work).await;
     let mut forgot = forgot?;
     forgot.left = files(base, forget, lines).await;
     if forgot.entries + forgot.messages + forgot.conversations + forgot.rewritten > 0 {
-        forgot.left.extend(beside(forget));
+        forgot.left.extend(out_of_reach(forget));
     }
     if base.parts.vault.has_old_history().await.unwrap_or(true) {
         forgot
@@ -108,7 +108,7 @@ fn repeats(lines: BTreeSet<String>) -> HasText {
 }
 
 /// Places that no deletion of this kind reaches.
-fn beside(forget: &Forget) -> Vec<Leftover> {
+fn out_of_reach(forget: &Forget) -> Vec<Leftover> {
     let mut left = Vec::new();
     if !matches!(forget, Forget::Session(_) | Forget::Entries(..)) {
         left.push(Leftover::new(

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use model::{Doc, DocKind, EntryKind, Message, MessageId, Owner, OwnerKind, SessionId};
 
 use super::{by_words, forget};
-use crate::api::{Doomed, Forget, Staying, WordsTarget};
+use crate::api::{DeletionPreview, Forget, Staying, WordsTarget};
 use crate::base::Base;
 use crate::derived::DeletionPlan;
 use crate::error::EngineError;
@@ -17,9 +17,9 @@ use crate::files::pages;
 use crate::words::Words;
 
 /// Looks at every owner of the tenant: those whose memory the deletion concerns, then all others.
-pub(crate) async fn preview(base: &Base, forget: &Forget) -> Result<Doomed, EngineError> {
+pub(crate) async fn preview(base: &Base, forget: &Forget) -> Result<DeletionPreview, EngineError> {
     base.accepting()?;
-    let mut doomed = Doomed::default();
+    let mut doomed = DeletionPreview::default();
     if let Forget::Words(target) = forget {
         doomed = by_words(base, target).await?;
     }
@@ -54,7 +54,7 @@ pub(crate) async fn preview(base: &Base, forget: &Forget) -> Result<Doomed, Engi
 }
 
 /// Adds the messages that stay with other users, and the entries to delete of agents.
-fn look_at_others(forget: &Forget, others: &[(Owner, Vec<Arc<Doc>>)], doomed: &mut Doomed) {
+fn look_at_others(forget: &Forget, others: &[(Owner, Vec<Arc<Doc>>)], doomed: &mut DeletionPreview) {
     let said: BTreeSet<Arc<str>> = doomed.messages.iter().map(|turn| turn.key.id.clone()).collect();
     let mut kept = BTreeSet::new();
     for (owner, rows) in others.iter().filter(|(owner, _)| owner.kind == OwnerKind::User) {
@@ -87,7 +87,7 @@ fn look_at_others(forget: &Forget, others: &[(Owner, Vec<Arc<Doc>>)], doomed: &m
 }
 
 /// The preview of a deletion by words, in the memory of its owner.
-async fn by_words(base: &Base, target: &WordsTarget) -> Result<Doomed, EngineError> {
+async fn by_words(base: &Base, target: &WordsTarget) -> Result<DeletionPreview, EngineError> {
     let words = Words::parse(&target.words)?;
     let owned = by_words::owned(base, target, &words).await?;
     let plan = by_words::plan(&owned, &words, target, &base.settings.zone);
@@ -103,12 +103,12 @@ async fn by_words(base: &Base, target: &WordsTarget) -> Result<Doomed, EngineErr
     let whose = (&target.scope, &target.owner);
     let arc = |doc: &Doc| Arc::new(doc.clone());
     let turn = |message: &Message| Arc::new(Doc::of_message(message, &target.owner));
-    let beside = by_words::beside(&owned, &plan, &words, &target.owner);
+    let beside = by_words::nearby(&owned, &plan, &words, &target.owner);
     let rewritten = plan.rewritten.iter();
     let mut lines = pages::going(base, whose, &rows, &gone, Some(&words)).await?;
     let titles = forget::titles(base, &owned, &words).await?;
     lines.extend(titles.into_iter().map(|(_, title)| title));
-    Ok(Doomed {
+    Ok(DeletionPreview {
         named: named.len(),
         entries: named.into_iter().chain(following).map(arc).collect(),
         lines,
@@ -119,7 +119,7 @@ async fn by_words(base: &Base, target: &WordsTarget) -> Result<Doomed, EngineErr
             .flat_map(|(path, entry)| Doc::of_entry(entry, path).into_iter().take(1))
             .map(Arc::new)
             .collect(),
-        ..Doomed::default()
+        ..DeletionPreview::default()
     })
 }
 

@@ -19,11 +19,11 @@ pub(crate) async fn forget(forgetting: &Forgetting, forget: Forget) -> Result<Fo
     base.answering().await?;
     // Nothing can be deleted from an unmounted vault, so the ledger must not begin.
     base.parts.vault.is_present().await?;
-    leftovers::told(base, &forget, whole(forgetting, forget.clone())).await
+    leftovers::with_leftovers(base, &forget, with_note(forgetting, forget.clone())).await
 }
 
 /// Deletes, with a note that stays until the deletion is done or refused.
-async fn whole(forgetting: &Forgetting, forget: Forget) -> Result<Forgot, EngineError> {
+async fn with_note(forgetting: &Forgetting, forget: Forget) -> Result<Forgot, EngineError> {
     let unfinished = &forgetting.unfinished;
     unfinished.write(&forget).await?;
     let done = Box::pin(once(forgetting, forget.clone())).await;

@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::base::{Base, patient};
 use crate::error::EngineError;
-use crate::runtime::aside;
+use crate::runtime::off_thread;
 
 /// The longest text of an attachment, in bytes. The text is stored in the memory file of its message, which people
 /// read.
@@ -40,14 +40,14 @@ pub(crate) async fn read(base: &Base, mut messages: Vec<NewMessage>) -> Result<V
             continue;
         };
         for (nth, part) in parts.iter_mut().enumerate() {
-            take_in(base, part, &format!("messages.{at}.content.{nth}")).await?;
+            read_part(base, part, &format!("messages.{at}.content.{nth}")).await?;
         }
     }
     Ok(messages)
 }
 
 /// `place` is the part's place in the request.
-async fn take_in(base: &Base, part: &mut Part, place: &str) -> Result<(), EngineError> {
+async fn read_part(base: &Base, part: &mut Part, place: &str) -> Result<(), EngineError> {
     let bytes = match part.kind {
         PartKind::Text => return Ok(()),
         _ => bytes_of(base, part, place).await?,
@@ -125,7 +125,7 @@ async fn bytes_of(base: &Base, part: &mut Part, place: &str) -> Result<Option<(B
         letters.retain(|letter| !letter.is_ascii_whitespace());
         Some((documents::base64(letters.as_bytes())?.into(), letters))
     };
-    let bytes = aside(move || letters.and_then(decode)).await?;
+    let bytes = off_thread(move || letters.and_then(decode)).await?;
     let problem = || {
         EngineError::Invalid(format!(
             "{place}.{field}: is not base64: send the file's bytes in base64"

@@ -199,7 +199,7 @@ pub(crate) async fn settled(
 
 /// Gives messages their ids and removes their secrets; returns them with the number of secrets.
 fn prepared(intake: &Intake, session: &SessionKey, messages: Vec<NewMessage>) -> (Vec<NewMessage>, usize) {
-    let messages = messages.into_iter().map(|new| named(intake, session, new));
+    let messages = messages.into_iter().map(|new| with_id(intake, session, new));
     let mut messages: Vec<NewMessage> = messages.collect();
     let redacted = redact(intake, &mut messages);
     (messages, redacted)
@@ -223,7 +223,7 @@ fn redact(intake: &Intake, messages: &mut [NewMessage]) -> usize {
 
 /// Accepts messages that keep their ids, and returns the number of new ones. They wait in the session's buffer like
 /// those of an add.
-pub(crate) async fn take_in(
+pub(crate) async fn import(
     intake: &Intake,
     session: &SessionKey,
     mut messages: Vec<NewMessage>,
@@ -285,17 +285,17 @@ async fn show(intake: &Intake, session: &SessionKey, ticket: Ticket, fresh: Vec<
     if !base.corpora.cache.concerns(session, &speakers) {
         return;
     }
-    let said = AcceptedMessages {
+    let added = AcceptedMessages {
         session: session.clone(),
         speakers,
         has_backlog: buffered > fresh.len(),
         vectors: base.corpora.vectors_now(&fresh).await,
         messages: fresh,
     };
-    base.corpora.cache.said(ticket, &Arc::new(said));
+    base.corpora.cache.add(ticket, &Arc::new(added));
 }
 
-fn named(intake: &Intake, session: &SessionKey, new: NewMessage) -> NewMessage {
+fn with_id(intake: &Intake, session: &SessionKey, new: NewMessage) -> NewMessage {
     let id = ids::message_id(&*intake.base.parts.ids, new.message.time);
     NewMessage {
         message: Message {

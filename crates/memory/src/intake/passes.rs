@@ -49,9 +49,9 @@ impl ModelPasses {
         self.answers.lock().remove(cell);
     }
 
-    pub(super) fn keep_answers(&self, told: impl IntoIterator<Item = (CellId, AnswerPart)>) {
+    pub(super) fn keep_answers(&self, answered: impl IntoIterator<Item = (CellId, AnswerPart)>) {
         let mut answers = self.answers.lock();
-        answers.extend(told);
+        answers.extend(answered);
         while answers.len() > ANSWERS_MAX {
             answers.pop_first();
         }

@@ -9,7 +9,7 @@ use crate::library::api::{Document, Emptied, KnowledgeError, Patch, Stored, Uplo
 use crate::library::knowledge::Knowledge;
 use crate::library::shape;
 use crate::library::shape::{DocumentPlace, Facts, touched};
-use crate::runtime::aside;
+use crate::runtime::off_thread;
 use crate::{Curate, EngineError, Forget};
 use model::{Entry, EntryId, Scope, Timestamp, hex};
 use ports::{FileBytes, ORIGINALS, ReadDocument, ReadError, VaultError, VaultPath, VersionKey};
@@ -37,7 +37,7 @@ impl Knowledge {
         let (facing, reading) = self.read(upload).await?;
         let _alone = self.changing.lock(&facing.scope).await;
         let documents = self.documents(&facing.scope).await?;
-        no_twin(&documents, None, &reading.digest)?;
+        no_duplicate(&documents, None, &reading.digest)?;
         let id = std::iter::repeat_with(|| format!("d_{:012x}", self.parts.ids.next() & ID_BITS))
             .find(|id| documents.iter().all(|document| document.id != *id))
             .expect("ids do not end");
@@ -57,7 +57,7 @@ impl Knowledge {
         let _alone = self.changing.lock(&facing.scope).await;
         let before = self.document(&facing.scope, id).await?;
         let documents = self.documents(&facing.scope).await?;
-        no_twin(&documents, Some(id), &reading.digest)?;
+        no_duplicate(&documents, Some(id), &reading.digest)?;
         let stored = self.store(id, Some(before), &facing, reading).await;
         if stored.is_err()
             && let Err(error) = self.sweep_one(&facing.scope, id).await
@@ -165,7 +165,7 @@ impl Knowledge {
             .read(file.clone(), &upload.file_name, &upload.media_type)
             .await?;
         let bytes = file.clone();
-        let digest = aside(move || digest(&bytes))
+        let digest = off_thread(move || digest(&bytes))
             .await?
             .map_err(|error| ReadError::Unavailable {
                 source: Some(error.into()),
@@ -291,9 +291,9 @@ struct Facing {
 }
 
 /// An error if another document than the one of this id has the same bytes.
-fn no_twin(documents: &[Document], but: Option<&str>, digest: &str) -> Result<(), KnowledgeError> {
-    let is_twin = |other: &&Document| but != Some(&other.id) && other.digest.as_deref() == Some(digest);
-    match documents.iter().find(is_twin).map(|twin| twin.id.clone()) {
+fn no_duplicate(documents: &[Document], but: Option<&str>, digest: &str) -> Result<(), KnowledgeError> {
+    let is_duplicate = |other: &&Document| but != Some(&other.id) && other.digest.as_deref() == Some(digest);
+    match documents.iter().find(is_duplicate).map(|other| other.id.clone()) {
         Some(id) => Err(KnowledgeError::Duplicate { id }),
         None => Ok(()),
     }

@@ -10,7 +10,7 @@ use model::Timestamp;
 use parking_lot::Mutex;
 use ports::Clock;
 
-use super::tasks::words_of;
+use super::tasks::panic_text;
 use crate::error::EngineError;
 
 /// The wait before a loop restarts: twice as long after each panic, up to a bound.
@@ -44,7 +44,7 @@ impl Panics {
     ) -> Result<T, EngineError> {
         let done = AssertUnwindSafe(work).catch_unwind().await;
         done.unwrap_or_else(|panic| {
-            let words = words_of(&*panic);
+            let words = panic_text(&*panic);
             tracing::error!(name, panic = words, "a background loop panicked; continuing");
             let mut seen = self.seen.lock();
             seen.count += 1;

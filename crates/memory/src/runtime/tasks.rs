@@ -47,7 +47,7 @@ impl Tasks {
         self.spawn(async move {
             let done = AssertUnwindSafe(work).catch_unwind().await;
             // The waiting caller may be gone.
-            drop(sender.send(done.map_err(|panic| EngineError::Panicked(words_of(&*panic)))));
+            drop(sender.send(done.map_err(|panic| EngineError::Panicked(panic_text(&*panic)))));
         });
         receiver.await.unwrap_or(Err(EngineError::Stopping))
     }
@@ -96,7 +96,7 @@ impl Tasks {
 
 /// Does work that keeps a thread busy on a thread that serves no requests. In a simulation one thread does everything,
 /// this too, so that the result does not depend on another thread's speed.
-pub(crate) async fn aside<T: Send + 'static>(
+pub(crate) async fn off_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, EngineError> {
     match Handle::current().runtime_flavor() {
@@ -104,7 +104,7 @@ pub(crate) async fn aside<T: Send + 'static>(
         _ => spawn_blocking(work)
             .await
             .map_err(|ended| match ended.try_into_panic() {
-                Ok(panic) => EngineError::Panicked(words_of(&*panic)),
+                Ok(panic) => EngineError::Panicked(panic_text(&*panic)),
                 Err(_) => EngineError::Stopping,
             }),
     }
@@ -128,7 +128,7 @@ pub(crate) fn on_text<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
 }
 
 /// The message of a panic.
-pub(crate) fn words_of(panic: &(dyn Any + Send)) -> String {
+pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied())
         .unwrap_or("no message")

@@ -12,7 +12,7 @@ use super::rerank::{rerank, reranker};
 use crate::api::{Found, Search};
 use crate::base::{Base, CorpusView, Hot, corpus_of};
 use crate::error::EngineError;
-use crate::runtime::aside;
+use crate::runtime::off_thread;
 
 /// From this number of rows on, ranking runs on another thread than the one that serves requests.
 const ROWS_INLINE_MAX: usize = 5_000;
@@ -66,7 +66,7 @@ pub(crate) async fn search(base: &Base, search: Search) -> Result<Found, EngineE
     let mut ranking = rank_at(base, &question, scope, owner).await?;
     // A hit found in both places counts as superseded if either says so: a fact can be superseded in another project.
     let is_better = |known: &Hit, other: &Hit| known.superseded_by.is_none() && other.superseded_by.is_some();
-    for (scope, owner) in places_beside(base, &question.search).await? {
+    for (scope, owner) in other_memories(base, &question.search).await? {
         let more = rank_at(base, &question, &scope, &owner).await?;
         unite(&mut ranking.memories, more.memories, is_better);
         unite(&mut ranking.messages, more.messages, is_better);
@@ -115,7 +115,7 @@ async fn embed(base: &Base, search: &Search) -> Option<Vector> {
 
 /// Other memory that a search reads: the owner's outside of the project, the facts that hold in all of the owner's
 /// projects, and that of others who share the project.
-async fn places_beside(base: &Base, search: &Search) -> Result<Vec<(Scope, Owner)>, EngineError> {
+async fn other_memories(base: &Base, search: &Search) -> Result<Vec<(Scope, Owner)>, EngineError> {
     let Search { scope, owner, .. } = search;
     let mut places = Vec::new();
     if owner.kind != OwnerKind::User {
@@ -166,7 +166,7 @@ async fn rank(hot: &Arc<Hot>, question: &Arc<Question>) -> Result<Ranking, Engin
         return Ok(hot.read(|corpus| question.rank(corpus)));
     }
     let (hot, question) = (hot.clone(), question.clone());
-    aside(move || hot.read(|corpus| question.rank(corpus))).await
+    off_thread(move || hot.read(|corpus| question.rank(corpus))).await
 }
 
 /// For an owner with too many rows: reads the index's best candidates, and ranks them together with the buffered

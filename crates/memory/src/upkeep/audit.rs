@@ -9,7 +9,7 @@ use crate::base::Base;
 use crate::error::EngineError;
 use crate::files::history;
 use crate::findings::{FiledEntry, Finding};
-use crate::runtime::aside;
+use crate::runtime::off_thread;
 use model::Scope;
 use ports::RunId;
 
@@ -24,7 +24,7 @@ pub(crate) async fn audit(base: &Base, within: Option<&Scope>) -> Result<Vec<Aud
         known.extend(kept.into_iter().map(|message| (scope.clone(), message.id)));
     }
     let now = base.now();
-    let findings = aside(move || crate::findings::judge(&memories, &known, now)).await?;
+    let findings = off_thread(move || crate::findings::judge(&memories, &known, now)).await?;
     let entries = findings
         .iter()
         .map(|found| (found.path.clone(), found.id.clone()));

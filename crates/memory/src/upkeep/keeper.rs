@@ -103,7 +103,7 @@ async fn is_new(base: &Base) -> bool {
 async fn follow_the_vault(base: &Base) {
     if let Err(error) = sync::everything(base).await {
         tracing::warn!(error = chain(&error), "cannot scan the vault; retrying");
-        base.mind(&error);
+        base.note_error(&error);
         base.dirty.add_all(VaultChange {
             all: true,
             ..VaultChange::default()

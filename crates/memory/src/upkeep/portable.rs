@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{Entry, EntryId, EntryKind, Message, MessageId, Owner, Page, Scope, SessionKey};
 use ports::{Carried, NewMessage, WrittenCell};
 
-use crate::api::{OwnedMemory, TakenIn};
+use crate::api::{ImportCounts, OwnedMemory};
 use crate::base::Base;
 use crate::error::EngineError;
 use crate::files::{edit, owned};
@@ -30,12 +30,12 @@ pub(crate) async fn export(base: &Base, scope: &Scope, owner: &Owner) -> Result<
             pages.push((page, text));
         }
     }
-    let told: BTreeSet<MessageId> = told(&entries).collect();
+    let turns: BTreeSet<MessageId> = turn_ids(&entries).collect();
     let mut messages = base.parts.transcripts.tail(scope, owner).await?;
     // A segment that is being written is in both the files and the buffer.
-    messages.retain(|message| !told.contains(&message.id));
+    messages.retain(|message| !turns.contains(&message.id));
     messages.sort_by(|a, b| (a.time, &a.id).cmp(&(b.time, &b.id)));
-    let ids = told
+    let ids = turns
         .into_iter()
         .chain(messages.iter().map(|message| message.id.clone()));
     let ids: Vec<MessageId> = ids.collect();
@@ -55,7 +55,7 @@ pub(crate) async fn import(
     scope: &Scope,
     owner: &Owner,
     given: OwnedMemory,
-) -> Result<TakenIn, EngineError> {
+) -> Result<ImportCounts, EngineError> {
     let base = &forgetting.base;
     base.accepting()?;
     let is_theirs = |entry: &Entry| entry.scope == *scope && entry.owner == *owner;
@@ -64,21 +64,21 @@ pub(crate) async fn import(
     }
     base.answering().await?;
     unfinished::finish(forgetting, |forget| forget.scope() == scope).await?;
-    let mut taken = TakenIn {
+    let mut taken = ImportCounts {
         memories: given.entries.len() + given.pages.len(),
         messages: given.messages.len(),
-        ..TakenIn::default()
+        ..ImportCounts::default()
     };
-    let told = {
+    let turns = {
         let _alone = base.alone_in(scope).await;
-        let (standing, _) = owned::entries(&base.parts, scope, owner).await?;
-        let standing: Vec<Entry> = standing.into_iter().map(|(_, entry)| entry).collect();
-        let told: BTreeSet<MessageId> = told(&standing).chain(told(&given.entries)).collect();
-        let standing = standing.into_iter().map(|entry| (entry.id.clone(), entry));
-        let standing: BTreeMap<EntryId, Entry> = standing.collect();
+        let (stored, _) = owned::entries(&base.parts, scope, owner).await?;
+        let stored: Vec<Entry> = stored.into_iter().map(|(_, entry)| entry).collect();
+        let turns: BTreeSet<MessageId> = turn_ids(&stored).chain(turn_ids(&given.entries)).collect();
+        let stored = stored.into_iter().map(|entry| (entry.id.clone(), entry));
+        let stored: BTreeMap<EntryId, Entry> = stored.collect();
         let mut fresh = Vec::new();
         for entry in given.entries {
-            match standing.get(&entry.id) {
+            match stored.get(&entry.id) {
                 None => fresh.push(entry),
                 Some(there) if *there != entry => taken.kept_memories += 1,
                 Some(_) => {}
@@ -89,7 +89,7 @@ pub(crate) async fn import(
         adopt(base, scope, &fresh, &given.carried).await?;
         let written = base.parts.vault_writer.append(&fresh, false).await?;
         edit::follow(base, written.into_iter().map(|written| written.stat.path)).await?;
-        told
+        turns
     };
     let (pages, writer) = (&base.parts.pages, &base.parts.vault_writer);
     for (page, text) in given.pages {
@@ -106,7 +106,7 @@ pub(crate) async fn import(
         pages.set_made(scope, owner, &made).await?;
     }
     let open = given.messages.into_iter();
-    let open = open.filter(|message| !told.contains(&message.id));
+    let open = open.filter(|message| !turns.contains(&message.id));
     taken.new_messages = add(&forgetting.intake, scope, open.collect(), given.carried).await?;
     Ok(taken)
 }
@@ -131,7 +131,7 @@ async fn add(
     }
     let mut added = 0;
     for (session, messages) in sessions {
-        added += memorize::take_in(intake, &session, messages).await?;
+        added += memorize::import(intake, &session, messages).await?;
     }
     Ok(added)
 }
@@ -175,7 +175,7 @@ fn written_cell(entry: &Entry, carried: &Carried) -> Option<WrittenCell> {
 }
 
 /// The ids of the messages in episodes.
-fn told(entries: &[Entry]) -> impl Iterator<Item = MessageId> {
+fn turn_ids(entries: &[Entry]) -> impl Iterator<Item = MessageId> {
     let episodes = entries.iter().filter(|entry| entry.kind == EntryKind::Episode);
     episodes.flat_map(|entry| entry.turns.iter().map(|turn| turn.id.clone()))
 }

@@ -21,7 +21,7 @@ use model::{Cell, CellId, Doc, DocKey, Entry, EntryId, EntryKind, Message, Owner
 use ports::runs::MemoryEvent;
 use ports::{CandidateQuery, FileAppend, FileRecord, VaultPath, Written};
 
-use super::extraction::{NewFacts, Telling};
+use super::extraction::{CellContent, NewFacts};
 use super::{Writing, extraction};
 use crate::base::records::mark;
 use crate::base::{Base, CorpusView, Hot, LONG_BYTES, OnTheirWay, Pending};
@@ -43,8 +43,8 @@ pub(super) async fn write(writing: &Writing, ids: &[CellId], attempt: u32) -> Re
         [id] if attempt > 1 => base.parts.transcripts.unwritten_after(id).await?,
         _ => Vec::new(),
     };
-    let write = |told| write_told(writing, told, &later, sweeps, attempt == 1);
-    let (mut told, mut together) = (Vec::new(), 0);
+    let write = |cells| write_extracted(writing, cells, &later, sweeps, attempt == 1);
+    let (mut cells, mut together) = (Vec::new(), 0);
     for id in ids {
         let noted = base.turns.long_cells.lock().get(id).copied();
         let mut short = None;
@@ -59,11 +59,11 @@ pub(super) async fn write(writing: &Writing, ids: &[CellId], attempt: u32) -> Re
             bytes
         };
         if together + bytes > LONG_BYTES {
-            write(std::mem::take(&mut told)).await?;
+            write(std::mem::take(&mut cells)).await?;
             together = 0;
         }
         if let Some(cell) = short {
-            told.push(extracted(writing, cell, attempt).await?);
+            cells.push(extracted(writing, cell, attempt).await?);
             together += bytes;
             continue;
         }
@@ -74,35 +74,35 @@ pub(super) async fn write(writing: &Writing, ids: &[CellId], attempt: u32) -> Re
         }
         base.turns.long_cells.lock().remove(id);
     }
-    write(told).await
+    write(cells).await
 }
 
 async fn extracted(writing: &Writing, cell: Cell, attempt: u32) -> Result<ExtractedCell, JobError> {
-    let telling = extraction::tell(writing, &cell, attempt).await?;
+    let content = extraction::content(writing, &cell, attempt).await?;
     Ok(ExtractedCell {
         cell: Arc::new(cell),
-        telling,
+        content,
     })
 }
 
-async fn write_told(
+async fn write_extracted(
     writing: &Writing,
-    told: Vec<ExtractedCell>,
+    cells: Vec<ExtractedCell>,
     later: &[CellId],
     sweeps: u64,
     is_first: bool,
 ) -> Result<(), JobError> {
     let base = &writing.base;
-    if told.is_empty() {
+    if cells.is_empty() {
         return Ok(());
     }
-    let owners: Vec<OwnerWrite<'_>> = by_owner(writing, &told, later, sweeps);
+    let owners: Vec<OwnerWrite<'_>> = by_owner(writing, &cells, later, sweeps);
     let written = join_all(owners.into_iter().map(|one| one.write(is_first))).await;
     let events = written.into_iter().collect::<Result<Vec<_>, JobError>>()?;
     // The job is not done before the events are on disk; a repeated job emits them again.
     base.parts.events.emit(events.concat()).await?;
-    for one in &told {
-        base.corpora.cache.told(&one.cell.session, &one.cell.messages);
+    for one in &cells {
+        base.corpora.cache.unbuffer(&one.cell.session, &one.cell.messages);
         writing.intake.passes.forget_answer(&one.cell.id);
     }
     Ok(())
@@ -110,16 +110,16 @@ async fn write_told(
 
 fn by_owner<'a>(
     writing: &'a Writing,
-    told: &'a [ExtractedCell],
+    cells: &'a [ExtractedCell],
     later: &'a [CellId],
     sweeps: u64,
 ) -> Vec<OwnerWrite<'a>> {
-    let owners: BTreeSet<&Owner> = told.iter().flat_map(|one| &one.cell.owners).collect();
+    let owners: BTreeSet<&Owner> = cells.iter().flat_map(|one| &one.cell.owners).collect();
     let writes = owners.into_iter().map(|owner| OwnerWrite {
         base: &writing.base,
         owners: &writing.owners,
         owner,
-        told: told
+        cells: cells
             .iter()
             .filter(|one| one.cell.owners.contains(owner))
             .collect(),
@@ -133,7 +133,7 @@ fn by_owner<'a>(
 #[derive(Debug)]
 struct ExtractedCell {
     cell: Arc<Cell>,
-    telling: Telling,
+    content: CellContent,
 }
 
 /// The facts that an owner has before segments are written for it.
@@ -175,7 +175,7 @@ struct OwnerWrite<'a> {
     owners: &'a KeyedLocks<(Scope, Owner)>,
     owner: &'a Owner,
     /// At least one segment.
-    told: Vec<&'a ExtractedCell>,
+    cells: Vec<&'a ExtractedCell>,
     /// Segments after these; some of their facts may be in the file already.
     later: &'a [CellId],
     /// The number of sweeps of the ledger before the segments were read.
@@ -191,12 +191,12 @@ impl<'a> OwnerWrite<'a> {
         let owner = (self.scope().clone(), self.owner.clone());
         let own = self.owners.lock(&owner).await;
         if self.base.sweeps() != self.sweeps {
-            self.told = self.still_told().await?;
+            self.cells = self.still_owned().await?;
         }
-        if self.told.is_empty() {
+        if self.cells.is_empty() {
             return Ok(Vec::new());
         }
-        if !is_first && let Some(paths) = self.standing().await? {
+        if !is_first && let Some(paths) = self.written_files().await? {
             self.index_files(paths).await?;
             return Ok(self.events());
         }
@@ -205,15 +205,15 @@ impl<'a> OwnerWrite<'a> {
         let vault = &self.base.parts.vault;
         let paths = facts.iter().chain(&episodes).map(|entry| vault.path_of(entry));
         let _writing = self.base.dirty.writing(paths.collect());
-        let told: Vec<Entry> = facts.into_iter().chain(episodes).collect();
-        let append = self.base.parts.vault_writer.append(&told, is_first);
+        let entries: Vec<Entry> = facts.into_iter().chain(episodes).collect();
+        let append = self.base.parts.vault_writer.append(&entries, is_first);
         let written = history::remembered(self.base, append).await?;
         if !is_first {
             let paths = written.into_iter().map(|written| written.stat.path);
             self.index_files(paths.collect()).await?;
             return Ok(self.events());
         }
-        let entries = told.into_iter().map(|entry| (entry.id.clone(), entry));
+        let entries = entries.into_iter().map(|entry| (entry.id.clone(), entry));
         let entries: BTreeMap<EntryId, Entry> = entries.collect();
         let rows = self.rows(&entries, written).await?;
         let handed = self.hand_over(rows).await?;
@@ -225,7 +225,7 @@ impl<'a> OwnerWrite<'a> {
     }
 
     fn events(&self) -> Vec<MemoryEvent> {
-        let written = self.told.iter().map(|one| MemoryEvent::EpisodeWritten {
+        let written = self.cells.iter().map(|one| MemoryEvent::EpisodeWritten {
             scope: self.scope().clone(),
             owner: self.owner.clone(),
             session: one.cell.session.session.clone(),
@@ -236,38 +236,38 @@ impl<'a> OwnerWrite<'a> {
     }
 
     fn scope(&self) -> &Scope {
-        &self.told[0].cell.session.scope
+        &self.cells[0].cell.session.scope
     }
 
     /// The facts that are new to the owner, and the episodes.
     async fn entries(&self, known: &OwnerFacts) -> Result<(Vec<Entry>, Vec<Entry>), EngineError> {
         let _turn = self.base.busy().await;
-        let tell = |known: &KnownFacts| {
+        let facts_of = |known: &KnownFacts| {
             let mut news = NewFacts::before(self.later);
             let facts = self
-                .told
+                .cells
                 .iter()
-                .flat_map(|one| one.telling.facts(&one.cell, self.owner, known, &mut news));
+                .flat_map(|one| one.content.facts(&one.cell, self.owner, known, &mut news));
             facts.collect()
         };
         let facts = match known {
-            OwnerFacts::AtHand(hot) => hot.clone().with_facts(tell).await?,
-            OwnerFacts::Near(known) => tell(known),
+            OwnerFacts::AtHand(hot) => hot.clone().with_facts(facts_of).await?,
+            OwnerFacts::Near(known) => facts_of(known),
             OwnerFacts::NotAsked => Vec::new(),
         };
         let episodes = self
-            .told
+            .cells
             .iter()
-            .map(|one| one.telling.episode_entry(&one.cell, self.owner));
+            .map(|one| one.content.episode_entry(&one.cell, self.owner));
         Ok((facts, episodes.collect()))
     }
 
     /// The segments that still belong to the owner.
-    async fn still_told(&self) -> Result<Vec<&'a ExtractedCell>, JobError> {
-        let ids: Vec<CellId> = self.told.iter().map(|one| one.cell.id.clone()).collect();
+    async fn still_owned(&self) -> Result<Vec<&'a ExtractedCell>, JobError> {
+        let ids: Vec<CellId> = self.cells.iter().map(|one| one.cell.id.clone()).collect();
         let now = self.base.parts.transcripts.cells(&ids).await?;
         let mut still = Vec::new();
-        for one in &self.told {
+        for one in &self.cells {
             match now.iter().find(|cell| cell.id == one.cell.id) {
                 Some(now) if now.messages != one.cell.messages => return Err(JobError::Changed),
                 Some(now) if now.owners.contains(self.owner) => still.push(*one),
@@ -280,8 +280,8 @@ impl<'a> OwnerWrite<'a> {
     /// The files that the segments are written to.
     fn paths(&self) -> BTreeSet<VaultPath> {
         let mut paths = BTreeSet::new();
-        for ExtractedCell { cell, telling } in &self.told {
-            let mut fact = telling.episode_entry(cell, self.owner);
+        for ExtractedCell { cell, content } in &self.cells {
+            let mut fact = content.episode_entry(cell, self.owner);
             paths.insert(self.base.parts.vault.path_of(&fact));
             fact.kind = EntryKind::Fact;
             for message in &cell.messages {
@@ -293,11 +293,11 @@ impl<'a> OwnerWrite<'a> {
     }
 
     /// The files in which an earlier attempt wrote, if it wrote everything.
-    async fn standing(&self) -> Result<Option<BTreeSet<VaultPath>>, JobError> {
+    async fn written_files(&self) -> Result<Option<BTreeSet<VaultPath>>, JobError> {
         let Parts { vault, index, .. } = &self.base.parts;
         let mut paths = self.paths();
-        for ExtractedCell { cell, telling } in &self.told {
-            let episode = telling.episode_entry(cell, self.owner);
+        for ExtractedCell { cell, content } in &self.cells {
+            let episode = content.episode_entry(cell, self.owner);
             let key = DocKey::new(self.scope(), self.owner, episode.id.as_str());
             // The earlier attempt may have run before the ledger had a name.
             let row = index.get(&[key]).await.map_err(EngineError::from)?.pop();
@@ -319,13 +319,13 @@ impl<'a> OwnerWrite<'a> {
     /// The facts that the owner has. For an owner with very many rows, only those near the new facts.
     async fn known_facts(&self) -> Result<OwnerFacts, EngineError> {
         let scope = self.scope();
-        let texts = self.told.iter().flat_map(|one| one.telling.fact_texts());
+        let texts = self.cells.iter().flat_map(|one| one.content.fact_texts());
         let texts: Vec<String> = texts.map(str::to_owned).collect();
         if texts.is_empty()
             && self
-                .told
+                .cells
                 .iter()
-                .all(|one| one.telling.doubts(&one.cell, self.owner).next().is_none())
+                .all(|one| one.content.doubts(&one.cell, self.owner).next().is_none())
         {
             return Ok(OwnerFacts::NotAsked);
         }
@@ -362,9 +362,9 @@ impl<'a> OwnerWrite<'a> {
                     .get(&entry)
                     .map_or_else(Vec::new, |entry| Doc::of_entry(entry, &stat.path));
                 let is_its = |one: &&&ExtractedCell| ids::episode_id(&one.cell.id) == entry;
-                let told = self.told.iter().find(is_its);
-                if let (Some(episode), Some(told)) = (docs.first_mut(), told) {
-                    told.telling.digest().clone_into(&mut episode.text);
+                let extracted = self.cells.iter().find(is_its);
+                if let (Some(episode), Some(one)) = (docs.first_mut(), extracted) {
+                    one.content.digest().clone_into(&mut episode.text);
                 }
                 marks.push(mark(entry, digest, &docs));
                 rows.docs.extend(docs);
@@ -433,7 +433,7 @@ impl<'a> OwnerWrite<'a> {
         if !self.base.gauge.takes_vectors() {
             return true;
         }
-        let messages = self.told.iter().flat_map(|one| one.cell.messages.clone());
+        let messages = self.cells.iter().flat_map(|one| one.cell.messages.clone());
         let messages: Vec<Message> = messages.collect();
         match self.base.rows.embed_with(docs, &messages).await {
             Ok(()) => true,

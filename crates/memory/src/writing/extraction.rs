@@ -16,7 +16,7 @@ use model::{
 use super::Writing;
 use crate::base::Base;
 use crate::error::{JobError, Trouble};
-use crate::runtime::{QUICK_BYTES_MAX, aside};
+use crate::runtime::{QUICK_BYTES_MAX, off_thread};
 use crate::{facts, ids};
 
 /// Attempts of a job that wait for a silent model; after that the rules extract.
@@ -27,7 +27,7 @@ const MESSAGES_INLINE_MAX: usize = 8;
 
 /// The extracted content of a segment, before it belongs to an owner.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Telling {
+pub(crate) struct CellContent {
     subject: String,
     summary: String,
     digest: String,
@@ -42,7 +42,7 @@ pub(crate) struct Telling {
 }
 
 /// Extracts a segment, with the model if there is one. Fails only if the model may answer a later attempt.
-pub(crate) async fn tell(writing: &Writing, cell: &Cell, attempt: u32) -> Result<Telling, JobError> {
+pub(crate) async fn content(writing: &Writing, cell: &Cell, attempt: u32) -> Result<CellContent, JobError> {
     let base = &writing.base;
     let title = base.parts.transcripts.title(&cell.session).await?;
     let told = by_rules(base, cell).await?;
@@ -89,20 +89,20 @@ async fn asked(base: &Base, question: Interview<'_>, attempt: u32) -> Result<Opt
 }
 
 /// Reading a long segment keeps a thread busy for longer than a request should wait for that thread.
-async fn by_rules(base: &Base, cell: &Cell) -> Result<Telling, JobError> {
+async fn by_rules(base: &Base, cell: &Cell) -> Result<CellContent, JobError> {
     let _turn = base.busy().await;
     let zone = &base.settings.zone;
     if cell.messages.len() <= MESSAGES_INLINE_MAX && cell.bytes() <= QUICK_BYTES_MAX {
         return Ok(ruled(cell, zone));
     }
     let (cell, zone) = (cell.clone(), zone.clone());
-    Ok(aside(move || ruled(&cell, &zone)).await?)
+    Ok(off_thread(move || ruled(&cell, &zone)).await?)
 }
 
-fn ruled(cell: &Cell, zone: &Zone) -> Telling {
+fn ruled(cell: &Cell, zone: &Zone) -> CellContent {
     let episode = extract::episode(cell, zone);
     let facts = extract::facts(cell, zone);
-    Telling {
+    CellContent {
         subject: episode.subject,
         summary: episode.summary,
         digest: episode.body,
@@ -150,7 +150,7 @@ impl NewFacts {
     }
 }
 
-impl Telling {
+impl CellContent {
     /// Adds the model's titles and summaries, if it gave some, and its facts after those of the rules.
     fn with(mut self, parts: &[AnswerPart], mut facts: Vec<Fact>, model: String) -> Self {
         let title = joined(parts.iter().map(|part| part.title.as_str()), "; ");

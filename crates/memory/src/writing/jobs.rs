@@ -17,7 +17,7 @@ use super::state::{BACKOFF_MAX_MILLIS, LEASE};
 use super::{Writing, cell};
 use crate::error::{EngineError, JobError};
 use crate::intake::{boundaries, model_pass};
-use crate::runtime::{backoff, words_of};
+use crate::runtime::{backoff, panic_text};
 
 /// Interval between looks for jobs without a wake-up.
 const IDLE: Duration = Duration::from_secs(5);
@@ -58,7 +58,7 @@ async fn claim(writing: &Writing, limit: usize) -> Vec<Job> {
     let now = base.time.now();
     if let Err(error) = writing.unrecorded.record(base, now).await {
         let error = EngineError::from(error);
-        base.mind(&error);
+        base.note_error(&error);
         tracing::debug!(error = chain(&error), "cannot record who has jobs; retrying");
         return Vec::new();
     }
@@ -67,7 +67,7 @@ async fn claim(writing: &Writing, limit: usize) -> Vec<Job> {
     let claimed = base.parts.jobs.claim(limit, behind, now, now.after(LEASE));
     let claimed = claimed.await.map_err(EngineError::from);
     claimed.unwrap_or_else(|error| {
-        base.mind(&error);
+        base.note_error(&error);
         tracing::warn!(error = chain(&error), "cannot claim jobs; retrying");
         base.jobs
             .retry_at(now.after(Duration::from_millis(BACKOFF_MIN_MILLIS)));
@@ -103,7 +103,7 @@ async fn ended(
 ) -> Result<(), JobError> {
     let base = &writing.base;
     let done = AssertUnwindSafe(work).catch_unwind().await;
-    done.unwrap_or_else(|panic| Err(JobError::Panic(words_of(&*panic))))?;
+    done.unwrap_or_else(|panic| Err(JobError::Panic(panic_text(&*panic))))?;
     let ids: Vec<JobId> = jobs.iter().map(|job| job.id.clone()).collect();
     base.parts.jobs.complete(&ids, base.time.now()).await?;
     base.disk.succeeded();
@@ -115,7 +115,7 @@ async fn ended(
 async fn hand_back(writing: &Writing, jobs: &[Job], error: &JobError) {
     let base = &writing.base;
     if let JobError::Engine(error) = error {
-        base.mind(error);
+        base.note_error(error);
     }
     tracing::warn!(
         jobs = jobs.len(),
@@ -156,7 +156,7 @@ async fn perform(writing: &Writing, job: &Job) -> Result<(), JobError> {
 async fn fail(writing: &Writing, job: &Job, error: &JobError) {
     let base = &writing.base;
     if let JobError::Engine(error) = error {
-        base.mind(error);
+        base.note_error(error);
     }
     let now = base.time.now();
     let wait = backoff(

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use memory::{Add, Doomed, Engine, Forget, WordsTarget};
+use memory::{Add, DeletionPreview, Engine, Forget, WordsTarget};
 use model::{Doc, Entry, EntryKind, Scope, SessionKey};
 use ports::NewMessage;
 
-use crate::stage::{Stage, add, ask, finds, flush, said, say, session, turns, user, written};
+use crate::stage::{Stage, add, ask, finds, flush, new_message, say, session, turns, user, written};
 
 pub(crate) fn target(owner: &str, words: &str, keep: &[&str]) -> Forget {
     Forget::Words(WordsTarget {
@@ -19,7 +19,7 @@ pub(crate) fn target(owner: &str, words: &str, keep: &[&str]) -> Forget {
     })
 }
 
-async fn preview(engine: &Engine, forget: &Forget) -> Doomed {
+async fn preview(engine: &Engine, forget: &Forget) -> DeletionPreview {
     engine.preview(forget).await.expect("it looks")
 }
 
@@ -45,11 +45,11 @@ fn titled(session: &SessionKey, messages: Vec<NewMessage>) -> Add {
 
 /// Opens an engine with one conversation of three messages, the middle one about Petra, one about Petra alone, and an
 /// open buffer.
-async fn told() -> (Stage, Engine) {
+async fn opened() -> (Stage, Engine) {
     let stage = Stage::default();
     let engine = stage.open().await;
     let (mixed, alone) = (session("mixed"), session("alone"));
-    let first = said(&mixed, "ann", 0, "I live in Lisbon.");
+    let first = new_message(&mixed, "ann", 0, "I live in Lisbon.");
     engine.add(titled(&mixed, vec![first])).await.expect("accepted");
     say(&engine, &mixed, "ann", 1, "My friend Petra plays the violin.").await;
     say(&engine, &mixed, "ann", 2, "I grow tomatoes in my garden.").await;
@@ -64,7 +64,7 @@ async fn told() -> (Stage, Engine) {
 
 #[tokio::test]
 async fn a_message_with_the_words_goes_and_the_rest_of_its_episode_stays() {
-    let (stage, engine) = told().await;
+    let (stage, engine) = opened().await;
     let what = target("ann", "petra", &[]);
     let looked = preview(&engine, &what).await;
     let forgot = engine.forget(what.clone()).await.expect("it forgets");
@@ -98,12 +98,12 @@ async fn a_message_with_the_words_goes_and_the_rest_of_its_episode_stays() {
 /// "She" is next to the name: the neighbours are shown, stay, and go if the person names them.
 #[tokio::test]
 async fn neighbouring_messages_are_shown_and_go_when_the_request_names_them() {
-    let (stage, engine) = told().await;
+    let (stage, engine) = opened().await;
     let Forget::Words(target) = target("ann", "petra", &[]) else {
         panic!("by words");
     };
     let looked = preview(&engine, &Forget::Words(target.clone())).await;
-    let texts = |looked: &Doomed| {
+    let texts = |looked: &DeletionPreview| {
         looked
             .beside
             .iter()
@@ -131,7 +131,7 @@ async fn neighbouring_messages_are_shown_and_go_when_the_request_names_them() {
 
 #[tokio::test]
 async fn a_kept_message_with_the_words_is_not_shown_as_a_neighbour() {
-    let (_stage, engine) = told().await;
+    let (_stage, engine) = opened().await;
     let looked = preview(&engine, &target("ann", "petra", &[])).await;
     let id_of = |docs: &[Arc<Doc>], word: &str| {
         let doc = docs.iter().find(|doc| doc.text.contains(word)).expect(word);
@@ -148,7 +148,7 @@ async fn a_kept_message_with_the_words_is_not_shown_as_a_neighbour() {
 
 #[tokio::test]
 async fn a_deleted_message_comes_back_only_if_the_add_accepts_it() {
-    let (stage, engine) = told().await;
+    let (stage, engine) = opened().await;
     engine
         .forget(target("ann", "petra", &[]))
         .await
@@ -156,9 +156,9 @@ async fn a_deleted_message_comes_back_only_if_the_add_accepts_it() {
     let mixed = session("mixed");
     let all = || {
         vec![
-            said(&mixed, "ann", 0, "I live in Lisbon."),
-            said(&mixed, "ann", 1, "My friend Petra plays the violin."),
-            said(&mixed, "ann", 2, "I grow tomatoes in my garden."),
+            new_message(&mixed, "ann", 0, "I live in Lisbon."),
+            new_message(&mixed, "ann", 1, "My friend Petra plays the violin."),
+            new_message(&mixed, "ann", 2, "I grow tomatoes in my garden."),
         ]
     };
     let added = engine.add(titled(&mixed, all())).await.expect("accepted");
@@ -177,7 +177,7 @@ async fn a_deleted_message_comes_back_only_if_the_add_accepts_it() {
 
 #[tokio::test]
 async fn a_kept_memory_stays_with_its_source_messages() {
-    let (stage, engine) = told().await;
+    let (stage, engine) = opened().await;
     let looked = preview(&engine, &target("ann", "petra", &[])).await;
     let birthday = looked.messages.iter().find(|doc| doc.text.contains("birthday"));
     let birthday = birthday.expect("it would go").key.id.to_string();
@@ -245,7 +245,7 @@ async fn messages_with_the_words_go_from_one_owner_and_stay_with_others() {
 
 #[tokio::test]
 async fn a_memory_without_messages_and_a_page_line_with_the_words_go_too() {
-    let (stage, engine) = told().await;
+    let (stage, engine) = opened().await;
     let hand = written("ann", EntryKind::Profile, "pf_hand", 5, "Petra is a friend.");
     let other = written("ann", EntryKind::Profile, "pf_other", 5, "Likes tea.");
     engine
@@ -290,7 +290,7 @@ async fn a_memory_without_messages_and_a_page_line_with_the_words_go_too() {
 
 #[tokio::test]
 async fn a_derived_memory_that_also_has_the_words_is_listed_once() {
-    let (stage, engine) = told().await;
+    let (stage, engine) = opened().await;
     let episodes = entries(&stage, "ann", EntryKind::Episode);
     let mut turns = episodes.iter().flat_map(|episode| &episode.turns);
     let petra = turns
@@ -317,7 +317,7 @@ async fn a_derived_memory_that_also_has_the_words_is_listed_once() {
 
 #[tokio::test]
 async fn deleting_one_fact_shows_its_message_as_staying() {
-    let (stage, engine) = told().await;
+    let (stage, engine) = opened().await;
     let fact = entries(&stage, "ann", EntryKind::Fact)
         .into_iter()
         .find(|fact| fact.body.contains("Lisbon"))
@@ -332,7 +332,7 @@ async fn deleting_one_fact_shows_its_message_as_staying() {
 #[tokio::test]
 async fn a_repetition_finishes_a_deletion_after_any_failed_call() {
     for n in 1..60 {
-        let (stage, engine) = told().await;
+        let (stage, engine) = opened().await;
         let before = stage.ledger.calls();
         stage.ledger.fail_call(n, testkit::ledger::Fault::Refused);
         let first = engine.forget(target("ann", "petra", &[])).await;

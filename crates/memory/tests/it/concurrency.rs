@@ -11,7 +11,7 @@ use tokio::task::yield_now;
 
 use crate::held::{Call, Held};
 use crate::slow::At;
-use crate::stage::{Stage, add, flush, minute, said, say, session, turns};
+use crate::stage::{Stage, add, flush, minute, new_message, say, session, turns};
 use testkit::faults::Mode;
 
 /// Every message of a session is in its buffer or in exactly one segment, and none of them was lost.
@@ -45,7 +45,7 @@ pub(crate) async fn check_accounted(stage: &Stage, key: &SessionKey, expected: u
 fn batches(key: &SessionKey, batches: i64, size: i64) -> Vec<Vec<NewMessage>> {
     let batch = |b: i64| {
         let one = |n: i64| {
-            said(
+            new_message(
                 key,
                 &format!("u{b}"),
                 (b * size + n) * 20,
@@ -150,7 +150,7 @@ async fn a_session_that_is_being_cut_holds_up_nobody_else() {
     let deferred = |millis, text| memory::Add {
         title: None,
         defer_extraction: true,
-        ..add(&slow, vec![said(&slow, "ann", millis, text)])
+        ..add(&slow, vec![new_message(&slow, "ann", millis, text)])
     };
     engine
         .add(deferred(0, "I am slow"))
@@ -198,7 +198,7 @@ async fn messages_of_one_instant_are_all_kept_and_a_retry_adds_nothing() {
     let key = session("s");
     let batch = || {
         ["one", "two", "three"]
-            .map(|text| said(&key, "ann", 5, text))
+            .map(|text| new_message(&key, "ann", 5, text))
             .to_vec()
     };
     let first = engine.add(add(&key, batch())).await.expect("it is accepted");
@@ -234,14 +234,14 @@ async fn a_shutdown_ends_every_task_and_refuses_later_adds() {
     let after = tokio::runtime::Handle::current().metrics().num_alive_tasks();
     assert_eq!(before, after, "a task outlived its engine");
     let late = engine
-        .add(add(&key, vec![said(&key, "ann", 1, "too late")]))
+        .add(add(&key, vec![new_message(&key, "ann", 1, "too late")]))
         .await;
     assert!(matches!(late, Err(memory::EngineError::Stopping)));
     assert_eq!(stage.ledger.everything().len(), 1);
 
     let engine = stage.open().await;
     assert_eq!(stage.rest(&engine).await, 0);
-    stage.check_told(&["hello".to_owned()], &["ann"]);
+    stage.check_written(&["hello".to_owned()], &["ann"]);
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use memory::{Engine, Forget};
 use model::{EntryKind, Message, Scope};
 
 use crate::by_words::target;
-use crate::stage::{Stage, add, ask, flush, persist, said, session, turns, user, written};
+use crate::stage::{Stage, add, ask, flush, new_message, persist, session, turns, user, written};
 use crate::together;
 use ports::Clock as _;
 use testkit::faults::{MODES, Mode};
@@ -117,7 +117,7 @@ impl Run for Memorize {
                 continue;
             }
             let key = session(key);
-            persist(|| engine.add(add(&key, vec![said(&key, sender, minutes, &text)]))).await;
+            persist(|| engine.add(add(&key, vec![new_message(&key, sender, minutes, &text)]))).await;
             self.acknowledged.borrow_mut().insert(text.clone());
             let found = persist(|| {
                 engine.search(crate::stage::question(
@@ -143,8 +143,8 @@ impl Run for Memorize {
                 .filter(|(key, ..)| (*key == "one") == (owner == "ann"));
             texts.map(|(.., text)| text).collect::<Vec<_>>()
         };
-        stage.check_told(&of("ann"), &["ann"]);
-        stage.check_told(&of("bob"), &["bob"]);
+        stage.check_written(&of("ann"), &["ann"]);
+        stage.check_written(&of("bob"), &["bob"]);
         for text in of("ann") {
             assert!(
                 turns(engine, "ann", &text).await.contains(&text),
@@ -298,7 +298,7 @@ impl Run for Rebuilt {
         let text = "The oboe needs a new reed".to_owned();
         let meanwhile = async {
             if !self.0.acknowledged.borrow().contains(&text) {
-                persist(|| engine.add(add(&three, vec![said(&three, "ann", 300, &text)]))).await;
+                persist(|| engine.add(add(&three, vec![new_message(&three, "ann", 300, &text)]))).await;
                 self.0.acknowledged.borrow_mut().insert(text.clone());
             }
             persist(|| engine.flush(flush(&three))).await;
@@ -330,7 +330,7 @@ impl Run for Rebuilt {
     }
 
     async fn check(&self, stage: &Stage, engine: &Engine) {
-        stage.check_told(&["The oboe needs a new reed".to_owned()], &["ann"]);
+        stage.check_written(&["The oboe needs a new reed".to_owned()], &["ann"]);
         for (owner, text) in [
             ("ann", "oboe"),
             ("ann", "Lisbon"),
@@ -359,8 +359,8 @@ impl Run for Forgets {
         stage.drive(Memorize::default().run(stage, &engine)).await;
         let (both, open, part) = (session("both"), session("open"), session("part"));
         let shared = [
-            said(&both, "ann", 400, "We share the piano"),
-            said(&both, "cid", 401, "Yes, the piano is ours"),
+            new_message(&both, "ann", 400, "We share the piano"),
+            new_message(&both, "cid", 401, "Yes, the piano is ours"),
         ];
         stage
             .drive(persist(|| engine.add(add(&both, shared.to_vec()))))
@@ -368,12 +368,15 @@ impl Run for Forgets {
         stage.drive(persist(|| engine.flush(flush(&both)))).await;
         stage
             .drive(persist(|| {
-                engine.add(add(&open, vec![said(&open, "ann", 500, "The harp is buffered")]))
+                engine.add(add(
+                    &open,
+                    vec![new_message(&open, "ann", 500, "The harp is buffered")],
+                ))
             }))
             .await;
         let parted = [
-            said(&part, "ann", 600, "The drum is loud"),
-            said(&part, "dan", 601, "It is my drum"),
+            new_message(&part, "ann", 600, "The drum is loud"),
+            new_message(&part, "dan", 601, "It is my drum"),
         ];
         stage
             .drive(persist(|| engine.add(add(&part, parted.to_vec()))))
@@ -381,7 +384,10 @@ impl Run for Forgets {
         stage.drive(persist(|| engine.flush(flush(&part)))).await;
         stage
             .drive(persist(|| {
-                engine.add(add(&part, vec![said(&part, "ann", 700, "The gong is buffered")]))
+                engine.add(add(
+                    &part,
+                    vec![new_message(&part, "ann", 700, "The gong is buffered")],
+                ))
             }))
             .await;
         stage.rest(&engine).await;
@@ -455,7 +461,7 @@ async fn forgetting_survives_every_fault() {
 }
 
 /// Messages in the ledger, entries in the vault, and whether the history of an earlier version lies next to it.
-fn standing(stage: &Stage) -> (Vec<String>, BTreeSet<String>, bool) {
+fn stored(stage: &Stage) -> (Vec<String>, BTreeSet<String>, bool) {
     let messages = stage.ledger.everything();
     let texts = messages.iter().map(|(message, _)| Message::text(message));
     let entries = stage.vault.entries();
@@ -482,10 +488,10 @@ async fn remembered() -> (Stage, Engine) {
 /// or it never began.
 async fn comes_to_its_end(forget: Forget) {
     let (stage, engine) = remembered().await;
-    let before = standing(&stage);
+    let before = stored(&stage);
     stage.drive(engine.forget(forget.clone())).await.expect("deletes");
     stage.rest(&engine).await;
-    let after = standing(&stage);
+    let after = stored(&stage);
     assert_ne!(before, after);
     assert!(before.2 && !after.2);
     engine.shutdown().await;
@@ -509,11 +515,11 @@ async fn comes_to_its_end(forget: Forget) {
             stage.faults.lift();
             // A message added after it stays.
             let key = session("one");
-            let said = vec![said(&key, "eve", 900, "The lute is new")];
+            let said = vec![new_message(&key, "eve", 900, "The lute is new")];
             stage.drive(persist(|| engine.add(add(&key, said.clone())))).await;
             stage.drive(stage.clock.sleep(Duration::from_mins(2))).await;
             let what = format!("{mode:?} at call {n}, {hit:?}, answered {answered:?}");
-            let (mut texts, entries, history) = standing(&stage);
+            let (mut texts, entries, history) = stored(&stage);
             let all = texts.len();
             texts.retain(|text| text != "The lute is new");
             assert_eq!(texts.len() + 1, all, "{what}: an acknowledged message went");
@@ -557,12 +563,12 @@ impl Run for Together {
     async fn run(&self, _: &Stage, _: &Engine) {}
 
     async fn check(&self, stage: &Stage, _: &Engine) {
-        assert_eq!(together::told(stage), self.0);
+        assert_eq!(together::entry_lines(stage), self.0);
     }
 }
 
 #[tokio::test]
 async fn writing_together_survives_every_fault() {
-    let expected = together::told_alone().await;
+    let expected = together::entry_lines_alone().await;
     at_every_call(|| (Stage::default(), Together(expected.clone()))).await;
 }

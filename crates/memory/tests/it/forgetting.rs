@@ -7,7 +7,7 @@ use model::{EntryId, EntryKind, Scope, SessionKey};
 
 use crate::held::{Call, Held};
 use crate::slow::At;
-use crate::stage::{Stage, add, finds, flush, said, say, session, turns, user};
+use crate::stage::{Stage, add, finds, flush, new_message, say, session, turns, user};
 use testkit::faults::Mode;
 
 fn texts(stage: &Stage) -> Vec<String> {
@@ -287,7 +287,7 @@ async fn a_message_that_was_forgotten_before_its_add_returned_stays_forgotten() 
         let add = memory::Add {
             title: None,
             defer_extraction: true,
-            ..add(&key, vec![said(&key, "ann", 1, "The violin")])
+            ..add(&key, vec![new_message(&key, "ann", 1, "The violin")])
         };
         tokio::spawn(async move { engine.add(add).await })
     };
@@ -410,7 +410,10 @@ async fn after_concurrent_adds_and_deletions_ledger_and_search_agree() {
         tokio::spawn(async move {
             for n in 0..60 {
                 engine
-                    .add(add(&key, vec![said(&key, "ann", n, &format!("Note number {n}"))]))
+                    .add(add(
+                        &key,
+                        vec![new_message(&key, "ann", n, &format!("Note number {n}"))],
+                    ))
                     .await?;
                 turns(&engine, "ann", "note number").await;
             }

@@ -192,7 +192,7 @@ async fn a_broken_file_is_reported_and_blocks_nothing_else() {
             .await
             .contains(&"A kazoo concert".to_owned())
     );
-    stage.check_told(&["Bob plays the lute".to_owned()], &["bob"]);
+    stage.check_written(&["Bob plays the lute".to_owned()], &["bob"]);
 
     stage.vault.set_broken(EPISODES, false);
     let written = async {
@@ -202,7 +202,7 @@ async fn a_broken_file_is_reported_and_blocks_nothing_else() {
     };
     stage.drive(written).await;
     carried_over(&stage, &engine).await;
-    stage.check_told(&["A kazoo concert".to_owned()], &["ann"]);
+    stage.check_written(&["A kazoo concert".to_owned()], &["ann"]);
     assert!(engine.status().await.expect("it answers").problems().is_empty());
 }
 
@@ -408,7 +408,7 @@ async fn a_link_in_a_files_place_is_reported_and_blocks_nothing_else() {
         carried_over(&stage, &engine).await;
         let status = engine.status().await.expect("it answers");
         assert!(status.problems().is_empty(), "{:?}", status.problems());
-        stage.check_told(&["The cello too".to_owned()], &["ann"]);
+        stage.check_written(&["The cello too".to_owned()], &["ann"]);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Records of the vault's history: their authors and times; and their state after a crash.
 
 mod along;
-mod beside;
+mod other_files;
 mod random;
 
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use testkit::vault::MemoryVault;
 use tokio::task::yield_now;
 
 use crate::slow::{At, Slow};
-use crate::stage::{Stage, add, finds, flush, persist, said, say, session, user};
+use crate::stage::{Stage, add, finds, flush, new_message, persist, say, session, user};
 
 struct Recorded {
     stage: Stage,
@@ -586,7 +586,7 @@ async fn secrets_are_removed_before_anything_is_written() {
     let world = Recorded::new();
     let engine = world.open().await;
     let key = session("one");
-    let message = said(
+    let message = new_message(
         &key,
         "ann",
         0,

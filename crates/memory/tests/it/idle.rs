@@ -5,7 +5,7 @@ use std::time::Duration;
 use memory::Engine;
 use tokio::task::yield_now;
 
-use crate::stage::{Stage, add, said, say, session, turns};
+use crate::stage::{Stage, add, new_message, say, session, turns};
 use testkit::faults::Mode;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -52,7 +52,7 @@ async fn a_session_becomes_an_episode_once_it_is_idle_and_no_sooner() {
     assert_eq!(buffered(&stage), 0, "nobody called flush");
     stage.rest(&engine).await;
     stage.check().await;
-    stage.check_told(
+    stage.check_written(
         &["I live in Lisbon.".to_owned(), "By the sea.".to_owned()],
         &["ann"],
     );
@@ -123,13 +123,13 @@ async fn a_message_during_the_cut_is_not_lost() {
         say(&engine, &key, "ann", 0, "I live in Lisbon.").await;
         stage.faults.plan_next("cut", mode);
         stage.clock.advance(idle_after(&stage));
-        let more = add(&key, vec![said(&key, "ann", 16, "I am back.")]);
+        let more = add(&key, vec![new_message(&key, "ann", 16, "I am back.")]);
         let (added, ()) = tokio::join!(engine.add(more), pass(&stage, Duration::ZERO));
         added.expect("it is accepted");
         pass(&stage, idle_after(&stage)).await;
         stage.rest(&engine).await;
         stage.check().await;
-        stage.check_told(
+        stage.check_written(
             &["I live in Lisbon.".to_owned(), "I am back.".to_owned()],
             &["ann"],
         );

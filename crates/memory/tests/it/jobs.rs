@@ -8,7 +8,7 @@ use ports::{Clock as _, JobId, JobKind, JobState, NewJob, TaskQuery};
 use testkit::faults::Mode;
 
 use crate::slow::At;
-use crate::stage::{Stage, add, flush, said, say, session, turns};
+use crate::stage::{Stage, add, flush, new_message, say, session, turns};
 
 fn task(n: u32) -> JobId {
     JobId(format!("{n:032x}"))
@@ -33,8 +33,8 @@ async fn a_queued_add_is_durable_searchable_and_listed_as_a_task() {
     let engine = stage.open().await;
     let key = session("s");
     let messages = vec![
-        said(&key, "ann", 0, "The violin"),
-        said(&key, "ann", 60, "The viola"),
+        new_message(&key, "ann", 0, "The violin"),
+        new_message(&key, "ann", 60, "The viola"),
     ];
     let added = engine
         .add(memory::Add {
@@ -59,7 +59,7 @@ async fn a_queued_add_is_durable_searchable_and_listed_as_a_task() {
         .expect("it is queued");
     assert_eq!(flushed.status, MemorizeStatus::Queued);
     assert_eq!(stage.rest(&engine).await, 0);
-    stage.check_told(&["The violin".to_owned(), "The viola".to_owned()], &["ann"]);
+    stage.check_written(&["The violin".to_owned(), "The viola".to_owned()], &["ann"]);
     let page = engine.tasks(all_tasks()).await.expect("it lists");
     assert_eq!(page.total, 2);
     assert!(page.jobs.iter().all(|job| job.state == JobState::Success));
@@ -92,7 +92,7 @@ async fn a_session_with_too_many_waiting_tasks_accepts_no_more() {
         .await
         .expect("it queues");
     let queued = |n: u32| {
-        let message = said(&key, "ann", i64::from(n), &format!("Message {n}"));
+        let message = new_message(&key, "ann", i64::from(n), &format!("Message {n}"));
         memory::Add {
             title: None,
             task: Some(task(n)),
@@ -120,8 +120,8 @@ async fn a_deferred_add_cuts_nothing() {
     let engine = stage.open().await;
     let key = session("s");
     let messages = vec![
-        said(&key, "ann", 0, "The violin"),
-        said(&key, "ann", 600, "The viola"),
+        new_message(&key, "ann", 0, "The violin"),
+        new_message(&key, "ann", 600, "The viola"),
     ];
     let deferred = memory::Add {
         title: None,
@@ -154,7 +154,7 @@ async fn a_flush_without_a_users_message_cuts_nothing() {
         MemorizeStatus::Extracted
     );
     stage.rest(&engine).await;
-    stage.check_told(&["Hello?".to_owned(), "Hello!".to_owned()], &["ann"]);
+    stage.check_written(&["Hello?".to_owned(), "Hello!".to_owned()], &["ann"]);
 }
 
 #[tokio::test]
@@ -180,7 +180,7 @@ async fn a_segment_that_cannot_be_written_blocks_no_other_session() {
         .await
         .expect("it settles all the same");
     assert_eq!(failed, 1, "it is reported");
-    stage.check_told(&["The antidote".to_owned()], &["bob"]);
+    stage.check_written(&["The antidote".to_owned()], &["bob"]);
     assert!(
         turns(&engine, "ann", "poison")
             .await
@@ -197,7 +197,7 @@ async fn a_segment_that_cannot_be_written_blocks_no_other_session() {
         }
     };
     stage.drive(written).await;
-    stage.check_told(&["The poison".to_owned()], &["ann"]);
+    stage.check_written(&["The poison".to_owned()], &["ann"]);
     stage.rest(&engine).await;
     stage.check().await;
 }
@@ -218,7 +218,7 @@ async fn a_job_with_an_unrecorded_failure_runs_again_long_before_its_lease_ends(
     stage.vault.refuse(None);
     let began = stage.clock.elapsed();
     stage.drive(engine.settle()).await.expect("it settles");
-    stage.check_told(&["The cello".to_owned()], &["ann"]);
+    stage.check_written(&["The cello".to_owned()], &["ann"]);
     let took = stage.clock.elapsed().saturating_sub(began);
     assert!(took < Duration::from_mins(1), "{took:?}");
 }
@@ -251,7 +251,7 @@ async fn a_job_that_takes_longer_than_a_lease_is_one_attempt() {
     let engine = stage.open().await;
     assert_eq!(stage.rest(&engine).await, 0);
     assert_eq!(stage.ledger_attempts("s").await, 2);
-    stage.check_told(&["The cello".to_owned()], &["ann"]);
+    stage.check_written(&["The cello".to_owned()], &["ann"]);
     stage.check().await;
 }
 
@@ -298,7 +298,7 @@ async fn a_given_up_task_runs_again_on_request() {
         Err(EngineError::Unfit(_))
     ));
     assert_eq!(stage.rest(&engine).await, 0);
-    stage.check_told(&["The poison".to_owned()], &["ann"]);
+    stage.check_written(&["The poison".to_owned()], &["ann"]);
     stage.check().await;
     assert!(engine.status().await.expect("it answers").problems().is_empty());
     let again = engine.retry(&scope, &failed.id).await;
@@ -326,7 +326,7 @@ async fn a_retried_task_survives_a_restart() {
     assert!(retried.expect("it answers"));
     let engine = stage.open().await;
     assert_eq!(stage.rest(&engine).await, 0);
-    stage.check_told(&["The poison".to_owned()], &["ann"]);
+    stage.check_written(&["The poison".to_owned()], &["ann"]);
     stage.check().await;
 }
 
@@ -353,14 +353,14 @@ async fn a_wall_clock_set_back_delays_no_job() {
     stage.clock.set_wall(-DAY_MILLIS);
     engine.flush(flush(&key)).await.expect("it cuts");
     stage.rest(&engine).await;
-    stage.check_told(&["The violin".to_owned()], &["ann"]);
+    stage.check_written(&["The violin".to_owned()], &["ann"]);
     say(&engine, &key, "ann", 0, "The viola").await;
     engine.flush(flush(&key)).await.expect("it cuts");
     drop(engine);
     stage.clock.set_wall(-DAY_MILLIS);
     let engine = stage.open().await;
     stage.rest(&engine).await;
-    stage.check_told(&["The viola".to_owned()], &["ann"]);
+    stage.check_written(&["The viola".to_owned()], &["ann"]);
     assert!(
         stage.clock.elapsed() < std::time::Duration::from_mins(5),
         "nothing waited for a day"

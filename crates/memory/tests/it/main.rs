@@ -3,7 +3,6 @@
 #![expect(clippy::disallowed_methods, reason = "a test owns the tasks that it spawns")]
 
 mod away;
-mod behind;
 mod by_words;
 mod concurrency;
 mod copies;
@@ -24,6 +23,7 @@ mod pages;
 mod panics;
 mod paper;
 mod projects;
+mod queue;
 mod reading;
 mod reranking;
 mod reviewing;

@@ -8,7 +8,7 @@ use model::{Content, EntryKind, Part, PartKind};
 use ports::{ChatError, NewMessage};
 use testkit::models::ScriptedChat;
 
-use crate::stage::{Stage, add, finds, flush, said, say, session, turns};
+use crate::stage::{Stage, add, finds, flush, new_message, say, session, turns};
 
 fn with(chat: ScriptedChat) -> Stage {
     Stage {
@@ -39,7 +39,7 @@ fn lisbon(last: usize) -> String {
 }
 
 /// A model that answers the question for parts and the one for facts.
-fn telling(parts: String, facts: &[&str]) -> ScriptedChat {
+fn answering(parts: String, facts: &[&str]) -> ScriptedChat {
     let facts = format!("{{\"facts\":{facts:?}}}");
     ScriptedChat::answering(move |request| {
         let (name, _) = request.schema.as_ref().expect("every question has a form");
@@ -88,12 +88,12 @@ async fn the_model_is_asked_when_a_boundary_is_possible_and_not_on_every_add() {
 
 #[tokio::test]
 async fn the_models_answer_about_a_boundary_is_written_without_asking_again() {
-    let stage = with(telling(lisbon(3), &[]));
+    let stage = with(answering(lisbon(3), &[]));
     let engine = stage.open().await;
     let key = session("s");
     talk(&engine, 3).await;
     let added = engine
-        .add(add(&key, vec![said(&key, "ann", 200, "Back again")]))
+        .add(add(&key, vec![new_message(&key, "ann", 200, "Back again")]))
         .await
         .expect("it is accepted");
     assert_eq!(
@@ -121,7 +121,7 @@ async fn the_models_answer_about_a_boundary_is_written_without_asking_again() {
 
 #[tokio::test]
 async fn a_flush_returns_at_once_and_the_model_extracts_later() {
-    let stage = with(telling(lisbon(3), &[]));
+    let stage = with(answering(lisbon(3), &[]));
     let engine = stage.open().await;
     talk(&engine, 3).await;
     let flushed = engine.flush(flush(&session("s"))).await.expect("it cuts");
@@ -145,7 +145,7 @@ async fn an_episode_takes_the_models_title_or_else_the_sessions() {
             title: Some("Plans".to_owned()),
             ..add(
                 &session("s"),
-                vec![said(&session("s"), "ann", 0, "I moved to Lisbon")],
+                vec![new_message(&session("s"), "ann", 0, "I moved to Lisbon")],
             )
         };
         engine.add(titled).await.expect("accepted");
@@ -175,7 +175,7 @@ async fn after_three_unusable_answers_the_rules_extract() {
     let answers = engine.status().await.expect("a status").model_answers;
     assert_eq!((answers.facts, answers.left_out, answers.unusable), (0, 0, 1));
     assert_eq!(authors(&stage), ["rules/1"]);
-    stage.check_told(&["I moved to Lisbon".to_owned()], &["ann"]);
+    stage.check_written(&["I moved to Lisbon".to_owned()], &["ann"]);
     stage.check().await;
 }
 
@@ -205,7 +205,7 @@ async fn the_rules_facts_stay_and_the_model_adds_facts() {
         "ann and Eva talk about Lisbon and trams",
         "Eva hates trams",
     ];
-    let stage = with(telling(lisbon(3), &told));
+    let stage = with(answering(lisbon(3), &told));
     let engine = stage.open().await;
     for (n, text) in (0..).zip(said) {
         say(&engine, &session("s"), "ann", n, text).await;
@@ -226,7 +226,7 @@ async fn the_rules_facts_stay_and_the_model_adds_facts() {
 
 #[tokio::test]
 async fn messages_without_a_statement_cause_no_question_for_facts() {
-    let stage = with(telling(lisbon(1), &[]));
+    let stage = with(answering(lisbon(1), &[]));
     let engine = stage.open().await;
     say(
         &engine,
@@ -269,7 +269,7 @@ async fn an_unreachable_model_delays_a_little_and_then_the_rules_extract() {
         "{:?}",
         authors(&stage)
     );
-    stage.check_told(
+    stage.check_written(
         &["I moved to Lisbon".to_owned(), "Back again".to_owned()],
         &["ann"],
     );
@@ -316,7 +316,7 @@ async fn a_model_that_finds_no_boundary_does_not_fill_the_buffer() {
 
 /// A message with an attachment of this kind.
 fn attached(kind: PartKind, base64: &str) -> NewMessage {
-    let mut new = said(&session("s"), "ann", 0, "");
+    let mut new = new_message(&session("s"), "ann", 0, "");
     let part = Part {
         kind,
         text: None,
@@ -384,7 +384,7 @@ async fn a_model_describes_pictures_and_sounds_if_the_setting_is_on() {
 #[tokio::test]
 async fn a_trial_counts_found_statements_and_invented_ones() {
     let trial = |facts: &'static [&'static str]| async move {
-        let chat = telling(String::new(), facts);
+        let chat = answering(String::new(), facts);
         memory::try_model(&chat).await.expect("it is answered")
     };
     let good = trial(&[

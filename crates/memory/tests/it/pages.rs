@@ -81,7 +81,7 @@ pub(crate) fn are_forgotten(stage: &Stage) {
 }
 
 /// Opens an engine with two sessions of one statement each.
-async fn told() -> (Stage, Engine, [SessionKey; 2]) {
+async fn opened() -> (Stage, Engine, [SessionKey; 2]) {
     let stage = Stage::default();
     let engine = stage.open().await;
     let keys = [session("one"), session("two")];
@@ -96,7 +96,7 @@ async fn told() -> (Stage, Engine, [SessionKey; 2]) {
 
 #[tokio::test]
 async fn a_page_is_replaced_only_if_unchanged_and_cites_only_existing_memories() {
-    let (stage, engine, _) = told().await;
+    let (stage, engine, _) = opened().await;
     let facts = entries(&stage, EntryKind::Fact);
     let page = format!("# Ann\n{}", line("Ann lives in Lisbon.", &[facts[0].id.as_str()]));
     assert!(put(&engine, Page::User, None, &page).await);
@@ -171,7 +171,7 @@ async fn only_the_second_is_left(stage: &Stage, engine: &Engine) {
 
 #[tokio::test]
 async fn memories_made_of_a_session_are_deleted_with_it() {
-    let (stage, engine, keys) = told().await;
+    let (stage, engine, keys) = opened().await;
     with_derived(&stage, &engine).await;
     let [one, _] = keys;
     engine.forget(Forget::Session(one)).await.expect("it forgets");
@@ -180,7 +180,7 @@ async fn memories_made_of_a_session_are_deleted_with_it() {
 
 #[tokio::test]
 async fn memories_made_of_an_episode_are_deleted_with_it() {
-    let (stage, engine, _) = told().await;
+    let (stage, engine, _) = opened().await;
     with_derived(&stage, &engine).await;
     let episode = entries(&stage, EntryKind::Episode)
         .into_iter()
@@ -195,7 +195,7 @@ async fn memories_made_of_an_episode_are_deleted_with_it() {
 
 #[tokio::test]
 async fn a_profile_statement_in_the_words_of_a_fact_is_deleted_with_it() {
-    let (stage, engine, _) = told().await;
+    let (stage, engine, _) = opened().await;
     let fact = entries(&stage, EntryKind::Fact).remove(0);
     let says = derived(EntryKind::Profile, "pf_1", &fact.body, &fact.sources);
     let says_else = derived(EntryKind::Profile, "pf_2", "Ann likes the sea.", &fact.sources);
@@ -208,7 +208,7 @@ async fn a_profile_statement_in_the_words_of_a_fact_is_deleted_with_it() {
 
 #[tokio::test]
 async fn a_memory_of_sources_deleted_meanwhile_is_not_written() {
-    let (stage, engine, keys) = told().await;
+    let (stage, engine, keys) = opened().await;
     let sources = entries(&stage, EntryKind::Episode).remove(0).sources;
     let fact = entries(&stage, EntryKind::Fact).remove(0).id;
     let [one, _] = keys;
@@ -224,7 +224,7 @@ async fn a_memory_of_sources_deleted_meanwhile_is_not_written() {
 
 #[tokio::test]
 async fn the_pages_of_an_owner_are_deleted_with_the_owner() {
-    let (stage, engine, _) = told().await;
+    let (stage, engine, _) = opened().await;
     with_derived(&stage, &engine).await;
     let forget = Forget::Owner(Scope::default(), user("ann"));
     engine.forget(forget).await.expect("it forgets");

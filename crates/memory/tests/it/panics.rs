@@ -49,7 +49,7 @@ async fn a_panic_on_the_way_to_the_index_loses_nothing() {
         stage.faults.plan_next(call, Mode::Panic);
         engine.flush(flush(&key)).await.expect("it cuts");
         stage.survives(&engine).await;
-        stage.check_told(&["I live in Lisbon".to_owned()], &["ann"]);
+        stage.check_written(&["I live in Lisbon".to_owned()], &["ann"]);
         assert!(!stage.index.rows().is_empty(), "{call}");
     }
 }

@@ -17,14 +17,14 @@ use tokio::sync::Notify;
 
 #[derive(Debug, Default)]
 pub(crate) struct PaperVault {
-    desk: Mutex<Desk>,
+    state: Mutex<PaperState>,
     changed: Notify,
     /// Appends with an entry of such an id panic.
     poison: Mutex<Option<String>>,
 }
 
 #[derive(Debug, Default)]
-struct Desk {
+struct PaperState {
     files: BTreeMap<VaultPath, File>,
     /// The files while the folder is unmounted.
     away: Option<BTreeMap<VaultPath, File>>,
@@ -71,90 +71,94 @@ pub(crate) fn digest(entry: &Entry) -> u64 {
 impl PaperVault {
     /// Unmounts the folder, or mounts it again.
     pub(crate) fn set_away(&self, is_away: bool) {
-        let mut desk = self.desk();
-        match (is_away, desk.away.take()) {
-            (true, None) => desk.away = Some(std::mem::take(&mut desk.files)),
-            (false, Some(files)) => desk.files = files,
-            (_, away) => desk.away = away,
+        let mut state = self.state();
+        match (is_away, state.away.take()) {
+            (true, None) => state.away = Some(std::mem::take(&mut state.files)),
+            (false, Some(files)) => state.files = files,
+            (_, away) => state.away = away,
         }
-        desk.change.all = true;
+        state.change.all = true;
         self.changed.notify_one();
     }
 
     /// Puts the history of an earlier version next to the folder.
     pub(crate) fn begin_old_history(&self) {
-        self.desk().has_old_history = true;
+        self.state().has_old_history = true;
     }
 
     pub(crate) fn has_old_history_now(&self) -> bool {
-        self.desk().has_old_history
+        self.state().has_old_history
     }
 
     /// A person changes a file; `watched` says whether the watcher sees it.
     pub(crate) fn by_hand(&self, path: &str, watched: bool, change: impl FnOnce(&mut Vec<Entry>)) {
         let path: VaultPath = path.into();
-        let mut desk = self.desk();
-        change(&mut desk.touch(&path).entries);
+        let mut state = self.state();
+        change(&mut state.touch(&path).entries);
         if watched {
-            desk.change.paths.insert(path);
+            state.change.paths.insert(path);
             self.changed.notify_one();
         }
     }
 
     /// A person moves a file.
     pub(crate) fn rename(&self, from: &str, to: &str) {
-        let mut desk = self.desk();
-        let file = desk.files.remove(from).expect("the file is there");
-        desk.files.insert(to.into(), file);
-        desk.change.paths.extend([from.into(), to.into()]);
+        let mut state = self.state();
+        let file = state.files.remove(from).expect("the file is there");
+        state.files.insert(to.into(), file);
+        state.change.paths.extend([from.into(), to.into()]);
         self.changed.notify_one();
     }
 
     /// A person deletes a file.
     pub(crate) fn delete(&self, path: &str) {
-        let mut desk = self.desk();
-        desk.files.remove(path).expect("the file is there");
-        desk.change.paths.insert(path.into());
+        let mut state = self.state();
+        state.files.remove(path).expect("the file is there");
+        state.change.paths.insert(path.into());
         self.changed.notify_one();
     }
 
     /// A person breaks a file so that nothing in it can be read, or repairs it.
     pub(crate) fn set_broken(&self, path: &str, broken: bool) {
-        let mut desk = self.desk();
-        desk.touch(&path.into()).broken = broken.then(|| "its front matter is not closed".to_owned());
-        desk.change.paths.insert(path.into());
+        let mut state = self.state();
+        state.touch(&path.into()).broken = broken.then(|| "its front matter is not closed".to_owned());
+        state.change.paths.insert(path.into());
         self.changed.notify_one();
     }
 
     /// A person breaks one entry of a file, so that it cannot be read, or repairs it.
     pub(crate) fn set_problem(&self, path: &str, entry: Option<&str>) {
-        let mut desk = self.desk();
-        desk.touch(&path.into()).problem = entry.map(str::to_owned);
-        desk.change.paths.insert(path.into());
+        let mut state = self.state();
+        state.touch(&path.into()).problem = entry.map(str::to_owned);
+        state.change.paths.insert(path.into());
         self.changed.notify_one();
     }
 
     /// A person removes the right to read a file, or restores it.
     pub(crate) fn set_unreadable(&self, path: &str, is_unreadable: bool) {
-        let mut desk = self.desk();
-        desk.files.get_mut(path).expect("the file is there").is_unreadable = is_unreadable;
-        desk.change.paths.insert(path.into());
+        let mut state = self.state();
+        state
+            .files
+            .get_mut(path)
+            .expect("the file is there")
+            .is_unreadable = is_unreadable;
+        state.change.paths.insert(path.into());
         self.changed.notify_one();
     }
 
     /// A person puts a link in a file's place, or the file back.
     pub(crate) fn set_link(&self, path: &str, is_link: bool, watched: bool) {
-        let mut desk = self.desk();
-        desk.files.get_mut(path).expect("the file is there").is_link = is_link;
+        let mut state = self.state();
+        state.files.get_mut(path).expect("the file is there").is_link = is_link;
         if watched {
-            desk.change.paths.insert(path.into());
+            state.change.paths.insert(path.into());
             self.changed.notify_one();
         }
     }
 
     /// Makes appends of an entry with this text in its id fail, until it is set to none.
     pub(crate) fn refuse(&self, id: Option<&str>) {
-        self.desk().refused = id.map(str::to_owned);
+        self.state().refused = id.map(str::to_owned);
     }
 
     /// Makes appends of an entry with this text in its id panic, until it is set to none.
@@ -163,19 +167,19 @@ impl PaperVault {
     }
 
     pub(crate) fn entries(&self) -> Vec<(VaultPath, Entry)> {
-        let desk = self.desk();
-        let files = desk.files.iter();
+        let state = self.state();
+        let files = state.files.iter();
         files
             .flat_map(|(path, file)| file.entries.iter().map(|e| (path.clone(), e.clone())))
             .collect()
     }
 
     pub(crate) fn paths(&self) -> Vec<String> {
-        self.desk().files.keys().map(ToString::to_string).collect()
+        self.state().files.keys().map(ToString::to_string).collect()
     }
 
     pub(crate) fn stats(&self) -> Vec<FileStat> {
-        self.desk()
+        self.state()
             .files
             .iter()
             .filter(|(_, file)| !file.is_link)
@@ -185,7 +189,7 @@ impl PaperVault {
 
     /// Number of files that were read and parsed.
     pub(crate) fn reads(&self) -> usize {
-        self.desk().reads
+        self.state().reads
     }
 
     fn panic_if_poisoned(&self, entries: &[Entry]) {
@@ -195,12 +199,14 @@ impl PaperVault {
         assert!(!entries.iter().any(is_poisoned), "the test wants it");
     }
 
-    fn desk(&self) -> MutexGuard<'_, Desk> {
-        self.desk.lock().expect("no call panics, except to fail its test")
+    fn state(&self) -> MutexGuard<'_, PaperState> {
+        self.state
+            .lock()
+            .expect("no call panics, except to fail its test")
     }
 }
 
-impl Desk {
+impl PaperState {
     fn check_no_link(&self, path: &VaultPath) -> Result<(), VaultError> {
         if self.files.get(path).is_some_and(|file| file.is_link) {
             return Err(VaultError::Outside {
@@ -242,23 +248,23 @@ impl Desk {
 impl PaperVault {
     fn append(&self, entries: &[Entry], fresh: bool) -> Result<Vec<Written>, VaultError> {
         self.panic_if_poisoned(entries);
-        let mut desk = self.desk();
+        let mut state = self.state();
         let mut paths: Vec<VaultPath> = Vec::new();
         for entry in entries {
             let path = self.path_of(entry);
-            desk.check_takes(entry, &path)?;
+            state.check_takes(entry, &path)?;
             if !paths.contains(&path) {
                 paths.push(path);
             }
         }
         let mut written = Vec::new();
         for path in paths {
-            let before = desk.files.get(&path).map(|file| file.stat(&path));
+            let before = state.files.get(&path).map(|file| file.stat(&path));
             let own: Vec<&Entry> = entries
                 .iter()
                 .filter(|entry| self.path_of(entry) == path)
                 .collect();
-            let standing: BTreeSet<EntryId> = desk
+            let standing: BTreeSet<EntryId> = state
                 .files
                 .get(&path)
                 .into_iter()
@@ -275,11 +281,11 @@ impl PaperVault {
                 "an append says it is fresh and is not: {path}"
             );
             if !new.is_empty() {
-                desk.touch(&path).entries.extend(new);
-                desk.change.paths.insert(path.clone());
+                state.touch(&path).entries.extend(new);
+                state.change.paths.insert(path.clone());
                 self.changed.notify_one();
             }
-            let file = &desk.files[&path];
+            let file = &state.files[&path];
             let ids = own.iter().map(|entry| {
                 let there = file
                     .entries
@@ -298,8 +304,8 @@ impl PaperVault {
     }
 
     fn edit(&self, path: &VaultPath, edits: &[Edit]) -> Result<Option<FileStat>, VaultError> {
-        let mut desk = self.desk();
-        desk.check_no_link(path)?;
+        let mut state = self.state();
+        state.check_no_link(path)?;
         let missing = |id: &EntryId| VaultError::NoEntry {
             path: path.to_string(),
             id: id.as_str().to_owned(),
@@ -309,7 +315,7 @@ impl PaperVault {
                 Edit::Replace(entry) | Edit::Put(entry) => &entry.id,
                 Edit::Remove(id) => id,
             };
-            let file = desk.files.get(path).ok_or_else(|| missing(id))?;
+            let file = state.files.get(path).ok_or_else(|| missing(id))?;
             if matches!(edit, Edit::Put(_)) {
                 continue;
             }
@@ -318,13 +324,13 @@ impl PaperVault {
                 .find(|entry| entry.id == *id)
                 .ok_or_else(|| missing(id))?;
         }
-        if let Some(reason) = desk.files[path].broken.clone() {
+        if let Some(reason) = state.files[path].broken.clone() {
             return Err(VaultError::Broken {
                 path: path.to_string(),
                 reason,
             });
         }
-        let file = desk.touch(path);
+        let file = state.touch(path);
         for edit in edits {
             match edit {
                 Edit::Replace(new) => {
@@ -340,9 +346,9 @@ impl PaperVault {
         }
         let stat = (!file.entries.is_empty()).then(|| file.stat(path));
         if stat.is_none() {
-            desk.files.remove(path);
+            state.files.remove(path);
         }
-        desk.change.paths.insert(path.clone());
+        state.change.paths.insert(path.clone());
         self.changed.notify_one();
         Ok(stat)
     }
@@ -380,19 +386,19 @@ impl VaultWriter for PaperWriter {
 #[async_trait]
 impl Vault for PaperVault {
     async fn going(&self) -> Result<Vec<String>, VaultError> {
-        Ok(self.desk().going.clone())
+        Ok(self.state().going.clone())
     }
 
     async fn has_old_history(&self) -> Result<bool, VaultError> {
-        Ok(self.desk().has_old_history)
+        Ok(self.state().has_old_history)
     }
 
     async fn delete_old_history(&self) -> Result<bool, VaultError> {
-        Ok(std::mem::take(&mut self.desk().has_old_history))
+        Ok(std::mem::take(&mut self.state().has_old_history))
     }
 
     async fn set_going(&self, deletions: &[String]) -> Result<(), VaultError> {
-        self.desk().going = deletions.to_vec();
+        self.state().going = deletions.to_vec();
         Ok(())
     }
 
@@ -417,7 +423,7 @@ impl Vault for PaperVault {
     }
 
     async fn is_present(&self) -> Result<(), VaultError> {
-        match self.desk().away {
+        match self.state().away {
             None => Ok(()),
             Some(_) => Err(VaultError::Io {
                 path: String::new(),
@@ -427,10 +433,10 @@ impl Vault for PaperVault {
     }
 
     async fn read(&self, path: &VaultPath) -> Result<Option<ParsedFile>, VaultError> {
-        let mut desk = self.desk();
-        desk.check_no_link(path)?;
-        desk.reads += 1;
-        let Some(file) = desk.files.get(path) else {
+        let mut state = self.state();
+        state.check_no_link(path)?;
+        state.reads += 1;
+        let Some(file) = state.files.get(path) else {
             return Ok(None);
         };
         if file.is_unreadable {
@@ -463,9 +469,9 @@ impl Vault for PaperVault {
     }
 
     async fn stat(&self, path: &VaultPath) -> Result<Option<FileStat>, VaultError> {
-        let desk = self.desk();
-        desk.check_no_link(path)?;
-        Ok(desk.files.get(path).map(|file| file.stat(path)))
+        let state = self.state();
+        state.check_no_link(path)?;
+        Ok(state.files.get(path).map(|file| file.stat(path)))
     }
 
     async fn scan(&self) -> Result<Vec<FileStat>, VaultError> {
@@ -473,15 +479,15 @@ impl Vault for PaperVault {
     }
 
     async fn remove(&self, scope: &Scope, owner: Option<&Owner>) -> Result<Vec<VaultPath>, VaultError> {
-        let mut desk = self.desk();
+        let mut state = self.state();
         let is_theirs =
             |entry: &Entry| entry.scope == *scope && owner.is_none_or(|owner| entry.owner == *owner);
-        let files = desk.files.iter();
+        let files = state.files.iter();
         let gone: Vec<VaultPath> = files
             .filter(|(_, file)| file.entries.iter().any(is_theirs))
             .map(|(path, _)| path.clone())
             .collect();
-        desk.files.retain(|path, _| !gone.contains(path));
+        state.files.retain(|path, _| !gone.contains(path));
         Ok(gone)
     }
 
@@ -499,7 +505,7 @@ impl Vault for PaperVault {
 
     async fn changed(&self) -> VaultChange {
         loop {
-            let change = std::mem::take(&mut self.desk().change);
+            let change = std::mem::take(&mut self.state().change);
             if change.all || !change.paths.is_empty() {
                 return change;
             }

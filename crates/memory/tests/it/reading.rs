@@ -6,7 +6,7 @@ use model::{Comparison, EntryKind, Field, Filter, Scope, Value};
 
 use crate::held::{Call, Held};
 use crate::slow::At;
-use crate::stage::{Stage, add, ask, finds, flush, minute, question, said, say, session, turns, user};
+use crate::stage::{Stage, add, ask, finds, flush, minute, new_message, question, say, session, turns, user};
 
 async fn says_and_finds(engine: Engine, key: model::SessionKey, who: String, count: i64) {
     for n in 0..count {
@@ -230,11 +230,11 @@ async fn settled_waits_until_the_add_is_written() {
     let engine = stage.open().await;
     let key = session("s");
     say(&engine, &key, "ann", 0, "The violin").await;
-    let late = add(&key, vec![said(&key, "ann", 60, "The viola")]);
+    let late = add(&key, vec![new_message(&key, "ann", 60, "The viola")]);
     let added = engine.add(late).await.expect("it is accepted");
     let added = engine.settled(&key, added).await.expect("it is written");
     assert_eq!(added.status, memory::MemorizeStatus::Extracted);
-    stage.check_told(&["The violin".to_owned()], &["ann"]);
+    stage.check_written(&["The violin".to_owned()], &["ann"]);
 }
 
 #[tokio::test]
@@ -320,7 +320,7 @@ async fn a_message_written_before_its_add_returns_is_not_taken_for_buffered() {
         let add = memory::Add {
             title: None,
             defer_extraction: true,
-            ..add(&key, vec![said(&key, "ann", 0, "The violin")])
+            ..add(&key, vec![new_message(&key, "ann", 0, "The violin")])
         };
         tokio::spawn(async move { engine.add(add).await })
     };

@@ -9,7 +9,7 @@ use ports::runs::MemoryEvent;
 
 use crate::stage::{Stage, ask, finds, flush, minute, question, say, session, user, written};
 
-async fn tell(stage: &Stage, engine: &Engine, key: &SessionKey, minute: i64, texts: &[&str]) {
+async fn remember(stage: &Stage, engine: &Engine, key: &SessionKey, minute: i64, texts: &[&str]) {
     for (at, text) in (minute..).zip(texts) {
         say(engine, key, "ann", at, text).await;
     }
@@ -78,8 +78,8 @@ async fn written_of(engine: &Engine, lisbon: &Entry, theremin: &Entry) -> String
 async fn a_wrong_statement_leaves_facts_profile_and_pages_and_its_message_stays() {
     let stage = Stage::default();
     let engine = stage.open().await;
-    tell(&stage, &engine, &session("one"), 0, &["I live in Lisbon."]).await;
-    tell(
+    remember(&stage, &engine, &session("one"), 0, &["I live in Lisbon."]).await;
+    remember(
         &stage,
         &engine,
         &session("two"),
@@ -144,8 +144,8 @@ async fn a_wrong_statement_leaves_facts_profile_and_pages_and_its_message_stays(
 async fn a_superseded_fact_is_valid_again_after_the_later_one_is_withdrawn() {
     let stage = Stage::default();
     let engine = stage.open().await;
-    tell(&stage, &engine, &session("one"), 0, &["My home is in Lisbon."]).await;
-    tell(
+    remember(&stage, &engine, &session("one"), 0, &["My home is in Lisbon."]).await;
+    remember(
         &stage,
         &engine,
         &session("two"),
@@ -175,9 +175,9 @@ async fn a_superseded_fact_is_valid_again_after_the_later_one_is_withdrawn() {
 async fn a_kept_superseded_fact_is_valid_together_with_the_later_one() {
     let stage = Stage::default();
     let engine = stage.open().await;
-    tell(&stage, &engine, &session("one"), 0, &["My home is in Lisbon."]).await;
+    remember(&stage, &engine, &session("one"), 0, &["My home is in Lisbon."]).await;
     let later = ["My new home is in Porto."];
-    tell(&stage, &engine, &session("two"), 3_000, &later).await;
+    remember(&stage, &engine, &session("two"), 3_000, &later).await;
     answer(&engine, "Lisbon", Verdict::Keep).await;
     let is = |all: &[Believed]| -> Vec<(Belief, bool)> {
         all.iter()
@@ -197,7 +197,7 @@ async fn a_kept_superseded_fact_is_valid_together_with_the_later_one() {
 async fn a_scene_withdraws_its_whole_session_and_the_same_words_elsewhere() {
     let stage = Stage::default();
     let engine = stage.open().await;
-    tell(
+    remember(
         &stage,
         &engine,
         &session("play"),
@@ -205,7 +205,7 @@ async fn a_scene_withdraws_its_whole_session_and_the_same_words_elsewhere() {
         &["I have a wolf called Fang.", "My sword is called Ember."],
     )
     .await;
-    tell(
+    remember(
         &stage,
         &engine,
         &session("again"),
@@ -244,7 +244,7 @@ async fn a_scene_withdraws_its_whole_session_and_the_same_words_elsewhere() {
     let answered = answered.expect("it is answered");
     assert_eq!((answered.statements.len(), answered.derived), (4, 1));
     // The game continues in the same session.
-    tell(
+    remember(
         &stage,
         &engine,
         &session("play"),
@@ -268,7 +268,7 @@ async fn a_scene_withdraws_its_whole_session_and_the_same_words_elsewhere() {
 async fn a_later_statement_of_a_scene_is_withdrawn_and_can_be_kept() {
     let stage = Stage::default();
     let engine = stage.open().await;
-    tell(
+    remember(
         &stage,
         &engine,
         &session("play"),
@@ -277,7 +277,7 @@ async fn a_later_statement_of_a_scene_is_withdrawn_and_can_be_kept() {
     )
     .await;
     answer(&engine, "wolf", Verdict::Scene).await;
-    tell(
+    remember(
         &stage,
         &engine,
         &session("play"),
@@ -307,10 +307,10 @@ async fn another_statement_of_a_scene_is_asked_about_when_it_is_repeated() {
         "I have a wolf called Fang.",
         "It says:\n\nMy ship is called Dread.\n\nEnd.",
     ];
-    tell(&stage, &engine, &session("play"), 0, &played).await;
+    remember(&stage, &engine, &session("play"), 0, &played).await;
     answer(&engine, "wolf", Verdict::Scene).await;
     let again = ["My ship is called Dread.", "My boat is called Olive."];
-    tell(&stage, &engine, &session("later"), LATER, &again).await;
+    remember(&stage, &engine, &session("later"), LATER, &again).await;
     let all = believed(&engine).await;
     let of = |word: &str| {
         all.iter()
@@ -333,7 +333,7 @@ async fn a_kept_statement_of_a_scene_comes_back_alone() {
         "My sword is called Ember.",
         "It says:\n\nI live in Hull now.\n\nEnd.",
     ];
-    tell(&stage, &engine, &session("play"), 0, &played).await;
+    remember(&stage, &engine, &session("play"), 0, &played).await;
     answer(&engine, "wolf", Verdict::Scene).await;
     answer(&engine, "sword", Verdict::Keep).await;
     let listed = engine
@@ -357,7 +357,7 @@ async fn a_kept_statement_of_a_scene_comes_back_alone() {
 async fn a_kept_fact_is_confirmed_and_an_ended_one_is_superseded() {
     let stage = Stage::default();
     let engine = stage.open().await;
-    tell(
+    remember(
         &stage,
         &engine,
         &session("one"),
@@ -418,7 +418,7 @@ async fn a_fact_with_its_correction_is_withdrawn_and_kept_as_one_statement() {
     let stage = Stage::default();
     let engine = stage.open().await;
     let said = "I play the cello. I'm driving my Skoda Fabia, a 2009. no, it's a 2007.";
-    tell(&stage, &engine, &session("one"), 0, &[said]).await;
+    remember(&stage, &engine, &session("one"), 0, &[said]).await;
     for (verdict, belief) in [
         (Verdict::Wrong, Belief::Withdrawn),
         (Verdict::Keep, Belief::Confirmed),
@@ -438,7 +438,7 @@ async fn a_fact_with_its_correction_is_withdrawn_and_kept_as_one_statement() {
 async fn a_withdrawn_statement_that_is_repeated_is_asked_about_and_is_no_fact() {
     let stage = Stage::default();
     let engine = stage.open().await;
-    tell(&stage, &engine, &session("one"), 0, &["I live in Lisbon."]).await;
+    remember(&stage, &engine, &session("one"), 0, &["I live in Lisbon."]).await;
     answer(&engine, "Lisbon", Verdict::Wrong).await;
     let lisbon = |stage: &Stage| {
         facts(stage)
@@ -448,7 +448,7 @@ async fn a_withdrawn_statement_that_is_repeated_is_asked_about_and_is_no_fact() 
     };
 
     // A copy of the message, as after a second import into another ledger.
-    tell(&stage, &engine, &session("copy"), 0, &["I live in Lisbon."]).await;
+    remember(&stage, &engine, &session("copy"), 0, &["I live in Lisbon."]).await;
     let after = believed(&engine).await;
     assert!(
         after.len() == 1 && after[0].belief == Belief::Withdrawn,
@@ -458,7 +458,7 @@ async fn a_withdrawn_statement_that_is_repeated_is_asked_about_and_is_no_fact() 
     let found = ask(&engine, "ann", "Where do I live?").await;
     assert!(found.messages.iter().all(|hit| hit.is_withdrawn), "its copy, too");
 
-    tell(&stage, &engine, &session("two"), LATER, &["I live in Lisbon!"]).await;
+    remember(&stage, &engine, &session("two"), LATER, &["I live in Lisbon!"]).await;
     let after = believed(&engine).await;
     assert!(after.len() == 1 && after[0].belief == Belief::Again, "{after:?}");
     assert_eq!(lisbon(&stage), 0);
@@ -491,8 +491,8 @@ async fn an_ended_fact_stays_ended_in_a_copy_and_is_a_fact_again_when_it_is_repe
     let stage = Stage::default();
     let engine = stage.open().await;
     let theremin = "I play the theremin.";
-    tell(&stage, &engine, &session("one"), 0, &[theremin]).await;
-    tell(&stage, &engine, &session("two"), 24 * 60, &[theremin]).await;
+    remember(&stage, &engine, &session("one"), 0, &[theremin]).await;
+    remember(&stage, &engine, &session("two"), 24 * 60, &[theremin]).await;
     answer(&engine, "theremin", Verdict::Ended).await;
     let beliefs = async || -> Vec<Belief> {
         let all = believed(&engine).await;
@@ -500,7 +500,7 @@ async fn an_ended_fact_stays_ended_in_a_copy_and_is_a_fact_again_when_it_is_repe
     };
 
     // A copy of the message, as after a second import into another ledger.
-    tell(&stage, &engine, &session("copy"), 0, &[theremin]).await;
+    remember(&stage, &engine, &session("copy"), 0, &[theremin]).await;
     assert!(beliefs().await.iter().all(|belief| *belief == Belief::Ended));
     let now = memory::Search {
         asked_at: Some(minute(LATER)),
@@ -513,7 +513,7 @@ async fn an_ended_fact_stays_ended_in_a_copy_and_is_a_fact_again_when_it_is_repe
         "{found:?}"
     );
 
-    tell(&stage, &engine, &session("again"), LATER, &[theremin]).await;
+    remember(&stage, &engine, &session("again"), LATER, &[theremin]).await;
     assert_eq!(
         beliefs().await.first(),
         Some(&Belief::Fact),
@@ -527,7 +527,7 @@ async fn a_statement_in_doubt_is_no_fact_until_its_person_confirms_it() {
     let engine = stage.open().await;
     let pasted =
         "Please fix the grammar:\n\nDear Ms Quill,\n\nI live in Hull now.\n\nMy boat is called Nell.";
-    tell(&stage, &engine, &session("one"), 0, &[pasted]).await;
+    remember(&stage, &engine, &session("one"), 0, &[pasted]).await;
     let before = believed(&engine).await;
     assert_eq!(before.len(), 2, "{before:?}");
     assert!(before.iter().all(|one| one.belief == Belief::Doubt), "{before:?}");
@@ -540,7 +540,7 @@ async fn a_statement_in_doubt_is_no_fact_until_its_person_confirms_it() {
     assert!(finds(&engine, "ann", "boat", "My boat is called Nell").await);
 
     // A copy of the message, as after a second import into another ledger.
-    tell(&stage, &engine, &session("copy"), 0, &[pasted]).await;
+    remember(&stage, &engine, &session("copy"), 0, &[pasted]).await;
     let found = ask(&engine, "ann", "Where is Hull?").await;
     assert_eq!(found.messages.len(), 2);
     assert!(found.messages.iter().all(|hit| hit.is_withdrawn), "its copy, too");

@@ -5,7 +5,7 @@ use model::Timestamp;
 use ports::NewMessage;
 
 use crate::concurrency::{add_all, check_accounted};
-use crate::stage::{Stage, said, session};
+use crate::stage::{Stage, new_message, session};
 
 /// A stage that cuts after each message, as the original's model, which always finds a boundary.
 fn stage() -> Stage {
@@ -16,7 +16,7 @@ fn stage() -> Stage {
 
 fn msg(session_id: &str, idx: i64, sender: &str, ts: i64) -> NewMessage {
     let text = format!("msg-{idx} from {sender}");
-    let mut said = said(&session(session_id), sender, 0, &text);
+    let mut said = new_message(&session(session_id), sender, 0, &text);
     said.message.time = Timestamp::from_millis(ts);
     said
 }

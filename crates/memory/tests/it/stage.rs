@@ -254,7 +254,7 @@ impl Stage {
 
     /// Checks that every message of these texts is in the ledger once, in a segment, and in an episode of each owner
     /// once.
-    pub(crate) fn check_told(&self, texts: &[String], owners: &[&str]) {
+    pub(crate) fn check_written(&self, texts: &[String], owners: &[&str]) {
         let messages = self.ledger.everything();
         let entries = self.vault.entries();
         for text in texts {
@@ -313,7 +313,7 @@ pub(crate) fn minute(minutes: i64) -> Timestamp {
     Timestamp::from_millis(1_715_162_400_000 + minutes * 60_000)
 }
 
-pub(crate) fn said(session: &SessionKey, sender: &str, minutes: i64, text: &str) -> NewMessage {
+pub(crate) fn new_message(session: &SessionKey, sender: &str, minutes: i64, text: &str) -> NewMessage {
     let role = if sender == "bot" {
         Role::Assistant
     } else {
@@ -364,7 +364,7 @@ pub(crate) async fn say(
     text: &str,
 ) -> Accepted {
     let added = engine
-        .add(add(session, vec![said(session, sender, minutes, text)]))
+        .add(add(session, vec![new_message(session, sender, minutes, text)]))
         .await
         .expect("it is accepted");
     added

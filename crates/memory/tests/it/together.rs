@@ -24,7 +24,7 @@ const TEXTS: [&str; 9] = [
 ];
 
 /// Every entry as a person reads it: facts named by their text, not by their id.
-pub(crate) fn told(stage: &Stage) -> Vec<String> {
+pub(crate) fn entry_lines(stage: &Stage) -> Vec<String> {
     let entries = stage.vault.entries();
     let texts: BTreeMap<&EntryId, &str> = entries
         .iter()
@@ -56,7 +56,7 @@ pub(crate) async fn wait_on(stage: &Stage) {
 }
 
 /// The entries when each segment is written before the next is cut.
-pub(crate) async fn told_alone() -> Vec<String> {
+pub(crate) async fn entry_lines_alone() -> Vec<String> {
     let stage = Stage::default();
     let engine = stage.open().await;
     let key = session("s");
@@ -65,7 +65,7 @@ pub(crate) async fn told_alone() -> Vec<String> {
         engine.flush(flush(&key)).await.expect("it cuts");
         assert_eq!(stage.rest(&engine).await, 0);
     }
-    told(&stage)
+    entry_lines(&stage)
 }
 
 #[tokio::test]
@@ -75,8 +75,8 @@ async fn segments_written_together_give_the_same_entries_as_alone() {
     let before = stage.faults.made();
     let engine = stage.open().await;
     assert_eq!(stage.rest(&engine).await, 0);
-    let expected = told_alone().await;
-    assert_eq!(told(&stage), expected);
+    let expected = entry_lines_alone().await;
+    assert_eq!(entry_lines(&stage), expected);
     let replaces = |line: &&String| line.contains("in place of [\"");
     assert!(expected.iter().filter(replaces).count() >= 3, "{expected:#?}");
     stage.check().await;
@@ -109,7 +109,7 @@ async fn segments_before_one_that_cannot_be_written_are_written() {
         .await;
     stage.vault.refuse(None);
     assert_eq!(stage.rest(&engine).await, 0);
-    assert_eq!(told(&stage), told_alone().await);
+    assert_eq!(entry_lines(&stage), entry_lines_alone().await);
     stage.check().await;
 }
 

@@ -243,7 +243,7 @@ fn key(session: &str) -> SessionKey {
 }
 
 /// A message in a session, from Ann if `n` is even, else from an agent.
-fn said(product: &Product, key: &SessionKey, n: usize, text: String) -> NewMessage {
+fn new_message(product: &Product, key: &SessionKey, n: usize, text: String) -> NewMessage {
     let (sender, role) = if n.is_multiple_of(2) {
         ("ann", Role::User)
     } else {
@@ -277,7 +277,7 @@ fn chat(product: &Product, key: &SessionKey, first: usize) -> Vec<NewMessage> {
         n => format!("Sealing plank {n} with tar helps for a season or two."),
     };
     (first..first + 10)
-        .map(|n| said(product, key, n, text(n)))
+        .map(|n| new_message(product, key, n, text(n)))
         .collect()
 }
 
@@ -287,7 +287,7 @@ fn work(product: &Product, key: &SessionKey, first: usize) -> Vec<NewMessage> {
     for one in &mut messages {
         one.message.time = product.clock.now();
     }
-    messages.push(said(product, key, 0, format!("That was number {first}.")));
+    messages.push(new_message(product, key, 0, format!("That was number {first}.")));
     messages
 }
 
@@ -355,7 +355,9 @@ async fn segments_without_an_announcement_or_a_tool_cause_no_run_of_their_own() 
     for n in 0..20 {
         let key = key(&format!("s{n}"));
         let text = format!("I own the boat Wave{n} now.");
-        product.add(&key, vec![said(&product, &key, 0, text)]).await;
+        product
+            .add(&key, vec![new_message(&product, &key, 0, text)])
+            .await;
         product.pass(BURST).await;
         product.flush(&key).await;
     }

@@ -17,7 +17,7 @@ const ALL: [&str; 4] = [
     "dream",
 ];
 
-async fn told(stage: &Stage) -> Process {
+async fn opened(stage: &Stage) -> Process {
     let process = stage.open().await;
     talk(stage, &process).await;
     process
@@ -76,7 +76,7 @@ async fn run_all(stage: &Stage, process: &Process) {
 #[tokio::test]
 async fn a_failure_of_any_vault_or_page_call_makes_the_same_entries() {
     let sound = Stage::default();
-    let process = told(&sound).await;
+    let process = opened(&sound).await;
     let (vault_before, pages_before) = (sound.vault.calls(), sound.page_calls());
     run_all(&sound, &process).await;
     let expected = made(&process).await;
@@ -86,7 +86,7 @@ async fn a_failure_of_any_vault_or_page_call_makes_the_same_entries() {
     assert!(expected.iter().all(|text| !text.is_empty()) || expected.len() > 5);
     for n in 1..=calls {
         let stage = Stage::default();
-        let process = told(&stage).await;
+        let process = opened(&stage).await;
         stage.vault.fail_call(n);
         run_all(&stage, &process).await;
         stage.vault.fail_call(0);
@@ -98,7 +98,7 @@ async fn a_failure_of_any_vault_or_page_call_makes_the_same_entries() {
     }
     for n in 1..=page_calls {
         let stage = Stage::default();
-        let process = told(&stage).await;
+        let process = opened(&stage).await;
         stage.fail_page_call(n);
         run_all(&stage, &process).await;
         stage.fail_page_call(0);
@@ -113,7 +113,7 @@ async fn a_failure_of_any_vault_or_page_call_makes_the_same_entries() {
 /// The entries made without a failure, and the numbers of calls of the ledger and of the index that this takes.
 async fn undisturbed() -> (Vec<String>, usize, u64, u64) {
     let stage = Stage::default();
-    let process = told(&stage).await;
+    let process = opened(&stage).await;
     let before = (stage.ledger.calls(), stage.index.calls(), stage.vault.calls());
     run_all(&stage, &process).await;
     let ledger = stage.ledger.calls() - before.0;
@@ -140,7 +140,7 @@ async fn a_failure_of_any_ledger_call_makes_each_entry_once() {
     for fault in [Fault::Refused, Fault::AnswerLost] {
         for n in 1..=calls {
             let stage = Stage::default();
-            let process = told(&stage).await;
+            let process = opened(&stage).await;
             stage.ledger.fail_call(n, fault);
             run_all(&stage, &process).await;
             stage.ledger.repair();
@@ -162,7 +162,7 @@ async fn a_failure_of_any_index_call_makes_each_entry_once() {
     assert!(calls >= 3, "{calls}");
     for n in 1..=calls {
         let stage = Stage::default();
-        let process = told(&stage).await;
+        let process = opened(&stage).await;
         stage.index.fail_call(n);
         run_all(&stage, &process).await;
         stage.index.fail_call(0);
@@ -175,7 +175,7 @@ async fn after_a_crash_at_any_call_the_next_process_ends_the_run_at_once() {
     let (expected, calls, ..) = undisturbed().await;
     for n in 1..=calls {
         let stage = Stage::default();
-        let process = told(&stage).await;
+        let process = opened(&stage).await;
         stage.ledger.fail_call(n, Fault::Down);
         for name in ALL {
             let triggered = process.offline.trigger(name, Duration::from_secs(9), true);
@@ -229,7 +229,7 @@ async fn on_the_real_ledger_a_killed_process_loses_no_entry_and_repeats_none() {
 #[tokio::test]
 async fn runs_that_wait_at_the_end_of_a_process_run_in_the_next() {
     let stage = Stage::default();
-    let process = told(&stage).await;
+    let process = opened(&stage).await;
     drop(process);
     let process = stage.open().await;
     stage.drive(process.engine.settle()).await.expect("it settles");

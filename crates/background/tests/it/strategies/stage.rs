@@ -252,7 +252,7 @@ impl Stage {
             session: SessionId::new(session),
         };
         let now = Timestamp::from_millis(ManualClock::START_MILLIS + day * 86_400_000);
-        let messages = texts.iter().map(|text| said(&key, sender, now, text));
+        let messages = texts.iter().map(|text| new_message(&key, sender, now, text));
         let add = Add {
             title: None,
             session: key.clone(),
@@ -298,7 +298,7 @@ impl Stage {
     }
 }
 
-fn said(key: &SessionKey, sender: &str, time: Timestamp, text: &str) -> NewMessage {
+fn new_message(key: &SessionKey, sender: &str, time: Timestamp, text: &str) -> NewMessage {
     let role = match sender {
         "bot" => Role::Assistant,
         "tool" => Role::Tool,

@@ -61,26 +61,26 @@ impl CorpusCache {
     }
 
     /// Adds accepted messages to the cached owners.
-    pub(crate) fn said(&self, ticket: Ticket, said: &Arc<AcceptedMessages>) {
-        let scope = &said.session.scope;
+    pub(crate) fn add(&self, ticket: Ticket, added: &Arc<AcceptedMessages>) {
+        let scope = &added.session.scope;
         if self.ticket() != ticket {
             // Only the ledger knows whether the messages were deleted meanwhile, so it is read again.
             self.slots.lock().scopes.remove(scope);
             return;
         }
         for hot in self.of_scope(scope) {
-            if !hot.change(RowsChange::Said(said.clone())) {
+            if !hot.change(RowsChange::Buffered(added.clone())) {
                 self.drop_slot(scope, &hot);
             }
         }
     }
 
     /// Removes the buffered messages of a written segment from the cached owners.
-    pub(crate) fn told(&self, session: &SessionKey, messages: &[Message]) {
+    pub(crate) fn unbuffer(&self, session: &SessionKey, messages: &[Message]) {
         let ids = messages.iter().map(|message| message.id.as_str().into());
         let ids: Arc<[DocId]> = ids.collect();
         for hot in self.of_scope(&session.scope) {
-            hot.change(RowsChange::Unsaid(ids.clone()));
+            hot.change(RowsChange::Unbuffered(ids.clone()));
         }
     }
 

@@ -16,7 +16,7 @@ use tokio::sync::OnceCell;
 
 use crate::error::EngineError;
 use crate::facts;
-use crate::runtime::{QUICK_BYTES_MAX, aside, on_text};
+use crate::runtime::{QUICK_BYTES_MAX, off_thread, on_text};
 
 /// From this number of rows on, a corpus is built on another thread than the one that serves requests.
 const ROWS_INLINE_MAX: usize = 200;
@@ -67,9 +67,9 @@ pub(crate) struct AcceptedMessages {
 /// Changes of an owner's rows.
 #[derive(Debug, Clone)]
 pub(crate) enum RowsChange {
-    Said(Arc<AcceptedMessages>),
+    Buffered(Arc<AcceptedMessages>),
     /// Messages are no longer buffered.
-    Unsaid(Arc<[DocId]>),
+    Unbuffered(Arc<[DocId]>),
     /// The index changed.
     Rows {
         add: Vec<Doc>,
@@ -117,7 +117,7 @@ impl Hot {
     ) -> Result<T, EngineError> {
         let own = self.clone();
         if self.read(Corpus::len) > ROWS_INLINE_MAX && !self.has_facts() {
-            aside(move || own.prepare(|_| ())).await?;
+            off_thread(move || own.prepare(|_| ())).await?;
         }
         Ok(self.prepare(look))
     }
@@ -186,7 +186,7 @@ impl Hot {
         let mut rows = if is_quick {
             Rows::of(&owner, docs, buffered)
         } else {
-            aside(move || Rows::of(&owner, docs, buffered)).await?
+            off_thread(move || Rows::of(&owner, docs, buffered)).await?
         };
         let mut state = self.state.write();
         let HotState::Loading(waiting) = &mut *state else {
@@ -252,8 +252,8 @@ impl Rows {
 
     fn follow(&mut self, owner: &Owner, change: RowsChange) -> bool {
         match change {
-            RowsChange::Said(said) => self.hear(owner, &said),
-            RowsChange::Unsaid(ids) => {
+            RowsChange::Buffered(added) => self.buffer(owner, &added),
+            RowsChange::Unbuffered(ids) => {
                 for id in &*ids {
                     if self.corpus.get(id).is_some_and(|doc| doc.parent.is_none()) {
                         self.corpus.remove(id);
@@ -276,16 +276,16 @@ impl Rows {
         }
     }
 
-    fn hear(&mut self, owner: &Owner, said: &AcceptedMessages) -> bool {
-        let speaks = said.speakers.contains(owner);
-        let knows = self.sessions.contains(&said.session.session);
-        if speaks && !knows && said.has_backlog {
+    fn buffer(&mut self, owner: &Owner, added: &AcceptedMessages) -> bool {
+        let speaks = added.speakers.contains(owner);
+        let knows = self.sessions.contains(&added.session.session);
+        if speaks && !knows && added.has_backlog {
             // Earlier messages of others in the session now belong to the owner too.
             return false;
         }
         if speaks || knows {
-            let vectors = said.vectors.as_deref().unwrap_or_default();
-            for (n, message) in said.messages.iter().enumerate() {
+            let vectors = added.vectors.as_deref().unwrap_or_default();
+            for (n, message) in added.messages.iter().enumerate() {
                 let vector = vectors.get(n).cloned();
                 self.put_buffered(
                     owner,
@@ -305,12 +305,12 @@ impl RowsChange {
     pub(super) fn bytes(&self) -> usize {
         let per_row = 1_024;
         match self {
-            Self::Said(said) => {
+            Self::Buffered(added) => {
                 let text = |message: &Message| message.bytes().min(TURN_BYTES_MAX);
-                let messages = said.messages.iter();
+                let messages = added.messages.iter();
                 messages.map(|message| per_row + 2 * text(message)).sum()
             }
-            Self::Unsaid(_) => 0,
+            Self::Unbuffered(_) => 0,
             Self::Rows { add, .. } => add.iter().map(|doc| per_row + 2 * doc.text.len()).sum(),
         }
     }

@@ -67,8 +67,8 @@ pub(crate) async fn log(
             versions.push(version);
         }
     }
-    let told = |(change, versions): (_, Vec<_>)| told(change, &versions);
-    Ok(changes.into_values().rev().map(told).collect())
+    let recorded = |(change, versions): (_, Vec<_>)| recorded_change(change, &versions);
+    Ok(changes.into_values().rev().map(recorded).collect())
 }
 
 /// A change, if it has any version.
@@ -77,7 +77,7 @@ pub(crate) async fn change(base: &Base, id: ChangeId) -> Result<Option<RecordedC
     let versions = history.versions(&VersionQuery::Change(id)).await?;
     let versions: Vec<&Version> = versions.iter().collect();
     let change = versions.first().and_then(|version| version.change.as_deref());
-    Ok(change.map(|change| told(change, &versions)))
+    Ok(change.map(|change| recorded_change(change, &versions)))
 }
 
 pub(crate) fn files(versions: &[&Version]) -> Vec<VaultPath> {
@@ -111,11 +111,11 @@ pub(crate) fn subject(versions: &[&Version]) -> String {
         (false, 1) => told.join(", "),
         (false, _) => format!("{} in {files_told}", told.join(", ")),
     };
-    format!("{}: {told}", whose(versions, &files)).replace(char::is_control, "?")
+    format!("{}: {told}", kind_and_owner(versions, &files)).replace(char::is_control, "?")
 }
 
 /// Kind and owner for a summary: the owner of some versions, and their kind if they have only one.
-fn whose(versions: &[&Version], files: &[VaultPath]) -> String {
+fn kind_and_owner(versions: &[&Version], files: &[VaultPath]) -> String {
     let owners: BTreeSet<Option<&(Scope, Owner)>> =
         versions.iter().map(|version| version.owner.as_ref()).collect();
     let kind = |path: &VaultPath| {
@@ -159,7 +159,7 @@ pub(crate) async fn diff(base: &Base, within: Option<&Scope>, id: &str) -> Resul
         let entry = net.key.entry.as_ref().map_or("", EntryId::as_str);
         diff.extend(["@@ ", entry, " @@\n"]);
         let before = before(&all, net.key, net.first.id);
-        push_diff(&mut diff, shown(before), shown(net.last.after.as_ref()));
+        push_diff(&mut diff, kept_text(before), kept_text(net.last.after.as_ref()));
     }
     Ok(diff)
 }
@@ -174,7 +174,7 @@ pub(crate) fn before<'a>(
     earlier.and_then(|earlier| earlier.after.as_ref())
 }
 
-pub(crate) fn shown(state: Option<&VersionText>) -> &str {
+pub(crate) fn kept_text(state: Option<&VersionText>) -> &str {
     match state {
         None => "",
         Some(state) => state.text.as_deref().unwrap_or("(its text is not kept)\n"),
@@ -235,7 +235,7 @@ pub(crate) async fn states(base: &Base, version: &Version) -> Result<Option<Vers
 }
 
 /// A change with its summary.
-pub(crate) fn told(change: &HistoryChange, versions: &[&Version]) -> RecordedChange {
+pub(crate) fn recorded_change(change: &HistoryChange, versions: &[&Version]) -> RecordedChange {
     RecordedChange {
         id: change.id,
         at: change.at,

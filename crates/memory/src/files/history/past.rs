@@ -10,7 +10,7 @@ use ports::{
     ChangeId, ParsedFile, VaultError, VaultPath, Version, VersionId, VersionKey, VersionQuery, VersionText,
 };
 
-use super::log::{is_seen, shown, touching};
+use super::log::{is_seen, kept_text, touching};
 use crate::base::Base;
 use crate::error::EngineError;
 
@@ -43,7 +43,7 @@ pub struct PastFile {
 /// Entries or text of a file, each with the version that first added it; entries are in that order.
 type Parts = Vec<(VersionId, VersionKey, VersionText)>;
 
-fn standing(versions: &[Version], moment: Moment) -> BTreeMap<VaultPath, Parts> {
+fn files_at(versions: &[Version], moment: Moment) -> BTreeMap<VaultPath, Parts> {
     let mut standing: BTreeMap<&VersionKey, (VersionId, &VersionText)> = BTreeMap::new();
     let counts = |version: &&Version| !version.is_unsettled && moment.has(version);
     for version in versions.iter().filter(counts) {
@@ -79,7 +79,7 @@ pub(crate) async fn files_then(
     let mut versions = base.chronicle.up_to_date().await?.versions(&query).await?;
     versions.retain(|version| is_seen(version, within));
     let known: BTreeSet<&VersionKey> = versions.iter().map(|version| &version.key).collect();
-    let mut files = standing(&versions, moment);
+    let mut files = files_at(&versions, moment);
     for path in paths {
         let file = match vault.read(&path).await {
             Err(VaultError::Outside { .. }) => None,
@@ -101,7 +101,7 @@ pub(crate) async fn files_then(
             _ if !is_asked => None,
             [(_, VersionKey { entry: None, .. }, whole), ..] => whole.text.clone(),
             _ => {
-                let texts: Vec<&str> = parts.iter().map(|(.., text)| shown(Some(text))).collect();
+                let texts: Vec<&str> = parts.iter().map(|(.., text)| kept_text(Some(text))).collect();
                 vault.file_of(&path, &texts)
             }
         };

@@ -16,14 +16,14 @@ use crate::{derived, ids};
 
 /// Targets of a deletion in one owner's memory.
 #[derive(Debug, Default)]
-pub(crate) struct Named<'a> {
+pub(crate) struct Targets<'a> {
     pub(crate) entries: BTreeSet<String>,
     pub(crate) messages: BTreeSet<MessageId>,
     pub(crate) session: Option<&'a SessionId>,
     pub(crate) words: Option<&'a Words>,
 }
 
-impl Named<'_> {
+impl Targets<'_> {
     /// Whether a version belongs to a target.
     fn is_of(&self, version: &Version) -> bool {
         let VersionKey { path, entry } = &version.key;
@@ -60,7 +60,7 @@ fn text_of(version: &Version) -> Option<&str> {
 pub(crate) async fn purge_owner(
     base: &Base,
     (scope, owner): (&Scope, &Owner),
-    mut named: Named<'_>,
+    mut targets: Targets<'_>,
 ) -> Result<(), EngineError> {
     let history = base.chronicle.up_to_date().await?;
     let all = VersionQuery::Texts(Touching::Owner(scope.clone(), owner.clone()));
@@ -69,26 +69,26 @@ pub(crate) async fn purge_owner(
     let entry_of = |version: &Version| vault.entry_of(&version.key.path, text_of(version)?);
     let entries: Vec<Option<Entry>> = versions.iter().map(entry_of).collect();
     for (version, entry) in versions.iter().zip(&entries) {
-        if named.is_of(version) {
-            named
+        if targets.is_of(version) {
+            targets
                 .entries
                 .extend(version.key.entry.as_ref().map(|id| id.as_str().to_owned()));
             let messages = entry.iter().flat_map(|entry| &entry.sources);
-            named.messages.extend(messages.cloned());
+            targets.messages.extend(messages.cloned());
         }
     }
     let mut going: BTreeSet<VersionId> = BTreeSet::new();
     // Other versions of the entries made from a target stay.
-    let mut repeating = named.entries.clone();
+    let mut repeating = targets.entries.clone();
     for (version, entry) in versions.iter().zip(&entries) {
-        let has_words = text_of(version).is_some_and(|text| named.has_words(text, entry.as_ref()));
-        let is_made = entry.as_ref().is_some_and(|entry| named.is_source_of(entry));
-        if named.is_of(version) || has_words || is_made {
+        let has_words = text_of(version).is_some_and(|text| targets.has_words(text, entry.as_ref()));
+        let is_made = entry.as_ref().is_some_and(|entry| targets.is_source_of(entry));
+        if targets.is_of(version) || has_words || is_made {
             going.insert(version.id);
             repeating.extend(version.key.entry.as_ref().map(|id| id.as_str().to_owned()));
         }
     }
-    going.extend(pages(base, (scope, owner), &versions, &named, &repeating));
+    going.extend(pages(base, (scope, owner), &versions, &targets, &repeating));
     delete(base, &versions, |version| going.contains(&version.id)).await
 }
 
@@ -114,7 +114,7 @@ fn pages(
     base: &Base,
     (scope, owner): (&Scope, &Owner),
     versions: &[Version],
-    named: &Named<'_>,
+    targets: &Targets<'_>,
     repeating: &BTreeSet<String>,
 ) -> Vec<VersionId> {
     let paths = Page::ALL.map(|page| base.parts.pages.path_of(scope, owner, page));
@@ -122,7 +122,7 @@ fn pages(
     let of_pages = versions.iter().filter(is_of_page);
     let newest = of_pages.clone().map(|version| (&version.key.path, version.id));
     let newest: BTreeMap<&VaultPath, VersionId> = newest.collect();
-    let gone: BTreeSet<&str> = named.entries.iter().map(String::as_str).collect();
+    let gone: BTreeSet<&str> = targets.entries.iter().map(String::as_str).collect();
     let goes = |version: &&Version| {
         let Some(text) = text_of(version) else {
             return false;
@@ -155,11 +155,11 @@ pub(crate) async fn purge_session(
     let of_session = versions.into_iter().filter(is_of_session);
     let owners: BTreeSet<(Scope, Owner)> = of_session.filter_map(|version| version.owner).collect();
     for (scope, owner) in &owners {
-        let named = Named {
+        let targets = Targets {
             session: Some(&session.session),
-            ..Named::default()
+            ..Targets::default()
         };
-        purge_owner(base, (scope, owner), named).await?;
+        purge_owner(base, (scope, owner), targets).await?;
     }
     Ok(())
 }

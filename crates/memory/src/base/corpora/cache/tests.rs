@@ -73,14 +73,14 @@ fn accepted_messages_count_by_their_text() {
             tool_calls: Vec::new(),
             tool_call_id: None,
         };
-        let said = AcceptedMessages {
+        let added = AcceptedMessages {
             session: session.clone(),
             speakers: [Owner::user(message.sender.clone())].into(),
             has_backlog: false,
             messages: vec![message],
             vectors: None,
         };
-        RowsChange::Said(Arc::new(said)).bytes()
+        RowsChange::Buffered(Arc::new(added)).bytes()
     };
     let (short, long) = (bytes("tea"), bytes(&"tea ".repeat(TURN_BYTES_MAX)));
     assert!(short < 4_096, "{short}");

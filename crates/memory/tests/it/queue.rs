@@ -9,7 +9,7 @@ use testkit::faults::Mode;
 use tokio::task::yield_now;
 
 use crate::held::{Call, Held};
-use crate::stage::{Stage, add, name, question, said, session, turns};
+use crate::stage::{Stage, add, name, new_message, question, session, turns};
 
 /// An engine on a ledger that blocks the add of this session until the test allows it.
 async fn held_up(stage: &Stage, key: &SessionKey) -> (Arc<Held>, Engine) {
@@ -24,7 +24,7 @@ async fn held_up(stage: &Stage, key: &SessionKey) -> (Arc<Held>, Engine) {
 }
 
 async fn take_on(engine: &Engine, key: &SessionKey, minutes: i64, text: &str) {
-    let taken = engine.take_on(add(key, vec![said(key, "ana", minutes, text)]));
+    let taken = engine.take_on(add(key, vec![new_message(key, "ana", minutes, text)]));
     taken.await.expect("it is taken on");
 }
 
@@ -110,7 +110,7 @@ async fn a_shutdown_stores_all_queued_messages() {
     stage.drive(engine.shutdown()).await;
     assert_eq!(stage.ledger.everything().len(), 20);
     let late = engine
-        .take_on(add(&key, vec![said(&key, "ana", 1, "too late")]))
+        .take_on(add(&key, vec![new_message(&key, "ana", 1, "too late")]))
         .await;
     late.expect_err("it has ended");
 }
@@ -145,7 +145,7 @@ async fn messages_beyond_the_task_limit_are_stored_without_a_task() {
     stage.settings.session_pending_max = 0;
     let key = session("talk");
     let engine = stage.open().await;
-    let mut one = add(&key, vec![said(&key, "ana", 0, "my cat is called Nougat")]);
+    let mut one = add(&key, vec![new_message(&key, "ana", 0, "my cat is called Nougat")]);
     one.task = Some(JobId("task".to_owned()));
     engine.take_on(one).await.expect("it is taken on");
     assert_eq!(turns(&engine, "ana", "cat").await, ["my cat is called Nougat"]);

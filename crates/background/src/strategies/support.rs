@@ -45,11 +45,11 @@ pub(crate) async fn answer<T, E: Display>(
     let reply = reply.inspect_err(
         |error| tracing::debug!(%strategy, %error, "no chat model available; going on without it"),
     );
-    let told = read(&reply?.content);
-    let told = told.inspect_err(
+    let parsed = read(&reply?.content);
+    let parsed = parsed.inspect_err(
         |problem| tracing::warn!(%strategy, %problem, "model answer unusable; going on without it"),
     );
-    Ok(told.ok().map(|told| (told, extract::signed(chat.model()))))
+    Ok(parsed.ok().map(|parsed| (parsed, extract::signed(chat.model()))))
 }
 
 /// Writes as the run: the history records the changes under the run, and an undo can undo them. Never ask a model in
