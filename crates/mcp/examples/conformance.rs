@@ -1,8 +1,8 @@
-//! A server with the tools, resources and prompts of the protocol's conformance suite, behind Quipu's own door for HTTP:
+//! A server with the tools, resources and prompts of the protocol's conformance suite, behind Quipu's own HTTP door:
 //! `cargo run -p mcp --example conformance`.
 //!
-//! Prints its URL and serves until its input ends. Owns: how `conformance.json`, which has what the suite expects, becomes answers.
-//! Never: a rule of HTTP; those are the product's, in `http.rs`.
+//! Prints its URL and serves until its input ends. Owns: turning `conformance.json`, the suite's expectations, into
+//! answers. Never: a rule of HTTP; `http.rs` of the product owns those.
 #![expect(clippy::print_stdout, reason = "whoever starts it reads the address")]
 #![expect(deprecated, reason = "older revisions have levels of logs")]
 
@@ -33,7 +33,7 @@ use tokio::sync::watch;
 #[path = "../src/http.rs"]
 mod http;
 
-/// What `http.rs` takes of its crate.
+/// The items that `http.rs` imports from its crate.
 mod door {
     pub(crate) use mcp::{DoorOwner, Now};
 
@@ -42,17 +42,17 @@ mod door {
 
 static SUITE: LazyLock<Suite> =
     LazyLock::new(|| serde_json::from_str(include_str!("conformance.json")).expect("a suite"));
-/// What a tool has changed last.
+/// The last change notification of a tool.
 static CHANGED: LazyLock<watch::Sender<Option<ServerNotification>>> = LazyLock::new(watch::Sender::default);
 
-/// What the suite expects of a server.
+/// The capabilities, tools, resources and prompts that the suite expects of a server.
 #[derive(Deserialize)]
 struct Suite {
     capabilities: ServerCapabilities,
-    /// What a client can be asked, by the capability that this needs.
+    /// Requests to a client, by the capability that each needs.
     requests: BTreeMap<String, InputRequest>,
     tools: BTreeMap<String, SuiteTool>,
-    /// Each has its listing and its contents; so has the template.
+    /// Each has its listing and its contents, as the template has.
     resources: Vec<Value>,
     template: Value,
     prompts: Vec<SuitePrompt>,
@@ -83,10 +83,10 @@ struct SuitePrompt {
     messages: Value,
 }
 
-/// What a client is asked at once before it has its answer.
+/// The requests that a server sends together before it answers.
 #[derive(Deserialize)]
 struct Round {
-    /// Keys, and the capabilities that they need.
+    /// Keys, and the capability that each needs.
     asks: BTreeMap<String, String>,
     state: Option<String>,
 }
@@ -233,14 +233,14 @@ impl ServerHandler for Fixtures {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        // Since before the client knew that it listens.
+        // Subscribed when the server of this request was created: no change since then is missed.
         let mut changed = self.0.clone();
         loop {
             tokio::select! {
                 () = context.cancelled() => return Ok(()),
                 Ok(()) = changed.changed() => {
                     let change = changed.borrow_and_update().clone();
-                    // One that this client did not ask for is refused here.
+                    // The sink refuses a change to which this client did not subscribe.
                     context.sink().send(change.expect("a change")).await.ok();
                 }
             }
@@ -248,7 +248,7 @@ impl ServerHandler for Fixtures {
     }
 }
 
-/// What a client still has to be asked; none if it has answered everything.
+/// The next requests to the client; none if the client has answered every round.
 fn asked(
     rounds: &[Round],
     given: Option<InputResponses>,
@@ -281,7 +281,7 @@ fn asked(
     Ok(Some(InputRequiredResult::new(Some(asks), round.state.clone())))
 }
 
-/// What a client hears before a tool's answer.
+/// Sends the progress and the logs of a tool to the client, before the tool's answer.
 async fn tell(tool: &SuiteTool, context: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
     let broken = |error| ErrorData::internal_error(format!("{error}"), None);
     if let Some(token) = context.meta.get_progress_token() {
@@ -290,7 +290,7 @@ async fn tell(tool: &SuiteTool, context: &RequestContext<RoleServer>) -> Result<
             context.peer.notify_progress(param).await.map_err(broken)?;
         }
     }
-    // Since 2026-07-28, only a request that names a level has logs.
+    // Since 2026-07-28, only a request with a log level gets logs.
     let version = context.protocol_version();
     let is_older = version.is_none_or(|version| version < ProtocolVersion::V_2026_07_28);
     if is_older || context.meta.log_level().is_some() {
@@ -306,12 +306,12 @@ fn missing(name: &str) -> ErrorData {
     ErrorData::invalid_params(format!("there is no `{name}`"), None)
 }
 
-/// A part of the suite as the protocol has it.
+/// Parses a part of the suite into a type of the protocol.
 fn of<T: DeserializeOwned>(part: Value) -> T {
     serde_json::from_value(part).expect("the suite has the protocol's form")
 }
 
-/// A part of the suite with arguments in place of their names.
+/// Replaces `{name}` in a part of the suite by the argument of that name.
 fn filled(part: &Value, arguments: &JsonObject) -> Value {
     let mut text = part.to_string();
     for (name, argument) in arguments {
@@ -329,7 +329,7 @@ async fn main() {
     println!("http://{address}/mcp");
     let (scope, user) = (Scope::default(), None);
     let now = Arc::new(|| Timestamp::from_millis(0));
-    // The fixtures ask no API.
+    // The fixtures send no request to this client.
     let client = Client::there(address, None);
     let routes = http::routes(client, None, now).layer(Extension(Asker { scope, user }));
     let until_end = || std::io::stdin().read_to_end(&mut Vec::new());

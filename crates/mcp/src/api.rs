@@ -1,6 +1,6 @@
 //! How the door asks the memory API.
 //!
-//! Owns: requests, and the words for a model when one fails. Never: what a route does.
+//! Owns: requests, and error messages for a model. Never: the behaviour of a route.
 
 use gateway::{Client, ClientReply};
 use serde::Serialize;
@@ -22,7 +22,7 @@ pub struct ApiRequest {
     pub json: Option<Vec<u8>>,
 }
 
-/// There is no answer: why, and what to do.
+/// The API did not answer: the reason, and a remedy.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{0}")]
 pub struct Unanswered(pub String);
@@ -44,11 +44,11 @@ impl MemoryApi for Client {
     }
 }
 
-/// Why a tool did nothing, in words for a model.
+/// Why a tool did nothing: a message for a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ToolRefusal {
     pub(crate) words: String,
-    /// Of the API's answer, if it refused.
+    /// The HTTP status of the API's answer, if the API refused.
     pub(crate) status: Option<u16>,
 }
 
@@ -61,7 +61,7 @@ impl ToolRefusal {
     }
 }
 
-/// Fields of the API and the arguments that they come from.
+/// Fields of the API, and the arguments of tools that fill them.
 const ARGUMENTS: [(&str, &str); 7] = [
     ("memory_id:", "id:"),
     ("top_k:", "limit:"),
@@ -99,7 +99,7 @@ impl<A: MemoryApi> Door<A> {
     }
 }
 
-/// An error of the API in terms of a tool's arguments.
+/// Replaces the API's field at the beginning of an error by the tool's argument.
 fn in_arguments(message: String) -> String {
     let renamed = ARGUMENTS
         .iter()

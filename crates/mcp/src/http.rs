@@ -1,6 +1,6 @@
-//! The door over HTTP, without sessions: every request stands alone, so that any replica can answer it.
+//! The door over HTTP, without sessions: each request is complete, so any replica can answer it.
 //!
-//! Owns: the protocol's rules for HTTP. Never: who may ask (the gateway's guard), which comes first.
+//! Owns: the protocol's rules for HTTP. Never: who may ask; the gateway's guard checks that first.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 
 use crate::door::{Door, DoorOwner, Now};
 
-/// Pages that may ask: those of this machine. With tokens too, because a page elsewhere has no business here.
+/// Origins of pages that may ask: this machine only. Tokens change nothing: no page elsewhere needs this door.
 const ORIGINS: [&str; 6] = [
     "http://localhost:*",
     "https://localhost:*",
@@ -32,7 +32,8 @@ struct Mount {
     now: Now,
 }
 
-/// The door for [`gateway::Gateway::with_agents`]. `client` asks that gateway; `user` is meant where a request names nobody.
+/// The routes for [`gateway::Gateway::with_agents`]. `client` calls that gateway; `user` is the default for requests
+/// that name no user.
 pub fn routes(client: Client, user: Option<Name>, now: Now) -> Router {
     Router::new()
         .fallback(answer)
@@ -45,7 +46,7 @@ async fn answer(
     mut request: Request,
 ) -> Response {
     let takes_json = takes_json(request.headers());
-    // The library answers nobody who does not name both.
+    // The library refuses a client that does not accept both types.
     let both = HeaderValue::from_static("application/json, text/event-stream");
     request.headers_mut().insert(ACCEPT, both);
     let user = asker.user.or(mount.user);
@@ -56,7 +57,7 @@ async fn answer(
     };
     let door = Door::new(mount.client.acting_for(request.headers()), whose, mount.now);
     let config = StreamableHttpServerConfig::default()
-        // The guard knows which hosts may be named.
+        // The guard has checked the host already.
         .disable_allowed_hosts()
         .with_allowed_origins(ORIGINS)
         .with_legacy_session_mode(false)
@@ -66,7 +67,7 @@ async fn answer(
     service.handle(request).await.into_response()
 }
 
-/// Whether a client takes JSON: each does that does not ask for events alone.
+/// Whether a client accepts JSON: every client, except one that accepts only events.
 fn takes_json(headers: &HeaderMap) -> bool {
     let accepted = headers
         .get_all(ACCEPT)

@@ -1,9 +1,11 @@
 //! The door for agents that speak the Model Context Protocol.
 //!
-//! Owns: tools, resources and prompts, and what a model reads of them. Never: a use case; every tool asks the HTTP API.
+//! Owns: tools, resources, prompts, and the text that a model reads of them. Never: a use case; every tool calls the
+//! HTTP API.
 //!
-//! Reading order: [`api`] (how a tool asks), [`door`] (what the protocol calls), [`tools`] and `tools.json` (what a model
-//! can do), [`shown`] (what it reads), [`resources`], [`skills`], [`prompts`], then the two ways in: [`stdio`] and [`http`].
+//! Reading order: [`api`] (how a tool calls the API), [`door`] (the protocol's handlers), [`tools`] and `tools.json`
+//! (the tools of a model), [`shown`] (their answers), [`resources`], [`skills`], [`prompts`], then the two
+//! transports: [`stdio`] and [`http`].
 
 mod api;
 mod door;

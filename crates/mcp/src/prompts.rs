@@ -1,6 +1,6 @@
 //! Prompts that a person can choose in a client.
 //!
-//! Owns: their words. Never: memory; the model reads that with the tools.
+//! Owns: their text. Never: memory; the model reads it with the tools.
 
 use rmcp::model::{GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role};
 
@@ -33,7 +33,7 @@ pub(crate) fn list() -> Vec<Prompt> {
     ]
 }
 
-/// The message of a prompt.
+/// The message of a prompt, with its arguments filled in.
 pub(crate) fn get(name: &str, arguments: &JsonObject) -> Result<GetPromptResult, ToolRefusal> {
     let words = match name {
         ABOUT_ME => "Tell me what you remember about me. Read `profile`, then `list` my facts. Group what you find by \

@@ -1,6 +1,7 @@
-//! What a person can attach in a client: core memory, the profile, the files of a day, single memories, approved skills.
+//! Resources that a person can attach in a client: core memory, the profile, the files of a day, single memories,
+//! approved skills.
 //!
-//! Owns: their addresses. Never: text that is not marked as data, but for skills, which a person approved.
+//! Owns: their addresses. Never: text without the marks of data. Skills are the exception: a person approved them.
 
 use gateway::wire::{ContextData, ContextRequest};
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
@@ -11,14 +12,14 @@ use crate::tools::find;
 use crate::{shown, skills};
 
 const CORE: &str = "quipu://core";
-/// What the API gives of core memory.
+/// Token budget of the request for core memory.
 const CORE_TOKENS: u32 = 8_000;
 const PROFILE: &str = "quipu://profile";
 const MEMORY: &str = "quipu://memory/";
 const DAY: &str = "quipu://day/";
 const MARKDOWN: &str = "text/markdown";
 
-/// What can be read without an id.
+/// Resources without an id: core memory, the profile, the latest days and the skills.
 pub(crate) async fn list<A: MemoryApi>(door: &Door<A>) -> Result<Vec<Resource>, ToolRefusal> {
     let core = Resource::new(CORE, "core")
         .with_title("Core memory")
@@ -39,7 +40,7 @@ pub(crate) async fn list<A: MemoryApi>(door: &Door<A>) -> Result<Vec<Resource>, 
     Ok([core, profile].into_iter().chain(days).chain(skills).collect())
 }
 
-/// What can be read by an id.
+/// Address templates of the resources with an id.
 pub(crate) fn templates() -> Vec<ResourceTemplate> {
     let memory = ResourceTemplate::new(format!("{MEMORY}{{id}}"), "memory")
         .with_title("A memory")
@@ -52,7 +53,7 @@ pub(crate) fn templates() -> Vec<ResourceTemplate> {
     vec![memory, day]
 }
 
-/// The text behind an address; none if there is nothing.
+/// The text at an address; none if no resource has the address.
 pub(crate) async fn read<A: MemoryApi>(
     door: &Door<A>,
     uri: &str,
@@ -74,7 +75,7 @@ pub(crate) async fn read<A: MemoryApi>(
     Ok(Some(ReadResourceResult::new(vec![contents])))
 }
 
-/// What a session begins with; the API has marked it as data.
+/// The context that a session begins with; the API has marked it as data.
 async fn core<A: MemoryApi>(door: &Door<A>) -> Result<String, ToolRefusal> {
     let request = ContextRequest {
         user_id: door.whose.user()?.to_owned(),

@@ -1,7 +1,7 @@
-//! What a model reads of memory.
+//! Memories as a model reads them.
 //!
-//! Owns: one shape for every kind of memory, the lines of an answer, and the marks that make them data. Never: what is
-//! found, or in which order (the API).
+//! Owns: one shape for every kind of memory, the lines of an answer, and the marks that declare them data. Never: the
+//! selection or the order of memories (the API decides both).
 
 use std::collections::BTreeSet;
 
@@ -15,20 +15,20 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use serde_with::skip_serializing_none;
 
-/// Approximate length of a hit's line.
+/// Approximate maximum of a hit's line, in characters.
 const LINE_CHARS_MAX: usize = 300;
-/// The same of a message that no episode contains yet: nothing else shows it whole.
+/// Maximum for a message that no episode contains yet, in characters: no other answer contains its full text.
 const WAITING_CHARS_MAX: usize = 4_000;
-/// The text of no memory.
+/// The text of an answer without memories.
 pub(crate) const NOTHING: &str = "nothing found";
-/// A smaller part of a score is no reason.
+/// The smallest part of a score that counts as a reason.
 const REASON_MIN: f32 = 0.05;
 
-/// A memory, with what is known of it.
+/// A memory with its metadata, in the form of an answer.
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub(crate) struct ShownMemory {
-    /// For other tools. A message has the id of its episode, which contains it word for word.
+    /// The argument of other tools. A message has the id of its episode, which contains it word for word.
     pub(crate) id: String,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) date: String,
@@ -43,16 +43,16 @@ pub(crate) struct ShownMemory {
     pub(crate) session: Option<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) project_only: bool,
-    /// Facts that say the same.
+    /// Ids of facts with the same text.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) facts: Vec<String>,
-    /// The messages that it was made from.
+    /// Ids of the messages that support the memory.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) messages: Vec<String>,
     pub(crate) file: Option<String>,
 }
 
-/// An answer of memories, with fields beside them.
+/// An answer with memories. `beside` has further fields of the structured content.
 pub(crate) fn memories(memories: &[ShownMemory], beside: &Value) -> CallToolResult {
     let mut structured = Map::new();
     structured.insert("note".to_owned(), json!(gateway::NOTE));
@@ -73,7 +73,8 @@ pub(crate) fn text(memories: &[ShownMemory]) -> String {
     gateway::wrapped(lines.iter().map(String::as_str))
 }
 
-/// An answer, in which no text from memory can be taken for anything else.
+/// An answer. The tags of markup in `structured` are defused, so that a client cannot mistake memory for
+/// instructions.
 pub(crate) fn result(text: String, mut structured: Value) -> CallToolResult {
     defuse(&mut structured);
     let mut result = CallToolResult::structured(structured);
@@ -117,7 +118,7 @@ impl ShownMemory {
         lines.join("\n")
     }
 
-    /// Cut to a line of a list, around the words that a search found.
+    /// Shortens the memory to a line of a list: its text around the search terms, without messages and file.
     fn cut(mut self, terms: &[String], chars_max: usize) -> Self {
         self.text = passage(&self.text, terms, chars_max);
         (self.messages, self.file) = (Vec::new(), None);
@@ -125,7 +126,8 @@ impl ShownMemory {
     }
 }
 
-/// The answer to a search as one list, best first. A fact in the words of a listed message is part of that message.
+/// The answer to a search as one list, best first. A fact that repeats a listed message becomes part of that
+/// message's entry.
 pub(crate) fn found(data: &SearchData, limit: usize) -> Vec<ShownMemory> {
     let mut listed: Vec<ShownMemory> = data.messages.iter().map(message).collect();
     let said: BTreeSet<&str> = data.messages.iter().map(|message| &*message.id).collect();
@@ -182,7 +184,7 @@ fn message(message: &FoundMessage) -> ShownMemory {
     .cut(terms(message.explain.as_ref()), chars_max)
 }
 
-/// A message that is not in an episode yet.
+/// A message that no episode contains yet.
 pub(crate) fn waiting(message: &UnprocessedMessage) -> ShownMemory {
     let text = match &message.content {
         MessageContent::Text(text) => text.clone(),
@@ -204,7 +206,7 @@ pub(crate) fn waiting(message: &UnprocessedMessage) -> ShownMemory {
     }
 }
 
-/// A message of a conversation, as it was before a compaction.
+/// A message of a conversation in its form before a compaction.
 pub(crate) fn original(item: &OriginalItem) -> ShownMemory {
     let of = |value: &Value| match value {
         Value::String(text) => text.clone(),
@@ -239,7 +241,7 @@ pub(crate) fn of_episode(episode: &EpisodeItem) -> ShownMemory {
     }
 }
 
-/// An episode of a list, with its summary if it has one.
+/// An episode in a list: its summary if it has one, else its text.
 pub(crate) fn summary(episode: &EpisodeItem) -> ShownMemory {
     let mut memory = of_episode(episode);
     if !episode.summary.is_empty() {
@@ -311,7 +313,7 @@ pub(crate) fn of_profile(profile: &ProfileData) -> Vec<ShownMemory> {
     stated.chain(traits).collect()
 }
 
-/// The memories of an answer, whole.
+/// The memories of an answer in full.
 pub(crate) fn all(data: &GetData) -> Vec<ShownMemory> {
     let shown = data.episodes.iter().map(of_episode);
     let shown = shown.chain(data.facts.iter().map(of_fact));
@@ -320,7 +322,7 @@ pub(crate) fn all(data: &GetData) -> Vec<ShownMemory> {
     shown.chain(profiles.flat_map(of_profile)).collect()
 }
 
-/// A memory of a list: without what only its reader needs.
+/// A memory in a list: shortened, without messages and file.
 pub(crate) fn brief(memory: ShownMemory) -> ShownMemory {
     memory.cut(&[], LINE_CHARS_MAX)
 }
@@ -332,7 +334,7 @@ fn titled(title: &str, text: &str) -> String {
     format!("{title}: {text}")
 }
 
-/// A score of two digits: more cost tokens and tell nothing.
+/// A score with two decimal places: more digits cost tokens and add nothing.
 fn rounded(score: f32) -> f64 {
     (f64::from(score) * 100.0).round() / 100.0
 }
@@ -350,7 +352,7 @@ fn terms(explain: Option<&Explain>) -> &[String] {
     explain.map_or(&[], |explain| &explain.terms)
 }
 
-/// Why a search found it, the strongest reasons in words.
+/// The reasons of a hit in words, the strongest ones.
 fn why(explain: Option<&Explain>) -> Option<String> {
     let explain = explain?;
     let parts = [
@@ -368,7 +370,7 @@ fn why(explain: Option<&Explain>) -> Option<String> {
     (!reasons.is_empty()).then(|| reasons.join(", "))
 }
 
-/// A text of about so many characters, around the first of some words.
+/// An extract of about `chars_max` characters around the first of the given words.
 fn passage(text: &str, words: &[String], chars_max: usize) -> String {
     if text.chars().count() <= chars_max {
         return text.to_owned();

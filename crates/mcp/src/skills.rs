@@ -1,6 +1,6 @@
 //! An agent's approved skills, as the protocol's skills.
 //!
-//! Owns: `SKILL.md` as clients read it, and its address. Never: a draft; a person approves first.
+//! Owns: `SKILL.md` in the form that clients read, and its address. Never: a draft; a person must approve it first.
 
 use gateway::wire::{GetData, GetRequest, MemoryType, SkillItem, SkillState};
 use model::percent_encoded;
@@ -12,13 +12,13 @@ use serde_json::Value;
 use crate::api::{MemoryApi, ToolRefusal};
 use crate::door::Door;
 
-/// Whose skills a client gets, as `quipu skill` without `--agent`.
+/// The agent with the skills, the default of `quipu skill` without `--agent` too.
 const AGENT: &str = "assistant";
-/// Skills that are asked for.
+/// Maximum number of skills that are requested.
 const SKILLS_MAX: i64 = 100;
 const MARKDOWN: &str = "text/markdown";
 
-/// A skill with its file's text.
+/// A skill with the text of its file.
 #[derive(Debug)]
 pub(crate) struct ServedSkill {
     name: String,
@@ -26,7 +26,7 @@ pub(crate) struct ServedSkill {
     text: String,
 }
 
-/// The approved skills, by name. None for a caller who may see only one user's memory.
+/// The approved skills, by name. None for a caller that may see only one user's memory.
 pub(crate) async fn all<A: MemoryApi>(door: &Door<A>) -> Result<Vec<ServedSkill>, ToolRefusal> {
     let request = GetRequest {
         agent_id: Some(AGENT.to_owned()),
@@ -51,7 +51,7 @@ pub(crate) async fn all<A: MemoryApi>(door: &Door<A>) -> Result<Vec<ServedSkill>
 impl ServedSkill {
     fn of(skill: &SkillItem) -> Self {
         let (name, description) = (skill.name.clone(), skill.description.clone());
-        // A string of JSON is one of YAML.
+        // YAML accepts a JSON string.
         let (quoted_name, quoted) = (Value::from(name.as_str()), Value::from(description.as_str()));
         Self {
             text: format!(

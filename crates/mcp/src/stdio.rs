@@ -1,6 +1,6 @@
 //! The door on standard input and output.
 //!
-//! Owns: the end of the conversation with the client. Never: a word on standard output that is not the protocol's.
+//! Owns: the end of the session with the client. Never: output that is not a message of the protocol.
 
 use gateway::wire::json::mended;
 use rmcp::ServiceExt;
@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 use crate::api::MemoryApi;
 use crate::door::Door;
 
-/// Why the client was not served to its end.
+/// Why serving a client failed.
 #[derive(Debug, thiserror::Error)]
 pub enum StdioError {
     #[error("the client did not begin with the Model Context Protocol")]
@@ -27,7 +27,7 @@ pub async fn serve<A: MemoryApi>(door: Door<A>) -> Result<(), StdioError> {
     let mut tasks = JoinSet::new();
     let served = match door.serve((whole(input, &mut tasks), output)).await {
         Ok(served) => served,
-        // A client that only looks whether the program starts.
+        // A client that only checks whether the program starts.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
         Err(error) => return Err(StdioError::Beginning(Box::new(error))),
     };
@@ -35,10 +35,10 @@ pub async fn serve<A: MemoryApi>(door: Door<A>) -> Result<(), StdioError> {
     Ok(())
 }
 
-/// Bytes that wait for the reader.
+/// Capacity of the pipe to the reader, in bytes.
 const AHEAD_BYTES: usize = 64 << 10;
 
-/// The client's lines, in which half a surrogate pair is U+FFFD: the library would not answer its request.
+/// Replaces half a surrogate pair in the client's lines by U+FFFD: the library would leave such a request unanswered.
 fn whole(input: impl AsyncRead + Send + Unpin + 'static, tasks: &mut JoinSet<()>) -> DuplexStream {
     let (mut to, from) = tokio::io::duplex(AHEAD_BYTES);
     tasks.spawn(async move {

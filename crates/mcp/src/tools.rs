@@ -1,7 +1,7 @@
-//! What a model can do with memory.
+//! The tools of a model.
 //!
-//! Owns: the tools' arguments, and the requests that they become. Their names, descriptions and schemas are in
-//! `tools.json`: all of it together costs a model less than 1,000 tokens. Never: a decision about memory.
+//! Owns: the tools' arguments, and their translation into requests. Names, descriptions and schemas are in
+//! `tools.json`: together they cost a model less than 1,000 tokens. Never: a decision about memory.
 
 mod change;
 pub(crate) mod find;
@@ -18,15 +18,15 @@ use crate::door::Door;
 static TOOLS: LazyLock<Vec<Tool>> =
     LazyLock::new(|| serde_json::from_str(include_str!("tools.json")).expect("tools of this crate"));
 
-/// Every tool, always in this order: a list that never changes keeps a model's prompt in its cache.
+/// Every tool, always in the same order: a list that never changes keeps a model's prompt in its cache.
 pub(crate) fn all() -> &'static [Tool] {
     &TOOLS
 }
 
-/// What a tool answers.
+/// The answer of a tool.
 type ToolAnswer = Result<CallToolResult, ToolRefusal>;
 
-/// Calls a tool; none if there is no such tool. A refusal is a result that a model can read and mend.
+/// Calls a tool; none if no tool has the name. A refusal is a result: the model can read it and correct its call.
 pub(crate) async fn call<A: MemoryApi>(
     door: &Door<A>,
     name: &str,
@@ -46,7 +46,7 @@ pub(crate) async fn call<A: MemoryApi>(
     Some(answer.unwrap_or_else(|refused| CallToolResult::error(vec![ContentBlock::text(refused.words)])))
 }
 
-/// The arguments of a call; the refusal names the wrong one, and those that there are.
+/// Parses the arguments of a call. The refusal names the wrong argument and lists the valid ones.
 fn arguments<T: DeserializeOwned>(given: JsonObject) -> Result<T, ToolRefusal> {
     serde_json::from_value(Value::Object(given))
         .map_err(|error| ToolRefusal::new(format!("wrong arguments: {error}")))

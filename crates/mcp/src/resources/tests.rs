@@ -1,4 +1,4 @@
-//! Resources and skills as a client gets them.
+//! Resources and skills, as a client gets them.
 
 use rmcp::model::SkillResources;
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ fn text(read: &ReadResourceResult) -> &str {
 }
 
 #[tokio::test]
-async fn a_skill_is_served_whole_once_a_person_has_approved_it() {
+async fn an_approved_skill_is_served_in_full() {
     let skills = json!([
         skill("wave", "approved"),
         skill("bow", "approved"),
@@ -59,7 +59,7 @@ async fn a_skill_is_served_whole_once_a_person_has_approved_it() {
 }
 
 #[tokio::test]
-async fn a_token_of_one_user_sees_no_skills_and_still_its_own_resources() {
+async fn a_token_of_one_user_lists_its_own_resources_and_no_skills() {
     let forbidden = json!({"code": "FORBIDDEN", "message": "not yours", "timestamp": "", "path": ""});
     let door = Canned::new(403, forbidden).door();
     let listed = list(&door).await.expect("resources");
@@ -92,7 +92,7 @@ fn told(day: u32) -> Value {
 }
 
 #[tokio::test]
-async fn the_latest_days_are_listed_and_each_is_read_as_data() {
+async fn the_latest_days_are_listed_and_read_as_data() {
     let mut data = page(&json!([]));
     data["episodes"] = json!([told(25), told(25), told(23)]);
     let canned = Canned::new(200, data);

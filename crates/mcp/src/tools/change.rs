@@ -32,7 +32,7 @@ pub(super) async fn remember<A: MemoryApi>(door: &Door<A>, given: JsonObject) ->
     if wanted.text.trim().is_empty() {
         return Err(ToolRefusal::new("text: must not be empty"));
     }
-    // In the user's memory, and a quotation: a model wrote it.
+    // The text enters the user's memory as a quotation, because a model wrote it.
     let text = model::attachment(model::STORED_BY_A_MODEL, "", &wanted.text);
     let message = MessageItem {
         sender_id: user.to_owned(),
@@ -44,7 +44,8 @@ pub(super) async fn remember<A: MemoryApi>(door: &Door<A>, given: JsonObject) ->
         tool_call_id: None,
         message_id: None,
     };
-    // A session of the user alone: in one that several users share, their episodes would hold each other's notes.
+    // A session of this user only: in a session of several users, the episodes of each would contain the others'
+    // notes.
     let session = wanted.session.unwrap_or_else(|| format!("{user}/notes"));
     let request = AddRequest {
         app_id: Some(door.whose.app.clone()),
@@ -127,7 +128,7 @@ struct ForgetArguments {
     confirm: Option<String>,
 }
 
-/// Shows the memories first; a second call with the code of exactly these deletes them.
+/// Shows the memories and a code first; a second call with that code deletes them.
 pub(super) async fn forget<A: MemoryApi>(door: &Door<A>, given: JsonObject) -> ToolAnswer {
     let wanted: ForgetArguments = arguments(given)?;
     if !(1..=IDS_MAX).contains(&wanted.ids.len()) {
@@ -168,7 +169,7 @@ pub(super) async fn forget<A: MemoryApi>(door: &Door<A>, given: JsonObject) -> T
     Ok(shown::result(said.join("\n"), structured))
 }
 
-/// Stands for these memories with these texts: whoever has it was shown them.
+/// A code of these memories and their texts: a client that sends it has seen them.
 fn code<'a>(memories: impl Iterator<Item = (&'a str, &'a str)>) -> String {
     let mut hasher = DefaultHasher::new();
     for memory in memories {

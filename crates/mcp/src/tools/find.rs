@@ -13,17 +13,17 @@ use crate::api::{MemoryApi, ToolRefusal};
 use crate::door::Door;
 use crate::shown::{self, ShownMemory};
 
-/// Hits of a search that names no limit.
+/// Hits of a search without a limit.
 const HITS: i64 = 8;
-/// Memories on a page that names no limit.
+/// Memories on a page without a limit.
 const PAGE: i64 = 20;
-/// Memories of a day, of each kind.
+/// Maximum of a day's memories of each kind.
 const DAY_MAX: i64 = 100;
-/// Stands between an id and its project; no project contains it.
+/// Separates an id from its project; no project contains it.
 const PLACE: char = '#';
-/// How the ids of messages begin.
+/// The prefix of message ids.
 const MESSAGE: &str = "m_";
-/// Upcoming events beside a profile.
+/// Maximum of upcoming events with a profile.
 const EVENTS: i64 = 10;
 
 #[derive(Deserialize)]
@@ -52,7 +52,7 @@ pub(super) async fn search<A: MemoryApi>(door: &Door<A>, given: JsonObject) -> T
     Ok(shown::memories(&hits, &Value::Null))
 }
 
-/// Puts the project behind the ids of other projects than the door's, so that [`place`] finds them again.
+/// Appends the project to ids of other projects than the door's, so that [`place`] finds them again.
 fn name_other_projects(data: &mut SearchData, own: &str) {
     let name = |id: &mut String, project: &Option<String>| {
         let project = project.as_deref().unwrap_or("default");
@@ -74,7 +74,7 @@ fn name_other_projects(data: &mut SearchData, own: &str) {
     }
 }
 
-/// A memory's id and project, from the id that a search showed.
+/// A memory's id and project, from the id in a search's answer.
 pub(super) fn place<'a, A: MemoryApi>(door: &'a Door<A>, id: &'a str) -> (&'a str, &'a str) {
     id.rsplit_once(PLACE).unwrap_or((id, &door.whose.project))
 }
@@ -118,7 +118,7 @@ pub(crate) async fn one<A: MemoryApi>(door: &Door<A>, id: &str) -> Result<ShownM
         .ok_or_else(|| ToolRefusal::new(format!("`{id}` has no text for the user")))
 }
 
-/// User and tenant in a query.
+/// User and tenant as a URL query.
 fn whose<A: MemoryApi>(door: &Door<A>, project: &str) -> Result<String, ToolRefusal> {
     let (user, app) = (door.whose.user()?, &door.whose.app);
     let (user, app, project) = (
@@ -129,14 +129,14 @@ fn whose<A: MemoryApi>(door: &Door<A>, project: &str) -> Result<String, ToolRefu
     Ok(format!("user_id={user}&app_id={app}&project_id={project}"))
 }
 
-/// Messages of a conversation as they were said, also those that a compaction replaced.
+/// Original messages of a conversation, also those that a compaction replaced.
 async fn originals<A: MemoryApi>(
     door: &Door<A>,
     route: &str,
     conversation: &str,
     (key, value): (&str, &str),
 ) -> Result<Vec<ShownMemory>, ToolRefusal> {
-    // A session that is a conversation has the user before its name.
+    // The session of a conversation is `user/conversation`.
     let own = format!("{}/", door.whose.user()?);
     let name = percent_encoded(conversation.strip_prefix(&own).unwrap_or(conversation));
     let (whose, value) = (whose(door, &door.whose.project)?, percent_encoded(value));
@@ -193,7 +193,7 @@ fn page<A: MemoryApi>(door: &Door<A>, memory_type: MemoryType) -> Result<GetRequ
     })
 }
 
-/// Days of the latest episodes, the newest first; none for a client that may not list them.
+/// Days of the latest episodes, the newest first; none for a client that may not list episodes.
 pub(crate) async fn days<A: MemoryApi>(door: &Door<A>) -> Vec<String> {
     let listed = async {
         let request = page(door, MemoryType::Episode)?;
@@ -234,7 +234,7 @@ pub(super) async fn profile<A: MemoryApi>(door: &Door<A>, given: JsonObject) -> 
     Ok(shown::memories(&about_user(door).await?, &Value::Null))
 }
 
-/// The user's profile, and the events ahead.
+/// The user's profile and upcoming events.
 pub(crate) async fn about_user<A: MemoryApi>(door: &Door<A>) -> Result<Vec<ShownMemory>, ToolRefusal> {
     let request = page(door, MemoryType::Profile)?;
     let data: GetData = door.post("/memory/get", &request).await?;
@@ -244,7 +244,7 @@ pub(crate) async fn about_user<A: MemoryApi>(door: &Door<A>) -> Result<Vec<Shown
             project_id: Some("default".to_owned()),
             ..request
         };
-        // A token for one project may not see it.
+        // A token for one project may not read the profile of the default project.
         let data: Result<GetData, _> = door.post("/memory/get", &home).await;
         profiles.extend(data.map(|data| data.profiles).unwrap_or_default());
     }
@@ -285,7 +285,7 @@ async fn told<A: MemoryApi>(door: &Door<A>, session: &str) -> Result<Vec<ShownMe
     };
     let data: GetData = door.post("/memory/get", &request).await?;
     let mut told: Vec<ShownMemory> = data.episodes.iter().map(shown::of_episode).rev().collect();
-    // A search in one session also returns its waiting messages, whatever its words.
+    // A search within one session also returns its messages without an episode, whatever the query.
     let request = SearchRequest {
         top_k: 1,
         filters: in_session,

@@ -1,4 +1,4 @@
-//! Tools as a client gets them, on an API that answers what a test wants.
+//! Tools as a client gets them, on an API with canned answers.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -11,7 +11,7 @@ use super::*;
 use crate::api::{ApiRequest, Unanswered};
 use crate::door::DoorOwner;
 
-/// Answers every request alike, and keeps them.
+/// Answers every request with the same data, and records the requests.
 #[derive(Clone, Default)]
 pub(crate) struct Canned {
     status: u16,
@@ -71,7 +71,7 @@ fn text(result: &CallToolResult) -> String {
     result.content[0].as_text().expect("text").text.clone()
 }
 
-/// As Python's `json.dumps` writes it: with a space behind each comma and colon.
+/// The length of Python's `json.dumps`, which writes a space after each comma and colon.
 fn dumped(value: &Value) -> usize {
     match value {
         Value::Object(fields) => {
@@ -104,7 +104,7 @@ fn the_list_costs_a_model_less_than_a_thousand_tokens() {
 }
 
 #[tokio::test]
-async fn a_wrong_argument_is_named_with_those_that_there_are() {
+async fn a_wrong_argument_is_named_with_the_valid_ones() {
     let api = Canned::default();
     for tool in all() {
         let refused = api.call(&tool.name, json!({"bogus": 1})).await;
@@ -121,7 +121,7 @@ async fn a_wrong_argument_is_named_with_those_that_there_are() {
 }
 
 #[tokio::test]
-async fn an_error_of_the_api_speaks_of_the_tools_arguments() {
+async fn an_api_error_names_the_tools_argument() {
     let error = json!({"code": "INVALID_INPUT", "message": "top_k: must be -1 or between 1 and 100", "timestamp": "", "path": ""});
     let refused = Canned::new(422, error)
         .call("search", json!({"query": "x", "limit": 0}))
@@ -150,7 +150,7 @@ fn message(id: &str, content: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_hit_says_when_who_and_why_and_a_fact_in_its_words_adds_its_id() {
+async fn a_hit_has_date_speaker_and_reasons_and_the_id_of_a_fact_with_its_text() {
     let facts = json!([
         fact("me_af_1", "My boat is called Marula.", "m1"),
         fact("me_af_2", "I like tea.", "m9")
@@ -174,7 +174,7 @@ async fn a_hit_says_when_who_and_why_and_a_fact_in_its_words_adds_its_id() {
 }
 
 #[tokio::test]
-async fn a_long_message_is_cut_around_the_words_that_were_found() {
+async fn a_long_message_is_cut_around_the_search_terms() {
     let long = format!(
         "{} the boat is Marula {}",
         "before ".repeat(200),
@@ -223,7 +223,7 @@ async fn no_memory_leaves_the_marks_that_make_it_data() {
 }
 
 #[tokio::test]
-async fn nothing_is_forgotten_before_it_was_shown() {
+async fn forget_deletes_only_memories_that_it_showed_before() {
     let one = |content: &str| {
         json!({
             "episodes": [], "profiles": [], "agent_cases": [], "agent_skills": [], "total_count": 1, "count": 1,
@@ -237,7 +237,7 @@ async fn nothing_is_forgotten_before_it_was_shown() {
     let shown = shown.structured_content.expect("structured");
     assert_eq!(shown["deleted"], 0);
     assert_eq!(shown["memories"][0]["text"], "I like tea.");
-    // A code of another text, as after an edit, is none.
+    // The code of another text, as after an edit, does not confirm.
     let edited = Canned::new(200, one("I like coffee."));
     for (api, confirm) in [(&edited, &shown["confirm"]), (&api, &json!("yes"))] {
         let again = api
@@ -264,7 +264,7 @@ async fn nothing_is_forgotten_before_it_was_shown() {
 }
 
 #[tokio::test]
-async fn what_is_remembered_is_the_users_and_in_a_session_of_the_users_own() {
+async fn remember_stores_a_message_of_the_user_in_the_users_notes_session() {
     let added = json!({"message_count": 1, "status": "accumulated", "message_ids": ["m1"], "duplicates": 0, "redacted": 1});
     let api = Canned::new(200, added);
     let result = api.call("remember", json!({"text": "I like tea."})).await;
@@ -302,7 +302,7 @@ async fn what_is_remembered_is_the_users_and_in_a_session_of_the_users_own() {
 }
 
 #[tokio::test]
-async fn an_original_is_read_by_its_id_in_a_conversation() {
+async fn an_original_message_is_read_by_its_id_and_conversation() {
     let data = json!({"messages": [{"id": "m17", "message": {"role": "user", "content": "hello"}}]});
     let api = Canned::new(200, data);
     let result = api
@@ -317,7 +317,7 @@ async fn an_original_is_read_by_its_id_in_a_conversation() {
 }
 
 #[tokio::test]
-async fn the_users_word_on_a_fact_goes_alone() {
+async fn a_verdict_on_a_fact_excludes_a_new_text() {
     let api = Canned::new(
         200,
         json!({"facts": 1, "statements": ["I like tea."], "derived": 1}),
@@ -338,7 +338,7 @@ async fn the_users_word_on_a_fact_goes_alone() {
 }
 
 #[tokio::test]
-async fn an_event_is_called_upcoming_only_where_it_is_still_to_come() {
+async fn an_event_that_has_begun_is_not_called_upcoming() {
     let event = json!({"id": "me_fs_1", "user_id": "me", "session_id": null, "content": "I fly to Oslo", "evidence": "",
         "timestamp": "2026-02-01T10:00:00Z", "start_time": "2026-03-03T00:00:00Z", "end_time": "2026-03-04T00:00:00Z",
         "duration_days": 1, "message_ids": [], "path": ""});
