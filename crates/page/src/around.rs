@@ -1,6 +1,6 @@
-//! What stands around every view: navigation, whose memory it is, a notice; and the view of a failure.
+//! The frame of every view: navigation, the choice of a user's memory, a notice; and the view of a failure.
 //!
-//! Owns: turning a view into an answer. Never: what a view shows.
+//! Owns: rendering a view into a response. Never: the content of a view.
 
 use askama::Template;
 use axum::http::StatusCode;
@@ -11,7 +11,7 @@ use crate::assets::{ASSETS, Assets, HTMX_INTEGRITY};
 use crate::guest::{Guest, WhoseMemory};
 use gateway::ApiError;
 
-/// A place in the navigation, with the id of its drawing in the sprite.
+/// A link of the navigation, with the id of its icon in the sprite.
 pub(crate) struct NavLink {
     pub(crate) label: &'static str,
     pub(crate) address: String,
@@ -20,18 +20,18 @@ pub(crate) struct NavLink {
 }
 
 model::defaults! {
-    /// Everything around a view.
+    /// The frame of a view.
     pub(crate) struct Around {
         pub(crate) title: String,
         pub(crate) links: Vec<NavLink>,
-        /// Whose memory can be chosen.
+        /// The memories that the visitor can choose.
         pub(crate) choices: Vec<WhoseMemory>,
-        /// The token of a cookie can be forgotten.
+        /// The server needs a token, so a visitor can sign out.
         pub(crate) can_sign_out: bool,
-        /// Where another memory is chosen.
+        /// The view that opens after another memory is chosen.
         pub(crate) path: &'static str,
         pub(crate) who: String,
-        /// For addresses: `who=…`.
+        /// The query of addresses: `who=…`.
         pub(crate) query: String,
         pub(crate) assets: &'static Assets = &ASSETS,
         pub(crate) integrity: &'static str = HTMX_INTEGRITY,
@@ -40,7 +40,7 @@ model::defaults! {
 }
 
 impl Around {
-    /// Around a view of a visitor; `place` is the address of its view in the navigation.
+    /// The frame of a visitor's view; `place` is the address of the view's link in the navigation.
     pub(crate) fn new(guest: &Guest, place: &'static str, title: impl Into<String>) -> Self {
         let query = guest.whose.query();
         let mut people: Vec<WhoseMemory> = guest
@@ -52,7 +52,7 @@ impl Around {
         if !people.contains(&guest.whose) {
             people.insert(0, guest.whose.clone());
         }
-        // What a user's token does not open has no place in its navigation.
+        // The navigation leaves out the views that a user's token does not open.
         let is_one_user = guest.visitor.user.is_some();
         let places = [
             ("/", "now", "Now", false),
@@ -82,7 +82,7 @@ impl Around {
         }
     }
 
-    /// Around a view that knows no visitor.
+    /// The frame of a view without a visitor.
     pub(crate) fn bare(title: impl Into<String>) -> Self {
         Self {
             title: title.into(),
@@ -96,23 +96,23 @@ impl Around {
     }
 }
 
-/// A view as an answer.
+/// Renders a view into a response.
 pub(crate) fn html(view: &impl Template) -> Response {
     let kind = [(CONTENT_TYPE, "text/html; charset=utf-8")];
     (kind, written(view)).into_response()
 }
 
-/// A view as text.
+/// Renders a view into text.
 pub(crate) fn written(view: &impl Template) -> String {
     view.render().expect("a view only writes into memory")
 }
 
-/// The status of a view that says why the API refused.
+/// The HTTP status of a view that shows why the API refused.
 pub(crate) fn status_code(refused: &ApiError) -> StatusCode {
     StatusCode::from_u16(refused.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
-/// A view that cannot be shown.
+/// A view of an error.
 #[derive(Debug)]
 pub(crate) struct Problem(ApiError);
 

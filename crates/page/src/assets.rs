@@ -1,6 +1,6 @@
-//! Style and script: the same for everybody, under names that change with their content.
+//! Style and script: the same for every visitor, under names that change with their content.
 //!
-//! Owns: these files, and how long a browser keeps them. Never: anything of memory.
+//! Owns: these files, and their cache time in a browser. Never: anything of memory.
 
 use std::sync::LazyLock;
 
@@ -12,19 +12,19 @@ use sha2::{Digest, Sha256};
 
 use crate::guest::IdPath;
 
-/// htmx 2.0.11, as its npm package has it in `dist/htmx.min.js`; the page turns off what evaluates text.
+/// htmx 2.0.11, from `dist/htmx.min.js` of its npm package; the page disables the features that evaluate text.
 const HTMX: &[u8] = match include_bytes!("../assets/htmx.min.js").split_last() {
-    // Every file here ends with a line feed; that one does not.
+    // Every file of the repository ends with a line feed; the file of the package does not.
     Some((b'\n', script)) => script,
     _ => panic!("the file ends with a line feed"),
 };
 const STYLE: &[u8] = include_bytes!("../assets/page.css");
 const SCRIPT: &[u8] = include_bytes!("../assets/page.js");
 const ICON: &[u8] = include_bytes!("../assets/icon.svg");
-/// The SHA-256 of htmx: a browser runs no other bytes.
+/// The SHA-256 of htmx: a browser runs no script with other bytes.
 pub(crate) const HTMX_INTEGRITY: &str = "sha256-1v3HXyBOa976mbab8ebUrGm4o2T3eSn0XBNHa0AA9xc=";
 
-/// Digits of a digest in a name.
+/// Digits of the digest in a file's name.
 const DIGITS: usize = 12;
 
 /// The addresses of the files.
@@ -65,7 +65,7 @@ pub(crate) async fn asset(Path(IdPath { id }): Path<IdPath>) -> Response {
             ];
             (headers, bytes).into_response()
         }
-        // The name of another version: what a browser shows comes from there too, so that it must load the page again.
+        // A file of another version: the browser shows a view of that version too, and must load it again.
         None => StatusCode::NOT_FOUND.into_response(),
     }
 }
@@ -74,7 +74,7 @@ pub(crate) async fn asset(Path(IdPath { id }): Path<IdPath>) -> Response {
 mod tests {
     use super::*;
 
-    /// Base64 of a digest.
+    /// A digest in base64.
     fn base64(bytes: &[u8]) -> String {
         const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
         let mut text = String::new();
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn the_vendored_script_is_the_one_that_was_looked_at() {
+    fn the_vendored_script_has_the_pinned_digest() {
         let digest = base64(&Sha256::digest(HTMX));
         assert_eq!(format!("sha256-{digest}"), HTMX_INTEGRITY);
     }

@@ -19,27 +19,27 @@ use gateway::ApiError;
 
 /// Runs on a page.
 const PAGE_SIZE: usize = 10;
-/// Changes that are looked through for those of runs.
+/// Maximum number of changes that are searched for the changes of runs.
 const CHANGES_LOOKED_AT: usize = 200;
-/// The history cannot be read before a person repairs it.
+/// The status of a history that a person must repair before anything can read it.
 const BROKEN: u16 = 409;
 
-/// A run, with what it wrote.
+/// A run with its change.
 struct RunRow {
     run: RunItem,
-    /// The id of its change.
+    /// The id of the change that the run made.
     change: Option<String>,
     is_undone: bool,
 }
 
-/// The part of the view of what runs.
+/// The part of the view with background runs.
 #[derive(Template)]
 #[template(path = "background.html")]
 pub(crate) struct RunsPart {
-    /// For addresses: `who=…`.
+    /// The query of addresses: `who=…`.
     query: String,
     rows: Vec<RunRow>,
-    /// What has a time to come: what it does, and when.
+    /// Runs with a time in the future: the strategy in words, and the time.
     planned: Vec<(String, String)>,
     total: usize,
     next: Option<String>,
@@ -78,7 +78,7 @@ pub(crate) async fn part(guest: &Guest, page: usize) -> Result<RunsPart, ApiErro
     })
 }
 
-/// A route for the visitor's tenant, unless the visitor sees all of them.
+/// A route with the visitor's tenant; without it for a visitor that sees all tenants.
 fn of_tenant(guest: &Guest, route: String) -> String {
     if guest.visitor.sees_all {
         return route;
@@ -87,13 +87,13 @@ fn of_tenant(guest: &Guest, route: String) -> String {
     format!("{route}{sign}{}", guest.whose.tenant())
 }
 
-/// A page of runs; none where the server has no background strategies.
+/// A page of runs; empty if the server has no background strategies.
 async fn runs(guest: &Guest, filter: &str) -> Result<RunPageData, ApiError> {
     let route = format!("/runs?{}&{filter}", guest.whose.tenant());
     unless(LACKING, guest.api.get_data(&route).await)
 }
 
-/// Whether a run waits for the time of its schedule.
+/// Whether the run waits for its scheduled time.
 fn is_planned(run: &RunItem) -> bool {
     run.status == RunStatus::Queued && run.cause == "cron"
 }
@@ -111,7 +111,7 @@ impl RunRow {
         }
     }
 
-    /// Its status in words, and the kind of its chip.
+    /// The run's status in words, and the kind of its chip.
     fn status(&self) -> (&'static str, &'static str) {
         match self.run.status {
             RunStatus::Queued => ("waiting", "quiet"),
@@ -171,16 +171,16 @@ pub(crate) async fn undo(guest: Guest, Form(undo): Form<UndoForm>) -> Result<Res
 #[template(path = "change.html")]
 struct ChangeView {
     around: Around,
-    /// A class of the style sheet, and the text of each line.
+    /// The class in the style sheet and the text of each line.
     lines: Vec<(&'static str, String)>,
     /// Lines that are not shown.
     more: usize,
 }
 
-/// Lines of a diff that are shown.
+/// Maximum number of lines of a diff on the view.
 const LINES_MAX: usize = 1_500;
 
-/// A change, line by line.
+/// A change of the files as a diff.
 pub(crate) async fn diff(guest: &Guest, id: &str) -> Result<DiffData, ApiError> {
     let route = of_tenant(guest, format!("/history/{}", words::encoded(id)));
     guest.api.get_data(&route).await
@@ -196,7 +196,7 @@ pub(crate) async fn change(guest: Guest, Path(IdPath { id }): Path<IdPath>) -> R
     let mut lines: Vec<(&str, String)> = lines.map(classed).collect();
     let more = lines.len().saturating_sub(LINES_MAX);
     lines.truncate(LINES_MAX);
-    // The name of a file stands in two lines.
+    // A diff names each file in two lines; the view shows one.
     let mut files = BTreeSet::new();
     lines.retain(|(class, text)| *class != "file" || files.insert(text.clone()));
     Ok(html(&ChangeView {

@@ -1,6 +1,6 @@
-//! A memory as a card, a message as a quotation, and why a search found them.
+//! A memory as a card, a message as a quotation, and the reasons of a search hit.
 //!
-//! Owns: what of an item a person reads. Never: which items a view shows.
+//! Owns: the parts of an item that a person reads. Never: the selection of items for a view.
 
 use askama::Template;
 use gateway::wire::{EpisodeItem, Explain, FactItem, ForesightItem, FoundMessage, GetData, ProfileData};
@@ -17,18 +17,18 @@ pub(crate) struct MemoryCard {
     pub(crate) title: String,
     pub(crate) text: String,
     pub(crate) date: String,
-    /// Why the date matters: "said", "happens".
+    /// The meaning of the date: "said", "happens".
     pub(crate) when: &'static str,
-    /// Address of what took its place.
+    /// Address of the memory that superseded this one.
     pub(crate) superseded_by: Option<String>,
     pub(crate) ended: Option<String>,
     pub(crate) project_only: bool,
-    /// Facts can hold in one project or everywhere.
+    /// A fact can be valid in one project or everywhere.
     pub(crate) is_fact: bool,
     pub(crate) session: Option<String>,
-    /// The file that holds it; the API names none of a profile.
+    /// The file that contains the memory; the API names no file of a profile.
     pub(crate) path: String,
-    /// Address of the episode that has it.
+    /// Address of the episode that contains the fact.
     pub(crate) parent: Option<String>,
     pub(crate) why: Option<HitReasons>,
     pub(crate) address: String,
@@ -36,13 +36,13 @@ pub(crate) struct MemoryCard {
     pub(crate) mode: CardMode,
 }
 
-/// How a card stands in a view.
+/// The mode of a card in a view.
 #[derive(Default)]
 pub(crate) enum CardMode {
     #[default]
     Shown,
     Edited,
-    /// Changed just now, with the form that takes it back.
+    /// Just changed; the card has a form that undoes the change.
     Saved(Before),
 }
 
@@ -51,20 +51,20 @@ pub(crate) struct Before {
     pub(crate) title: String,
     pub(crate) text: String,
     pub(crate) project_only: bool,
-    /// The change itself took an earlier one back.
+    /// The change itself undid an earlier one.
     pub(crate) is_undone: bool,
-    /// Where the old words still stand.
+    /// Another memory that still has the old text.
     pub(crate) twin: Option<Twin>,
 }
 
-/// The same words in the other place: a fact, and a line of the profile.
+/// The same text in the other place: a profile line for a fact, a fact for a profile line.
 pub(crate) struct Twin {
     pub(crate) place: String,
     pub(crate) text: String,
     pub(crate) address: String,
 }
 
-/// Why a search found something: how well it fits, and the parts of that.
+/// Why a search found an item: its score and the parts of the score.
 pub(crate) struct HitReasons {
     score: f32,
     explain: Explain,
@@ -76,7 +76,7 @@ pub(crate) struct CardView<'a> {
     pub(crate) card: &'a MemoryCard,
 }
 
-/// Everything of an answer as cards.
+/// All items of an answer as cards.
 pub(crate) fn cards(data: &GetData, whose: &WhoseMemory) -> Vec<MemoryCard> {
     let facts = data.facts.iter().map(|fact| MemoryCard::fact(fact, whose));
     let episodes = data
@@ -98,23 +98,23 @@ pub(crate) const EVENT: &str = "Event";
 const STATEMENT: &str = "Profile";
 const TRAIT: &str = "Trait";
 
-/// The address of a memory's own view.
+/// The address of a memory's view.
 pub(crate) fn address(id: &str, whose: &WhoseMemory) -> String {
     format!("/page/memory/{}?{}", words::encoded(id), whose.query())
 }
 
 impl MemoryCard {
-    /// A line of the profile.
+    /// Whether the memory is a line of the profile.
     pub(crate) fn is_statement(&self) -> bool {
         matches!(self.kind, STATEMENT | TRAIT)
     }
 
-    /// Whether it has a word of the question that found it.
+    /// Whether the memory has a word of the question.
     pub(crate) fn has_word(&self) -> bool {
         has_word(self.why.as_ref())
     }
 
-    /// In a view with other cards.
+    /// The template of the card within a view.
     pub(crate) fn view(&self) -> CardView<'_> {
         CardView { card: self }
     }
@@ -132,7 +132,7 @@ impl MemoryCard {
     }
 
     pub(crate) fn fact(fact: &FactItem, whose: &WhoseMemory) -> Self {
-        // A fact of another project of the same person has its own tenant.
+        // A fact about the same person from another project has the address of that project.
         let whose = whose.in_project(fact.project_id.as_deref());
         Self {
             date: words::date(&fact.timestamp),
@@ -192,7 +192,7 @@ impl HitReasons {
         })
     }
 
-    /// Of something that only its words found: what share of the question they are.
+    /// The reasons of a hit that was found by words alone: `share` is the shared part of the question's words.
     pub(crate) fn of_words(share: f32, terms: Vec<String>) -> Self {
         let explain = Explain {
             keyword: share,
@@ -209,12 +209,12 @@ impl HitReasons {
         fit(self.score)
     }
 
-    /// The words of the question that it has.
+    /// The words of the question that the hit contains.
     pub(crate) fn terms(&self) -> &[String] {
         &self.explain.terms
     }
 
-    /// Name, meaning and percent of each part that counted.
+    /// Name, meaning and percentage of each part of the score above 0.
     pub(crate) fn parts(&self) -> Vec<(&'static str, &'static str, u32)> {
         let explain = &self.explain;
         let parts = [
@@ -232,7 +232,7 @@ impl HitReasons {
     }
 }
 
-/// A message in its own words.
+/// A verbatim message.
 pub(crate) struct MessageQuote {
     pub(crate) message: FoundMessage,
     /// Address of its episode.
@@ -250,7 +250,7 @@ impl MessageQuote {
         }
     }
 
-    /// Whether it has a word of the question that found it.
+    /// Whether the message has a word of the question.
     pub(crate) fn has_word(&self) -> bool {
         has_word(self.why.as_ref())
     }
@@ -260,7 +260,7 @@ fn has_word(why: Option<&HitReasons>) -> bool {
     why.is_some_and(|why| !why.terms().is_empty())
 }
 
-/// A score between 0 and 1 in words.
+/// A description of a score between 0 and 1.
 fn fit(score: f32) -> &'static str {
     match percent(score) {
         60.. => "a strong match",
@@ -270,7 +270,7 @@ fn fit(score: f32) -> &'static str {
     }
 }
 
-/// The percent of a share.
+/// A share in percent.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

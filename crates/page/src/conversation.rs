@@ -1,6 +1,7 @@
-//! A conversation: the window as a picture, what is in view, what was compacted, what memory gave, and every original.
+//! A conversation: the window as a picture, the view, the compactions, the injected memory, and every original
+//! message.
 //!
-//! Owns: the view and its pins. Never: choosing what a model sees.
+//! Owns: the page of a conversation, and its pins. Never: choosing the messages that a model sees.
 
 use std::collections::BTreeSet;
 
@@ -24,9 +25,9 @@ use crate::guest::{Guest, LACKING, unless};
 use crate::{cards, memories, words};
 use gateway::ApiError;
 
-/// Conversations through the proxy in the list.
+/// Maximum number of the proxy's conversations in the list.
 const LISTED_MAX: usize = 200;
-/// Those without memory whose first words are read.
+/// Maximum number of conversations without memory whose first message is read for a title.
 const READ_MAX: usize = 30;
 /// Episodes on a page of the list.
 const PAGE_SIZE: usize = 100;
@@ -44,15 +45,15 @@ struct ListView {
 struct TalkRow {
     title: String,
     address: String,
-    /// Of its last memory; empty of one that has none yet.
+    /// The date of the newest memory; empty without memory.
     date: String,
-    /// Who spoke beside the user.
+    /// The other speakers.
     with: String,
-    /// Its window can be seen.
+    /// The conversation has a window that a view can draw.
     is_live: bool,
 }
 
-/// The names of a user's conversations; none where the server keeps none.
+/// The names of a user's conversations; empty if the server records none.
 pub(crate) async fn names(guest: &Guest) -> Result<Vec<String>, ApiError> {
     let route = guest
         .whose
@@ -65,7 +66,7 @@ pub(crate) fn address(name: &str, guest: &Guest) -> String {
     guest.whose.link("conversation", &[("id", &name)])
 }
 
-/// Everything that was said, however it came here: what has become memory, and above it what has not yet.
+/// All conversations, from the proxy, an import or the API: first those without memory, then those with memory.
 pub(crate) async fn list(guest: Guest, Query(paged): Query<Paged>) -> Result<Response, Problem> {
     let page = paged.page.unwrap_or(1);
     let names = names(&guest).await?;
@@ -126,7 +127,7 @@ impl TalkRow {
         }
     }
 
-    /// Its first words, unless so many others have been read.
+    /// The title is the user's first message, or the name if `is_read` is false.
     async fn without_memory(name: &str, guest: &Guest, is_read: bool) -> Result<Self, ApiError> {
         let mut first = None;
         if is_read {
@@ -154,7 +155,7 @@ struct ConversationView {
     id: String,
     stats: ContextStatsData,
     reasons: Vec<String>,
-    /// Limit and window, as far as a request named them.
+    /// The limit and the window, if a request named them.
     bounds: String,
     window: DrawnWindow,
     messages: Vec<ViewItem>,
@@ -163,12 +164,12 @@ struct ConversationView {
 }
 
 impl ConversationView {
-    /// What memory added to a message.
+    /// The memory that was injected into a message.
     fn given(&self, message: &ViewItem) -> Option<&GivenItem> {
         self.given.turns.iter().find(|turn| turn.id == message.id)
     }
 
-    /// The person's own words; what memory added stands below them.
+    /// The person's own text: the injected memory has a place of its own below.
     fn own_words(&self, message: &ViewItem) -> String {
         match self.given(message) {
             Some(given) => message.text.replace(&given.text, "").trim().to_owned(),
@@ -184,7 +185,7 @@ impl ConversationView {
         )
     }
 
-    /// The summary that stands for others, if a message is one.
+    /// The summary of older messages, if the message is one.
     fn archive(&self, message: &ViewItem) -> Option<&ArchiveItem> {
         self.archives.iter().find(|archive| archive.id == message.id)
     }
@@ -260,7 +261,7 @@ pub(crate) async fn original(guest: Guest, Query(of): Query<OriginalOf>) -> Resu
     }))
 }
 
-/// The text of a message in any dialect; of one without text, the whole of it.
+/// The text of a message in any dialect; the whole JSON of a message without text.
 fn said(message: &Value) -> String {
     let content = &message["content"];
     let parts = content.as_array().into_iter().flatten();

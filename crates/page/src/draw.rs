@@ -1,17 +1,17 @@
 //! Drawings: the months of the time line, and a conversation's window.
 //!
-//! Owns: what is drawn, and the places in a window. Never: colours and the look of a knot (the style sheet has them).
+//! Owns: the shapes, and the positions in a window. Never: colours and the look of a knot (the style sheet has them).
 
 use gateway::wire::conversation::{ContextStatsData, ViewItem};
 use gateway::wire::survey::MonthItem;
 
 use crate::words;
 
-/// Months on the time line; the earliest others are left out.
+/// Maximum number of months on the time line; the earliest months are left out.
 const MONTHS_MAX: usize = 120;
 const KNOTS_MAX: usize = 8;
 
-/// The months of a time line from the first to the last, also those without memories.
+/// All months from the first to the last, also months without memories.
 pub(crate) fn months(known: &[MonthItem]) -> Vec<MonthItem> {
     let mut all: Vec<MonthItem> = Vec::new();
     for month in known {
@@ -29,13 +29,13 @@ pub(crate) fn months(known: &[MonthItem]) -> Vec<MonthItem> {
     all.split_off(all.len().saturating_sub(MONTHS_MAX))
 }
 
-/// The knots of so many memories: one for the first, and one more each time their number doubles.
+/// The number of knots for a number of memories: one for the first, and one more each time the number doubles.
 pub(crate) fn knots(count: usize) -> usize {
     let bits = usize::BITS - count.leading_zeros();
     (bits as usize).min(KNOTS_MAX)
 }
 
-/// A month and the one after it: `2026-03` and `2026-04`.
+/// A month and the next one: `2026-03` and `2026-04`.
 pub(crate) fn month_and_next(month: &str) -> Option<(String, String)> {
     let (year, number) = month.split_once('-')?;
     let (year, number): (u32, u32) = (year.parse().ok()?, number.parse().ok()?);
@@ -46,12 +46,12 @@ pub(crate) fn month_and_next(month: &str) -> Option<(String, String)> {
     Some((format!("{year:04}-{number:02}"), next))
 }
 
-/// The width of a drawn window.
+/// The width of a drawn window, in units of the drawing.
 pub(crate) const WINDOW_WIDTH: usize = 1000;
-/// A message is at least this wide, so that it can be seen and pressed.
+/// The minimum width of a message, so that a person can see and press it.
 const SLICE_MIN: usize = 3;
 
-/// A piece of the window.
+/// One message or the head in the drawing of a window.
 pub(crate) struct WindowSlice {
     pub(crate) x: usize,
     pub(crate) width: usize,
@@ -61,17 +61,17 @@ pub(crate) struct WindowSlice {
     pub(crate) anchor: String,
 }
 
-/// A conversation's window: what fills it, and its limits.
+/// The drawing of a conversation's window: its messages and its limits.
 pub(crate) struct DrawnWindow {
     pub(crate) slices: Vec<WindowSlice>,
-    /// Places of marks, each with what it means.
+    /// Marks of limits: position and label.
     pub(crate) marks: Vec<(usize, String)>,
     pub(crate) label: String,
     /// Tokens of all slices.
     pub(crate) used: usize,
 }
 
-/// Draws the view to the scale of the window, or of itself if no request named a window yet.
+/// Draws a view to the scale of the window; without a known window, to the scale of the view itself.
 pub(crate) fn window(stats: &ContextStatsData, view: &[ViewItem]) -> DrawnWindow {
     let used = stats.head_tokens + view.iter().map(|item| item.tokens).sum::<usize>();
     let whole = stats.window_tokens.unwrap_or(used).max(used).max(1);
@@ -107,7 +107,7 @@ pub(crate) fn window(stats: &ContextStatsData, view: &[ViewItem]) -> DrawnWindow
         }
     });
     let slices = slices.collect();
-    // The view's own limits lie above the head.
+    // The limits of a view do not include the head.
     let bounds = [
         ("compacts at", stats.compacts_at_tokens),
         ("limit", stats.limit_tokens),
@@ -130,7 +130,7 @@ pub(crate) fn window(stats: &ContextStatsData, view: &[ViewItem]) -> DrawnWindow
     }
 }
 
-/// What a message is, in a word that the style sheet knows too.
+/// The kind of a message, as a class of the style sheet.
 pub(crate) fn class(item: &ViewItem) -> &'static str {
     if item.id.starts_with('n') {
         return "summary";
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_time_line_has_every_month_between_and_knots_that_grow_slowly() {
+    fn the_time_line_has_every_month_and_knots_grow_with_the_logarithm() {
         let month = |month: &str, facts| MonthItem {
             month: month.to_owned(),
             facts,
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_month_far_away_draws_no_endless_line() {
+    fn a_distant_first_month_draws_at_most_the_maximum_of_months() {
         let month = |month: &str| MonthItem {
             month: month.to_owned(),
             ..MonthItem::default()

@@ -1,6 +1,6 @@
-//! Forgetting, with a look at everything that goes first.
+//! Forgetting, with a preview of everything that will be deleted.
 //!
-//! Owns: the preview, and that a person must ask twice. Never: deciding what goes with what.
+//! Owns: the preview, and the second confirmation by a person. Never: deciding which items are deleted together.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,8 @@ use crate::guest::{Guest, WhoseMemory};
 use crate::words;
 use gateway::ApiError;
 
-/// What to forget: single memories, a session of everybody, what a person has with some words, or one person.
+/// The target of a deletion: single memories, a session of all its users, a person's memories with some words, or one
+/// person.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ForgetTarget {
     ids: Vec<String>,
@@ -25,11 +26,11 @@ pub(crate) struct ForgetTarget {
     all: String,
     /// The person's name, typed.
     confirm: String,
-    /// Ids that stay although they have the words.
+    /// Ids of matches that are kept.
     keep: Vec<String>,
-    /// Ids of messages that go without the words.
+    /// Ids of messages that are deleted although they do not match.
     also: Vec<String>,
-    /// The choice among what has the words is made.
+    /// The person has chosen among the matches.
     is_chosen: bool,
 }
 
@@ -41,15 +42,15 @@ struct ForgetView {
     what: String,
     user: String,
     data: PreviewData,
-    /// The person must type the name.
+    /// The person must type the user's name.
     needs_name: bool,
-    /// Each memory and message can still be taken out of the deletion.
+    /// The person can still exclude each memory and message.
     is_choice: bool,
     problem: Option<String>,
 }
 
 impl ForgetView {
-    /// What the request names, and what goes with it.
+    /// The memories that the request names, and those that are deleted with them.
     fn parts(&self) -> (&[DoomedItem], &[DoomedItem]) {
         let named = self.data.named_count.min(self.data.memories.len());
         self.data.memories.split_at(named)
@@ -127,8 +128,8 @@ pub(crate) async fn forget(
 }
 
 impl ForgetTarget {
-    /// Of a form's fields, with whether its last button was pressed. Of the tick boxes a browser sends those that are ticked; what
-    /// was shown without a tick stays. What is ticked and was not shown as having the words goes with it.
+    /// Reads a form's fields; also returns whether its last button was pressed. A browser sends only ticked boxes: an
+    /// id that was shown as a match and is not ticked is kept, a ticked id that was no match is deleted too.
     fn of(fields: Vec<(String, String)>) -> (Self, bool) {
         let mut target = Self::default();
         let (mut shown, mut ticked, mut is_sure) = (Vec::new(), BTreeSet::new(), false);

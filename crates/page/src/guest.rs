@@ -1,6 +1,6 @@
-//! Who looks at the page, and whose memory they look at.
+//! The visitor of the page, and the memory that the visitor looks at.
 //!
-//! Owns: reading both from a request. Never: permission (the API refuses what the token does not open).
+//! Owns: reading both from a request. Never: permission (the API refuses a request that the token does not allow).
 
 use std::fmt::Display;
 
@@ -18,17 +18,17 @@ use crate::around::Problem;
 use crate::import::Imports;
 use crate::words;
 
-/// Nobody is named anywhere.
+/// The default user, if neither the token nor the configuration nor the address names one.
 const NOBODY: &str = "me";
 
-/// Parts that htmx selects from the whole view: what stands behind a memory, and what a form is answered with.
+/// Parts that htmx selects from a whole view: the sources of a memory, and the answer to a form.
 const OWN_PARTS: [&str; 2] = ["behind", "main"];
 
-/// What every view shares.
+/// The state that all views share.
 #[derive(Debug, Clone)]
 pub(crate) struct PageDesk {
     pub(crate) client: Client,
-    /// Whose memory is meant where an address names nobody.
+    /// The default user for addresses that name none.
     pub(crate) user: Option<Name>,
     pub(crate) imports: Imports,
 }
@@ -42,7 +42,7 @@ pub(crate) struct WhoseMemory {
 }
 
 impl WhoseMemory {
-    /// `app/project/user`, as addresses name it. No name contains a slash.
+    /// Parses `app/project/user`, the form of an address. No name contains a slash.
     fn parse(text: &str) -> Option<Self> {
         let mut names = text.split('/').map(Name::parse);
         let mut next = || names.next()?.ok().map(|name| name.as_str().to_owned());
@@ -70,7 +70,7 @@ impl WhoseMemory {
         }
     }
 
-    /// The same user's memory in another project; none is the default one.
+    /// The same user's memory in another project; `None` is the default project.
     pub(crate) fn in_project(&self, project: Option<&str>) -> Self {
         Self {
             project: project.unwrap_or("default").to_owned(),
@@ -78,7 +78,7 @@ impl WhoseMemory {
         }
     }
 
-    /// Its tenant.
+    /// The tenant.
     pub(crate) fn scope(&self) -> Scope {
         let name = |text: &str| Name::parse(text).expect("it was read as a name, or is one");
         Scope::new(name(&self.app), name(&self.project))
@@ -88,7 +88,7 @@ impl WhoseMemory {
         format!("{}/{}/{}", self.app, self.project, self.user)
     }
 
-    /// For the query of an address of the page.
+    /// The query of an address of the page.
     pub(crate) fn query(&self) -> String {
         format!("who={}", words::encoded(&self.text()))
     }
@@ -103,17 +103,17 @@ impl WhoseMemory {
         words::with_query(format!("{route}?{}", self.of_api()), query)
     }
 
-    /// Whether it is the memory of the default user, whom the page calls "you".
+    /// Whether it is the memory of the default user: the page calls that user "you".
     pub(crate) fn is_you(&self) -> bool {
         self.user == NOBODY
     }
 
-    /// As a sentence names the person: "you", or a name.
+    /// The person in a sentence: "you", or a name.
     pub(crate) fn person(&self) -> &str {
         person(&self.user)
     }
 
-    /// As a sentence names it: "your memory", or with a name.
+    /// The memory in a sentence: "your memory", or with a name.
     pub(crate) fn memory(&self) -> String {
         if self.is_you() {
             "your memory".to_owned()
@@ -122,7 +122,7 @@ impl WhoseMemory {
         }
     }
 
-    /// For a select: the tenant only where it says something.
+    /// The label in a select; it names the tenant only if it is not the default one.
     pub(crate) fn label(&self) -> String {
         let person = self.person();
         match (&*self.app, &*self.project) {
@@ -132,12 +132,12 @@ impl WhoseMemory {
         }
     }
 
-    /// Tenant and user for the query of a GET route of the API.
+    /// User and tenant as a query of the API.
     fn of_api(&self) -> String {
         format!("user_id={}&{}", words::encoded(&self.user), self.tenant())
     }
 
-    /// The tenant alone.
+    /// The tenant as a query of the API.
     pub(crate) fn tenant(&self) -> String {
         format!(
             "app_id={}&project_id={}",
@@ -147,26 +147,26 @@ impl WhoseMemory {
     }
 }
 
-/// As a sentence names a user.
+/// A user in a sentence.
 pub(crate) fn person(user: &str) -> &str {
     if user == NOBODY { "you" } else { user }
 }
 
-/// A visitor with a view to look at.
+/// A visitor, with the memory that the visitor looks at.
 #[derive(Debug, Clone)]
 pub(crate) struct Guest {
     pub(crate) api: Client,
     pub(crate) visitor: Visitor,
     pub(crate) whose: WhoseMemory,
-    /// Everybody whom the visitor can choose; empty if only `whose`.
+    /// The users that the visitor can choose; empty if only `whose`.
     pub(crate) people: Vec<OwnerItem>,
-    /// A script asks for a part of the view.
+    /// A script requests a part of the view.
     pub(crate) wants_part: bool,
-    /// As the browser reached the server: `127.0.0.1:4777`.
+    /// The host in the browser's request: `127.0.0.1:4777`.
     pub(crate) host: String,
 }
 
-/// The id in an address. The mount of the page names a part of the address too, so that it is asked for by its name.
+/// The id in an address, extracted by name: the mount of the page adds a path parameter of its own.
 #[derive(Debug, Deserialize)]
 pub(crate) struct IdPath {
     pub(crate) id: String,
@@ -210,18 +210,18 @@ impl FromRequestParts<PageDesk> for Guest {
     }
 }
 
-/// Users and agents; none where the token does not open all tenants.
+/// Users and agents; empty if the token does not open all tenants.
 async fn people(api: &Client) -> Result<Vec<OwnerItem>, ApiError> {
     let data: OwnersData = unless(CLOSED, api.get_data("/owners").await)?;
     Ok(data.owners)
 }
 
-/// The token does not open it.
+/// The status of a request that the token does not allow.
 pub(crate) const CLOSED: u16 = 403;
-/// The server does not have it.
+/// The status of a feature that the server does not have.
 pub(crate) const LACKING: u16 = 503;
 
-/// The answer, or nothing where the API refuses it with this status: a view leaves that part out.
+/// The answer, or a default if the API refuses with this status: the view leaves that part out.
 pub(crate) fn unless<T: Default>(status: u16, answer: Result<T, ApiError>) -> Result<T, ApiError> {
     match answer {
         Err(refused) if refused.status() == status => Ok(T::default()),

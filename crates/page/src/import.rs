@@ -1,4 +1,4 @@
-//! Import: drop an export, and watch it become memory.
+//! Import: upload an export, and watch it become memory.
 //!
 //! Owns: the upload, the imports of this process, and their progress. Never: reading a format ([`Importer`] does).
 
@@ -22,22 +22,22 @@ use crate::around::{Around, Problem, html, status_code, written};
 use crate::guest::{Guest, PageDesk, WhoseMemory};
 use crate::words;
 
-/// An upload larger than this is given up.
+/// Maximum size of an upload, in bytes.
 const BYTES_MAX: u64 = 4 << 30;
-/// Imports that are remembered.
+/// Maximum number of imports in the list.
 const KEPT_MAX: usize = 20;
-/// How often to look at an import that runs.
+/// Interval of checks for progress.
 const LOOK: Duration = Duration::from_millis(300);
 
-/// Reads exports. The command line has it.
+/// Reads exports. The command line implements it.
 pub trait Importer: Send + Sync + std::fmt::Debug {
-    /// Creates a folder for an upload, which nobody else can read.
+    /// Creates a folder for an upload that only this user of the system can read.
     fn folder(&self, number: u64) -> std::io::Result<PathBuf>;
-    /// Imports a file to its end.
+    /// Imports a file to the end.
     fn import(&self, job: ImportJob) -> Importing;
 }
 
-/// An import under way: its error is for a person.
+/// A running import: its error is a message for a person.
 pub type Importing = Pin<Box<dyn Future<Output = Result<(), String>> + Send>>;
 
 /// A file to import.
@@ -47,7 +47,7 @@ pub struct ImportJob {
     pub client: Client,
     pub app: String,
     pub project: String,
-    /// Who speaks where the file does not say it.
+    /// The speaker of messages without one.
     pub user: String,
     pub file: PathBuf,
     /// Also store messages that were deleted before.
@@ -55,7 +55,7 @@ pub struct ImportJob {
     pub progress: Arc<Mutex<ImportProgress>>,
 }
 
-/// How far an import is.
+/// The progress of an import.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ImportProgress {
     pub bytes: u64,
@@ -63,17 +63,17 @@ pub struct ImportProgress {
     pub conversations: usize,
     pub messages: usize,
     pub new: usize,
-    /// Messages that were deleted before and are left out, or stored again.
+    /// Messages that were deleted before: those left out, and those stored again.
     pub forgotten: usize,
     pub restored: usize,
-    /// Secrets removed.
+    /// Number of secrets that were removed.
     pub redacted: usize,
-    /// What could not be read, and why.
+    /// Parts of the file that could not be read, with the reason.
     pub skipped: Vec<String>,
-    /// Sessions whose memories are written, of all.
+    /// Sessions with finished memories, and all sessions.
     pub written: usize,
     pub sessions: usize,
-    /// Everything is read, and memories are being written.
+    /// The file is read, and memories are being written.
     pub is_read: bool,
 }
 
@@ -84,9 +84,10 @@ struct KeptImport {
     name: String,
     whose: WhoseMemory,
     progress: Arc<Mutex<ImportProgress>>,
-    /// Deletions of its tenant before it: after another one, nothing tells whether what it imported is still there.
+    /// Deletions of the tenant before the import. After a further one the entry goes: its memories may be among the
+    /// deleted.
     forgets: usize,
-    /// None while it runs.
+    /// None while the import runs.
     ended: Option<Result<(), String>>,
 }
 
@@ -95,7 +96,7 @@ struct KeptImport {
 pub(crate) struct Imports {
     importer: Arc<dyn Importer>,
     entries: Arc<Mutex<Vec<KeptImport>>>,
-    /// They end with the last view.
+    /// Dropping the last clone of `Imports` stops the imports.
     running: Arc<Mutex<JoinSet<()>>>,
     next: Arc<AtomicU64>,
 }
@@ -137,7 +138,7 @@ impl Imports {
         });
     }
 
-    /// Those that the visitor may see.
+    /// The imports that the visitor may see.
     fn of(&self, guest: &Guest) -> Vec<KeptImport> {
         let is_theirs = |entry: &&KeptImport| {
             guest.visitor.sees_all
@@ -152,10 +153,10 @@ impl Imports {
     }
 }
 
-/// The upload stands alone in its folder.
+/// Removes an upload with its folder, which contains nothing else.
 async fn remove(file: &std::path::Path) {
     if let Some(folder) = file.parent() {
-        // What stays is removed at the next start.
+        // The next start removes the rest.
         tokio::fs::remove_dir_all(folder).await.ok();
     }
 }
@@ -163,7 +164,7 @@ async fn remove(file: &std::path::Path) {
 #[derive(Template)]
 #[template(path = "import_live.html")]
 struct ImportsPart {
-    /// Each import, and how far it is.
+    /// Each import with its progress.
     rows: Vec<(KeptImport, ImportProgress)>,
 }
 
@@ -190,7 +191,7 @@ fn view(page: &PageDesk, guest: &Guest, problem: Option<String>) -> Result<Impor
     })
 }
 
-/// An import adds what others said, too.
+/// Refuses a token of one user: an import also stores messages of others.
 fn allowed(guest: &Guest) -> Result<(), ApiError> {
     match &guest.visitor.user {
         None => Ok(()),
@@ -221,7 +222,7 @@ pub(crate) async fn start(
     }
 }
 
-/// Writes a form's file into a folder of its own. Gives its name, and what is to be done with it.
+/// Writes a form's file into a folder of its own. Returns its name and the import job.
 async fn stored(
     mut parts: Multipart,
     imports: &Imports,
@@ -275,7 +276,7 @@ async fn stored(
     Ok((name, job))
 }
 
-/// A client's name of a file as a name here: some formats are told by it.
+/// A client's file name without folders and unsafe characters. It stays recognisable: the name decides some formats.
 fn plain(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let plain: String = last
@@ -302,7 +303,7 @@ fn live_part(page: &PageDesk, guest: &Guest) -> ImportsPart {
     ImportsPart { rows: rows.collect() }
 }
 
-/// The imports again each time they changed, as long as one runs.
+/// Sends the list of imports each time it changes, as long as one import runs.
 pub(crate) async fn live(State(page): State<PageDesk>, guest: Guest) -> Result<Response, Problem> {
     allowed(&guest)?;
     let events = futures::stream::unfold((page, guest, String::new()), async |(page, guest, sent)| {
@@ -321,7 +322,7 @@ pub(crate) async fn live(State(page): State<PageDesk>, guest: Guest) -> Result<R
 }
 
 impl ImportsPart {
-    /// What an import does or did, and how much of it in percent.
+    /// The phase of an import, and its progress in percent.
     fn doing(entry: &KeptImport, progress: &ImportProgress) -> (&'static str, u64) {
         match &entry.ended {
             Some(Ok(())) => ("Done", 100),
@@ -341,7 +342,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_of_a_client_leads_nowhere() {
+    fn a_file_name_of_a_client_cannot_leave_the_folder() {
         assert_eq!(plain("../../etc/passwd"), "passwd");
         assert_eq!(plain("C:\\chats\\my export.zip"), "my_export.zip");
         assert_eq!(plain(".."), "export");

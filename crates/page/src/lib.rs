@@ -1,12 +1,12 @@
-//! The page that a person opens in a browser: what memory holds, where it comes from, and every way to change it.
+//! The page that a person opens in a browser: the memories, their sources, and every way to change them.
 //!
-//! Owns: views, forms, drawings, style and script. Never: a use case, or what a visitor may do; every view asks the HTTP API
-//! with the visitor's token.
+//! Owns: views, forms, drawings, style and script. Never: a use case, or a visitor's permissions; every view calls
+//! the HTTP API with the visitor's token.
 //!
-//! Reading order: [`routes`], [`guest`] (who looks, and whose memory), [`around`] (what stands around every view), then the
-//! views: [`now`] with [`background`] and [`health`], [`memories`] with [`search`] and its [`cards`], [`memory`] with [`past`], [`review`], [`forget`],
-//! [`conversation`], [`skills`], [`documents`], [`import`], [`sign_in`]. [`draw`] draws, [`words`] writes numbers and dates, [`assets`] serves
-//! style and script.
+//! Reading order: [`routes`], [`guest`] (the visitor and the chosen memory), [`around`] (the frame of every view),
+//! then the views: [`now`] with [`background`] and [`health`], [`memories`] with [`search`] and its [`cards`],
+//! [`memory`] with [`past`], [`review`], [`forget`], [`conversation`], [`skills`], [`documents`], [`import`],
+//! [`sign_in`]. [`draw`] draws, [`words`] writes numbers and dates, [`assets`] serves style and script.
 
 mod around;
 mod assets;

@@ -1,6 +1,6 @@
-//! Memories: lists by kind, the time line, and what held at a date; a search stands in `search`.
+//! Memories: lists by kind, the time line, and the memories of a past date; `search` has the search.
 //!
-//! Owns: what the view is asked for, and its lists. Never: ranking.
+//! Owns: the query of the view, and its lists. Never: ranking.
 
 use std::fmt::Display;
 
@@ -22,16 +22,16 @@ use gateway::ApiError;
 /// Memories on a page of a list.
 const PAGE_SIZE: i64 = 12;
 
-/// What the view is asked for; an empty field asks for nothing.
+/// The query of the view; an empty field filters nothing.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct ListQuery {
     q: String,
-    /// `fact`, `episode`, `event` or `profile`; empty: any.
+    /// `fact`, `episode`, `event` or `profile`; empty: any kind.
     kind: String,
-    /// `superseded` or `all`; empty: what holds.
+    /// `superseded` or `all`; empty: current memories.
     standing: String,
-    /// A date: what was known at its end.
+    /// A date: memories as known at the end of that day.
     as_of: String,
     /// `2026-03`
     month: String,
@@ -43,18 +43,18 @@ pub(crate) struct ListQuery {
 pub(crate) struct ResultsPart {
     pub(crate) cards: Vec<MemoryCard>,
     pub(crate) quotes: Vec<MessageQuote>,
-    /// Hits of a search that may have nothing to do with it, and how many.
+    /// Hits below the fold, which may not answer the question, and their number in words.
     pub(crate) less: Vec<MemoryCard>,
     pub(crate) less_quotes: Vec<MessageQuote>,
     pub(crate) less_summary: String,
-    /// One line above the results; none on a further page of a list.
+    /// One line above the results; none on the second and later pages of a list.
     pub(crate) summary: Option<String>,
     pub(crate) warnings: Vec<String>,
     pub(crate) next: Option<String>,
     pub(crate) is_search: bool,
-    /// Address of the preview that forgets what has the words of a search.
+    /// Address of the preview that deletes everything with the words of the search.
     pub(crate) forget: Option<String>,
-    /// There is no memory at all.
+    /// The user has no memory at all.
     pub(crate) is_new: bool,
     pub(crate) host: String,
     pub(crate) query: String,
@@ -77,19 +77,19 @@ struct MemoriesView {
     wanted: ListQuery,
     overview: OverviewData,
     upcoming: usize,
-    /// Of the time line.
+    /// The months of the time line.
     months: Vec<MonthItem>,
     results: ResultsPart,
-    /// No chat model makes memories.
+    /// Rules make the memories: there is no chat model.
     is_by_rules: bool,
-    /// Whose memory would go: "you", or a name.
+    /// The person to forget, in a sentence: "you", or a name.
     person: String,
-    /// A question to try.
+    /// An example of a question.
     example: String,
 }
 
 impl MemoriesView {
-    /// The ends of the months, for the slider.
+    /// The months, for the slider.
     fn dates(&self) -> String {
         let months: Vec<&str> = self.overview.months.iter().map(|month| &*month.month).collect();
         months.join(" ")
@@ -124,7 +124,7 @@ pub(crate) async fn page(guest: Guest, Query(wanted): Query<ListQuery>) -> Resul
     }))
 }
 
-/// How much memory there is.
+/// Counts of a user's memories.
 pub(crate) async fn overview(guest: &Guest) -> Result<OverviewData, ApiError> {
     let request = OverviewRequest {
         user_id: guest.whose.user.clone(),
@@ -134,12 +134,12 @@ pub(crate) async fn overview(guest: &Guest) -> Result<OverviewData, ApiError> {
     guest.api.post_data("/memory/overview", &request).await
 }
 
-/// Facts that hold.
+/// The number of current facts.
 pub(crate) fn holding(overview: &OverviewData) -> usize {
     overview.facts.saturating_sub(overview.superseded)
 }
 
-/// Announced events that are still to come.
+/// The number of upcoming events.
 pub(crate) async fn upcoming(guest: &Guest) -> Result<usize, ApiError> {
     let request = GetRequest {
         page_size: 1,
@@ -163,7 +163,7 @@ async fn list(guest: &Guest, wanted: &ListQuery) -> Result<ResultsPart, ApiError
             ..request(&guest.whose, memory_type)
         };
         let is_profile = memory_type == MemoryType::Profile;
-        // A profile has no pages, and its lines say nothing about a time.
+        // A profile has one page, and its lines have no time.
         if is_profile && (page > 1 || wanted.is_narrowed() && !wanted.is_kind("profile")) {
             continue;
         }
@@ -192,7 +192,7 @@ async fn list(guest: &Guest, wanted: &ListQuery) -> Result<ResultsPart, ApiError
     })
 }
 
-/// A page of a user's memories of one kind, the newest first.
+/// A request for a user's memories of one kind, the newest first.
 pub(crate) fn request(whose: &WhoseMemory, memory_type: MemoryType) -> GetRequest {
     GetRequest {
         user_id: Some(whose.user.clone()),
@@ -210,17 +210,17 @@ impl ListQuery {
         self.kind == kind
     }
 
-    /// Whether it asks for one time only.
+    /// Whether the query restricts the time.
     pub(crate) fn is_at_a_time(&self) -> bool {
         !self.as_of.trim().is_empty() || !self.month.is_empty()
     }
 
-    /// Whether it asks for less than everything that holds.
+    /// Whether the query restricts the current memories.
     fn is_narrowed(&self) -> bool {
         self.is_at_a_time() || !self.kind.is_empty() || !self.standing.is_empty()
     }
 
-    /// Of any kind, the shortest come first.
+    /// For any kind, the shortest kinds come first.
     fn memory_types(&self) -> Vec<MemoryType> {
         use MemoryType::{AtomicFact, Episode, Foresight, Profile};
         match &*self.kind {
@@ -240,7 +240,7 @@ impl ListQuery {
         }
     }
 
-    /// The end of the day that is asked for.
+    /// The end of the requested day.
     pub(crate) fn as_of(&self) -> Option<When> {
         let day = self.as_of.trim();
         (!day.is_empty()).then(|| When::Text(format!("{day}T23:59:59")))
@@ -263,7 +263,7 @@ impl ListQuery {
         is_kind && (self.standing != "superseded" || has_ended)
     }
 
-    /// What a list shows, in a sentence.
+    /// The content of a list in a sentence.
     fn summary(&self, totals: &[(MemoryType, usize)]) -> String {
         let part = |(memory_type, total): &(MemoryType, usize)| {
             let (one, more) = match memory_type {

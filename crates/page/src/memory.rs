@@ -1,6 +1,6 @@
-//! One memory: its text, the words behind it, its history; and every way to change it.
+//! One memory: its text, its sources, its history; and every way to change it.
 //!
-//! Owns: the edit, and the form that takes it back. Never: deleting (see `forget`).
+//! Owns: the edit, and the form that undoes it. Never: deleting (see `forget`).
 
 use askama::Template;
 use axum::Form;
@@ -22,20 +22,20 @@ use crate::past::{self, PastChange};
 use crate::{background, words};
 use gateway::ApiError;
 
-/// Changes of the user's files that are looked through for those of one memory.
+/// Maximum number of changes of the user's files that are searched for changes of the memory.
 const CHANGES_LOOKED_AT: usize = 200;
-/// Changes of one memory that are shown.
+/// Maximum number of a memory's changes on the view.
 const CHANGES_SHOWN: usize = 12;
-/// Facts among which the one with the old words is looked for.
+/// Maximum number of facts that are compared with the old text.
 const LOOKED_AT: i64 = 20;
 
-/// How much of a changed episode becomes its summary.
+/// Length of the summary of an edited episode, in characters.
 const SUMMARY_CHARS: usize = 200;
 
-/// A memory as the API has it.
+/// A memory from the API.
 struct ReadMemory {
     card: MemoryCard,
-    /// The whole text of an episode, where the card has its summary.
+    /// The full text of an episode; the card has its summary.
     text: String,
 }
 
@@ -48,7 +48,7 @@ struct MemoryView {
     quotes: Vec<MessageQuote>,
     facts: Vec<MemoryCard>,
     past: Vec<PastChange>,
-    /// A person changed its words: who, and when.
+    /// The person and the day of a correction.
     corrected: Option<String>,
 }
 
@@ -73,14 +73,14 @@ pub(crate) async fn page(
     Ok(html(&view(&guest, found).await?))
 }
 
-/// What a form changes.
+/// The fields of the edit form.
 #[derive(Deserialize)]
 pub(crate) struct EditForm {
     text: String,
     title: Option<String>,
-    /// Only forms of facts have it.
+    /// Only the form of a fact has this field.
     reach: Option<String>,
-    /// The form takes an edit back.
+    /// The form undoes an edit.
     undo: Option<String>,
 }
 
@@ -90,7 +90,7 @@ pub(crate) async fn save(
     Form(change): Form<EditForm>,
 ) -> Result<Response, Problem> {
     let before = found(&guest, &id).await?;
-    // Browsers end the lines of a form with CR LF.
+    // Browsers send the line ends of a form as CR LF.
     let text = change.text.replace("\r\n", "\n");
     let is_new = |new: &str, old: &str| new != old;
     let request = EditRequest {
@@ -126,7 +126,7 @@ pub(crate) async fn save(
     }
     if guest.wants_part {
         let mut card = html(&after.card.view());
-        // Where the memory has its own view, its sources and history are read again.
+        // The view of a memory then reads its sources and history again.
         card.headers_mut()
             .insert("hx-trigger", HeaderValue::from_static("saved"));
         return Ok(card);
@@ -186,7 +186,7 @@ async fn view(guest: &Guest, mut found: ReadMemory) -> Result<MemoryView, Proble
     })
 }
 
-/// The changes of a memory, the newest first; none where the token does not open the history.
+/// The changes of a memory, the newest first; empty if the token may not read the history.
 async fn past(guest: &Guest, id: &str, found: &ReadMemory) -> Result<Vec<PastChange>, ApiError> {
     let mut reader = past::Reader {
         entry: entry(id, &guest.whose.user),
@@ -225,7 +225,7 @@ fn entry<'a>(id: &'a str, user: &str) -> &'a str {
         .unwrap_or(id)
 }
 
-/// Where the old words of a changed memory still stand, if they do.
+/// Another memory that still has the old text of a changed memory.
 async fn twin(guest: &Guest, before: &MemoryCard) -> Result<Option<Twin>, ApiError> {
     let whose = &guest.whose;
     let (others, place) = if before.is_fact {
@@ -258,7 +258,7 @@ async fn twin(guest: &Guest, before: &MemoryCard) -> Result<Option<Twin>, ApiErr
     }))
 }
 
-/// Whether two texts are the same, but for what people do not read.
+/// Whether two texts are equal apart from spaces, capital letters and full stops.
 fn same(one: &str, other: &str) -> bool {
     let words = |text: &str| -> Vec<String> {
         let words = text.split_whitespace();

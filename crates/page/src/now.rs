@@ -1,7 +1,7 @@
-//! Now: what memory holds and what runs: conversations as they come, with what each turn was given and what the cache saved;
-//! background runs; health and settings.
+//! Now: counts of memories, and current activity: conversations as they arrive, with the injected memory and the
+//! cache savings of each turn; background runs; health and settings.
 //!
-//! Owns: the view, and sending it again when it changed. Never: measuring.
+//! Owns: the view, and sending it again after a change. Never: measuring.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -19,9 +19,9 @@ use crate::background::{Paged, RunsPart};
 use crate::guest::{CLOSED, Guest, unless};
 use crate::{background, conversation, health, memories, words};
 
-/// How often to look for something new.
+/// Interval of checks for news.
 const LOOK: Duration = Duration::from_secs(1);
-/// Conversations in the view, and turns of each.
+/// Maximum number of conversations in the view, and of turns of each.
 const TALKS_MAX: usize = 12;
 const TURNS_MAX: usize = 6;
 
@@ -34,12 +34,12 @@ struct TalkCard {
     turns: Vec<RequestItem>,
 }
 
-/// The part that is sent again.
+/// The part that the server sends again.
 #[derive(Template)]
 #[template(path = "now_live.html")]
 struct TalksPart {
     talks: Vec<TalkCard>,
-    /// Tokens of all prompts, and those among them that the servers had in their cache.
+    /// Tokens of all prompts, and the tokens that the model servers had in their cache.
     prompt: u64,
     cached: u64,
     host: String,
@@ -50,13 +50,13 @@ impl TalksPart {
         words::percent(self.cached, self.prompt)
     }
 
-    /// Percent of the prompt that the server had in its cache.
+    /// The percentage of the prompt that the server had in its cache.
     fn cached_percent(turn: &RequestItem) -> Option<u64> {
         turn.cached_tokens
             .map(|cached| words::percent(cached, turn.prompt_tokens))
     }
 
-    /// Why the cache missed, if it did.
+    /// The reason of a cache miss.
     fn missed(turn: &RequestItem) -> Option<String> {
         let class = turn.class.as_deref().unwrap_or_default();
         let reason = turn.reasons.first().map(String::as_str);
@@ -79,14 +79,14 @@ pub(crate) struct NowView {
     overview: OverviewData,
     upcoming: usize,
     health: Option<HealthData>,
-    /// No chat model makes memories.
+    /// Rules make the memories: there is no chat model.
     is_by_rules: bool,
-    /// "your memory", or with a name.
+    /// The memory in a sentence: "your memory", or with a name.
     memory: String,
     user: String,
     host: String,
     live: TalksPart,
-    /// None where the token does not open it.
+    /// None if the token may not read background runs.
     background: Option<RunsPart>,
     is_new: bool,
 }
@@ -95,7 +95,7 @@ pub(crate) async fn page(guest: Guest, Query(paged): Query<Paged>) -> Result<Res
     Ok(html(&view(guest, paged.page.unwrap_or(1), None).await?))
 }
 
-/// Everything, with this page of background runs.
+/// The whole view, with this page of background runs.
 pub(crate) async fn view(guest: Guest, page: usize, notice: Option<String>) -> Result<NowView, ApiError> {
     let overview = memories::overview(&guest).await?;
     let health = health::of(&guest).await?;
@@ -115,7 +115,8 @@ pub(crate) async fn view(guest: Guest, page: usize, notice: Option<String>) -> R
     })
 }
 
-/// The part again each time it changed, until the visitor leaves or the server stops. The view came with the first.
+/// Sends the part again after each change, until the visitor leaves or the server stops. The view contains the first
+/// version.
 pub(crate) async fn live(guest: Guest) -> Response {
     let sent = live_part(&guest)
         .await

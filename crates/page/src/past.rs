@@ -1,12 +1,12 @@
-//! What a change of the files did to one memory.
+//! The effect of a file change on one memory.
 //!
-//! Owns: reading that from a diff. Never: undoing a run; a wording is restored as an edit.
+//! Owns: reading it from a diff. Never: undoing a run; a former text is restored as an edit.
 
 use gateway::wire::history::{ChangeItem, ChangedBy};
 
 use crate::words;
 
-/// How the path of a profile ends.
+/// The end of a profile's path.
 pub(crate) const PROFILE: &str = "/profile/profile.md";
 
 /// One change of one memory.
@@ -14,13 +14,13 @@ pub(crate) const PROFILE: &str = "/profile/profile.md";
 pub(crate) struct PastChange {
     pub(crate) at: String,
     pub(crate) by: String,
-    /// A person changed words that stood.
+    /// A person changed existing text.
     pub(crate) is_correction: bool,
     pub(crate) reason: Option<String>,
-    /// The words that the change took away and put there; none of a memory with more than one line.
+    /// The texts before and after the change; none for a memory of more than one line.
     pub(crate) before: Option<String>,
     pub(crate) after: Option<String>,
-    /// The change as a whole.
+    /// Address of the view with the whole change.
     pub(crate) address: String,
 }
 
@@ -28,23 +28,24 @@ pub(crate) struct PastChange {
 #[derive(Debug)]
 pub(crate) struct Reader<'a> {
     pub(crate) entry: &'a str,
-    /// How the path of its file ends; empty for any file.
+    /// The end of the path of the memory's file; empty for any file.
     pub(crate) path: &'a str,
     pub(crate) known: KnownBy,
-    /// Every person who changes something is the one who reads this.
+    /// The server needs no token: every person who changes something is the visitor.
     pub(crate) is_one_person: bool,
 }
 
-/// By what a diff shows that it concerns the memory.
+/// How the reader finds the memory in a diff.
 #[derive(Debug)]
 pub(crate) enum KnownBy {
-    /// The mark that its first line has.
+    /// By the mark in its first line.
     Mark,
-    /// How it reads after the next change, until that one added it: the mark of a line of a profile stands too far above.
+    /// By its text before the next newer change; none once that change added the line. The mark of a profile line is
+    /// too far above the line.
     Words(Option<String>),
 }
 
-/// The words before and after.
+/// The texts before and after.
 type Words = (Option<String>, Option<String>);
 
 impl Reader<'_> {
@@ -79,11 +80,11 @@ impl Reader<'_> {
         })
     }
 
-    /// The line with the mark of the memory.
+    /// The change of the line with the memory's mark.
     fn of_mark(&self, diff: &str) -> Option<Words> {
         let mark = format!("<!--{} ", self.entry);
         let (mut before, mut after) = (None, None);
-        // A summary has several lines, from its heading to the next one.
+        // A summary has several lines, from its heading to the next heading.
         let (mut is_below, mut is_touched) = (false, false);
         for line in self.lines(diff) {
             let is_changed = line.starts_with(['-', '+']);
@@ -109,7 +110,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The line that reads as the memory does now, and the one that it replaced.
+    /// The line with the memory's text, and the line that it replaced.
     fn of_words(&self, diff: &str, words: &str) -> Option<Words> {
         let mut above = None;
         for line in self.lines(diff) {
@@ -121,7 +122,7 @@ impl Reader<'_> {
         None
     }
 
-    /// The lines of the memory's file.
+    /// The lines of the diff that belong to the memory's file.
     fn lines<'d>(&self, diff: &'d str) -> impl Iterator<Item = &'d str> {
         let path = self.path.to_owned();
         let mut is_here = false;
@@ -134,7 +135,7 @@ impl Reader<'_> {
     }
 }
 
-/// Who corrected a memory, and when, if its words are not those of before all corrections.
+/// The person and the day of the last correction; none if the text is the one before all corrections.
 pub(crate) fn corrected(past: &[PastChange], text: &str) -> Option<String> {
     let is_first = |change: &&PastChange| change.is_correction;
     let first = past.iter().rfind(is_first)?;
@@ -146,7 +147,7 @@ pub(crate) fn corrected(past: &[PastChange], text: &str) -> Option<String> {
     Some(format!("{} corrected this on {day}.", last.by))
 }
 
-/// The words of an entry's line, without the signs of a list or heading.
+/// The text of an entry's line, without the signs of a list or heading.
 fn said(line: &str) -> String {
     line.trim_start_matches(['-', '#', ' ']).trim_end().to_owned()
 }
@@ -217,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_a_profile_is_followed_by_its_words() {
+    fn a_profile_line_is_followed_by_its_text() {
         let mut line = Reader {
             known: KnownBy::Words(Some("Maya moved to Braga.".to_owned())),
             ..reader("pf_1", PROFILE)
@@ -225,7 +226,7 @@ mod tests {
         let past = line.read(PROFILE_DIFF, &by_person()).expect("a change");
         assert_eq!(past.before.as_deref(), Some("Maya moved to Faro."));
         assert_eq!(past.after.as_deref(), Some("Maya moved to Braga."));
-        // What stood before is looked for next.
+        // The reader now looks for the former text.
         assert_eq!(line.read(PROFILE_DIFF, &by_person()), None);
         let first = PROFILE_DIFF
             .replace("-Maya moved to Faro.\n", "")
@@ -246,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_persons_change_is_theirs_and_words_put_back_are_no_correction() {
+    fn a_change_names_the_person_and_restored_text_is_no_correction() {
         let change = by_person();
         let mut yours = reader("af_1", "");
         let past = [yours.read(DIFF, &change).expect("a change")];

@@ -1,7 +1,7 @@
-//! What Quipu believes of a person, with an answer to each statement; and what every chat is given of it, with a way to take each
-//! line out.
+//! Statements that Quipu believes of a person, with an answer to each; and the core memory that every chat gets, with
+//! a deletion of each line.
 //!
-//! Owns: both views. Never: what an answer does, or choosing what is given.
+//! Owns: both views. Never: the effect of an answer, or choosing the lines for a chat.
 
 use askama::Template;
 use axum::Form;
@@ -16,7 +16,7 @@ use crate::around::{Around, Problem, html};
 use crate::guest::Guest;
 use gateway::ApiError;
 
-/// Statements on a view.
+/// Statements on a page.
 const PAGE_SIZE: usize = 20;
 
 #[derive(Template)]
@@ -26,12 +26,12 @@ struct ReviewView {
     statements: Vec<BelievedItem>,
     open: usize,
     skip: usize,
-    /// How many are left out at the beginning of the next view, if there is one.
+    /// The number of statements before the next page; none on the last page.
     next: Option<usize>,
 }
 
 impl ReviewView {
-    /// How a statement stands: the kind of its chip, and its words.
+    /// The kind of a statement's chip, and its label.
     fn chip(one: &BelievedItem) -> (&'static str, &'static str) {
         match one.belief {
             Belief::Fact => ("", "Fact"),
@@ -51,7 +51,7 @@ pub(crate) struct PlaceQuery {
 }
 
 pub(crate) async fn page(guest: Guest, Query(place): Query<PlaceQuery>) -> Result<Response, Problem> {
-    // An address that a person changed shows the beginning.
+    // An address with an invalid number shows the first page.
     Ok(html(&view(&guest, place.skip.parse().unwrap_or(0), None).await?))
 }
 
@@ -114,7 +114,7 @@ pub(crate) async fn answer(guest: Guest, Form(form): Form<AnswerForm>) -> Result
 #[template(path = "given.html")]
 struct GivenView {
     around: Around,
-    /// Each line, and the address of the preview that forgets it.
+    /// Each line with the address of the preview that deletes it.
     lines: Vec<(String, String)>,
     tokens: usize,
 }
@@ -128,7 +128,7 @@ pub(crate) async fn given(guest: Guest) -> Result<Response, Problem> {
         .map(|line| line.trim_start_matches([' ', '-']))
         .filter(|line| !line.is_empty() && !line.starts_with('<'))
         .collect();
-    // The subjects of episodes come last, each with its id.
+    // The subjects of episodes come last; each has an id.
     let core = lines.len().saturating_sub(data.memory_ids.len());
     let address = |at: usize, line: &str| match at.checked_sub(core).and_then(|at| data.memory_ids.get(at)) {
         Some(id) => whose.link("forget", &[("id", &format!("{}_{id}", whose.user))]),

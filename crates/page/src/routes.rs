@@ -1,6 +1,6 @@
 //! The table of the page's routes, and the headers of all its answers.
 //!
-//! Owns: paths, and what a browser may do with an answer. Never: what a view shows.
+//! Owns: paths, and the rules for a browser. Never: the content of a view.
 
 use std::sync::Arc;
 
@@ -24,11 +24,12 @@ use crate::{
     skills,
 };
 
-/// Nothing from elsewhere, nothing inline, and no other site around it.
+/// Allows no resources of other origins, no inline code, and no frame of another site.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
                       connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// The page for [`gateway::Gateway::with_page`]. `client` asks that gateway; `user` is meant where an address names nobody.
+/// The page for [`gateway::Gateway::with_page`]. `client` calls that gateway; `user` is the default for addresses
+/// that name no user.
 pub fn routes(client: Client, user: Option<Name>, importer: Arc<dyn Importer>) -> Router {
     let page = PageDesk {
         client,
@@ -66,7 +67,7 @@ pub fn routes(client: Client, user: Option<Name>, importer: Arc<dyn Importer>) -
                 .layer(DefaultBodyLimit::disable()),
         )
         .route("/page/import/live", get(import::live))
-        // Views that became parts of the first one.
+        // Former views that are now parts of the first view.
         .route(
             "/page/background",
             get(async |uri: Uri| moved(&uri, "background")),
@@ -80,12 +81,12 @@ pub fn routes(client: Client, user: Option<Name>, importer: Arc<dyn Importer>) -
         .with_state(page)
 }
 
-/// Sends a visitor to a part of the first view.
+/// Redirects to a part of the first view.
 fn moved(old: &Uri, part: &str) -> Redirect {
     Redirect::permanent(&format!("/?{}#{part}", old.query().unwrap_or_default()))
 }
 
-/// No view has that address.
+/// The answer to an unknown address.
 async fn nowhere(old: Uri) -> Problem {
     Problem::from(ApiError::refused(
         404,
@@ -108,7 +109,7 @@ async fn protected(request: Request, next: Next) -> Response {
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    // Memories do not stay in a browser's cache.
+    // A browser must not cache memories.
     headers
         .entry(CACHE_CONTROL)
         .or_insert(HeaderValue::from_static("no-store"));

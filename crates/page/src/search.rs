@@ -1,6 +1,6 @@
-//! A search: hits with the reason for each, and where the sure ones end.
+//! A search: hits with their reasons, and the fold below the sure ones.
 //!
-//! Owns: the fold above the less sure ones, and finding lines of the profile by their words. Never: ranking.
+//! Owns: the fold, and finding profile lines by their words. Never: ranking.
 
 use model::text;
 use std::cmp::Ordering;
@@ -15,11 +15,11 @@ use gateway::ApiError;
 
 /// Hits of a search.
 const HITS: i64 = 20;
-/// Verbatim messages beside them.
+/// Maximum number of verbatim messages next to the hits.
 const MESSAGES: i64 = 6;
-/// A hit without a word of the question is sure from this score on: its meaning or its conversation speaks for it.
+/// The minimum score of a sure hit without a word of the question: its meaning or its conversation counts.
 const SURE: f32 = 0.1;
-/// Hits that stand open where none is sure.
+/// Maximum number of hits above the fold if none is sure.
 const SIMILAR_MAX: usize = 5;
 
 pub(crate) async fn results(guest: &Guest, wanted: &ListQuery) -> Result<ResultsPart, ApiError> {
@@ -38,7 +38,7 @@ pub(crate) async fn results(guest: &Guest, wanted: &ListQuery) -> Result<Results
     let events = data.foresights.iter();
     found.extend(events.map(|event| (score(event.score), MemoryCard::event(event, whose))));
     found.retain(|(_, card)| wanted.keeps(card));
-    // A single statement says more than the summary that holds it.
+    // A single fact is more precise than the summary that contains it.
     found.sort_by(|(a, one), (b, other)| {
         (one.kind == EPISODE, b)
             .partial_cmp(&(other.kind == EPISODE, a))
@@ -92,14 +92,14 @@ fn request(guest: &Guest, wanted: &ListQuery) -> SearchRequest {
     }
 }
 
-/// Lines of the profile with words of the question. The engine gives a profile as a whole.
+/// Profile lines that contain words of the question. The engine returns only whole profiles.
 async fn statements(
     guest: &Guest,
     wanted: &ListQuery,
     words: &[String],
 ) -> Result<Vec<(f32, MemoryCard)>, ApiError> {
     let is_asked = wanted.is_kind("") || wanted.is_kind("profile");
-    // A line says nothing about a time.
+    // A profile line has no time.
     if !is_asked || wanted.is_at_a_time() || words.is_empty() {
         return Ok(Vec::new());
     }
@@ -121,7 +121,7 @@ fn with_words(mut line: MemoryCard, words: &[String]) -> Option<(f32, MemoryCard
     Some((share, line))
 }
 
-/// The words of a question that say something, each once.
+/// The words of a question without stop words, each once.
 fn telling(question: &str) -> Vec<String> {
     let language = text::Language::of(question);
     let mut words: Vec<String> = Vec::new();
@@ -133,7 +133,7 @@ fn telling(question: &str) -> Vec<String> {
     words
 }
 
-/// The sure hits, and the others.
+/// Splits hits into sure and less sure ones.
 fn folded<T>(hits: Vec<(f32, T)>, has_word: impl Fn(&T) -> bool) -> (Vec<T>, Vec<T>) {
     let (sure, less): (Vec<_>, Vec<_>) = hits
         .into_iter()
@@ -142,7 +142,7 @@ fn folded<T>(hits: Vec<(f32, T)>, has_word: impl Fn(&T) -> bool) -> (Vec<T>, Vec
     (alone(sure), alone(less))
 }
 
-/// "2 memories and 1 message", without a part that is 0.
+/// "2 memories and 1 message"; a part of 0 is left out.
 fn counted(memories: usize, messages: usize) -> String {
     let parts = [
         (memories, "memory", "memories"),

@@ -15,9 +15,9 @@ use serde_json::Value;
 use crate::around::{Around, html};
 use crate::guest::PageDesk;
 
-/// A route that any token opens as far as the question goes who asks.
+/// A route that refuses an unknown token with 401.
 const PROBE: &str = "/context/tools";
-/// As a reverse proxy says it.
+/// The header in which a reverse proxy names the client's protocol.
 const FORWARDED: &str = "x-forwarded-proto";
 
 #[derive(Template)]

@@ -1,6 +1,6 @@
 //! Agent skills: read, approve, reject.
 //!
-//! Owns: the view. Never: judging by itself.
+//! Owns: the view. Never: a verdict without a person.
 
 use askama::Template;
 use axum::Form;
@@ -18,7 +18,7 @@ use crate::words;
 #[template(path = "skills.html")]
 struct SkillsView {
     around: Around,
-    /// Of every agent that the visitor sees, drafts first.
+    /// Skills of every agent that the visitor sees, drafts first.
     skills: Vec<SkillItem>,
 }
 

@@ -1,12 +1,12 @@
-//! Numbers, dates and addresses as a person reads them.
+//! Numbers, dates and addresses in a form for people.
 //!
-//! Owns: how they look. Never: their meaning.
+//! Owns: their form. Never: their meaning.
 
 use std::fmt::Display;
 
 pub(crate) use model::{date_of as date, moment_of as moment, percent_encoded as encoded};
 
-/// An address with more in its query.
+/// An address with further query parameters.
 pub(crate) fn with_query(mut address: String, query: &[(&str, &dyn Display)]) -> String {
     for (key, value) in query {
         address.extend(["&", key, "=", &encoded(&value.to_string())]);
@@ -19,7 +19,7 @@ pub(crate) fn time(instant: &str) -> String {
     instant.get(11..19).unwrap_or(instant).to_owned()
 }
 
-/// `2026-03` reads "March 2026".
+/// `2026-03` becomes "March 2026".
 pub(crate) fn month(month: &str) -> String {
     let named = || {
         let (year, number) = month.split_once('-')?;
@@ -29,7 +29,7 @@ pub(crate) fn month(month: &str) -> String {
     named().unwrap_or_else(|| month.to_owned())
 }
 
-/// Thousands apart: `12 345` with a narrow space that does not break.
+/// Separates thousands: `12 345` with a narrow no-break space.
 pub(crate) fn number(number: impl Display) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -47,17 +47,17 @@ pub(crate) fn count(count: impl Display, one: &str, more: &str) -> String {
     format!("{} {}", number(&count), noun(&count, one, more))
 }
 
-/// The noun alone, where the number stands elsewhere.
+/// The noun without the number.
 pub(crate) fn noun<'a>(count: impl Display, one: &'a str, more: &'a str) -> &'a str {
     if count.to_string() == "1" { one } else { more }
 }
 
-/// A part in percent; 0 of nothing.
+/// The percentage of a part; 0 if the whole is 0.
 pub(crate) fn percent(part: u64, whole: u64) -> u64 {
     (part * 100).checked_div(whole).unwrap_or_default().min(100)
 }
 
-/// A size in the largest unit that leaves a number.
+/// A size in the largest fitting unit.
 pub(crate) fn size(bytes: u64) -> String {
     match bytes {
         0..1_000 => format!("{bytes} B"),
@@ -67,7 +67,7 @@ pub(crate) fn size(bytes: u64) -> String {
     }
 }
 
-/// A duration that began as milliseconds.
+/// A duration from milliseconds.
 pub(crate) fn duration(millis: u64) -> String {
     match millis {
         0..1_000 => format!("{millis} ms"),
@@ -76,7 +76,7 @@ pub(crate) fn duration(millis: u64) -> String {
     }
 }
 
-/// What a kind of background run does.
+/// The work of a strategy in words.
 pub(crate) fn strategy(name: &str) -> String {
     let words = match name {
         "remember" => "Remember conversations",
@@ -91,7 +91,7 @@ pub(crate) fn strategy(name: &str) -> String {
     words.to_owned()
 }
 
-/// Why something ran, without ids and schedules.
+/// Why a run started, without ids and schedules.
 pub(crate) fn reason(reason: &str) -> String {
     let words = if reason.starts_with("the next time of") {
         "its regular time came"
@@ -107,12 +107,12 @@ pub(crate) fn reason(reason: &str) -> String {
     words.to_owned()
 }
 
-/// `agent_case` reads "agent case".
+/// `agent_case` becomes "agent case".
 pub(crate) fn spaced(word: &str) -> String {
     word.replace('_', " ")
 }
 
-/// A kind of memory, as people call it.
+/// The everyday name of a kind of memory.
 pub(crate) fn kind(kind: &str) -> &str {
     match kind {
         "episode" => "summary",
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_and_numbers_read_well() {
+    fn dates_and_numbers_have_a_form_for_people() {
         assert_eq!(date("2026-03-01T09:41:45Z"), "1 March 2026");
         assert_eq!(moment("2026-12-10T09:41:45+01:00"), "10 December 2026, 09:41");
         assert_eq!(moment("2026-12-10T00:00:00Z"), "10 December 2026");
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_are_told_without_ids_and_schedules() {
+    fn run_reasons_omit_ids_and_schedules() {
         assert_eq!(strategy("extract_foresight"), "Note upcoming events");
         assert_eq!(strategy("water_plants"), "water plants");
         assert_eq!(reason("the next time of `30 3 * * *`"), "its regular time came");

@@ -1,4 +1,4 @@
-//! Every change, as the forms of a browser without scripts post it.
+//! Every change, through the forms that a browser without scripts posts.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ async fn an_edit_is_found_at_once_and_can_be_undone() {
     let id = stage.id_of("green tea").await;
     let path = format!("/page/memory/{id}?{WHO}");
     let view = stage.html(&path).await;
-    // The words behind it, verbatim.
+    // The view quotes the source message verbatim.
     assert!(
         view.contains("I moved to Lisbon in March and I drink green tea every morning."),
         "{view}"
@@ -58,7 +58,7 @@ async fn an_edit_is_found_at_once_and_can_be_undone() {
 }
 
 #[tokio::test]
-async fn each_statement_is_answered_and_the_view_says_what_it_changed() {
+async fn an_answer_to_a_statement_changes_it_and_the_view_names_the_statement() {
     let stage = Stage::furnished().await;
     let path = format!("/page/review?{WHO}");
     let view = stage.html(&path).await;
@@ -98,7 +98,7 @@ async fn each_statement_is_answered_and_the_view_says_what_it_changed() {
 }
 
 #[tokio::test]
-async fn a_fact_can_hold_in_its_project_only() {
+async fn a_fact_can_be_limited_to_its_project() {
     let stage = Stage::furnished().await;
     let id = stage.id_of("green tea").await;
     let path = format!("/page/memory/{id}?{WHO}");
@@ -122,7 +122,7 @@ async fn a_fact_can_hold_in_its_project_only() {
 }
 
 #[tokio::test]
-async fn who_corrects_a_fact_is_asked_about_the_same_line_of_the_profile() {
+async fn a_corrected_fact_offers_to_correct_the_profile_line_with_the_same_text() {
     let stage = Stage::furnished().await;
     let id = stage.id_of("green tea").await;
     let path = format!("/page/memory/{id}?{WHO}");
@@ -150,7 +150,7 @@ async fn who_corrects_a_fact_is_asked_about_the_same_line_of_the_profile() {
         .header("hx-request", "true")
         .header("hx-target", "behind");
     assert!(stage.ask(again).await.text.contains("<div id=\"behind\""));
-    // Both agree, and the other way round it is the fact.
+    // Both texts agree now. After an edit of the profile line, the question names the fact.
     assert!(!changed.contains("still says"), "{changed}");
     let back = stage.submit(&other, &[("text", "Ada drinks milk.")]).await.text;
     assert!(
@@ -172,7 +172,7 @@ async fn a_refused_edit_changes_nothing_and_says_why() {
 }
 
 #[tokio::test]
-async fn forgetting_shows_everything_first_and_the_words_that_stay() {
+async fn the_preview_of_forgetting_lists_the_deleted_and_the_kept_texts() {
     let stage = Stage::new().await;
     stage.house.remember("tea", &TEA).await;
     let together = [("ada", "I live in Lisbon."), ("carl", "I keep bees in Porto.")];
@@ -187,7 +187,7 @@ async fn forgetting_shows_everything_first_and_the_words_that_stay() {
     ] {
         assert!(preview.contains(words), "{words}: {preview}");
     }
-    // A look changes nothing, and the name must be typed.
+    // A preview deletes nothing, and a wrong name confirms nothing.
     assert!(stage.html("/page/memories").await.contains("green tea"));
     let path = format!("/page/forget?{WHO}");
     let unsure = stage
@@ -206,7 +206,7 @@ async fn forgetting_shows_everything_first_and_the_words_that_stay() {
     let list = json!({"user_id": "ada", "memory_type": "atomic_fact"});
     let listed = stage.house.post("/api/v2/memory/get", &list).await.data();
     assert_eq!(listed["total_count"], 0);
-    // And what the preview said would stay did.
+    // The message that the preview listed as kept is still there.
     let search = json!({"user_id": "carl", "query": "Lisbon", "include_messages": 5});
     let found = stage.house.post("/api/v2/memory/search", &search).await.data();
     assert!(
@@ -230,7 +230,7 @@ async fn forgetting_shows_everything_first_and_the_words_that_stay() {
 }
 
 #[tokio::test]
-async fn a_preview_of_an_episode_names_its_facts_and_is_right() {
+async fn a_preview_of_an_episode_counts_the_memories_that_its_deletion_removes() {
     let stage = Stage::furnished().await;
     let list = json!({"user_id": "ada", "memory_type": "episode"});
     let listed = stage.house.post("/api/v2/memory/get", &list).await.data();
@@ -274,7 +274,7 @@ async fn a_skill_is_approved_and_rejected() {
     assert_eq!(found["agent_skills"][0]["id"], "coder_sk_1");
     assert!(judged("reject").await.text.contains("Rejected: no agent gets"));
     assert_eq!(judged("delete").await.status, 422);
-    // No field of the form leaves its place in the address.
+    // A field of the form cannot add a parameter to the API's address.
     let strange = [
         ("id", "coder_sk_1"),
         ("app_id", "default"),
@@ -308,7 +308,7 @@ async fn a_message_is_pinned_and_released() {
 }
 
 #[tokio::test]
-async fn what_memory_gave_a_turn_stands_below_the_persons_words() {
+async fn the_injected_memory_of_a_turn_is_shown_below_the_users_text() {
     let stage = Stage::furnished().await;
     let message = json!({"role": "user", "content": "Which green tea do I drink every morning?"});
     let append = json!({"user_id": "ada", "conversation_id": "morning", "messages": [message]});
@@ -356,7 +356,7 @@ async fn a_document_is_uploaded_and_deleted() {
     let gone = stage.submit(&format!("{path}/delete"), &[]).await;
     assert_eq!(gone.status, 303);
     assert!(stage.html("/page/documents").await.contains("No document yet"));
-    // The form names the tenant: the page passes it on unread.
+    // The form names the tenant: the page forwards it without reading the form.
     let of_shop = stage.html("/page/documents?who=shop/eu/ada").await;
     for field in [
         "name=\"app_id\" value=\"shop\"",
@@ -405,7 +405,7 @@ async fn an_export_becomes_memory() {
 }
 
 #[tokio::test]
-async fn an_undone_run_is_said_so() {
+async fn undoing_an_unknown_run_is_not_found() {
     let stage = Stage::furnished().await;
     let reply = stage.submit("/page/background/undo", &[("run", "r_none")]).await;
     assert_eq!(reply.status, 404);

@@ -1,4 +1,4 @@
-//! Forgetting by words, as a person chooses and confirms it, and the import after it.
+//! Forgetting by words with a choice and a confirmation, and the import afterwards.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ fn shown(html: &str) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_search_leads_to_what_has_its_words_and_each_of_them_can_stay() {
+async fn a_search_offers_to_forget_its_matches_and_each_match_can_be_kept() {
     let stage = Stage::new().await;
     stage.house.remember("talk", &SAID).await;
     let results = stage.html(&format!("/page/memories?{WHO}&q=Petra")).await;
@@ -40,7 +40,7 @@ async fn a_search_leads_to_what_has_its_words_and_each_of_them_can_stay() {
         !choice.contains("Forget for good"),
         "a choice is no confirmation: {choice}"
     );
-    // Nothing about the birthday is ticked.
+    // No row about the birthday will be deleted.
     let rows: Vec<&str> = choice
         .split("<li>")
         .filter(|row| row.contains("birthday"))
@@ -82,7 +82,7 @@ async fn a_search_leads_to_what_has_its_words_and_each_of_them_can_stay() {
 }
 
 #[tokio::test]
-async fn what_is_next_to_the_words_goes_when_it_is_ticked() {
+async fn a_ticked_message_next_to_a_match_is_deleted_too() {
     let stage = Stage::new().await;
     stage.house.remember("talk", &SAID).await;
     let path = format!("/page/forget?{WHO}");
@@ -131,9 +131,9 @@ async fn the_preview_of_one_fact_names_the_message_that_stays() {
 }
 
 #[tokio::test]
-async fn an_import_leaves_out_what_was_forgotten_unless_the_box_is_ticked() {
+async fn an_import_leaves_out_forgotten_messages_unless_the_box_is_ticked() {
     let stage = Stage::new().await;
-    // A browser sends the box after the file, as the form has them.
+    // As a browser sends the form: the box after the file.
     let ended = async |box_: &str, ends: &str| {
         let path = format!("/page/import?{WHO}");
         let file = format!("I live in Oslo.\nPetra keeps bees.\n{box_}");

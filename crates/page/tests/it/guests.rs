@@ -1,4 +1,4 @@
-//! Who sees the page where tokens are configured.
+//! The page on a server with tokens.
 
 use gateway::{Auth, GatewaySettings, Secret, Token, TokenRole};
 use model::{Name, Scope};
@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::house::{Ask, conversation, get, post, sent};
 use crate::stage::{Stage, VIEWS, form};
 
-/// A stage with a token for everything and one for `ada` alone; `ada` and `bob` have said something.
+/// A stage with an administrator's token and a token of `ada`; `ada` and `bob` have stored messages.
 async fn stage() -> Stage {
     let token = |secret: &str, user: Option<&str>| Token {
         secret: Secret::new(secret),
@@ -46,7 +46,7 @@ async fn stage() -> Stage {
     stage
 }
 
-/// The cookie that signing in gives.
+/// Signs in, and returns the cookie.
 async fn signed_in(stage: &Stage, token: &str) -> String {
     let reply = stage.submit("/page/sign-in", &[("token", token)]).await;
     assert_eq!(reply.status, 303, "{}", reply.text);
@@ -63,7 +63,7 @@ fn with(ask: Ask, cookie: &str) -> Ask {
 }
 
 #[tokio::test]
-async fn without_a_token_there_is_a_form_and_nothing_else() {
+async fn without_a_token_every_view_redirects_to_the_sign_in_form() {
     let stage = stage().await;
     for path in VIEWS {
         let reply = stage.view(path).await;
@@ -104,7 +104,7 @@ async fn the_cookie_opens_the_page_and_no_other_route() {
         .ask(with(post("/api/v2/memory/search", &search), &cookie))
         .await;
     assert_eq!(api.status, 401);
-    // Behind TLS the cookie stays there.
+    // Over TLS, the cookie is marked `Secure`.
     let behind = form("/page/sign-in", &[("token", "ada-key")]).header("origin", "https://localhost");
     let reply = stage.ask(behind).await;
     assert!(
@@ -123,7 +123,7 @@ async fn the_cookie_opens_the_page_and_no_other_route() {
 }
 
 #[tokio::test]
-async fn a_users_token_shows_that_user_alone() {
+async fn a_users_token_opens_only_that_users_memory() {
     let stage = stage().await;
     let cookie = signed_in(&stage, "ada-key").await;
     for path in VIEWS {
@@ -139,7 +139,7 @@ async fn a_users_token_shows_that_user_alone() {
         assert_eq!(reply.status, 403, "{path}");
         assert!(!reply.text.contains("marzipan"), "{path}");
     }
-    // What the token does not open has no part in the first view.
+    // The first view leaves out the parts that the token does not open.
     let now = stage.ask(with(get("/"), &cookie)).await.text;
     for part in ["background", "health"] {
         assert!(!now.contains(&format!("<h2 id=\"{part}\">")), "{part}: {now}");

@@ -1,4 +1,4 @@
-//! The page as a browser without scripts uses it: over the real API on the real engine with in-memory stores.
+//! The page, as a browser without scripts uses it: on the real API and the real engine with in-memory stores.
 
 #[path = "../../../gateway/tests/it/gate.rs"]
 #[expect(dead_code, reason = "the gateway's tests use more of it")]

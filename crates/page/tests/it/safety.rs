@@ -1,4 +1,4 @@
-//! What a browser may do with the page, and what no other site can make it do.
+//! The rules that a browser gets for the page, and the requests of other sites that it refuses.
 
 use serde_json::json;
 
@@ -40,7 +40,7 @@ async fn every_answer_has_the_policy_and_nothing_inline() {
                 assert!(tag.contains(" src=\"/page/assets/"), "{path}: {tag}");
             }
         }
-        // Nothing stands between the tags of a script.
+        // Script tags are empty.
         for script in reply.text.split("<script").skip(1) {
             let inner = script.split_once('>').expect("a tag").1;
             assert!(inner.starts_with("</script>"), "{path}: {inner}");
@@ -49,7 +49,7 @@ async fn every_answer_has_the_policy_and_nothing_inline() {
 }
 
 #[tokio::test]
-async fn assets_have_names_of_their_content_and_stay() {
+async fn asset_names_contain_the_digest_and_browsers_cache_them() {
     let stage = Stage::new().await;
     let html = stage.html("/").await;
     let names: Vec<&str> = html
@@ -74,7 +74,7 @@ async fn assets_have_names_of_their_content_and_stay() {
 }
 
 #[tokio::test]
-async fn hostile_memories_are_text() {
+async fn hostile_memories_are_shown_as_text() {
     let stage = Stage::new().await;
     let said = [
         (
@@ -110,12 +110,12 @@ async fn hostile_memories_are_text() {
         }
         seen.push_str(&html);
     }
-    // They are shown, as the text that they are.
+    // The views show the hostile text with its markup escaped.
     assert!(seen.contains("&#60;script&#62;alert(1)"));
     assert!(seen.contains("&#60;script&#62;alert(4)"));
 }
 
-/// Everything that changes something, as a form of the page posts it.
+/// Every request that changes something, as the page's forms post it.
 async fn changes(stage: &Stage) -> Vec<Ask> {
     let id = stage.id_of("green tea").await;
     let who = "who=default/default/ada";
@@ -174,10 +174,10 @@ async fn another_site_changes_nothing() {
         }
     }
     assert_eq!(stage.files(), before);
-    // A name that another site resolves to this machine is no name of this machine.
+    // The server refuses a host name of another site, even if the name resolves to this machine.
     let rebound = get("/page/memories").header("host", "evil.example");
     assert_eq!(stage.ask(rebound).await.status, 403);
-    // Older browsers say no more than the origin.
+    // Older browsers send only the origin.
     let id = stage.id_of("green tea").await;
     let old = form(
         &format!("/page/memory/{id}?who=default/default/ada"),

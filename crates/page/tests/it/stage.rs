@@ -1,6 +1,6 @@
-//! A house with the page, and what a browser sends to it.
+//! A `House` with the page, and the requests of a browser.
 //!
-//! Owns: requests of a browser. Never: what is expected.
+//! Owns: requests of a browser. Never: expectations.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -33,7 +33,7 @@ pub(crate) struct Stage {
     router: Router,
 }
 
-/// Adds one message for each line of the file.
+/// An importer that adds one message for each line of the file.
 #[derive(Debug)]
 struct Lines;
 
@@ -89,7 +89,7 @@ impl Stage {
         Self { house, router }
     }
 
-    /// With something in every view.
+    /// A stage with data for every view.
     pub(crate) async fn furnished() -> Self {
         let stage = Self::new().await;
         stage.house.remember("tea", &TEA).await;
@@ -145,7 +145,7 @@ impl Stage {
         }
     }
 
-    /// The API id of the first memory whose text has the words.
+    /// The API id of the first memory that contains the words.
     pub(crate) async fn id_of(&self, words: &str) -> String {
         let list = json!({"user_id": "ada", "memory_type": "atomic_fact"});
         let listed = self.house.post("/api/v2/memory/get", &list).await.data();
@@ -158,7 +158,7 @@ impl Stage {
             .unwrap_or_else(|| panic!("no fact with {words}: {listed}"))
     }
 
-    /// Adds a line to the profile; its API id.
+    /// Adds a line to the profile; returns its API id.
     pub(crate) async fn statement(&self, category: &str, description: &str) -> String {
         let add = json!({
             "action": "add", "type": "explicit_info",
@@ -170,7 +170,7 @@ impl Stage {
         id.unwrap_or_else(|| panic!("{done}")).to_owned()
     }
 
-    /// Puts an announced event of the memories of `ada` so many days after [`SAID`].
+    /// Stores an upcoming event of `ada`, `days` days after [`SAID`].
     pub(crate) async fn event(&self, id: &str, days: i64) {
         let at = |days: i64| Some(Timestamp::from_millis(SAID + days * 86_400_000));
         let owner = Owner::user(Name::parse("ada").expect("a name"));
@@ -205,7 +205,7 @@ impl Stage {
         self.house.engine.curate(curate).await.expect("it is put");
     }
 
-    /// The words of a fact.
+    /// The text of a fact.
     pub(crate) async fn text_of(&self, id: &str) -> String {
         let path = format!("/api/v2/memories/{id}?user_id=ada");
         let data = self.house.get(&path).await.data();
@@ -228,14 +228,14 @@ impl Stage {
         self.ask(get(path)).await
     }
 
-    /// The HTML of a view that there is.
+    /// The HTML of an existing view.
     pub(crate) async fn html(&self, path: &str) -> String {
         let reply = self.view(path).await;
         assert_eq!(reply.status, 200, "{path}: {}", reply.text);
         reply.text
     }
 
-    /// Posts a form of this very page.
+    /// Posts a form as the page itself does.
     pub(crate) async fn submit(&self, path: &str, fields: &[(&str, &str)]) -> Reply {
         self.ask(form(path, fields)).await
     }

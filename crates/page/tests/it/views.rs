@@ -1,4 +1,4 @@
-//! Every view, with data and without.
+//! Every view, with and without data.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use crate::house::get;
 use crate::stage::{Stage, VIEWS};
 
 #[tokio::test]
-async fn every_view_says_what_to_do_while_there_is_nothing() {
+async fn every_empty_view_names_the_next_step() {
     let stage = Stage::new().await;
     for (path, words) in [
         ("/", "http://localhost/v1"),
@@ -29,7 +29,7 @@ async fn every_view_says_what_to_do_while_there_is_nothing() {
 }
 
 #[tokio::test]
-async fn every_view_shows_what_there_is() {
+async fn every_view_shows_its_data() {
     let stage = Stage::furnished().await;
     for (path, words) in [
         ("/", "</strong> summary<"),
@@ -55,19 +55,19 @@ async fn every_view_shows_what_there_is() {
         .html(at.and_then(|rest| rest.split('"').next()).expect("a link"))
         .await;
     assert!(document.contains("Green"), "{document}");
-    // The last one: the first is the text before the headings.
+    // The last one: the first topic is the text before the headings.
     let topic = document
         .split("hx-get=\"")
         .filter(|rest| rest.starts_with("/page/topic/"))
         .last();
     let topic = topic.and_then(|rest| rest.split('"').next()).expect("a link");
     assert!(stage.html(topic).await.contains("Sencha is green."));
-    // A script takes the text alone out of that view.
+    // A script selects only the text of that view.
     assert!(document.contains("hx-select=\"pre\""), "{document}");
 }
 
 #[tokio::test]
-async fn the_old_address_of_a_view_leads_to_its_part_of_another() {
+async fn the_old_address_of_a_view_redirects_to_its_part_of_the_first_view() {
     let stage = Stage::new().await;
     for part in ["background", "health"] {
         let reply = stage.view(&format!("/page/{part}?who=default/default/ada")).await;
@@ -79,7 +79,7 @@ async fn the_old_address_of_a_view_leads_to_its_part_of_another() {
 }
 
 #[tokio::test]
-async fn one_heading_one_main_and_a_place_in_the_navigation() {
+async fn every_view_has_one_heading_one_main_and_a_current_link() {
     let stage = Stage::furnished().await;
     for path in VIEWS.iter().filter(|path| **path != "/page/sign-in") {
         let html = stage.html(path).await;
@@ -91,7 +91,7 @@ async fn one_heading_one_main_and_a_place_in_the_navigation() {
 }
 
 #[tokio::test]
-async fn a_search_says_why_and_a_script_gets_the_results_alone() {
+async fn a_search_shows_reasons_and_a_script_gets_only_the_results() {
     let stage = Stage::furnished().await;
     let html = stage.html("/page/memories?q=sencha").await;
     assert!(
@@ -108,7 +108,7 @@ async fn a_search_says_why_and_a_script_gets_the_results_alone() {
 }
 
 #[tokio::test]
-async fn lists_go_through_time() {
+async fn lists_filter_by_date_month_and_standing() {
     let stage = Stage::new().await;
     stage
         .house
@@ -130,7 +130,7 @@ async fn lists_go_through_time() {
         month.contains("Lisbon") && !month.contains("home is in Porto"),
         "{month}"
     );
-    // The time line has the months between, each a link.
+    // The time line also has the months between, each with a link.
     assert!(all.contains("June 2024: 0 facts, 0 summaries"), "{all}");
     let now = stage.html("/page/memories?kind=fact").await;
     let old = stage.html("/page/memories?standing=superseded").await;
@@ -145,7 +145,7 @@ async fn lists_go_through_time() {
 }
 
 #[tokio::test]
-async fn what_is_less_sure_is_folded_and_a_word_that_nothing_has_is_named() {
+async fn less_sure_hits_are_folded_and_an_unmatched_word_is_named() {
     let stage = Stage::furnished().await;
     let html = stage.html("/page/memories?q=zzgrumbl").await;
     assert!(
@@ -165,7 +165,7 @@ async fn what_is_less_sure_is_folded_and_a_word_that_nothing_has_is_named() {
 }
 
 #[tokio::test]
-async fn a_search_finds_lines_of_the_profile_by_their_words() {
+async fn a_search_finds_profile_lines_by_their_words() {
     let stage = Stage::furnished().await;
     stage.statement("Work", "Ada repairs accordions.").await;
     for path in [
@@ -188,7 +188,7 @@ async fn a_search_finds_lines_of_the_profile_by_their_words() {
 }
 
 #[tokio::test]
-async fn numbers_agree_wherever_they_stand() {
+async fn counts_agree_between_the_views() {
     let stage = Stage::new().await;
     stage
         .house
@@ -218,7 +218,7 @@ async fn numbers_agree_wherever_they_stand() {
         list.contains("1 fact holds, 1 more no longer holds; 2 summaries; 0 upcoming events"),
         "{list}"
     );
-    // One source of what waits.
+    // Both places count the same waiting tasks.
     assert!(now.contains("0 tasks waiting"), "{now}");
     assert!(
         now.contains("Waiting<strong>0</strong><small>tasks, nothing blocked"),
@@ -227,10 +227,10 @@ async fn numbers_agree_wherever_they_stand() {
 }
 
 #[tokio::test]
-async fn an_event_that_is_over_is_no_upcoming_one() {
+async fn a_past_event_is_not_counted_as_upcoming() {
     let stage = Stage::new().await;
     stage.house.remember("tea", &[("ada", "I like tea.")]).await;
-    // The clock stands in 2026; what was said is of 2024.
+    // The clock is in 2026; the messages are of 2024.
     stage.event("fs_1", 30).await;
     stage.event("fs_2", 3_000).await;
     let list = stage.html("/page/memories?kind=event").await;
@@ -253,7 +253,7 @@ async fn an_event_that_is_over_is_no_upcoming_one() {
 }
 
 #[tokio::test]
-async fn nobody_is_called_me() {
+async fn the_page_calls_the_default_user_you() {
     let stage = Stage::new().await;
     stage.house.remember("one", &[("me", "I live in Lisbon.")]).await;
     let now = stage.html("/").await;
@@ -274,7 +274,7 @@ async fn nobody_is_called_me() {
 }
 
 #[tokio::test]
-async fn the_words_that_were_said_stand_above_the_summaries_that_hold_them() {
+async fn verbatim_messages_are_listed_above_facts_and_facts_above_summaries() {
     let stage = Stage::furnished().await;
     let html = stage
         .html("/page/memories?q=green+tea&who=default/default/ada")
@@ -289,7 +289,7 @@ async fn the_words_that_were_said_stand_above_the_summaries_that_hold_them() {
 }
 
 #[tokio::test]
-async fn a_list_of_any_kind_has_every_kind_and_what_is_ticked_goes_together() {
+async fn an_unfiltered_list_has_every_kind_and_ticked_memories_are_forgotten_together() {
     let stage = Stage::furnished().await;
     stage.statement("Home", "Ada rows to work.").await;
     let list = "/page/memories?who=default/default/ada&standing=";
@@ -329,7 +329,7 @@ async fn a_list_of_any_kind_has_every_kind_and_what_is_ticked_goes_together() {
 }
 
 #[tokio::test]
-async fn one_list_has_every_conversation_by_title_or_first_words() {
+async fn the_list_names_conversations_by_title_or_first_message() {
     let stage = Stage::furnished().await;
     let html = stage.html("/page/conversations?who=default/default/ada").await;
     assert!(
@@ -343,7 +343,7 @@ async fn one_list_has_every_conversation_by_title_or_first_words() {
 }
 
 #[tokio::test]
-async fn what_every_chat_is_given_has_a_cross_on_each_line() {
+async fn every_line_of_the_shared_context_links_to_its_deletion() {
     let stage = Stage::furnished().await;
     let html = stage.html("/page/given?who=default/default/ada").await;
     let lines = html.matches("<li><a class=\"cross\"").count();
@@ -364,7 +364,7 @@ async fn what_every_chat_is_given_has_a_cross_on_each_line() {
 }
 
 #[tokio::test]
-async fn a_form_that_htmx_sends_is_answered_with_the_whole_view_and_errors_replace_nothing() {
+async fn an_htmx_form_gets_the_whole_view_and_errors_replace_nothing() {
     let stage = Stage::furnished().await;
     let html = stage.html("/page/memories?who=default/default/ada").await;
     assert!(
