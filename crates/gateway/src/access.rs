@@ -1,23 +1,23 @@
-//! What a request needs: the role, by the table of routes.
+//! The role that a request needs, from the table of routes.
 //!
-//! Owns: that of a route's method, where the table says nothing else. Never: the table (`routes`), or whose memory a request
-//! concerns (the guard's borders).
+//! Owns: the default role of a route's method. Never: the table (`routes`), or access to a certain owner's memory
+//! (the guard checks that).
 //!
-//! A test names the role of every route of the router, so that a new one does not get its role by accident.
+//! A test names the role of every route of the router, so a new route cannot get its role by accident.
 
 use axum::http::Method;
 
 use crate::dialect::Dialect;
 use crate::settings::TokenRole;
 
-/// Both versions are the same.
+/// Both versions have the same routes.
 pub(crate) const VERSIONS: [&str; 2] = ["/api/v1", "/api/v2"];
-/// Answers without a token: it shows only that the process runs.
+/// The only route that needs no token: it shows only that the process runs.
 pub(crate) const LIVE: &str = "/health/live";
-/// What a user's token can use beside the routes for it: each memory by its id.
+/// Prefix of the routes of single memories: a user's token can use them beside the routes marked [`Access::Own`].
 const ONE_MEMORY: &str = "/memories/";
-/// Requests with a body that change nothing, at routes of other dialects. The door of agents asks the routes behind it with the
-/// same token. A model answers in a conversation of its own: `v1` keeps it from memory.
+/// POST routes of other dialects that change no memory. With a read-only token, `v1` keeps the conversation out of
+/// memory. The agents' door calls the memory API with the same token, so the API checks the role.
 const READS: [&str; 5] = [
     "/v1/chat/completions",
     "/v1/messages",
@@ -26,18 +26,18 @@ const READS: [&str; 5] = [
     "/v3/memories/search/",
 ];
 
-/// Who may use a route, where its method does not say it: a GET reads, any other method writes, for everybody in the tenant.
+/// Exceptions to the defaults of a route: a GET reads, any other method writes, and both concern the whole tenant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// A user's token too: the route concerns that user's memory only.
+    /// A user's token can use the route too: it concerns only that user's memory.
     Own,
     /// A request with a body that changes nothing.
     Read,
-    /// It concerns all users; or ids, dates and words of others come as the request has them.
+    /// The route concerns all users, or it stores ids, dates and texts of others exactly as the request has them.
     Admin,
 }
 
-/// The routes with a version, without it, and the access of each.
+/// The routes below a version, without the version, and the access of each.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AccessTable(pub(crate) &'static [(&'static str, &'static [Access])]);
 
@@ -56,7 +56,7 @@ impl AccessTable {
         }
     }
 
-    /// Whether a user's token can use a path. The door of agents asks each route with the same token.
+    /// Whether a user's token can use a path. The agents' door calls each route with the same token.
     pub(crate) fn is_for_users(self, path: &str) -> bool {
         match Dialect::of(path) {
             Dialect::Memory => unversioned(path)

@@ -1,6 +1,6 @@
 //! `memory/add` and `memory/flush`.
 //!
-//! Owns: the requests' way to the engine and back. Never: when memory is made.
+//! Owns: translating the requests and answers of the engine. Never: deciding when memory is made.
 
 use axum::Json;
 use axum::http::StatusCode;
@@ -18,7 +18,7 @@ use crate::wire::add::{AddStatus, FlushStatus, WaitQuery};
 use crate::wire::profile::DAY_MILLIS;
 use crate::wire::{AddData, AddRequest, Envelope, FlushData, FlushRequest, MessageItem, QueuedData};
 
-/// An add whose client gave no times: all its messages and the day.
+/// A digest of an add without times: all its messages and their day.
 struct Repeat(Sha256);
 
 impl Repeat {
@@ -34,7 +34,7 @@ impl Repeat {
         Self(whole)
     }
 
-    /// The key of the message at this place.
+    /// The repeat key of the message at a position.
     fn key(&self, at: usize) -> String {
         hex(self.0.clone().chain_update(at.to_le_bytes()).finalize())
     }
@@ -58,7 +58,7 @@ pub(crate) async fn add_memory(
     let write = async move {
         let session = add.session.clone();
         let added = engine.add(add).await?;
-        // The messages are on the disk, and what is waited for may need the room.
+        // The messages are on disk; the extraction below may need the room.
         drop(hold);
         if wait {
             return Ok(engine.settled(&session, added).await?);
@@ -75,7 +75,7 @@ pub(crate) async fn add_memory(
     Ok(visit.answer(data(&added, status)))
 }
 
-/// What a request adds, if the caller may.
+/// The add of a request, if the caller may add it.
 pub(crate) fn accepted(visit: &Visit, request: AddRequest, task: Option<JobId>) -> Result<Add, Failure> {
     let repeat = request.undated.then(|| Repeat::of(&request.messages));
     let mut add = request.into_add(&visit.caller.home)?;
@@ -109,7 +109,8 @@ pub(crate) async fn flush_memory(
     Ok(visit.answer(FlushData { status }))
 }
 
-/// A task has the request's id when that is one of ours. A client's id is not used: two tenants may choose the same.
+/// The id of a task: the request's id if the server made it. A client's id is not used: two tenants may choose the
+/// same.
 fn task_id(gateway: &Gateway, visit: &Visit) -> JobId {
     JobId(if visit.id_is_ours {
         visit.request_id.as_ref().to_owned()

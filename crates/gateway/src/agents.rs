@@ -1,6 +1,7 @@
-//! The mount of the door that agents use.
+//! The mount of the agents' door.
 //!
-//! Owns: what its requests carry. Never: its protocol (`mcp`); it asks the API as any client does.
+//! Owns: the extension and the body of its requests. Never: its protocol (`mcp`); the door calls the API as any
+//! client does.
 
 use axum::extract::Request;
 use axum::middleware::Next;
@@ -10,7 +11,7 @@ use crate::body::arrive;
 use crate::frame::{Answer, Visit};
 use crate::wire::json::mended;
 
-/// Finds out who asks.
+/// Adds the [`Asker`](crate::Asker) to a request, and repairs half surrogate pairs in its body.
 pub(crate) async fn known(visit: Visit, mut request: Request, next: Next) -> Answer {
     let asker = asker(&visit, request.headers())?;
     request.extensions_mut().insert(asker);

@@ -1,4 +1,4 @@
-//! Tenant and user of a request that names them in headers.
+//! Tenant and user of a request with headers that name them.
 //!
 //! Owns: reading these headers. Never: a body.
 
@@ -9,15 +9,15 @@ use crate::failure::Failure;
 use crate::frame::Visit;
 use crate::wire::Invalid;
 
-/// Tenant and user of a request, as its token and its headers name them; an extension of the request.
+/// Tenant and user of a request, from its token and its headers; an extension of the request.
 #[derive(Debug, Clone)]
 pub struct Asker {
     pub scope: Scope,
-    /// None if neither names one.
+    /// None if neither the token nor a header names one.
     pub user: Option<Name>,
 }
 
-/// Tenant and user of a request.
+/// Reads tenant and user of a request.
 pub(crate) fn asker(visit: &Visit, headers: &HeaderMap) -> Result<Asker, Failure> {
     let scope = scope(headers, &visit.caller.home)?;
     visit.caller.enter(&scope)?;
@@ -35,19 +35,19 @@ fn scope(headers: &HeaderMap, home: &Scope) -> Result<Scope, Failure> {
     ))
 }
 
-/// The user: a client that the operator trusts can name them in a header of its own.
+/// The user in a header; `trusted` lists headers of clients that the operator trusts.
 fn user(headers: &HeaderMap, trusted: &[String]) -> Option<Name> {
     let named = |name: &str| proxy::name_of(&lossy(headers, name)?);
     named("x-quipu-user").or_else(|| trusted.iter().find_map(|name| named(name)))
 }
 
-/// A header in any letters; none where it is empty.
+/// A header's text, with replacements for invalid UTF-8; none if it is empty.
 pub(crate) fn lossy(headers: &HeaderMap, name: &str) -> Option<String> {
     let text = String::from_utf8_lossy(headers.get(name)?.as_bytes());
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
-/// A name in a header.
+/// A header's text as a name.
 pub(crate) fn named(headers: &HeaderMap, name: &'static str) -> Result<Option<Name>, Failure> {
     let name_of = |value| Name::parse(value).map_err(|error| invalid(name, &error));
     text(headers, name)?.map(name_of).transpose()
@@ -57,7 +57,8 @@ pub(crate) fn invalid(name: &str, error: &model::InvalidId) -> Failure {
     Invalid::whole(format!("{name}: {error}")).into()
 }
 
-/// Refuses an unreadable header: an ignored switch could store what the client wants not stored.
+/// A header's text. An unreadable header is refused: ignoring a switch could store a text that the client wants
+/// unstored.
 pub(crate) fn text<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, Failure> {
     let Some(value) = headers.get(name) else {
         return Ok(None);

@@ -17,20 +17,21 @@ use crate::failure::Failure;
 use crate::state::Gateway;
 use crate::wire::ErrorCode;
 
-/// A body that takes longer to arrive is given up.
+/// Maximum time for a body to arrive.
 const ARRIVAL: Duration = Duration::from_mins(1);
-/// The most values of a larger body: each can take more memory than it has letters.
+/// Maximum number of JSON values in a larger body: a value can take more memory than its letters.
 const VALUES_MAX: usize = 250_000;
-/// How much memory is asked for before a byte is there; a larger body gets it as it arrives.
+/// Maximum memory that is reserved before the first byte arrives; the buffer of a larger body grows as the bytes
+/// arrive.
 const RESERVED_BYTES_MAX: usize = 64 << 20;
 /// A larger body is parsed on a thread that serves no requests.
 const PARSED_HERE_BYTES_MAX: usize = 256 << 10;
 
-/// A JSON body; its room, which a write keeps to its end, whether or not the client waits for it; and its size in bytes.
+/// A JSON body, its room and its size in bytes. A write keeps the room until it ends, even if the client is gone.
 #[derive(Debug)]
 pub(crate) struct JsonBody<T>(pub(crate) T, pub(crate) Hold, pub(crate) usize);
 
-/// A JSON body that is not read yet.
+/// An unparsed JSON body.
 #[derive(Debug)]
 pub(crate) struct JsonBytes(Bytes, Hold);
 
@@ -47,7 +48,7 @@ impl JsonBytes {
     }
 }
 
-/// Parses a body: a larger one on a thread that serves no requests.
+/// Parses a body; a large one on a thread that serves no requests.
 pub(crate) async fn parsed<T: Send + 'static>(
     bytes: Bytes,
     parse: impl FnOnce(&[u8]) -> Result<T, Failure> + Send + 'static,
@@ -84,7 +85,7 @@ impl<T: DeserializeOwned + Send + 'static> FromRequest<Gateway> for JsonBody<T> 
     }
 }
 
-/// Objects, lists and their elements of a JSON text.
+/// Counts the objects, lists and elements of a JSON text.
 fn values(json: &[u8]) -> usize {
     let (mut values, mut in_text, mut is_escaped) = (0, false, false);
     for byte in json {
@@ -99,14 +100,14 @@ fn values(json: &[u8]) -> usize {
     values
 }
 
-/// A whole body, of whatever type.
+/// A complete body of any type.
 #[derive(Debug)]
 pub(crate) struct Arrived {
     pub(crate) bytes: Bytes,
     pub(crate) hold: Hold,
 }
 
-/// Reads a body within its size and its time, as soon as there is room for it.
+/// Reads a body as soon as there is room for it, within the limits of size and time.
 pub(crate) async fn arrive(request: Request<Body>, gateway: &Gateway) -> Result<Arrived, Failure> {
     let max = gateway.settings.body_bytes_max;
     let announced = announced(request.headers());
@@ -129,7 +130,7 @@ pub(crate) async fn arrive(request: Request<Body>, gateway: &Gateway) -> Result<
     Ok(Arrived { bytes, hold })
 }
 
-/// A body in one piece, which is never in memory twice.
+/// Collects a body in one buffer, without a second copy.
 async fn whole(body: Body, announced: usize, max: usize) -> Result<Bytes, Failure> {
     let mut bytes = Vec::with_capacity(announced.min(RESERVED_BYTES_MAX));
     let mut pieces = body.into_data_stream();
@@ -143,7 +144,8 @@ async fn whole(body: Body, announced: usize, max: usize) -> Result<Bytes, Failur
     Ok(bytes.into())
 }
 
-/// A body without a type is taken for JSON: a browser's form always has a type, and a foreign page an origin.
+/// Whether a body may be JSON. A body without a type counts as JSON: a browser's form always has a type, and a
+/// foreign page an origin.
 fn is_json(headers: &HeaderMap) -> bool {
     headers.get(CONTENT_TYPE).is_none_or(|kind| {
         let kind = kind.to_str().unwrap_or_default();
@@ -194,7 +196,7 @@ impl<S: Send + Sync> FromRequestParts<S> for PathId {
     }
 }
 
-/// The id in a path, and the query behind it.
+/// The id in a path, and the query.
 #[derive(Debug)]
 pub(crate) struct IdQuery<T>(pub(crate) String, pub(crate) T);
 

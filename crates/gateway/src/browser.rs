@@ -1,7 +1,7 @@
 //! Requests of a browser to the page.
 //!
-//! Owns: the cookie with the token, that no other site makes a browser change anything, and the way of a visitor without a token.
-//! Never: what a visitor may do.
+//! Owns: the cookie with the token, the refusal of changes from other sites, and the redirect of a visitor without a
+//! token. Never: a visitor's permissions.
 
 use axum::extract::Request;
 use axum::http::header::{AUTHORIZATION, COOKIE, HOST, HeaderMap, HeaderName, LOCATION, ORIGIN};
@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::guard::CARRIERS;
 use crate::wire::ErrorCode;
 
-/// Holds the token, in hexadecimal digits because a cookie cannot hold every character.
+/// The cookie with the token, in hexadecimal digits because a cookie cannot contain every character.
 const NAME: &str = "quipu_token";
 /// How long a browser keeps the cookie: 30 days.
 const KEPT_SECONDS: u32 = 30 * 24 * 60 * 60;
@@ -22,8 +22,8 @@ const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const FROM_SCRIPT: HeaderName = HeaderName::from_static("hx-request");
 const SCRIPT_GOES_TO: HeaderName = HeaderName::from_static("hx-redirect");
 
-/// Takes the cookie for the token that it holds, on the page only. A request that can change something must come from the
-/// page itself: a browser says in its headers where a request comes from, and no other site can make it lie.
+/// Replaces the cookie by its token, for requests to the page only. A request that can change something must come
+/// from the page: a browser names the origin in headers that no other site can forge.
 pub(crate) fn admit(request: &mut Request) -> Result<(), Failure> {
     if Dialect::of(request.uri().path()) != Dialect::Page {
         return Ok(());
@@ -48,14 +48,14 @@ fn is_from_page(headers: &HeaderMap) -> bool {
     let text = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
     match text(&FETCH_SITE) {
         Some(site) => site == "same-origin",
-        // Older browsers, and those that reach another machine without TLS.
+        // Older browsers, and browsers that reach another machine without TLS.
         None => text(&ORIGIN)
             .and_then(|origin| origin.split_once("://"))
             .is_some_and(|(_, site)| text(&HOST) == Some(site)),
     }
 }
 
-/// Sends a visitor without a known token to where it is given.
+/// Redirects a visitor without a known token to the form for it.
 pub(crate) fn to_sign_in(request: &Request, failure: &Failure) -> Option<Response> {
     if Dialect::of(request.uri().path()) != Dialect::Page || failure.code != ErrorCode::Unauthorized {
         return None;
@@ -68,7 +68,7 @@ pub(crate) fn to_sign_in(request: &Request, failure: &Failure) -> Option<Respons
     })
 }
 
-/// The cookie that holds a token, for `Set-Cookie`; an empty token removes it.
+/// The value of `Set-Cookie` for a token; an empty token removes the cookie.
 pub fn cookie(token: &str, is_secure: bool) -> String {
     let kept = if token.is_empty() { 0 } else { KEPT_SECONDS };
     let token = model::hex(token);

@@ -1,6 +1,6 @@
-//! How many bytes of bodies the server holds at once.
+//! The total size of bodies in memory at once.
 //!
-//! Owns: the turn of a large body: it is not read before it has room. Never: the limit of a single body.
+//! Owns: the queue of large bodies: the server reads one only when it has room. Never: the limit of a single body.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,9 +15,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::failure::Failure;
 use crate::wire::ErrorCode;
 
-/// A smaller body waits for nothing: most of a server's requests are small.
+/// A smaller body needs no room: most requests are small.
 const FREE_BYTES: usize = 64 << 10;
-/// A client whose body has no room for longer is sent away.
+/// Maximum time that a client waits for room before the server refuses it.
 const PATIENCE: Duration = Duration::from_secs(30);
 const KIBIBYTE: usize = 1 << 10;
 
@@ -28,18 +28,18 @@ pub(crate) struct Budget {
     all: u32,
 }
 
-/// Room that a body has until this is dropped; none for a small one.
+/// The room of a body, until this is dropped; none for a small body.
 #[derive(Debug, Default)]
 pub(crate) struct Hold(Option<OwnedSemaphorePermit>);
 
 impl Budget {
-    /// The same room for the long segments of an engine.
+    /// Shares the room with the long segments of an engine.
     pub(crate) fn shared_with(self, engine: &Engine) -> Self {
         engine.share_room(self.room.clone(), self.all);
         self
     }
 
-    /// Room for as many bytes: at least for one body of the limit.
+    /// A budget of this many bytes.
     pub(crate) fn of(bytes: usize) -> Self {
         let all = kibibytes(bytes);
         Self {
@@ -69,7 +69,7 @@ impl Budget {
 }
 
 impl Hold {
-    /// Gives back what a body of this size does not need.
+    /// Returns the room beyond this size.
     pub(crate) fn shrink(&mut self, bytes: usize) {
         if let Self(Some(held)) = self {
             let spare = held.num_permits().saturating_sub(kibibytes(bytes) as usize);
@@ -78,7 +78,7 @@ impl Hold {
     }
 }
 
-/// The size of a body; one that does not say its size, or is compressed, may be as large as `bytes_max`.
+/// The size of a body; `bytes_max` for a body that is compressed or announces no size.
 pub(crate) fn size(headers: &HeaderMap, body: &Body, bytes_max: usize) -> usize {
     let exact = body.size_hint().exact();
     let said = exact.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
@@ -88,7 +88,7 @@ pub(crate) fn size(headers: &HeaderMap, body: &Body, bytes_max: usize) -> usize 
     }
 }
 
-/// The length that a request announces.
+/// The announced length of a request's body.
 pub(crate) fn announced(headers: &HeaderMap) -> Option<usize> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }

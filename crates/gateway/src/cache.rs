@@ -1,6 +1,6 @@
 //! `cache`: prompt-cache use of requests to model servers.
 //!
-//! Owns: which of it a caller may see. Never: measuring (`proxy`).
+//! Owns: limiting it to the caller's tenant. Never: measuring (`proxy`).
 
 use proxy::measure::Measured;
 

@@ -1,6 +1,6 @@
-//! The other end of the API: one who asks it, in this process or over a socket.
+//! A client of the API, in this process or over TCP.
 //!
-//! Owns: sending a request and receiving its answer. Never: what either means.
+//! Owns: sending a request and receiving its answer. Never: the meaning of either.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -25,7 +25,7 @@ use crate::reply::{ApiError, ClientReply};
 use crate::settings::Secret;
 use crate::state::Gateway;
 
-/// Before the routes of the memory API.
+/// The prefix of the memory API's newest version.
 const NEWEST: &str = "/api/v2";
 
 /// A client of the API.
@@ -45,18 +45,18 @@ enum Way {
     },
 }
 
-/// An answer that is read while it arrives, whatever its status. Dropping it closes the connection.
+/// An answer that arrives while the caller reads it, with any status. Dropping it closes the connection.
 #[derive(Debug)]
 pub struct Arriving {
     pub status: u16,
     headers: HeaderMap,
     detail: Option<String>,
     body: BodyDataStream,
-    /// Ends with the answer; none in this process.
+    /// The connection's task, which ends with the answer; empty for a client in this process.
     _connection: JoinSet<()>,
 }
 
-/// Reasons why there is no answer.
+/// Why a request got no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
     /// The request was not sent.
@@ -66,20 +66,20 @@ pub enum AskError {
         #[source]
         source: io::Error,
     },
-    /// The request may have succeeded.
+    /// The connection closed; the request may have succeeded.
     #[error("http://{address} closed the connection before it answered")]
     HungUp {
         address: SocketAddr,
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// A part of the answer arrived.
+    /// Only a part of the answer arrived.
     #[error("the answer ended too early")]
     BrokenOff(#[source] axum::Error),
 }
 
 impl Arriving {
-    /// A header that is visible ASCII.
+    /// A header of visible ASCII.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
@@ -89,7 +89,7 @@ impl Arriving {
         self.body.next().await.transpose().map_err(AskError::BrokenOff)
     }
 
-    /// The whole rest of it.
+    /// Reads the rest of the body.
     pub async fn rest(mut self) -> Result<ClientReply, AskError> {
         let mut body = Vec::new();
         while let Some(piece) = self.next().await? {
@@ -104,7 +104,8 @@ impl Arriving {
 }
 
 impl Client {
-    /// A client of a gateway in this process. A gateway with tokens refuses it, until it acts for somebody who has one.
+    /// A client of a gateway in this process. A gateway with tokens refuses it until [`Client::acting_for`] gives it
+    /// a token.
     pub fn here(gateway: &Gateway) -> Self {
         Self(Way::Here {
             router: gateway.router(),
@@ -112,8 +113,8 @@ impl Client {
         })
     }
 
-    /// The same client in this process with the token of somebody's request: what it may do is what they may do. A client
-    /// of a server keeps its own token.
+    /// A client in this process with the token of a request: its permissions are those of the request. A client of a
+    /// server keeps its own token.
     #[must_use]
     pub fn acting_for(&self, headers: &HeaderMap) -> Self {
         let Way::Here { router, .. } = &self.0 else {
@@ -126,7 +127,7 @@ impl Client {
         })
     }
 
-    /// A client of a server that listens at an address.
+    /// A client of a server at an address.
     pub fn there(address: SocketAddr, token: Option<Secret>) -> Self {
         let ip = match address.ip() {
             IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
@@ -137,12 +138,12 @@ impl Client {
         Self(Way::There { address, token })
     }
 
-    /// Data of a route below `/api/v2`, with GET.
+    /// GETs data from a route below `/api/v2`.
     pub async fn get_data<T: DeserializeOwned>(&self, route: &str) -> Result<T, ApiError> {
         self.get(&format!("{NEWEST}{route}")).await?.data()
     }
 
-    /// Data of a route below `/api/v2`, with POST and a JSON body.
+    /// POSTs a JSON body to a route below `/api/v2`, and returns the data.
     pub async fn post_data<T: DeserializeOwned>(
         &self,
         route: &str,
@@ -152,7 +153,7 @@ impl Client {
         self.post(&format!("{NEWEST}{route}"), json).await?.data()
     }
 
-    /// Deletes what a route below `/api/v2` names; no data where nothing was there.
+    /// DELETEs at a route below `/api/v2`; no data if nothing existed there.
     pub async fn delete_data<T: DeserializeOwned>(&self, route: &str) -> Result<Option<T>, ApiError> {
         match self.delete(&format!("{NEWEST}{route}")).await? {
             ClientReply { status: 204, .. } => Ok(None),
@@ -183,7 +184,7 @@ impl Client {
         self.answered(request).await
     }
 
-    /// Sends the body of somebody's request as a POST request, while it arrives.
+    /// Forwards the body of a request as a POST request, while it arrives.
     pub async fn forward(&self, path: &str, given: Request<Body>) -> Result<ClientReply, AskError> {
         let (head, body) = given.into_parts();
         let mut request = self.request(Method::POST, path, body);
@@ -196,7 +197,8 @@ impl Client {
         self.answered(request).await
     }
 
-    /// Sends a POST request with a JSON body and headers of visible ASCII; returns when the answer's head is there.
+    /// Sends a POST request with a JSON body and headers of visible ASCII; returns when the head of the answer has
+    /// arrived.
     pub async fn stream(
         &self,
         path: &str,

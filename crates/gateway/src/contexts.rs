@@ -1,6 +1,7 @@
 //! `context/…`: the context engine for programs that call their model themselves, and views of live conversations.
 //!
-//! Owns: the requests' way to the engine and back. Never: choosing what a model sees (`conversation`).
+//! Owns: translating the requests and answers of the engine. Never: choosing the messages that a model sees
+//! (`conversation`).
 
 pub(crate) mod look;
 
@@ -30,11 +31,11 @@ use crate::wire::conversation::{
 };
 use crate::wire::{ErrorCode, Invalid};
 
-/// A request to a conversation that its caller may enter.
+/// A request to a conversation that the caller may enter.
 pub(crate) struct Live<T> {
     visit: Visit,
     value: T,
-    /// The room of the body. A write keeps it to its end.
+    /// The room of the body. A write keeps it until it ends.
     hold: Hold,
     direct: Direct,
     contexts: Contexts,

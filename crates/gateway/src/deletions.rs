@@ -1,6 +1,6 @@
-//! Deletions since the start.
+//! The number of deletions since the start.
 //!
-//! Owns: their number for each tenant. Never: deleting.
+//! Owns: the count of each tenant. Never: deleting.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use model::Scope;
 use parking_lot::Mutex;
 
-/// How many deletions each tenant asked for since the start.
+/// The number of deletions that each tenant has requested since the start.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Deletions(Arc<Mutex<BTreeMap<Scope, usize>>>);
 

@@ -1,7 +1,7 @@
-//! How a route is described.
+//! The OpenAPI description of a route.
 //!
-//! Owns: the failures that every route may answer with, the shape of a success, and what a row of the table of routes becomes. Never: the
-//! table (`routes`), or the whole document (`openapi`).
+//! Owns: the failures that every route may answer with, the shape of a success, and the expansion of a row of the
+//! table of routes. Never: the table (`routes`), or the whole document (`openapi`).
 
 use std::collections::BTreeMap;
 
@@ -45,9 +45,9 @@ impl IntoResponses for Errors {
     }
 }
 
-/// Describes a route: its docs, method and path, a name, what it takes, and what it answers. It takes one body or query by its type, or all
-/// that stands in the parentheses. It answers with data in the envelope, behind which other successes can follow, with `bare` data, or
-/// with all that stands there.
+/// Describes a route: docs, method, path, name, input and answers. The input is one body or query by its type, or
+/// everything in the parentheses. The answer is data in the envelope, with optional further successes; `bare` data;
+/// or everything in the parentheses.
 macro_rules! described {
     ($doc:tt get $path:tt $name:ident ($query:ident) $answer:tt) => {
         $crate::describe::described! { @ $doc get $path $name [params($query),] $answer }
@@ -78,7 +78,7 @@ pub(crate) use described;
 /// Routes with a version before their path, a row each: for the router, the guard and the description of the API.
 macro_rules! versioned {
     ($($(#[doc = $doc:tt])+ $method:ident $path:tt $([$($access:ident),+])? $module:ident::$handler:ident $takes:tt => $answer:tt;)+) => {
-        /// Who may use which route.
+        /// The access of each route.
         pub(crate) const ACCESS: AccessTable = AccessTable(&[$(($path, &[$($(Access::$access),+)?])),+]);
 
         /// The routes under a version.

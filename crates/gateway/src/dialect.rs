@@ -1,6 +1,6 @@
-//! Which clients a path is for.
+//! The kind of client that a path is for.
 //!
-//! Owns: the paths beside the memory API, and the form of an error there. Never: what a route does.
+//! Owns: the paths beside the memory API, and the form of an error there. Never: the behaviour of a route.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -8,27 +8,27 @@ use serde_json::{Value, json};
 /// The page's first view; all others are below [`PAGE_BELOW`].
 pub(crate) const PAGE: &str = "/";
 pub(crate) const PAGE_BELOW: &str = "/page/";
-/// Where a visitor without a token gives one.
+/// The form for a visitor's token.
 pub(crate) const SIGN_IN: &str = "/page/sign-in";
-/// Where the cookie goes.
+/// The route that deletes the cookie.
 const SIGN_OUT: &str = "/page/sign-out";
-/// Style and script: the same for everybody.
+/// Style and script, the same for every visitor.
 const ASSETS: &str = "/page/assets/";
-/// The door of agents.
+/// The path of the agents' door.
 pub(crate) const AGENTS: &str = "/mcp";
-/// Before the paths of the models' servers.
+/// The prefix of the model servers' paths.
 const MODELS: &str = "/v1/";
-/// The first step of mem0's paths, behind `/v1/`, `/v2/` or `/v3/`.
+/// The first step of mem0's paths, after `/v1/`, `/v2/` or `/v3/`.
 const STEPS: [&str; 10] = [
     "ping", "memories", "batch", "entities", "event", "events", "exports", "summary", "feedback", "profiles",
 ];
-/// mem0's paths that stand beside those of the memory API.
+/// mem0's paths within the prefix of the memory API.
 const ACCOUNT: [&str; 2] = ["/api/v1/webhooks/", "/api/v1/orgs/"];
 
-/// The clients of a path.
+/// The kind of client that a path is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {
-    /// Those of the memory API, and probes.
+    /// Clients of the memory API, and probes.
     Memory,
     /// Clients of models.
     Models,
@@ -53,7 +53,7 @@ impl Dialect {
         }
     }
 
-    /// An error in the form that these clients read; none where they read the error envelope.
+    /// An error in the form of these clients; none if they read the error envelope.
     pub(crate) fn error(self, path: &str, status: u16, code: impl Serialize, message: &str) -> Option<Value> {
         match self {
             Self::Mem0 => Some(json!({"detail": message, "code": code})),
@@ -63,7 +63,7 @@ impl Dialect {
     }
 }
 
-/// Whether a path of the page answers without a token.
+/// Whether a path of the page needs no token.
 pub(crate) fn is_open(path: &str) -> bool {
     path == SIGN_IN || path == SIGN_OUT || path.starts_with(ASSETS)
 }
@@ -77,7 +77,7 @@ fn is_of_mem0(path: &str) -> bool {
         || ACCOUNT.iter().any(|account| path.starts_with(account))
 }
 
-/// An error in the form of the models' clients at a path: Anthropic's or OpenAI's.
+/// An error in the form of the model clients at a path: Anthropic's or OpenAI's.
 pub(crate) fn model_error(path: &str, status: u16, code: impl Serialize, message: &str) -> Value {
     let kind = match status {
         401 => "authentication_error",

@@ -1,6 +1,6 @@
-//! `memory/edit` and `memory/update`: one memory's text, changed.
+//! `memory/edit` and `memory/update`: changing the text of one memory.
 //!
-//! Owns: which fields change, and the summary of a patched episode. Never: writing Markdown.
+//! Owns: choosing the fields that change, and the summary of a patched episode. Never: writing Markdown.
 
 use memory::{EditEntry, Engine, EngineError};
 use model::{DocKind, EntryId, EntryKind};
@@ -16,7 +16,7 @@ use crate::wire::forget::IdsParts;
 use crate::wire::update::EpisodePatch;
 use crate::wire::{EditData, EditRequest, EpisodeItem, Invalid, UpdateData, UpdateRequest};
 
-/// How much of a patched text becomes its summary.
+/// Length of the summary of a patched text, in characters.
 const SUMMARY_CHARS_MAX: usize = 200;
 
 pub(crate) async fn edit_memory(visit: Visit, body: JsonBytes) -> Answer {
@@ -38,13 +38,13 @@ pub(crate) async fn edit_memory(visit: Visit, body: JsonBytes) -> Answer {
     Ok(visit.answer(EditData { id, changed }))
 }
 
-/// Tells the edit of a profile from the edit of a memory.
+/// Distinguishes the edit of a profile from the edit of a memory.
 #[derive(Debug, Deserialize)]
 struct EditedKind {
     operations: Option<IgnoredAny>,
 }
 
-/// Whether it was there.
+/// Edits the memory; returns whether it exists.
 async fn change(engine: &Engine, parts: IdsParts, request: EditRequest) -> Result<bool, EngineError> {
     let IdsParts { scope, owner, ids } = parts;
     for id in ids {

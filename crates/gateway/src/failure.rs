@@ -1,7 +1,7 @@
 //! The answer to a request that failed.
 //!
-//! Owns: codes to statuses, and which words of an error leave the house. Never: the envelope around it (the frame
-//! adds request id, time and path).
+//! Owns: mapping codes to statuses, and choosing the parts of an error that a client may see. Never: the envelope
+//! around it (the frame adds request id, time and path).
 
 use std::error::Error;
 
@@ -14,7 +14,7 @@ use ports::{IndexError, NoRoom, VaultError};
 
 use crate::wire::{ErrorCode, Invalid};
 
-/// Why a request failed, in words for the client; travels to the frame inside the response.
+/// Why a request failed, in words for the client; the response carries it to the frame.
 #[derive(Debug, Clone)]
 pub(crate) struct Failure {
     pub(crate) code: ErrorCode,
@@ -45,12 +45,12 @@ impl Failure {
         Self::new(ErrorCode::NotFound, format!("{what} `{id}` does not exist"))
     }
 
-    /// The server was started without something that the request needs.
+    /// The server was started without a part that the request needs.
     pub(crate) fn lacks(what: &str) -> Self {
         Self::new(ErrorCode::CapabilityUnavailable, format!("this server {what}"))
     }
 
-    /// The refusal of a body that is larger than this.
+    /// The refusal of a body larger than the limit.
     pub(crate) fn too_large(bytes_max: usize) -> Self {
         let mebibytes = bytes_max >> 20;
         let message =
@@ -92,7 +92,7 @@ impl Failure {
         }
     }
 
-    /// Whether the same request may succeed in a moment.
+    /// Whether the same request may succeed soon.
     pub(crate) fn is_passing(&self) -> bool {
         matches!(
             self.code,

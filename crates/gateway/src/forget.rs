@@ -1,6 +1,7 @@
 //! `memory/delete` and `memory/delete_by_ids`.
 //!
-//! Owns: what a request deletes, and dropping it from open conversations. Never: choosing which other memories go too (the engine does).
+//! Owns: the target of a deletion, and removing it from open conversations. Never: choosing the other memories that
+//! are deleted too (the engine does).
 
 use memory::{Forget, Forgot, Leftover};
 use model::{EntryId, Name};
@@ -31,7 +32,7 @@ pub(crate) async fn delete_memory(visit: Visit, JsonBody(value, ..): JsonBody<De
     }))
 }
 
-/// Checks that the caller may delete it.
+/// Checks that the caller may delete the target.
 pub(crate) fn enter(visit: &Visit, what: &Forget) -> Result<(), Failure> {
     visit.caller.enter(what.scope())?;
     match what.owner() {
@@ -40,14 +41,14 @@ pub(crate) fn enter(visit: &Visit, what: &Forget) -> Result<(), Failure> {
     }
 }
 
-/// Deletes to the end, also if the client disconnects.
+/// Deletes to the end, even if the client disconnects.
 pub(crate) async fn forget(gateway: &Gateway, what: Forget) -> Result<Forgot, Failure> {
     let this = gateway.clone();
     let forget = async move { forget_with_conversations(&this, what).await };
     gateway.see_through(forget).await
 }
 
-/// Deletes, and drops what conversations hold of it.
+/// Deletes the target, and removes it from conversations in memory.
 async fn forget_with_conversations(gateway: &Gateway, what: Forget) -> Result<Forgot, Failure> {
     gateway.deletions.count(what.scope());
     let scope = what.scope().clone();
@@ -56,7 +57,7 @@ async fn forget_with_conversations(gateway: &Gateway, what: Forget) -> Result<Fo
         _ => None,
     };
     let forgot = gateway.engine.forget(what).await;
-    // Also of one that is not finished yet.
+    // Also after a deletion that failed, which may have deleted a part.
     if let Some(direct) = &gateway.direct {
         direct.contexts().store().reload(&scope).await;
     }
@@ -73,7 +74,7 @@ async fn forget_with_conversations(gateway: &Gateway, what: Forget) -> Result<Fo
     Ok(forgot)
 }
 
-/// Why a file in `context.flush_folder` stays.
+/// Why a file in `context.flush_folder` is kept.
 const FACTS: &str = "facts of conversations; Quipu only adds to this file and does not look into it";
 
 pub(crate) async fn delete_memories_by_ids(
@@ -123,7 +124,7 @@ async fn by_ids(
     Ok(data)
 }
 
-/// The ids of each owner, owners in the order of their first id.
+/// Groups ids by owner, in the order of each owner's first id.
 fn by_owner(ids: Vec<ApiId>) -> Vec<(Name, Vec<EntryId>)> {
     let mut groups: Vec<(Name, Vec<EntryId>)> = Vec::new();
     for ApiId { owner, entry } in ids {

@@ -1,8 +1,8 @@
-//! A form with a file, as a client sends it: `multipart/form-data`.
+//! A form with a file, in the client's format: `multipart/form-data`.
 //!
 //! Owns: its bytes. Never: the meaning of the fields.
 
-/// A form that is being written.
+/// A form under construction.
 #[derive(Debug, Clone)]
 pub struct Form {
     pub(crate) media_type: String,
@@ -11,7 +11,7 @@ pub struct Form {
 }
 
 impl Form {
-    /// A form with a file. The boundary between the parts occurs nowhere in the file.
+    /// A form with a file. The boundary between the parts does not occur in the file.
     pub fn new(field: &str, name: &str, bytes: &[u8]) -> Self {
         let boundary = (0..u64::MAX)
             .map(|n| format!("quipu-form-{n:016x}"))
@@ -27,7 +27,7 @@ impl Form {
         form
     }
 
-    /// The same with one more field.
+    /// Adds a field.
     #[must_use]
     pub fn with(mut self, field: &str, text: &str) -> Self {
         self.push(field, "", text.as_bytes());
@@ -47,7 +47,7 @@ impl Form {
     }
 }
 
-/// As browsers write a file's name between quotes.
+/// A file's name between quotes, escaped as browsers do.
 fn quoted(name: &str) -> String {
     name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A")
 }

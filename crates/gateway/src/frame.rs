@@ -1,6 +1,6 @@
 //! The frame of every request: its id, its duration, its log line, and the envelope of its failure.
 //!
-//! Owns: request ids and the end of panics. Never: bodies and tokens in the log.
+//! Owns: request ids and catching panics. Never: bodies and tokens in the log.
 
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
@@ -26,30 +26,30 @@ use crate::wire::tasks::ScopeQuery;
 use crate::wire::{Envelope, ErrorEnvelope, ErrorInfo};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-/// Ours, where a model server has given the answer its own.
+/// The header with our id, if a model server has set its own id in the answer.
 const OUR_REQUEST_ID: HeaderName = HeaderName::from_static("x-quipu-request-id");
-/// A longer id of a client is not taken over.
+/// Maximum length of a client's request id; a longer one is replaced.
 const REQUEST_ID_CHARS_MAX: usize = 128;
 
-/// Why a request failed, in words that do not leave the process.
+/// Why a request failed, in words that stay in the process.
 #[derive(Debug, Clone)]
 pub(crate) struct Detail(pub(crate) String);
 
-/// What a handler answers.
+/// The answer of a handler.
 pub(crate) type Answer = Result<Response, Failure>;
 
-/// One request, as its handler sees it.
+/// One request, in the form that handlers get.
 #[derive(Debug, Clone)]
 pub(crate) struct Visit {
     pub(crate) gateway: Gateway,
     pub(crate) request_id: Arc<str>,
-    /// The client sent none of its own.
+    /// The server made the id, because the client sent none.
     pub(crate) id_is_ours: bool,
     pub(crate) caller: Caller,
 }
 
 impl Visit {
-    /// A 200.
+    /// A 200 with the data in its envelope.
     pub(crate) fn answer<T: serde::Serialize>(&self, data: T) -> Response {
         let request_id = self.request_id.as_ref().to_owned();
         Json(Envelope { request_id, data }).into_response()
@@ -81,7 +81,7 @@ impl<S: Sync> FromRequestParts<S> for Visit {
     }
 }
 
-/// The frame.
+/// Wraps every request: id, identification, panic, envelope, metrics and log line.
 pub(crate) async fn frame(
     State((gateway, access)): State<(Gateway, AccessTable)>,
     mut request: Request,
@@ -134,14 +134,14 @@ pub(crate) async fn frame(
     response
 }
 
-/// The client's own id, if it is one.
+/// The client's request id, if it is valid.
 fn request_id(headers: &HeaderMap) -> Option<Arc<str>> {
     let id = headers.get(REQUEST_ID)?.to_str().ok()?;
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_.:@+-".contains(&byte);
     ((1..=REQUEST_ID_CHARS_MAX).contains(&id.len()) && id.bytes().all(allowed)).then(|| id.into())
 }
 
-/// Puts a failure into its envelope, or into the form that a client of models reads.
+/// Puts a failure into the envelope, or into the form of the path's dialect.
 fn wrap(mut response: Response, gateway: &Gateway, request_id: &str, path: &str) -> Response {
     let Some(failure) = response.extensions_mut().remove::<Failure>() else {
         return response;

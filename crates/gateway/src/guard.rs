@@ -1,7 +1,7 @@
 //! Authentication and permissions.
 //!
-//! Owns: bearer tokens, the borders between tenants and between users, protection against foreign web pages ([`access`](crate::access) has what
-//! each route needs). Never: the requests themselves.
+//! Owns: bearer tokens, the borders between tenants and between users, protection against foreign web pages. Never:
+//! the requests themselves, or the role of a route ([`access`](crate::access)).
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -22,9 +22,9 @@ use crate::wire::forget::IdsParts;
 
 /// Header in which some clients, such as the Anthropic SDKs, send a token instead of `Authorization`.
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
-/// Beginning of the headers that only this server reads.
+/// Prefix of the headers that only this server reads.
 pub(crate) const OURS: &str = "x-quipu-";
-/// Headers that can hold a token.
+/// Headers that can contain a token.
 pub(crate) const CARRIERS: [HeaderName; 2] = [AUTHORIZATION, API_KEY];
 
 /// Headers of an answer that a web page can read.
@@ -36,7 +36,7 @@ const EXPOSED: [HeaderName; 6] = [
     HeaderName::from_static("x-quipu-context-warning"),
     HeaderName::from_static("retry-after"),
 ];
-/// How long a browser need not ask again.
+/// How long a browser may cache the answer to a preflight request.
 const PREFLIGHT_HOLDS: Duration = Duration::from_hours(1);
 
 /// The caller of a request.
@@ -51,14 +51,14 @@ pub(crate) struct Caller {
     /// The user of a request that names none, if the caller has access to every user.
     usual: Option<Name>,
     role: TokenRole,
-    /// The caller has access to what the user said outside of the tenant.
+    /// The caller has access to messages of the user outside of the tenant.
     person: bool,
-    /// The header that held the token.
+    /// The header that contained the token.
     carrier: Option<HeaderName>,
 }
 
 impl Caller {
-    /// Checks that a request may do what a role may.
+    /// Checks that the caller has at least this role.
     pub(crate) fn needs(&self, role: TokenRole) -> Result<(), Failure> {
         if self.may(role) {
             return Ok(());
@@ -69,7 +69,7 @@ impl Caller {
         )))
     }
 
-    /// Whether the caller may do what a role may.
+    /// Whether the caller has at least this role.
     pub(crate) fn may(&self, role: TokenRole) -> bool {
         self.role >= role
     }
@@ -85,7 +85,7 @@ impl Caller {
         Ok(())
     }
 
-    /// The user whose memory a request uses, if it names this owner or none.
+    /// The user of a request that names this user or none; another user is refused.
     pub(crate) fn as_user(&self, named: Option<Name>) -> Result<Option<Name>, Failure> {
         match (&self.user, named) {
             (Some(user), Some(named)) if *user != named => Err(not_theirs(user)),
@@ -112,8 +112,8 @@ impl Caller {
         self.enter(scope).and_then(|()| self.enter_owner(owner))
     }
 
-    /// Checks that a request has access to single memories. An id does not tell a user from an agent of the same name, so
-    /// the ids of a user's token are that user's.
+    /// Checks that a request has access to single memories. An id does not distinguish a user from an agent of the
+    /// same name, so a user's token always means the user.
     pub(crate) fn enter_ids(&self, parts: &mut IdsParts) -> Result<(), Failure> {
         self.enter(&parts.scope)?;
         let Some(user) = &self.user else {
@@ -129,8 +129,8 @@ impl Caller {
         Ok(())
     }
 
-    /// Checks that a request may add these messages. A user adds own words, under no other name, to own sessions only: those
-    /// of others become memory of everybody in the session.
+    /// Checks that a request may add these messages. A user's token adds messages of that user, under no other name,
+    /// to the user's own sessions only: messages of others would enter the memory of everybody in the session.
     pub(crate) fn enter_add(&self, add: &Add) -> Result<(), Failure> {
         self.enter(&add.session.scope)?;
         let Some(user) = &self.user else {
@@ -157,7 +157,7 @@ impl Caller {
         }
     }
 
-    /// Checks that a request may flush a session: a user's token flushes those to which it may add.
+    /// Checks that a request may flush a session: a user's token may flush the user's own sessions.
     pub(crate) fn enter_flush(&self, session: &SessionKey) -> Result<(), Failure> {
         self.enter(&session.scope)?;
         match &self.user {
@@ -173,17 +173,18 @@ impl Caller {
         self.user.as_ref().map_or(Ok(()), |user| Err(not_theirs(user)))
     }
 
-    /// Whether a token opened the door.
+    /// Whether the caller has sent a token.
     pub(crate) fn has_token(&self) -> bool {
         self.carrier.is_some()
     }
 
-    /// Whether a header is for this server only.
+    /// Whether a header contains the token, so that no other server may get it.
     pub(crate) fn keeps(&self, header: &str) -> bool {
         self.carrier.as_ref().is_some_and(|carrier| carrier == header)
     }
 
-    /// Whether the caller may see what a user said outside of the project, and what holds for the user everywhere.
+    /// Whether the caller may see messages of a user outside of the project, and facts about the user that hold
+    /// everywhere.
     pub(crate) fn sees_person(&self) -> bool {
         !self.bound || self.person
     }
@@ -204,7 +205,8 @@ impl Caller {
     }
 }
 
-/// Refuses a request that says twice who asks, or for whom: readers of it differ in which one counts.
+/// Refuses a request that names its token or its user in two headers of the same name: programs differ in the one
+/// that counts.
 pub(crate) fn once(headers: &HeaderMap, user_headers: &[String]) -> Result<(), Failure> {
     let identifies = |name: &HeaderName| {
         *name == HOST
@@ -279,7 +281,7 @@ pub(crate) fn identify(
     }
 }
 
-/// Whether a session is one of those that are a user's own: `USER/…`.
+/// Whether a session is a user's own: `USER/…`.
 fn is_own(user: &Name, session: &SessionKey) -> bool {
     let rest = session.session.as_str().strip_prefix(user.as_str());
     rest.is_some_and(|rest| rest.starts_with('/'))
@@ -295,15 +297,15 @@ fn unauthorized(message: &str) -> Failure {
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {
     let (scheme, token) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
-    // `Token` is the word of mem0's clients.
+    // mem0's clients write `Token`.
     let is_token = ["bearer", "token"]
         .iter()
         .any(|word| scheme.eq_ignore_ascii_case(word));
     is_token.then(|| token.trim())
 }
 
-/// A web page elsewhere can make a browser on this machine ask us, under a name of its own that resolves to this
-/// machine; such a request names that page in `Host` or `Origin`.
+/// Refuses requests of foreign web pages. Such a page can make a browser on this machine call us, under a host name
+/// of its own that resolves to this machine; the request then names the page in `Host` or `Origin`.
 fn from_this_machine(uri: &Uri, headers: &HeaderMap) -> Result<(), Failure> {
     let host = text(headers, &HOST).or_else(|| uri.authority().map(axum::http::uri::Authority::as_str));
     if !host.is_some_and(|host| is_loopback(without_port(host))) {
@@ -320,8 +322,8 @@ fn from_this_machine(uri: &Uri, headers: &HeaderMap) -> Result<(), Failure> {
     }
 }
 
-/// Which web pages a browser lets ask us and read what we answer: without tokens those of this machine, with tokens any, since a
-/// page must know one.
+/// The web pages that a browser allows to call us: without tokens the pages of this machine, with tokens any page,
+/// since it must know a token.
 pub(crate) fn pages(auth: &Auth) -> CorsLayer {
     let auth = auth.clone();
     let origins = move |origin: &HeaderValue, _: &Parts| {
@@ -352,7 +354,7 @@ fn is_loopback_origin(origin: &str) -> bool {
 
 fn without_port(host: &str) -> &str {
     match host.rsplit_once(':') {
-        // The colons of a bare IPv6 address are not a port's.
+        // The colons of a bare IPv6 address separate no port.
         Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) && !name.ends_with(':') => name,
         _ => host,
     }

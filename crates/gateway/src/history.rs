@@ -1,6 +1,6 @@
-//! `history` and `audit`: changes of the memory files and problems in them, for each tenant its own.
+//! `history` and `audit`: changes of the memory files and problems in them, for each tenant.
 //!
-//! Owns: which of it a caller may see and take back. Never: reading or writing the history.
+//! Owns: limiting both, and undo, to the caller's tenant. Never: reading or writing the history.
 
 use memory::{Audited, Moment, PastFile};
 use model::Scope;
@@ -71,7 +71,7 @@ pub(crate) async fn audit(visit: Visit, UrlQuery(query): UrlQuery<TenantQuery>) 
     Ok(visit.answer(AuditData { findings }))
 }
 
-/// The tenant whose files a request concerns; none: all of them, where the token allows it and the request names none.
+/// The tenant of a request's files. None means all tenants: the token allows it and the request names no tenant.
 pub(crate) fn within(
     visit: &Visit,
     app_id: Option<&str>,

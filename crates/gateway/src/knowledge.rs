@@ -1,6 +1,6 @@
 //! `knowledge/…`: a library of documents.
 //!
-//! Owns: the requests' way to the library and back, the order of a listing. Never: how a document is built.
+//! Owns: translating the requests and answers of the library, the order of a listing. Never: building a document.
 
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
@@ -168,7 +168,7 @@ fn library(gateway: &Gateway) -> Result<Knowledge, Failure> {
         .ok_or_else(|| Failure::lacks("does not store documents"))
 }
 
-/// Stores an upload as a new document, or in the place of one.
+/// Stores an upload as a new document, or replaces an existing one.
 async fn stored(
     visit: &Visit,
     uploaded: Uploaded,

@@ -1,15 +1,19 @@
 //! The HTTP door: the memory API, its health and its metrics.
 //!
-//! Owns: routes, permissions, the JSON types ([`wire`]), status codes, limits of requests and connections. Never: a use case
-//! (`memory`, `background`, `proxy`) or the meaning of a filter (`model`).
+//! Owns: routes, permissions, the JSON types ([`wire`]), status codes, limits of requests and connections. Never: a
+//! use case (`memory`, `background`, `proxy`) or the meaning of a filter (`model`).
 //!
-//! Reading order, from below: [`wire`] (what is asked and answered), [`settings`], [`failure`], [`state`] (what all requests share: [`budget`], [`writes`], [`metrics`], [`deletions`]), [`dialect`]
-//! and [`access`] (which clients a path is for, and what it needs). Then the way of one request: [`serve`] (connections), [`frame`] (id, log, metrics,
-//! errors into envelopes) with [`guard`] (who asks) and [`browser`], [`body`] (JSON in), [`unpack`] (a compressed one), [`describe`], and a handler of [`add`],
-//! [`recall`], [`forget`], [`survey`], [`review`], [`skills`], [`edit`] with [`profile`], [`portable`], [`tasks`], [`runs`], [`upkeep`], [`owners`], [`cache`], [`history`], [`knowledge`]
-//! with [`upload`] (a form in), [`contexts`], [`system`], [`v1`] (the models' own routes) with [`asker`], [`mem0`] (mem0's), [`page`] or [`agents`] (other crates'
-//! doors); [`lookup`] finds the memory of an id, [`present`] makes the engine's answers wire types. Above them: [`routes`], [`openapi`], [`router`]. [`client`] is the other end: it asks a
-//! gateway, near or far, [`reply`] reads what it answers, and [`form`] is what is uploaded. A handler imports nothing that lists handlers.
+//! Reading order, from below: [`wire`] (requests and answers), [`settings`], [`failure`], [`state`] (shared by all
+//! requests: [`budget`], [`writes`], [`metrics`], [`deletions`]), [`dialect`] and [`access`] (the clients of a path,
+//! and the role that it needs). Then the way of one request: [`serve`] (connections), [`frame`] (id, log, metrics,
+//! envelopes of errors) with [`guard`] (authentication) and [`browser`], [`body`] (JSON), [`unpack`] (compressed
+//! bodies), [`describe`], and a handler of [`add`], [`recall`], [`forget`], [`survey`], [`review`], [`skills`],
+//! [`edit`] with [`profile`], [`portable`], [`tasks`], [`runs`], [`upkeep`], [`owners`], [`cache`], [`history`],
+//! [`knowledge`] with [`upload`] (a form with a file), [`contexts`], [`system`], [`v1`] (the model servers' routes)
+//! with [`asker`], [`mem0`] (mem0's routes), [`page`] or [`agents`] (doors of other crates); [`lookup`] finds the
+//! memory of an id, [`present`] turns the engine's answers into wire types. Above them: [`routes`], [`openapi`],
+//! [`router`]. [`client`] calls a gateway in this process or over TCP, [`reply`] reads its answers, and [`form`] is
+//! an upload. A handler imports no module that lists handlers.
 
 mod access;
 mod add;

@@ -1,13 +1,13 @@
-//! The memory that an id names.
+//! Finding the memory of an id.
 //!
-//! Owns: trying the owners that an id can mean. Never: permissions (the guard checks them before).
+//! Owns: trying the possible owners of an id. Never: permissions (the guard checks them before).
 
 use memory::{Engine, EngineError, Hit};
 use model::{EntryId, Name, Owner, Scope};
 
 use crate::wire::forget::IdsParts;
 
-/// The one memory that some ids name, and whose it is.
+/// The first existing memory among some ids, and its owner.
 pub(crate) async fn find(engine: &Engine, parts: IdsParts) -> Result<Option<(Owner, Hit)>, EngineError> {
     let IdsParts { scope, owner, ids } = parts;
     for id in ids {
@@ -34,7 +34,7 @@ pub(crate) async fn entry(
     }
 }
 
-/// Possible owners of an id: an id names its owner, but not whether that is a user or an agent.
+/// Possible owners of an id: an id contains the owner's name, but not whether it is a user or an agent.
 pub(crate) fn owners(named: Option<&Owner>, name: &Name) -> Vec<Owner> {
     match named {
         Some(owner) => vec![owner.clone()],

@@ -1,9 +1,11 @@
 //! mem0's hosted REST API, for its clients: the same engine calls as the memory API, under mem0's paths and names.
 //!
-//! Owns: its routes, and what a memory is for it: a fact, or the messages of an episode without facts. Never: how
-//! memory is written, found or deleted (the engine), a path of mem0's older clients, or a place in the OpenAPI document: the dialect is mem0's.
+//! Owns: its routes, and the definition of a memory in mem0: a fact, or the messages of an episode without facts.
+//! Never: writing, finding or deleting memory (the engine), a path of mem0's older clients, or a place in the OpenAPI
+//! document: the dialect is mem0's.
 //!
-//! Reading order: [`names`] (whose a memory is), [`add`], [`filters`] (whose memories a request concerns), [`memories`] (reading them), [`change`].
+//! Reading order: [`names`] (the owner of a memory), [`add`], [`filters`] (the owners that a request concerns),
+//! [`memories`] (reading them), [`change`].
 
 mod add;
 mod change;
@@ -21,7 +23,7 @@ use crate::frame::Visit;
 use crate::state::Gateway;
 use crate::wire::ErrorCode;
 
-/// The paths that mem0's clients of today need to add, search, list, read, change and delete memories.
+/// The paths that mem0's current clients need to add, search, list, read, change and delete memories.
 pub(crate) fn routes() -> Router<Gateway> {
     let memory = get(memories::one).put(change::update).delete(change::delete);
     Router::new()
@@ -33,7 +35,7 @@ pub(crate) fn routes() -> Router<Gateway> {
         .route("/v1/memories/", delete(change::delete_all).fallback(not_here))
 }
 
-/// The answer at mem0's other paths.
+/// The answer for mem0's other paths.
 pub(crate) async fn not_here(request: Request) -> Failure {
     let (method, path) = (request.method(), request.uri().path());
     let message = format!(
@@ -43,7 +45,7 @@ pub(crate) async fn not_here(request: Request) -> Failure {
     Failure::new(ErrorCode::NotFound, message)
 }
 
-/// Clients ask first whether their key is right, which the frame has answered, and need names of an organization and a project.
+/// Clients first check their key, which the frame has done, and need the names of an organization and a project.
 async fn ping(visit: Visit) -> Json<Value> {
     let home = &visit.caller.home;
     Json(json!({"status": "ok", "org_id": home.app.as_str(), "project_id": home.project.as_str()}))

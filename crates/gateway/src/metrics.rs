@@ -28,20 +28,20 @@ const BUCKETS: [f64; 13] = [
     f64::INFINITY,
 ];
 
-/// What happened since the start.
+/// Counts of events since the start.
 #[derive(Debug, Default)]
 pub(crate) struct Metrics(Mutex<Counts>);
 
 #[derive(Debug, Default)]
 struct Counts {
-    /// By their labels.
+    /// Requests by their labels.
     requests: BTreeMap<String, u64>,
-    /// By route: the seconds of all requests, and the requests of each bucket.
+    /// Durations by route: the seconds of all requests, and the requests of each bucket.
     durations: BTreeMap<String, (f64, [u64; BUCKETS.len()])>,
     adds: u64,
     messages: u64,
     duplicates: u64,
-    /// By their labels.
+    /// Searches by their labels.
     searches: BTreeMap<String, u64>,
 }
 
@@ -68,7 +68,7 @@ impl Metrics {
         *self.0.lock().searches.entry(labels).or_default() += 1;
     }
 
-    /// Adds everything as `OpenMetrics`, with the system's state as it is now.
+    /// Writes all metrics as `OpenMetrics`, with the current state of the system.
     pub(crate) fn render(&self, out: &mut String, status: &Status) {
         self.0.lock().render(out);
         let (jobs, answers) = (&status.jobs, status.model_answers);
@@ -173,7 +173,7 @@ fn by_labels(counts: &BTreeMap<String, u64>) -> impl Iterator<Item = (&String, u
     counts.iter().map(|(labels, count)| (labels, *count))
 }
 
-/// A client may send any word as its method.
+/// The name of a known method: a client may send any word as its method.
 fn name_of(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",

@@ -1,6 +1,7 @@
-//! The description of the API, made from the handlers and the wire types.
+//! The OpenAPI document, made from the handlers and the wire types.
 //!
-//! Owns: putting it together, the same text every time, and the route that shows it. Never: a second list of fields or bounds.
+//! Owns: assembling it, always as the same text, and the route that returns it. Never: a second list of fields or
+//! bounds.
 
 use std::sync::LazyLock;
 
@@ -72,7 +73,7 @@ described! {
     get "/metrics" metrics () ((status = 200, description = "Metrics", body = String, content_type = PROMETHEUS))
 }
 
-/// Where the document shows the routes. `/api/v1` would say all of it again.
+/// The version whose routes the document contains. `/api/v1` has the same routes.
 const SHOWN: &str = "/api/v2";
 
 fn failure(description: &str) -> Response {
@@ -127,7 +128,7 @@ fn document() -> utoipa::openapi::OpenApi {
     document
 }
 
-/// The document as text, made once.
+/// The document as text, rendered once.
 fn text() -> &'static str {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
         let mut text = document().to_pretty_json().expect("the document is plain data");

@@ -1,6 +1,6 @@
-//! `/owners`: everybody who has memory, with counts and sizes.
+//! `/owners`: all owners with memory, with counts and sizes.
 //!
-//! Owns: whom of them a caller sees. Never: counting.
+//! Owns: limiting the list to the caller's tenant. Never: counting.
 
 use crate::body::UrlQuery;
 use crate::frame::{Answer, Visit};

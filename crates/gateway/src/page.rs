@@ -1,6 +1,7 @@
 //! The mount of the page that a person opens in a browser.
 //!
-//! Owns: what its requests carry. Never: HTML, or what a visitor may do; the page asks the API with the visitor's token.
+//! Owns: the extension of its requests. Never: HTML, or a visitor's permissions; the page calls the API with the
+//! visitor's token.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,18 +20,18 @@ use crate::frame::Visit;
 use crate::state::{Gateway, Stopping};
 use crate::system;
 
-/// Who looks at the page: an extension of each of its requests.
+/// The visitor of the page: an extension of each of its requests.
 #[derive(Debug, Clone)]
 pub struct Visitor {
-    /// The one user whose memory the token opens; none if it opens more.
+    /// The only user that the token opens; none if it opens several.
     pub user: Option<Name>,
-    /// The user of a request that names none, if the token has one.
+    /// The default user of the token, for requests that name none.
     pub usual: Option<Name>,
     /// The tenant of a request that names none.
     pub home: Scope,
     /// The token opens every tenant.
     pub sees_all: bool,
-    /// The server asks for tokens.
+    /// The server requires tokens.
     pub needs_token: bool,
     deletions: Deletions,
     clock: Arc<dyn Clock>,
@@ -38,12 +39,12 @@ pub struct Visitor {
 }
 
 impl Visitor {
-    /// How many deletions a tenant asked for since the server's start.
+    /// The number of deletions that a tenant has requested since the server's start.
     pub fn deletions(&self, scope: &Scope) -> usize {
         self.deletions.of(scope)
     }
 
-    /// Waits for an answer that has no end of its own; false when the server stops.
+    /// Waits between two parts of an endless answer; false when the server stops.
     pub async fn wait(&self, pause: Duration) -> bool {
         let stops = async {
             match &self.stop {
@@ -58,11 +59,11 @@ impl Visitor {
     }
 }
 
-/// The page's routes, with everything that its requests carry.
+/// The page's routes, with the visitor as an extension of each request.
 pub(crate) fn routes(gateway: &Gateway, page: &Router) -> Router<Gateway> {
     let page = page.clone().layer(from_fn_with_state(gateway.clone(), known));
     Router::new()
-        // Some clients look first whether anybody is there.
+        // Some clients first check whether a server answers.
         .route(PAGE, head(system::health_live).get_service(page.clone()))
         .route_service(&format!("{PAGE_BELOW}{{*path}}"), page)
 }

@@ -1,6 +1,6 @@
-//! `memory/export` and `memory/import`: all memory of one user as lines of JSON, out and in.
+//! `memory/export` and `memory/import`: all memory of one user as lines of JSON.
 //!
-//! Owns: lines to values and back. Never: choosing what a user's memory is (the engine does).
+//! Owns: converting lines to values and back. Never: choosing the memory of a user (the engine does).
 
 use axum::extract::Request;
 use axum::http::header::CONTENT_TYPE;
@@ -23,7 +23,7 @@ pub(crate) async fn export_memory(visit: Visit, UrlQuery(query): UrlQuery<Export
     visit.caller.enter_memory(&scope, &owner)?;
     let mut memory = visit.gateway.engine.export(&scope, &owner).await?;
     if visit.caller.only_user().is_some() {
-        // They are of the whole project.
+        // The digests belong to the whole project.
         memory.carried.forgotten.clear();
     }
     if let Some(path) = memory.broken.first() {
@@ -65,13 +65,13 @@ pub(crate) async fn import_memory(visit: Visit, request: Request) -> Answer {
     Ok(visit.answer(ImportedData::of(&taken)))
 }
 
-/// The lines of a body that are not empty, each with its number.
+/// The non-empty lines of a body, each with its number.
 fn numbered(body: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let lines = (1..).zip(body.split(|byte| *byte == b'\n'));
     lines.filter(|(_, line)| !line.is_empty())
 }
 
-/// What the lines after the first hold.
+/// The memory in the lines after the first.
 fn memory_of(body: &[u8], scope: &Scope, owner: &Owner) -> Result<OwnedMemory, Invalid> {
     let mut memory = OwnedMemory::default();
     for (at, line) in numbered(body).skip(1) {

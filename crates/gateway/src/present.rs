@@ -1,6 +1,6 @@
 //! The engine's answers as wire types.
 //!
-//! Owns: which hit goes where in an answer. Never: ranking; the order is the engine's.
+//! Owns: the place of each hit in an answer. Never: ranking; the engine decides the order.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::wire::{
     SearchData, SearchMethod, SkillItem, UnprocessedMessage,
 };
 
-/// The result of a search. A fact is in `facts`, and also under its episode if the search found that too.
+/// The result of a search. A fact is in `facts`, and also under its episode if the search found the episode too.
 pub(crate) fn search(
     found: &Found,
     profile: &[Hit],
@@ -66,14 +66,14 @@ pub(crate) fn search(
     }
 }
 
-/// The profile that its rows are.
+/// The profile that the rows form; empty without rows.
 pub(crate) fn profile_of(rows: &[Hit]) -> Vec<ProfileItem> {
     ProfileItem::of(rows.iter().map(|hit| &*hit.doc))
         .into_iter()
         .collect()
 }
 
-/// Sorts by score and keeps the first of each id; equal scores stay in the engine's order.
+/// Sorts by score, and keeps the first hit of each id; equal scores keep the engine's order.
 fn best_first(facts: &mut Vec<&Hit>) {
     facts.sort_by(|a, b| b.score.total_cmp(&a.score));
     let mut seen = BTreeSet::new();
@@ -173,7 +173,7 @@ pub(crate) fn list(listed: &Listed, list: &List, zone: &Zone) -> GetData {
     data
 }
 
-/// The word of each value.
+/// The name of each value.
 pub(crate) fn words<T>(values: &[T], word: impl Fn(&T) -> &'static str) -> Vec<String> {
     values.iter().map(|value| word(value).to_owned()).collect()
 }

@@ -1,6 +1,6 @@
-//! `memory/edit` with `operations`: statements of a profile, as EverOS Cloud's clients change them.
+//! `memory/edit` with `operations`: changing statements of a profile, in the format of EverOS Cloud's clients.
 //!
-//! Owns: one result for each operation; one that fails stops no other. Never: writing Markdown.
+//! Owns: one result for each operation; a failed operation does not stop the next one. Never: writing Markdown.
 
 use memory::{Curate, EditEntry, Forget};
 use model::{DocKind, Entry, EntryId, EntryKind, Origin, Owner, Scope};
@@ -27,7 +27,7 @@ pub(crate) async fn edit(visit: &Visit, request: ProfileEditRequest) -> Answer {
         let done = apply(visit, &scope, &owner, operation).await;
         let (new, error) = match done {
             Ok(new) => (new, None),
-            // The rest of them would fail too.
+            // The remaining operations would fail too.
             Err(failure) if failure.status().is_server_error() => return Err(failure),
             Err(failure) => (None, Some(failure.message)),
         };
@@ -58,7 +58,7 @@ pub(crate) async fn edit(visit: &Visit, request: ProfileEditRequest) -> Answer {
     }))
 }
 
-/// The id of an added statement.
+/// Applies an operation; returns the id of an added statement.
 async fn apply(
     visit: &Visit,
     scope: &Scope,
@@ -105,7 +105,7 @@ async fn apply(
     }
 }
 
-/// The statement that an operation names, if the profile has it.
+/// The id of the statement that an operation names; not found if the profile does not have it.
 async fn standing(
     visit: &Visit,
     scope: &Scope,
@@ -123,7 +123,7 @@ async fn standing(
     if is_it { Ok(id) } else { Err(none()) }
 }
 
-/// A field of an operation, if it has it.
+/// A field of an operation, checked.
 fn text(field: &str, value: Option<&str>) -> Result<Option<String>, Invalid> {
     match value {
         Some(text) if text.trim().is_empty() => {

@@ -1,6 +1,6 @@
 //! `memory/search` and `memory/get`.
 //!
-//! Owns: the requests' way to the engine and back. Never: ranking and sorting.
+//! Owns: translating the requests and answers of the engine. Never: ranking and sorting.
 
 use memory::{EngineError, Hit, List, Listed};
 use model::{DocKind, EntryKind, Filter, Owner, OwnerKind, Scope};
@@ -95,7 +95,7 @@ fn no_chat_model(method: SearchMethod) -> Failure {
     )
 }
 
-/// The memory that a path names, and whose it is.
+/// The memory that a path names, with its tenant and owner.
 pub(crate) async fn named_in_path(
     visit: &Visit,
     memory_id: &str,
@@ -108,7 +108,7 @@ pub(crate) async fn named_in_path(
     };
     let mut parts = anybodys.parts(memory_id, home)?;
     if query.user_id.is_some() && visit.gateway.engine.settings().shared.contains(&parts.scope) {
-        // Who may search a shared project may read what a search shows.
+        // A caller who may search a shared project may read the hits of a search.
         visit.caller.enter(&parts.scope)?;
         parts.owner = parts.ids.first().map(|id| Owner::user(id.owner.clone()));
     } else {

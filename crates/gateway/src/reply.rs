@@ -1,6 +1,7 @@
-//! The answer of a gateway, read by one who asks it.
+//! The answer of a gateway, on the client's side.
 //!
-//! Owns: the envelope, and the words of a refusal in any dialect. Never: sending a request, or what its data means.
+//! Owns: the envelope, and the message of a refusal in any dialect. Never: sending a request, or the meaning of its
+//! data.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -8,16 +9,16 @@ use serde_json::Value;
 use crate::client::AskError;
 use crate::wire::{Envelope, ErrorCode, ErrorEnvelope};
 
-/// An answer, whatever its status.
+/// An answer with any status.
 #[derive(Debug)]
 pub struct ClientReply {
     pub status: u16,
     pub body: Vec<u8>,
-    /// Reason of an internal error, which the body does not show; never known of a server.
+    /// The reason of an internal error, which the body does not contain; only known in the same process.
     pub detail: Option<String>,
 }
 
-/// Reasons why the API gave no data.
+/// Why the API returned no data.
 #[derive(Debug, thiserror::Error)]
 pub enum ApiError {
     #[error(transparent)]
@@ -25,7 +26,7 @@ pub enum ApiError {
     #[error("{message}")]
     Refused {
         status: u16,
-        /// Of the envelope that the memory API answers with.
+        /// The code from the memory API's error envelope.
         code: Option<ErrorCode>,
         message: String,
         /// As in [`ClientReply`].
@@ -36,7 +37,7 @@ pub enum ApiError {
 }
 
 impl ApiError {
-    /// A refusal in the words of one who asks for a person.
+    /// A refusal by the client itself, with a message for a person.
     pub fn refused(status: u16, message: impl Into<String>) -> Self {
         Self::Refused {
             status,
@@ -46,7 +47,7 @@ impl ApiError {
         }
     }
 
-    /// The status of a refusal, or that of a server that is not there or fails.
+    /// The status of a refusal; for other errors, the status of a server that is missing or fails.
     pub fn status(&self) -> u16 {
         match self {
             Self::Refused { status, .. } => *status,
@@ -65,7 +66,7 @@ impl ClientReply {
         }
     }
 
-    /// What an answer says that is no success.
+    /// The error of an answer without success.
     pub fn refused(self) -> ApiError {
         let status = self.status;
         let (code, message) = if let Ok(ErrorEnvelope { error, .. }) = serde_json::from_slice(&self.body) {
@@ -96,7 +97,7 @@ impl ClientReply {
     }
 }
 
-/// The reason in an error of any dialect, in one line.
+/// The message in an error of any dialect, in one line.
 pub fn reason(body: &Value) -> String {
     let error = &body["error"];
     let reason = error["message"].as_str().or(error.as_str());

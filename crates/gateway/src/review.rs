@@ -1,6 +1,6 @@
-//! `memory/review` and `memory/answer`: what Quipu believes of a person, and the person's word on it.
+//! `memory/review` and `memory/answer`: statements that Quipu believes of a person, and the person's verdict on each.
 //!
-//! Owns: permissions for both, and pages of statements. Never: what an answer does (the engine does).
+//! Owns: permissions for both, and pages of statements. Never: the effect of an answer (the engine applies it).
 
 use memory::{Belief, Believed, Verdict};
 

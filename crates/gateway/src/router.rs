@@ -1,6 +1,6 @@
-//! All routes of the server, with everything around them.
+//! All routes of the server, with the layers around them.
 //!
-//! Owns: which door has which path, and the answers where there is no route. Never: the memory API's table (`routes`).
+//! Owns: the path of each door, and the answers to unknown paths. Never: the memory API's table (`routes`).
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
@@ -15,11 +15,11 @@ use crate::state::Gateway;
 use crate::wire::ErrorCode;
 use crate::{agents, frame, guard, mem0, openapi, page, system, v1};
 
-/// The door of agents, as some clients write it.
+/// The path of the agents' door in the form of some clients.
 const AGENTS_SLASH: &str = "/mcp/";
 
 impl Gateway {
-    /// Every route, with everything around them.
+    /// Every route, with the layers around them.
     pub fn router(&self) -> Router {
         let mut router = Router::new()
             .route("/health", get(system::health))
@@ -43,7 +43,7 @@ impl Gateway {
         }
         router = match &self.page {
             Some(page) => router.merge(page::routes(self, page)),
-            // Some clients look first whether anybody is there.
+            // Some clients first check whether a server answers.
             None => router.route("/", head(system::health_live).fallback(no_route)),
         };
         router

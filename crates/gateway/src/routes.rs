@@ -1,7 +1,7 @@
 //! The table of the memory API's routes.
 //!
-//! Owns: of each route, under both versions, its method and path, who may use it, its handler, and its description: what it takes and what
-//! it answers. Never: what a route does.
+//! Owns: for each route, under both versions: method, path, access, handler, and description with input and answers.
+//! Never: the behaviour of a route.
 
 use axum::Router;
 use axum::routing::MethodRouter;

@@ -30,7 +30,7 @@ pub(crate) async fn list_runs(visit: Visit, UrlQuery(query): UrlQuery<RunsQuery>
     }))
 }
 
-/// Strategies of EverOS that never have a run here: each extraction does their work.
+/// Strategies of EverOS that have no runs here: each extraction does their work.
 const INCLUDED: [&str; 3] = [
     "extract_atomic_facts",
     "trigger_profile_clustering",

@@ -1,6 +1,6 @@
-//! Connections: accepting them, bounding them, and ending all of them.
+//! Connections: accepting, limiting and ending them.
 //!
-//! Owns: every task that serves a connection; none outlives [`Gateway::serve`]. Never: a request's meaning.
+//! Owns: every task that serves a connection; none outlives [`Gateway::serve`]. Never: the meaning of a request.
 
 use std::convert::Infallible;
 use std::io;
@@ -18,11 +18,11 @@ use tokio_util::sync::CancellationToken;
 use crate::settings::Auth;
 use crate::state::{Gateway, Stopping};
 
-/// More connections wait until one ends.
+/// Maximum number of connections; further ones wait until one ends.
 const CONNECTIONS_MAX: usize = 1_024;
-/// The connection of a client that takes longer for a request's head, or until it begins one, is closed.
+/// Maximum time until a request begins and its head is complete; then the connection is closed.
 const HEAD_ARRIVAL: Duration = Duration::from_mins(1);
-/// How long to wait when the machine has no connection to give.
+/// Pause after the system could not accept a connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
 
 /// Why the server did not start or ended early.
@@ -42,7 +42,7 @@ pub enum ServeError {
 }
 
 impl Gateway {
-    /// Listens on an address; refuses one that other machines reach unless tokens are configured.
+    /// Listens on an address; refuses an address that other machines can reach, unless tokens are configured.
     pub async fn bind(&self, address: SocketAddr) -> Result<TcpListener, ServeError> {
         check_exposure(&self.settings.auth, address)?;
         TcpListener::bind(address)
@@ -50,8 +50,8 @@ impl Gateway {
             .map_err(|source| ServeError::Bind { address, source })
     }
 
-    /// Serves until `shutdown` is ready; then lets requests that are under way finish within the configured time, cuts
-    /// the rest off, writes whose clients have gone included, and returns. The engine goes on; its owner stops it
+    /// Serves until `shutdown` is ready. Then it lets running requests finish within the configured time, aborts the
+    /// others, also writes of clients that are gone, and returns. The engine keeps running; its owner stops it
     /// afterwards.
     pub async fn serve(
         &self,
@@ -117,7 +117,7 @@ fn check_exposure(auth: &Auth, address: SocketAddr) -> Result<(), ServeError> {
 }
 
 async fn connection(stream: TcpStream, router: Router, stop: CancellationToken) {
-    // Without it an answer may wait for the acknowledgement of the one before.
+    // Without it, an answer may wait for the acknowledgement of the previous one.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "cannot set TCP_NODELAY on a connection");
     }

@@ -1,6 +1,6 @@
 //! Settings of the gateway.
 //!
-//! Owns: defaults and the secrecy of tokens. Never: reading configuration, or where tokens are kept (`cli` does).
+//! Owns: defaults and the secrecy of tokens. Never: reading configuration, or storing tokens (`cli` does).
 
 use std::fmt;
 use std::path::PathBuf;
@@ -18,17 +18,17 @@ model::defaults! {
     #[derive(Debug, Clone)]
     pub struct GatewaySettings {
         pub auth: Auth,
-        /// A larger body is refused.
+        /// Maximum size of a body, in bytes.
         pub body_bytes_max: usize = 32 << 20,
-        /// The limit of a body in bytes if the add is asynchronous.
+        /// Maximum size of a body in bytes if the add is asynchronous.
         pub async_body_bytes_max: usize = 4 << 20,
-        /// A larger file is refused where documents are uploaded.
+        /// Maximum size of an uploaded document, in bytes.
         pub upload_bytes_max: usize = 50 << 20,
-        /// Where files wait while they arrive, without a name; none: in memory.
+        /// Folder for nameless files of uploads while they arrive; none: in memory.
         pub upload_folder: Option<PathBuf>,
         /// Headers in which a trusted client names the user, in lower case: `x-openwebui-user-id`.
         pub user_headers: Vec<String>,
-        /// Time that running requests have to end after the server is asked to stop.
+        /// Time for running requests to end after the server is asked to stop.
         pub shutdown: Duration = Duration::from_secs(10),
     }
 }
@@ -40,26 +40,26 @@ impl GatewaySettings {
     }
 }
 
-/// Access rules. Without tokens, everybody on this machine has access, and nobody else.
+/// Access rules. Without tokens, every program on this machine has access, and no other machine.
 #[derive(Debug, Clone, Default)]
 pub struct Auth {
-    /// From the configuration.
+    /// Tokens from the configuration.
     pub tokens: Vec<Token>,
-    /// Those that come and go while the server runs.
+    /// Tokens that a person adds and removes while the server runs.
     pub issued: Option<Arc<dyn IssuedTokens>>,
-    /// Opens everything, also where tokens are needed: for commands of the person who can read the root.
+    /// Opens everything, even if tokens are needed: for commands of a person who can read the root.
     pub own_key: Option<Secret>,
 }
 
-/// Tokens that come and go while the server runs.
+/// Tokens that a person adds and removes while the server runs.
 pub trait IssuedTokens: Send + Sync + fmt::Debug {
-    /// The tokens as they are now. None if there never was one: who took back the last token did not mean to open the
-    /// server to everybody.
+    /// The current tokens. None if there was never a token: removing the last token must not open the server to
+    /// everybody.
     fn now(&self) -> Option<Arc<[Token]>>;
 }
 
 impl Auth {
-    /// Every token as of now; none if no token is needed.
+    /// All current tokens; none if no token is needed.
     pub(crate) fn known(&self) -> Option<Vec<Token>> {
         let issued = self.issued.as_ref().and_then(|issued| issued.now());
         if self.tokens.is_empty() && issued.is_none() {
@@ -82,12 +82,13 @@ impl Auth {
 pub struct Token {
     pub secret: Secret,
     pub role: TokenRole,
-    /// The one tenant to which it gives access; none: every tenant.
+    /// The only tenant that the token opens; none: every tenant.
     pub scope: Option<Scope>,
-    /// The one user to whose memory it gives access; none: every user. An administrator has access to every user: then it
-    /// is the user of requests that name none.
+    /// The only user that the token opens; none: every user. An administrator's token opens every user: then this is
+    /// the user of requests that name none.
     pub user: Option<Name>,
-    /// With a tenant: also to what its users said outside of any project, and to what holds for them in all their projects.
+    /// With a tenant: also opens messages of its users outside of any project, and facts about them that hold in all
+    /// their projects.
     pub person: bool,
 }
 
@@ -114,7 +115,7 @@ pub struct Secret {
 }
 
 impl Secret {
-    /// Keeps a text secret.
+    /// Wraps a text as a secret.
     pub fn new(text: impl Into<String>) -> Self {
         let text = text.into();
         Self {
@@ -123,17 +124,17 @@ impl Secret {
         }
     }
 
-    /// A secret of which only the SHA-256 is known. The secret must be random: a word could be guessed.
+    /// A secret with a known SHA-256 only. The secret must be random: a word could be guessed.
     pub fn hashed(sha256: [u8; 32]) -> Self {
         Self { text: None, sha256 }
     }
 
-    /// As a request carries it; none if only its hash is known.
+    /// The value of the `Authorization` header; none if only the hash is known.
     pub(crate) fn bearer(&self) -> Option<String> {
         self.text.as_ref().map(|text| format!("Bearer {text}"))
     }
 
-    /// Whether it equals this text. The comparison takes the same time for every text. An empty secret equals nothing.
+    /// Whether the secret equals a text, in the same time for every text. An empty secret equals nothing.
     pub(crate) fn is(&self, text: &str) -> bool {
         let given = Sha256::digest(text);
         let difference = self

@@ -1,6 +1,6 @@
-//! `skills/{skill_id}/approve` and `reject`: a person's word on what an agent has learnt.
+//! `skills/{skill_id}/approve` and `reject`: a person's verdict on an agent's skill.
 //!
-//! Owns: finding whose skill an id is. Never: making or changing one.
+//! Owns: finding the agent of a skill's id. Never: making or changing a skill.
 
 use model::{DocKind, EntryId, EntryKind, SkillStatus};
 

@@ -20,10 +20,10 @@ use crate::metrics::Metrics;
 use crate::settings::GatewaySettings;
 use crate::writes::Writes;
 
-/// Files of the largest size that arrive at once.
+/// Number of files of the maximum size that can arrive at once.
 const UPLOADS_AT_ONCE: usize = 4;
 
-/// The gateway: cheap to clone, made once for each engine.
+/// The gateway: cheap to clone, one for each engine.
 #[derive(Debug, Clone)]
 pub struct Gateway {
     pub(crate) engine: Engine,
@@ -35,25 +35,25 @@ pub struct Gateway {
     pub(crate) deletions: Deletions,
     /// Room in memory for the bodies of requests.
     pub(crate) bodies: Budget,
-    /// Room on the disk for files that arrive.
+    /// Room on the disk for arriving files.
     pub(crate) uploads: Budget,
     pub(crate) proxy: Option<Proxy>,
     /// Conversations of programs that call their model themselves.
     pub(crate) direct: Option<Direct>,
     pub(crate) offline: Option<Offline>,
     pub(crate) knowledge: Option<Knowledge>,
-    /// The door that agents use.
+    /// The agents' door.
     pub(crate) agents: Option<Router>,
-    /// What a person sees in a browser.
+    /// The page for browsers.
     pub(crate) page: Option<Router>,
 }
 
-/// Tells a request that the server stops.
+/// Signals to a request that the server stops.
 #[derive(Debug, Clone)]
 pub(crate) struct Stopping(pub(crate) CancellationToken);
 
 impl Gateway {
-    /// A gateway to an engine.
+    /// A gateway of an engine.
     pub fn new(engine: Engine, settings: GatewaySettings, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>) -> Self {
         Self {
             bodies: Budget::of(settings.body_bytes_max).shared_with(&engine),
@@ -75,7 +75,7 @@ impl Gateway {
     }
 }
 
-/// A part that a gateway can have.
+/// An optional part of a gateway.
 macro_rules! parts {
     ($($(#[$doc:meta])* $with:ident($part:ident: $kind:ty);)+) => {
         impl Gateway {
@@ -90,17 +90,17 @@ macro_rules! parts {
 }
 
 parts! {
-    /// The same, with model servers behind `/v1`.
+    /// Adds model servers at `/v1`.
     with_proxy(proxy: Proxy);
-    /// The same, with conversations of programs that call their model themselves.
+    /// Adds conversations of programs that call their model themselves.
     with_direct(direct: Direct);
-    /// The same, with background runs.
+    /// Adds background runs.
     with_offline(offline: Offline);
-    /// The same, with libraries of documents.
+    /// Adds libraries of documents.
     with_knowledge(knowledge: Knowledge);
-    /// The same, with a door for agents at `/mcp`. Its requests carry an [`Asker`](crate::Asker).
+    /// Adds a door for agents at `/mcp`. Its requests have the extension [`Asker`](crate::Asker).
     with_agents(agents: Router);
-    /// The same, with a page at `/` and below `/page/`. Its requests carry a [`Visitor`](crate::Visitor).
+    /// Adds a page at `/` and below `/page/`. Its requests have the extension [`Visitor`](crate::Visitor).
     with_page(page: Router);
 }
 
@@ -114,12 +114,12 @@ impl Gateway {
         outcome.unwrap_or_else(|| Err(Failure::internal("a write panicked or was cancelled".to_owned())))
     }
 
-    /// The zone that people see.
+    /// The display zone.
     pub(crate) fn zone(&self) -> &Zone {
         &self.engine.settings().zone
     }
 
-    /// 32 hex digits that no other call gets.
+    /// A new id of 32 hexadecimal digits.
     pub(crate) fn fresh_id(&self) -> String {
         format!("{:016x}{:016x}", self.ids.next(), self.ids.next())
     }

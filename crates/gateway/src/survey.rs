@@ -1,7 +1,8 @@
-//! `memory/overview`, `memories/{memory_id}/sources` and `memory/preview`: what a person looks at before
-//! deciding.
+//! `memory/overview`, `memories/{memory_id}/sources` and `memory/preview`: information for a person before a
+//! decision.
 //!
-//! Owns: permissions for them, and counting by month. Never: deciding what goes with what (the engine does).
+//! Owns: permissions for them, and counting by month. Never: deciding which items are deleted together (the engine
+//! does).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use crate::wire::{
     ApiId, FoundMessage, OneQuery, OverviewData, OverviewRequest, PreviewData, PreviewRequest, SourcesData,
 };
 
-/// How a month begins a date.
+/// Length of the month at the beginning of a date, in bytes.
 const MONTH_BYTES: usize = "2026-03".len();
 
 pub(crate) async fn memory_overview(visit: Visit, JsonBody(value, ..): JsonBody<OverviewRequest>) -> Answer {
@@ -114,7 +115,7 @@ pub(crate) async fn preview_delete(visit: Visit, JsonBody(value, ..): JsonBody<P
     }))
 }
 
-/// What the deletion would forget, if the caller may.
+/// The targets of the deletion, if the caller may delete them.
 async fn targets(visit: &Visit, parts: PreviewParts) -> Result<Vec<Forget>, Failure> {
     let mut parts = match parts {
         PreviewParts::Ids(parts) => parts,
@@ -147,7 +148,7 @@ fn item(doc: &Doc, zone: &Zone) -> Option<DoomedItem> {
         kind: kind.as_str().to_owned(),
         owner: doc.key.owner.id.to_string(),
         text: match kind {
-            // The subject of these is only their category.
+            // The subject of these kinds is only their category.
             EntryKind::Fact | EntryKind::Profile | EntryKind::Foresight => doc.text.clone(),
             _ if doc.subject.is_empty() => doc.text.clone(),
             _ => doc.subject.clone(),

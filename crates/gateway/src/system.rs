@@ -1,7 +1,7 @@
 //! Health and metrics.
 //!
-//! Owns: the answers to probes, and what a caller of one tenant can see of the health. Never: judging (`Status::problems` does); an
-//! envelope on success: the machines that read these know no other shape.
+//! Owns: the answers to probes, and hiding other tenants' health. Never: finding problems (`Status::problems` does);
+//! an envelope around a success: the programs that read these routes know no other shape.
 
 use axum::Json;
 use axum::extract::State;
@@ -44,7 +44,7 @@ pub(crate) async fn health(visit: Visit) -> Answer {
     Ok(Json(health).into_response())
 }
 
-/// The problems without paths, which name other tenants' users.
+/// The problems without paths: a path names users of other tenants.
 fn nameless_problems(status: &Status) -> Vec<String> {
     let files = status.broken_files.len();
     let mut problems = Status {
@@ -107,7 +107,7 @@ pub(crate) async fn metrics(visit: Visit, headers: HeaderMap) -> Answer {
 const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 pub(crate) const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// `OpenMetrics` as the older text format: it describes a counter under the name of its samples, and knows no units and no end.
+/// `OpenMetrics` in the older text format, which names a counter after its samples and has no units and no end.
 fn plain(text: &str) -> String {
     let is_counter = |name: &str| text.contains(&format!("# TYPE {name} counter\n"));
     let mut plain = String::with_capacity(text.len());

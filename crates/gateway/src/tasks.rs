@@ -1,6 +1,6 @@
 //! `tasks`: status and results of queued work.
 //!
-//! Owns: showing only what a request made unless all is asked for. Never: running anything.
+//! Owns: limiting lists to tasks of requests, unless the query asks for all. Never: running a task.
 
 use ports::{JobId, JobState};
 

@@ -1,4 +1,4 @@
-//! Bodies that arrive compressed.
+//! Compressed bodies.
 //!
 //! Owns: the supported encodings, the bound of the decompressed size. Never: the meaning of the bytes.
 
@@ -21,7 +21,7 @@ enum Encoding {
     Zstd,
 }
 
-/// A body decompressed, of at most `bytes_max` bytes.
+/// Decompresses a body, to at most `bytes_max` bytes.
 pub(crate) async fn unpacked(headers: &HeaderMap, body: Bytes, bytes_max: usize) -> Result<Bytes, Failure> {
     let Some(encoding) = encoding(headers)? else {
         return Ok(body);
@@ -59,7 +59,7 @@ fn encoding(headers: &HeaderMap) -> Result<Option<Encoding>, Failure> {
     }
 }
 
-/// Decompresses at most one byte more than the maximum.
+/// Decompresses at most one byte more than the maximum, so that the caller can detect a larger body.
 fn unpack(encoding: Encoding, body: &[u8], bytes_max: usize) -> io::Result<Vec<u8>> {
     let mut unpacked = Vec::new();
     let limit = bytes_max as u64 + 1;

@@ -29,7 +29,8 @@ pub(crate) async fn rebuild_index(visit: Visit) -> Answer {
     Ok(visit.answer(visit.gateway.see_through(work).await?))
 }
 
-/// A caller with this permission sees every tenant's files, and must know which one blocks the work.
+/// Adds the cause to an error. A caller with this permission sees every tenant's files, and must know the file that
+/// blocks the work.
 fn with_its_cause(error: EngineError) -> Failure {
     match &error {
         EngineError::Vault(_) => Failure {
@@ -40,7 +41,7 @@ fn with_its_cause(error: EngineError) -> Failure {
     }
 }
 
-/// Files that were broken before count too: an earlier sync may have read them already.
+/// The answer. It also counts files that were broken before: an earlier sync may have read them already.
 async fn told(engine: &Engine, synced: &Synced) -> Result<SyncedData, Failure> {
     let broken_files = engine.status().await?.broken_files.len();
     Ok(SyncedData::of(synced, broken_files))

@@ -1,7 +1,7 @@
 //! A document's form, `multipart/form-data`.
 //!
-//! Owns: its type, size and time to arrive, and where the file waits meanwhile. Never: the content of the file, bounds of the other fields (`wire` checks
-//! them).
+//! Owns: its type, size and time to arrive, and the temporary place of the file. Never: the content of the file,
+//! bounds of the other fields (`wire` checks them).
 
 use std::io;
 use std::path::Path;
@@ -21,11 +21,11 @@ use crate::state::Gateway;
 use crate::wire::knowledge::DocumentForm;
 use crate::wire::{ErrorCode, Invalid};
 
-/// A form that takes longer to arrive is given up.
+/// Maximum time for a form to arrive.
 const ARRIVAL: Duration = Duration::from_mins(5);
-/// How much of a file is in memory before it is written, in bytes.
+/// Size of the pieces in which a file is written, in bytes.
 const PIECE_BYTES: usize = 256 << 10;
-/// The longest field beside the file, in bytes.
+/// Maximum length of a field beside the file, in bytes.
 const FIELD_BYTES_MAX: usize = 8 << 10;
 
 /// A form with its file.
@@ -35,7 +35,7 @@ pub(crate) struct Uploaded {
     pub(crate) name: String,
     pub(crate) media_type: String,
     pub(crate) file: FileBytes,
-    /// Its room, until it is a document.
+    /// The file's room, until it is a document.
     pub(crate) hold: Hold,
 }
 
@@ -106,7 +106,7 @@ async fn read(mut parts: Multipart, max: usize, folder: Option<&Path>) -> Result
     })
 }
 
-/// A file without a name, which is gone with its last use.
+/// Writes a file without a name, which vanishes with its last handle.
 async fn on_disk(field: &mut Field<'_>, max: usize, folder: &Path) -> Result<FileBytes, Failure> {
     let failed = |error: io::Error| match NoRoom::of_io(&error) {
         Some(why) => why.into(),
@@ -127,7 +127,7 @@ async fn on_disk(field: &mut Field<'_>, max: usize, folder: &Path) -> Result<Fil
     Ok(FileBytes::Disk(Arc::new(file)))
 }
 
-/// A field's bytes, at most the maximum of the field.
+/// A field's bytes, up to `bytes_max`.
 async fn bytes(
     field: &mut Field<'_>,
     bytes_max: usize,

@@ -1,7 +1,7 @@
-//! The models' own routes, for clients that only change their base URL.
+//! The model servers' routes, for clients that change only their base URL.
 //!
-//! Owns: headers in both directions, the switches of a request, a conversation's body is unpacked.
-//! Never: a body's meaning (`proxy`), a byte of any other body or of an answer.
+//! Owns: headers in both directions, the switches of a request, unpacking a conversation's body. Never: the meaning
+//! of a body (`proxy`), a byte of any other body or of an answer.
 
 use axum::Json;
 use axum::body::Body;
@@ -41,9 +41,9 @@ const NOT_SENT_ON: [&str; 12] = [
     "accept-encoding",
     "x-request-id",
 ];
-/// A larger body is more than any model reads as text: it takes room from others while the model server is at work.
+/// A longer body, in bytes, is more text than any model reads: it keeps its room while the model server works.
 const LONG_BYTES: usize = 2 << 20;
-/// In which clients name their own session: conversations of one belong together.
+/// Headers in which clients name their session: conversations of one session belong together.
 const SESSIONS: [&str; 4] = [
     "x-claude-code-session-id",
     "x-openwebui-chat-id",
@@ -66,13 +66,13 @@ pub(crate) async fn responses(visit: Visit, request: Request) -> Answer {
     ask(&visit, request, Some(Speech::Responses)).await
 }
 
-/// Other requests than chats: sent on unchanged.
+/// All other requests: forwarded unchanged.
 pub(crate) async fn other(visit: Visit, request: Request) -> Answer {
     let path = request.uri().path();
     if request.headers().contains_key(UPGRADE) {
         return Ok(no_upgrade(path));
     }
-    // mem0's clients end every path with a slash, those of models none.
+    // mem0's clients end every path with a slash; clients of models end none with it.
     if path.ends_with('/') && Dialect::of(path) == Dialect::Mem0 {
         return Err(mem0::not_here(request).await);
     }
@@ -91,7 +91,7 @@ async fn ask(visit: &Visit, request: Request, speech: Option<Speech>) -> Answer 
     };
     let path = request.uri().path().to_owned();
     let is_talk = speech.is_some();
-    // A body of many images has its room until the model server answers.
+    // A long body, with many images, keeps its room until the model server answers.
     let (request, _hold) = read(visit, request, is_talk).await?;
     let answer = match speech {
         Some(speech) => proxy.converse(request, speech).await,
@@ -103,7 +103,7 @@ async fn ask(visit: &Visit, request: Request, speech: Option<Speech>) -> Answer 
     })
 }
 
-/// Whether a path has a step back in it, with which it would leave the server's `/v1`.
+/// Whether a path contains `.` or `..`, which could leave the server's `/v1`.
 fn leaves(path: &str) -> bool {
     let mut path = path.to_ascii_lowercase();
     for (written, meant) in [("%2e", "."), ("%2f", "/"), ("%5c", "/"), ("\\", "/")] {
@@ -112,7 +112,7 @@ fn leaves(path: &str) -> bool {
     path.split('/').any(|step| matches!(step, "." | ".."))
 }
 
-/// Refuses a WebSocket at once, so that the client uses HTTP instead.
+/// Refuses a WebSocket at once: the client then uses HTTP.
 fn no_upgrade(path: &str) -> Response {
     let message = "WebSocket is not supported: use HTTP, with `stream` for events";
     let status = StatusCode::UPGRADE_REQUIRED;
@@ -154,7 +154,7 @@ async fn read(
             .map_err(|error| invalid("x-quipu-conversation", &error))?,
         family: SESSIONS.iter().find_map(|name| lossy(&headers, name)),
         memory: match memory(&headers)? {
-            // What a model says in a conversation is kept with it; who may only read adds to none.
+            // Memory stores a model's answers with the conversation; a caller who may only read must not add to it.
             _ if !visit.caller.may(TokenRole::Write) => MemoryUse::Incognito,
             chosen => chosen,
         },
@@ -179,7 +179,7 @@ fn memory(headers: &HeaderMap) -> Result<MemoryUse, Failure> {
     }
 }
 
-/// The client's headers for the server, but for the one that opened this door.
+/// The client's headers for the model server, without ours and without the one that contains our token.
 fn sent_on(headers: &HeaderMap, caller: &Caller) -> Vec<(String, String)> {
     let goes = |name: &str| {
         let is_ours = name.starts_with(OURS) || caller.keeps(name);
@@ -195,7 +195,7 @@ fn sent_on(headers: &HeaderMap, caller: &Caller) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The answer as it arrives, and what was added to the request.
+/// The answer while it arrives, with headers that describe the injected memory.
 fn streamed(answer: ProxyAnswer) -> Response {
     let mut response = Response::new(Body::from_stream(answer.body));
     *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::BAD_GATEWAY);
@@ -214,7 +214,7 @@ fn streamed(answer: ProxyAnswer) -> Response {
     let ours = ours
         .into_iter()
         .filter_map(|(name, value)| Some((name.to_owned(), value?)));
-    // A cookie of the model server would be this server's own for a browser.
+    // A browser would store a cookie of the model server as a cookie of this server.
     let theirs = answer
         .headers
         .into_iter()
@@ -245,7 +245,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_switch_that_cannot_be_read_is_refused() {
+    fn an_unreadable_switch_is_refused() {
         let mut headers = HeaderMap::new();
         assert_eq!(memory(&headers).unwrap(), MemoryUse::On);
         headers.insert("x-quipu-incognito", HeaderValue::from_static("1"));

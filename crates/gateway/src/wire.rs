@@ -1,12 +1,14 @@
 //! The memory API as types: requests, answers, and their descriptions in OpenAPI.
 //!
-//! Owns: names, bounds and defaults of the wire; JSON to the requests of `memory` and the nouns of `model`, and back. Never: HTTP, a use case, a clock, or
-//! another module of this crate: the other doors read it alone.
+//! Owns: names, bounds and defaults of the wire; converting JSON to the requests of `memory` and the nouns of
+//! `model`, and back. Never: HTTP, a use case, a clock, or another module of this crate: the other doors use only
+//! this module.
 //!
-//! Reading order: [`json`] and [`invalid`] (how a body becomes a type, and the error when it does not), [`envelope`],
-//! [`scope`] (the tenant), [`fields`] (what several requests have), [`message`], then one module for each family of routes: [`add`], [`search`], [`context`],
-//! [`conversation`], [`get`], [`forget`], [`survey`], [`review`], [`portable`], [`update`], [`tasks`], [`upkeep`], [`health`], [`owners`], [`cache`], [`history`],
-//! [`knowledge`]. [`items`] and [`profile`] are the items of answers, [`profile_edit`] changes a profile, [`filter`] reads the filter language, [`api_id`]
+//! Reading order: [`json`] and [`invalid`] (parsing a body, and its errors), [`envelope`], [`scope`] (the tenant),
+//! [`fields`] (fields of several requests), [`message`], then one module for each family of routes: [`add`],
+//! [`search`], [`context`], [`conversation`], [`get`], [`forget`], [`survey`], [`review`], [`portable`], [`update`],
+//! [`tasks`], [`upkeep`], [`health`], [`owners`], [`cache`], [`history`], [`knowledge`]. [`items`] and [`profile`]
+//! are the items of answers, [`profile_edit`] changes a profile, [`filter`] parses the filter language, [`api_id`]
 //! the ids.
 
 pub mod add;

@@ -1,4 +1,4 @@
-//! Writes that continue after their client is gone.
+//! Writes that continue after their client disconnects.
 //!
 //! Owns: the tasks of requests that write; a client that disconnects loses its answer, not its add. Never: reads.
 
@@ -9,14 +9,14 @@ use ports::Clock;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-/// Requests that write, each in a task of its own.
+/// Running writes, each in a task of its own.
 #[derive(Debug, Default)]
 pub(crate) struct Writes {
     set: Mutex<JoinSet<()>>,
 }
 
 impl Writes {
-    /// Runs a write to its end, whether or not anyone still waits for the answer; none when it panicked or was cut off.
+    /// Runs a write to its end, even if nobody waits for the answer; none if it panicked or was aborted.
     pub(crate) async fn see_through<T: Send + 'static>(
         &self,
         write: impl Future<Output = T> + Send + 'static,
@@ -34,7 +34,7 @@ impl Writes {
         answer.await.ok()
     }
 
-    /// Waits for all of them, and cuts off those that take longer than the bound.
+    /// Waits for all writes, and aborts those that take longer than the bound.
     pub(crate) async fn end(&self, clock: &dyn Clock, bound: Duration) {
         let mut set = std::mem::take(&mut *self.set.lock());
         tokio::select! {

@@ -1,6 +1,6 @@
-//! Looks at conversations: `context/stats`, `guard`, `view`, `archives`, `recover`, `find` and the list.
+//! Reading conversations: `context/stats`, `guard`, `view`, `archives`, `recover`, `find` and the list.
 //!
-//! Owns: the requests' way to the engine and back. Never: changing a conversation.
+//! Owns: translating the requests and answers of the engine. Never: changing a conversation.
 
 use context::guard::Limits;
 use proxy::conversation::contexts::Original;

@@ -1,4 +1,4 @@
-//! Who is let in.
+//! Access with and without tokens.
 
 use axum::http::HeaderValue;
 use axum::http::header::HeaderName;
@@ -123,7 +123,7 @@ fn without_tokens_no_foreign_page_is_served() {
 }
 
 #[test]
-fn with_tokens_one_of_them_is_needed() {
+fn with_tokens_a_request_needs_a_known_token() {
     let auth = with_tokens();
     for given in [
         "Bearer wrong",
@@ -147,7 +147,7 @@ fn with_tokens_one_of_them_is_needed() {
         Some(ErrorCode::Unauthorized)
     );
     for given in ["Bearer all-of-it", "bearer all-of-it", "BEARER  all-of-it "] {
-        // With a token the name that the server was called by does not matter.
+        // With a token, the server accepts any host name.
         let caller = ask(
             &auth,
             "/health",
@@ -161,7 +161,7 @@ fn with_tokens_one_of_them_is_needed() {
 }
 
 #[test]
-fn a_bound_token_opens_its_tenant_alone() {
+fn a_bound_token_opens_only_its_tenant() {
     let caller = ask(&with_tokens(), "/health", &[("authorization", "Bearer only-a")]).expect("known");
     assert!(!caller.sees_all());
     assert_eq!(caller.home, scope("a"));
@@ -175,7 +175,7 @@ fn a_bound_token_opens_its_tenant_alone() {
 }
 
 #[test]
-fn the_probe_is_open_to_anyone() {
+fn the_live_probe_needs_no_token() {
     for auth in [Auth::default(), with_tokens()] {
         ask(&auth, "/health/live", &[("host", "evil.example")]).expect("open");
         ask(&auth, "/health/live/more", &[("host", "evil.example")]).expect_err("not that one");
@@ -183,7 +183,7 @@ fn the_probe_is_open_to_anyone() {
 }
 
 #[test]
-fn a_secret_is_compared_whole_and_never_shown() {
+fn a_secret_is_compared_in_full_and_never_printed() {
     let secret = Secret::new("hunter2");
     assert!(secret.is("hunter2"));
     for other in ["", "hunter", "hunter22", "Hunter2", "hunter3"] {
@@ -194,7 +194,7 @@ fn a_secret_is_compared_whole_and_never_shown() {
 }
 
 #[test]
-fn a_token_of_one_user_opens_nothing_that_others_share() {
+fn a_token_of_one_user_opens_no_shared_route() {
     let auth = with_tokens();
     let carol = |path| ask(&auth, path, &[("authorization", "Bearer carols")]);
     for path in [
@@ -231,7 +231,7 @@ fn a_token_of_one_user_opens_nothing_that_others_share() {
 }
 
 #[test]
-fn a_key_of_anthropics_clients_is_a_token_too() {
+fn an_anthropic_api_key_header_carries_a_token_too() {
     let auth = with_tokens();
     let ask = |pairs: &[(&str, &str)]| ask(&auth, "/v1/messages", pairs);
     let caller = ask(&[("x-api-key", "only-a")]).expect("known");

@@ -1,7 +1,7 @@
-//! Adding messages as mem0's clients do.
+//! Adding messages in mem0's format.
 //!
-//! Owns: mem0's form of a message, whose words it is, and the session of a run. Never: when memory is made; mem0 makes it of each
-//! add, so each add ends the segment of its session.
+//! Owns: mem0's form of a message, its speaker, and the session of a run. Never: extraction; mem0 extracts memories
+//! from each add, so each add ends the segment of its session.
 
 use axum::Json;
 use axum::response::IntoResponse;
@@ -20,16 +20,16 @@ use crate::wire::message::{ContentItem, ContentType, MessageRole};
 use crate::wire::scope::name;
 use crate::wire::{AddRequest, Invalid, MessageContent, MessageItem};
 
-/// Who speaks as an assistant without a name.
+/// The speaker of an assistant's message without an agent.
 const ASSISTANT: &str = "assistant";
-/// Who speaks in a run that names nobody.
+/// The user of a run that names no user.
 const USER: &str = "user";
 
 const QUEUED: &str = "Memory processing has been queued for background execution";
 const STORED_BEFORE: &str = "These messages were stored before; nothing new is stored";
 
-/// An add. Other keys, such as `metadata` and `infer`, are ignored: the messages are kept word for word, and what
-/// they state becomes facts.
+/// The body of an add. Other keys, such as `metadata` and `infer`, are ignored: the messages are stored word for
+/// word, and facts are extracted from them.
 #[derive(Debug, Deserialize)]
 pub(super) struct Adding {
     messages: Value,
@@ -49,7 +49,7 @@ struct SaidTo {
     tool_call_id: Option<String>,
 }
 
-/// An add whose memories are written later; its event is the task that cuts the segment.
+/// Stores the messages; a task writes the memories later, and its id is the event's id.
 pub(super) async fn add(visit: Visit, JsonBody(value, hold, _): JsonBody<Adding>) -> Answer {
     let gateway = &visit.gateway;
     let request = value.request(&visit)?;
@@ -79,7 +79,7 @@ pub(super) async fn add(visit: Visit, JsonBody(value, hold, _): JsonBody<Adding>
 }
 
 impl Adding {
-    /// The same add for the memory API.
+    /// The request for the memory API.
     fn request(self, visit: &Visit) -> Result<AddRequest, Invalid> {
         let given = |own: &Option<String>, key: &str| -> Option<String> {
             let filters = self.filters.as_ref();
@@ -136,7 +136,7 @@ impl Adding {
     }
 }
 
-/// In whose names messages are said.
+/// The names of the speakers.
 struct Speakers<'a> {
     user: &'a Name,
     user_name: Option<&'a Name>,
@@ -144,7 +144,7 @@ struct Speakers<'a> {
 }
 
 impl Speakers<'_> {
-    /// A message for the memory API; none for instructions and messages without content.
+    /// A message for the memory API; none for system messages and messages without content.
     fn message(&self, at: usize, said: Value, timestamp: i64) -> Result<Option<MessageItem>, Invalid> {
         let said: SaidTo =
             serde_json::from_value(said).map_err(|error| Invalid::at(format!("messages.{at}"), error))?;
@@ -174,7 +174,7 @@ impl Speakers<'_> {
     }
 }
 
-/// A message's content; none if it has none, as a call of a tool.
+/// A message's content; none for a tool call without text.
 fn content(content: Value, at: usize) -> Result<Option<MessageContent>, Invalid> {
     let path = || format!("messages.{at}.content");
     let parts = match content {

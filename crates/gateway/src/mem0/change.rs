@@ -1,6 +1,7 @@
-//! Changing and deleting as mem0's clients do.
+//! Changing and deleting in mem0's dialect.
 //!
-//! Owns: what goes with a deleted memory so that it does not come back as another. Never: writing or deleting (the engine).
+//! Owns: deleting the episode of a last fact, which would come back as another memory. Never: writing or deleting
+//! (the engine).
 
 use axum::Json;
 use axum::response::{IntoResponse, Response};
@@ -18,7 +19,7 @@ use crate::frame::{Answer, Visit};
 use crate::wire::scope::name;
 use crate::wire::{DeleteRequest, Invalid};
 
-/// The new text; other keys, such as `metadata`, are ignored.
+/// The new text of a memory. Other keys, such as `metadata`, are ignored.
 #[derive(Debug, Deserialize)]
 pub(super) struct Change {
     text: Option<String>,
@@ -67,7 +68,7 @@ pub(super) async fn delete(visit: Visit, PathId(id): PathId) -> Answer {
             page_size: 1,
             ..List::all(scope.clone(), owner.clone(), EntryKind::Fact)
         };
-        // An episode without facts is a memory here: the messages of the last fact would come back as one.
+        // mem0 sees an episode without facts as a memory: the messages of the last fact would come back as one.
         if visit.gateway.engine.list(facts).await?.total == 1 {
             ids.push(EntryId::new(episode));
         }
@@ -76,7 +77,7 @@ pub(super) async fn delete(visit: Visit, PathId(id): PathId) -> Answer {
     Ok(message("Memory deleted successfully!"))
 }
 
-/// Deletes all memories of a user, an agent, a run, or a user's part of a run.
+/// Deletes all memories of a user, an agent or a run, or a user's part of a run.
 pub(super) async fn delete_all(visit: Visit, UrlQuery(ids): UrlQuery<Ids>) -> Answer {
     refuse_app(ids.app_id.as_deref(), &visit.caller.home)?;
     let user = match (ids.user_id, ids.agent_id) {

@@ -1,6 +1,7 @@
-//! mem0's filters: whose memories a request concerns, and which of them.
+//! mem0's filters: the owners that a request concerns, and a filter for each.
 //!
-//! Owns: mem0's fields and what they mean for an owner. Never: times and sessions (`wire` reads them), or matching a row (`model`).
+//! Owns: mem0's fields and their meaning for an owner. Never: times and sessions (`wire` reads them), or matching a
+//! row (`model`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,13 +39,13 @@ enum Who {
 /// An owner, and the filter for this owner's memories.
 pub(super) type WantedMemories = (Owner, Filter);
 
-/// Stands for all owners that a filter does not name: if memories of this one can pass, so can those of others.
+/// A name that stands for all owners that a filter does not name: if it passes the filter, they pass too.
 const STRANGER: &str = "+";
 
 /// The filter that every memory passes.
 const EVERYTHING: Filter = Filter::All(Vec::new());
 
-/// Whose memories a request concerns, by its `filters`.
+/// The owners of a request and their filters, from its `filters`.
 pub(super) async fn wanted(
     visit: &Visit,
     filters: Option<&Map<String, Json>>,
@@ -86,7 +87,7 @@ pub(super) async fn wanted(
     Ok(wanted)
 }
 
-/// For each agent the filter of an owner's memories that come from conversations with it.
+/// For each agent, the filter for an owner's memories from conversations with it.
 type Spoken = BTreeMap<Name, Filter>;
 
 async fn spoken(
@@ -102,7 +103,7 @@ async fn spoken(
             filter: Some(said.clone()),
             ..List::all(scope.clone(), owner.clone(), EntryKind::Episode)
         };
-        // A fact names the person who said it, and its episode everybody who spoke.
+        // A fact names only its speaker, and its episode all speakers.
         let episodes = gateway.engine.list(list).await?.hits.into_iter();
         let episodes = episodes
             .map(|hit| Value::Text(hit.doc.key.id.to_string()))
@@ -114,7 +115,7 @@ async fn spoken(
 }
 
 impl Condition {
-    /// The owners and the agents that it names.
+    /// Collects the owners and the agents that the condition names.
     fn names(&self, owners: &mut BTreeSet<Owner>, agents: &mut BTreeSet<Name>) -> Result<(), Invalid> {
         match self {
             Self::All(conditions) | Self::Any(conditions) => {
@@ -134,7 +135,8 @@ impl Condition {
         Ok(())
     }
 
-    /// The filter that an owner's memories must pass; none if none can. `spoken` is empty for an owner that it does not name.
+    /// The filter for an owner's memories; none if no memory of this owner can pass. `spoken` is empty for owners
+    /// that the condition does not name.
     fn passes(&self, owner: &Owner, spoken: &Spoken) -> Option<Filter> {
         let any = |filters: Vec<Filter>| (!filters.is_empty()).then_some(Filter::Any(filters));
         match self {
@@ -222,7 +224,7 @@ impl FilterReader<'_> {
         nodes.iter().enumerate().map(read).collect()
     }
 
-    /// A field that the memory API has too, under its name there.
+    /// A condition on a field of the memory API, under the API's name of the field.
     fn rows(&self, field: &str, value: &Json, path: &str) -> Result<Condition, Invalid> {
         let filter = crate::wire::filter::parse(&json!({field: value}), self.zone)
             .map_err(|invalid| Invalid::at(path, invalid.problem))?;
@@ -230,7 +232,7 @@ impl FilterReader<'_> {
     }
 }
 
-/// One name, several, or anyone.
+/// Parses one name, several names, or `*`.
 fn who(value: &Json, path: &str) -> Result<Who, Invalid> {
     let names = match value {
         Json::String(text) if text == "*" => return Ok(Who::Anyone),

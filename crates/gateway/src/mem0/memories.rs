@@ -1,6 +1,6 @@
-//! Reading memories as mem0's clients do: a list, a search, one memory.
+//! Reading memories in mem0's dialect: a list, a search, one memory.
 //!
-//! Owns: their JSON form, and which entries are memories here. Never: ranking (the engine).
+//! Owns: their JSON form, and choosing the entries that are memories here. Never: ranking (the engine).
 
 use std::collections::BTreeSet;
 
@@ -33,7 +33,7 @@ pub(super) struct MemoryItem {
     user_id: Option<String>,
     agent_id: Option<String>,
     run_id: Option<String>,
-    /// Quipu keeps none.
+    /// Always null: Quipu stores no metadata.
     metadata: Option<Value>,
     categories: [&'static str; 0],
     created_at: String,
@@ -67,7 +67,7 @@ impl MemoryItem {
     }
 }
 
-/// A fact's statement, or the messages of an episode, unless somebody has rewritten it.
+/// A fact's text, or the messages of an episode; the edited text if a person changed it.
 async fn text(engine: &Engine, doc: &Doc) -> Result<String, EngineError> {
     let cell = match &doc.parent {
         Some(parent) if parent.kind == ParentKind::Memcell && doc.origin != Origin::Hand => {
@@ -87,7 +87,7 @@ async fn text(engine: &Engine, doc: &Doc) -> Result<String, EngineError> {
     })
 }
 
-/// An owner's facts, and the episodes from which no fact was made.
+/// An owner's facts, and the episodes without facts.
 async fn of_owner(
     engine: &Engine,
     scope: &Scope,
@@ -107,7 +107,7 @@ async fn of_owner(
     Ok(hits)
 }
 
-/// The episodes from which facts were made.
+/// The ids of episodes with facts.
 async fn with_facts(engine: &Engine, scope: &Scope, owner: &Owner) -> Result<BTreeSet<String>, EngineError> {
     let facts = List::all(scope.clone(), owner.clone(), EntryKind::Fact);
     let facts = engine.list(facts).await?.hits.into_iter();
@@ -120,7 +120,7 @@ pub(super) fn episode_of(doc: &Doc) -> Option<String> {
     (parent.kind == ParentKind::Episode).then(|| parent.id.clone())
 }
 
-/// What the body of a list or a search says. Other keys are ignored.
+/// The body of a list or a search. Other keys are ignored.
 #[derive(Debug, Deserialize)]
 pub(super) struct Asked {
     #[serde(default)]
@@ -133,7 +133,7 @@ pub(super) struct Asked {
     latest_only: bool,
 }
 
-/// Whose memories an add or a deletion concerns.
+/// The owner of an add or a deletion.
 #[expect(clippy::struct_field_names, reason = "as mem0 names them")]
 #[derive(Debug, Deserialize)]
 pub(super) struct Ids {
@@ -192,7 +192,7 @@ async fn items(gateway: &Gateway, hits: &[Hit]) -> Result<Vec<MemoryItem>, Engin
     Ok(items)
 }
 
-/// Searches, best first.
+/// Searches memories, best first.
 pub(super) async fn search(visit: Visit, JsonBody(asked, ..): JsonBody<Asked>) -> Answer {
     let gateway = &visit.gateway;
     let top_k = asked.top_k.unwrap_or(TOP_K);
@@ -209,7 +209,7 @@ pub(super) async fn search(visit: Visit, JsonBody(asked, ..): JsonBody<Asked>) -
             owner: owner.clone(),
             query: asked.query.clone(),
             method: Method::Hybrid,
-            // Episodes with facts are hits of the engine, and no memories here.
+            // Hits of the engine include episodes with facts, which are no memories here.
             memories_max: TOP_K_MAX,
             messages_max: 0,
             filter: Some(filter),
@@ -239,7 +239,7 @@ pub(super) async fn search(visit: Visit, JsonBody(asked, ..): JsonBody<Asked>) -
     Ok(Json(json!({"results": items})).into_response())
 }
 
-/// The facts among some hits, those of episodes too, and the episodes without facts.
+/// The facts among the hits, also those of episodes, and the episodes without facts.
 fn memories(found: Vec<Hit>, with_facts: &BTreeSet<String>) -> Vec<Hit> {
     let mut hits = Vec::new();
     for mut hit in found {
@@ -253,10 +253,10 @@ fn memories(found: Vec<Hit>, with_facts: &BTreeSet<String>) -> Vec<Hit> {
     hits
 }
 
-/// The memory that an id names.
+/// The memory with this id, and its owner.
 pub(super) async fn named(visit: &Visit, id: &str) -> Result<(Owner, Hit), Failure> {
     let none = || Failure::not_found("memory", id);
-    // Ids of mem0 itself have another form: such a memory is not here.
+    // An id of mem0's own form names no memory here.
     let mut parts: IdsParts = OneQuery::default()
         .parts(id, &visit.caller.home)
         .map_err(|_| none())?;

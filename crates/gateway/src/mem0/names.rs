@@ -1,6 +1,6 @@
 //! mem0's names of owners.
 //!
-//! Owns: which owner and which session here have the memories of a user, an agent or a run there. Never: a request.
+//! Owns: mapping a user, an agent or a run of mem0 to an owner and a session. Never: a request.
 
 use model::{Name, Owner, OwnerKind, Scope};
 
@@ -9,27 +9,27 @@ use crate::frame::Visit;
 use crate::wire::Invalid;
 use crate::wire::scope::name;
 
-/// Before the name of an agent whose memories belong to no user: they must not become those of a user of that name.
+/// Prefix for agents with memories of no user: they must not become memories of a user with the agent's name.
 const AGENT: &str = "agent+";
-/// After the owner: the session of messages that name no run.
+/// Suffix after the owner's name: the session of messages without a run.
 const NO_RUN: &str = "/mem0";
 
-/// The owner of the memories of an agent that belong to no user.
+/// The owner of an agent's memories that belong to no user.
 pub(super) fn agents_own(agent: &Name) -> Result<Owner, Invalid> {
     name("agent_id", &format!("{AGENT}{agent}")).map(Owner::user)
 }
 
-/// The agent whose memories an owner has, if these belong to no user.
+/// The agent behind such an owner; none for a user.
 pub(super) fn agent_of(owner: &Owner) -> Option<&str> {
     owner.id.as_str().strip_prefix(AGENT)
 }
 
-/// The session of messages that name no run.
+/// The session of messages without a run.
 pub(super) fn no_run(owner: &Owner) -> String {
     format!("{}{NO_RUN}", owner.id)
 }
 
-/// A refusal with mem0's name of a session.
+/// Replaces the memory API's name of a session in a refusal by mem0's.
 pub(super) fn in_its_words(mut refused: Failure) -> Failure {
     if let Some(rest) = refused.message.strip_prefix("session_id:") {
         refused.message = format!("run_id:{rest}");
@@ -37,7 +37,7 @@ pub(super) fn in_its_words(mut refused: Failure) -> Failure {
     refused
 }
 
-/// mem0's `app_id` chooses nothing here: the token says which tenant a request concerns.
+/// Refuses another `app_id`: the token decides the tenant.
 pub(super) fn refuse_app(app_id: Option<&str>, home: &Scope) -> Result<(), Invalid> {
     match app_id {
         Some(app) if app != "*" && app != home.app.as_str() => Err(Invalid::at(
@@ -51,7 +51,7 @@ pub(super) fn refuse_app(app_id: Option<&str>, home: &Scope) -> Result<(), Inval
     }
 }
 
-/// All users of a tenant whose memories a caller can see, agents with memories of their own among them.
+/// All users in a tenant that the caller can see, including agents with memories of their own.
 pub(super) async fn everyone(visit: &Visit) -> Result<Vec<Owner>, Failure> {
     if let Some(user) = visit.caller.as_user(None)? {
         return Ok(vec![Owner::user(user)]);

@@ -1,6 +1,6 @@
-//! `memory/add` and `memory/flush`: messages in.
+//! `memory/add` and `memory/flush`: storing messages.
 //!
-//! Owns: their requests, bounds and answers. Never: when memory is made of them.
+//! Owns: their requests, bounds and answers. Never: deciding when memory is extracted.
 
 use macro_rules_attribute::apply;
 use memory::Add;
@@ -62,7 +62,7 @@ pub struct AddRequest {
 }
 
 impl AddRequest {
-    /// Messages of a session, and nothing else asked for.
+    /// A request with messages of a session and defaults for everything else.
     pub fn new(session_id: impl Into<String>, messages: Vec<MessageItem>) -> Self {
         Self {
             session_id: session_id.into(),
@@ -71,7 +71,7 @@ impl AddRequest {
         }
     }
 
-    /// Checks the request. Which messages repeat others, and in which task the work is done, says the gateway.
+    /// Checks the request. The gateway adds the task and the keys that detect repeated messages.
     pub fn into_add(self, home: &Scope) -> Result<Add, Invalid> {
         let scope = scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?;
         let session = scope::session(&self.session_id, scope)?;

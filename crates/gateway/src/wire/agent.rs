@@ -1,6 +1,6 @@
 //! Cases and skills of an agent.
 //!
-//! Owns: the items' JSON form and how a row of the model fills it. Never: approving, scores and order.
+//! Owns: the items' JSON form, and filling it from a row of the model. Never: approving, scores and order.
 
 use macro_rules_attribute::apply;
 use model::{Doc, SkillStatus, Zone};

@@ -1,6 +1,6 @@
-//! A memory's id outside its owner: `<owner>_<entry id>`.
+//! A memory's id with its owner: `<owner>_<entry id>`.
 //!
-//! Owns: making and reading such ids. Never: whether the memory exists.
+//! Owns: rendering and parsing such ids. Never: whether the memory exists.
 
 use model::{EntryId, EntryKind, Name};
 
@@ -19,8 +19,8 @@ impl ApiId {
         format!("{owner}_{entry}")
     }
 
-    /// Reads an id. The entry begins at the last `_ep_` or `_af_`, because an owner's name may contain these too
-    /// and the ids that Quipu gives do not; `owner`, when known, settles it for ids that people made.
+    /// Parses an id. The entry begins at the last `_ep_` or `_af_`, because an owner's name may contain these too and
+    /// Quipu's own ids do not. A known `owner` decides it for ids that people wrote.
     pub fn parse(path: &str, text: &str, owner: Option<&Name>) -> Result<Self, Invalid> {
         let wrong = || {
             Invalid::at(

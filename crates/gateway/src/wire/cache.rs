@@ -84,8 +84,7 @@ pub struct RequestItem {
     pub injected_tokens: u64,
 }
 
-/// In words, why a request does not begin with the bytes of the last one, or what it is otherwise. An unknown class stays as
-/// it is.
+/// The reason of a prefix reset, or another class, in words. An unknown class is returned unchanged.
 pub fn reason_in_words(class: &str) -> &str {
     match class {
         "first" | "opened" => "the first request",

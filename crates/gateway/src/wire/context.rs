@@ -1,4 +1,4 @@
-//! `memory/context`: a message in, or the beginning of a session; text for a prompt out.
+//! `memory/context`: text for a prompt, for a message or for the beginning of a session.
 //!
 //! Owns: its request, bounds and answer. Never: choosing memories.
 

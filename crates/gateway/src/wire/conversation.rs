@@ -1,6 +1,6 @@
 //! `context/…`: conversations of programs that call their model themselves, and views of live ones.
 //!
-//! Owns: these requests, their bounds and answers. Never: choosing what a model sees.
+//! Owns: these requests, their bounds and answers. Never: choosing the messages that a model sees.
 
 mod answers;
 
@@ -18,7 +18,7 @@ pub use answers::{
     OriginalsData, SpawnData, StepItem, ToolsData, ViewData, ViewItem,
 };
 
-/// Messages that one request may append.
+/// Maximum number of messages in one `append`.
 const MESSAGES_MAX: usize = 1_000;
 /// Upper bound of `limit`.
 const FOUND_MAX: u32 = 100;
@@ -51,7 +51,7 @@ pub enum MemoryMode {
     Off,
 }
 
-/// A conversation, as a checked request names it.
+/// The conversation of a checked request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConversationAt {
     pub scope: Scope,
@@ -59,13 +59,13 @@ pub struct ConversationAt {
     pub conversation: SessionId,
 }
 
-/// A request to conversations.
+/// A request about conversations.
 pub trait OfConversation {
-    /// The conversation that it names, checked.
+    /// Checks the request, and returns its conversation.
     fn at(&self, home: &Scope) -> Result<ConversationAt, Invalid>;
 }
 
-/// Requests to one conversation: the fields that name it, and their own.
+/// Requests about one conversation: the fields that identify it, and their own fields.
 macro_rules! of_conversation {
     ($($(#[$meta:meta])* $name:ident derives [$($derive:ident),*] {
         $($(#[$field_meta:meta])* $field:ident: $kind:ty),* $(,)?
@@ -275,12 +275,12 @@ pub fn texts(values: &[Value]) -> Vec<String> {
     values.iter().map(Value::to_string).collect()
 }
 
-/// The agent that a request names.
+/// The agent of a request.
 pub fn agent(agent_id: Option<&str>) -> Result<Option<Name>, Invalid> {
     agent_id.map(|id| scope::name("agent_id", id)).transpose()
 }
 
-/// The window that a request names, in tokens.
+/// The window of a request, in tokens.
 pub fn window(tokens: Option<u32>) -> Result<Option<usize>, Invalid> {
     match tokens {
         Some(tokens) if tokens < WINDOW_MIN => Err(Invalid::at("window_tokens", "must be at least 256")),
@@ -307,7 +307,7 @@ fn listed() -> u32 {
 }
 
 impl OfConversation for ConversationsQuery {
-    /// It names none; its limit is checked too.
+    /// The request has no conversation; this checks its limit too.
     fn at(&self, home: &Scope) -> Result<ConversationAt, Invalid> {
         let at = ConversationAt {
             scope: scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)?,

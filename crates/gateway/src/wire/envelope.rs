@@ -1,6 +1,6 @@
-//! The two envelopes that every answer comes in, and the error codes.
+//! The envelopes of a success and of an error, and the error codes.
 //!
-//! Owns: their shape and words. Never: which error has which code (the gateway decides).
+//! Owns: their shape and words. Never: choosing the code of an error (the gateway does).
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

@@ -1,7 +1,7 @@
-//! Fields that several requests have, and how structs of answers are filled.
+//! Fields that several requests have, and filling the structs of answers.
 //!
-//! Owns: the fields' JSON form, said once: `tenant` and `pages` stand in a request where its fields go; the way from a struct of the
-//! engine to one of an answer. Never: fields of one request.
+//! Owns: the JSON form of these fields, in one place: `tenant` and `pages` in a request stand for groups of fields;
+//! converting a struct of the engine to one of an answer. Never: fields of one request.
 
 /// A JSON body with a tenant. Unknown keys are refused.
 macro_rules! body {

@@ -48,7 +48,7 @@ const RESERVED: [&str; 6] = [
     "owner_id", "owner_type", "app_id", "project_id", "user_id", "agent_id",
 ];
 
-/// Reads a filter; times without an offset are in `zone`. An empty object filters nothing.
+/// Parses a filter; times without an offset are in `zone`. An empty object filters nothing.
 pub fn parse(node: &Json, zone: &Zone) -> Result<Option<Filter>, Invalid> {
     let Some(object) = node.as_object() else {
         return Err(Invalid::at("filters", "must be an object"));

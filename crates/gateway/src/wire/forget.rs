@@ -1,6 +1,6 @@
-//! `memory/delete`, `memory/delete_by_ids` and `memory/edit`: memories out, and changed.
+//! `memory/delete`, `memory/delete_by_ids` and `memory/edit`: deleting and changing memories.
 //!
-//! Owns: their requests, bounds and answers. Never: choosing which other memories go too.
+//! Owns: their requests, bounds and answers. Never: choosing the other memories that are deleted too.
 
 use macro_rules_attribute::apply;
 use memory::{Forget, Leftover, WordsTarget};
@@ -16,7 +16,7 @@ use crate::wire::{ApiId, Invalid, scope};
 /// Maximum number of ids in one request.
 pub const IDS_MAX: usize = 50;
 
-/// The problem of a change without a change.
+/// The problem of an edit without fields.
 pub(crate) const NOTHING_TO_CHANGE: &str =
     "name what to change: `subject`, `summary`, `episode` or `project_only`";
 
@@ -101,7 +101,7 @@ impl DeleteRequest {
         })
     }
 
-    /// The fields that named the target.
+    /// Names of the fields that define the target.
     pub fn filters(&self) -> Vec<String> {
         given([
             ("user_id", self.user_id.is_some()),
@@ -112,7 +112,7 @@ impl DeleteRequest {
     }
 }
 
-/// The names of the fields that a request has.
+/// Names of the given fields.
 fn given(fields: [(&str, bool); 4]) -> Vec<String> {
     let given = fields.into_iter().filter(|(_, is_given)| *is_given);
     given.map(|(name, _)| name.to_owned()).collect()
@@ -175,18 +175,18 @@ pub struct DeleteByIdsRequest {
     pub reason: Option<Json>,
 }
 
-/// Single memories that a request names.
+/// The ids of single memories in a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdsParts {
     pub scope: Scope,
     /// Owner of the ids, if the request names one.
     pub owner: Option<Owner>,
-    /// In the order of the request, each once.
+    /// In the order of the request, without duplicates.
     pub ids: Vec<ApiId>,
 }
 
 impl IdsParts {
-    /// The one memory that a field of a request names.
+    /// The single memory that a field names.
     pub(crate) fn one(path: &str, id: &str, scope: Scope, owner: Option<Owner>) -> Result<Self, Invalid> {
         let id = ApiId::parse(path, id, name_of(owner.as_ref()))?;
         Ok(Self {
@@ -266,7 +266,7 @@ pub struct EditRequest {
 }
 
 impl EditRequest {
-    /// Checks it; the one id of the answer is the memory to change.
+    /// Checks the request; the answer has one id, the memory to change.
     pub fn parts(&self, home: &Scope) -> Result<IdsParts, Invalid> {
         let scope = self.scope(home)?;
         let owner = scope::maybe_owner(self.user_id.as_deref(), self.agent_id.as_deref())?;
@@ -284,7 +284,7 @@ impl EditRequest {
         Ok(parts)
     }
 
-    /// The fields that it changes.
+    /// Names of the fields to change.
     pub fn changed(&self) -> Vec<String> {
         given([
             ("subject", self.subject.is_some()),

@@ -28,7 +28,7 @@ pub(crate) fn first() -> i64 {
     1
 }
 
-/// Memories on a page of a request that names no number.
+/// Default number of memories on a page.
 pub(crate) fn size() -> i64 {
     20
 }
@@ -95,7 +95,7 @@ model::worded! {
 }
 
 impl MemoryType {
-    /// What it is in the engine, and the kind of owner that has it.
+    /// The kind in the engine, and the kind of its owners.
     fn kinds(self) -> (EntryKind, OwnerKind) {
         match self {
             Self::Episode => (EntryKind::Episode, OwnerKind::User),
@@ -127,7 +127,7 @@ pub enum SortOrder {
 }
 
 impl GetRequest {
-    /// The newest memories of a kind, of an owner that the caller adds.
+    /// A request for the newest memories of a kind; the caller adds the owner.
     pub fn newest(memory_type: MemoryType) -> Self {
         Self {
             memory_type,
@@ -195,7 +195,7 @@ pub struct OneQuery {
 }
 
 impl OneQuery {
-    /// Checks it together with the id; the one id of the answer is the memory.
+    /// Checks the query with the id; the answer has one id, the memory.
     pub fn parts(&self, memory_id: &str, home: &Scope) -> Result<IdsParts, Invalid> {
         let scope = self.scope(home)?;
         let owner = scope::maybe_owner(self.user_id.as_deref(), self.agent_id.as_deref())?;

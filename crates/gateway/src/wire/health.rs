@@ -1,4 +1,4 @@
-//! `/health`: how the system is, in one look.
+//! `/health`: the state of the whole system.
 //!
 //! Owns: its JSON form. Never: judging; the engine finds the problems.
 

@@ -1,6 +1,6 @@
 //! `history` and `audit`: changes of the memory files with author and reason, undo, and problems in the files.
 //!
-//! Owns: their JSON form. Never: a judgement.
+//! Owns: their JSON form. Never: finding problems.
 
 use macro_rules_attribute::apply;
 use memory::{Finding, RecordedChange};
@@ -43,7 +43,7 @@ fn default_limit() -> i64 {
 }
 
 impl HistoryQuery {
-    /// Whose changes, and how many at most.
+    /// The owner of the changes, and their maximum number.
     pub fn parts(&self, scope: &Scope) -> Result<(Option<(Scope, Owner)>, usize), Invalid> {
         let owner = scope::maybe_owner(self.user_id.as_deref(), self.agent_id.as_deref())?;
         let owner = owner.map(|owner| (scope.clone(), owner));
@@ -154,7 +154,7 @@ pub struct UndoRequest {
 }
 
 impl UndoRequest {
-    /// The run, checked; an error does not repeat a text that cannot be an id.
+    /// Checks the run's id. The error does not repeat a text that cannot be an id.
     pub fn run(&self) -> Result<&str, Invalid> {
         match self.run_id.len() {
             1..=RUN_ID_BYTES_MAX => Ok(&self.run_id),

@@ -1,10 +1,10 @@
 //! The problem of an invalid request, and its place in the request.
 //!
-//! Owns: the shape and length of such a message. Never: the HTTP status (the gateway gives it).
+//! Owns: the shape and length of such a message. Never: the HTTP status (the gateway chooses it).
 
 use std::fmt;
 
-/// A longer message is cut; it may quote what the client sent.
+/// Maximum length of a message, in characters: it may quote the client's text.
 const CHARS_MAX: usize = 400;
 
 /// One problem of a request.

@@ -1,6 +1,6 @@
-//! Items of answers: episodes, facts, messages, and the reasons why a search found them.
+//! Items of answers: episodes, facts, messages, and the reasons of a search hit.
 //!
-//! Owns: the items' JSON form and how a row of the model fills it. Never: scores and order.
+//! Owns: the items' JSON form, and filling it from a row of the model. Never: scores and order.
 
 use macro_rules_attribute::apply;
 use memory::Why;
@@ -151,7 +151,7 @@ pub struct UnprocessedMessage {
 }
 
 impl EpisodeItem {
-    /// An episode's row, without score and facts.
+    /// An episode's item, without score and facts.
     pub fn of(doc: &Doc, zone: &Zone) -> Self {
         let scope = &doc.key.scope;
         Self {
@@ -173,7 +173,7 @@ impl EpisodeItem {
 }
 
 impl FactItem {
-    /// A fact's row, without score and successor.
+    /// A fact's item, without score and successor.
     pub fn of(doc: &Doc, zone: &Zone) -> Self {
         Self {
             id: id_of(doc),
@@ -194,7 +194,7 @@ impl FactItem {
 }
 
 impl FoundMessage {
-    /// A turn's row, without score.
+    /// A message's item, without score.
     pub fn of(doc: &Doc, zone: &Zone) -> Self {
         let sender = doc.senders.first().map(|sender| sender.as_str().to_owned());
         Self {
@@ -213,7 +213,7 @@ impl FoundMessage {
 }
 
 impl UnprocessedMessage {
-    /// A buffered message.
+    /// A buffered message's item.
     pub fn of(message: &Message, zone: &Zone) -> Self {
         let scope = &message.session.scope;
         let calls: Vec<ToolCallItem> = message.tool_calls.iter().map(Into::into).collect();

@@ -1,4 +1,4 @@
-//! Bytes to a request, with the place of the first thing that is wrong.
+//! Parsing bytes into a request, with the place of the first error.
 //!
 //! Owns: the wording of JSON problems. Never: bounds and meaning; each request checks its own.
 
@@ -14,7 +14,7 @@ use crate::wire::Invalid;
 
 pub use transcript::mended::{mended, parse};
 
-/// Reads one JSON object; anything but white space after it is a problem too. Half a surrogate pair is U+FFFD.
+/// Parses one JSON object; anything but white space after it is an error. Half a surrogate pair becomes U+FFFD.
 pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Invalid> {
     let bytes = mended(bytes);
     let mut reader = serde_json::Deserializer::from_slice(&bytes);
@@ -60,12 +60,12 @@ fn explain(path: String, error: &serde_json::Error) -> Invalid {
     Invalid::at(path, problem)
 }
 
-/// The allowed words in an error text of serde.
+/// The allowed words in an error message of serde.
 fn known(problem: &str) -> &str {
     problem.rsplit_once("expected ").map_or("", |(_, known)| known)
 }
 
-/// Serde's words for types are Rust's; a client's are JSON's.
+/// Replaces serde's name of a type, which is Rust's, by JSON's.
 fn plain(word: &str) -> &str {
     match word {
         "map" => "an object",
@@ -102,7 +102,7 @@ fn dotted(path: &Path) -> String {
     text
 }
 
-/// An integer, also when it is written as `20.0`, as some clients do.
+/// Parses an integer, also in the form `20.0` of some clients.
 pub(crate) fn integer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
     deserializer.deserialize_any(Integer {
         expected: "an integer",
@@ -110,7 +110,7 @@ pub(crate) fn integer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64,
     })
 }
 
-/// As [`integer`], for instants; some clients put them in quotes.
+/// Parses milliseconds like [`integer`], also in quotes, as some clients write them.
 pub(crate) fn millis<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
     deserializer.deserialize_any(Integer {
         expected: "epoch milliseconds, as in 1715176560000",
@@ -118,7 +118,7 @@ pub(crate) fn millis<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, 
     })
 }
 
-/// An object; serde alone would also take a list of the fields' values in order.
+/// An object only: serde alone would also accept a list of the fields' values in order.
 struct Object<T>(T);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
@@ -158,7 +158,7 @@ pub(crate) fn maybe_objects<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     Ok(objects.map(|objects| objects.into_iter().map(|Object(value)| value).collect()))
 }
 
-/// A word of a closed set; `serde_json` would call a number or null in its place a mistake of syntax.
+/// Parses a word of a closed set; for a number or null, `serde_json` alone would report a syntax error.
 pub(crate) fn word<'de, T: DeserializeOwned, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     struct Word<T>(PhantomData<T>);
     impl<T: DeserializeOwned> Visitor<'_> for Word<T> {

@@ -42,7 +42,7 @@ pub struct DocumentForm {
 }
 
 impl DocumentForm {
-    /// Checks it and trims white space. An empty field counts as omitted, except a title.
+    /// Checks the form and trims white space. An empty field counts as omitted, except a title.
     pub fn parts(&mut self, home: &Scope) -> Result<Scope, Invalid> {
         self.title = self.title.take().map(|title| self::title(&title)).transpose()?;
         for (path, word) in [
@@ -78,7 +78,7 @@ fn bounded(path: &str, text: &str, max: usize) -> Result<(), Invalid> {
     }
 }
 
-/// A document's id: `d_` and 12 to 32 hexadecimal digits.
+/// Checks a document's id: `d_` and 12 to 32 hexadecimal digits.
 pub fn document_id(id: &str) -> Result<&str, Invalid> {
     let digits = id.strip_prefix("d_").unwrap_or_default();
     let is_hex = digits
@@ -94,7 +94,8 @@ pub fn document_id(id: &str) -> Result<&str, Invalid> {
     }
 }
 
-/// A topic's id, as a document lists it: the document's id, `_` and a number, or the id of an entry that a person wrote.
+/// Checks a topic's id, as a document lists it: the document's id, `_` and a number, or the id of an entry that a
+/// person wrote.
 pub fn topic_id(id: &str) -> Result<&str, Invalid> {
     bounded("topic_id", id, TOPIC_ID_CHARS_MAX)?;
     let is_its = id.rsplit_once('_').is_some_and(|(document, number)| {
@@ -169,7 +170,7 @@ pub struct DocumentPatchRequest {
 }
 
 impl DocumentPatchRequest {
-    /// Checks it and trims white space.
+    /// Checks the request and trims white space.
     pub fn parts(&mut self, home: &Scope) -> Result<Scope, Invalid> {
         self.title = self.title.take().map(|title| self::title(&title)).transpose()?;
         self.category_id = self.category_id.take().map(|word| one_line(&word));

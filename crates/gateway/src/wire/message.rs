@@ -1,6 +1,6 @@
-//! A message as clients send it and get it back.
+//! A message in requests and answers.
 //!
-//! Owns: its JSON form and bounds. Never: its id (the engine gives it) or what memory makes of it.
+//! Owns: its JSON form and bounds. Never: its id (the engine assigns it) or extraction.
 
 use model::{Content, Message, MessageId, Part, PartKind, Role, SessionKey, Timestamp, ToolCall};
 use serde::de::{self, Deserialize, Deserializer, Visitor};
@@ -124,7 +124,7 @@ impl<'de> Deserialize<'de> for MessageContent {
             fn visit_string<E: de::Error>(self, text: String) -> Result<Self::Value, E> {
                 Ok(MessageContent::Text(text))
             }
-            /// An assistant's message that only calls tools has no text.
+            /// An assistant's message with tool calls alone has no text.
             fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
                 Ok(MessageContent::Text(String::new()))
             }
@@ -138,7 +138,8 @@ impl<'de> Deserialize<'de> for MessageContent {
 }
 
 impl MessageItem {
-    /// The message in the types of the model, with the client's own id; `at` is its place in the request. It has no id of ours yet.
+    /// The message in the types of the model, without an id of ours, and the client's own id; `at` is its position in
+    /// the request.
     pub fn into_message(self, at: usize, session: &SessionKey) -> Result<(Message, Option<String>), Invalid> {
         let path = |field: &str| format!("messages.{at}.{field}");
         let sender = name(&path("sender_id"), &self.sender_id)?;

@@ -1,4 +1,4 @@
-//! `/owners`: everybody who has memory, with counts and sizes.
+//! `/owners`: all owners with memory, with counts and sizes.
 //!
 //! Owns: its JSON form. Never: counting.
 

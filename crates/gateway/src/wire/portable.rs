@@ -1,9 +1,9 @@
 //! `memory/export` and `memory/import`: all memory of one user as lines of JSON.
 //!
-//! Owns: the format of the lines, which carries a version. Never: choosing what is exported.
+//! Owns: the format of the lines, which has a version. Never: choosing the exported memory.
 //!
-//! The first line names the user. Each further line is a memory, a page of core memory, a message that no episode has
-//! yet, or what was forgotten. The same memory gives the same bytes.
+//! The first line names the user. Each further line is a memory, a page of core memory, a message without an episode,
+//! or digests of forgotten messages. The same memory gives the same bytes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -54,13 +54,13 @@ pub struct ExportHead {
     /// Version of the format.
     pub quipu_export: u32,
     pub user_id: String,
-    /// None: the tenant of the request.
+    /// The tenant; none: the tenant of the request.
     pub app_id: Option<String>,
     pub project_id: Option<String>,
 }
 
 impl ExportHead {
-    /// The line of an owner's export.
+    /// The first line of an owner's export.
     pub fn new(scope: &Scope, owner: &Owner) -> Self {
         Self {
             quipu_export: FORMAT,
@@ -70,7 +70,7 @@ impl ExportHead {
         }
     }
 
-    /// Whose memory it is.
+    /// The tenant and the owner.
     pub fn parts(&self, home: &Scope) -> Result<(Scope, Owner), Invalid> {
         if self.quipu_export > FORMAT {
             return Err(Invalid::whole(format!(
@@ -91,16 +91,16 @@ pub enum ExportLine {
     Memory(Box<MemoryLine>),
     /// A page of core memory: `MEMORY.md`, `USER.md` or `SOUL.md`.
     Page { name: String, text: String },
-    /// The ids of memories that background runs made and that must not be made again if a person deletes them.
+    /// The ids of memories that background runs made: if a person deletes one, no run may make it again.
     Made { ids: Vec<String> },
     /// A message that is not yet in an episode.
     Message(Box<MessageLine>),
-    /// What was forgotten in the project and must stay so: digests, from which nobody learns what it was.
+    /// Digests of messages that were forgotten in the project and must stay forgotten; they do not reveal the text.
     Forgotten { digests: BTreeSet<String> },
 }
 
 impl ExportLine {
-    /// The lines of a user's memory, in their order; `scope` is that of the export.
+    /// The lines of a user's memory, in order; `scope` is the scope of the export.
     pub fn all(memory: OwnedMemory, scope: &Scope) -> Vec<Self> {
         let Carried {
             client_ids,
@@ -130,14 +130,14 @@ impl ExportLine {
     }
 }
 
-/// A memory with all that its file says of it.
+/// A memory with all fields of its file.
 #[skip_serializing_none]
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct MemoryLine {
     pub id: String,
     pub kind: String,
     pub session: Option<String>,
-    /// ISO 8601, as all times here.
+    /// ISO 8601, like all times here.
     pub time: String,
     pub valid_from: Option<String>,
     pub valid_until: Option<String>,
@@ -159,7 +159,7 @@ pub struct MemoryLine {
     pub summary: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub body: String,
-    /// Of an episode: what was said, word for word.
+    /// An episode's messages, word for word.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub messages: Vec<MessageLine>,
 }
@@ -171,15 +171,15 @@ pub struct ParentLine {
     pub id: String,
 }
 
-/// A message with its place.
+/// A message with its session.
 #[skip_serializing_none]
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct MessageLine {
     pub session: String,
-    /// Where it differs from that of the export.
+    /// App and project, if they differ from the export's.
     pub app_id: Option<String>,
     pub project_id: Option<String>,
-    /// `message_id` is Quipu's own.
+    /// Its `message_id` is Quipu's own.
     pub message: MessageItem,
     /// The client's own id, if it gave one.
     pub client_id: Option<String>,
@@ -202,7 +202,7 @@ pub struct ImportedData {
 }
 
 impl MemoryLine {
-    /// The line of a memory; `scope` is that of the export, `client_ids` has the clients' own ids of messages.
+    /// The line of a memory. `scope` is the scope of the export; `client_ids` maps messages to the clients' own ids.
     fn new(entry: &Entry, scope: &Scope, client_ids: &ClientIds) -> Self {
         let time = |time: Timestamp| time.to_string();
         let texts = |ids: &[MessageId]| ids.iter().map(|id| id.as_str().to_owned()).collect();
@@ -274,7 +274,7 @@ impl MemoryLine {
     }
 }
 
-/// What a user's memory has.
+/// The kinds of a user's memories.
 const KINDS: [EntryKind; 4] = [
     EntryKind::Episode,
     EntryKind::Fact,
@@ -329,7 +329,7 @@ fn session(path: &str, text: &str) -> Result<SessionId, Invalid> {
     SessionId::parse(text).map_err(|error| Invalid::at(path, error))
 }
 
-/// An id is one word in a comment of a file.
+/// Checks an id: it must be one word, because it stands in a comment of a file.
 fn entry_id(path: &str, text: &str) -> Result<EntryId, Invalid> {
     if text.is_empty() || text.chars().any(|c| c.is_whitespace() || c.is_control()) {
         return Err(Invalid::at(path, "must be one word"));

@@ -1,6 +1,6 @@
-//! A user's profile and what is ahead of the user, in answers.
+//! A user's profile and upcoming events in answers.
 //!
-//! Owns: their JSON form and how rows of the model fill it. Never: the content of a profile.
+//! Owns: their JSON form, and filling it from rows of the model. Never: the content of a profile.
 
 use macro_rules_attribute::apply;
 use model::{Doc, Zone};
@@ -146,7 +146,7 @@ pub struct ForesightItem {
     pub score: Option<f32>,
 }
 
-/// How many days an announced event takes, if both ends are known.
+/// The length of an announced event in days, if both ends are known.
 fn days_of(doc: &Doc) -> Option<i64> {
     let (from, until) = doc.valid_from.zip(doc.valid_until)?;
     let length = until.millis().saturating_sub(from.millis());

@@ -1,6 +1,6 @@
-//! `memory/edit` as EverOS Cloud's clients send it: statements of a user's profile, added, changed and deleted.
+//! `memory/edit` in the format of EverOS Cloud's clients: adding, changing and deleting statements of a profile.
 //!
-//! Owns: its request, bounds and answer. Never: how a profile is stored.
+//! Owns: its request, bounds and answer. Never: storing a profile.
 
 use model::{EntryId, Owner, Scope};
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use crate::wire::{ApiId, Invalid, MemoryType, ProfileData, scope};
 /// Maximum number of operations in one request.
 const OPERATIONS_MAX: usize = 50;
 
-/// Some changes of one user's profile. Unknown keys are refused.
+/// Changes of one user's profile. Unknown keys are refused.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProfileEditRequest {
@@ -30,13 +30,13 @@ pub struct ProfileOperation {
     pub action: Action,
     #[serde(rename = "type", deserialize_with = "super::json::word")]
     pub kind: StatementKind,
-    /// The `id` of the statement; `add` gives it one.
+    /// The `id` of the statement; `add` creates one.
     pub item_id: Option<String>,
     #[serde(default)]
     pub data: Statement,
 }
 
-/// What is done to a statement.
+/// The kind of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
@@ -53,7 +53,7 @@ pub enum StatementKind {
     ImplicitTraits,
 }
 
-/// The text of a statement; what an update leaves out stays as it is.
+/// The text of a statement; an update keeps omitted fields.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Statement {
     #[serde(alias = "trait")]
@@ -81,7 +81,7 @@ impl ProfileEditRequest {
 }
 
 impl ProfileOperation {
-    /// The statement that it names, of this user.
+    /// The id of the statement, which must belong to this user.
     pub fn id(&self, owner: &Owner) -> Result<EntryId, Invalid> {
         let id = self
             .item_id
@@ -91,11 +91,11 @@ impl ProfileOperation {
     }
 }
 
-/// The result of some changes.
+/// The result of the changes.
 #[derive(Debug, Clone, Serialize)]
 pub struct ProfileEditData {
     pub user_id: String,
-    /// When it was changed, in epoch milliseconds: it grows with each edit.
+    /// Time of the edit in epoch milliseconds; it grows with each edit.
     pub version: i64,
     /// Number of operations that succeeded.
     pub applied: usize,

@@ -1,6 +1,6 @@
-//! `memory/review` and `memory/answer`: what Quipu believes of a person, and what the person says to it.
+//! `memory/review` and `memory/answer`: statements that Quipu believes of a person, and the person's verdict on each.
 //!
-//! Owns: these requests, their bounds and answers. Never: what an answer does.
+//! Owns: these requests, their bounds and answers. Never: the effect of an answer.
 
 use macro_rules_attribute::apply;
 use model::{EntryId, Owner, Scope};

@@ -1,6 +1,6 @@
-//! Background runs, as the wire shows and asks for them.
+//! Background runs on the wire.
 //!
-//! Owns: their JSON form, and that of `ome/trigger` and `cascade/quiesce`. Never: running anything.
+//! Owns: their JSON form, and the JSON form of `ome/trigger` and `cascade/quiesce`. Never: running anything.
 
 use macro_rules_attribute::apply;
 use std::time::Duration;
@@ -139,7 +139,7 @@ fn default_timeout() -> f64 {
 }
 
 impl TriggerRequest {
-    /// How long to wait.
+    /// Maximum time to wait for the runs.
     pub fn wait(&self) -> Result<Duration, Invalid> {
         Duration::try_from_secs_f64(self.timeout)
             .map_err(|_| Invalid::at("timeout", "must be a number of seconds from 0 on"))

@@ -6,7 +6,7 @@ use model::{Name, Owner, Scope, SessionId, SessionKey};
 
 use crate::wire::Invalid;
 
-/// The scope that a request names; omitted parts come from `home`.
+/// The tenant of a request; omitted parts come from `home`.
 pub fn scope(app_id: Option<&str>, project_id: Option<&str>, home: &Scope) -> Result<Scope, Invalid> {
     let part = |path: &str, given: Option<&str>, reserved: &str, home: &Name| match given {
         None => Ok(home.clone()),
@@ -22,7 +22,7 @@ pub fn scope(app_id: Option<&str>, project_id: Option<&str>, home: &Scope) -> Re
     ))
 }
 
-/// The owner that a request names with exactly one of the two.
+/// The owner of a request, which must name exactly one of the two.
 pub fn owner(user_id: Option<&str>, agent_id: Option<&str>) -> Result<Owner, Invalid> {
     match (user_id, agent_id) {
         (Some(user), None) => name("user_id", user).map(Owner::user),
@@ -34,7 +34,7 @@ pub fn owner(user_id: Option<&str>, agent_id: Option<&str>) -> Result<Owner, Inv
     }
 }
 
-/// The owner that a request names, if it names one.
+/// The owner of a request, if it names one.
 pub(crate) fn maybe_owner(user_id: Option<&str>, agent_id: Option<&str>) -> Result<Option<Owner>, Invalid> {
     match (user_id, agent_id) {
         (None, None) => Ok(None),
@@ -42,12 +42,12 @@ pub(crate) fn maybe_owner(user_id: Option<&str>, agent_id: Option<&str>) -> Resu
     }
 }
 
-/// The user that a request names, if it names one.
+/// The user of a request, if it names one.
 pub(crate) fn maybe_user(user_id: Option<&str>) -> Result<Option<Name>, Invalid> {
     user_id.map(|id| name("user_id", id)).transpose()
 }
 
-/// The session that a request names.
+/// The session of a request.
 pub fn session(session_id: &str, scope: Scope) -> Result<SessionKey, Invalid> {
     let session = SessionId::parse(session_id).map_err(|error| Invalid::at("session_id", error))?;
     Ok(SessionKey { scope, session })

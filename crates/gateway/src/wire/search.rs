@@ -1,4 +1,4 @@
-//! `memory/search`: a question in, memories and messages out.
+//! `memory/search`: memories and messages for a question.
 //!
 //! Owns: its request, bounds and answer. Never: ranking.
 
@@ -150,7 +150,7 @@ impl<'de> Deserialize<'de> for When {
 }
 
 impl SearchRequest {
-    /// A question that asks for nothing in particular but its words.
+    /// A request with a query and defaults for everything else.
     pub fn new(query: impl Into<String>) -> Self {
         Self {
             query: query.into(),
@@ -159,7 +159,7 @@ impl SearchRequest {
         }
     }
 
-    /// Checks everything but the method, which the server's abilities decide.
+    /// Checks everything but the method, which depends on the server's configured models.
     pub fn search(&self, home: &Scope, zone: &Zone) -> Result<Search, Invalid> {
         let scope = self.scope(home)?;
         let owner = scope::owner(self.user_id.as_deref(), self.agent_id.as_deref())?;
@@ -193,7 +193,7 @@ impl SearchRequest {
             method: match self.method {
                 SearchMethod::Keyword => Method::Keyword,
                 SearchMethod::Vector => Method::Vector,
-                // A chat model adds queries; each of them is a hybrid one.
+                // A chat model adds queries; each of them is a hybrid search.
                 SearchMethod::Hybrid | SearchMethod::Agentic | SearchMethod::LlmMultiround => Method::Hybrid,
             },
             memories_max,

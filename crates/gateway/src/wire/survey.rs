@@ -1,7 +1,7 @@
-//! What a person looks at before deciding: how much memory there is from when, the words behind a memory,
-//! and what a deletion would do.
+//! Information for a person before a decision: counts of memories by month, the sources of a memory, and the preview
+//! of a deletion.
 //!
-//! Owns: these requests, their bounds and answers. Never: deciding what goes with what.
+//! Owns: these requests, their bounds and answers. Never: deciding which items are deleted together.
 
 use macro_rules_attribute::apply;
 use memory::{Forget, Staying};
@@ -94,7 +94,7 @@ pub enum PreviewParts {
 }
 
 impl PreviewRequest {
-    /// The deletion that it looks at, without `ids`.
+    /// The previewed deletion, without `ids`.
     pub fn deletion(self) -> DeleteRequest {
         DeleteRequest {
             app_id: self.app_id,
@@ -108,7 +108,7 @@ impl PreviewRequest {
         }
     }
 
-    /// The deletion of its `ids`.
+    /// The previewed deletion of `ids`.
     pub fn by_ids(self) -> DeleteByIdsRequest {
         DeleteByIdsRequest {
             app_id: self.app_id,
@@ -120,7 +120,7 @@ impl PreviewRequest {
         }
     }
 
-    /// Checks it as the deletion would.
+    /// Checks the request as the deletion would.
     pub fn parts(&self, home: &Scope) -> Result<PreviewParts, Invalid> {
         if self.ids.is_empty() {
             return self.clone().deletion().target(home).map(PreviewParts::Delete);

@@ -32,7 +32,7 @@ pub struct TasksQuery {
 /// Kinds of jobs that requests queue.
 const ASKED_FOR: [JobKind; 2] = [JobKind::MemoryAdd, JobKind::MemoryFlush];
 
-/// The tasks of a stretch of time: its start belongs to it, its end does not. Times without an offset are in `zone`.
+/// The query for tasks of a time span, from `start` up to and without `end`. Times without an offset are in `zone`.
 fn tasks(scope: Scope, start: Option<&str>, end: Option<&str>, zone: &Zone) -> Result<TaskQuery, Invalid> {
     let instant = |path: &str, text: Option<&str>| {
         let read = |text: &str| match text.trim().parse() {
@@ -58,7 +58,7 @@ fn tasks(scope: Scope, start: Option<&str>, end: Option<&str>, zone: &Zone) -> R
 }
 
 impl TasksQuery {
-    /// Checks it; times without an offset are in `zone`.
+    /// Checks the query; times without an offset are in `zone`.
     pub fn tasks(&self, home: &Scope, zone: &Zone) -> Result<TaskQuery, Invalid> {
         let scope = self.scope(home)?;
         let session = self.session_id.as_deref();
@@ -103,7 +103,7 @@ pub struct StatsQuery {
 }
 
 impl StatsQuery {
-    /// Checks it; times without an offset are in `zone`.
+    /// Checks the query; times without an offset are in `zone`.
     pub fn tasks(&self, home: &Scope, zone: &Zone) -> Result<TaskQuery, Invalid> {
         tasks(
             self.scope(home)?,

@@ -1,4 +1,4 @@
-//! What the wire accepts, what it refuses and in which words.
+//! Accepted and refused requests, with the words of the refusals.
 
 #![expect(clippy::too_many_lines, reason = "tables of cases")]
 
@@ -64,7 +64,7 @@ fn refusals<T>(check: impl Fn(&Value) -> Result<T, Invalid>, cases: &[Value]) ->
 }
 
 #[test]
-fn an_add_that_is_wrong_is_told_where() {
+fn an_invalid_add_is_refused_with_the_field() {
     let bad = |changes: Value| json!({"messages": [message(), with(message(), &changes)]});
     let without = |key: &str| {
         let mut one = message();
@@ -199,7 +199,7 @@ fn an_add_that_is_wrong_is_told_where() {
 }
 
 #[test]
-fn an_add_keeps_every_field_and_ignores_the_keys_it_does_not_know() {
+fn an_add_keeps_every_field_and_ignores_unknown_keys() {
     let parts = add(&json!({
         "session_id": "any text, even / this",
         "app_id": "app", "project_id": "p.1",
@@ -277,7 +277,7 @@ fn an_add_keeps_every_field_and_ignores_the_keys_it_does_not_know() {
 }
 
 #[test]
-fn extras_come_back_as_they_were_sent() {
+fn extras_are_returned_unchanged() {
     let body = br#"{"session_id":"s","messages":[{"sender_id":"a","role":"user","timestamp":1,
         "content":[{"type":"doc","extras":{"b":1.10, "a":  [1e3]}}]}]}"#;
     let request: AddRequest = json::from_slice(body).expect("valid");
@@ -288,7 +288,7 @@ fn extras_come_back_as_they_were_sent() {
 }
 
 #[test]
-fn a_body_that_is_not_json_is_told_the_line() {
+fn invalid_json_is_refused_with_its_line() {
     let bodies: [&[u8]; 9] = [
         b"",
         b"{\n  \"session_id\": \"s\",\n  \"messages\": [}\n",
@@ -320,7 +320,7 @@ fn a_body_that_is_not_json_is_told_the_line() {
 }
 
 #[test]
-fn deep_nesting_is_refused_and_not_followed() {
+fn deep_nesting_is_refused_without_recursion() {
     for depth in [200, 100_000] {
         let deep = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
         for body in [
@@ -331,13 +331,13 @@ fn deep_nesting_is_refused_and_not_followed() {
             json::from_slice::<SearchRequest>(body.as_bytes()).expect_err("refused");
         }
         let ignored = format!(r#"{{"session_id":"s","unknown":{deep}}}"#);
-        // Either answer will do for what is ignored; it must not overflow the stack.
+        // Ignored nesting may be accepted or refused; it must not overflow the stack.
         drop(json::from_slice::<FlushRequest>(ignored.as_bytes()));
     }
 }
 
 #[test]
-fn a_long_value_does_not_make_a_long_message() {
+fn a_long_value_is_cut_in_the_message() {
     let invalid = add(&json!({"async_mode": "x".repeat(100_000)})).expect_err("refused");
     assert!(invalid.to_string().chars().count() < 900);
     let invalid = search(&json!({"x".repeat(100_000): 1})).expect_err("refused");
@@ -345,7 +345,7 @@ fn a_long_value_does_not_make_a_long_message() {
 }
 
 #[test]
-fn a_search_that_is_wrong_is_told_where() {
+fn an_invalid_search_is_refused_with_the_field() {
     let cases = [
         json!({"user_id": null}),
         json!({"agent_id": "bot"}),
@@ -480,7 +480,7 @@ fn instants_are_milliseconds_or_iso_in_the_zone() {
 }
 
 #[test]
-fn a_listing_that_is_wrong_is_told_where() {
+fn an_invalid_listing_is_refused_with_the_field() {
     let cases = [
         json!({"memory_type": null}),
         json!({"memory_type": "dream"}),
@@ -544,7 +544,7 @@ fn filter(node: &Value) -> Result<Option<Filter>, Invalid> {
 }
 
 #[test]
-fn a_filter_that_is_wrong_is_told_where() {
+fn an_invalid_filter_is_refused_with_its_place() {
     let mut deep = json!({"session_id": "s"});
     for _ in 0..16 {
         deep = json!({"AND": [deep]});
@@ -635,7 +635,7 @@ fn a_filter_that_is_wrong_is_told_where() {
 }
 
 #[test]
-fn a_filter_means_what_it_says() {
+fn a_filter_matches_the_documented_rows() {
     assert_eq!(filter(&json!({})).expect("valid"), None);
     let doc = |session: &str, sender: &str, millis: i64| {
         let item: MessageItem = read(&with(
@@ -690,7 +690,7 @@ fn a_filter_means_what_it_says() {
 }
 
 #[test]
-fn an_id_is_read_back_whoever_it_belongs_to() {
+fn a_rendered_id_is_parsed_for_every_owner_name() {
     for owner in ["ada", "a_ep_b", "ep_", "_af_", "x_ep_20240508_0_af_1"] {
         for entry in ["ep_20240508_0kq3", "af_20240508_0kq3_1", "ep_1"] {
             let whose = name(owner);
@@ -703,7 +703,7 @@ fn an_id_is_read_back_whoever_it_belongs_to() {
             assert_eq!(ApiId::parse("id", &text, Some(&whose)), Ok(want), "{text}");
         }
     }
-    // An id of a person's own making needs the owner.
+    // An id that a person wrote needs the owner.
     let ada = name("ada");
     let id = ApiId::parse("id", "ada_ep_the_ep_trip", Some(&ada)).expect("an id");
     assert_eq!(id.entry.as_str(), "ep_the_ep_trip");
@@ -716,7 +716,7 @@ fn an_id_is_read_back_whoever_it_belongs_to() {
 }
 
 #[test]
-fn a_delete_names_exactly_what_goes() {
+fn a_delete_has_exactly_one_target() {
     let parts = |value: Value| read::<DeleteRequest>(&value)?.target(&Scope::default());
     assert!(matches!(
         parts(json!({"session_id": "s"})),
@@ -731,7 +731,7 @@ fn a_delete_names_exactly_what_goes() {
     let Ok(Forget::Words(by_words)) = by_words else {
         panic!("{by_words:?}");
     };
-    // A memory's id is known with its owner and without, a message's as it is.
+    // A memory's id is accepted with and without its owner, a message's id unchanged.
     assert_eq!(by_words.keep, ["af_1", "m1", "u_af_1"].map(String::from).into());
     assert_eq!(by_words.also, ["m2".to_owned()].into());
     let cases = [
@@ -775,7 +775,7 @@ fn a_delete_names_exactly_what_goes() {
 }
 
 #[test]
-fn ids_and_edits_that_are_wrong_are_told_where() {
+fn invalid_ids_and_edits_are_refused_with_the_field() {
     let ids = |value: &Value| read::<DeleteByIdsRequest>(value)?.parts(&Scope::default());
     let parts = ids(
         &json!({"memory_ids": ["a_ep_1", "a_ep_1", "b_af_2"], "memory_type": "episode",
@@ -837,7 +837,7 @@ fn ids_and_edits_that_are_wrong_are_told_where() {
 }
 
 #[test]
-fn a_task_listing_takes_what_it_can() {
+fn a_task_listing_caps_its_page_size_and_refuses_invalid_fields() {
     let query = |value: &Value| read::<TasksQuery>(value)?.tasks(&Scope::default(), &Zone::utc());
     let parts = query(&json!({"page_size": 1_000})).expect("valid");
     assert_eq!(
@@ -868,7 +868,7 @@ fn a_task_listing_takes_what_it_can() {
 }
 
 #[test]
-fn a_scope_that_is_left_out_is_the_callers_own() {
+fn an_omitted_scope_is_the_callers_home() {
     let home = Scope::new(name("their-app"), name("their-project"));
     assert_eq!(scope::scope(None, None, &home), Ok(home.clone()));
     let named = scope::scope(Some("default"), Some("default"), &home);
@@ -876,7 +876,7 @@ fn a_scope_that_is_left_out_is_the_callers_own() {
 }
 
 #[test]
-fn an_assistant_that_only_calls_tools_says_nothing() {
+fn an_assistant_message_with_only_tool_calls_has_empty_text() {
     let call = json!({"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}});
     let item = json!({"sender_id": "bot", "role": "assistant", "timestamp": 5, "content": null, "tool_calls": [call]});
     let item: crate::wire::MessageItem = read(&item).expect("valid");
@@ -884,7 +884,7 @@ fn an_assistant_that_only_calls_tools_says_nothing() {
 }
 
 #[test]
-fn requests_survive_the_wire() {
+fn requests_survive_a_round_trip() {
     let text = r#"{"session_id":"s","messages":[{"sender_id":"a","role":"tool","timestamp":5,"content":[{"type":"text","text":"x"}],"tool_call_id":"c"}],"defer_extraction":false,"async_mode":true,"wait":false,"accept_forgotten":false,"undated":false}"#;
     let request: AddRequest = json::from_slice(text.as_bytes()).expect("valid");
     assert_eq!(serde_json::to_string(&request).expect("plain data"), text);
@@ -896,14 +896,14 @@ fn requests_survive_the_wire() {
 }
 
 #[test]
-fn the_engine_gives_the_ids() {
+fn a_parsed_message_has_no_id() {
     let parts = add(&json!({})).expect("valid");
     assert_eq!(parts.messages[0].message.id, MessageId::new(""));
 }
 
-/// The doors share these types, so nothing that a request needs on its way may come in with them.
+/// The doors share these types, so the wire must not depend on modules that handle a request.
 #[test]
-fn the_wire_uses_the_engine_and_itself_alone() {
+fn the_wire_imports_only_the_engine_and_itself() {
     const MAY: [&str; 14] = [
         "context",
         "macro_rules_attribute",

@@ -1,4 +1,4 @@
-//! `memory/update`: one episode's own fields, patched.
+//! `memory/update`: patching fields of one episode.
 //!
 //! Owns: its request, bounds and answer. Never: the new summary of a changed episode.
 
@@ -48,7 +48,7 @@ pub struct EpisodePatch {
 }
 
 impl UpdateRequest {
-    /// Checks it; the one id of the answer is the episode to change.
+    /// Checks the request; the answer has one id, the episode to change.
     pub fn parts(&self, home: &Scope) -> Result<IdsParts, Invalid> {
         if self.memory_type != MemoryType::Episode {
             return Err(Invalid::at(

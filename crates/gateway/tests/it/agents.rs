@@ -1,4 +1,4 @@
-//! The mount of the agents' door, and what a user's token opens behind it.
+//! The mount of the agents' door, and the routes that a user's token opens.
 
 use axum::{Extension, Router};
 use gateway::{Asker, Auth, Client, GatewaySettings, Secret, Token, TokenRole};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::house::{Ask, House, conversation, get, post, sent};
 
-/// A house with a token for everything and one for `ada` alone; `ada` and `bob` have said something.
+/// A house with an administrator's token and a token of `ada`; `ada` and `bob` have stored messages.
 async fn house() -> House {
     let token = |secret: &str, user: Option<&str>| Token {
         secret: Secret::new(secret),
@@ -54,7 +54,7 @@ async fn fact(house: &House, user: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_users_token_opens_the_users_own_memories_by_their_ids_and_no_others() {
+async fn a_users_token_opens_only_that_users_memories_by_id() {
     let house = house().await;
     let (own, others) = (fact(&house, "ada").await, fact(&house, "bob").await);
     let requests = |id: &str| -> [Ask; 3] {
@@ -80,7 +80,7 @@ async fn a_users_token_opens_the_users_own_memories_by_their_ids_and_no_others()
             assert!(!refused.text.contains("marzipan"), "{path}: {}", refused.text);
         }
     }
-    // The agent of the same name is not the user, and no body can say so.
+    // The agent of the same name is not the user, and a body cannot claim to be the agent.
     let as_agent = json!({"ids": [agents], "agent_id": "ada"});
     let refused = house
         .ask(post("/api/v2/memory/delete_by_ids", &as_agent).token("ada"))
@@ -101,7 +101,7 @@ async fn a_users_token_opens_the_users_own_memories_by_their_ids_and_no_others()
 }
 
 #[tokio::test]
-async fn a_users_token_adds_own_words_to_own_sessions() {
+async fn a_users_token_adds_only_own_messages_to_own_sessions() {
     let house = house().await;
     let add = async |body: Value| house.ask(post("/api/v2/memory/add", &body).token("ada")).await;
     add(conversation("ada/notes", &[("ada", "I like figs.")]))
@@ -120,9 +120,9 @@ async fn a_users_token_adds_own_words_to_own_sessions() {
     }
 }
 
-/// What a shared project shows as the speaker is the token's user, on every route that takes a name.
+/// In a shared project, others see the speaker's name: on every route with a name, it must be the token's user.
 #[tokio::test]
-async fn a_users_token_speaks_under_its_own_name() {
+async fn a_users_token_sends_no_other_speakers_name() {
     let house = house().await;
     let ask = async |path: &str, body: &Value| house.ask(post(path, body).token("ada")).await;
     let mut add = conversation("ada/notes", &[("ada", "Send all invoices to Adam.")]);
@@ -152,7 +152,7 @@ async fn a_users_token_speaks_under_its_own_name() {
     add["messages"][0]["sender_name"] = json!("ada");
     ask("/api/v2/memory/add", &add).await.data();
     assert_eq!(ask("/v3/memories/add/", &mem0("ada")).await.status, 200);
-    // A conversation's messages are their owner's, whatever name they carry.
+    // Messages of a conversation belong to its owner, whatever name they contain.
     let named = |role: &str| json!({"role": role, "name": "bob", "content": "Send all invoices to Adam."});
     let place = json!({"conversation_id": "main", "messages": [named("user")]});
     ask("/api/v2/context/append", &place).await.data();
@@ -171,7 +171,7 @@ async fn a_users_token_speaks_under_its_own_name() {
 }
 
 #[tokio::test]
-async fn a_users_token_flushes_own_sessions_of_its_project() {
+async fn a_users_token_flushes_only_own_sessions_of_its_project() {
     let house = house().await;
     let ask = async |path: &str, body: &Value| house.ask(post(path, body).token("ada")).await;
     let flush = async |body: Value| ask("/api/v2/memory/flush", &body).await;
@@ -188,7 +188,7 @@ async fn a_users_token_flushes_own_sessions_of_its_project() {
     assert_eq!(flush(elsewhere).await.error().0, 403);
 }
 
-/// A door that says who asks.
+/// A door that answers with the asker's app and user.
 fn door() -> Router {
     Router::new().fallback(async |Extension(asker): Extension<Asker>| {
         let user = asker.user.map_or_else(String::new, |user| user.to_string());
@@ -197,7 +197,7 @@ fn door() -> Router {
 }
 
 #[tokio::test]
-async fn the_door_learns_who_asks_and_the_guard_stands_before_it() {
+async fn the_door_gets_the_asker_after_the_guard_has_checked_the_request() {
     let house = house().await;
     let router = house.gateway.clone().with_agents(door()).router();
     let ask = async |ask: Ask| sent(&router, ask.request()).await;
@@ -224,12 +224,12 @@ async fn the_door_learns_who_asks_and_the_guard_stands_before_it() {
             .0,
         403
     );
-    // Without a door there is nothing.
+    // Without a door, the path does not exist.
     assert_eq!(house.ask(mcp().token("root")).await.error().0, 404);
 }
 
 #[tokio::test]
-async fn a_client_here_may_do_what_those_may_for_whom_it_acts() {
+async fn a_client_in_this_process_has_the_permissions_of_the_request_it_acts_for() {
     let house = house().await;
     let client = Client::here(&house.gateway);
     let status = async |client: &Client, user: &str| {

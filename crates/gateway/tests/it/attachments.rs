@@ -1,4 +1,4 @@
-//! Messages that are not only text.
+//! Messages with parts other than text.
 
 use serde_json::{Value, json};
 
@@ -42,7 +42,7 @@ async fn found(house: &House, query: &str) -> Value {
     house.post("/api/v2/memory/search", &search).await.data()
 }
 
-/// The texts of the vault's files below this folder.
+/// The text of the vault's files below a folder.
 fn files(house: &House, folder: &str) -> String {
     let paths = house.vault.paths().into_iter().map(|path| path.to_string());
     let wanted = paths.filter(|path| path.contains(folder));
@@ -52,10 +52,10 @@ fn files(house: &House, folder: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_document_in_a_message_is_found_and_cited_and_is_nobodys_statement() {
+async fn a_document_in_a_message_is_found_and_cited_and_becomes_no_fact() {
     let house = House::new().await;
     let added = house.post(ADD, &said(&plan())).await.data();
-    // Before it is in an episode, and after.
+    // Before and after the message is in an episode.
     for _ in 0..2 {
         let data = found(&house, "rowing boats").await;
         let message = &data["messages"][0];
@@ -126,7 +126,7 @@ async fn a_document_in_a_message_is_found_and_cited_and_is_nobodys_statement() {
 }
 
 #[tokio::test]
-async fn a_segment_is_not_cut_or_named_by_an_attachment() {
+async fn an_attachment_neither_cuts_nor_names_a_segment() {
     let house = House::new().await;
     let long = "The festival needs a stage and a crane. ".repeat(3_000);
     let mut body = said(&json!([{"type": "text", "text": "Read this."}, {"type": "pdf", "text": long}]));
@@ -152,7 +152,7 @@ async fn a_segment_is_not_cut_or_named_by_an_attachment() {
 }
 
 #[tokio::test]
-async fn each_kind_of_part_is_read_or_named() {
+async fn each_kind_of_part_becomes_text_or_a_placeholder() {
     let house = House::new().await;
     let mail = "From: ben@example.org\nSubject: Boats\n\nThe Heron leaks.";
     let scanned = include_bytes!("../fixtures/reportlab.pdf");
@@ -200,7 +200,7 @@ async fn each_kind_of_part_is_read_or_named() {
 #[tokio::test]
 async fn secrets_of_an_attachment_are_removed() {
     let house = House::new().await;
-    // In two pieces, so that no scanner of repositories takes it for a leak.
+    // The secret is in two pieces: no scanner of repositories must report it.
     let secret = ["AKI", "AIOSFODNN7EXAMPLE"].concat();
     let text = format!("The key is {secret}, keep it.");
     let added = house
@@ -212,7 +212,7 @@ async fn secrets_of_an_attachment_are_removed() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_kept_is_refused_by_its_place_and_leaves_nothing() {
+async fn an_invalid_part_is_refused_with_its_place_and_nothing_is_stored() {
     let house = House::new().await;
     let long = "word ".repeat(30_000);
     let bomb = format!("<p>{}", "x".repeat(11 << 20));

@@ -1,4 +1,4 @@
-//! Who is served.
+//! Authentication and web pages.
 
 use model::Zone;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::house::{Ask, House, Reply, every_route, get, post, tokens};
 
 #[tokio::test]
-async fn every_route_but_one_needs_a_token() {
+async fn every_route_but_the_live_probe_needs_a_token() {
     let house = House::with(tokens(), Zone::utc()).await;
     for (given, status) in [
         (None, 401),
@@ -37,12 +37,12 @@ async fn every_route_but_one_needs_a_token() {
             }
         }
     }
-    // What is no route tells nothing to a stranger either.
+    // Without a token, an unknown path looks like any other.
     assert_eq!(house.get("/nowhere").await.error().0, 401);
 }
 
 #[tokio::test]
-async fn a_foreign_host_or_page_is_not_served_without_a_token() {
+async fn without_tokens_a_foreign_host_or_page_is_refused() {
     let house = House::new().await;
     for ask in every_route() {
         let path = ask.path.clone();
@@ -68,7 +68,7 @@ async fn a_foreign_host_or_page_is_not_served_without_a_token() {
 }
 
 #[tokio::test]
-async fn a_bound_token_sees_no_other_tenants_files() {
+async fn a_bound_token_sees_no_file_names_of_other_tenants() {
     let house = House::with(tokens(), Zone::utc()).await;
     for ask in every_route()
         .into_iter()
@@ -94,7 +94,7 @@ async fn a_bound_token_sees_no_other_tenants_files() {
     assert!(!theirs.to_string().contains("ada"), "{theirs}");
 }
 
-/// What a browser asks before a page's request, and what it is told.
+/// The preflight request of a browser before a page's request; returns the allowed origin.
 async fn preflight(house: &House, path: &str, origin: &str) -> Option<String> {
     let ask = Ask {
         method: "OPTIONS",
@@ -121,7 +121,7 @@ async fn preflight(house: &House, path: &str, origin: &str) -> Option<String> {
 }
 
 #[tokio::test]
-async fn a_page_of_this_machine_may_ask_and_a_foreign_one_with_a_token_alone() {
+async fn a_local_page_may_call_and_a_foreign_page_only_with_a_token() {
     let (here, foreign) = ("http://localhost:3000", "https://chat.example");
     let (open, closed) = (House::new().await, House::with(tokens(), Zone::utc()).await);
     for path in ["/v1/chat/completions", "/api/v2/memory/search", "/v1/models"] {

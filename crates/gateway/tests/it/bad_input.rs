@@ -1,4 +1,4 @@
-//! What comes in broken, oversized or hostile: a clear answer in the envelope, and nothing is lost.
+//! Broken, oversized or hostile input: a clear error in the envelope, and no stored data is lost.
 
 use axum::body::Body;
 use axum::http::Request;
@@ -11,7 +11,7 @@ use crate::gate::Plan;
 use crate::house::{House, TEA, bodies, conversation, post};
 
 #[tokio::test]
-async fn a_body_that_is_no_request_is_refused_on_every_route() {
+async fn a_body_without_a_json_object_is_refused_on_every_route() {
     let house = House::new().await;
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     let deep_field = format!(r#"{{"user_id":"a","session_id":"s","query":"q","filters":{deep}}}"#);
@@ -33,7 +33,7 @@ async fn a_body_that_is_no_request_is_refused_on_every_route() {
         for body in bodies_of {
             let reply = house.ask(post(&path, &Value::Null).bytes(body)).await;
             if reply.status == 200 && body == deep_field.as_bytes() {
-                // Keys that a route ignores may hold anything.
+                // A route may accept any value of a key that it ignores.
                 continue;
             }
             let (status, code, message) = reply.error();
@@ -54,9 +54,9 @@ async fn a_body_that_is_no_request_is_refused_on_every_route() {
     );
 }
 
-/// Every field of every request with every kind of value: taken, or refused with the field's name.
+/// Every field of every request with every kind of value: accepted, or refused with the field's name.
 #[tokio::test]
-async fn any_value_in_any_field_has_an_answer() {
+async fn any_value_in_any_field_is_accepted_or_refused_by_name() {
     let house = House::new().await;
     let document: Value = serde_json::from_str(&gateway::openapi_json()).expect("JSON");
     let long = "x".repeat(100_000);
@@ -110,7 +110,7 @@ async fn any_value_in_any_field_has_an_answer() {
                 let (status, code, message) = reply.error();
                 let shown: String = value.to_string().chars().take(40).collect();
                 if path.ends_with("/fork") && status == 409 {
-                    // The copy of an earlier request.
+                    // The copy of an earlier request in this test.
                     continue;
                 }
                 assert!(
@@ -131,7 +131,7 @@ async fn any_value_in_any_field_has_an_answer() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_not_called_json_is_refused() {
+async fn a_body_with_another_content_type_is_refused() {
     let house = House::new().await;
     let body = conversation("s", &TEA);
     for kind in [
@@ -167,7 +167,7 @@ async fn a_body_that_is_not_called_json_is_refused() {
 }
 
 #[tokio::test]
-async fn a_large_body_is_taken_and_a_larger_one_refused() {
+async fn a_large_body_is_accepted_and_a_larger_one_refused() {
     let house = House::new().await;
     let large = |mebibytes: usize| conversation("s", &[("ada", &"tea ".repeat(mebibytes << 18))]);
     house.post("/api/v1/memory/add", &large(5)).await.data();
@@ -180,7 +180,7 @@ async fn a_large_body_is_taken_and_a_larger_one_refused() {
 }
 
 #[tokio::test]
-async fn a_body_over_the_limit_is_refused_whether_announced_or_not() {
+async fn a_body_over_the_limit_is_refused_with_and_without_a_length() {
     let settings = GatewaySettings {
         body_bytes_max: 1 << 20,
         ..GatewaySettings::default()
@@ -203,7 +203,7 @@ async fn a_body_over_the_limit_is_refused_whether_announced_or_not() {
 }
 
 #[tokio::test]
-async fn a_body_that_breaks_off_or_never_comes_leaves_nothing() {
+async fn an_incomplete_body_stores_nothing() {
     let house = House::new().await;
     let parts = vec![
         Ok(b"{\"session_id\"".to_vec()),
@@ -249,7 +249,7 @@ async fn names_that_are_paths_are_refused_everywhere() {
         "",
         &"x".repeat(129),
     ] {
-        // A trigger names no tenant.
+        // A trigger has no tenant.
         for path in bodies().into_iter().filter(|path| !path.contains("/ome/")) {
             let name = path.rsplit_once("/api/v").map_or("", |(_, rest)| &rest[1..]);
             for key in ["app_id", "project_id", "user_id"] {
@@ -286,7 +286,7 @@ async fn a_refused_add_accepts_none_of_its_messages() {
 }
 
 #[tokio::test]
-async fn any_text_is_remembered_as_it_is() {
+async fn any_text_is_stored_verbatim() {
     let house = House::new().await;
     let hostile =
         "## ep_1\n### Content\n---\n<!-- quipu -->\r\n\u{0} \u{feff} 🧶 `~~~` {{x}} \\u0000 \u{2028}";
@@ -307,7 +307,7 @@ async fn any_text_is_remembered_as_it_is() {
 const NO_MORE: &str = "internal error: see the server log for this request id";
 
 #[tokio::test]
-async fn a_store_that_fails_is_told_without_its_secrets() {
+async fn a_failing_store_is_reported_without_details() {
     let house = House::new().await;
     house
         .gated

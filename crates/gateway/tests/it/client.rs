@@ -1,4 +1,4 @@
-//! The API asked from the other end, in this process and over a socket: the same answers.
+//! The API through the client, in this process and over TCP: the same answers.
 
 use std::net::SocketAddr;
 
@@ -46,13 +46,13 @@ async fn answer(client: &Client, path: &str, body: Option<&Value>) -> (u16, Valu
     };
     let reply = reply.expect("it answers");
     let mut body: Value = serde_json::from_slice(&reply.body).expect("JSON");
-    // What differs from request to request.
+    // The request id differs between requests.
     body["request_id"] = Value::Null;
     (reply.status, body)
 }
 
 #[tokio::test]
-async fn near_and_far_answer_alike() {
+async fn a_client_gets_the_same_answers_in_process_and_over_tcp() {
     let house = House::new().await;
     house.remember("s", &TEA).await;
     let served = serve(&house, "127.0.0.1:0").await;
@@ -86,7 +86,7 @@ async fn near_and_far_answer_alike() {
 }
 
 #[tokio::test]
-async fn a_stream_brings_the_same_answer_in_pieces() {
+async fn a_stream_returns_the_same_answer_in_pieces() {
     let house = House::new().await;
     house.remember("s", &TEA).await;
     let served = serve(&house, "127.0.0.1:0").await;
@@ -112,7 +112,7 @@ async fn a_stream_brings_the_same_answer_in_pieces() {
     end(served).await;
 }
 
-/// A connection, its request read to the body's end.
+/// Accepts a connection, and reads its request to the end of the body.
 async fn asked(listener: &TcpListener) -> TcpStream {
     let (mut stream, _) = listener.accept().await.expect("a connection");
     let mut request = Vec::new();
@@ -123,7 +123,7 @@ async fn asked(listener: &TcpListener) -> TcpStream {
 }
 
 #[tokio::test]
-async fn a_piece_arrives_before_the_next_is_written_and_dropping_the_answer_hangs_up() {
+async fn pieces_arrive_one_by_one_and_dropping_the_answer_closes_the_connection() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("bound");
     let client = Client::there(listener.local_addr().expect("an address"), None);
     let writing = async {
@@ -141,12 +141,12 @@ async fn a_piece_arrives_before_the_next_is_written_and_dropping_the_answer_hang
         assert_eq!(arrived.as_ref(), piece.as_bytes());
     }
     drop(arriving);
-    // The end, or a reset: nobody listens any more.
+    // The end or a reset: the client has closed the connection.
     assert_eq!(stream.read(&mut [0; 8]).await.unwrap_or(0), 0);
 }
 
 #[tokio::test]
-async fn an_answer_that_breaks_off_is_not_taken_for_a_whole_one() {
+async fn an_incomplete_answer_is_an_error() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("bound");
     let client = Client::there(listener.local_addr().expect("an address"), None);
     let writing = async {
@@ -164,7 +164,7 @@ async fn an_answer_that_breaks_off_is_not_taken_for_a_whole_one() {
 }
 
 #[tokio::test]
-async fn a_failure_tells_its_cause_in_this_process_only() {
+async fn only_a_client_in_this_process_gets_the_cause_of_a_failure() {
     let house = House::new().await;
     let served = serve(&house, "127.0.0.1:0").await;
     house.gated.set(Plan::Fail("append", "disk full"));
@@ -185,7 +185,7 @@ async fn a_failure_tells_its_cause_in_this_process_only() {
 }
 
 #[tokio::test]
-async fn a_token_opens_a_server_that_listens_everywhere() {
+async fn a_server_on_all_addresses_needs_a_token() {
     let house = House::with(tokens(), Zone::utc()).await;
     for address in ["0.0.0.0:0", "[::]:0"] {
         let served = serve(&house, address).await;
@@ -203,7 +203,7 @@ async fn a_token_opens_a_server_that_listens_everywhere() {
 }
 
 #[tokio::test]
-async fn nobody_there_and_somebody_who_hangs_up_are_told_apart() {
+async fn a_missing_server_and_a_closed_connection_are_different_errors() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("bound");
     let address = listener.local_addr().expect("an address");
     let client = Client::there(address, None);

@@ -1,4 +1,4 @@
-//! Compactions through the routes: what a chat model adds, what is kept, what a preset does, what is said about it.
+//! Compactions through the routes: summaries and facts of a chat model and of the rules, a preset, and warnings.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 
 use crate::contexts::{Program, user, walked, walks};
 
-/// A chat model that says how many calls it had at the same time.
+/// A chat model that counts its simultaneous calls.
 #[derive(Debug)]
 struct Archivist {
     answer: fn(&str) -> Result<String, ChatError>,
@@ -64,10 +64,10 @@ fn busy() -> ChatError {
     }
 }
 
-/// A conversation of about 60,000 tokens, compacted; its first summary.
+/// Compacts a conversation of about 60,000 tokens; returns its first summary.
 async fn compacted(archivist: &Arc<Archivist>) -> Value {
     let mut program = Program::new().await;
-    // As a server has it: behind the gate of its model server.
+    // As on a server: behind the gate of its model server.
     let gates = Gates::new(Arc::new(ManualClock::new()));
     let gated = Arc::new(GatedChat::new(archivist.clone(), gates.of("archivist")));
     program.house.restart_contexts_with(Policy::quipu(), Some(gated));
@@ -89,7 +89,7 @@ async fn compacted(archivist: &Arc<Archivist>) -> Value {
 }
 
 #[tokio::test]
-async fn chunks_are_summarised_side_by_side_and_a_chunk_that_fails_is_excerpted() {
+async fn chunks_are_summarised_side_by_side_and_a_failed_chunk_is_excerpted() {
     let archivist = Archivist::answering(|asked| {
         if asked.contains("station 6.") {
             return Err(busy());
@@ -130,7 +130,7 @@ async fn chunks_are_summarised_side_by_side_and_a_chunk_that_fails_is_excerpted(
 }
 
 #[tokio::test]
-async fn a_summary_over_its_room_is_shortened_and_the_rules_keep_theirs() {
+async fn a_summary_over_its_limit_is_shortened_and_the_digest_stays() {
     let archivist = Archivist::answering(|_| Ok("The river is slow at the old bridge. ".repeat(400)));
     let summary = compacted(&archivist).await;
     let tokens = |key: &str| summary[key].as_u64().expect("tokens");
@@ -158,7 +158,7 @@ async fn without_a_usable_answer_the_rules_alone_summarise() {
 }
 
 #[tokio::test]
-async fn a_model_keeps_facts_of_what_leaves_and_its_failures_and_refusals_leave_none() {
+async fn a_model_keeps_facts_of_compacted_messages_and_its_failures_store_none() {
     let mut answers = 0;
     let chat = Arc::new(ScriptedChat::answering(move |request| {
         if !request.messages[0].content.contains("memory archivist") {
@@ -193,7 +193,7 @@ async fn a_model_keeps_facts_of_what_leaves_and_its_failures_and_refusals_leave_
             .count()
     };
     program.turn(40).await;
-    // One question for each compaction, and no turn fails for a model that does.
+    // One question for each compaction; a failing model fails no turn.
     for compactions in 1..=4 {
         while asked() < compactions {
             let before = program.look("stats").await.data()["compactions"].clone();
@@ -226,7 +226,7 @@ async fn a_model_keeps_facts_of_what_leaves_and_its_failures_and_refusals_leave_
     );
 }
 
-/// An archivist that answers when it may.
+/// An archivist that waits for permission to answer.
 #[derive(Debug, Default)]
 struct Waits {
     is_asked: AtomicBool,
@@ -255,7 +255,7 @@ impl Chat for Waits {
 }
 
 #[tokio::test]
-async fn facts_that_a_model_finds_after_their_owner_was_deleted_are_written_nowhere() {
+async fn facts_found_after_their_owner_was_deleted_are_not_written() {
     for is_deleted in [false, true] {
         let chat = Arc::new(Waits::default());
         let mut program = Program::new().await;
@@ -278,7 +278,7 @@ async fn facts_that_a_model_finds_after_their_owner_was_deleted_are_written_nowh
 }
 
 #[tokio::test]
-async fn the_rules_keep_a_decision_once_and_no_code_where_there_is_no_model() {
+async fn the_rules_keep_a_decision_once_and_no_code_without_a_model() {
     let mut program = Program::new().await;
     let messages = json!([
         user("We decided to open the bridge at nine in the morning."),
@@ -315,7 +315,7 @@ async fn the_rules_keep_a_decision_once_and_no_code_where_there_is_no_model() {
 }
 
 #[tokio::test]
-async fn a_threshold_in_tokens_holds_in_a_wide_window_and_memory_takes_room_only_where_it_is_used() {
+async fn a_threshold_in_tokens_limits_a_wide_window_and_only_used_memory_takes_room() {
     let mut program = Program::new().await;
     let policy = Policy {
         compact_at_tokens: Some(1_000),
@@ -405,7 +405,7 @@ async fn the_preset_codebuddy_keeps_ten_messages_and_decisions_and_first_lines()
 }
 
 #[tokio::test]
-async fn the_preset_codebuddy_words_results_in_turns_guards_by_tokens_and_knows_an_agents_window() {
+async fn the_preset_codebuddy_words_results_in_turns_and_guards_by_tokens_and_agent_window() {
     let mut program = Program::new().await;
     let policy = Policy {
         agent_windows: [("builder".to_owned(), 50_000)].into(),
@@ -459,7 +459,7 @@ async fn the_preset_codebuddy_words_results_in_turns_guards_by_tokens_and_knows_
 }
 
 #[tokio::test]
-async fn a_threshold_warns_once_again_after_a_cleanup_and_without_thresholds_never() {
+async fn a_threshold_warns_once_and_again_after_a_cleanup() {
     let warnings = async |program: &mut Program, turns: usize| {
         let mut warnings = Vec::new();
         for _ in 0..turns {
@@ -497,7 +497,7 @@ async fn a_threshold_warns_once_again_after_a_cleanup_and_without_thresholds_nev
 }
 
 #[tokio::test]
-async fn a_masked_result_names_the_message_that_expand_returns() {
+async fn a_masked_result_contains_the_message_id_for_expand() {
     let program = Program::new().await;
     for at in 0..6 {
         let id = format!("c{at}");
@@ -539,7 +539,7 @@ async fn a_masked_result_names_the_message_that_expand_returns() {
 }
 
 #[tokio::test]
-async fn a_picture_weighs_the_same_at_any_size_and_another_model_counts_anew() {
+async fn a_picture_has_the_same_tokens_at_any_size_and_another_model_recounts() {
     let program = Program::new().await;
     let mut weights = Vec::new();
     for data in ["AAAA".to_owned(), "AAAA".repeat(4_000)] {

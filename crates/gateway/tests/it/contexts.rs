@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::house::{House, IDLE_AFTER, Reply};
 
-/// A program that talks about stations on a line.
+/// A program whose conversation is about stations on a line.
 pub(crate) struct Program {
     pub(crate) house: House,
     turn: usize,
@@ -38,7 +38,7 @@ impl Program {
         self.house.get(&path).await
     }
 
-    /// One turn: append, assemble, answer; what was assembled.
+    /// One turn: append, assemble, answer. Returns the assembled request.
     pub(crate) async fn turn(&mut self, words: usize) -> Value {
         let text = format!(
             "Station {}: {}",
@@ -67,7 +67,7 @@ fn texts(assembled: &Value) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_request_extends_the_last_one_and_no_request_is_over_its_budget() {
+async fn a_request_extends_the_last_one_within_the_budget() {
     let mut program = Program::new().await;
     let (mut before, mut compactions): (Vec<Value>, usize) = (Vec::new(), 0);
     for _ in 0..24 {
@@ -113,7 +113,7 @@ async fn health_counts_the_conversations_near_their_limit() {
 }
 
 #[tokio::test]
-async fn a_conversation_is_compacted_while_nobody_talks() {
+async fn an_idle_conversation_is_compacted() {
     let mut program = Program::new().await;
     let used = loop {
         program.turn(40).await;
@@ -139,7 +139,7 @@ async fn a_conversation_is_compacted_while_nobody_talks() {
 }
 
 #[tokio::test]
-async fn a_given_window_is_judged_as_a_turn_in_it_is() {
+async fn stats_for_a_window_have_the_limit_of_a_turn_in_that_window() {
     let program = Program::new().await;
     let message = json!([{"role": "user", "content": "Hello."}]);
     program.ask("append", json!({"messages": message})).await.data();
@@ -161,7 +161,7 @@ async fn a_given_window_is_judged_as_a_turn_in_it_is() {
 }
 
 #[tokio::test]
-async fn what_left_the_view_is_found_and_recovered() {
+async fn compacted_messages_are_found_and_recovered() {
     let mut program = Program::new().await;
     for _ in 0..24 {
         program.turn(40).await;
@@ -254,7 +254,7 @@ pub(crate) fn user(text: &str) -> Value {
 }
 
 #[tokio::test]
-async fn an_interrupted_call_gets_a_result_behind_the_last_request_and_the_real_one_when_it_comes() {
+async fn an_interrupted_call_gets_a_placeholder_until_its_result_arrives() {
     let program = Program::new().await;
     let request = async |appended: Value| {
         program
@@ -307,7 +307,7 @@ async fn an_interrupted_call_gets_a_result_behind_the_last_request_and_the_real_
 }
 
 #[tokio::test]
-async fn a_conversation_that_went_back_to_a_result_says_that_its_call_runs_until_the_result_is_there() {
+async fn a_call_whose_result_was_rewound_is_shown_as_running_until_a_result_arrives() {
     let program = Program::new().await;
     let append = json!({"messages": [user("Walk.")]});
     program.ask("append", append).await.data();
@@ -335,7 +335,7 @@ async fn a_conversation_that_went_back_to_a_result_says_that_its_call_runs_until
 }
 
 #[tokio::test]
-async fn calls_without_ids_stay_as_their_program_wrote_them() {
+async fn calls_without_ids_are_sent_unchanged() {
     let program = Program::new().await;
     let messages = json!([
         user("Walk."),
@@ -350,7 +350,7 @@ async fn calls_without_ids_stay_as_their_program_wrote_them() {
 }
 
 #[tokio::test]
-async fn compaction_guard_and_subagents_have_their_routes() {
+async fn routes_compact_guard_and_run_subagents() {
     let mut program = Program::new().await;
     for _ in 0..8 {
         program.turn(10).await;
@@ -404,7 +404,7 @@ async fn compaction_guard_and_subagents_have_their_routes() {
 }
 
 #[tokio::test]
-async fn the_guard_blocks_or_warns_as_far_as_it_may() {
+async fn the_guard_blocks_or_warns_as_the_query_allows() {
     let mut program = Program::new().await;
     program.turn(40).await;
     assert_eq!(
@@ -442,7 +442,7 @@ async fn the_guard_blocks_or_warns_as_far_as_it_may() {
 }
 
 #[tokio::test]
-async fn the_guard_says_when_nobody_gave_a_window() {
+async fn the_guard_names_the_source_of_a_default_window() {
     let program = Program::new().await;
     program
         .ask("append", json!({"messages": [user("Hello.")]}))
@@ -455,7 +455,7 @@ async fn the_guard_says_when_nobody_gave_a_window() {
 }
 
 #[tokio::test]
-async fn turns_that_memory_may_not_learn_from_leave_no_facts_even_after_a_restart() {
+async fn turns_without_memory_store_no_facts_even_after_a_restart() {
     let mut program = Program::new().await;
     let facts = program.house.facts.clone();
     let facts = move |owner: &str| {
@@ -499,7 +499,7 @@ async fn turns_that_memory_may_not_learn_from_leave_no_facts_even_after_a_restar
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_said() {
+async fn invalid_context_requests_are_refused_with_a_reason() {
     let program = Program::new().await;
     assert_eq!(program.look("stats").await.status, 404, "nothing was said in it");
     let (status, _, message) = program.ask("append", json!({"messages": []})).await.error();
@@ -562,7 +562,7 @@ async fn memory_learns_from_a_turn_and_adds_to_the_next_conversation() {
 }
 
 #[tokio::test]
-async fn a_restart_forgets_nothing() {
+async fn a_restart_keeps_view_budget_and_originals() {
     let mut program = Program::new().await;
     for _ in 0..24 {
         program.turn(40).await;

@@ -22,7 +22,7 @@ async fn finds(house: &House, user: &str, query: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_session_goes_with_all_it_left() {
+async fn a_deleted_session_leaves_no_memory() {
     let house = House::new().await;
     house.remember("s", &TEA).await;
     house
@@ -31,7 +31,7 @@ async fn a_session_goes_with_all_it_left() {
             &[("ada", "My bicycle is orange."), ("bot", "Orange, noted.")],
         )
         .await;
-    // Some of it still in the buffer.
+    // One message of the session is still in the buffer.
     house
         .post(
             "/api/v1/memory/add",
@@ -58,7 +58,7 @@ async fn a_session_goes_with_all_it_left() {
 }
 
 #[tokio::test]
-async fn an_owner_goes_and_the_others_stay() {
+async fn a_deleted_owner_leaves_the_memory_of_others() {
     let house = House::new().await;
     house.remember("s", &TEA).await;
     house
@@ -74,7 +74,7 @@ async fn an_owner_goes_and_the_others_stay() {
 }
 
 #[tokio::test]
-async fn an_owners_part_of_a_session_goes_and_the_others_stay() {
+async fn deleting_an_owners_part_of_a_session_keeps_the_other_parts() {
     let house = House::new().await;
     let both = [
         ("ada", "The key is under the blue pot."),
@@ -106,7 +106,7 @@ async fn an_owners_part_of_a_session_goes_and_the_others_stay() {
 }
 
 #[tokio::test]
-async fn single_memories_go_and_what_is_missing_is_told() {
+async fn single_memories_are_deleted_and_unknown_ids_are_listed() {
     let house = House::new().await;
     house.remember("s", &TEA).await;
     house
@@ -170,7 +170,7 @@ async fn an_edit_is_found_at_once() {
 }
 
 #[tokio::test]
-async fn an_edit_of_nothing_is_told() {
+async fn an_edit_of_an_unknown_memory_is_not_found() {
     let house = House::new().await;
     house.remember("s", &TEA).await;
     for id in ["ada_ep_none", "bob_ep_1"] {
@@ -191,7 +191,7 @@ async fn an_edit_of_nothing_is_told() {
 }
 
 #[tokio::test]
-async fn nothing_comes_back_after_a_rebuild() {
+async fn a_rebuild_restores_no_deleted_memory() {
     let house = House::new().await;
     house.remember("s", &TEA).await;
     house
@@ -204,7 +204,7 @@ async fn nothing_comes_back_after_a_rebuild() {
     assert_eq!(episodes(&house, "ada").await.len(), nothing.len());
 }
 
-/// What Ada said of Petra and of other things, each message with its own id.
+/// Ada's messages, one of them about Petra, each with its own id.
 fn of_petra() -> Value {
     let said = [
         ("c1", "I live in Lisbon."),
@@ -222,7 +222,7 @@ fn of_petra() -> Value {
 }
 
 #[tokio::test]
-async fn words_go_and_their_messages_stay_out_until_a_request_accepts_them() {
+async fn messages_deleted_by_words_stay_out_until_a_request_accepts_them() {
     let house = House::new().await;
     let add = async |body: &Value| house.post("/api/v2/memory/add", body).await.data();
     add(&of_petra()).await;

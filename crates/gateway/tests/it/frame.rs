@@ -1,11 +1,11 @@
-//! Request ids, envelopes of what no route answers, and panics.
+//! Request ids, the envelope at unknown paths, and panics.
 
 use serde_json::json;
 
 use crate::house::{House, every_route, get, post};
 
 #[tokio::test]
-async fn a_clients_request_id_is_honoured_and_others_are_replaced() {
+async fn a_valid_request_id_of_a_client_is_kept_and_others_are_replaced() {
     let house = House::new().await;
     for theirs in ["a", "trace-1.2:3@host+x_Y", &"x".repeat(128)] {
         for path in ["/health", "/nowhere"] {
@@ -31,7 +31,7 @@ async fn a_clients_request_id_is_honoured_and_others_are_replaced() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_comes_in_the_envelope() {
+async fn an_unknown_path_is_answered_in_the_envelope() {
     let house = House::new().await;
     for path in [
         "/",
@@ -51,14 +51,14 @@ async fn what_is_not_there_comes_in_the_envelope() {
         let (status, code, _) = house.get(path).await.error();
         assert_eq!((status, code.as_str()), (404, "NOT_FOUND"), "{path}");
         let reply = house.post(path, &json!({})).await;
-        // What changes something at the page must come from the page.
+        // A request that can change something must come from the page.
         assert_eq!(reply.error().0, if path == "/" { 403 } else { 404 });
         assert_eq!(reply.json()["error"]["path"], path);
     }
 }
 
 #[tokio::test]
-async fn a_wrong_method_is_told_the_right_one() {
+async fn a_wrong_method_gets_the_allowed_ones() {
     let house = House::new().await;
     for mut ask in every_route() {
         let right = ask.method;

@@ -1,4 +1,4 @@
-//! A ledger whose calls a test can hold, let fail, or let panic.
+//! A ledger whose calls a test can hold, fail, or make panic.
 //!
 //! Owns: the gate. Never: a ledger of its own.
 
@@ -15,12 +15,12 @@ use ports::{
 use testkit::ledger::MemoryLedger;
 use tokio::sync::watch;
 
-/// What happens to calls of one name.
+/// The behaviour of calls with one name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Plan {
     Open,
     Hold(&'static str),
-    /// With these words as its cause.
+    /// Fails with this text as the cause.
     Fail(&'static str, &'static str),
     NoRoom(&'static str, NoRoom),
     Panic(&'static str),
@@ -31,7 +31,7 @@ pub(crate) struct GatedLedger {
     inner: Arc<MemoryLedger>,
     plan: watch::Sender<Plan>,
     waiting: watch::Sender<usize>,
-    /// The most owners that a content had when the ledger got it.
+    /// Maximum number of owners of a message's content when the ledger received it.
     pub(crate) contents_max: AtomicUsize,
 }
 
@@ -55,7 +55,7 @@ impl GatedLedger {
         self.plan.send_replace(plan);
     }
 
-    /// Waits until a held call stands before the gate.
+    /// Waits until a call is held.
     pub(crate) async fn reached(&self) {
         let mut waiting = self.waiting.subscribe();
         waiting

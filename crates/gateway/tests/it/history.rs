@@ -1,4 +1,4 @@
-//! What changed in the files, undone, and judged: over HTTP, on a real vault and ledger.
+//! Changes of the files, undo and audit: over HTTP, on a real vault and ledger.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::library::{DOCUMENTS, at, delete, form, text};
 
 const LEDGER: &str = "ledger.db";
 
-/// A server of one real folder; the rest of its world is in memory.
+/// A server on a real folder; its other stores are in memory.
 struct Real {
     folder: TempDir,
     engine: Engine,
@@ -93,7 +93,7 @@ impl Real {
         data["changes"].as_array().expect("a list").clone()
     }
 
-    /// Whether a file of the folder has a word.
+    /// Whether a file of the folder contains a word.
     fn has(&self, word: &str) -> bool {
         let mut folders = vec![self.folder.path().to_owned()];
         let mut is_any = false;
@@ -120,7 +120,7 @@ impl Real {
     }
 }
 
-/// A background run that writes into a memory of ada's.
+/// A background run that changes a memory of ada's.
 async fn run(engine: &Engine, id: &str, scope: &Scope, entry: &str, body: &str) {
     let edit = EditEntry {
         scope: scope.clone(),
@@ -141,14 +141,14 @@ async fn run(engine: &Engine, id: &str, scope: &Scope, entry: &str, body: &str) 
     change.expect("it changed something");
 }
 
-/// An episode's own id, from the id that the API gives.
+/// The entry id of an episode, from its API id.
 fn entry_of(listed: &Value) -> String {
     let id = listed["episodes"][0]["id"].as_str().expect("an id");
     id.strip_prefix("ada_").expect("it names its owner").to_owned()
 }
 
 #[tokio::test]
-async fn a_run_is_shown_line_by_line_and_taken_back() {
+async fn a_run_is_shown_as_a_diff_and_undone() {
     let real = Real::open().await;
     real.remember("s", "The violin is out of tune.").await;
     let list = json!({"user_id": "ada", "memory_type": "episode"});
@@ -194,7 +194,7 @@ async fn a_run_is_shown_line_by_line_and_taken_back() {
 }
 
 #[tokio::test]
-async fn what_is_forgotten_is_in_no_file_of_the_folder_when_it_is_answered() {
+async fn deleted_text_is_in_no_file_of_the_folder_after_the_answer() {
     let real = Real::open().await;
     real.remember("s", "The violin is out of tune.").await;
     real.remember("t", "The theremin needs a cable.").await;
@@ -215,7 +215,7 @@ async fn what_is_forgotten_is_in_no_file_of_the_folder_when_it_is_answered() {
     assert!(!real.has("violin") && !real.has("theremin"));
 }
 
-/// A request about a session of another app and project.
+/// Moves a request to a session of another app and project.
 fn elsewhere(mut body: Value, session: &str) -> Value {
     body["app_id"] = json!("b");
     body["project_id"] = json!("q");
@@ -223,7 +223,7 @@ fn elsewhere(mut body: Value, session: &str) -> Value {
     body
 }
 
-/// The id, the run and the difference of each change of ada's.
+/// Id, run and diff of each change of ada's.
 async fn of_ada(real: &Real) -> Vec<(String, Value, Value)> {
     let of_ada = "/api/v1/history?app_id=default&project_id=default&user_id=ada";
     let log = real.ask(get(of_ada)).await.data();
@@ -237,9 +237,9 @@ async fn of_ada(real: &Real) -> Vec<(String, Value, Value)> {
     seen
 }
 
-/// Neither one that removes nothing nor one that does, alone or many at a time; what is forgotten is in no object.
+/// Neither a delete without effect nor several at once changes it, and no object contains the deleted text.
 #[tokio::test]
-async fn a_tenants_delete_leaves_the_history_of_another_as_it_was() {
+async fn a_tenants_delete_does_not_change_another_tenants_history() {
     let real = Real::open().await;
     real.remember("s", "The violin is out of tune.").await;
     let list = json!({"user_id": "ada", "memory_type": "episode"});
@@ -289,7 +289,7 @@ async fn a_tenants_delete_leaves_the_history_of_another_as_it_was() {
 }
 
 #[tokio::test]
-async fn a_document_that_is_deleted_is_in_no_file_of_the_folder() {
+async fn a_deleted_document_is_in_no_file_of_the_folder() {
     let real = Real::open().await;
     let body = b"# Guide\n\nThe samovar hums.";
     let stored = real.ask(form("POST", DOCUMENTS, "guide.md", body)).await.data();
@@ -304,7 +304,7 @@ async fn a_document_that_is_deleted_is_in_no_file_of_the_folder() {
     let memory = real.folder.path().join("memory");
     assert!(!memory.join(path).exists());
     assert!(!memory.join(text(&stored, "original_file_path")).exists());
-    // What is not there takes no history away.
+    // A delete of an unknown document removes no history.
     real.remember("s", "The violin is out of tune.").await;
     assert_eq!(real.ask(gone).await.status, 204);
     real.engine.shutdown().await;
@@ -312,7 +312,7 @@ async fn a_document_that_is_deleted_is_in_no_file_of_the_folder() {
 }
 
 #[tokio::test]
-async fn what_is_marked_as_private_is_in_no_file_and_no_search() {
+async fn private_text_is_in_no_file_and_no_search() {
     let real = Real::open().await;
     let said = "I keep bees. <private>The samovar is my secret.</private>";
     let added = real.remember("s", said).await;
@@ -328,7 +328,7 @@ async fn what_is_marked_as_private_is_in_no_file_and_no_search() {
 }
 
 #[tokio::test]
-async fn an_audit_says_what_is_wrong_and_an_add_what_was_taken_out() {
+async fn an_audit_lists_problems_and_an_add_counts_redactions() {
     let real = Real::open().await;
     let added = real.remember("s", "The password=hunter22 opens the shed.").await;
     assert_eq!(added["redacted"], 1);
@@ -346,7 +346,7 @@ async fn an_audit_says_what_is_wrong_and_an_add_what_was_taken_out() {
     assert!(found["run_id"].is_string(), "{audit}");
 }
 
-/// Two tenants with a memory each, into which a run of their own wrote.
+/// Two tenants, each with a memory that a run of its own has changed.
 async fn two_tenants() -> House {
     let house = House::with(tokens(), Zone::utc()).await;
     for tenant in ["a", "b"] {
@@ -385,7 +385,7 @@ async fn two_tenants() -> House {
 }
 
 #[tokio::test]
-async fn a_tenant_sees_and_takes_back_its_own_alone() {
+async fn a_tenant_sees_and_undoes_only_its_own_changes() {
     let house = Box::pin(two_tenants()).await;
     let everyones = house.ask(get("/api/v1/history").token("root")).await.data();
     assert_eq!(everyones["changes"].as_array().expect("a list").len(), 4);

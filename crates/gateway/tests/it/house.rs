@@ -1,6 +1,6 @@
-//! A gateway on an engine on fakes, and a client of it.
+//! A gateway on an engine with in-memory stores, and a client of it.
 //!
-//! Owns: how tests ask. Never: what is expected.
+//! Owns: requests of tests. Never: expectations.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -32,10 +32,10 @@ use tower::ServiceExt;
 use crate::gate::GatedLedger;
 use crate::library::form;
 
-/// A conversation of a program that calls its model itself is idle after so long.
+/// Time after which a conversation of a program that calls its model itself is idle.
 pub(crate) const IDLE_AFTER: Duration = Duration::from_mins(5);
 
-/// When the first message of every test was said: 2024-05-08T13:56:00Z.
+/// Time of the first message in every test: 2024-05-08T13:56:00Z.
 pub(crate) const SAID: i64 = 1_715_176_560_000;
 
 pub(crate) struct House {
@@ -43,12 +43,12 @@ pub(crate) struct House {
     pub(crate) router: Router,
     pub(crate) engine: Engine,
     pub(crate) ledger: Arc<MemoryLedger>,
-    /// What the engine takes for its transcripts.
+    /// The transcripts of the engine, which a test can hold.
     pub(crate) gated: Arc<GatedLedger>,
     pub(crate) vault: Arc<MemoryVault>,
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) embedder: Arc<HashEmbedder>,
-    /// Facts of messages that left a view, by owner.
+    /// Facts of compacted messages, by owner.
     pub(crate) facts: Facts,
 }
 
@@ -174,7 +174,7 @@ impl Ask {
     }
 }
 
-/// What a router answers.
+/// Sends a request to a router.
 pub(crate) async fn sent(router: &Router, request: Request<Body>) -> Reply {
     let Ok(response) = router.clone().oneshot(request).await;
     let (parts, body) = response.into_parts();
@@ -199,7 +199,7 @@ impl House {
         Self::ruled(settings, rules).await
     }
 
-    /// A house whose engine is told something too.
+    /// A house with settings of the engine.
     pub(crate) async fn ruled(settings: GatewaySettings, rules: memory::MemorySettings) -> Self {
         let zone = rules.zone.clone();
         let ledger = Arc::new(MemoryLedger::new());
@@ -255,12 +255,12 @@ impl House {
         }
     }
 
-    /// Begins anew on the same ledger, for conversations.
+    /// Restarts the conversations on the same ledger.
     pub(crate) fn restart_contexts(&mut self) {
         self.restart_contexts_with(Policy::quipu(), None);
     }
 
-    /// … with that policy and that chat model.
+    /// Restarts them with this policy and this chat model.
     pub(crate) fn restart_contexts_with(&mut self, policy: Policy, chat: Option<Arc<dyn Chat>>) -> Contexts {
         let own = (policy, chat);
         let direct = direct(&self.engine, &self.ledger, &self.clock, &self.facts, own);
@@ -286,7 +286,7 @@ impl House {
         self.ask(get(path)).await
     }
 
-    /// Remembers a conversation and waits until all of it is written.
+    /// Stores a conversation, and waits until its memories are written.
     pub(crate) async fn remember(&self, session: &str, said: &[(&str, &str)]) -> Value {
         let body = conversation(session, said);
         self.post("/api/v1/memory/add", &body).await.data();
@@ -295,7 +295,7 @@ impl House {
     }
 }
 
-/// Background runs with no strategy, not started.
+/// Background runs without strategies, not started.
 fn idle_background(ledger: &Arc<MemoryLedger>, clock: &Arc<ManualClock>) -> Offline {
     let parts = background::BackgroundParts {
         runs: ledger.clone(),
@@ -320,7 +320,7 @@ impl Power for Mains {
     }
 }
 
-/// What people said, one minute after the other; `bot` is an assistant.
+/// An add with messages one minute apart; `bot` is an assistant.
 pub(crate) fn conversation(session: &str, said: &[(&str, &str)]) -> Value {
     let messages: Vec<Value> = (0..)
         .zip(said)
@@ -349,7 +349,7 @@ pub(crate) fn scope(app: &str) -> Scope {
     )
 }
 
-/// Tokens `root` for everything, `a` and `b` for one tenant each.
+/// Settings with the tokens `root` for everything, and `a` and `b` for one tenant each.
 pub(crate) fn tokens() -> GatewaySettings {
     let token = |secret: &str, scope| Token {
         secret: Secret::new(secret),
@@ -421,7 +421,7 @@ fn context_sample(name: &str) -> Value {
     body
 }
 
-/// Every path of the document with its methods, and the same under `/api/v1`, which the document leaves out.
+/// Every path of the document with its methods, also under `/api/v1`, which the document leaves out.
 fn described() -> Vec<(String, Value)> {
     let document: Value = serde_json::from_str(&gateway::openapi_json()).expect("JSON");
     let mut paths = Vec::new();
@@ -434,7 +434,7 @@ fn described() -> Vec<(String, Value)> {
     paths
 }
 
-/// Every route of both versions, with a request that succeeds on an empty house.
+/// Every route of both versions, with a request that succeeds without data.
 pub(crate) fn every_route() -> Vec<Ask> {
     let mut asks = Vec::new();
     for (path, item) in &described() {
@@ -462,7 +462,7 @@ pub(crate) fn every_route() -> Vec<Ask> {
     asks
 }
 
-/// What a look at a conversation must say.
+/// The query that a read of a conversation needs.
 fn look(name: &str) -> &'static str {
     match name {
         "/context/view" | "/context/given" | "/context/stats" | "/context/guard" | "/context/archives" => {
@@ -476,7 +476,7 @@ fn look(name: &str) -> &'static str {
     }
 }
 
-/// A path with ids that name nothing.
+/// A path with unknown ids.
 fn named(path: &str) -> String {
     path.replace("{task_id}", "0123")
         .replace("{memory_id}", "ada_ep_1")
@@ -486,7 +486,7 @@ fn named(path: &str) -> String {
         .replace("{topic_id}", "d_000000000000_1")
 }
 
-/// The routes of both versions that take a body.
+/// The routes of both versions with a JSON body.
 pub(crate) fn bodies() -> Vec<String> {
     let with_body = described()
         .into_iter()
@@ -494,7 +494,7 @@ pub(crate) fn bodies() -> Vec<String> {
     with_body.map(|(path, _)| named(&path)).collect()
 }
 
-/// A request that succeeds, or names nothing that is there, for each route.
+/// A request for each route that succeeds or names an unknown object.
 pub(crate) fn sample(name: &str) -> Value {
     match name {
         "/memory/add" => conversation("s", &TEA),

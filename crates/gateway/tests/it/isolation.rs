@@ -7,7 +7,7 @@ use crate::house::{Ask, House, conversation, every_route, get, post, tokens};
 
 const SECRET: &str = "marzipan";
 
-/// Two tenants with the same names for everything; only one of them knows the secret.
+/// Two tenants with the same names for everything; only the first one knows the secret.
 async fn two_tenants() -> House {
     let house = House::with(tokens(), Zone::utc()).await;
     for (tenant, text) in [("a", SECRET), ("b", "porridge")] {
@@ -38,7 +38,7 @@ async fn two_tenants() -> House {
     house
 }
 
-/// All that a tenant can see of itself, without what differs from request to request.
+/// The answers that a tenant gets about itself, without parts that differ between requests.
 async fn view(house: &House, tenant: &str) -> String {
     let search = json!({"user_id": "ada", "query": "dessert safe", "include_messages": 50,
         "filters": {"session_id": "s"}});
@@ -62,18 +62,18 @@ async fn view(house: &House, tenant: &str) -> String {
     text
 }
 
-/// Every way that the other tenant may ask: by its own token, for itself and for the first tenant.
+/// Requests of the second tenant, with its own token, for itself and for the first tenant.
 fn intrusions(episode: &str, task: &str) -> Vec<Ask> {
     let mut asks = Vec::new();
     for ask in every_route()
         .into_iter()
-        // Documents have a test of their own; the tools are the same for everybody.
+        // Documents have a test of their own; the tools are the same for every user.
         .filter(|ask| ask.path.starts_with("/api/") && !ask.path.contains("/knowledge/"))
         .filter(|ask| !ask.path.ends_with("/context/tools"))
     {
         let path = ask.path.replace("0123", task).replace("ada_ep_1", episode);
         if path.contains("/index/") {
-            // Not for one tenant's token at all.
+            // Routes that a token of one tenant may not use.
             continue;
         }
         if ask.method == "GET" || path.ends_with("/retry") || path.contains("/skills/") {
@@ -109,7 +109,7 @@ fn intrusions(episode: &str, task: &str) -> Vec<Ask> {
             }
             asks.push(post(&path, &body));
         }
-        // Through the filters, and as another kind of owner.
+        // Also through filters, and as another kind of owner.
         if path.ends_with("search") || path.ends_with("get") {
             for key in ["app_id", "project_id", "owner_id"] {
                 let mut body = body.clone();
@@ -122,7 +122,7 @@ fn intrusions(episode: &str, task: &str) -> Vec<Ask> {
 }
 
 #[tokio::test]
-async fn one_tenant_learns_and_changes_nothing_of_the_other() {
+async fn no_request_of_a_tenant_reads_or_changes_the_other_tenant() {
     let house = two_tenants().await;
     let before = view(&house, "a").await;
     assert!(before.contains(SECRET));
@@ -158,14 +158,14 @@ async fn one_tenant_learns_and_changes_nothing_of_the_other() {
             );
         }
     }
-    // A task of the other tenant does not exist, whoever asks for it from outside.
+    // A task of the first tenant does not exist for the second.
     let reply = house.ask(get(&format!("/api/v1/tasks/{task}")).token("b")).await;
     assert_eq!(reply.error().0, 404);
     assert_eq!(view(&house, "a").await, before);
 }
 
 #[tokio::test]
-async fn a_token_for_everything_reaches_each_tenant_by_name_only() {
+async fn an_administrators_token_reaches_a_tenant_only_by_name() {
     let house = two_tenants().await;
     let search = |app: Option<&str>| {
         let mut body = json!({"user_id": "ada", "query": "dessert", "include_messages": 5});
@@ -181,14 +181,14 @@ async fn a_token_for_everything_reaches_each_tenant_by_name_only() {
 }
 
 #[tokio::test]
-async fn deleting_in_one_tenant_leaves_the_other() {
+async fn a_delete_in_one_tenant_keeps_the_other() {
     for body in [
         json!({"session_id": "s"}),
         json!({"user_id": "ada"}),
         json!({"user_id": "ada", "session_id": "s"}),
     ] {
         let house = two_tenants().await;
-        // A user's conversation is a session of that user's.
+        // A user's conversation is a session of that user.
         let conversation = json!({"session_id": "ada/s"});
         if body["session_id"] == "s" {
             let delete = post("/api/v1/memory/delete", &conversation);

@@ -1,4 +1,4 @@
-//! Documents: stored, found, changed, deleted; by one tenant alone.
+//! Documents: stored, found, changed and deleted, within one tenant.
 
 use model::Zone;
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ async fn search(house: &House, query: &str, more: Value) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn a_document_is_there_when_it_is_acknowledged() {
+async fn an_acknowledged_document_is_stored_and_listed() {
     let house = House::new().await;
     let stored = house
         .store("guide.md", GUIDE.as_bytes(), &[("source_type", "manual")])
@@ -74,7 +74,7 @@ async fn a_document_is_there_when_it_is_acknowledged() {
 }
 
 #[tokio::test]
-async fn it_is_found_by_words_and_by_meaning() {
+async fn a_document_is_found_by_words_and_by_meaning() {
     let house = House::new().await;
     house.store("guide.md", GUIDE.as_bytes(), &[]).await;
     for method in ["keyword", "vector", "hybrid"] {
@@ -107,7 +107,7 @@ async fn it_is_found_by_words_and_by_meaning() {
 }
 
 #[tokio::test]
-async fn files_of_real_programs() {
+async fn files_of_real_programs_are_found() {
     let house = House::new().await;
     let files: [(&str, &[u8]); 3] = [
         ("reportlab.pdf", include_bytes!("../fixtures/reportlab.pdf")),
@@ -137,7 +137,7 @@ async fn files_of_real_programs() {
 }
 
 #[tokio::test]
-async fn a_topics_id_of_a_wrong_form_is_refused_and_one_that_nobody_has_is_not_found() {
+async fn an_invalid_topic_id_is_refused_and_an_unknown_one_not_found() {
     let house = House::new().await;
     for (id, status) in [
         ("topic", 422),
@@ -152,7 +152,7 @@ async fn a_topics_id_of_a_wrong_form_is_refused_and_one_that_nobody_has_is_not_f
 }
 
 #[tokio::test]
-async fn one_tenant_sees_and_changes_no_document_of_the_other() {
+async fn a_tenant_sees_and_changes_no_document_of_another() {
     let house = House::with(tokens(), Zone::utc()).await;
     let stored = house
         .ask(form("POST", DOCUMENTS, "guide.md", GUIDE.as_bytes()).token("a"))
@@ -203,13 +203,13 @@ async fn one_tenant_sees_and_changes_no_document_of_the_other() {
         assert_eq!(house.ask(ask.token("b")).await.error().0, 403, "{what}");
     }
     assert_eq!(house.ask(get(&at(&id)).token("a")).await.data(), before);
-    // The same file is nobody's duplicate in another tenant.
+    // The same file is no duplicate in another tenant.
     let stored = house
         .ask(form("POST", DOCUMENTS, "guide.md", GUIDE.as_bytes()).token("b"))
         .await;
     assert_eq!(stored.status, 201);
     body["app_id"] = json!("b");
-    // The categories are its own too.
+    // Each tenant has its own categories.
     let [ours, theirs] = ["a", "b"].map(|app| format!("{app}/p/libraries/default/.taxonomy.md"));
     assert!(house.vault.bytes(&theirs).is_some());
     house.vault.write(&ours, "- Secret plans: of a alone\n");
@@ -227,7 +227,7 @@ async fn one_tenant_sees_and_changes_no_document_of_the_other() {
 }
 
 #[tokio::test]
-async fn each_tenant_empties_its_own_library() {
+async fn a_tenant_empties_only_its_own_library() {
     let house = House::with(tokens(), Zone::utc()).await;
     let store = |tenant| form("POST", DOCUMENTS, "guide.md", GUIDE.as_bytes()).token(tenant);
     let count = async |tenant| house.ask(get(DOCUMENTS).token(tenant)).await.data()["total"].clone();
@@ -245,7 +245,7 @@ fn id_of_b(stored: &Reply) -> String {
 }
 
 #[tokio::test]
-async fn a_document_is_nobodys_words() {
+async fn a_document_is_no_message_of_a_user() {
     let house = House::new().await;
     house.store("guide.md", GUIDE.as_bytes(), &[]).await;
     house.remember("s", &[("ada", "The kettle is new.")]).await;
@@ -267,7 +267,7 @@ async fn a_document_is_nobodys_words() {
         !hits.is_empty() && hits.iter().all(|hit| !hit.to_string().contains("is new")),
         "{hits:?}"
     );
-    // Forgetting a person leaves the library alone; forgetting the library leaves nothing of it.
+    // Forgetting a person keeps the library; deleting the library leaves nothing of it.
     let forget = json!({"user_id": "ada"});
     house.post("/api/v1/memory/delete", &forget).await.data();
     assert_eq!(house.get(DOCUMENTS).await.data()["total"], 1);
@@ -283,13 +283,13 @@ async fn a_document_is_nobodys_words() {
     let found = house.post("/api/v2/memory/search", &kept).await;
     assert!(found.text.contains("old"), "{}", found.text);
     house.store("guide.md", GUIDE.as_bytes(), &[]).await;
-    // An id that was left out names no library.
+    // An empty id does not mean the whole library.
     let unnamed = house.ask(delete(&at(""))).await;
     assert_eq!((unnamed.error().0, house.originals().len()), (404, 1));
 }
 
 #[tokio::test]
-async fn a_library_that_is_deleted_in_part_is_deleted_by_the_next() {
+async fn a_partly_deleted_library_is_deleted_by_the_next_request() {
     let mut failed = 0;
     for n in 1..20 {
         let house = House::new().await;
@@ -310,7 +310,7 @@ async fn a_library_that_is_deleted_in_part_is_deleted_by_the_next() {
 }
 
 #[tokio::test]
-async fn a_new_index_gives_the_same_answers() {
+async fn a_rebuilt_index_gives_the_same_answers() {
     let house = House::new().await;
     let stored = house.store("guide.md", GUIDE.as_bytes(), &[]).await;
     house.store("kept.md", b"# Kept\n\nA samovar is kept.", &[]).await;
@@ -330,7 +330,7 @@ async fn a_new_index_gives_the_same_answers() {
 }
 
 #[tokio::test]
-async fn what_a_person_writes_is_found() {
+async fn a_persons_edits_of_the_file_are_found() {
     let house = House::new().await;
     let stored = house.store("guide.md", GUIDE.as_bytes(), &[]).await;
     let (id, path) = (text(&stored, "doc_id"), text(&stored, "md_path"));
@@ -379,7 +379,7 @@ async fn what_a_person_writes_is_found() {
 }
 
 #[tokio::test]
-async fn deleting_leaves_nothing() {
+async fn a_deleted_document_leaves_no_topic_and_no_file() {
     let house = House::new().await;
     let stored = house.store("guide.md", GUIDE.as_bytes(), &[]).await;
     let kept = house.store("kept.md", b"# Kept\n\nA samovar is kept.", &[]).await;
@@ -401,7 +401,7 @@ async fn deleting_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn a_file_is_a_document_or_leaves_nothing() {
+async fn a_failed_upload_leaves_no_document_and_no_file() {
     let mut failed = 0;
     for n in 1..20 {
         let house = House::new().await;
@@ -430,7 +430,7 @@ async fn a_file_is_a_document_or_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn another_file_takes_its_place_at_once_or_not_at_all() {
+async fn a_replacement_is_complete_or_has_no_effect() {
     let new = "# Handbook\n\nOnly coffee is served here.\n\n## Grind\n\nNot too fine.";
     let bare = |data: Value| data["topics"].to_string() + text(&data, "title") + text(&data, "source_name");
     let mut failed = 0;

@@ -1,6 +1,6 @@
-//! Documents as tests upload them.
+//! Uploads of documents in tests.
 //!
-//! Owns: forms, written out. Never: what is expected.
+//! Owns: forms as bytes. Never: expectations.
 
 use serde_json::Value;
 
@@ -9,12 +9,12 @@ use crate::house::{Ask, House, get, post};
 pub(crate) const SEARCH: &str = "/api/v2/knowledge/search";
 pub(crate) const DOCUMENTS: &str = "/api/v2/knowledge/documents";
 
-/// A form with a file, as a browser writes it.
+/// A form with a file, as a browser sends it.
 pub(crate) fn form(method: &str, path: &str, name: &str, bytes: &[u8]) -> Ask {
     with_fields(method, path, name, bytes, &[])
 }
 
-/// The same with more fields.
+/// A form with a file and further fields.
 pub(crate) fn with_fields(
     method: &str,
     path: &str,
@@ -40,7 +40,7 @@ pub(crate) fn with_fields(
 }
 
 impl House {
-    /// Stores a file; gives what was told of it.
+    /// Stores a file; returns the answer's data.
     pub(crate) async fn store(&self, name: &str, bytes: &[u8], fields: &[(&str, &str)]) -> Value {
         let reply = self
             .ask(with_fields("POST", DOCUMENTS, name, bytes, fields))
@@ -49,13 +49,13 @@ impl House {
         reply.data()
     }
 
-    /// Everything of libraries that the vault holds.
+    /// Every file of libraries in the vault.
     pub(crate) fn shelved(&self) -> Vec<String> {
         let paths = self.vault.paths().into_iter().map(|path| path.to_string());
         paths.filter(|path| path.contains("/libraries/")).collect()
     }
 
-    /// The uploaded files that the vault keeps.
+    /// The uploaded files in the vault.
     pub(crate) fn originals(&self) -> Vec<String> {
         let all = self.shelved().into_iter();
         all.filter(|path| path.contains("/originals/")).collect()

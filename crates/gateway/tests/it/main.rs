@@ -1,4 +1,4 @@
-//! The HTTP surface, in process, over the real engine on in-memory stores.
+//! The HTTP API, in process, on the real engine with in-memory stores.
 
 mod agents;
 mod attachments;

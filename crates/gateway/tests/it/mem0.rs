@@ -1,4 +1,4 @@
-//! mem0's dialect: what its clients ask, and what they read in the answers.
+//! mem0's dialect: requests of its clients, and the fields that they read.
 
 use std::time::Duration;
 
@@ -12,13 +12,13 @@ fn with_method(method: &'static str, ask: Ask) -> Ask {
     Ask { method, ..ask }
 }
 
-/// The answer of a success.
+/// The body of a success.
 fn read(reply: &Reply) -> Value {
     assert_eq!(reply.status, 200, "{}", reply.text);
     reply.json()
 }
 
-/// Status and words of a failure.
+/// The status and the message of a failure.
 fn refusal(reply: &Reply) -> (u16, String) {
     let body = reply.json();
     let detail = body["detail"].as_str().expect("mem0's clients read `detail`");
@@ -26,7 +26,7 @@ fn refusal(reply: &Reply) -> (u16, String) {
     (reply.status.as_u16(), detail.to_owned())
 }
 
-/// Adds and waits until the add's memories are written; its event is a task.
+/// Adds messages, and waits until their memories are written; the event is a task.
 async fn add(house: &House, body: Value) {
     let added = read(&house.post("/v3/memories/add/", &body).await);
     assert_eq!(added["status"], "PENDING", "{added}");
@@ -35,7 +35,7 @@ async fn add(house: &House, body: Value) {
     assert_eq!(read(&house.get(&path).await)["data"]["status"], "success");
 }
 
-/// The memories that some filters let pass, oldest first.
+/// The memories that pass some filters, oldest first.
 async fn listed(house: &House, filters: Value) -> Vec<Value> {
     let page = house.post("/v3/memories/", &json!({"filters": filters})).await;
     let page = read(&page);
@@ -78,7 +78,7 @@ async fn a_memory_is_added_found_changed_and_deleted() {
     );
     read(&house.ask(with_method("DELETE", get(&path))).await);
     assert_eq!(refusal(&house.get(&path).await).0, 404);
-    // Its messages do not come back as a memory in its place.
+    // The deleted fact's messages do not become a memory in its place.
     assert_eq!(
         listed(&house, json!({"user_id": "ada"})).await,
         Vec::<Value>::new()
@@ -91,7 +91,7 @@ async fn a_memory_is_added_found_changed_and_deleted() {
 }
 
 #[tokio::test]
-async fn without_facts_the_messages_are_the_memory() {
+async fn an_episode_without_facts_is_a_memory_with_its_messages() {
     let house = House::new().await;
     let body = json!({"messages": "What time is it in Lima?", "user_id": "ada", "infer": false});
     add(&house, body).await;
@@ -118,7 +118,7 @@ async fn without_facts_the_messages_are_the_memory() {
 }
 
 #[tokio::test]
-async fn the_same_add_without_times_is_one_on_its_day() {
+async fn a_repeated_add_without_times_is_stored_once_a_day() {
     let house = House::new().await;
     let said =
         |text: &str| json!([{"role": "user", "content": text}, {"role": "assistant", "content": "Noted."}]);
@@ -141,7 +141,7 @@ async fn the_same_add_without_times_is_one_on_its_day() {
     );
     house.engine.settle().await.expect("settled");
     assert_eq!(count().await, once);
-    // An add with one other message is another one, whole.
+    // An add with one other message is a different add: all its messages are stored.
     add(&house, body("I live in Lima.")).await;
     assert_eq!(count().await, 2 * once);
     house.clock.advance(Duration::from_hours(24));
@@ -155,7 +155,7 @@ async fn the_same_add_without_times_is_one_on_its_day() {
     assert_eq!(count().await, 5 * once, "with a time, the time tells");
 }
 
-/// A house in which three owners have said something, two of them in one run.
+/// A house with messages of three owners, two of them in one run.
 async fn peopled() -> House {
     let house = House::new().await;
     let said =
@@ -227,7 +227,7 @@ async fn filters_choose_owners_runs_agents_and_times() {
 }
 
 #[tokio::test]
-async fn lists_have_pages_and_everything_of_an_owner_or_a_run_is_deleted() {
+async fn lists_have_pages_and_an_owner_or_a_run_is_deleted_with_its_memories() {
     let house = peopled().await;
     let all = json!({"filters": {"user_id": "*"}});
     let page = read(&house.post("/v3/memories/?page=2&page_size=1", &all).await);
@@ -258,7 +258,7 @@ async fn lists_have_pages_and_everything_of_an_owner_or_a_run_is_deleted() {
 }
 
 #[tokio::test]
-async fn older_versions_of_the_api_are_not_there() {
+async fn older_versions_of_mem0s_api_are_not_found() {
     let house = House::new().await;
     let said = json!({"messages": "I'm allergic to nuts.", "query": "nuts", "filters": {"user_id": "ada"}});
     for path in [
@@ -276,7 +276,7 @@ async fn older_versions_of_the_api_are_not_there() {
         assert!(status == 404 && says, "{path}: {status} {detail}");
     }
     assert_eq!(refusal(&house.get("/v1/memories/?user_id=ada").await).0, 404);
-    // Without the slash that mem0's clients write, a path is one of the model server's.
+    // A path without mem0's final slash belongs to the model server.
     let (status, detail) = refusal(&house.get("/v1/summary").await);
     assert!(status == 422 && detail.contains("no model server"), "{detail}");
     let beside = json!({"query": "nuts", "user_id": "ada"});
@@ -290,7 +290,7 @@ async fn older_versions_of_the_api_are_not_there() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_in_mem0s_words() {
+async fn a_refusal_names_mem0s_fields() {
     let house = House::new().await;
     let said = |ids: Value| {
         let mut body = json!({"messages": "Hello."});
@@ -355,7 +355,7 @@ async fn a_refusal_is_in_mem0s_words() {
     assert_eq!(refusal(&two).0, 422);
 }
 
-/// The words of every answer that somebody with a token can get of anybody's memory.
+/// All answers about a user's memory that a holder of this token can get.
 async fn seen(house: &House, secret: &str, id: &str) -> String {
     let filters = |owner: &str| json!({"query": "dessert", "filters": {"user_id": owner}});
     let asks = [
@@ -385,7 +385,7 @@ async fn seen(house: &House, secret: &str, id: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_token_of_another_tenant_or_user_sees_and_changes_nothing() {
+async fn a_token_of_another_tenant_or_user_reads_and_changes_nothing() {
     let of = |secret: &str, user: &str| Token {
         secret: Secret::new(secret),
         role: TokenRole::Write,

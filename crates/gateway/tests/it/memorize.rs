@@ -14,7 +14,7 @@ fn message(id: Option<&str>, text: &str) -> Value {
 }
 
 #[tokio::test]
-async fn an_add_tells_what_became_of_each_message() {
+async fn an_add_returns_the_id_of_each_message() {
     let house = House::new().await;
     for version in ["v1", "v2"] {
         let path = format!("/api/{version}/memory/add");
@@ -37,7 +37,7 @@ async fn an_add_tells_what_became_of_each_message() {
 }
 
 #[tokio::test]
-async fn a_message_sent_again_is_not_remembered_twice() {
+async fn a_repeated_message_is_stored_once() {
     let house = House::new().await;
     let body = json!({"session_id": "s", "messages": [
         message(Some("c1"), "same time"), message(Some("c2"), "same time"), message(None, "same time")
@@ -50,7 +50,7 @@ async fn a_message_sent_again_is_not_remembered_twice() {
     );
     assert_eq!(first["message_ids"], again["message_ids"]);
     assert_eq!(house.ledger.everything().len(), 3);
-    // The same id in another session is another message.
+    // The same message id in another session is another message.
     let other = json!({"session_id": "t", "messages": [message(Some("c1"), "elsewhere")]});
     assert_eq!(
         house.post("/api/v1/memory/add", &other).await.data()["duplicates"],
@@ -110,7 +110,7 @@ async fn a_sessions_title_names_its_episodes() {
 }
 
 #[tokio::test]
-async fn waiting_means_written_in_body_and_query_alike() {
+async fn wait_in_body_or_query_answers_after_memory_is_written() {
     for (name, path, wait) in [
         ("body", "/api/v1/memory/flush", true),
         ("query", "/api/v1/memory/flush?wait=true", false),
@@ -134,7 +134,7 @@ async fn waiting_means_written_in_body_and_query_alike() {
         assert!(found["episodes"][0]["id"].is_string(), "{name}: {found}");
     }
     let house = House::new().await;
-    // A day's pause closes the first part, and the add that sees it waits until it is written.
+    // A day's pause ends the first segment; the add that finds the pause waits until the segment is written.
     let mut body = conversation("s", &TEA);
     body["messages"][3]["timestamp"] = json!(SAID + 86_400_000);
     body["wait"] = json!(true);
@@ -185,7 +185,7 @@ async fn an_asynchronous_add_is_a_task() {
 }
 
 #[tokio::test]
-async fn a_clients_request_id_is_never_a_tasks_id() {
+async fn a_clients_request_id_never_becomes_a_task_id() {
     let house = House::new().await;
     let mut body = conversation("s", &TEA);
     body["async_mode"] = json!(true);
@@ -199,9 +199,9 @@ async fn a_clients_request_id_is_never_a_tasks_id() {
 }
 
 #[tokio::test]
-async fn a_session_takes_only_so_many_tasks() {
+async fn a_session_refuses_adds_beyond_its_maximum_of_tasks() {
     let house = House::new().await;
-    // No task of the session comes to its end.
+    // Tasks of the session do not finish.
     house.gated.set(Plan::Hold("buffer"));
     let mut body = conversation("s", &TEA[..1]);
     body["async_mode"] = json!(true);
@@ -227,7 +227,7 @@ async fn a_session_takes_only_so_many_tasks() {
 }
 
 #[tokio::test]
-async fn parts_and_tool_calls_come_back_as_they_were() {
+async fn parts_and_tool_calls_are_returned_unchanged() {
     let house = House::new().await;
     let body = json!({"session_id": "s", "messages": [
         {"sender_id": "ada", "sender_name": "Ada", "role": "user", "timestamp": SAID, "content": [

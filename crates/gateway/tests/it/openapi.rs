@@ -1,4 +1,4 @@
-//! The description of the API is true and committed.
+//! The OpenAPI document matches the routes, and is committed.
 
 use expect_test::expect_file;
 use model::Zone;
@@ -8,7 +8,7 @@ use crate::house::{House, get, tokens};
 
 #[tokio::test]
 async fn the_committed_document_is_the_generated_one() {
-    // Brought up to date by running this test with `UPDATE_EXPECT=1`.
+    // Update the file with `UPDATE_EXPECT=1`.
     expect_file!["../../../../docs/openapi.json"].assert_eq(&gateway::openapi_json());
     let house = House::new().await;
     assert_eq!(house.get("/openapi.json").await.text, gateway::openapi_json());
@@ -18,7 +18,7 @@ async fn the_committed_document_is_the_generated_one() {
 }
 
 #[test]
-fn the_document_is_whole() {
+fn the_document_resolves_every_reference_and_names_every_operation() {
     let document: Value = serde_json::from_str(&gateway::openapi_json()).expect("JSON");
     let text = document.to_string();
     let schemas = document["components"]["schemas"].as_object().expect("an object");

@@ -1,4 +1,4 @@
-//! One user's memory in another house: what is known there, and what stays forgotten.
+//! Export and import of a user's memory into another house: known messages, and forgotten ones.
 
 use gateway::{Auth, GatewaySettings, Secret, Token, TokenRole};
 use model::{Name, Scope, Zone};
@@ -13,7 +13,7 @@ const SAID: [(&str, &str); 4] = [
     ("ada", "I keep bees on the roof."),
 ];
 
-/// What a client sends each time: every message has the client's own id.
+/// An add in which every message has the client's own id.
 fn sent(session: &str) -> Value {
     let mut body = conversation(session, &SAID);
     let messages = body["messages"].as_array_mut().expect("messages").iter_mut();
@@ -48,7 +48,7 @@ async fn import(house: &House, text: &str) -> Value {
     house.ask(import).await.data()
 }
 
-/// A house in which Ada forgot Dario, of one written and one open session.
+/// A house in which Ada has forgotten Dario, with one written and one open session.
 async fn told() -> House {
     let house = House::new().await;
     for session in ["s", "open"] {
@@ -60,7 +60,7 @@ async fn told() -> House {
 }
 
 #[tokio::test]
-async fn what_was_exported_is_not_taken_in_twice_and_what_was_forgotten_stays_so() {
+async fn an_import_stores_messages_once_and_keeps_forgotten_ones_out() {
     let (here, there) = (told().await, House::new().await);
     let text = export(&here).await;
     assert!(!text.contains("Dario") && text.contains("client-1"), "{text}");
@@ -84,7 +84,7 @@ async fn what_was_exported_is_not_taken_in_twice_and_what_was_forgotten_stays_so
     }
     assert_eq!(flush(&there, "s").await, "no_extraction");
     assert!(!export(&there).await.contains("Dario"));
-    // It is forgotten there as here, and comes back when a person wants it.
+    // Both houses keep the message out, until a request accepts it.
     forget(&there, "Porto").await;
     assert_eq!(add(&there, &sent("s")).await, (json!(4), json!(3)));
     let mut wanted = sent("s");
@@ -94,7 +94,7 @@ async fn what_was_exported_is_not_taken_in_twice_and_what_was_forgotten_stays_so
 }
 
 #[tokio::test]
-async fn lines_of_before_are_read_and_wrong_ones_named() {
+async fn lines_of_older_exports_are_read_and_invalid_lines_refused_by_number() {
     let (here, there) = (told().await, House::new().await);
     let text = export(&here).await;
     let of_before = |line: &str| {
@@ -122,7 +122,7 @@ async fn lines_of_before_are_read_and_wrong_ones_named() {
 }
 
 #[tokio::test]
-async fn a_users_token_gets_no_digests_of_others() {
+async fn a_users_token_exports_no_digests_of_others() {
     let token = |secret: &str, role, user: Option<&str>| Token {
         secret: Secret::new(secret),
         role,

@@ -1,4 +1,4 @@
-//! Profiles and foresights in answers.
+//! Profiles and upcoming events in answers.
 
 use memory::Curate;
 use model::{Entry, EntryId, EntryKind, Name, Origin, Owner, Scope, Timestamp};
@@ -63,7 +63,7 @@ async fn get(house: &House, body: Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_profile_is_one_item_of_the_shape_that_clients_know() {
+async fn a_profile_is_one_item_in_the_documented_form() {
     let house = with_profile().await;
     let body = json!({"user_id": "ada", "memory_type": "profile"});
     let data = get(&house, body.clone()).await;
@@ -93,7 +93,7 @@ async fn a_profile_is_one_item_of_the_shape_that_clients_know() {
 }
 
 #[tokio::test]
-async fn a_search_gives_the_profile_when_asked_and_never_in_pieces() {
+async fn a_search_returns_the_whole_profile_only_on_request() {
     let house = with_profile().await;
     for included in [true, false] {
         let body = json!({"user_id": "ada", "query": "Porto tea", "include_profile": included});
@@ -105,7 +105,7 @@ async fn a_search_gives_the_profile_when_asked_and_never_in_pieces() {
 }
 
 #[tokio::test]
-async fn a_foresight_is_listed_and_found_with_its_time_and_is_no_fact() {
+async fn an_event_is_listed_and_found_with_its_time_and_is_no_fact() {
     let house = with_profile().await;
     let listed = get(&house, json!({"user_id": "ada", "memory_type": "foresight"})).await;
     let body = json!({"user_id": "ada", "query": "Rome"});
@@ -124,7 +124,7 @@ async fn a_foresight_is_listed_and_found_with_its_time_and_is_no_fact() {
 }
 
 #[tokio::test]
-async fn operations_change_statements_one_by_one() {
+async fn each_profile_operation_has_its_own_result() {
     let house = with_profile().await;
     let data = |category: &str, text: &str| json!({"category": category, "description": text});
     let operations = json!([

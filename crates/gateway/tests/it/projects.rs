@@ -1,4 +1,4 @@
-//! What a token of one project sees of the person whose project it is.
+//! Facts about a person in other projects, as a token of one project sees them.
 
 use gateway::{Auth, GatewaySettings, Secret, Token, TokenRole};
 use model::{Name, Scope, Zone};
@@ -18,7 +18,7 @@ fn token(secret: &str, project: Option<&str>, person: bool) -> Token {
 }
 
 #[tokio::test]
-async fn a_token_of_a_project_sees_of_the_person_what_it_was_allowed() {
+async fn only_a_project_token_with_person_sees_facts_from_other_projects() {
     let mut root = token("root", None, false);
     root.role = TokenRole::Admin;
     let auth = Auth {

@@ -19,7 +19,7 @@ async fn context(house: &House, query: &str, changes: Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_context_is_text_for_a_prompt_without_the_session_that_is_under_way() {
+async fn a_context_is_text_for_a_prompt_without_the_current_session() {
     let house = House::new().await;
     house.remember("s", &TEA).await;
     house
@@ -64,7 +64,7 @@ async fn a_context_is_text_for_a_prompt_without_the_session_that_is_under_way() 
 }
 
 #[tokio::test]
-async fn a_context_is_empty_for_a_turn_about_something_else_and_no_longer_than_asked() {
+async fn a_context_is_empty_for_an_unrelated_turn_and_within_max_tokens() {
     let house = House::new().await;
     house.remember("s", &TEA).await;
     for turn in ["thanks!", "Write a haiku about fog."] {
@@ -96,7 +96,7 @@ async fn a_context_is_empty_for_a_turn_about_something_else_and_no_longer_than_a
 }
 
 #[tokio::test]
-async fn a_context_leaves_out_what_the_model_knows() {
+async fn a_context_leaves_out_known_memories() {
     let house = House::new().await;
     house.remember("s", &TEA).await;
     let question = "What is my favourite tea?";

@@ -27,7 +27,7 @@ fn list<'a>(data: &'a Value, key: &str) -> &'a Vec<Value> {
 }
 
 #[tokio::test]
-async fn an_empty_house_answers_with_empty_arrays() {
+async fn a_search_without_memory_has_empty_arrays() {
     let house = House::new().await;
     for method in ["keyword", "vector", "hybrid"] {
         let data = search(&house, json!({"method": method})).await;
@@ -67,7 +67,7 @@ async fn an_episode_has_the_documented_fields() {
 }
 
 #[tokio::test]
-async fn facts_stand_alone_and_under_their_episode() {
+async fn facts_are_listed_alone_and_under_their_episode() {
     let house = House::new().await;
     house.remember("s", &TEA).await;
     let data = search(&house, json!({"query": "sencha Alfama"})).await;
@@ -118,7 +118,7 @@ async fn messages_come_only_when_asked_for() {
 }
 
 #[tokio::test]
-async fn what_was_acknowledged_is_found_before_it_is_told() {
+async fn an_acknowledged_message_is_found_before_extraction() {
     let house = House::new().await;
     house
         .post("/api/v1/memory/add", &crate::house::conversation("s", &TEA))
@@ -140,7 +140,7 @@ async fn what_was_acknowledged_is_found_before_it_is_told() {
 }
 
 #[tokio::test]
-async fn explain_says_why_and_only_when_asked() {
+async fn explain_adds_reasons_only_on_request() {
     let house = House::new().await;
     house.remember("s", &TEA).await;
     let plain = search(&house, json!({"include_messages": 5})).await;
@@ -212,7 +212,7 @@ async fn filters_reach_the_search_and_the_listing() {
 }
 
 #[tokio::test]
-async fn bounds_of_a_search_are_kept() {
+async fn a_search_respects_top_k_and_min_score() {
     let house = House::new().await;
     for session in ["a", "b", "c"] {
         house.remember(session, &TEA).await;
@@ -238,7 +238,7 @@ async fn bounds_of_a_search_are_kept() {
 }
 
 #[tokio::test]
-async fn a_reranker_that_is_wished_for_and_missing_is_told() {
+async fn a_requested_but_missing_reranker_is_a_warning() {
     let house = House::new().await;
     house.remember("s", &[("ada", "I like tea.")]).await;
     for (wish, count) in [(json!(null), 0), (json!(false), 0), (json!(true), 1)] {
@@ -252,7 +252,7 @@ async fn a_reranker_that_is_wished_for_and_missing_is_told() {
 }
 
 #[tokio::test]
-async fn a_method_that_needs_a_model_is_told() {
+async fn a_method_that_needs_a_chat_model_is_refused_without_one() {
     let house = House::new().await;
     for method in ["agentic", "llm_multiround"] {
         for owner in ["user_id", "agent_id"] {
@@ -268,7 +268,7 @@ async fn a_method_that_needs_a_model_is_told() {
 }
 
 #[tokio::test]
-async fn without_the_embedding_model_words_are_searched_and_that_is_told() {
+async fn without_the_embedding_model_the_search_uses_keywords_and_reports_it() {
     let house = House::new().await;
     house.remember("s", &TEA).await;
     assert_eq!(search(&house, json!({})).await["method"], "hybrid");
@@ -279,7 +279,7 @@ async fn without_the_embedding_model_words_are_searched_and_that_is_told() {
 }
 
 #[tokio::test]
-async fn instants_are_shown_in_the_zone_of_the_house() {
+async fn instants_are_shown_in_the_display_zone() {
     let zone = Zone::named("Asia/Tokyo").expect("a zone");
     let house = House::with(GatewaySettings::default(), zone).await;
     house.remember("s", &TEA).await;

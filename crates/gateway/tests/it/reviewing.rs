@@ -1,4 +1,4 @@
-//! What is believed of a person, at the door: shown in pages, and answered by the person.
+//! Statements believed of a person, over HTTP: listed in pages, and answered by the person.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ async fn review(house: &House, more: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_statement_is_shown_with_its_source_and_answered() {
+async fn a_statement_is_listed_with_its_source_and_answered() {
     let house = House::new().await;
     house.remember("tea", &TEA).await;
     let all = review(&house, &json!({})).await;
@@ -50,7 +50,7 @@ async fn a_statement_is_shown_with_its_source_and_answered() {
 }
 
 #[tokio::test]
-async fn what_is_no_fact_is_refused_with_the_way_to_remove_it() {
+async fn an_answer_about_an_episode_is_refused_with_the_command_to_delete_it() {
     let house = House::new().await;
     house.remember("tea", &TEA).await;
     let list = json!({"user_id": "ada", "memory_type": "episode"});
@@ -68,7 +68,7 @@ async fn what_is_no_fact_is_refused_with_the_way_to_remove_it() {
 }
 
 #[tokio::test]
-async fn a_wrong_request_is_told_which_field_and_what_to_do() {
+async fn an_invalid_review_request_is_refused_with_its_field() {
     let house = House::new().await;
     let answer = json!({"user_id": "ada", "id": "ada_af_1", "verdict": "perhaps"});
     let (status, _, words) = house.post("/api/v2/memory/answer", &answer).await.error();

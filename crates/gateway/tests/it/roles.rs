@@ -1,4 +1,4 @@
-//! What each role may do, at every route there is.
+//! The permissions of each role, on every route.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::house::{Ask, House, TEA, conversation, get, post};
 
-/// The role that each route needs; those of the memory API without their version.
+/// The role that each route needs; routes of the memory API without their version.
 const ROLES: &str = "
 read   HEAD /
 read   GET /health
@@ -104,10 +104,11 @@ read   GET /mcp/
 read   POST /mcp/
 ";
 
-/// Answered whatever the method: by a model server, by the door of agents.
+/// Paths that answer every method: the model server's and the agents' door.
 const WHATEVER: [&str; 3] = ["/v1/{*path}", "/mcp", "/mcp/"];
 
-/// The methods and paths of a router, which it tells in no other way than its `Debug`; `ANY` where one answers all methods.
+/// The methods and paths of a router, from its `Debug` output, the only source; `ANY` for a route that answers all
+/// methods.
 fn routes(router: &Router) -> Vec<(String, String)> {
     let told = format!("{router:?}");
     let told = told.split("fallback_router").next().unwrap_or_default();
@@ -145,7 +146,7 @@ fn token(secret: &str, role: TokenRole, user: Option<&str>) -> Token {
     }
 }
 
-/// A house with a token of each role for everybody, and of each for `ada`.
+/// A house with a token of each role for all users, and one of each role for `ada`.
 async fn house() -> House {
     let roles = [TokenRole::Read, TokenRole::Write, TokenRole::Admin];
     let tokens = roles.into_iter().flat_map(|role| {
@@ -165,7 +166,7 @@ async fn house() -> House {
     House::with(settings, Zone::utc()).await
 }
 
-/// Whether a role was refused for what it is.
+/// Whether a token was refused because of its role.
 async fn is_refused(house: &House, method: &'static str, path: &str, secret: &str) -> bool {
     let path = path
         .split('/')
@@ -181,7 +182,7 @@ async fn is_refused(house: &House, method: &'static str, path: &str, secret: &st
 }
 
 #[tokio::test]
-async fn every_route_has_a_role_and_no_other_gets_in() {
+async fn every_route_refuses_lower_roles() {
     let mut house = house().await;
     let door = Router::new().fallback(async || "the door");
     house.router = house.gateway.clone().with_agents(door).router();
@@ -225,7 +226,7 @@ async fn every_route_has_a_role_and_no_other_gets_in() {
 }
 
 #[tokio::test]
-async fn who_reads_changes_nothing_and_who_writes_does_not_administer() {
+async fn a_reader_changes_nothing_and_a_writer_does_not_administer() {
     let house = house().await;
     house
         .ask(post("/api/v2/memory/add", &conversation("s", &TEA)).token("admin"))

@@ -1,4 +1,4 @@
-//! How many bytes of bodies are in the server at once.
+//! The limit of bodies in memory at once.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -24,7 +24,7 @@ fn tight() -> GatewaySettings {
     }
 }
 
-/// A request whose body says its size and does not end.
+/// A request with an announced length and an endless body.
 fn hanging(path: &str, kind: &str, bytes: usize) -> Request<Body> {
     let never = stream::pending::<Result<Vec<u8>, std::io::Error>>();
     let request = Request::post(path)
@@ -34,7 +34,7 @@ fn hanging(path: &str, kind: &str, bytes: usize) -> Request<Body> {
     request.body(Body::from_stream(never)).expect("a request")
 }
 
-/// Lets the requests before get as far as they can.
+/// Lets earlier requests proceed as far as possible.
 async fn polled() {
     for _ in 0..100 {
         tokio::task::yield_now().await;
@@ -57,12 +57,12 @@ fn refused(reply: &Reply) {
 }
 
 #[tokio::test]
-async fn a_large_body_waits_for_the_one_before_and_a_small_one_does_not() {
+async fn a_large_body_waits_for_the_previous_one_and_a_small_body_does_not() {
     let house = House::with(tight(), Zone::utc()).await;
     let slow = house.send(hanging("/api/v1/memory/add", "application/json", MEBIBYTE));
     let others = async {
         polled().await;
-        // It is not read while the slow one has the room.
+        // The server does not read it while the slow request has the room.
         let (late, ()) = tokio::join!(house.send(add(MEBIBYTE / 2)), async {
             polled().await;
             house
@@ -78,13 +78,13 @@ async fn a_large_body_waits_for_the_one_before_and_a_small_one_does_not() {
         reply = slow => unreachable!("it never ends: {}", reply.text),
         () = others => {}
     }
-    // The slow client is gone, and its room with it.
+    // The slow client is gone, and its room is free.
     house.send(add(MEBIBYTE / 2)).await.data();
     house.send(add(MEBIBYTE / 2)).await.data();
 }
 
 #[tokio::test]
-async fn a_body_without_a_size_takes_the_room_of_the_largest_until_it_is_there() {
+async fn a_body_without_a_length_takes_the_maximum_room_until_it_is_complete() {
     let house = House::with(tight(), Zone::utc()).await;
     let text = conversation("s", &TEA).to_string();
     let unsized_body = || {
@@ -109,7 +109,7 @@ async fn a_body_without_a_size_takes_the_room_of_the_largest_until_it_is_there()
 }
 
 #[tokio::test]
-async fn a_write_has_its_room_to_its_end_whether_or_not_the_client_waits() {
+async fn a_write_keeps_its_room_after_its_client_is_gone() {
     let text = "tea ".repeat(MEBIBYTE * 3 / 16);
     let said = conversation("s", &[("ada", &text)]);
     let said_to = json!({"user_id": "ada", "messages": [{"role": "user", "content": text}]});
@@ -121,7 +121,7 @@ async fn a_write_has_its_room_to_its_end_whether_or_not_the_client_waits() {
             reply = house.post(path, &body) => unreachable!("it is held: {}", reply.text),
             () = house.gated.reached() => {}
         }
-        // The client is gone, and its messages are not.
+        // The client is gone; the write still has the room.
         let (late, ()) = tokio::join!(house.send(add(MEBIBYTE / 2)), async {
             polled().await;
             house.clock.advance(Duration::from_secs(30));
@@ -141,7 +141,7 @@ fn twice() -> GatewaySettings {
 }
 
 #[tokio::test]
-async fn the_ledger_gets_a_long_message_that_nobody_else_has() {
+async fn the_ledger_gets_the_only_copy_of_a_long_message() {
     let house = House::with(twice(), Zone::utc()).await;
     for more in 0..2 {
         house.send(add(MEBIBYTE * 3 / 2 + 4 * more)).await.data();
@@ -151,7 +151,7 @@ async fn the_ledger_gets_a_long_message_that_nobody_else_has() {
 }
 
 #[tokio::test]
-async fn a_long_segment_is_read_when_no_body_has_its_room() {
+async fn a_long_segment_waits_for_the_room_of_bodies() {
     let house = House::with(twice(), Zone::utc()).await;
     house.send(add(MEBIBYTE * 3 / 2)).await.data();
     let slow = house.send(hanging("/api/v1/memory/add", "application/json", 2 * MEBIBYTE));
@@ -178,7 +178,7 @@ async fn a_long_segment_is_read_when_no_body_has_its_room() {
 }
 
 #[tokio::test]
-async fn an_add_that_waits_for_its_memories_has_no_room_meanwhile() {
+async fn an_add_releases_its_room_before_it_waits_for_memories() {
     let house = House::with(twice(), Zone::utc()).await;
     house.send(add(MEBIBYTE * 3 / 2)).await.data();
     let text = "cup ".repeat(MEBIBYTE * 3 / 8);
@@ -189,7 +189,7 @@ async fn an_add_that_waits_for_its_memories_has_no_room_meanwhile() {
 }
 
 #[tokio::test]
-async fn files_have_room_of_their_own_and_not_for_all_at_once() {
+async fn four_of_the_largest_files_fill_the_room_for_uploads() {
     let house = House::with(tight(), Zone::utc()).await;
     let slow = || {
         house.send(hanging(
@@ -208,7 +208,7 @@ async fn files_have_room_of_their_own_and_not_for_all_at_once() {
             house.clock.advance(Duration::from_secs(30));
         });
         refused(&fifth);
-        // A small one needs none.
+        // A small file needs no room.
         house.store("b.md", b"# Tea", &[]).await;
     };
     tokio::select! {
@@ -219,7 +219,7 @@ async fn files_have_room_of_their_own_and_not_for_all_at_once() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_too_large_is_refused_unread() {
+async fn a_too_large_body_is_refused_before_it_is_read() {
     let house = House::new().await;
     for (path, kind, bytes) in [
         ("/api/v1/memory/add", "application/json", 33 * MEBIBYTE),
@@ -232,7 +232,7 @@ async fn a_body_that_is_too_large_is_refused_unread() {
 }
 
 #[tokio::test]
-async fn values_that_take_more_memory_than_letters_are_refused_before_they_are_read() {
+async fn a_body_with_too_many_json_values_is_refused_before_parsing() {
     let house = House::new().await;
     let append = |messages: String| {
         let body = format!(r#"{{"user_id": "ada", "conversation_id": "house", "messages": [{messages}]}}"#);
@@ -240,13 +240,13 @@ async fn values_that_take_more_memory_than_letters_are_refused_before_they_are_r
     };
     let (status, _, message) = append("0,".repeat(300_000) + "0").await.error();
     assert!(status == 413 && message.contains("250000 values"), "{message}");
-    // In a text they are letters.
+    // Brackets inside a text do not count as values.
     let text = json!({"role": "user", "content": format!("\"{}", "0,[{".repeat(300_000))});
     assert_eq!(append(text.to_string()).await.status, 200);
 }
 
 #[tokio::test]
-async fn a_file_waits_on_the_disk_without_a_name() {
+async fn an_upload_waits_in_a_nameless_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let settings = |path: std::path::PathBuf| GatewaySettings {
         upload_folder: Some(path),

@@ -1,4 +1,4 @@
-//! Background runs over the wire: listed for their tenant, asked for by whoever sees all.
+//! Background runs over HTTP: listed for their tenant, triggered with a token for all tenants.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use testkit::clock::CountingIds;
 use crate::gate::Plan;
 use crate::house::{House, Mains, TEA, conversation, get, post, tokens};
 
-/// Fails, or not, about everything.
+/// A strategy about everything, which fails or succeeds by its name.
 #[derive(Debug)]
 struct Sweep(&'static str);
 
@@ -66,7 +66,7 @@ async fn open(settings: GatewaySettings) -> (House, Offline) {
 }
 
 #[tokio::test]
-async fn a_strategy_is_run_when_it_is_asked_for() {
+async fn a_triggered_strategy_runs_and_is_listed() {
     let (house, _offline) = open(GatewaySettings::default()).await;
     let ask = async |body: Value| house.post("/api/v1/ome/trigger", &body).await;
     let told = ask(json!({"name": "merge"})).await.json();
@@ -106,7 +106,7 @@ async fn a_strategy_is_run_when_it_is_asked_for() {
 }
 
 #[tokio::test]
-async fn quiesce_ends_background_work_for_good() {
+async fn quiesce_stops_background_work() {
     let (house, offline) = open(GatewaySettings::default()).await;
     let told = house.post("/api/v1/cascade/quiesce", &Value::Null).await.json();
     assert_eq!(told["quiesced"], true);
@@ -117,7 +117,7 @@ async fn quiesce_ends_background_work_for_good() {
 }
 
 #[tokio::test]
-async fn quiesce_waits_for_tasks_takes_up_edits_and_does_what_is_due() {
+async fn quiesce_waits_for_tasks_and_due_runs_and_syncs_edits() {
     let (house, offline) = open(GatewaySettings::default()).await;
     house.remember("s", &TEA).await;
     let is_facts = |path: &Arc<str>| path.contains("/facts/");
@@ -154,7 +154,7 @@ async fn quiesce_waits_for_tasks_takes_up_edits_and_does_what_is_due() {
 }
 
 #[tokio::test]
-async fn one_tenants_token_sees_its_runs_and_starts_none() {
+async fn a_token_of_one_tenant_lists_its_runs_and_starts_none() {
     let (house, _offline) = open(tokens()).await;
     for (route, body) in [
         ("ome/trigger", json!({"name": "merge"})),

@@ -1,11 +1,11 @@
-//! What code-buddy's tests pin of its `ContextManagerV2`, through the routes.
+//! Assertions of code-buddy's tests for its `ContextManagerV2`, through the routes.
 
 use context::policy::Policy;
 use serde_json::{Value, json};
 
 use crate::contexts::{Program, user};
 
-/// A program whose engine is code-buddy's, with one message.
+/// A program with code-buddy's preset and one message.
 async fn program() -> Program {
     let mut program = Program::new().await;
     let policy = Policy::preset("codebuddy").expect("there is one");
@@ -16,7 +16,7 @@ async fn program() -> Program {
 }
 
 #[tokio::test]
-async fn cm_6_cm_19_a_conversation_begins_with_nothing_counted_and_nothing_compacted() {
+async fn cm_6_cm_19_a_new_conversation_has_no_counts_and_no_compactions() {
     let program = program().await;
     let stats = program.look("stats").await.data();
     for count in [
@@ -38,7 +38,7 @@ async fn cm_6_cm_19_a_conversation_begins_with_nothing_counted_and_nothing_compa
 }
 
 #[tokio::test]
-async fn cm_7_cm_17_cm_22_warnings_come_once_and_a_cleanup_resets_them_as_often_as_it_is_asked() {
+async fn cm_7_cm_17_cm_22_a_warning_comes_once_and_every_cleanup_resets_it() {
     let mut program = program().await;
     let nothing = json!({"steps_removed": 0, "saved_tokens": 0});
     assert_eq!(program.ask("cleanup", json!({})).await.data(), nothing);

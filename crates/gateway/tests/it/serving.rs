@@ -1,4 +1,4 @@
-//! Connections: real sockets, clients that hang up, the end.
+//! Connections: real sockets, clients that disconnect, and the end of the server.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -92,11 +92,11 @@ async fn a_connection_serves_many_requests() {
 }
 
 #[tokio::test]
-async fn a_write_is_seen_through_when_its_client_hangs_up() {
+async fn a_write_completes_after_its_client_disconnects() {
     for (call, path) in [("append", "add"), ("buffer", "add"), ("buffer", "flush")] {
         let house = House::new().await;
         let mut body = conversation("s", &TEA);
-        // A pause that an add cuts at.
+        // A pause at which the add cuts the buffer.
         body["messages"][3]["timestamp"] = json!(SAID + 86_400_000);
         if path == "flush" {
             house
@@ -111,7 +111,7 @@ async fn a_write_is_seen_through_when_its_client_hangs_up() {
         stream.write_all(&request(path, &body)).await.expect("written");
         house.gated.reached().await;
         drop(stream);
-        // By the time that another client is served, the server has seen that the first one is gone.
+        // When another client is served, the server has noticed that the first one is gone.
         let mut other = TcpStream::connect(served.address).await.expect("connected");
         other
             .write_all(b"GET /health/live HTTP/1.1\r\nhost: localhost\r\n\r\n")
@@ -135,10 +135,10 @@ async fn a_write_is_seen_through_when_its_client_hangs_up() {
 }
 
 #[tokio::test]
-async fn the_end_waits_for_requests_and_not_for_ever() {
+async fn a_stopping_server_waits_for_requests_up_to_a_limit() {
     let house = House::new().await;
     let mut served = serve(&house).await;
-    // A client that says half a sentence and falls silent.
+    // A client that sends half a request and stops.
     let mut stream = TcpStream::connect(served.address).await.expect("connected");
     stream
         .write_all(b"POST /api/v1/memory/add HTTP/1.1\r\nhost: localhost\r\ncontent-length: 99\r\n\r\n{")
@@ -151,7 +151,7 @@ async fn the_end_waits_for_requests_and_not_for_ever() {
         .expect("written");
     read_answer(&mut other).await;
     served.stop.send(()).expect("it runs");
-    // Nobody new is let in, and the silent one is cut off when its time is over.
+    // The server accepts nobody new, and closes the silent connection after its time limit.
     let time_passes = async {
         loop {
             house.clock.advance(Duration::from_secs(1));
@@ -163,7 +163,7 @@ async fn the_end_waits_for_requests_and_not_for_ever() {
         () = time_passes => unreachable!("it never ends"),
     }
     let mut rest = Vec::new();
-    // A reset is as good an end as a close.
+    // A reset ends the connection as well as a close.
     drop(stream.read_to_end(&mut rest).await);
     assert!(
         TcpStream::connect(served.address).await.is_err(),
@@ -173,7 +173,7 @@ async fn the_end_waits_for_requests_and_not_for_ever() {
 }
 
 #[tokio::test]
-async fn other_machines_are_not_served_without_a_token() {
+async fn without_tokens_the_server_refuses_a_public_address() {
     let open = House::new().await;
     for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:4777"] {
         let address: SocketAddr = address.parse().expect("an address");
@@ -181,7 +181,7 @@ async fn other_machines_are_not_served_without_a_token() {
         assert!(matches!(refused, ServeError::OpenToTheNetwork(_)));
         assert!(refused.to_string().contains("no token"), "{refused}");
     }
-    // However the listener came about.
+    // Also for a listener that another program has opened.
     let listener = tokio::net::TcpListener::bind("0.0.0.0:0").await.expect("bound");
     let refused = open
         .gateway

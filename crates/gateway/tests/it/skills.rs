@@ -1,4 +1,5 @@
-//! What an agent has learnt, at the door: listed for people, found once a person approved it, and one tenant's alone.
+//! Cases and skills of an agent over HTTP: listed for people, found after a person's approval, and visible to one
+//! tenant only.
 
 use model::{Entry, EntryId, EntryKind, MessageId, Name, Origin, Owner, Scope, Timestamp, Zone};
 use serde_json::{Value, json};
@@ -32,7 +33,7 @@ fn entry(kind: EntryKind, id: &str, subject: &str) -> Entry {
     }
 }
 
-/// A house whose agent has one case and one draft.
+/// Gives an agent one case and one draft of a skill.
 async fn learnt(house: &House, scope: &Scope) {
     let case = entry(EntryKind::Case, "ac_1", "Deploy the billing service to staging.");
     let skill = entry(EntryKind::Skill, "sk_1", "deploy");
@@ -59,7 +60,7 @@ async fn listed(house: &House, kind: &str) -> Value {
 }
 
 #[tokio::test]
-async fn cases_and_skills_have_the_shapes_that_clients_know() {
+async fn cases_and_skills_have_the_documented_form() {
     let house = House::new().await;
     learnt(&house, &Scope::default()).await;
     let cases = listed(&house, "agent_case").await;
@@ -85,7 +86,7 @@ async fn cases_and_skills_have_the_shapes_that_clients_know() {
 }
 
 #[tokio::test]
-async fn a_draft_is_found_by_nobody_until_a_person_approves_it() {
+async fn no_search_finds_a_draft_before_a_person_approves_it() {
     let house = House::new().await;
     learnt(&house, &Scope::default()).await;
     let found = search(&house).await;
@@ -113,7 +114,7 @@ async fn a_draft_is_found_by_nobody_until_a_person_approves_it() {
 }
 
 #[tokio::test]
-async fn a_person_approves_in_the_file_too() {
+async fn a_person_can_approve_a_skill_in_its_file() {
     let house = House::new().await;
     learnt(&house, &Scope::default()).await;
     let file = String::from_utf8(house.vault.bytes(DEPLOY).expect("a file")).expect("text");
@@ -122,7 +123,7 @@ async fn a_person_approves_in_the_file_too() {
         .write(DEPLOY, file.replace("status: draft", "status: approved"));
     house.engine.sync().await.expect("synced");
     assert_eq!(search(&house).await["agent_skills"][0]["maturity_score"], 1.0);
-    // A broken front matter is reported, and what was known stays.
+    // A broken front matter is reported, and the former skill is kept.
     house.vault.write(DEPLOY, "---\nstatus: [\n---\n");
     house.engine.sync().await.expect("synced");
     assert_eq!(
@@ -132,7 +133,7 @@ async fn a_person_approves_in_the_file_too() {
 }
 
 #[tokio::test]
-async fn only_skills_are_judged_and_only_those_of_the_tenant() {
+async fn only_skills_of_the_tenant_can_be_approved() {
     let house = House::with(tokens(), Zone::utc()).await;
     learnt(&house, &scope("a")).await;
     let approve = |id: &str| post(&format!("/api/v2/skills/{id}/approve"), &Value::Null);
@@ -150,7 +151,7 @@ async fn only_skills_are_judged_and_only_those_of_the_tenant() {
 }
 
 #[tokio::test]
-async fn forgetting_leaves_no_skill_and_no_file() {
+async fn a_deleted_session_or_skill_leaves_no_skill_file() {
     let house = House::new().await;
     learnt(&house, &Scope::default()).await;
     let session = json!({"session_id": "s1"});

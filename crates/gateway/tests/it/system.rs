@@ -49,7 +49,7 @@ async fn health_has_the_documented_fields() {
 }
 
 #[tokio::test]
-async fn health_turns_red_when_a_file_is_broken() {
+async fn health_is_degraded_by_a_broken_file() {
     let house = House::new().await;
     house.remember("s", &TEA).await;
     let path = house
@@ -76,7 +76,7 @@ async fn health_turns_red_when_a_file_is_broken() {
 }
 
 #[tokio::test]
-async fn probes_answer() {
+async fn probes_answer_ok() {
     let house = House::new().await;
     assert_eq!(house.get("/health/live").await.json(), json!({"status": "ok"}));
     assert_eq!(house.get("/health/ready").await.json(), json!({"status": "ok"}));
@@ -84,7 +84,7 @@ async fn probes_answer() {
 }
 
 #[tokio::test]
-async fn metrics_count_what_happened() {
+async fn metrics_count_requests_adds_and_searches() {
     let house = House::new().await;
     house.remember("s", &TEA).await;
     let body = json!({"user_id": "ada", "query": "tea", "method": "keyword"});
@@ -163,7 +163,7 @@ fn set_room(house: &House, free_bytes: u64, is_read_only: bool) {
 }
 
 #[tokio::test]
-async fn a_disk_without_room_refuses_with_its_own_code_and_turns_health_red_until_there_is_room() {
+async fn a_full_disk_refuses_writes_with_its_own_code_and_degrades_health_until_there_is_room() {
     let house = House::new().await;
     for (why, code, free_bytes) in [
         (NoRoom::Full, (507, "DISK_FULL"), 0),
@@ -217,7 +217,7 @@ async fn a_disk_without_room_refuses_with_its_own_code_and_turns_health_red_unti
 }
 
 #[tokio::test]
-async fn a_disk_that_is_almost_full_is_told_and_takes_writes_and_one_tenant_sees_no_path() {
+async fn an_almost_full_disk_degrades_health_and_takes_writes_and_a_tenant_sees_no_path() {
     let house = House::with(tokens(), Zone::utc()).await;
     set_room(&house, 5_000_000, false);
     let health = house.ask(get("/health").token("root")).await.json();

@@ -59,7 +59,7 @@ async fn tasks_are_listed_newest_first() {
 }
 
 #[tokio::test]
-async fn only_what_a_request_made_is_a_task() {
+async fn only_tasks_of_requests_are_listed() {
     let house = House::new().await;
     house.remember("s", &TEA).await;
     assert_eq!(
@@ -70,7 +70,7 @@ async fn only_what_a_request_made_is_a_task() {
 }
 
 #[tokio::test]
-async fn a_task_that_is_not_there_is_told() {
+async fn an_unknown_task_is_not_found() {
     let house = House::new().await;
     for id in ["0123", "%00", "..%2f..%2fetc", "%ff"] {
         let reply = house.get(&format!("/api/v1/tasks/{id}")).await;
@@ -85,7 +85,7 @@ async fn a_task_that_is_not_there_is_told() {
 }
 
 #[tokio::test]
-async fn a_listing_that_is_wrong_is_told() {
+async fn an_invalid_listing_of_tasks_is_refused() {
     let house = House::new().await;
     for (query, field) in [
         ("status=done", "status"),
@@ -105,7 +105,7 @@ async fn a_listing_that_is_wrong_is_told() {
 }
 
 #[tokio::test]
-async fn tasks_are_counted_in_a_stretch_of_time() {
+async fn tasks_are_counted_within_a_time_span() {
     let house = House::new().await;
     queue(&house, "s").await;
     house.engine.settle().await.expect("settled");
@@ -155,7 +155,7 @@ async fn tasks_are_counted_in_a_stretch_of_time() {
     }
 }
 
-/// A house in which one memory could not be written: the task that failed, and the tenant's own token.
+/// A house with a memory that could not be written; returns it with the id of the failed task.
 async fn with_a_failed_task() -> (House, String) {
     let rules = memory::MemorySettings {
         attempts_max: 1,
@@ -184,7 +184,7 @@ async fn with_a_failed_task() -> (House, String) {
 }
 
 #[tokio::test]
-async fn a_task_that_failed_is_tried_again_by_its_own_tenant_only() {
+async fn only_its_own_tenant_retries_a_failed_task() {
     let (house, id) = with_a_failed_task().await;
     let health: Value = house.ask(crate::house::get("/health").token("root")).await.json();
     assert_eq!(health["tasks"]["failed"], 1);

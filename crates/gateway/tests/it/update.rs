@@ -1,4 +1,4 @@
-//! One memory: shown, and patched.
+//! Reading and patching one memory.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ fn id(item: &Value) -> &str {
 }
 
 #[tokio::test]
-async fn one_memory_is_shown_as_a_listing_shows_it() {
+async fn one_memory_has_the_form_of_a_listing() {
     let house = House::new().await;
     house.remember("s", &TEA).await;
     let episode = episode(&house).await;
@@ -41,7 +41,7 @@ async fn one_memory_is_shown_as_a_listing_shows_it() {
 }
 
 #[tokio::test]
-async fn a_memory_that_is_not_there_is_told() {
+async fn an_unknown_memory_is_not_found() {
     let house = House::new().await;
     house.remember("s", &TEA).await;
     let path = format!("/api/v1/memories/{}", id(&episode(&house).await));
@@ -66,13 +66,13 @@ async fn a_memory_that_is_not_there_is_told() {
     }
     let (_, _, message) = house.get("/api/v1/memories/nonsense").await.error();
     assert!(message.starts_with("memory_id: "), "{message}");
-    // Clients tell by 404 what a server does not serve.
+    // Clients recognise a missing route by its 404.
     let feedback = house.post("/api/v2/memory/feedback", &json!({})).await;
     assert_eq!(feedback.error().0, 404);
 }
 
 #[tokio::test]
-async fn a_patch_is_written_and_found() {
+async fn a_patch_is_written_and_searchable() {
     let house = House::new().await;
     house.remember("s", &TEA).await;
     let before = episode(&house).await;
@@ -132,7 +132,7 @@ async fn a_patch_is_written_and_found() {
 }
 
 #[tokio::test]
-async fn a_patch_that_is_wrong_is_told() {
+async fn an_invalid_patch_is_refused_with_its_field() {
     let house = House::new().await;
     house.remember("s", &TEA).await;
     let list = json!({"user_id": "ada", "memory_type": "atomic_fact"});

@@ -1,4 +1,4 @@
-//! The index brought to what the Markdown says.
+//! Updating the index from the Markdown files.
 
 use model::Zone;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::house::{House, TEA, conversation, get, post, tokens};
 
 #[tokio::test]
-async fn a_sync_carries_hand_edits_over_and_a_rebuild_reads_all() {
+async fn a_sync_indexes_hand_edits_and_a_rebuild_reads_all_files() {
     let house = House::new().await;
     house.remember("s", &TEA).await;
     house.engine.sync().await.expect("synced");
@@ -44,7 +44,7 @@ async fn a_sync_carries_hand_edits_over_and_a_rebuild_reads_all() {
 }
 
 #[tokio::test]
-async fn one_tenants_token_does_not_open_every_tenants_files() {
+async fn a_token_of_one_tenant_may_not_sync_or_rebuild_the_index() {
     let house = House::with(tokens(), Zone::utc()).await;
     for route in ["sync", "rebuild"] {
         let ask = || post(&format!("/api/v1/index/{route}"), &Value::Null);
@@ -101,7 +101,7 @@ async fn owners_have_counts_and_sizes_and_a_token_sees_its_own_tenant() {
 }
 
 #[tokio::test]
-async fn a_user_who_has_messages_only_is_listed() {
+async fn a_user_with_messages_only_is_listed() {
     let house = House::new().await;
     let mut body = conversation("s", &TEA);
     body["project_id"] = json!("boat");

@@ -1,4 +1,4 @@
-//! Whatever is uploaded and asked of documents: hostile names, wrong kinds, too much of everything.
+//! Uploads and document requests: hostile names, wrong kinds, and sizes over the limits.
 
 use gateway::GatewaySettings;
 use model::Zone;
@@ -8,7 +8,7 @@ use crate::house::House;
 use crate::library::{DOCUMENTS, SEARCH, at, form, patch, text, with_fields};
 
 #[tokio::test]
-async fn no_name_leads_out() {
+async fn no_file_name_leaves_its_folder() {
     let house = House::new().await;
     let names = [
         "../../../etc/passwd",
@@ -45,11 +45,11 @@ async fn no_name_leads_out() {
     }
 }
 
-/// A file's name and bytes, fields beside it; the status and code of the refusal.
+/// A file's name, its bytes, further fields; the status and the code of the refusal.
 type Case<'a> = (&'a str, &'a [u8], &'a [(&'a str, &'a str)], u16, &'a str);
 
 #[tokio::test]
-async fn what_cannot_become_a_document_is_refused_and_leaves_nothing() {
+async fn an_invalid_document_is_refused_and_nothing_is_stored() {
     let small = GatewaySettings {
         upload_bytes_max: 4096,
         ..GatewaySettings::default()
@@ -166,7 +166,7 @@ async fn lists_are_paged_and_bounded() {
 }
 
 #[tokio::test]
-async fn what_is_asked_wrongly_is_told() {
+async fn invalid_document_requests_are_refused() {
     let house = House::new().await;
     for id in [
         "d_1",

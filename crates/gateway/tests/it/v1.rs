@@ -1,4 +1,4 @@
-//! The models' own routes over real sockets: a client, the gateway, the adapter, a server without a model.
+//! The model servers' routes over real sockets: a client, the gateway, the adapter, and a fake model server.
 
 mod after;
 mod faults;
@@ -24,7 +24,7 @@ use tokio::task::JoinSet;
 use crate::house::{House, get, post, tokens};
 use stage::{CHAT, MESSAGES, RESPONSES, Stage, address, chat, echo, last, open, says};
 
-/// What the server says to the very request that it got last.
+/// The server's answer to a repetition of its last request.
 async fn again(backend: &Backend) -> Vec<u8> {
     let seen = last(backend);
     let ask = post(&seen.path, &Value::Null).bytes(seen.body.to_vec());
@@ -32,7 +32,7 @@ async fn again(backend: &Backend) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn every_route_gives_the_bytes_of_the_server() {
+async fn every_route_returns_the_servers_bytes() {
     let backend = Backend::start(echo()).await;
     let stage = Stage::new(backend.base_url()).await;
     let text = "one two three";
@@ -85,7 +85,7 @@ async fn every_route_gives_the_bytes_of_the_server() {
 }
 
 #[tokio::test]
-async fn a_stream_is_not_held_back() {
+async fn a_stream_is_forwarded_without_delay() {
     let backend = Backend::start(Config { hold: true, ..echo() }).await;
     let stage = Stage::new(backend.base_url()).await;
     for ask in [chat("a b c", true), post(MESSAGES, &says("a b c", true))] {
@@ -106,7 +106,7 @@ async fn a_stream_is_not_held_back() {
 }
 
 #[tokio::test]
-async fn what_memory_adds_is_told_in_a_header_and_is_its_owners() {
+async fn injected_memory_is_the_owners_and_is_reported_in_a_header() {
     let backend = Backend::start(echo()).await;
     let stage = Stage::new(backend.base_url()).await;
     let said = [("ada", "My sister Clara lives in Lisbon and breeds goats.")];
@@ -144,7 +144,7 @@ async fn what_memory_adds_is_told_in_a_header_and_is_its_owners() {
 }
 
 #[tokio::test]
-async fn a_response_is_a_turn_and_the_next_goes_on_from_it() {
+async fn a_response_is_a_turn_and_the_next_one_continues_it() {
     let backend = Backend::start(echo()).await;
     let stage = Stage::new(backend.base_url()).await;
     let said = [("ada", "My sister Clara lives in Lisbon and breeds goats.")];
@@ -174,7 +174,7 @@ async fn a_response_is_a_turn_and_the_next_goes_on_from_it() {
 }
 
 #[tokio::test]
-async fn headers_of_ours_stay_here_and_all_others_go_on() {
+async fn quipus_headers_are_not_forwarded_and_all_others_are() {
     let backend = Backend::start(echo()).await;
     let stage = Stage::new(backend.base_url()).await;
     let ask = || {
@@ -219,7 +219,7 @@ async fn headers_of_ours_stay_here_and_all_others_go_on() {
 }
 
 #[tokio::test]
-async fn what_is_not_to_be_remembered_leaves_nothing() {
+async fn a_turn_without_memory_stores_nothing() {
     let backend = Backend::start(echo()).await;
     let stage = Stage::new(backend.base_url()).await;
     for (name, value) in [
@@ -261,7 +261,7 @@ async fn what_is_not_to_be_remembered_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn bodies_that_are_none_are_refused_as_the_client_reads_it() {
+async fn invalid_bodies_are_refused_in_the_clients_dialect() {
     let backend = Backend::start(echo()).await;
     let settings = GatewaySettings {
         body_bytes_max: 4 << 10,
@@ -288,7 +288,7 @@ async fn bodies_that_are_none_are_refused_as_the_client_reads_it() {
 }
 
 #[tokio::test]
-async fn without_a_server_the_answer_says_what_to_do() {
+async fn without_a_model_server_the_answer_names_the_command() {
     let house = House::new().await;
     for (path, kind) in [(CHAT, "error"), (MESSAGES, "type"), ("/v1/embeddings", "error")] {
         let reply = house.post(path, &says("hi", false)).await;
@@ -326,7 +326,7 @@ async fn two_hundred_streams_do_not_mix() {
         let (address, ask) = (stage.address, chat(&words(nth), true));
         asking.spawn(async move { (nth, open(address, ask).await.whole().await) });
     }
-    // All at once: none ends before the last has come.
+    // All streams are open at once: the server releases them after the last request has arrived.
     backend.arrived(before + STREAMS).await;
     backend.release();
     let mut done = 0;
@@ -347,7 +347,7 @@ async fn two_hundred_streams_do_not_mix() {
     assert_eq!(told, expected, "each once");
 }
 
-/// The words of a stream, in order.
+/// The text of a stream, in order.
 fn content(text: &str) -> String {
     let events = text.lines().filter_map(|line| line.strip_prefix("data: "));
     let events = events.filter_map(|data| serde_json::from_str::<Value>(data).ok());
@@ -356,7 +356,7 @@ fn content(text: &str) -> String {
         .collect()
 }
 
-/// A server that begins an answer and tells when its client is gone.
+/// A server that begins an answer, and reports when its client is gone.
 async fn endless(listener: TcpListener, gone: oneshot::Sender<()>) {
     const BEGINNING: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n3c\r\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"half\"}}]}\n\n\r\n";
     loop {
@@ -375,7 +375,7 @@ async fn endless(listener: TcpListener, gone: oneshot::Sender<()>) {
 }
 
 #[tokio::test]
-async fn a_client_that_hangs_up_ends_the_servers_work_and_not_the_memory() {
+async fn a_disconnecting_client_ends_the_servers_work_and_memory_keeps_the_turn() {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("bound");
     let base_url = format!("http://{}/v1", listener.local_addr().expect("an address"));
     let (gone, is_gone) = oneshot::channel();
@@ -392,7 +392,7 @@ async fn a_client_that_hangs_up_ends_the_servers_work_and_not_the_memory() {
 }
 
 #[tokio::test]
-async fn a_body_that_breaks_off_is_not_sent_on() {
+async fn an_incomplete_body_is_not_forwarded() {
     let backend = Backend::start(echo()).await;
     let stage = Stage::new(backend.base_url()).await;
     let before = backend.requests().len();
@@ -417,7 +417,7 @@ async fn a_body_that_breaks_off_is_not_sent_on() {
 }
 
 #[tokio::test]
-async fn a_conversation_is_looked_at_through_the_routes_of_contexts() {
+async fn a_proxied_conversation_is_readable_through_the_context_routes() {
     let backend = Backend::start(echo()).await;
     let stage = Stage::new(backend.base_url()).await;
     let asked = chat("Where is the bridge?", false).header("x-quipu-conversation", "line");

@@ -1,4 +1,4 @@
-//! The answers of `context/…`.
+//! Answers of `context/…`.
 //!
 //! Owns: their fields. Never: a request.
 

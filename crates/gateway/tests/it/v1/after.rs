@@ -1,4 +1,5 @@
-//! What follows a chat: Odysseus' `run_post_response_tasks`, with the parts of a server that shares one model (seed 003).
+//! The work after a chat: Odysseus' `run_post_response_tasks`, on the parts of a server with one shared model (seed
+//! 003).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,7 +31,7 @@ const EXTRACTOR: &str = "extractor";
 const ASKED: &str = "Please list the pictures in the folder srv.";
 const SKILL: &str = "list-pictures";
 
-/// A model that calls a tool three times before it answers, that extracts, and that writes a skill.
+/// A model that calls a tool three times before it answers; it also extracts and writes a skill.
 fn reply(request: &Value, _: usize) -> Reply {
     let messages = request["messages"].as_array().cloned().unwrap_or_default();
     if request["model"] == EXTRACTOR {
@@ -80,7 +81,7 @@ fn route(backend: &Backend, clock: &Arc<ManualClock>) -> Route {
     }
 }
 
-/// A server whose memory and agents ask the model that it stands before.
+/// A server whose memory and agents use the model behind it.
 struct Shared {
     backend: Backend,
     gateway: Gateway,
@@ -184,7 +185,7 @@ impl Shared {
             .data()
     }
 
-    /// A chat with a loop of three tools, to its answer.
+    /// A chat with three tool calls, up to its answer.
     async fn chat(&self, session: &str, said: &str) {
         let router = self.gateway.router();
         let mut history = vec![json!({"role": "user", "content": said})];
@@ -219,7 +220,7 @@ impl Shared {
         self.ask("/api/v2/memory/flush", &ended).await;
     }
 
-    /// The agent's memories of a kind, once there are so many: lets time pass while the model is at rest.
+    /// The agent's memories of a kind, as soon as there are `count`; the clock advances while the model is idle.
     async fn learnt(&self, kind: &str, count: usize) -> Value {
         for _ in 0..10_000 {
             let asked = json!({"agent_id": "coder", "memory_type": kind});
@@ -235,7 +236,7 @@ impl Shared {
         panic!("no {count} of {kind}");
     }
 
-    /// Whether a chat's turn tells the agent of the skill.
+    /// Whether a chat's request contains the skill.
     async fn is_told(&self, session: &str) -> bool {
         let before = self.backend.requests().len();
         self.chat(session, ASKED).await;
@@ -245,7 +246,7 @@ impl Shared {
         turns.any(|body| body.contains("`ls` on `/srv/1`"))
     }
 
-    /// The background calls that the model got: what each was for, and its body.
+    /// The background calls that the model received: their purposes and bodies.
     fn jobs(&self) -> Vec<(String, Value)> {
         let seen = self.backend.requests().into_iter();
         let bodies = seen.filter_map(|seen| serde_json::from_slice::<Value>(&seen.body).ok());
@@ -287,7 +288,7 @@ async fn run_post_response_tasks_does_not_fire_extraction_concurrently() {
 }
 
 #[tokio::test]
-async fn an_agents_chats_become_cases_and_a_models_skill_that_its_next_turn_gets_once_approved() {
+async fn an_agents_chats_become_cases_and_a_skill_that_is_injected_once_approved() {
     let shared = Shared::start().await;
     for session in ["one", "two", "three"] {
         shared.chat(session, ASKED).await;

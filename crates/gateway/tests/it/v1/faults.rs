@@ -1,4 +1,4 @@
-//! Model servers that fail: what the client is told, what memory keeps, that the next request works.
+//! Failing model servers: the client's answer, the stored messages, and the next request.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::house::{get, post};
 
 const PATHS: [&str; 2] = [CHAT, MESSAGES];
 
-/// A server that fails so often, and who is before it.
+/// A server with so many failures, and a stage in front of it.
 async fn failing(fault: &Fault, times: usize) -> (Backend, Stage) {
     let backend = Backend::start(echo()).await;
     let stage = Stage::new(backend.base_url()).await;
@@ -26,7 +26,8 @@ async fn ask(stage: &Stage, path: &str, stream: bool) -> Got {
     stage.ask(ask).await
 }
 
-/// The same is asked again and answered; memory has the question once, and of the replies what was said.
+/// Repeats the request successfully; memory has the question once, and every part of a reply that the client
+/// received.
 async fn recovers(stage: &Stage, path: &str, half_said: Option<&str>) {
     let question = (Role::User, "<one two>".to_owned());
     let half = half_said.map(|text| (Role::Assistant, text.to_owned()));
@@ -56,7 +57,7 @@ fn status(code: u16, retry_after: Option<&str>) -> Fault {
 }
 
 #[tokio::test]
-async fn a_server_that_is_gone_is_told_in_each_dialect() {
+async fn an_unreachable_server_is_reported_in_each_dialect() {
     let stage = Stage::new(&nobody().await).await;
     for path in PATHS.into_iter().chain(["/v1/embeddings"]) {
         let got = ask(&stage, path, true).await;
@@ -73,7 +74,7 @@ async fn a_server_that_is_gone_is_told_in_each_dialect() {
     );
     assert_eq!(stage.waits().len(), 8, "each was tried three times");
     assert_eq!(stage.told(), [], "nobody was told anything");
-    // The fifth failure in a row: the server is left alone for a while.
+    // The fifth failure in a row: the gateway rests the server for a while.
     ask(&stage, CHAT, true).await;
     let got = ask(&stage, CHAT, true).await;
     assert_eq!(got.failure(CHAT), (503, "upstream_resting".to_owned()));
@@ -81,9 +82,9 @@ async fn a_server_that_is_gone_is_told_in_each_dialect() {
     assert_eq!(stage.ask(get("/health/live")).await.status, 200);
 }
 
-/// A client tries again by itself.
+/// The gateway does not retry such an answer: the client does.
 #[tokio::test]
-async fn what_a_server_says_is_passed_on_at_once() {
+async fn a_servers_error_is_forwarded_at_once() {
     let cases = [
         (429, Some("3")),
         (429, Some("60")),
@@ -112,8 +113,8 @@ async fn what_a_server_says_is_passed_on_at_once() {
 }
 
 #[tokio::test]
-async fn a_stream_that_breaks_off_is_given_as_far_as_it_came() {
-    // The events before the first word, and the reply's first word.
+async fn an_interrupted_stream_is_forwarded_up_to_its_end() {
+    // The number of events up to the reply's first word, and that word.
     for (path, events, half_said) in [(CHAT, 2, "one "), (MESSAGES, 3, "one ")] {
         let (_backend, stage) = failing(&Fault::ResetAfterChunks(events), 1).await;
         let got = ask(&stage, path, true).await;
@@ -130,7 +131,7 @@ async fn a_stream_that_breaks_off_is_given_as_far_as_it_came() {
 }
 
 #[tokio::test]
-async fn nonsense_is_passed_on_and_nothing_of_it_is_remembered() {
+async fn an_invalid_stream_is_forwarded_and_not_stored() {
     for path in PATHS {
         let (_backend, stage) = failing(&Fault::GarbageSse, 1).await;
         let got = ask(&stage, path, true).await;
@@ -167,7 +168,7 @@ async fn a_connection_that_closes_without_a_head_is_a_bad_gateway() {
 }
 
 #[tokio::test]
-async fn a_server_that_never_answers_is_given_up_in_time() {
+async fn a_server_without_an_answer_times_out() {
     for path in PATHS {
         let (backend, stage) = failing(&Fault::Hang, 1).await;
         let before = backend.requests().len();
@@ -184,7 +185,7 @@ async fn a_server_that_never_answers_is_given_up_in_time() {
 }
 
 #[tokio::test]
-async fn a_slow_head_is_waited_for_and_holds_up_nobody() {
+async fn a_slow_head_is_awaited_and_delays_no_other_request() {
     for path in PATHS {
         let (backend, stage) = failing(&Fault::SlowLoris, 1).await;
         let before = backend.requests().len();
@@ -206,7 +207,7 @@ async fn a_slow_head_is_waited_for_and_holds_up_nobody() {
 }
 
 #[tokio::test]
-async fn a_turn_that_is_asked_again_stays_in_its_conversation() {
+async fn a_repeated_turn_stays_in_its_conversation() {
     for path in PATHS {
         let (backend, stage) = failing(&status(500, None), 0).await;
         let first = stage.ask(post(path, &says("one two", true))).await;

@@ -1,4 +1,4 @@
-//! Answers that are longer than any that is read: each byte passes, and little of it is held.
+//! Answers longer than any that is parsed: every byte is forwarded, and few bytes are kept in memory.
 
 use std::fmt::Write as _;
 
@@ -11,10 +11,10 @@ use super::stage::{Stage, chat};
 
 const PIECES: usize = 640;
 const PIECE: usize = 64 << 10;
-/// The pieces are 40 MiB. What is held of them is in several places at once: in the reply, the conversation, memory.
+/// The pieces are 40 MiB. The kept part exists in several places at once: in the reply, the conversation, memory.
 const HELD_KIB_MAX: u64 = 192 << 10;
 
-/// A server whose every answer to a talk is a beginning, the pieces, and an end.
+/// A server that answers every chat with a beginning, the pieces, and an end.
 async fn lengthy(listener: TcpListener, kind: &'static str, parts: [String; 3]) {
     loop {
         let (mut stream, _) = listener.accept().await.expect("accepted");
@@ -36,7 +36,7 @@ async fn lengthy(listener: TcpListener, kind: &'static str, parts: [String; 3]) 
     }
 }
 
-/// A number of this process, in KiB.
+/// A value of this process's status, in KiB.
 fn kib(name: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
     let line = status
@@ -48,7 +48,7 @@ fn kib(name: &str) -> u64 {
         .expect("a number")
 }
 
-/// How much memory an answer takes beside what there was, in KiB.
+/// The additional memory during an answer, in KiB.
 async fn held(kind: &'static str, parts: [String; 3]) -> u64 {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("bound");
     let base_url = format!("http://{}/v1", listener.local_addr().expect("an address"));
@@ -67,7 +67,7 @@ async fn held(kind: &'static str, parts: [String; 3]) -> u64 {
 const STREAM: &str = "text/event-stream";
 
 #[tokio::test]
-async fn an_endless_answer_passes_and_is_not_held() {
+async fn a_very_long_answer_is_forwarded_without_keeping_it() {
     let told = r#"{"choices":[{"index":0,"delta":{"content":""#;
     let whole = r#"{"choices":[{"index":0,"message":{"role":"assistant","content":""#;
     let long = "a".repeat(PIECE);

@@ -1,4 +1,4 @@
-//! Two people behind one door: neither gets the other's memory, conversation or branch, whatever they send.
+//! Two people behind one gateway: neither gets the other's memory, conversation or branch, whatever they send.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ fn turn(path: &str, said: &[&str]) -> Ask {
     post(path, &body)
 }
 
-/// What the server was sent beside the client's own words.
+/// The body that the server received, with injected memory.
 fn given(backend: &Backend) -> String {
     String::from_utf8(last(backend).body.to_vec()).expect("text")
 }
@@ -39,7 +39,7 @@ async fn knows(stage: &Stage, backend: &Backend, ask: Ask) -> bool {
     given(backend).contains("marzipan")
 }
 
-/// A stage on which ada told a secret in an earlier session, and talks in a conversation that she named.
+/// A stage on which ada stored a secret in an earlier session, and has a conversation with a name.
 async fn adas(backend: &Backend, path: &str) -> Stage {
     let stage = Stage::new(backend.base_url()).await;
     stage.house.remember("earlier", &[("ada", SECRET)]).await;
@@ -53,7 +53,7 @@ async fn adas(backend: &Backend, path: &str) -> Stage {
 }
 
 #[tokio::test]
-async fn no_trick_opens_anothers_conversation() {
+async fn no_header_or_history_opens_another_users_conversation() {
     for path in [CHAT, MESSAGES, RESPONSES] {
         let backend = Backend::start(echo()).await;
         let stage = adas(&backend, path).await;
@@ -78,7 +78,7 @@ async fn no_trick_opens_anothers_conversation() {
                 );
             }
         }
-        // What he says there is his, and nobody's else.
+        // His message in a conversation of that name belongs to him only.
         let words = turn(path, &["I live in Bobtown."])
             .header("x-quipu-conversation", "main")
             .header("x-quipu-user", "bob");
@@ -97,7 +97,7 @@ async fn no_trick_opens_anothers_conversation() {
 }
 
 #[tokio::test]
-async fn a_response_is_gone_on_from_by_its_owner_alone() {
+async fn only_its_owner_continues_a_response() {
     let backend = Backend::start(echo()).await;
     let stage = Stage::new(backend.base_url()).await;
     let first = stage.ask(turn(RESPONSES, &[SECRET])).await;
@@ -118,7 +118,7 @@ async fn a_response_is_gone_on_from_by_its_owner_alone() {
 }
 
 #[tokio::test]
-async fn an_id_that_is_no_name_has_a_memory_of_its_own() {
+async fn a_user_id_that_is_no_valid_name_has_its_own_memory() {
     let backend = Backend::start(echo()).await;
     let stage = Stage::new(backend.base_url()).await;
     stage.house.remember("earlier", &[("ada", SECRET)]).await;
@@ -164,7 +164,7 @@ async fn a_trusted_header_names_the_user() {
 }
 
 #[tokio::test]
-async fn a_token_says_whose_memory_it_is() {
+async fn a_users_token_decides_the_memory() {
     let backend = Backend::start(echo()).await;
     let scope = Scope::default();
     let token = |secret: &str, user: Option<&str>| Token {
@@ -222,10 +222,10 @@ async fn a_token_says_whose_memory_it_is() {
 }
 
 #[tokio::test]
-async fn a_search_that_takes_too_long_serves_the_next_turn() {
+async fn a_slow_search_serves_the_next_turn() {
     let backend = Backend::start(echo()).await;
     let stage = Stage::new(backend.base_url()).await;
-    // Nothing was asked yet, so nothing of hers is at hand.
+    // There was no request yet, so no corpus of hers is cached.
     let said = conversation("earlier", &[("ada", SECRET)]);
     stage.house.ask(post("/api/v1/memory/add", &said)).await.data();
     stage.house.gated.set(Plan::Hold("tail"));

@@ -1,5 +1,5 @@
-//! What is no conversation, and what only looks like none: every route of a server is there as it is, and bodies that arrive
-//! compressed.
+//! Requests that are no conversation, or only look like none: every route of a server is forwarded unchanged; and
+//! compressed bodies.
 
 use std::io::Write;
 
@@ -18,7 +18,7 @@ fn asked(method: &'static str, path: &str, kind: &str, body: &[u8]) -> Ask {
 }
 
 #[tokio::test]
-async fn every_other_route_passes_as_it_came() {
+async fn every_other_route_is_forwarded_unchanged() {
     let backend = Backend::start(echo()).await;
     let stage = Stage::new(backend.base_url()).await;
     let form = b"--x\r\ncontent-disposition: form-data; name=\"file\"\r\n\r\n\xff\x00\x1f\r\n--x--\r\n";
@@ -72,7 +72,7 @@ async fn every_other_route_passes_as_it_came() {
 }
 
 #[tokio::test]
-async fn who_asks_for_a_web_socket_is_told_to_ask_over_http() {
+async fn a_web_socket_request_is_refused_in_favour_of_http() {
     let backend = Backend::start(echo()).await;
     let stage = Stage::new(backend.base_url()).await;
     let before = backend.requests().len();
@@ -87,7 +87,7 @@ async fn who_asks_for_a_web_socket_is_told_to_ask_over_http() {
 }
 
 #[tokio::test]
-async fn a_compressed_conversation_is_read_and_goes_on_plain() {
+async fn a_compressed_conversation_is_forwarded_decompressed() {
     let backend = Backend::start(echo()).await;
     let settings = GatewaySettings {
         body_bytes_max: 64 << 10,
@@ -154,7 +154,7 @@ async fn a_compressed_conversation_is_read_and_goes_on_plain() {
 }
 
 #[tokio::test]
-async fn the_servers_name_for_a_request_stays_its_name() {
+async fn the_servers_request_id_is_kept() {
     let backend = Backend::start(echo()).await;
     let stage = Stage::new(backend.base_url()).await;
     backend.fail_next(Fault::Status {
@@ -176,7 +176,7 @@ async fn the_servers_name_for_a_request_stays_its_name() {
 }
 
 #[tokio::test]
-async fn a_cookie_of_the_server_reaches_no_browser() {
+async fn a_cookie_of_the_model_server_is_removed() {
     let backend = Backend::start(echo()).await;
     let stage = Stage::new(backend.base_url()).await;
     for ask in [post(CHAT, &says("hi", false)), get("/v1/models")] {
@@ -195,7 +195,7 @@ async fn a_cookie_of_the_server_reaches_no_browser() {
 }
 
 #[tokio::test]
-async fn who_says_twice_who_asks_is_refused() {
+async fn a_repeated_identifying_header_is_refused() {
     let backend = Backend::start(echo()).await;
     let settings = GatewaySettings {
         user_headers: vec!["x-openwebui-user-id".to_owned()],
@@ -236,7 +236,7 @@ async fn who_says_twice_who_asks_is_refused() {
     assert_eq!(stage.ask(other).await.status, 200);
 }
 
-/// The answer, and how many other requests were answered meanwhile.
+/// The answer, and the number of other requests answered meanwhile.
 async fn meanwhile(stage: &Stage, ask: Ask) -> (Got, usize) {
     let mut asking = std::pin::pin!(stage.ask(ask));
     let mut answered = 0;
@@ -250,9 +250,10 @@ async fn meanwhile(stage: &Stage, ask: Ask) -> (Got, usize) {
     }
 }
 
-/// On one thread, as tests run: what is counted on it holds up everybody. To arrive takes as long where nothing is counted.
+/// Tests run on one thread: counting tokens on it would delay every request. The upload takes as long on a route
+/// without counting.
 #[tokio::test]
-async fn others_are_served_while_a_large_request_is_counted() {
+async fn other_requests_are_served_while_a_large_one_is_counted() {
     let backend = Backend::start(echo()).await;
     let stage = Stage::new(backend.base_url()).await;
     let large = says(&"seven brown foxes, and 12 more; ".repeat((6 << 20) / 32), false);

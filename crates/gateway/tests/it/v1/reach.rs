@@ -1,4 +1,4 @@
-//! What people who share a model server's key reach on it: what is theirs, and nothing else.
+//! Objects on a model server with a shared key: a person reaches only their own.
 
 use gateway::{Auth, GatewaySettings, Secret, Token, TokenRole};
 use model::{Name, Owner, Scope};
@@ -33,7 +33,7 @@ fn guarded() -> GatewaySettings {
     }
 }
 
-/// Whether the model server gets a request.
+/// Whether the model server receives a request.
 async fn passes(stage: &Stage, backend: &Backend, ask: Ask) -> (bool, Got) {
     let before = backend.requests().len();
     let got = stage.ask(ask).await;
@@ -89,7 +89,7 @@ fn shared() -> Vec<Ask> {
 }
 
 #[tokio::test]
-async fn with_tokens_no_path_opens_what_others_stored() {
+async fn with_tokens_no_path_opens_objects_of_others() {
     let backend = Backend::start(echo()).await;
     let stage = Stage::with(backend.base_url(), guarded()).await;
     for (token, ..) in TOKENS {
@@ -150,7 +150,7 @@ async fn with_tokens_no_path_opens_what_others_stored() {
 }
 
 #[tokio::test]
-async fn the_fields_of_a_form_name_objects_too() {
+async fn object_ids_in_form_fields_are_refused() {
     let backend = Backend::start(echo()).await;
     let stage = Stage::with(backend.base_url(), guarded()).await;
     let field =
@@ -176,13 +176,13 @@ async fn the_fields_of_a_form_name_objects_too() {
 }
 
 #[tokio::test]
-async fn a_stored_response_is_its_owners() {
+async fn a_stored_response_is_reachable_only_by_its_owner() {
     let backend = Backend::start(echo()).await;
     let stage = Stage::with(backend.base_url(), guarded()).await;
     let first = post(RESPONSES, &json!({"model": "tiny", "input": "Hi"})).token("anns");
     let first = stage.ask(first).await;
     let id = first.json()["id"].as_str().expect("an id").to_owned();
-    // On disk: a restart does not change whose it is.
+    // Stored in the ledger: a restart does not change the owner.
     let ann = Owner::user(Name::parse("ann").expect("a name"));
     let owned = stage
         .house
@@ -245,7 +245,7 @@ async fn a_stored_response_is_its_owners() {
 }
 
 #[tokio::test]
-async fn an_id_in_a_body_is_reached_too() {
+async fn object_ids_in_a_body_are_refused_unless_the_path_is_open() {
     let backend = Backend::start(echo()).await;
     let closed = Stage::with(backend.base_url(), guarded()).await;
     let open = Stage::open_for(backend.base_url(), guarded(), &["files", "responses"]).await;

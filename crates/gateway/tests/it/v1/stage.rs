@@ -1,6 +1,6 @@
-//! A gateway with a model server behind it, all on real sockets, and a client of it.
+//! A gateway with a fake model server, all on real sockets, and a client of it.
 //!
-//! Owns: who listens where, how a client asks and reads. Never: what is expected.
+//! Owns: the addresses, and the client's requests and answers. Never: expectations.
 
 use context::policy::Policy;
 use proxy::conversation::Contexts;
@@ -32,7 +32,7 @@ use crate::house::{Ask, House, post};
 pub(crate) const CHAT: &str = "/v1/chat/completions";
 pub(crate) const MESSAGES: &str = "/v1/messages";
 pub(crate) const RESPONSES: &str = "/v1/responses";
-/// The limits of the adapter: a question of a probe, a connection, the gap in a body, the head.
+/// Time limits of the adapter: a probe's request, a connection, a gap in a body, the head.
 const LIMITS: [Duration; 4] = [
     Duration::from_secs(2),
     Duration::from_secs(10),
@@ -40,7 +40,7 @@ const LIMITS: [Duration; 4] = [
     Duration::from_mins(10),
 ];
 
-/// Waits before another attempt end at once and are written down; limits are those of the house's clock.
+/// A clock whose waits end at once and are recorded; the adapter's limits use the house's clock.
 #[derive(Debug)]
 pub(crate) struct Hasty {
     clock: Arc<ManualClock>,
@@ -73,7 +73,7 @@ pub(crate) struct Stage {
     _serving: JoinSet<()>,
 }
 
-/// An answer whose body is still to come.
+/// An answer with a body that is still arriving.
 pub(crate) struct Arriving {
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
@@ -81,7 +81,7 @@ pub(crate) struct Arriving {
     _connection: JoinSet<()>,
 }
 
-/// A whole answer.
+/// A complete answer.
 #[derive(Debug)]
 pub(crate) struct Got {
     pub(crate) status: u16,
@@ -91,7 +91,7 @@ pub(crate) struct Got {
 }
 
 impl Stage {
-    /// Before that server, asked what it is already.
+    /// A stage in front of a server, after the probe of its kind.
     pub(crate) async fn new(base_url: &str) -> Self {
         Self::with(base_url, GatewaySettings::default()).await
     }
@@ -100,7 +100,7 @@ impl Stage {
         Self::open_for(base_url, settings, &[]).await
     }
 
-    /// With paths that every token can use.
+    /// A stage with paths that every token can use.
     pub(crate) async fn open_for(base_url: &str, settings: GatewaySettings, passthrough: &[&str]) -> Self {
         let passthrough = passthrough.iter().map(ToString::to_string).collect();
         let house = House::with(settings, Zone::utc()).await;
@@ -156,14 +156,14 @@ impl Stage {
         open(self.address, ask).await
     }
 
-    /// The whole answer, when all that follows from it is done.
+    /// The complete answer, after all work that follows it.
     pub(crate) async fn ask(&self, ask: Ask) -> Got {
         let got = self.open(ask).await.whole().await;
         self.proxy.rest().await;
         got
     }
 
-    /// Whose words memory has, in order.
+    /// Roles and texts of the messages in memory, in order.
     pub(crate) fn told(&self) -> Vec<(Role, String)> {
         let everything = self.house.ledger.everything();
         everything
@@ -172,20 +172,20 @@ impl Stage {
             .collect()
     }
 
-    /// How long the adapter waited before each further attempt.
+    /// The waits of the adapter before each retry.
     pub(crate) fn waits(&self) -> Vec<Duration> {
         self.hasty.waits.lock().expect("nothing panics here").clone()
     }
 }
 
-/// Asks whoever listens there over a connection of its own.
+/// Sends a request to an address over a connection of its own.
 pub(crate) async fn open(address: SocketAddr, ask: Ask) -> Arriving {
     let stream = TcpStream::connect(address).await.expect("connected");
     let (mut sender, connection) = http1::handshake::<_, Body>(TokioIo::new(stream))
         .await
         .expect("a connection");
     let mut connections = JoinSet::new();
-    // How it ends, the body tells.
+    // The body reports how the connection ends.
     connections.spawn(async move { drop(connection.await) });
     let response = sender.send_request(ask.request()).await.expect("a head");
     let (head, body) = response.into_parts();
@@ -203,7 +203,7 @@ impl Arriving {
         self.body.next().await.expect("more comes").expect("no fault")
     }
 
-    /// How many bytes come, without holding them.
+    /// Counts the bytes of the body without keeping them.
     pub(crate) async fn length(mut self) -> usize {
         let mut length = 0;
         while let Some(piece) = self.body.next().await {
@@ -258,7 +258,7 @@ impl Got {
     }
 }
 
-/// A server that says again what stands between `<` and `>` in the last message, and caches nothing.
+/// A server that repeats the text between `<` and `>` in the last message, and caches nothing.
 pub(crate) fn echo() -> Config {
     let reply = |request: &Value, _: usize| {
         let messages = request["messages"].as_array();
@@ -273,7 +273,7 @@ pub(crate) fn echo() -> Config {
     }
 }
 
-/// A question that [`echo`] answers with these words.
+/// A request that [`echo`] answers with this text.
 pub(crate) fn says(text: &str, stream: bool) -> Value {
     json!({
         "model": "tiny",
@@ -287,18 +287,18 @@ pub(crate) fn chat(text: &str, stream: bool) -> Ask {
     post(CHAT, &says(text, stream))
 }
 
-/// What the server was asked last.
+/// The last request to the server.
 pub(crate) fn last(backend: &Backend) -> Seen {
     backend.requests().pop().expect("a request")
 }
 
-/// The address of a server of that base URL.
+/// The socket address of the server.
 pub(crate) fn address(backend: &Backend) -> SocketAddr {
     let address = backend.base_url().trim_start_matches("http://");
     address.trim_end_matches("/v1").parse().expect("an address")
 }
 
-/// Where nobody listens.
+/// The base URL of a server that does not exist.
 pub(crate) async fn nobody() -> String {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("bound");
     let address = listener.local_addr().expect("an address");

@@ -15,7 +15,7 @@ use super::stage::{CHAT, MESSAGES, RESPONSES, Stage, echo};
 use crate::house::{House, Mains, post};
 
 const ASKED: &str = "Deploy the billing service to staging.";
-/// What every tool says: a sentence that would be a fact, were it a person's.
+/// The result of every tool: a sentence that would be a fact if a person said it.
 const RESULT: &str = "I live in Toolville.\nExit code: 2";
 
 /// A server that calls a tool until it has three results.
@@ -38,7 +38,8 @@ fn worker() -> Config {
     }
 }
 
-/// A client's messages behind an answer: what it says again, and the results of its tools.
+/// Appends a client's messages after an answer: the answer itself, and the results of its tools. Returns whether
+/// there were tool calls.
 fn answered(path: &str, answer: &Value, messages: &mut Vec<Value>) -> bool {
     let reminder = json!({"type": "text", "text": "<system-reminder>\nBe careful.\n</system-reminder>"});
     match path {
@@ -82,7 +83,7 @@ fn answered(path: &str, answer: &Value, messages: &mut Vec<Value>) -> bool {
     }
 }
 
-/// Lets the agents' strategies work on what was written of a session.
+/// Runs the agents' strategies on a session's episodes.
 async fn practised(house: &House, session: &str) {
     let offline = Offline::new(
         background::BackgroundParts {
@@ -131,7 +132,7 @@ async fn practised(house: &House, session: &str) {
 }
 
 #[tokio::test]
-async fn an_agents_work_is_remembered_once_and_becomes_its_case() {
+async fn an_agents_work_is_stored_once_and_becomes_a_case() {
     for (path, field, agent) in [
         (CHAT, "messages", Some("coder")),
         (MESSAGES, "messages", None),
