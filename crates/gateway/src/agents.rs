@@ -12,11 +12,11 @@ use crate::frame::{Answer, Visit};
 use crate::wire::json::mended;
 
 /// Adds the [`Asker`](crate::Asker) to a request, and repairs half surrogate pairs in its body.
-pub(crate) async fn known(visit: Visit, mut request: Request, next: Next) -> Answer {
+pub(crate) async fn attach(visit: Visit, mut request: Request, next: Next) -> Answer {
     let asker = asker(&visit, request.headers())?;
     request.extensions_mut().insert(asker);
     let (head, body) = request.into_parts();
-    let whole = arrive(Request::from_parts(head.clone(), body), &visit.gateway).await?;
-    let request = Request::from_parts(head, mended(&whole.bytes).into_owned().into());
+    let arrived = arrive(Request::from_parts(head.clone(), body), &visit.gateway).await?;
+    let request = Request::from_parts(head, mended(&arrived.bytes).into_owned().into());
     Ok(next.run(request).await)
 }

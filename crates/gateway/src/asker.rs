@@ -27,8 +27,8 @@ pub(crate) fn asker(visit: &Visit, headers: &HeaderMap) -> Result<Asker, Failure
 }
 
 fn scope(headers: &HeaderMap, home: &Scope) -> Result<Scope, Failure> {
-    let app: Option<AppId> = named(headers, "x-quipu-app")?;
-    let project: Option<ProjectId> = named(headers, "x-quipu-project")?;
+    let app: Option<AppId> = name_in(headers, "x-quipu-app")?;
+    let project: Option<ProjectId> = name_in(headers, "x-quipu-project")?;
     Ok(Scope::new(
         app.unwrap_or_else(|| home.app.clone()),
         project.unwrap_or_else(|| home.project.clone()),
@@ -48,13 +48,13 @@ pub(crate) fn lossy(headers: &HeaderMap, name: &str) -> Option<String> {
 }
 
 /// A header's text as a name.
-pub(crate) fn named(headers: &HeaderMap, name: &'static str) -> Result<Option<Name>, Failure> {
+pub(crate) fn name_in(headers: &HeaderMap, name: &'static str) -> Result<Option<Name>, Failure> {
     let name_of = |value| Name::parse(value).map_err(|error| invalid(name, &error));
     text(headers, name)?.map(name_of).transpose()
 }
 
 pub(crate) fn invalid(name: &str, error: &model::InvalidId) -> Failure {
-    Invalid::whole(format!("{name}: {error}")).into()
+    Invalid::request(format!("{name}: {error}")).into()
 }
 
 /// A header's text. An unreadable header is refused: ignoring a switch could store a text that the client wants
@@ -65,6 +65,6 @@ pub(crate) fn text<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a 
     };
     let text = value
         .to_str()
-        .map_err(|_| Invalid::whole(format!("{name}: write plain letters")))?;
+        .map_err(|_| Invalid::request(format!("{name}: write plain letters")))?;
     Ok(Some(text.trim()))
 }

@@ -119,7 +119,7 @@ pub(crate) async fn arrive(request: Request<Body>, gateway: &Gateway) -> Result<
     let size = budget::size(&head.headers, &body, max);
     let mut hold = gateway.bodies.hold(size, clock).await?;
     let bytes = tokio::select! {
-        bytes = whole(body, announced.unwrap_or_default(), max) => bytes?,
+        bytes = collect(body, announced.unwrap_or_default(), max) => bytes?,
         () = clock.sleep(ARRIVAL) => {
             return Err(Failure::new(ErrorCode::BadRequest, "the body did not arrive in time"));
         }
@@ -131,7 +131,7 @@ pub(crate) async fn arrive(request: Request<Body>, gateway: &Gateway) -> Result<
 }
 
 /// Collects a body in one buffer, without a second copy.
-async fn whole(body: Body, announced: usize, max: usize) -> Result<Bytes, Failure> {
+async fn collect(body: Body, announced: usize, max: usize) -> Result<Bytes, Failure> {
     let mut bytes = Vec::with_capacity(announced.min(RESERVED_BYTES_MAX));
     let mut pieces = body.into_data_stream();
     while let Some(piece) = pieces.next().await {
@@ -172,7 +172,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for UrlQuery<T> {
                 let problem = text
                     .split_once(": ")
                     .map_or(text.as_str(), |(_, problem)| problem);
-                Err(crate::wire::Invalid::whole(problem).into())
+                Err(crate::wire::Invalid::request(problem).into())
             }
         }
     }

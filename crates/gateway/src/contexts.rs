@@ -113,7 +113,7 @@ pub(crate) async fn context_assemble(live: Live<AssembleRequest>) -> Answer {
         tokens: assembled.tokens,
         limit_tokens: assembled.limit,
         compacted: assembled.is_compacted,
-        reasons: present::words(&assembled.reasons, |reason| reason.as_str()),
+        reasons: present::names(&assembled.reasons, |reason| reason.as_str()),
         memory_ids: assembled
             .injected
             .map_or_else(Vec::new, |injected| injected.memories),

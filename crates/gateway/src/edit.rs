@@ -74,10 +74,10 @@ pub(crate) async fn update_memory(visit: Visit, JsonBody(value, ..): JsonBody<Up
     visit.caller.enter(&parts.scope)?;
     let engine = gateway.engine.clone();
     let scope = parts.scope.clone();
-    let (owner, standing) = find(&engine, parts)
+    let (owner, found) = find(&engine, parts)
         .await?
         .ok_or_else(|| Failure::not_found("memory", &value.memory_id))?;
-    if standing.doc.kind != DocKind::Entry(EntryKind::Episode) {
+    if found.doc.kind != DocKind::Entry(EntryKind::Episode) {
         let problem = "is not an episode: use `memory/edit` for a fact";
         return Err(Invalid::at("memory_id", problem).into());
     }
@@ -88,7 +88,7 @@ pub(crate) async fn update_memory(visit: Visit, JsonBody(value, ..): JsonBody<Up
         summary,
         subject,
     } = value.patch;
-    let doc = &standing.doc;
+    let doc = &found.doc;
     if !is_news(&episode, &doc.text) && !is_news(&summary, &doc.summary) && !is_news(&subject, &doc.subject) {
         return Ok(visit.answer(UpdateData {
             episode: EpisodeItem::of(doc, &zone),

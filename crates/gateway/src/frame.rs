@@ -115,7 +115,7 @@ pub(crate) async fn frame(
             answer
                 .catch_unwind()
                 .await
-                .unwrap_or_else(|panic| Failure::internal(words(&*panic)).into_response())
+                .unwrap_or_else(|panic| Failure::internal(panic_message(&*panic)).into_response())
         }
         Err(failure) => browser::to_sign_in(&request, &failure).unwrap_or_else(|| failure.into_response()),
     };
@@ -181,7 +181,7 @@ fn wrap(mut response: Response, gateway: &Gateway, request_id: &str, path: &str)
     wrapped
 }
 
-fn words(panic: &(dyn std::any::Any + Send)) -> String {
+fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic
         .downcast_ref::<&str>()
         .map(|text| (*text).to_owned())

@@ -234,7 +234,7 @@ pub(crate) fn identify(
     if uri.path() == LIVE {
         return Ok(Caller::default());
     }
-    let Some(tokens) = auth.known() else {
+    let Some(tokens) = auth.current_tokens() else {
         return from_this_machine(uri, headers).map(|()| Caller::default());
     };
     if is_open(uri.path()) {
@@ -327,7 +327,7 @@ fn from_this_machine(uri: &Uri, headers: &HeaderMap) -> Result<(), Failure> {
 pub(crate) fn pages(auth: &Auth) -> CorsLayer {
     let auth = auth.clone();
     let origins = move |origin: &HeaderValue, _: &Parts| {
-        auth.known().is_some() || origin.to_str().is_ok_and(is_loopback_origin)
+        auth.current_tokens().is_some() || origin.to_str().is_ok_and(is_loopback_origin)
     };
     CorsLayer::new()
         .allow_origin(AllowOrigin::predicate(origins))

@@ -40,7 +40,7 @@ pub(crate) async fn past_files(visit: Visit, UrlQuery(query): UrlQuery<PastQuery
     let moment = match (query.change, query.at) {
         (Some(change), None) => Moment::After(change),
         (None, Some(at)) => Moment::At(When::Text(at).resolve("at", visit.gateway.zone())?),
-        _ => return Err(Invalid::whole("give either `at` or `change`").into()),
+        _ => return Err(Invalid::request("give either `at` or `change`").into()),
     };
     let path = query.path.as_deref();
     let engine = &visit.gateway.engine;

@@ -61,21 +61,21 @@ impl Visitor {
 
 /// The page's routes, with the visitor as an extension of each request.
 pub(crate) fn routes(gateway: &Gateway, page: &Router) -> Router<Gateway> {
-    let page = page.clone().layer(from_fn_with_state(gateway.clone(), known));
+    let page = page.clone().layer(from_fn_with_state(gateway.clone(), attach));
     Router::new()
         // Some clients first check whether a server answers.
         .route(PAGE, head(system::health_live).get_service(page.clone()))
         .route_service(&format!("{PAGE_BELOW}{{*path}}"), page)
 }
 
-async fn known(State(gateway): State<Gateway>, visit: Visit, mut request: Request, next: Next) -> Response {
+async fn attach(State(gateway): State<Gateway>, visit: Visit, mut request: Request, next: Next) -> Response {
     let visitor = Visitor {
         user: visit.caller.only_user().cloned(),
         usual: visit.caller.as_user(None).ok().flatten(),
         home: visit.caller.home.clone(),
         sees_all: visit.caller.sees_all(),
         deletions: gateway.deletions.clone(),
-        needs_token: gateway.settings.auth.known().is_some(),
+        needs_token: gateway.settings.auth.current_tokens().is_some(),
         clock: gateway.clock.clone(),
         stop: request.extensions().get::<Stopping>().cloned(),
     };

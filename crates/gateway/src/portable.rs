@@ -51,7 +51,7 @@ pub(crate) async fn import_memory(visit: Visit, request: Request) -> Answer {
     let Arrived { bytes: body, hold } = arrive(request, &visit.gateway).await?;
     let (_, head) = numbered(&body)
         .next()
-        .ok_or_else(|| Invalid::whole("the body has no lines"))?;
+        .ok_or_else(|| Invalid::request("the body has no lines"))?;
     let (scope, owner) = line_of::<ExportHead>(1, head)?.parts(&visit.caller.home)?;
     visit.caller.enter_memory(&scope, &owner)?;
     let whose = (scope.clone(), owner.clone());

@@ -174,6 +174,6 @@ pub(crate) fn list(listed: &Listed, list: &List, zone: &Zone) -> GetData {
 }
 
 /// The name of each value.
-pub(crate) fn words<T>(values: &[T], word: impl Fn(&T) -> &'static str) -> Vec<String> {
-    values.iter().map(|value| word(value).to_owned()).collect()
+pub(crate) fn names<T>(values: &[T], name: impl Fn(&T) -> &'static str) -> Vec<String> {
+    values.iter().map(|value| name(value).to_owned()).collect()
 }

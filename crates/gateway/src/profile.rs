@@ -83,7 +83,7 @@ async fn apply(
             let edit = EditEntry {
                 scope: scope.clone(),
                 owner: owner.clone(),
-                id: standing(visit, scope, owner, operation).await?,
+                id: statement_id(visit, scope, owner, operation).await?,
                 subject: text("category", data.category.as_deref())?,
                 summary: text("evidence", data.evidence.as_deref())?,
                 body: text("description", data.description.as_deref())?,
@@ -94,7 +94,7 @@ async fn apply(
             Ok(None)
         }
         Action::Delete => {
-            let id = standing(visit, scope, owner, operation).await?;
+            let id = statement_id(visit, scope, owner, operation).await?;
             forget(
                 &visit.gateway,
                 Forget::Entries(scope.clone(), owner.clone(), vec![id]),
@@ -106,7 +106,7 @@ async fn apply(
 }
 
 /// The id of the statement that an operation names; not found if the profile does not have it.
-async fn standing(
+async fn statement_id(
     visit: &Visit,
     scope: &Scope,
     owner: &Owner,

@@ -36,7 +36,7 @@ impl Gateway {
             router = router.merge(versioned(version));
         }
         if let Some(door) = &self.agents {
-            let door = door.clone().layer(from_fn(agents::known));
+            let door = door.clone().layer(from_fn(agents::attach));
             router = router
                 .route_service(AGENTS, door.clone())
                 .route_service(AGENTS_SLASH, door);

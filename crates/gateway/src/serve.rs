@@ -110,7 +110,7 @@ impl Gateway {
 }
 
 fn check_exposure(auth: &Auth, address: SocketAddr) -> Result<(), ServeError> {
-    if auth.known().is_none() && !address.ip().to_canonical().is_loopback() {
+    if auth.current_tokens().is_none() && !address.ip().to_canonical().is_loopback() {
         return Err(ServeError::OpenToTheNetwork(address));
     }
     Ok(())

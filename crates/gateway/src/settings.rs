@@ -60,7 +60,7 @@ pub trait IssuedTokens: Send + Sync + fmt::Debug {
 
 impl Auth {
     /// All current tokens; none if no token is needed.
-    pub(crate) fn known(&self) -> Option<Vec<Token>> {
+    pub(crate) fn current_tokens(&self) -> Option<Vec<Token>> {
         let issued = self.issued.as_ref().and_then(|issued| issued.now());
         if self.tokens.is_empty() && issued.is_none() {
             return None;

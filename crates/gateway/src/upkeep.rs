@@ -14,7 +14,7 @@ pub(crate) async fn sync_index(visit: Visit) -> Answer {
     let engine = visit.gateway.engine.clone();
     let work = async move {
         let synced = engine.sync().await.map_err(with_its_cause)?;
-        told(&engine, &synced).await
+        synced_data(&engine, &synced).await
     };
     Ok(visit.answer(visit.gateway.see_through(work).await?))
 }
@@ -24,7 +24,7 @@ pub(crate) async fn rebuild_index(visit: Visit) -> Answer {
     let engine = visit.gateway.engine.clone();
     let work = async move {
         let synced = engine.rebuild().await.map_err(with_its_cause)?;
-        told(&engine, &synced).await
+        synced_data(&engine, &synced).await
     };
     Ok(visit.answer(visit.gateway.see_through(work).await?))
 }
@@ -42,7 +42,7 @@ fn with_its_cause(error: EngineError) -> Failure {
 }
 
 /// The answer. It also counts files that were broken before: an earlier sync may have read them already.
-async fn told(engine: &Engine, synced: &Synced) -> Result<SyncedData, Failure> {
+async fn synced_data(engine: &Engine, synced: &Synced) -> Result<SyncedData, Failure> {
     let broken_files = engine.status().await?.broken_files.len();
     Ok(SyncedData::of(synced, broken_files))
 }

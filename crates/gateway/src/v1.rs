@@ -14,7 +14,7 @@ use axum::response::{IntoResponse, Response};
 use model::SessionId;
 use proxy::{MemoryUse, ProxyAnswer, Refusal, Speech};
 
-use crate::asker::{Asker, asker, invalid, lossy, named, text};
+use crate::asker::{Asker, asker, invalid, lossy, name_in, text};
 use crate::body::{Arrived, arrive};
 use crate::budget::Hold;
 use crate::dialect::{Dialect, model_error};
@@ -147,7 +147,7 @@ async fn read(
         path,
         method,
         owner: user,
-        agent: named(&headers, "x-quipu-agent")?,
+        agent: name_in(&headers, "x-quipu-agent")?,
         conversation: text(&headers, "x-quipu-conversation")?
             .map(SessionId::parse)
             .transpose()
@@ -175,7 +175,7 @@ fn memory(headers: &HeaderMap) -> Result<MemoryUse, Failure> {
         None | Some("on") => Ok(MemoryUse::On),
         Some("read-only") => Ok(MemoryUse::ReadOnly),
         Some("off") => Ok(MemoryUse::Off),
-        Some(_) => Err(Invalid::whole("x-quipu-memory: write `on`, `read-only` or `off`").into()),
+        Some(_) => Err(Invalid::request("x-quipu-memory: write `on`, `read-only` or `off`").into()),
     }
 }
 

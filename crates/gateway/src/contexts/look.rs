@@ -40,7 +40,7 @@ pub(crate) async fn context_guard(live: Live<GuardQuery>) -> Answer {
         remaining_tokens: finding.remaining(),
         safe_tokens: window.safe_budget(),
         source: window.source.as_str().to_owned(),
-        events: present::words(&events, |event| event.as_str()),
+        events: present::names(&events, |event| event.as_str()),
         used_percent: finding.percent(),
         message: finding.message,
     }))

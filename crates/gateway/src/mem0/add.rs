@@ -100,7 +100,7 @@ impl Adding {
             (None, None) if run.is_some() => Owner::user(name("run_id", USER)?),
             (None, None) => {
                 let problem = "say whose memory it is: give `user_id`, `agent_id` or `run_id`";
-                return Err(Invalid::whole(problem));
+                return Err(Invalid::request(problem));
             }
         };
         let assistant = agent.as_ref().map_or(ASSISTANT, |agent| agent.as_str());

@@ -10,7 +10,7 @@ use model::{Comparison, EntryId, EntryKind, Field, Filter, Value as FilterValue}
 use serde::Deserialize;
 use serde_json::json;
 
-use super::memories::{Ids, MemoryItem, episode_of, named};
+use super::memories::{Ids, MemoryItem, episode_of, memory_of_id};
 use super::names::{agents_own, in_its_words, refuse_app};
 use crate::body::{JsonBody, PathId, UrlQuery};
 use crate::failure::Failure;
@@ -37,7 +37,7 @@ pub(super) async fn update(
             "give the memory's new text: Quipu keeps nothing else of mem0's",
         )
     })?;
-    let (owner, hit) = named(&visit, &id).await?;
+    let (owner, hit) = memory_of_id(&visit, &id).await?;
     let edit = EditEntry {
         scope: visit.caller.home.clone(),
         owner,
@@ -49,13 +49,13 @@ pub(super) async fn update(
     };
     let engine = visit.gateway.engine.clone();
     visit.write(async move { engine.edit(edit).await }).await?;
-    let (_, hit) = named(&visit, &id).await?;
+    let (_, hit) = memory_of_id(&visit, &id).await?;
     Ok(Json(MemoryItem::of(&visit.gateway, &hit).await?).into_response())
 }
 
 /// Deletes a memory.
 pub(super) async fn delete(visit: Visit, PathId(id): PathId) -> Answer {
-    let (owner, hit) = named(&visit, &id).await?;
+    let (owner, hit) = memory_of_id(&visit, &id).await?;
     let scope = visit.caller.home.clone();
     let mut ids = vec![EntryId::new(hit.doc.key.id.as_ref())];
     if let Some(episode) = episode_of(&hit.doc) {
@@ -83,14 +83,14 @@ pub(super) async fn delete_all(visit: Visit, UrlQuery(ids): UrlQuery<Ids>) -> An
     let user = match (ids.user_id, ids.agent_id) {
         (Some(_), Some(_)) => {
             let problem = "give `user_id` or `agent_id`: a memory belongs to one of them";
-            return Err(Invalid::whole(problem).into());
+            return Err(Invalid::request(problem).into());
         }
         (None, Some(agent)) => Some(agents_own(&name("agent_id", &agent)?)?.id.to_string()),
         (user, None) => user,
     };
     if user.is_none() && ids.run_id.is_none() {
         let problem = "name what to delete: `user_id`, `agent_id` or `run_id`";
-        return Err(Invalid::whole(problem).into());
+        return Err(Invalid::request(problem).into());
     }
     let request = DeleteRequest {
         user_id: user,

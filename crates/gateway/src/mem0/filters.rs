@@ -37,7 +37,7 @@ enum Who {
 }
 
 /// An owner, and the filter for this owner's memories.
-pub(super) type WantedMemories = (Owner, Filter);
+pub(super) type OwnerFilter = (Owner, Filter);
 
 /// A name that stands for all owners that a filter does not name: if it passes the filter, they pass too.
 const STRANGER: &str = "+";
@@ -46,10 +46,10 @@ const STRANGER: &str = "+";
 const EVERYTHING: Filter = Filter::All(Vec::new());
 
 /// The owners of a request and their filters, from its `filters`.
-pub(super) async fn wanted(
+pub(super) async fn owner_filters(
     visit: &Visit,
     filters: Option<&Map<String, Json>>,
-) -> Result<Vec<WantedMemories>, Failure> {
+) -> Result<Vec<OwnerFilter>, Failure> {
     let scope = &visit.caller.home;
     let reader = FilterReader {
         home: scope,
@@ -67,36 +67,36 @@ pub(super) async fn wanted(
         visit.caller.enter_owner(owner)?;
     }
     let stranger = Owner::user(name("user_id", STRANGER)?);
-    let others = match condition.passes(&stranger, &Spoken::new()) {
+    let others = match condition.passes(&stranger, &AgentFilters::new()) {
         Some(_) => everyone(visit).await?,
         None => Vec::new(),
     };
-    let mut wanted = Vec::new();
+    let mut by_owner = Vec::new();
     for owner in named
         .iter()
         .chain(others.iter().filter(|owner| !named.contains(owner)))
     {
-        let spoken = if named.contains(owner) {
-            spoken(&visit.gateway, scope, owner, &agents).await?
+        let by_agent = if named.contains(owner) {
+            filters_by_agent(&visit.gateway, scope, owner, &agents).await?
         } else {
-            Spoken::new()
+            AgentFilters::new()
         };
-        let filter = condition.passes(owner, &spoken);
-        wanted.extend(filter.map(|filter| (owner.clone(), filter)));
+        let filter = condition.passes(owner, &by_agent);
+        by_owner.extend(filter.map(|filter| (owner.clone(), filter)));
     }
-    Ok(wanted)
+    Ok(by_owner)
 }
 
 /// For each agent, the filter for an owner's memories from conversations with it.
-type Spoken = BTreeMap<Name, Filter>;
+type AgentFilters = BTreeMap<Name, Filter>;
 
-async fn spoken(
+async fn filters_by_agent(
     gateway: &Gateway,
     scope: &Scope,
     owner: &Owner,
     agents: &BTreeSet<Name>,
-) -> Result<Spoken, Failure> {
-    let mut spoken = Spoken::new();
+) -> Result<AgentFilters, Failure> {
+    let mut by_agent = AgentFilters::new();
     for agent in agents {
         let said = Filter::Compare(Field::SenderId, Comparison::Eq, Value::Text(agent.to_string()));
         let list = List {
@@ -109,9 +109,9 @@ async fn spoken(
             .map(|hit| Value::Text(hit.doc.key.id.to_string()))
             .collect();
         let filter = Filter::Any(vec![said, Filter::In(Field::ParentId, episodes)]);
-        spoken.insert(agent.clone(), filter);
+        by_agent.insert(agent.clone(), filter);
     }
-    Ok(spoken)
+    Ok(by_agent)
 }
 
 impl Condition {
@@ -135,17 +135,17 @@ impl Condition {
         Ok(())
     }
 
-    /// The filter for an owner's memories; none if no memory of this owner can pass. `spoken` is empty for owners
+    /// The filter for an owner's memories; none if no memory of this owner can pass. `by_agent` is empty for owners
     /// that the condition does not name.
-    fn passes(&self, owner: &Owner, spoken: &Spoken) -> Option<Filter> {
+    fn passes(&self, owner: &Owner, by_agent: &AgentFilters) -> Option<Filter> {
         let any = |filters: Vec<Filter>| (!filters.is_empty()).then_some(Filter::Any(filters));
         match self {
             Self::All(conditions) => {
-                let all = conditions.iter().map(|one| one.passes(owner, spoken));
+                let all = conditions.iter().map(|one| one.passes(owner, by_agent));
                 all.collect::<Option<_>>().map(Filter::All)
             }
             Self::Any(conditions) => {
-                let some = conditions.iter().filter_map(|one| one.passes(owner, spoken));
+                let some = conditions.iter().filter_map(|one| one.passes(owner, by_agent));
                 any(some.collect())
             }
             Self::User(who) => {
@@ -163,7 +163,7 @@ impl Condition {
                     .then_some(EVERYTHING),
                 None => any(agents
                     .iter()
-                    .filter_map(|agent| spoken.get(agent).cloned())
+                    .filter_map(|agent| by_agent.get(agent).cloned())
                     .collect()),
             },
             Self::SomeRun => Some(Filter::Compare(

@@ -11,7 +11,7 @@ use model::{CellId, Doc, DocKind, EntryKind, Filter, Origin, Owner, ParentKind, 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::filters::wanted;
+use super::filters::owner_filters;
 use super::names::{agent_of, no_run};
 use crate::body::{JsonBody, PathId, UrlQuery};
 use crate::failure::Failure;
@@ -122,7 +122,7 @@ pub(super) fn episode_of(doc: &Doc) -> Option<String> {
 
 /// The body of a list or a search. Other keys are ignored.
 #[derive(Debug, Deserialize)]
-pub(super) struct Asked {
+pub(super) struct QueryBody {
     #[serde(default)]
     query: String,
     filters: Option<Map<String, Value>>,
@@ -154,11 +154,11 @@ pub(super) struct MemoryPages {
 pub(super) async fn page(
     visit: Visit,
     UrlQuery(pages): UrlQuery<MemoryPages>,
-    JsonBody(asked, ..): JsonBody<Asked>,
+    JsonBody(asked, ..): JsonBody<QueryBody>,
 ) -> Answer {
     let gateway = &visit.gateway;
     let mut hits = Vec::new();
-    for (owner, filter) in wanted(&visit, asked.filters.as_ref()).await? {
+    for (owner, filter) in owner_filters(&visit, asked.filters.as_ref()).await? {
         hits.extend(of_owner(&gateway.engine, &visit.caller.home, &owner, filter).await?);
     }
     if asked.latest_only {
@@ -193,7 +193,7 @@ async fn items(gateway: &Gateway, hits: &[Hit]) -> Result<Vec<MemoryItem>, Engin
 }
 
 /// Searches memories, best first.
-pub(super) async fn search(visit: Visit, JsonBody(asked, ..): JsonBody<Asked>) -> Answer {
+pub(super) async fn search(visit: Visit, JsonBody(asked, ..): JsonBody<QueryBody>) -> Answer {
     let gateway = &visit.gateway;
     let top_k = asked.top_k.unwrap_or(TOP_K);
     if !(1..=TOP_K_MAX).contains(&top_k) {
@@ -203,7 +203,7 @@ pub(super) async fn search(visit: Visit, JsonBody(asked, ..): JsonBody<Asked>) -
     let score_min = asked.threshold.unwrap_or_default() as f32;
     let scope = &visit.caller.home;
     let mut hits = Vec::new();
-    for (owner, filter) in wanted(&visit, asked.filters.as_ref()).await? {
+    for (owner, filter) in owner_filters(&visit, asked.filters.as_ref()).await? {
         let search = Search {
             scope: scope.clone(),
             owner: owner.clone(),
@@ -254,7 +254,7 @@ fn memories(found: Vec<Hit>, with_facts: &BTreeSet<String>) -> Vec<Hit> {
 }
 
 /// The memory with this id, and its owner.
-pub(super) async fn named(visit: &Visit, id: &str) -> Result<(Owner, Hit), Failure> {
+pub(super) async fn memory_of_id(visit: &Visit, id: &str) -> Result<(Owner, Hit), Failure> {
     let none = || Failure::not_found("memory", id);
     // An id of mem0's own form names no memory here.
     let mut parts: IdsParts = OneQuery::default()
@@ -272,6 +272,6 @@ pub(super) async fn named(visit: &Visit, id: &str) -> Result<(Owner, Hit), Failu
 
 /// One memory.
 pub(super) async fn one(visit: Visit, PathId(id): PathId) -> Answer {
-    let (_, hit) = named(&visit, &id).await?;
+    let (_, hit) = memory_of_id(&visit, &id).await?;
     Ok(Json(MemoryItem::of(&visit.gateway, &hit).await?).into_response())
 }

@@ -52,7 +52,7 @@ impl DeleteRequest {
         let scope = self.scope(home)?;
         let owner = scope::maybe_owner(self.user_id.as_deref(), self.agent_id.as_deref())?;
         if let Some(words) = &self.words {
-            return self.words(words, scope, owner).map(Forget::Words);
+            return self.words_target(words, scope, owner).map(Forget::Words);
         }
         for (field, ids) in [("keep", &self.keep), ("also", &self.also)] {
             if !ids.is_empty() {
@@ -60,7 +60,7 @@ impl DeleteRequest {
             }
         }
         match (self.session_id.as_deref(), owner) {
-            (None, None) => Err(Invalid::whole(
+            (None, None) => Err(Invalid::request(
                 "name what to delete: `user_id`, `agent_id` or `session_id`",
             )),
             (None, Some(owner)) => Ok(Forget::Owner(scope, owner)),
@@ -71,7 +71,7 @@ impl DeleteRequest {
         }
     }
 
-    fn words(&self, words: &str, scope: Scope, owner: Option<Owner>) -> Result<WordsTarget, Invalid> {
+    fn words_target(&self, words: &str, scope: Scope, owner: Option<Owner>) -> Result<WordsTarget, Invalid> {
         let owner = owner.ok_or_else(|| {
             Invalid::at(
                 "words",
@@ -103,7 +103,7 @@ impl DeleteRequest {
 
     /// Names of the fields that define the target.
     pub fn filters(&self) -> Vec<String> {
-        given([
+        given_fields([
             ("user_id", self.user_id.is_some()),
             ("agent_id", self.agent_id.is_some()),
             ("session_id", self.session_id.is_some()),
@@ -113,7 +113,7 @@ impl DeleteRequest {
 }
 
 /// Names of the given fields.
-fn given(fields: [(&str, bool); 4]) -> Vec<String> {
+fn given_fields(fields: [(&str, bool); 4]) -> Vec<String> {
     let given = fields.into_iter().filter(|(_, is_given)| *is_given);
     given.map(|(name, _)| name.to_owned()).collect()
 }
@@ -272,7 +272,7 @@ impl EditRequest {
         let owner = scope::maybe_owner(self.user_id.as_deref(), self.agent_id.as_deref())?;
         let parts = IdsParts::one("id", &self.id, scope, owner)?;
         if self.changed().is_empty() {
-            return Err(Invalid::whole(NOTHING_TO_CHANGE));
+            return Err(Invalid::request(NOTHING_TO_CHANGE));
         }
         one_line("subject", self.subject.as_deref())?;
         if self.episode.as_ref().is_some_and(|text| text.trim().is_empty()) {
@@ -286,7 +286,7 @@ impl EditRequest {
 
     /// Names of the fields to change.
     pub fn changed(&self) -> Vec<String> {
-        given([
+        given_fields([
             ("subject", self.subject.is_some()),
             ("summary", self.summary.is_some()),
             ("episode", self.episode.is_some()),

@@ -26,7 +26,7 @@ impl Invalid {
     }
 
     /// A problem of the request as a whole.
-    pub fn whole(problem: impl fmt::Display) -> Self {
+    pub fn request(problem: impl fmt::Display) -> Self {
         Self::at("", problem)
     }
 }

@@ -31,7 +31,7 @@ fn explain(path: String, error: &serde_json::Error) -> Invalid {
     let text = error.to_string();
     let problem = text.strip_suffix(&place).unwrap_or(&text);
     if matches!(error.classify(), Category::Syntax | Category::Eof | Category::Io) {
-        return Invalid::whole(format!("the body is not valid JSON: {problem}{place}"));
+        return Invalid::request(format!("the body is not valid JSON: {problem}{place}"));
     }
     if let Some(field) = quoted(problem, "missing field `") {
         return Invalid::at(join(&path, field), "this field is required");
@@ -45,10 +45,10 @@ fn explain(path: String, error: &serde_json::Error) -> Invalid {
         } else {
             join(&path, field)
         };
-        return Invalid::at(path, format!("unknown field: use {}", known(problem)));
+        return Invalid::at(path, format!("unknown field: use {}", allowed(problem)));
     }
     if let Some(word) = quoted(problem, "unknown variant `") {
-        return Invalid::at(path, format!("must be {}, not `{word}`", known(problem)));
+        return Invalid::at(path, format!("must be {}, not `{word}`", allowed(problem)));
     }
     if let Some((given, wanted)) = problem
         .strip_prefix("invalid type: ")
@@ -61,7 +61,7 @@ fn explain(path: String, error: &serde_json::Error) -> Invalid {
 }
 
 /// The allowed words in an error message of serde.
-fn known(problem: &str) -> &str {
+fn allowed(problem: &str) -> &str {
     problem.rsplit_once("expected ").map_or("", |(_, known)| known)
 }
 

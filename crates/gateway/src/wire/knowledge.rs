@@ -178,7 +178,7 @@ impl DocumentPatchRequest {
             bounded("category_id", category, WORD_CHARS_MAX)?;
         }
         if self.title.is_none() && self.category_id.is_none() {
-            return Err(Invalid::whole("give a `title` or a `category_id` to change"));
+            return Err(Invalid::request("give a `title` or a `category_id` to change"));
         }
         scope::scope(self.app_id.as_deref(), self.project_id.as_deref(), home)
     }

@@ -73,7 +73,7 @@ impl ExportHead {
     /// The tenant and the owner.
     pub fn parts(&self, home: &Scope) -> Result<(Scope, Owner), Invalid> {
         if self.quipu_export > FORMAT {
-            return Err(Invalid::whole(format!(
+            return Err(Invalid::request(format!(
                 "the export has format {}, this server knows {FORMAT}: import it with a newer quipu",
                 self.quipu_export
             )));

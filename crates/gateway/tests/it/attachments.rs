@@ -23,7 +23,7 @@ fn base64(bytes: &[u8]) -> String {
     text
 }
 
-fn said(content: &Value) -> Value {
+fn message_with(content: &Value) -> Value {
     json!({"session_id": "s", "wait": true, "messages": [
         {"sender_id": "ada", "sender_name": "Ada", "role": "user", "timestamp": SAID, "content": content}
     ]})
@@ -54,7 +54,7 @@ fn files(house: &House, folder: &str) -> String {
 #[tokio::test]
 async fn a_document_in_a_message_is_found_and_cited_and_becomes_no_fact() {
     let house = House::new().await;
-    let added = house.post(ADD, &said(&plan())).await.data();
+    let added = house.post(ADD, &message_with(&plan())).await.data();
     // Before and after the message is in an episode.
     for _ in 0..2 {
         let data = found(&house, "rowing boats").await;
@@ -129,7 +129,8 @@ async fn a_document_in_a_message_is_found_and_cited_and_becomes_no_fact() {
 async fn an_attachment_neither_cuts_nor_names_a_segment() {
     let house = House::new().await;
     let long = "The festival needs a stage and a crane. ".repeat(3_000);
-    let mut body = said(&json!([{"type": "text", "text": "Read this."}, {"type": "pdf", "text": long}]));
+    let mut body =
+        message_with(&json!([{"type": "text", "text": "Read this."}, {"type": "pdf", "text": long}]));
     let next = json!({"sender_id": "ada", "role": "user", "timestamp": SAID + 1, "content": "And this too."});
     body["messages"].as_array_mut().expect("a list").push(next);
     assert_eq!(house.post(ADD, &body).await.data()["status"], "accumulated");
@@ -167,7 +168,7 @@ async fn each_kind_of_part_becomes_text_or_a_placeholder() {
         {"type": "doc", "name": "notes.bin", "base64": "AAEC"},
         {"type": "image"},
     ]);
-    house.post(ADD, &said(&content)).await.data();
+    house.post(ADD, &message_with(&content)).await.data();
     let text = house.ledger.everything()[0].0.text();
     expect_test::expect![[r"
         [web page: https://example.org/mill]
@@ -204,7 +205,7 @@ async fn secrets_of_an_attachment_are_removed() {
     let secret = ["AKI", "AIOSFODNN7EXAMPLE"].concat();
     let text = format!("The key is {secret}, keep it.");
     let added = house
-        .post(ADD, &said(&json!([{"type": "doc", "text": text}])))
+        .post(ADD, &message_with(&json!([{"type": "doc", "text": text}])))
         .await
         .data();
     assert_eq!(added["redacted"], 1, "{added}");
@@ -244,7 +245,7 @@ async fn an_invalid_part_is_refused_with_its_place_and_nothing_is_stored() {
     ];
     for (item, status, code, place) in cases {
         let content = json!([{"type": "text", "text": "see"}, item]);
-        let error = house.post(ADD, &said(&content)).await.error();
+        let error = house.post(ADD, &message_with(&content)).await.error();
         assert_eq!((error.0, error.1.as_str()), (status, code), "{}", error.2);
         assert!(error.2.starts_with(place), "{}", error.2);
     }

@@ -113,7 +113,7 @@ async fn a_stream_returns_the_same_answer_in_pieces() {
 }
 
 /// Accepts a connection, and reads its request to the end of the body.
-async fn asked(listener: &TcpListener) -> TcpStream {
+async fn accepted(listener: &TcpListener) -> TcpStream {
     let (mut stream, _) = listener.accept().await.expect("a connection");
     let mut request = Vec::new();
     while !request.ends_with(b"{}") {
@@ -127,7 +127,7 @@ async fn pieces_arrive_one_by_one_and_dropping_the_answer_closes_the_connection(
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("bound");
     let client = Client::there(listener.local_addr().expect("an address"), None);
     let writing = async {
-        let mut stream = asked(&listener).await;
+        let mut stream = accepted(&listener).await;
         let head = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
         stream.write_all(head).await.expect("written");
         stream
@@ -150,7 +150,7 @@ async fn an_incomplete_answer_is_an_error() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("bound");
     let client = Client::there(listener.local_addr().expect("an address"), None);
     let writing = async {
-        let mut stream = asked(&listener).await;
+        let mut stream = accepted(&listener).await;
         let half = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\none\r\n";
         stream.write_all(half).await.expect("written");
     };

@@ -441,18 +441,18 @@ pub(crate) fn every_route() -> Vec<Ask> {
         for method in item.as_object().expect("an object").keys() {
             let name = path.trim_start_matches("/api/v1").trim_start_matches("/api/v2");
             let ask = match (method.as_str(), name) {
-                ("get", _) => get(&format!("{}{}", named(path), look(name))),
+                ("get", _) => get(&format!("{}{}", with_ids(path), look(name))),
                 ("post" | "put", _) if name.starts_with("/knowledge/documents") => {
-                    form(&method.to_uppercase(), &named(path), "tea.md", path.as_bytes())
+                    form(&method.to_uppercase(), &with_ids(path), "tea.md", path.as_bytes())
                 }
-                ("post", _) => post(&named(path), &sample(name)),
+                ("post", _) => post(&with_ids(path), &sample(name)),
                 ("patch", _) => Ask {
                     method: "PATCH",
-                    ..post(&named(path), &json!({"title": "Tea"}))
+                    ..post(&with_ids(path), &json!({"title": "Tea"}))
                 },
                 ("delete", _) => Ask {
                     method: "DELETE",
-                    ..get(&named(path))
+                    ..get(&with_ids(path))
                 },
                 other => panic!("no sample for {other:?}"),
             };
@@ -477,7 +477,7 @@ fn look(name: &str) -> &'static str {
 }
 
 /// A path with unknown ids.
-fn named(path: &str) -> String {
+fn with_ids(path: &str) -> String {
     path.replace("{task_id}", "0123")
         .replace("{memory_id}", "ada_ep_1")
         .replace("{change_id}", "4567")
@@ -491,7 +491,7 @@ pub(crate) fn bodies() -> Vec<String> {
     let with_body = described()
         .into_iter()
         .filter(|(_, item)| item["post"]["requestBody"]["content"]["application/json"].is_object());
-    with_body.map(|(path, _)| named(&path)).collect()
+    with_body.map(|(path, _)| with_ids(&path)).collect()
 }
 
 /// A request for each route that succeeds or names an unknown object.

@@ -274,7 +274,7 @@ async fn a_document_is_no_message_of_a_user() {
     let gone = house.ask(delete(DOCUMENTS)).await.data();
     assert_eq!(gone, json!({"deleted_documents": 1, "deleted_topics": 3}));
     assert_eq!(house.get(DOCUMENTS).await.data()["total"], 0);
-    assert_eq!(house.shelved(), Vec::<String>::new());
+    assert_eq!(house.library_files(), Vec::<String>::new());
     assert!(search(&house, "samovar", json!({"top_k": 100})).await.is_empty());
     assert_eq!(house.ask(delete(DOCUMENTS)).await.status, 204);
     let kept = json!({"user_id": "bob", "query": "kettle"});
@@ -303,7 +303,7 @@ async fn a_partly_deleted_library_is_deleted_by_the_next_request() {
             let again = house.ask(delete(DOCUMENTS)).await.status;
             assert!(again == 200 || again == 204, "call {n}: {again}");
         }
-        assert_eq!(house.shelved(), Vec::<String>::new(), "call {n}");
+        assert_eq!(house.library_files(), Vec::<String>::new(), "call {n}");
         assert_eq!(house.get(DOCUMENTS).await.data()["total"], 0, "call {n}");
     }
     assert!(failed >= 2, "{failed}");
@@ -387,9 +387,9 @@ async fn a_deleted_document_leaves_no_topic_and_no_file() {
     let gone = house.ask(delete(&at(id))).await.data();
     assert_eq!(gone, json!({"doc_id": id, "deleted_topics": 3}));
     assert!(
-        house.shelved().iter().all(|path| !path.contains(id)),
+        house.library_files().iter().all(|path| !path.contains(id)),
         "{:?}",
-        house.shelved()
+        house.library_files()
     );
     for path in [at(id), format!("/api/v2/knowledge/topics/{id}_2")] {
         assert_eq!(house.get(&path).await.error().0, 404);

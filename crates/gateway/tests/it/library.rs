@@ -50,14 +50,14 @@ impl House {
     }
 
     /// Every file of libraries in the vault.
-    pub(crate) fn shelved(&self) -> Vec<String> {
+    pub(crate) fn library_files(&self) -> Vec<String> {
         let paths = self.vault.paths().into_iter().map(|path| path.to_string());
         paths.filter(|path| path.contains("/libraries/")).collect()
     }
 
     /// The uploaded files in the vault.
     pub(crate) fn originals(&self) -> Vec<String> {
-        let all = self.shelved().into_iter();
+        let all = self.library_files().into_iter();
         all.filter(|path| path.contains("/originals/")).collect()
     }
 }

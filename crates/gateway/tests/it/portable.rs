@@ -49,7 +49,7 @@ async fn import(house: &House, text: &str) -> Value {
 }
 
 /// A house in which Ada has forgotten Dario, with one written and one open session.
-async fn told() -> House {
+async fn after_forgetting() -> House {
     let house = House::new().await;
     for session in ["s", "open"] {
         assert_eq!(add(&house, &sent(session)).await, (json!(0), json!(0)));
@@ -61,7 +61,7 @@ async fn told() -> House {
 
 #[tokio::test]
 async fn an_import_stores_messages_once_and_keeps_forgotten_ones_out() {
-    let (here, there) = (told().await, House::new().await);
+    let (here, there) = (after_forgetting().await, House::new().await);
     let text = export(&here).await;
     assert!(!text.contains("Dario") && text.contains("client-1"), "{text}");
     let first = import(&there, &text).await;
@@ -95,7 +95,7 @@ async fn an_import_stores_messages_once_and_keeps_forgotten_ones_out() {
 
 #[tokio::test]
 async fn lines_of_older_exports_are_read_and_invalid_lines_refused_by_number() {
-    let (here, there) = (told().await, House::new().await);
+    let (here, there) = (after_forgetting().await, House::new().await);
     let text = export(&here).await;
     let of_before = |line: &str| {
         let mut line: Value = serde_json::from_str(line).expect("json");

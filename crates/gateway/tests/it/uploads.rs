@@ -106,7 +106,7 @@ async fn an_invalid_document_is_refused_and_nothing_is_stored() {
     assert!(house.ask(no_file).await.error().2.starts_with("file: "));
     let broken = form.clone().bytes(&form.body[..form.body.len() - 12]);
     assert_eq!(house.ask(broken).await.error().0, 400);
-    assert_eq!(house.shelved(), Vec::<String>::new());
+    assert_eq!(house.library_files(), Vec::<String>::new());
 }
 
 #[tokio::test]
@@ -120,7 +120,7 @@ async fn fifty_mebibytes_and_one_byte_are_refused_before_they_arrive() {
         house.ask(form("POST", DOCUMENTS, "a.md", &file)).await.error().0,
         413
     );
-    assert_eq!(house.shelved(), Vec::<String>::new());
+    assert_eq!(house.library_files(), Vec::<String>::new());
 }
 
 #[tokio::test]

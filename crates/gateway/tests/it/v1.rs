@@ -28,7 +28,7 @@ use stage::{CHAT, MESSAGES, RESPONSES, Stage, address, chat, echo, last, open, s
 async fn again(backend: &Backend) -> Vec<u8> {
     let seen = last(backend);
     let ask = post(&seen.path, &Value::Null).bytes(seen.body.to_vec());
-    open(address(backend), ask).await.whole().await.bytes
+    open(address(backend), ask).await.complete().await.bytes
 }
 
 #[tokio::test]
@@ -97,7 +97,7 @@ async fn a_stream_is_forwarded_without_delay() {
             "an event, while the server waits: {first:?}"
         );
         backend.release();
-        let rest = arriving.whole().await;
+        let rest = arriving.complete().await;
         assert!(!rest.broke_off);
         backend.hold(false);
         assert_eq!([&first, &*rest.bytes].concat(), again(&backend).await);
@@ -140,7 +140,7 @@ async fn injected_memory_is_the_owners_and_is_reported_in_a_header() {
     assert!(!sent_for(Some("bob"), None).await.0, "another's memory");
     assert!(!sent_for(None, Some("bob")).await.0, "another's memory");
     assert!(sent_for(Some("ada"), Some("bob")).await.0, "the header wins");
-    assert_eq!(stage.told().len(), said.len(), "read only");
+    assert_eq!(stage.stored().len(), said.len(), "read only");
 }
 
 #[tokio::test]
@@ -163,7 +163,7 @@ async fn a_response_is_a_turn_and_the_next_one_continues_it() {
         second.headers["x-quipu-conversation"],
         first.headers["x-quipu-conversation"]
     );
-    let texts: Vec<String> = stage.told().into_iter().map(|(_, text)| text).collect();
+    let texts: Vec<String> = stage.stored().into_iter().map(|(_, text)| text).collect();
     let reply = "nothing was asked";
     assert_eq!(texts[1..], [question, reply, "And why?", reply]);
     let refused = stage.ask(post(RESPONSES, &json!({"input": 7}))).await;
@@ -231,7 +231,7 @@ async fn a_turn_without_memory_stores_nothing() {
         assert_eq!(got.status, 200);
         let is_kept = got.headers.contains_key("x-quipu-conversation");
         assert_eq!(is_kept, name == "x-quipu-memory", "{name}: {value}");
-        assert_eq!(stage.told(), [], "{name}: {value}");
+        assert_eq!(stage.stored(), [], "{name}: {value}");
     }
     let before = backend.requests().len();
     for path in [CHAT, MESSAGES] {
@@ -252,7 +252,7 @@ async fn a_turn_without_memory_stores_nothing() {
         .ask(chat("hello", true).header("x-quipu-incognito", "0"))
         .await;
     assert_eq!(
-        stage.told(),
+        stage.stored(),
         [
             (Role::User, "<hello>".to_owned()),
             (Role::Assistant, "hello".to_owned())
@@ -284,7 +284,7 @@ async fn invalid_bodies_are_refused_in_the_clients_dialect() {
         assert_eq!(got.failure(path), (413, "PAYLOAD_TOO_LARGE".to_owned()));
     }
     assert_eq!(backend.requests().len(), before, "nothing was sent");
-    assert_eq!(stage.told(), []);
+    assert_eq!(stage.stored(), []);
 }
 
 #[tokio::test]
@@ -324,7 +324,7 @@ async fn two_hundred_streams_do_not_mix() {
     let mut asking = JoinSet::new();
     for nth in 0..STREAMS {
         let (address, ask) = (stage.address, chat(&words(nth), true));
-        asking.spawn(async move { (nth, open(address, ask).await.whole().await) });
+        asking.spawn(async move { (nth, open(address, ask).await.complete().await) });
     }
     // All streams are open at once: the server releases them after the last request has arrived.
     backend.arrived(before + STREAMS).await;
@@ -338,7 +338,7 @@ async fn two_hundred_streams_do_not_mix() {
     }
     assert_eq!(done, STREAMS);
     stage.proxy.rest().await;
-    let mut told: Vec<String> = stage.told().into_iter().map(|(_, text)| text).collect();
+    let mut told: Vec<String> = stage.stored().into_iter().map(|(_, text)| text).collect();
     let mut expected: Vec<String> = (0..STREAMS)
         .flat_map(|nth| [words(nth), format!("<{}>", words(nth))])
         .collect();
@@ -388,7 +388,7 @@ async fn a_disconnecting_client_ends_the_servers_work_and_memory_keeps_the_turn(
     is_gone.await.expect("the server's connection is closed");
     stage.proxy.rest().await;
     let half = (Role::Assistant, "half".to_owned());
-    assert_eq!(stage.told(), [(Role::User, "<a long story>".to_owned()), half]);
+    assert_eq!(stage.stored(), [(Role::User, "<a long story>".to_owned()), half]);
 }
 
 #[tokio::test]

@@ -43,7 +43,7 @@ async fn recovers(stage: &Stage, path: &str, half_said: Option<&str>) {
         .into_iter()
         .flatten()
         .collect();
-    assert_eq!(stage.told(), expected, "{path}");
+    assert_eq!(stage.stored(), expected, "{path}");
 }
 
 fn status(code: u16, retry_after: Option<&str>) -> Fault {
@@ -73,7 +73,7 @@ async fn an_unreachable_server_is_reported_in_each_dialect() {
         (502, "upstream_unreachable".to_owned())
     );
     assert_eq!(stage.waits().len(), 8, "each was tried three times");
-    assert_eq!(stage.told(), [], "nobody was told anything");
+    assert_eq!(stage.stored(), [], "nobody was told anything");
     // The fifth failure in a row: the gateway rests the server for a while.
     ask(&stage, CHAT, true).await;
     let got = ask(&stage, CHAT, true).await;
@@ -106,7 +106,7 @@ async fn a_servers_error_is_forwarded_at_once() {
             assert_eq!(kept, retry_after, "{code}");
             assert_eq!(backend.requests().len() - before, 1, "{code}");
             assert_eq!(stage.waits(), [], "{code}");
-            assert_eq!(stage.told(), [], "{code}");
+            assert_eq!(stage.stored(), [], "{code}");
             recovers(&stage, path, None).await;
         }
     }
@@ -162,7 +162,7 @@ async fn a_connection_that_closes_without_a_head_is_a_bad_gateway() {
             1,
             "the model may be at work: not twice"
         );
-        assert_eq!(stage.told(), []);
+        assert_eq!(stage.stored(), []);
         recovers(&stage, path, None).await;
     }
 }
@@ -179,7 +179,7 @@ async fn a_server_without_an_answer_times_out() {
         };
         let (got, ()) = tokio::join!(asking, time_passes);
         assert_eq!(got.failure(path), (504, "upstream_timed_out".to_owned()));
-        assert_eq!(stage.told(), []);
+        assert_eq!(stage.stored(), []);
         recovers(&stage, path, None).await;
     }
 }
@@ -193,7 +193,7 @@ async fn a_slow_head_is_awaited_and_delays_no_other_request() {
         let trickling = async {
             backend.arrived(before + 1).await;
             backend.release();
-            let other = stage.open(get("/v1/models")).await.whole().await;
+            let other = stage.open(get("/v1/models")).await.complete().await;
             assert_eq!(other.status, 200, "others are served");
             for _ in 0..1_000 {
                 backend.release();
@@ -202,7 +202,10 @@ async fn a_slow_head_is_awaited_and_delays_no_other_request() {
         let (got, ()) = tokio::join!(asking, trickling);
         assert_eq!((got.status, got.broke_off), (200, false));
         let question = (Role::User, "<one two>".to_owned());
-        assert_eq!(stage.told(), [question, (Role::Assistant, "one two".to_owned())]);
+        assert_eq!(
+            stage.stored(),
+            [question, (Role::Assistant, "one two".to_owned())]
+        );
     }
 }
 
@@ -227,7 +230,7 @@ async fn a_repeated_turn_stays_in_its_conversation() {
             (200, &first.headers[id]),
             "{path}"
         );
-        let texts: Vec<String> = stage.told().into_iter().map(|(_, text)| text).collect();
+        let texts: Vec<String> = stage.stored().into_iter().map(|(_, text)| text).collect();
         assert_eq!(texts, ["<one two>", "one two", "<three>", "three"], "{path}");
     }
 }

@@ -29,14 +29,14 @@ fn turn(path: &str, said: &[&str]) -> Ask {
 }
 
 /// The body that the server received, with injected memory.
-fn given(backend: &Backend) -> String {
+fn received_body(backend: &Backend) -> String {
     String::from_utf8(last(backend).body.to_vec()).expect("text")
 }
 
 async fn knows(stage: &Stage, backend: &Backend, ask: Ask) -> bool {
     let got = stage.ask(ask).await;
     assert_eq!(got.status, 200, "{}", got.text());
-    given(backend).contains("marzipan")
+    received_body(backend).contains("marzipan")
 }
 
 /// A stage on which ada stored a secret in an earlier session, and has a conversation with a name.
@@ -230,9 +230,9 @@ async fn a_slow_search_serves_the_next_turn() {
     stage.house.ask(post("/api/v1/memory/add", &said)).await.data();
     stage.house.gated.set(Plan::Hold("tail"));
     let asked = || async {
-        let got = stage.open(turn(CHAT, &[QUESTION])).await.whole().await;
+        let got = stage.open(turn(CHAT, &[QUESTION])).await.complete().await;
         assert_eq!(got.status, 200, "{}", got.text());
-        given(&backend).contains("marzipan")
+        received_body(&backend).contains("marzipan")
     };
     let (knows, ()) = tokio::join!(asked(), async {
         stage.house.gated.reached().await;

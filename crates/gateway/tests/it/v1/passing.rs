@@ -12,7 +12,7 @@ use testkit::backend::{Backend, Fault};
 use super::stage::{CHAT, Got, MESSAGES, RESPONSES, Stage, echo, last, says};
 use crate::house::{Ask, get, post};
 
-fn asked(method: &'static str, path: &str, kind: &str, body: &[u8]) -> Ask {
+fn request_with(method: &'static str, path: &str, kind: &str, body: &[u8]) -> Ask {
     let ask = post(path, &json!(null)).header("content-type", kind).bytes(body);
     Ask { method, ..ask }
 }
@@ -44,7 +44,7 @@ async fn every_other_route_is_forwarded_unchanged() {
     ];
     for (method, path, kind, body) in asks {
         let path = format!("/v1/{path}");
-        let got = stage.ask(asked(method, &path, kind, body)).await;
+        let got = stage.ask(request_with(method, &path, kind, body)).await;
         let seen = last(&backend);
         assert_eq!((&*seen.method, &*seen.path, &*seen.body), (method, &*path, body));
         let sent = seen.headers.iter().find(|(name, _)| name == "content-type");

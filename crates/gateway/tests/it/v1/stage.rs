@@ -158,13 +158,13 @@ impl Stage {
 
     /// The complete answer, after all work that follows it.
     pub(crate) async fn ask(&self, ask: Ask) -> Got {
-        let got = self.open(ask).await.whole().await;
+        let got = self.open(ask).await.complete().await;
         self.proxy.rest().await;
         got
     }
 
     /// Roles and texts of the messages in memory, in order.
-    pub(crate) fn told(&self) -> Vec<(Role, String)> {
+    pub(crate) fn stored(&self) -> Vec<(Role, String)> {
         let everything = self.house.ledger.everything();
         everything
             .iter()
@@ -212,7 +212,7 @@ impl Arriving {
         length
     }
 
-    pub(crate) async fn whole(mut self) -> Got {
+    pub(crate) async fn complete(mut self) -> Got {
         let mut bytes = Vec::new();
         let mut broke_off = false;
         while let Some(piece) = self.body.next().await {

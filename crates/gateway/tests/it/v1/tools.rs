@@ -168,7 +168,7 @@ async fn an_agents_work_is_stored_once_and_becomes_a_case() {
             .into_iter()
             .map(|(role, text)| (role, text.to_owned()))
             .collect();
-        assert_eq!(stage.told(), expected, "{path}: each once");
+        assert_eq!(stage.stored(), expected, "{path}: each once");
 
         let flush = json!({"session_id": conversation, "wait": true});
         stage.house.post("/api/v1/memory/flush", &flush).await.data();
