@@ -133,10 +133,10 @@ impl ServerHandler for Fixtures {
         let tool = SUITE.tools.get(&*request.name);
         let tool = tool.ok_or_else(|| missing(&request.name))?;
         let (given, state) = (request.input_responses, request.request_state.as_deref());
-        if let Some(asked) = asked(&tool.rounds, given, state, &context)? {
+        if let Some(asked) = next_requests(&tool.rounds, given, state, &context)? {
             return Ok(asked.into());
         }
-        tell(tool, &context).await?;
+        send_progress(tool, &context).await?;
         if let Some(change) = &tool.change {
             CHANGED.send_replace(Some(change.clone()));
         }
@@ -171,7 +171,7 @@ impl ServerHandler for Fixtures {
         let uri = &*request.uri;
         let id = uri.strip_prefix("test://template/");
         let contents = match id.and_then(|rest| rest.strip_suffix("/data")) {
-            Some(id) => Some(filled(&SUITE.template, &of(json!({"id": id})))),
+            Some(id) => Some(with_arguments(&SUITE.template, &of(json!({"id": id})))),
             None => SUITE.resources.iter().find(|one| one["uri"] == uri).cloned(),
         };
         let missing =
@@ -197,10 +197,10 @@ impl ServerHandler for Fixtures {
         let prompt = prompts.find(|prompt| prompt.listing.name == request.name);
         let prompt = prompt.ok_or_else(|| missing(&request.name))?;
         let (given, state) = (request.input_responses, request.request_state.as_deref());
-        if let Some(asked) = asked(&prompt.rounds, given, state, &context)? {
+        if let Some(asked) = next_requests(&prompt.rounds, given, state, &context)? {
             return Ok(asked.into());
         }
-        let messages = filled(&prompt.messages, &request.arguments.unwrap_or_default());
+        let messages = with_arguments(&prompt.messages, &request.arguments.unwrap_or_default());
         Ok(GetPromptResult::new(of(messages)).into())
     }
 
@@ -249,7 +249,7 @@ impl ServerHandler for Fixtures {
 }
 
 /// The next requests to the client; none if the client has answered every round.
-fn asked(
+fn next_requests(
     rounds: &[Round],
     given: Option<InputResponses>,
     state: Option<&str>,
@@ -282,7 +282,7 @@ fn asked(
 }
 
 /// Sends the progress and the logs of a tool to the client, before the tool's answer.
-async fn tell(tool: &SuiteTool, context: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
+async fn send_progress(tool: &SuiteTool, context: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
     let broken = |error| ErrorData::internal_error(format!("{error}"), None);
     if let Some(token) = context.meta.get_progress_token() {
         for progress in &tool.progress {
@@ -312,7 +312,7 @@ fn of<T: DeserializeOwned>(part: Value) -> T {
 }
 
 /// Replaces `{name}` in a part of the suite by the argument of that name.
-fn filled(part: &Value, arguments: &JsonObject) -> Value {
+fn with_arguments(part: &Value, arguments: &JsonObject) -> Value {
     let mut text = part.to_string();
     for (name, argument) in arguments {
         let argument = argument.to_string();

@@ -47,15 +47,15 @@ impl MemoryApi for Client {
 /// Why a tool did nothing: a message for a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ToolRefusal {
-    pub(crate) words: String,
+    pub(crate) message: String,
     /// The HTTP status of the API's answer, if the API refused.
     pub(crate) status: Option<u16>,
 }
 
 impl ToolRefusal {
-    pub(crate) fn new(words: impl Into<String>) -> Self {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
         Self {
-            words: words.into(),
+            message: message.into(),
             status: None,
         }
     }
@@ -93,7 +93,7 @@ impl<A: MemoryApi> Door<A> {
         let reply = self.api.ask(ApiRequest { path, json }).await;
         let reply = reply.map_err(|error| ToolRefusal::new(error.0))?;
         reply.data().map_err(|refused| ToolRefusal {
-            words: in_arguments(refused.to_string()),
+            message: in_arguments(refused.to_string()),
             status: Some(refused.status()),
         })
     }

@@ -32,14 +32,14 @@ pub type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 #[derive(Clone)]
 pub struct Door<A> {
     pub(crate) api: A,
-    pub(crate) whose: DoorOwner,
+    pub(crate) owner: DoorOwner,
     pub(crate) now: Now,
 }
 
 impl<A> fmt::Debug for Door<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Door")
-            .field("whose", &self.whose)
+            .field("owner", &self.owner)
             .finish_non_exhaustive()
     }
 }
@@ -65,8 +65,8 @@ impl DoorOwner {
 }
 
 impl<A: MemoryApi> Door<A> {
-    pub fn new(api: A, whose: DoorOwner, now: Now) -> Self {
-        Self { api, whose, now }
+    pub fn new(api: A, owner: DoorOwner, now: Now) -> Self {
+        Self { api, owner, now }
     }
 }
 
@@ -154,7 +154,7 @@ impl<A: MemoryApi> ServerHandler for Door<A> {
         let prompt = prompts::get(&request.name, &arguments);
         prompt
             .map(Into::into)
-            .map_err(|refused| ErrorData::invalid_params(refused.words, None))
+            .map_err(|refused| ErrorData::invalid_params(refused.message, None))
     }
 
     async fn list_skills(
@@ -183,7 +183,7 @@ impl<A: MemoryApi> ServerHandler for Door<A> {
 /// A refusal as an error of the protocol: a missing or foreign resource is "not found".
 fn failed(refused: ToolRefusal) -> ErrorData {
     if matches!(refused.status, Some(403 | 404 | 422)) {
-        return ErrorData::resource_not_found(refused.words, None);
+        return ErrorData::resource_not_found(refused.message, None);
     }
-    ErrorData::internal_error(refused.words, None)
+    ErrorData::internal_error(refused.message, None)
 }

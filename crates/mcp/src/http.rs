@@ -50,12 +50,12 @@ async fn answer(
     let both = HeaderValue::from_static("application/json, text/event-stream");
     request.headers_mut().insert(ACCEPT, both);
     let user = asker.user.or(mount.user);
-    let whose = DoorOwner {
+    let owner = DoorOwner {
         user: user.map(|user| user.as_str().to_owned()),
         app: asker.scope.app.as_str().to_owned(),
         project: asker.scope.project.as_str().to_owned(),
     };
-    let door = Door::new(mount.client.acting_for(request.headers()), whose, mount.now);
+    let door = Door::new(mount.client.acting_for(request.headers()), owner, mount.now);
     let config = StreamableHttpServerConfig::default()
         // The guard has checked the host already.
         .disable_allowed_hosts()

@@ -4,15 +4,15 @@
 //! HTTP API.
 //!
 //! Reading order: [`api`] (how a tool calls the API), [`door`] (the protocol's handlers), [`tools`] and `tools.json`
-//! (the tools of a model), [`shown`] (their answers), [`resources`], [`skills`], [`prompts`], then the two
+//! (the tools of a model), [`render`] (their answers), [`resources`], [`skills`], [`prompts`], then the two
 //! transports: [`stdio`] and [`http`].
 
 mod api;
 mod door;
 mod http;
 mod prompts;
+mod render;
 mod resources;
-mod shown;
 mod skills;
 mod stdio;
 mod tools;

@@ -9,7 +9,7 @@ use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTempla
 use crate::api::{MemoryApi, ToolRefusal};
 use crate::door::Door;
 use crate::tools::find;
-use crate::{shown, skills};
+use crate::{render, skills};
 
 const CORE: &str = "quipu://core";
 /// Token budget of the request for core memory.
@@ -61,11 +61,11 @@ pub(crate) async fn read<A: MemoryApi>(
     let text = if uri == CORE {
         core(door).await?
     } else if uri == PROFILE {
-        shown::text(&find::about_user(door).await?)
+        render::text(&find::about_user(door).await?)
     } else if let Some(id) = uri.strip_prefix(MEMORY) {
-        shown::text(&[find::one(door, id).await?])
+        render::text(&[find::one(door, id).await?])
     } else if let Some(day) = uri.strip_prefix(DAY) {
-        shown::text(&find::of_day(door, day).await?)
+        render::text(&find::of_day(door, day).await?)
     } else {
         let skills = skills::all(door).await?;
         let found = skills.iter().find(|skill| skill.uri() == uri);
@@ -78,9 +78,9 @@ pub(crate) async fn read<A: MemoryApi>(
 /// The context that a session begins with; the API has marked it as data.
 async fn core<A: MemoryApi>(door: &Door<A>) -> Result<String, ToolRefusal> {
     let request = ContextRequest {
-        user_id: door.whose.user()?.to_owned(),
-        app_id: Some(door.whose.app.clone()),
-        project_id: Some(door.whose.project.clone()),
+        user_id: door.owner.user()?.to_owned(),
+        app_id: Some(door.owner.app.clone()),
+        project_id: Some(door.owner.project.clone()),
         query: None,
         session_id: None,
         known_ids: Vec::new(),
@@ -89,7 +89,7 @@ async fn core<A: MemoryApi>(door: &Door<A>) -> Result<String, ToolRefusal> {
     };
     let data: ContextData = door.post("/memory/context", &request).await?;
     Ok(if data.context.is_empty() {
-        shown::NOTHING.to_owned()
+        render::NOTHING.to_owned()
     } else {
         data.context
     })

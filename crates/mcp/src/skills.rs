@@ -31,7 +31,7 @@ pub(crate) async fn all<A: MemoryApi>(door: &Door<A>) -> Result<Vec<ServedSkill>
     let request = GetRequest {
         agent_id: Some(AGENT.to_owned()),
         page_size: SKILLS_MAX,
-        ..GetRequest::newest(MemoryType::AgentSkill).within(&door.whose.app, &door.whose.project)
+        ..GetRequest::newest(MemoryType::AgentSkill).within(&door.owner.app, &door.owner.project)
     };
     let data: GetData = match door.post("/memory/get", &request).await {
         Err(refused) if refused.status == Some(403) => return Ok(Vec::new()),

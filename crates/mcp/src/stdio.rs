@@ -25,7 +25,7 @@ pub enum StdioError {
 pub async fn serve<A: MemoryApi>(door: Door<A>) -> Result<(), StdioError> {
     let (input, output) = stdio_pipes();
     let mut tasks = JoinSet::new();
-    let served = match door.serve((whole(input, &mut tasks), output)).await {
+    let served = match door.serve((mended_lines(input, &mut tasks), output)).await {
         Ok(served) => served,
         // A client that only checks whether the program starts.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
@@ -39,7 +39,7 @@ pub async fn serve<A: MemoryApi>(door: Door<A>) -> Result<(), StdioError> {
 const AHEAD_BYTES: usize = 64 << 10;
 
 /// Replaces half a surrogate pair in the client's lines by U+FFFD: the library would leave such a request unanswered.
-fn whole(input: impl AsyncRead + Send + Unpin + 'static, tasks: &mut JoinSet<()>) -> DuplexStream {
+fn mended_lines(input: impl AsyncRead + Send + Unpin + 'static, tasks: &mut JoinSet<()>) -> DuplexStream {
     let (mut to, from) = tokio::io::duplex(AHEAD_BYTES);
     tasks.spawn(async move {
         let (mut lines, mut line) = (BufReader::new(input), Vec::new());
@@ -66,7 +66,10 @@ mod tests {
         let mut read = String::new();
         let input = &br#"{"text":"loft \ud83d"}"#[..];
         let mut tasks = JoinSet::new();
-        whole(input, &mut tasks).read_to_string(&mut read).await.unwrap();
+        mended_lines(input, &mut tasks)
+            .read_to_string(&mut read)
+            .await
+            .unwrap();
         assert_eq!(read, r#"{"text":"loft \ufffd"}"#);
     }
 }

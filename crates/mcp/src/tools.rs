@@ -43,7 +43,7 @@ pub(crate) async fn call<A: MemoryApi>(
         "forget" => change::forget(door, given).await,
         _ => return None,
     };
-    Some(answer.unwrap_or_else(|refused| CallToolResult::error(vec![ContentBlock::text(refused.words)])))
+    Some(answer.unwrap_or_else(|refused| CallToolResult::error(vec![ContentBlock::text(refused.message)])))
 }
 
 /// Parses the arguments of a call. The refusal names the wrong argument and lists the valid ones.

@@ -83,7 +83,7 @@ async fn a_memory_is_read_as_data() {
     assert_eq!(text(&read).matches("</quipu-memory>").count(), 1);
 }
 
-fn told(day: u32) -> Value {
+fn episode_of(day: u32) -> Value {
     json!({
         "id": format!("me_ep_{day}"), "user_id": "me", "app_id": "default", "project_id": "default", "session_id": "s",
         "timestamp": format!("2026-11-{day}T10:00:00+01:00"), "sender_ids": ["me"], "subject": "Tea", "summary": "I like tea.",
@@ -94,7 +94,7 @@ fn told(day: u32) -> Value {
 #[tokio::test]
 async fn the_latest_days_are_listed_and_read_as_data() {
     let mut data = page(&json!([]));
-    data["episodes"] = json!([told(25), told(25), told(23)]);
+    data["episodes"] = json!([episode_of(25), episode_of(25), episode_of(23)]);
     let canned = Canned::new(200, data);
     let door = canned.door();
     let listed = list(&door).await.expect("resources");
@@ -106,7 +106,7 @@ async fn the_latest_days_are_listed_and_read_as_data() {
     let read = read(&door, uris[2]).await.expect("an answer").expect("a day");
     assert!(text(&read).contains("I like tea."));
     assert_eq!(text(&read).matches("</quipu-memory>").count(), 1);
-    let (_, asked) = canned.asked().pop().expect("a request");
+    let (_, asked) = canned.requests().pop().expect("a request");
     let day = json!({"timestamp": {"gte": "2026-11-25T00:00:00", "lte": "2026-11-25T23:59:59.999"}});
     assert_eq!(asked["filters"], day);
 }

@@ -17,7 +17,7 @@ use serde_json::json;
 use super::{ToolAnswer, arguments, find};
 use crate::api::{MemoryApi, ToolRefusal};
 use crate::door::Door;
-use crate::shown;
+use crate::render;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -28,7 +28,7 @@ struct RememberArguments {
 
 pub(super) async fn remember<A: MemoryApi>(door: &Door<A>, given: JsonObject) -> ToolAnswer {
     let wanted: RememberArguments = arguments(given)?;
-    let user = door.whose.user()?;
+    let user = door.owner.user()?;
     if wanted.text.trim().is_empty() {
         return Err(ToolRefusal::new("text: must not be empty"));
     }
@@ -48,8 +48,8 @@ pub(super) async fn remember<A: MemoryApi>(door: &Door<A>, given: JsonObject) ->
     // notes.
     let session = wanted.session.unwrap_or_else(|| format!("{user}/notes"));
     let request = AddRequest {
-        app_id: Some(door.whose.app.clone()),
-        project_id: Some(door.whose.project.clone()),
+        app_id: Some(door.owner.app.clone()),
+        project_id: Some(door.owner.project.clone()),
         undated: true,
         ..AddRequest::new(&session, vec![message])
     };
@@ -71,7 +71,7 @@ pub(super) async fn remember<A: MemoryApi>(door: &Door<A>, given: JsonObject) ->
     };
     let text = format!("{stored} as {id} in session {session}; searches find it now{removed}");
     let structured = json!({"id": id, "session": session, "redacted": added.redacted});
-    Ok(shown::result(text, structured))
+    Ok(render::result(text, structured))
 }
 
 #[derive(Deserialize)]
@@ -85,7 +85,7 @@ struct UpdateArguments {
 
 pub(super) async fn update<A: MemoryApi>(door: &Door<A>, given: JsonObject) -> ToolAnswer {
     let wanted: UpdateArguments = arguments(given)?;
-    let (id, project) = find::place(door, &wanted.id);
+    let (id, project) = find::id_and_project(door, &wanted.id);
     if let Some(verdict) = wanted.verdict {
         if wanted.text.is_some() || wanted.project_only.is_some() {
             return Err(ToolRefusal::new(
@@ -93,8 +93,8 @@ pub(super) async fn update<A: MemoryApi>(door: &Door<A>, given: JsonObject) -> T
             ));
         }
         let request = AnswerRequest {
-            user_id: door.whose.user()?.to_owned(),
-            app_id: Some(door.whose.app.clone()),
+            user_id: door.owner.user()?.to_owned(),
+            app_id: Some(door.owner.app.clone()),
             project_id: Some(project.to_owned()),
             id: id.to_owned(),
             verdict,
@@ -105,17 +105,17 @@ pub(super) async fn update<A: MemoryApi>(door: &Door<A>, given: JsonObject) -> T
             changed.statements.join(" "),
             changed.derived
         );
-        return Ok(shown::result(words, json!({"id": id})));
+        return Ok(render::result(words, json!({"id": id})));
     }
     let request = EditRequest {
-        user_id: Some(door.whose.user()?.to_owned()),
+        user_id: Some(door.owner.user()?.to_owned()),
         id: id.to_owned(),
         episode: wanted.text,
         project_only: wanted.project_only,
-        ..EditRequest::default().within(&door.whose.app, project)
+        ..EditRequest::default().within(&door.owner.app, project)
     };
     let edited: EditData = door.post("/memory/edit", &request).await?;
-    Ok(shown::result(
+    Ok(render::result(
         format!("changed {}", edited.id),
         json!({"id": edited.id}),
     ))
@@ -140,19 +140,19 @@ pub(super) async fn forget<A: MemoryApi>(door: &Door<A>, given: JsonObject) -> T
     }
     let code = code(doomed.iter().map(|memory| (&*memory.id, &*memory.text)));
     if wanted.confirm.as_ref() != Some(&code) {
-        return Ok(shown::memories(&doomed, &json!({"deleted": 0, "confirm": code})));
+        return Ok(render::memories(&doomed, &json!({"deleted": 0, "confirm": code})));
     }
     let mut of_project: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for id in &wanted.ids {
-        let (id, project) = find::place(door, id);
+        let (id, project) = find::id_and_project(door, id);
         of_project.entry(project).or_default().push(id.to_owned());
     }
     let (mut memories, mut messages, mut left) = (0, 0, BTreeSet::new());
     for (project, ids) in of_project {
         let request = DeleteByIdsRequest {
-            user_id: Some(door.whose.user()?.to_owned()),
+            user_id: Some(door.owner.user()?.to_owned()),
             ids,
-            ..DeleteByIdsRequest::default().within(&door.whose.app, project)
+            ..DeleteByIdsRequest::default().within(&door.owner.app, project)
         };
         let data: DeleteByIdsData = door.post("/memory/delete_by_ids", &request).await?;
         memories += data.count;
@@ -166,7 +166,7 @@ pub(super) async fn forget<A: MemoryApi>(door: &Door<A>, given: JsonObject) -> T
     let mut said = vec![format!("deleted {memories} memories and {messages} messages")];
     said.extend(left.iter().map(|line| format!("- left {line}")));
     let structured = json!({"deleted": memories, "messages": messages, "left": left});
-    Ok(shown::result(said.join("\n"), structured))
+    Ok(render::result(said.join("\n"), structured))
 }
 
 /// A code of these memories and their texts: a client that sends it has seen them.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{ToolAnswer, arguments};
 use crate::api::{MemoryApi, ToolRefusal};
 use crate::door::Door;
-use crate::shown::{self, ShownMemory};
+use crate::render::{self, ToolMemory};
 
 /// Hits of a search without a limit.
 const HITS: i64 = 8;
@@ -47,12 +47,12 @@ pub(super) async fn search<A: MemoryApi>(door: &Door<A>, given: JsonObject) -> T
         ..question(door, wanted.query)?
     };
     let mut data: SearchData = door.post("/memory/search", &request).await?;
-    name_other_projects(&mut data, &door.whose.project);
-    let hits = shown::found(&data, usize::try_from(limit).unwrap_or_default());
-    Ok(shown::memories(&hits, &Value::Null))
+    name_other_projects(&mut data, &door.owner.project);
+    let hits = render::found(&data, usize::try_from(limit).unwrap_or_default());
+    Ok(render::memories(&hits, &Value::Null))
 }
 
-/// Appends the project to ids of other projects than the door's, so that [`place`] finds them again.
+/// Appends the project to ids of other projects than the door's, so that [`id_and_project`] finds them again.
 fn name_other_projects(data: &mut SearchData, own: &str) {
     let name = |id: &mut String, project: &Option<String>| {
         let project = project.as_deref().unwrap_or("default");
@@ -75,15 +75,15 @@ fn name_other_projects(data: &mut SearchData, own: &str) {
 }
 
 /// A memory's id and project, from the id in a search's answer.
-pub(super) fn place<'a, A: MemoryApi>(door: &'a Door<A>, id: &'a str) -> (&'a str, &'a str) {
-    id.rsplit_once(PLACE).unwrap_or((id, &door.whose.project))
+pub(super) fn id_and_project<'a, A: MemoryApi>(door: &'a Door<A>, id: &'a str) -> (&'a str, &'a str) {
+    id.rsplit_once(PLACE).unwrap_or((id, &door.owner.project))
 }
 
 fn question<A: MemoryApi>(door: &Door<A>, query: String) -> Result<SearchRequest, ToolRefusal> {
     Ok(SearchRequest {
-        user_id: Some(door.whose.user()?.to_owned()),
+        user_id: Some(door.owner.user()?.to_owned()),
         include_person: true,
-        ..SearchRequest::new(query).within(&door.whose.app, &door.whose.project)
+        ..SearchRequest::new(query).within(&door.owner.app, &door.owner.project)
     })
 }
 
@@ -105,22 +105,22 @@ pub(super) async fn read<A: MemoryApi>(door: &Door<A>, given: JsonObject) -> Too
         }
         None => vec![one(door, &wanted.id).await?],
     };
-    Ok(shown::memories(&read, &Value::Null))
+    Ok(render::memories(&read, &Value::Null))
 }
 
 /// One memory of the user.
-pub(crate) async fn one<A: MemoryApi>(door: &Door<A>, id: &str) -> Result<ShownMemory, ToolRefusal> {
-    let (id, project) = place(door, id);
-    let path = format!("/memories/{}?{}", percent_encoded(id), whose(door, project)?);
+pub(crate) async fn one<A: MemoryApi>(door: &Door<A>, id: &str) -> Result<ToolMemory, ToolRefusal> {
+    let (id, project) = id_and_project(door, id);
+    let path = format!("/memories/{}?{}", percent_encoded(id), url_query(door, project)?);
     let data: GetData = door.get(&path).await?;
-    let mut read = shown::all(&data).into_iter();
+    let mut read = render::all(&data).into_iter();
     read.next()
         .ok_or_else(|| ToolRefusal::new(format!("`{id}` has no text for the user")))
 }
 
 /// User and tenant as a URL query.
-fn whose<A: MemoryApi>(door: &Door<A>, project: &str) -> Result<String, ToolRefusal> {
-    let (user, app) = (door.whose.user()?, &door.whose.app);
+fn url_query<A: MemoryApi>(door: &Door<A>, project: &str) -> Result<String, ToolRefusal> {
+    let (user, app) = (door.owner.user()?, &door.owner.app);
     let (user, app, project) = (
         percent_encoded(user),
         percent_encoded(app),
@@ -135,14 +135,14 @@ async fn originals<A: MemoryApi>(
     route: &str,
     conversation: &str,
     (key, value): (&str, &str),
-) -> Result<Vec<ShownMemory>, ToolRefusal> {
+) -> Result<Vec<ToolMemory>, ToolRefusal> {
     // The session of a conversation is `user/conversation`.
-    let own = format!("{}/", door.whose.user()?);
+    let own = format!("{}/", door.owner.user()?);
     let name = percent_encoded(conversation.strip_prefix(&own).unwrap_or(conversation));
-    let (whose, value) = (whose(door, &door.whose.project)?, percent_encoded(value));
-    let path = format!("/context/{route}?{whose}&conversation_id={name}&{key}={value}");
+    let (owner, value) = (url_query(door, &door.owner.project)?, percent_encoded(value));
+    let path = format!("/context/{route}?{owner}&conversation_id={name}&{key}={value}");
     let data: OriginalsData = door.get(&path).await?;
-    Ok(data.messages.iter().map(shown::original).collect())
+    Ok(data.messages.iter().map(render::original).collect())
 }
 
 #[derive(Deserialize)]
@@ -177,19 +177,19 @@ pub(super) async fn list<A: MemoryApi>(door: &Door<A>, given: JsonObject) -> Too
         ..page(door, kind)?
     };
     let data: GetData = door.post("/memory/get", &request).await?;
-    let episodes = data.episodes.iter().map(shown::summary);
-    let facts = data.facts.iter().map(shown::of_fact);
-    let events = data.foresights.iter().map(shown::of_event);
-    let others = facts.chain(events).map(shown::brief);
-    let listed: Vec<ShownMemory> = episodes.chain(others).collect();
-    Ok(shown::memories(&listed, &json!({"total": data.total_count})))
+    let episodes = data.episodes.iter().map(render::summary);
+    let facts = data.facts.iter().map(render::of_fact);
+    let events = data.foresights.iter().map(render::of_event);
+    let others = facts.chain(events).map(render::brief);
+    let listed: Vec<ToolMemory> = episodes.chain(others).collect();
+    Ok(render::memories(&listed, &json!({"total": data.total_count})))
 }
 
 fn page<A: MemoryApi>(door: &Door<A>, memory_type: MemoryType) -> Result<GetRequest, ToolRefusal> {
     Ok(GetRequest {
-        user_id: Some(door.whose.user()?.to_owned()),
+        user_id: Some(door.owner.user()?.to_owned()),
         page_size: PAGE,
-        ..GetRequest::newest(memory_type).within(&door.whose.app, &door.whose.project)
+        ..GetRequest::newest(memory_type).within(&door.owner.app, &door.owner.project)
     })
 }
 
@@ -202,14 +202,14 @@ pub(crate) async fn days<A: MemoryApi>(door: &Door<A>) -> Vec<String> {
     let episodes = listed.await.map(|data| data.episodes).unwrap_or_default();
     let mut days: Vec<String> = episodes
         .iter()
-        .map(|episode| shown::date(&episode.timestamp))
+        .map(|episode| render::date(&episode.timestamp))
         .collect();
     days.dedup();
     days
 }
 
 /// The episodes and then the facts of a day.
-pub(crate) async fn of_day<A: MemoryApi>(door: &Door<A>, day: &str) -> Result<Vec<ShownMemory>, ToolRefusal> {
+pub(crate) async fn of_day<A: MemoryApi>(door: &Door<A>, day: &str) -> Result<Vec<ToolMemory>, ToolRefusal> {
     let mut found = Vec::new();
     for kind in [MemoryType::Episode, MemoryType::AtomicFact] {
         let (from, to) = (format!("{day}T00:00:00"), format!("{day}T23:59:59.999"));
@@ -220,7 +220,7 @@ pub(crate) async fn of_day<A: MemoryApi>(door: &Door<A>, day: &str) -> Result<Ve
             ..page(door, kind)?
         };
         let data: GetData = door.post("/memory/get", &request).await?;
-        found.extend(shown::all(&data));
+        found.extend(render::all(&data));
     }
     Ok(found)
 }
@@ -231,15 +231,15 @@ struct ProfileArguments {}
 
 pub(super) async fn profile<A: MemoryApi>(door: &Door<A>, given: JsonObject) -> ToolAnswer {
     let ProfileArguments {} = arguments(given)?;
-    Ok(shown::memories(&about_user(door).await?, &Value::Null))
+    Ok(render::memories(&about_user(door).await?, &Value::Null))
 }
 
 /// The user's profile and upcoming events.
-pub(crate) async fn about_user<A: MemoryApi>(door: &Door<A>) -> Result<Vec<ShownMemory>, ToolRefusal> {
+pub(crate) async fn about_user<A: MemoryApi>(door: &Door<A>) -> Result<Vec<ToolMemory>, ToolRefusal> {
     let request = page(door, MemoryType::Profile)?;
     let data: GetData = door.post("/memory/get", &request).await?;
     let mut profiles = data.profiles;
-    if door.whose.project != "default" {
+    if door.owner.project != "default" {
         let home = GetRequest {
             project_id: Some("default".to_owned()),
             ..request
@@ -249,14 +249,14 @@ pub(crate) async fn about_user<A: MemoryApi>(door: &Door<A>) -> Result<Vec<Shown
         profiles.extend(data.map(|data| data.profiles).unwrap_or_default());
     }
     let profiles = profiles.iter().map(|profile| &profile.profile_data);
-    let mut about: Vec<ShownMemory> = profiles.flat_map(shown::of_profile).map(shown::brief).collect();
+    let mut about: Vec<ToolMemory> = profiles.flat_map(render::of_profile).map(render::brief).collect();
     let request = GetRequest {
         page_size: EVENTS,
         standing: Some(MemoryStanding::Current),
         ..page(door, MemoryType::Foresight)?
     };
     let data: GetData = door.post("/memory/get", &request).await?;
-    about.extend(data.foresights.iter().map(shown::of_event).map(shown::brief));
+    about.extend(data.foresights.iter().map(render::of_event).map(render::brief));
     Ok(about)
 }
 
@@ -271,20 +271,20 @@ pub(super) async fn recall_session<A: MemoryApi>(door: &Door<A>, given: JsonObje
     let wanted: SessionArguments = arguments(given)?;
     let recalled = match &wanted.words {
         Some(words) => originals(door, "find", &wanted.session, ("query", words)).await?,
-        None => told(door, &wanted.session).await?,
+        None => of_session(door, &wanted.session).await?,
     };
-    Ok(shown::memories(&recalled, &Value::Null))
+    Ok(render::memories(&recalled, &Value::Null))
 }
 
 /// The last episodes of a session, and its messages that no episode contains yet.
-async fn told<A: MemoryApi>(door: &Door<A>, session: &str) -> Result<Vec<ShownMemory>, ToolRefusal> {
+async fn of_session<A: MemoryApi>(door: &Door<A>, session: &str) -> Result<Vec<ToolMemory>, ToolRefusal> {
     let in_session = Some(json!({"session_id": session}));
     let request = GetRequest {
         filters: in_session.clone(),
         ..page(door, MemoryType::Episode)?
     };
     let data: GetData = door.post("/memory/get", &request).await?;
-    let mut told: Vec<ShownMemory> = data.episodes.iter().map(shown::of_episode).rev().collect();
+    let mut memories: Vec<ToolMemory> = data.episodes.iter().map(render::of_episode).rev().collect();
     // A search within one session also returns its messages without an episode, whatever the query.
     let request = SearchRequest {
         top_k: 1,
@@ -292,6 +292,6 @@ async fn told<A: MemoryApi>(door: &Door<A>, session: &str) -> Result<Vec<ShownMe
         ..question(door, session.to_owned())?
     };
     let data: SearchData = door.post("/memory/search", &request).await?;
-    told.extend(data.unprocessed_messages.iter().map(shown::waiting));
-    Ok(told)
+    memories.extend(data.unprocessed_messages.iter().map(render::waiting));
+    Ok(memories)
 }

@@ -48,13 +48,13 @@ impl Canned {
 
     /// The door of the user `me`.
     pub(crate) fn door(&self) -> Door<Self> {
-        let whose = DoorOwner {
+        let owner = DoorOwner {
             user: Some("me".to_owned()),
             app: "default".to_owned(),
             project: "default".to_owned(),
         };
         let now = Arc::new(|| Timestamp::from_millis(1_772_442_000_000));
-        Door::new(self.clone(), whose, now)
+        Door::new(self.clone(), owner, now)
     }
 
     async fn call(&self, tool: &str, given: Value) -> CallToolResult {
@@ -62,7 +62,7 @@ impl Canned {
         call(&self.door(), tool, given).await.expect("a tool")
     }
 
-    pub(crate) fn asked(&self) -> Vec<(String, Value)> {
+    pub(crate) fn requests(&self) -> Vec<(String, Value)> {
         self.asked.lock().expect("no panic").clone()
     }
 }
@@ -117,7 +117,7 @@ async fn a_wrong_argument_is_named_with_the_valid_ones() {
         assert_eq!(told, schema, "{}: {said}", tool.name);
         assert_eq!(tool.input_schema["additionalProperties"], false);
     }
-    assert!(api.asked().is_empty());
+    assert!(api.requests().is_empty());
 }
 
 #[tokio::test]
@@ -167,7 +167,7 @@ async fn a_hit_has_date_speaker_and_reasons_and_the_id_of_a_fact_with_its_text()
         })
     );
     assert_eq!(hits[1]["id"], "me_af_2");
-    let asked = api.asked();
+    let asked = api.requests();
     assert_eq!(asked[0].0, "/api/v2/memory/search");
     assert_eq!(asked[0].1["filters"], json!({"session_id": "s"}));
     assert_eq!(asked[0].1["user_id"], "me");
@@ -246,16 +246,16 @@ async fn forget_deletes_only_memories_that_it_showed_before() {
         assert_eq!(again.structured_content.expect("structured")["deleted"], 0);
     }
     assert!(
-        api.asked()
+        api.requests()
             .iter()
-            .chain(&edited.asked())
+            .chain(&edited.requests())
             .all(|(path, _)| !path.contains("delete"))
     );
     let done = api
         .call("forget", json!({"ids": ["me_af_1"], "confirm": shown["confirm"]}))
         .await;
     assert!(text(&done).contains("- left memory/notes.txt: it has deleted text"));
-    let (path, body) = api.asked().pop().expect("asked");
+    let (path, body) = api.requests().pop().expect("asked");
     assert_eq!(path, "/api/v2/memory/delete_by_ids");
     assert_eq!(
         (&body["ids"], &body["user_id"]),
@@ -269,7 +269,7 @@ async fn remember_stores_a_message_of_the_user_in_the_users_notes_session() {
     let api = Canned::new(200, added);
     let result = api.call("remember", json!({"text": "I like tea."})).await;
     assert!(text(&result).contains("1 secret was removed"));
-    let (path, body) = api.asked().pop().expect("asked");
+    let (path, body) = api.requests().pop().expect("asked");
     assert_eq!(
         (path.as_str(), &body["session_id"]),
         ("/api/v2/memory/add", &json!("me/notes"))
@@ -309,7 +309,7 @@ async fn an_original_message_is_read_by_its_id_and_conversation() {
         .call("read", json!({"id": "m17", "conversation": "me/my house"}))
         .await;
     assert!(text(&result).contains("m17 (original, by user): hello"));
-    let (path, _) = api.asked().pop().expect("asked");
+    let (path, _) = api.requests().pop().expect("asked");
     assert_eq!(
         path,
         "/api/v2/context/recover?user_id=me&app_id=default&project_id=default&conversation_id=my%20house&id=m17"
@@ -324,12 +324,12 @@ async fn a_verdict_on_a_fact_excludes_a_new_text() {
     );
     let both = json!({"id": "me_af_1", "verdict": "keep", "text": "I like tea."});
     assert_eq!(api.call("update", both).await.is_error, Some(true));
-    assert_eq!(api.asked().len(), 0);
+    assert_eq!(api.requests().len(), 0);
     let said = api
         .call("update", json!({"id": "me_af_1", "verdict": "wrong"}))
         .await;
     assert!(text(&said).contains("I like tea."), "{said:?}");
-    let (path, body) = api.asked().pop().expect("asked");
+    let (path, body) = api.requests().pop().expect("asked");
     assert_eq!(path, "/api/v2/memory/answer");
     assert_eq!(
         (&body["id"], &body["verdict"]),
@@ -348,7 +348,7 @@ async fn an_event_that_has_begun_is_not_called_upcoming() {
     for (tool, given) in [("list", json!({"kind": "upcoming"})), ("profile", json!({}))] {
         let said = text(&api.call(tool, given).await);
         assert!(said.contains("Oslo") && !said.contains("upcoming"), "{said}");
-        let (_, body) = api.asked().pop().expect("asked");
+        let (_, body) = api.requests().pop().expect("asked");
         assert_eq!(
             (&body["memory_type"], &body["standing"]),
             (&json!("foresight"), &json!("current"))

@@ -27,7 +27,7 @@ const REASON_MIN: f32 = 0.05;
 /// A memory with its metadata, in the form of an answer.
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub(crate) struct ShownMemory {
+pub(crate) struct ToolMemory {
     /// The argument of other tools. A message has the id of its episode, which contains it word for word.
     pub(crate) id: String,
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -53,7 +53,7 @@ pub(crate) struct ShownMemory {
 }
 
 /// An answer with memories. `beside` has further fields of the structured content.
-pub(crate) fn memories(memories: &[ShownMemory], beside: &Value) -> CallToolResult {
+pub(crate) fn memories(memories: &[ToolMemory], beside: &Value) -> CallToolResult {
     let mut structured = Map::new();
     structured.insert("note".to_owned(), json!(gateway::NOTE));
     structured.extend(beside.as_object().cloned().unwrap_or_default());
@@ -65,11 +65,11 @@ pub(crate) fn memories(memories: &[ShownMemory], beside: &Value) -> CallToolResu
 }
 
 /// Memories as one text that is marked as data.
-pub(crate) fn text(memories: &[ShownMemory]) -> String {
+pub(crate) fn text(memories: &[ToolMemory]) -> String {
     if memories.is_empty() {
         return NOTHING.to_owned();
     }
-    let lines: Vec<String> = memories.iter().map(ShownMemory::line).collect();
+    let lines: Vec<String> = memories.iter().map(ToolMemory::line).collect();
     gateway::wrapped(lines.iter().map(String::as_str))
 }
 
@@ -91,7 +91,7 @@ fn defuse(value: &mut Value) {
     }
 }
 
-impl ShownMemory {
+impl ToolMemory {
     fn line(&self) -> String {
         let about = [
             (!self.date.is_empty()).then(|| self.date.clone()),
@@ -128,12 +128,12 @@ impl ShownMemory {
 
 /// The answer to a search as one list, best first. A fact that repeats a listed message becomes part of that
 /// message's entry.
-pub(crate) fn found(data: &SearchData, limit: usize) -> Vec<ShownMemory> {
-    let mut listed: Vec<ShownMemory> = data.messages.iter().map(message).collect();
+pub(crate) fn found(data: &SearchData, limit: usize) -> Vec<ToolMemory> {
+    let mut listed: Vec<ToolMemory> = data.messages.iter().map(message).collect();
     let said: BTreeSet<&str> = data.messages.iter().map(|message| &*message.id).collect();
     let is_said = |ids: &[String]| ids.iter().any(|id| said.contains(id.as_str()));
     for fact in &data.facts {
-        let says = |(message, _): &(&FoundMessage, &mut ShownMemory)| {
+        let says = |(message, _): &(&FoundMessage, &mut ToolMemory)| {
             fact.message_ids.contains(&message.id) && message.content.contains(&fact.content)
         };
         let mut messages = data.messages.iter().zip(&mut listed);
@@ -164,13 +164,13 @@ pub(crate) fn found(data: &SearchData, limit: usize) -> Vec<ShownMemory> {
     listed
 }
 
-fn message(message: &FoundMessage) -> ShownMemory {
+fn message(message: &FoundMessage) -> ToolMemory {
     let chars_max = if message.episode_id.is_some() {
         LINE_CHARS_MAX
     } else {
         WAITING_CHARS_MAX
     };
-    ShownMemory {
+    ToolMemory {
         id: message.episode_id.clone().unwrap_or_else(|| message.id.clone()),
         kind: "message",
         date: date(&message.timestamp),
@@ -179,13 +179,13 @@ fn message(message: &FoundMessage) -> ShownMemory {
         score: Some(rounded(message.score)),
         why: why(message.explain.as_ref()),
         session: message.session_id.clone(),
-        ..ShownMemory::default()
+        ..ToolMemory::default()
     }
     .cut(terms(message.explain.as_ref()), chars_max)
 }
 
 /// A message that no episode contains yet.
-pub(crate) fn waiting(message: &UnprocessedMessage) -> ShownMemory {
+pub(crate) fn waiting(message: &UnprocessedMessage) -> ToolMemory {
     let text = match &message.content {
         MessageContent::Text(text) => text.clone(),
         MessageContent::Parts(parts) => {
@@ -193,7 +193,7 @@ pub(crate) fn waiting(message: &UnprocessedMessage) -> ShownMemory {
             texts.join("\n")
         }
     };
-    ShownMemory {
+    ToolMemory {
         id: message.id.clone(),
         kind: "message",
         date: date(&message.timestamp),
@@ -202,17 +202,17 @@ pub(crate) fn waiting(message: &UnprocessedMessage) -> ShownMemory {
             .clone()
             .or_else(|| Some(message.sender_id.clone())),
         text,
-        ..ShownMemory::default()
+        ..ToolMemory::default()
     }
 }
 
 /// A message of a conversation in its form before a compaction.
-pub(crate) fn original(item: &OriginalItem) -> ShownMemory {
+pub(crate) fn original(item: &OriginalItem) -> ToolMemory {
     let of = |value: &Value| match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    ShownMemory {
+    ToolMemory {
         id: item.id.clone(),
         kind: "original",
         who: item.message.get("role").map(of),
@@ -220,12 +220,12 @@ pub(crate) fn original(item: &OriginalItem) -> ShownMemory {
             .message
             .get("content")
             .map_or_else(|| item.message.to_string(), of),
-        ..ShownMemory::default()
+        ..ToolMemory::default()
     }
 }
 
-pub(crate) fn of_episode(episode: &EpisodeItem) -> ShownMemory {
-    ShownMemory {
+pub(crate) fn of_episode(episode: &EpisodeItem) -> ToolMemory {
+    ToolMemory {
         id: episode.id.clone(),
         kind: "episode",
         date: date(&episode.timestamp),
@@ -237,12 +237,12 @@ pub(crate) fn of_episode(episode: &EpisodeItem) -> ShownMemory {
         session: episode.session_id.clone(),
         messages: episode.message_ids.clone(),
         file: some(&episode.path),
-        ..ShownMemory::default()
+        ..ToolMemory::default()
     }
 }
 
 /// An episode in a list: its summary if it has one, else its text.
-pub(crate) fn summary(episode: &EpisodeItem) -> ShownMemory {
+pub(crate) fn summary(episode: &EpisodeItem) -> ToolMemory {
     let mut memory = of_episode(episode);
     if !episode.summary.is_empty() {
         memory.text.clone_from(&episode.summary);
@@ -250,8 +250,8 @@ pub(crate) fn summary(episode: &EpisodeItem) -> ShownMemory {
     memory.cut(terms(episode.explain.as_ref()), LINE_CHARS_MAX)
 }
 
-pub(crate) fn of_fact(fact: &FactItem) -> ShownMemory {
-    ShownMemory {
+pub(crate) fn of_fact(fact: &FactItem) -> ToolMemory {
+    ToolMemory {
         id: fact.id.clone(),
         kind: if fact.superseded_by.is_some() {
             "past fact"
@@ -269,12 +269,12 @@ pub(crate) fn of_fact(fact: &FactItem) -> ShownMemory {
         project_only: fact.project_only,
         messages: fact.message_ids.clone(),
         file: some(&fact.path),
-        ..ShownMemory::default()
+        ..ToolMemory::default()
     }
 }
 
-pub(crate) fn of_event(event: &ForesightItem) -> ShownMemory {
-    ShownMemory {
+pub(crate) fn of_event(event: &ForesightItem) -> ToolMemory {
+    ToolMemory {
         id: event.id.clone(),
         kind: "event",
         date: date(&event.timestamp),
@@ -285,18 +285,18 @@ pub(crate) fn of_event(event: &ForesightItem) -> ShownMemory {
         session: event.session_id.clone(),
         messages: event.message_ids.clone(),
         file: some(&event.path),
-        ..ShownMemory::default()
+        ..ToolMemory::default()
     }
 }
 
 /// The statements and then the traits of a profile.
-pub(crate) fn of_profile(profile: &ProfileData) -> Vec<ShownMemory> {
-    let line = |kind, id: &String, title: &str, text: &str, messages: &[String]| ShownMemory {
+pub(crate) fn of_profile(profile: &ProfileData) -> Vec<ToolMemory> {
+    let line = |kind, id: &String, title: &str, text: &str, messages: &[String]| ToolMemory {
         id: id.clone(),
         kind,
         text: titled(title, text),
         messages: messages.to_vec(),
-        ..ShownMemory::default()
+        ..ToolMemory::default()
     };
     let stated = profile.explicit_info.iter();
     let stated = stated.map(|one| {
@@ -314,7 +314,7 @@ pub(crate) fn of_profile(profile: &ProfileData) -> Vec<ShownMemory> {
 }
 
 /// The memories of an answer in full.
-pub(crate) fn all(data: &GetData) -> Vec<ShownMemory> {
+pub(crate) fn all(data: &GetData) -> Vec<ToolMemory> {
     let shown = data.episodes.iter().map(of_episode);
     let shown = shown.chain(data.facts.iter().map(of_fact));
     let shown = shown.chain(data.foresights.iter().map(of_event));
@@ -323,7 +323,7 @@ pub(crate) fn all(data: &GetData) -> Vec<ShownMemory> {
 }
 
 /// A memory in a list: shortened, without messages and file.
-pub(crate) fn brief(memory: ShownMemory) -> ShownMemory {
+pub(crate) fn brief(memory: ToolMemory) -> ToolMemory {
     memory.cut(&[], LINE_CHARS_MAX)
 }
 
