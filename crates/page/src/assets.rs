@@ -10,7 +10,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use sha2::{Digest, Sha256};
 
-use crate::guest::IdPath;
+use crate::visit::IdPath;
 
 /// htmx 2.0.11, from `dist/htmx.min.js` of its npm package; the page disables the features that evaluate text.
 const HTMX: &[u8] = match include_bytes!("../assets/htmx.min.js").split_last() {

@@ -12,8 +12,8 @@ use gateway::wire::history::{DiffData, HistoryData, UndoData, UndoRequest};
 use gateway::wire::runs::{RunItem, RunPageData, RunStatus};
 use serde::Deserialize;
 
-use crate::around::{Around, Problem, html};
-use crate::guest::{CLOSED, Guest, IdPath, LACKING, person, unless};
+use crate::frame::{PageFrame, Problem, html};
+use crate::visit::{CLOSED, IdPath, LACKING, Visit, person, unless};
 use crate::{now, words};
 use gateway::ApiError;
 
@@ -51,16 +51,16 @@ pub(crate) struct Paged {
     pub(crate) page: Option<usize>,
 }
 
-pub(crate) async fn part(guest: &Guest, page: usize) -> Result<RunsPart, ApiError> {
-    let data = runs(guest, &format!("page={page}&page_size={PAGE_SIZE}")).await?;
-    let mut planned = runs(guest, "status=queued&page_size=100").await?.items;
+pub(crate) async fn part(visit: &Visit, page: usize) -> Result<RunsPart, ApiError> {
+    let data = runs(visit, &format!("page={page}&page_size={PAGE_SIZE}")).await?;
+    let mut planned = runs(visit, "status=queued&page_size=100").await?.items;
     planned.retain(is_planned);
     planned.sort_by(|a, b| a.run_at.cmp(&b.run_at));
-    let route = of_tenant(guest, format!("/history?limit={CHANGES_LOOKED_AT}"));
-    let history = unless(CLOSED, guest.api.get_data(&route).await);
+    let route = of_tenant(visit, format!("/history?limit={CHANGES_LOOKED_AT}"));
+    let history = unless(CLOSED, visit.api.get_data(&route).await);
     let history: HistoryData = unless(BROKEN, history)?;
     let come = data.items.into_iter().filter(|run| !is_planned(run));
-    let query = guest.whose.query();
+    let query = visit.owner.query();
     let at = |page: usize| format!("/?{query}&page={page}#background");
     Ok(RunsPart {
         rows: come.map(|run| RunRow::of(run, &history)).collect(),
@@ -79,18 +79,18 @@ pub(crate) async fn part(guest: &Guest, page: usize) -> Result<RunsPart, ApiErro
 }
 
 /// A route with the visitor's tenant; without it for a visitor that sees all tenants.
-fn of_tenant(guest: &Guest, route: String) -> String {
-    if guest.visitor.sees_all {
+fn of_tenant(visit: &Visit, route: String) -> String {
+    if visit.visitor.sees_all {
         return route;
     }
     let sign = if route.contains('?') { '&' } else { '?' };
-    format!("{route}{sign}{}", guest.whose.tenant())
+    format!("{route}{sign}{}", visit.owner.tenant())
 }
 
 /// A page of runs; empty if the server has no background strategies.
-async fn runs(guest: &Guest, filter: &str) -> Result<RunPageData, ApiError> {
-    let route = format!("/runs?{}&{filter}", guest.whose.tenant());
-    unless(LACKING, guest.api.get_data(&route).await)
+async fn runs(visit: &Visit, filter: &str) -> Result<RunPageData, ApiError> {
+    let route = format!("/runs?{}&{filter}", visit.owner.tenant());
+    unless(LACKING, visit.api.get_data(&route).await)
 }
 
 /// Whether the run waits for its scheduled time.
@@ -145,18 +145,18 @@ pub(crate) struct UndoForm {
     run: String,
 }
 
-pub(crate) async fn undo(guest: Guest, Form(undo): Form<UndoForm>) -> Result<Response, Problem> {
-    let (app_id, project_id) = if guest.visitor.sees_all {
+pub(crate) async fn undo(visit: Visit, Form(undo): Form<UndoForm>) -> Result<Response, Problem> {
+    let (app_id, project_id) = if visit.visitor.sees_all {
         (None, None)
     } else {
-        (Some(guest.whose.app.clone()), Some(guest.whose.project.clone()))
+        (Some(visit.owner.app.clone()), Some(visit.owner.project.clone()))
     };
     let request = UndoRequest {
         run_id: undo.run,
         app_id,
         project_id,
     };
-    let notice = match guest.api.post_data::<UndoData>("/history/undo", &request).await {
+    let notice = match visit.api.post_data::<UndoData>("/history/undo", &request).await {
         Ok(data) => match data.change {
             Some(change) => format!("Undone: {}.", change.subject),
             None => "Later changes left nothing to undo.".to_owned(),
@@ -164,13 +164,13 @@ pub(crate) async fn undo(guest: Guest, Form(undo): Form<UndoForm>) -> Result<Res
         Err(refused) if refused.status() == 409 => format!("Not undone: {refused}."),
         Err(refused) => return Err(refused.into()),
     };
-    Ok(html(&now::view(guest, 1, Some(notice)).await?))
+    Ok(html(&now::view(visit, 1, Some(notice)).await?))
 }
 
 #[derive(Template)]
 #[template(path = "change.html")]
 struct ChangeView {
-    around: Around,
+    frame: PageFrame,
     /// The class in the style sheet and the text of each line.
     lines: Vec<(&'static str, String)>,
     /// Lines that are not shown.
@@ -181,13 +181,13 @@ struct ChangeView {
 const LINES_MAX: usize = 1_500;
 
 /// A change of the files as a diff.
-pub(crate) async fn diff(guest: &Guest, id: &str) -> Result<DiffData, ApiError> {
-    let route = of_tenant(guest, format!("/history/{}", words::encoded(id)));
-    guest.api.get_data(&route).await
+pub(crate) async fn diff(visit: &Visit, id: &str) -> Result<DiffData, ApiError> {
+    let route = of_tenant(visit, format!("/history/{}", words::encoded(id)));
+    visit.api.get_data(&route).await
 }
 
-pub(crate) async fn change(guest: Guest, Path(IdPath { id }): Path<IdPath>) -> Result<Response, Problem> {
-    let data = diff(&guest, &id).await?;
+pub(crate) async fn change(visit: Visit, Path(IdPath { id }): Path<IdPath>) -> Result<Response, Problem> {
+    let data = diff(&visit, &id).await?;
     let is_noise = |line: &&str| {
         let noise = ["index ", "--- ", "new file", "deleted file"];
         noise.iter().any(|word| line.starts_with(word))
@@ -200,7 +200,7 @@ pub(crate) async fn change(guest: Guest, Path(IdPath { id }): Path<IdPath>) -> R
     let mut files = BTreeSet::new();
     lines.retain(|(class, text)| *class != "file" || files.insert(text.clone()));
     Ok(html(&ChangeView {
-        around: Around::new(&guest, "/", "A change"),
+        frame: PageFrame::new(&visit, "/", "A change"),
         lines,
         more,
     }))

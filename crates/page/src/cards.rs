@@ -5,7 +5,7 @@
 use askama::Template;
 use gateway::wire::{EpisodeItem, Explain, FactItem, ForesightItem, FoundMessage, GetData, ProfileData};
 
-use crate::guest::WhoseMemory;
+use crate::visit::MemoryOwner;
 use crate::words;
 
 /// A memory as a card.
@@ -54,11 +54,11 @@ pub(crate) struct Before {
     /// The change itself undid an earlier one.
     pub(crate) is_undone: bool,
     /// Another memory that still has the old text.
-    pub(crate) twin: Option<Twin>,
+    pub(crate) stale_copy: Option<StaleCopy>,
 }
 
 /// The same text in the other place: a profile line for a fact, a fact for a profile line.
-pub(crate) struct Twin {
+pub(crate) struct StaleCopy {
     pub(crate) place: String,
     pub(crate) text: String,
     pub(crate) address: String,
@@ -77,18 +77,18 @@ pub(crate) struct CardView<'a> {
 }
 
 /// All items of an answer as cards.
-pub(crate) fn cards(data: &GetData, whose: &WhoseMemory) -> Vec<MemoryCard> {
-    let facts = data.facts.iter().map(|fact| MemoryCard::fact(fact, whose));
+pub(crate) fn cards(data: &GetData, owner: &MemoryOwner) -> Vec<MemoryCard> {
+    let facts = data.facts.iter().map(|fact| MemoryCard::fact(fact, owner));
     let episodes = data
         .episodes
         .iter()
-        .map(|episode| MemoryCard::episode(episode, whose));
+        .map(|episode| MemoryCard::episode(episode, owner));
     let events = data
         .foresights
         .iter()
-        .map(|event| MemoryCard::event(event, whose));
+        .map(|event| MemoryCard::event(event, owner));
     let profiles = data.profiles.iter();
-    let statements = profiles.flat_map(|profile| MemoryCard::statements(&profile.profile_data, whose));
+    let statements = profiles.flat_map(|profile| MemoryCard::statements(&profile.profile_data, owner));
     facts.chain(episodes).chain(events).chain(statements).collect()
 }
 
@@ -99,8 +99,8 @@ const STATEMENT: &str = "Profile";
 const TRAIT: &str = "Trait";
 
 /// The address of a memory's view.
-pub(crate) fn address(id: &str, whose: &WhoseMemory) -> String {
-    format!("/page/memory/{}?{}", words::encoded(id), whose.query())
+pub(crate) fn address(id: &str, owner: &MemoryOwner) -> String {
+    format!("/page/memory/{}?{}", words::encoded(id), owner.query())
 }
 
 impl MemoryCard {
@@ -119,66 +119,66 @@ impl MemoryCard {
         CardView { card: self }
     }
 
-    fn new(id: &str, kind: &'static str, text: &str, whose: &WhoseMemory) -> Self {
+    fn new(id: &str, kind: &'static str, text: &str, owner: &MemoryOwner) -> Self {
         Self {
             id: id.to_owned(),
             kind,
             text: text.to_owned(),
             when: "Said",
-            address: address(id, whose),
-            query: whose.query(),
+            address: address(id, owner),
+            query: owner.query(),
             ..Self::default()
         }
     }
 
-    pub(crate) fn fact(fact: &FactItem, whose: &WhoseMemory) -> Self {
+    pub(crate) fn fact(fact: &FactItem, owner: &MemoryOwner) -> Self {
         // A fact about the same person from another project has the address of that project.
-        let whose = whose.in_project(fact.project_id.as_deref());
+        let owner = owner.in_project(fact.project_id.as_deref());
         Self {
             date: words::date(&fact.timestamp),
-            superseded_by: fact.superseded_by.as_deref().map(|id| address(id, &whose)),
+            superseded_by: fact.superseded_by.as_deref().map(|id| address(id, &owner)),
             ended: fact.valid_until.as_deref().map(words::date),
             project_only: fact.project_only,
             is_fact: true,
             session: fact.session_id.clone(),
             path: fact.path.clone(),
-            parent: fact.episode_id.as_deref().map(|id| address(id, &whose)),
+            parent: fact.episode_id.as_deref().map(|id| address(id, &owner)),
             why: HitReasons::of(fact.score, fact.explain.as_ref()),
-            ..Self::new(&fact.id, FACT, &fact.content, &whose)
+            ..Self::new(&fact.id, FACT, &fact.content, &owner)
         }
     }
 
-    pub(crate) fn episode(episode: &EpisodeItem, whose: &WhoseMemory) -> Self {
-        let whose = whose.in_project(Some(&episode.project_id));
+    pub(crate) fn episode(episode: &EpisodeItem, owner: &MemoryOwner) -> Self {
+        let owner = owner.in_project(Some(&episode.project_id));
         Self {
             title: episode.subject.clone(),
             date: words::date(&episode.timestamp),
-            superseded_by: episode.superseded_by.as_deref().map(|id| address(id, &whose)),
+            superseded_by: episode.superseded_by.as_deref().map(|id| address(id, &owner)),
             session: episode.session_id.clone(),
             path: episode.path.clone(),
             why: HitReasons::of(episode.score, episode.explain.as_ref()),
-            ..Self::new(&episode.id, EPISODE, &episode.summary, &whose)
+            ..Self::new(&episode.id, EPISODE, &episode.summary, &owner)
         }
     }
 
-    pub(crate) fn event(event: &ForesightItem, whose: &WhoseMemory) -> Self {
+    pub(crate) fn event(event: &ForesightItem, owner: &MemoryOwner) -> Self {
         Self {
             date: words::date(event.start_time.as_deref().unwrap_or(&event.timestamp)),
             when: if event.start_time.is_some() { "On" } else { "Said" },
             session: event.session_id.clone(),
             path: event.path.clone(),
-            ..Self::new(&event.id, EVENT, &event.content, whose)
+            ..Self::new(&event.id, EVENT, &event.content, owner)
         }
     }
 
-    pub(crate) fn statements(profile: &ProfileData, whose: &WhoseMemory) -> Vec<Self> {
+    pub(crate) fn statements(profile: &ProfileData, owner: &MemoryOwner) -> Vec<Self> {
         let stated = profile.explicit_info.iter().map(|line| Self {
             title: line.category.clone(),
-            ..Self::new(&line.id, STATEMENT, &line.description, whose)
+            ..Self::new(&line.id, STATEMENT, &line.description, owner)
         });
         let shown = profile.implicit_traits.iter().map(|line| Self {
             title: line.name.clone(),
-            ..Self::new(&line.id, TRAIT, &line.description, whose)
+            ..Self::new(&line.id, TRAIT, &line.description, owner)
         });
         stated.chain(shown).collect()
     }
@@ -241,10 +241,10 @@ pub(crate) struct MessageQuote {
 }
 
 impl MessageQuote {
-    pub(crate) fn of(message: FoundMessage, whose: &WhoseMemory) -> Self {
-        let whose = whose.in_project(message.project_id.as_deref());
+    pub(crate) fn of(message: FoundMessage, owner: &MemoryOwner) -> Self {
+        let owner = owner.in_project(message.project_id.as_deref());
         Self {
-            episode: message.episode_id.as_deref().map(|id| address(id, &whose)),
+            episode: message.episode_id.as_deref().map(|id| address(id, &owner)),
             why: HitReasons::of(Some(message.score), message.explain.as_ref()),
             message,
         }

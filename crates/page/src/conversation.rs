@@ -18,10 +18,10 @@ use gateway::wire::{EpisodeItem, GetData, GetRequest, MemoryType};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::around::{Around, Problem, html};
 use crate::background::Paged;
 use crate::draw::{self, DrawnWindow};
-use crate::guest::{Guest, LACKING, unless};
+use crate::frame::{PageFrame, Problem, html};
+use crate::visit::{LACKING, Visit, unless};
 use crate::{cards, memories, words};
 use gateway::ApiError;
 
@@ -35,7 +35,7 @@ const PAGE_SIZE: usize = 100;
 #[derive(Template)]
 #[template(path = "conversations.html")]
 struct ListView {
-    around: Around,
+    frame: PageFrame,
     talks: Vec<TalkRow>,
     next: Option<String>,
     host: String,
@@ -54,31 +54,31 @@ struct TalkRow {
 }
 
 /// The names of a user's conversations; empty if the server records none.
-pub(crate) async fn names(guest: &Guest) -> Result<Vec<String>, ApiError> {
-    let route = guest
-        .whose
+pub(crate) async fn names(visit: &Visit) -> Result<Vec<String>, ApiError> {
+    let route = visit
+        .owner
         .route("/context/conversations", &[("limit", &LISTED_MAX)]);
-    let data: ConversationsData = unless(LACKING, guest.api.get_data(&route).await)?;
+    let data: ConversationsData = unless(LACKING, visit.api.get_data(&route).await)?;
     Ok(data.conversations)
 }
 
-pub(crate) fn address(name: &str, guest: &Guest) -> String {
-    guest.whose.link("conversation", &[("id", &name)])
+pub(crate) fn address(name: &str, visit: &Visit) -> String {
+    visit.owner.link("conversation", &[("id", &name)])
 }
 
 /// All conversations, from the proxy, an import or the API: first those without memory, then those with memory.
-pub(crate) async fn list(guest: Guest, Query(paged): Query<Paged>) -> Result<Response, Problem> {
+pub(crate) async fn list(visit: Visit, Query(paged): Query<Paged>) -> Result<Response, Problem> {
     let page = paged.page.unwrap_or(1);
-    let names = names(&guest).await?;
-    let stored = episodes(&guest, page, None).await?;
+    let names = names(&visit).await?;
+    let stored = episodes(&visit, page, None).await?;
     let mut told = stored.episodes;
     let mut talks = Vec::new();
     if page == 1 && !names.is_empty() {
         let filter = json!({"session_id": {"in": names}});
-        let live = episodes(&guest, 1, Some(filter)).await?.episodes;
+        let live = episodes(&visit, 1, Some(filter)).await?.episodes;
         let has_memory = |name: &&String| live.iter().any(|one| one.session_id.as_ref() == Some(*name));
         for name in names.iter().filter(|name| !has_memory(name)) {
-            talks.push(TalkRow::without_memory(name, &guest, talks.len() < READ_MAX).await?);
+            talks.push(TalkRow::without_memory(name, &visit, talks.len() < READ_MAX).await?);
         }
         told.extend(live);
         told.sort_by(|a, b| b.timestamp.cmp(&a.timestamp));
@@ -87,39 +87,39 @@ pub(crate) async fn list(guest: Guest, Query(paged): Query<Paged>) -> Result<Res
     for episode in told {
         let session = episode.session_id.as_ref().unwrap_or(&episode.id);
         if seen.insert(session.clone()) {
-            talks.push(TalkRow::of(&episode, names.contains(session), &guest));
+            talks.push(TalkRow::of(&episode, names.contains(session), &visit));
         }
     }
     let next = (page * PAGE_SIZE < stored.total_count)
-        .then(|| guest.whose.link("conversations", &[("page", &(page + 1))]));
+        .then(|| visit.owner.link("conversations", &[("page", &(page + 1))]));
     Ok(html(&ListView {
-        around: Around::new(&guest, "/page/conversations", "Conversations"),
+        frame: PageFrame::new(&visit, "/page/conversations", "Conversations"),
         talks,
         next,
-        host: guest.host.clone(),
+        host: visit.host.clone(),
     }))
 }
 
 /// A page of a user's episodes, the newest first.
-async fn episodes(guest: &Guest, page: usize, filters: Option<Value>) -> Result<GetData, ApiError> {
+async fn episodes(visit: &Visit, page: usize, filters: Option<Value>) -> Result<GetData, ApiError> {
     let request = GetRequest {
         page: i64::try_from(page).unwrap_or(i64::MAX),
         filters,
-        ..memories::request(&guest.whose, MemoryType::Episode)
+        ..memories::request(&visit.owner, MemoryType::Episode)
     };
-    guest.api.post_data("/memory/get", &request).await
+    visit.api.post_data("/memory/get", &request).await
 }
 
 impl TalkRow {
-    fn of(episode: &EpisodeItem, is_live: bool, guest: &Guest) -> Self {
+    fn of(episode: &EpisodeItem, is_live: bool, visit: &Visit) -> Self {
         let session = episode.session_id.as_deref().unwrap_or_default();
-        let others = episode.sender_ids.iter().filter(|id| **id != guest.whose.user);
+        let others = episode.sender_ids.iter().filter(|id| **id != visit.owner.user);
         Self {
             title: episode.subject.clone(),
             address: if is_live {
-                address(session, guest)
+                address(session, visit)
             } else {
-                cards::address(&episode.id, &guest.whose)
+                cards::address(&episode.id, &visit.owner)
             },
             date: words::date(&episode.timestamp),
             with: others.cloned().collect::<Vec<_>>().join(", "),
@@ -128,11 +128,11 @@ impl TalkRow {
     }
 
     /// The title is the user's first message, or the name if `is_read` is false.
-    async fn without_memory(name: &str, guest: &Guest, is_read: bool) -> Result<Self, ApiError> {
+    async fn without_memory(name: &str, visit: &Visit, is_read: bool) -> Result<Self, ApiError> {
         let mut first = None;
         if is_read {
-            let route = guest.whose.route("/context/view", &[("conversation_id", &name)]);
-            let view: ViewData = guest.api.get_data(&route).await?;
+            let route = visit.owner.route("/context/view", &[("conversation_id", &name)]);
+            let view: ViewData = visit.api.get_data(&route).await?;
             first = view.messages.into_iter().find(|message| message.role == "user");
         }
         Ok(Self {
@@ -140,7 +140,7 @@ impl TalkRow {
                 || name.to_owned(),
                 |first| words::beginning(first.text.lines().next().unwrap_or(name), 80),
             ),
-            address: address(name, guest),
+            address: address(name, visit),
             date: String::new(),
             with: String::new(),
             is_live: true,
@@ -151,7 +151,7 @@ impl TalkRow {
 #[derive(Template)]
 #[template(path = "conversation.html")]
 struct ConversationView {
-    around: Around,
+    frame: PageFrame,
     id: String,
     stats: ContextStatsData,
     reasons: Vec<String>,
@@ -160,19 +160,19 @@ struct ConversationView {
     window: DrawnWindow,
     messages: Vec<ViewItem>,
     archives: Vec<ArchiveItem>,
-    given: GivenData,
+    injected: GivenData,
 }
 
 impl ConversationView {
     /// The memory that was injected into a message.
-    fn given(&self, message: &ViewItem) -> Option<&GivenItem> {
-        self.given.turns.iter().find(|turn| turn.id == message.id)
+    fn injected(&self, message: &ViewItem) -> Option<&GivenItem> {
+        self.injected.turns.iter().find(|turn| turn.id == message.id)
     }
 
     /// The person's own text: the injected memory has a place of its own below.
     fn own_words(&self, message: &ViewItem) -> String {
-        match self.given(message) {
-            Some(given) => message.text.replace(&given.text, "").trim().to_owned(),
+        match self.injected(message) {
+            Some(injected) => message.text.replace(&injected.text, "").trim().to_owned(),
             None => message.text.clone(),
         }
     }
@@ -181,7 +181,7 @@ impl ConversationView {
         let (id, item) = (words::encoded(&self.id), words::encoded(&message.id));
         format!(
             "/page/conversation/original?{}&id={id}&item={item}",
-            self.around.query
+            self.frame.query
         )
     }
 
@@ -197,14 +197,14 @@ pub(crate) struct TalkQuery {
 }
 
 pub(crate) async fn page(
-    guest: Guest,
+    visit: Visit,
     Query(TalkQuery { id }): Query<TalkQuery>,
 ) -> Result<Response, Problem> {
-    let route = |route| guest.whose.route(route, &[("conversation_id", &id)]);
-    let stats: ContextStatsData = guest.api.get_data(&route("/context/stats")).await?;
-    let view: ViewData = guest.api.get_data(&route("/context/view")).await?;
-    let archives: ArchivesData = guest.api.get_data(&route("/context/archives")).await?;
-    let given: GivenData = guest.api.get_data(&route("/context/given")).await?;
+    let route = |route| visit.owner.route(route, &[("conversation_id", &id)]);
+    let stats: ContextStatsData = visit.api.get_data(&route("/context/stats")).await?;
+    let view: ViewData = visit.api.get_data(&route("/context/view")).await?;
+    let archives: ArchivesData = visit.api.get_data(&route("/context/archives")).await?;
+    let injected: GivenData = visit.api.get_data(&route("/context/given")).await?;
     let bound =
         |tokens: Option<usize>, what: &str| tokens.map(|tokens| format!("{what} {}", words::number(tokens)));
     let bounds = [
@@ -213,7 +213,7 @@ pub(crate) async fn page(
     ];
     Ok(html(&ConversationView {
         bounds: bounds.into_iter().flatten().collect::<Vec<_>>().join(", "),
-        around: Around::new(&guest, "/page/conversations", id.clone()),
+        frame: PageFrame::new(&visit, "/page/conversations", id.clone()),
         reasons: stats
             .reasons
             .iter()
@@ -223,7 +223,7 @@ pub(crate) async fn page(
         window: draw::window(&stats, &view.messages),
         messages: view.messages,
         archives: archives.archives,
-        given,
+        injected,
         stats,
     }))
 }
@@ -237,32 +237,32 @@ pub(crate) struct OriginalOf {
 #[derive(Template)]
 #[template(path = "original_page.html")]
 struct OriginalView {
-    around: Around,
+    frame: PageFrame,
     back: String,
     originals: Vec<OriginalItem>,
 }
 
 impl OriginalView {
-    fn said(original: &OriginalItem) -> String {
-        said(&original.message)
+    fn original_text(original: &OriginalItem) -> String {
+        message_text(&original.message)
     }
 }
 
-pub(crate) async fn original(guest: Guest, Query(of): Query<OriginalOf>) -> Result<Response, Problem> {
-    let route = guest.whose.route(
+pub(crate) async fn original(visit: Visit, Query(of): Query<OriginalOf>) -> Result<Response, Problem> {
+    let route = visit.owner.route(
         "/context/recover",
         &[("conversation_id", &of.id), ("id", &of.item)],
     );
-    let data: OriginalsData = guest.api.get_data(&route).await?;
+    let data: OriginalsData = visit.api.get_data(&route).await?;
     Ok(html(&OriginalView {
-        around: Around::new(&guest, "/page/conversations", format!("Originals of {}", of.item)),
-        back: address(&of.id, &guest),
+        frame: PageFrame::new(&visit, "/page/conversations", format!("Originals of {}", of.item)),
+        back: address(&of.id, &visit),
         originals: data.messages,
     }))
 }
 
 /// The text of a message in any dialect; the whole JSON of a message without text.
-fn said(message: &Value) -> String {
+fn message_text(message: &Value) -> String {
     let content = &message["content"];
     let parts = content.as_array().into_iter().flatten();
     let texts: Vec<&str> = parts.filter_map(|part| part["text"].as_str()).collect();
@@ -280,11 +280,11 @@ pub(crate) struct PinForm {
     pinned: String,
 }
 
-pub(crate) async fn pin(guest: Guest, Form(pin): Form<PinForm>) -> Result<Response, Problem> {
+pub(crate) async fn pin(visit: Visit, Form(pin): Form<PinForm>) -> Result<Response, Problem> {
     let request = json!({
-        "user_id": guest.whose.user, "app_id": guest.whose.app, "project_id": guest.whose.project,
+        "user_id": visit.owner.user, "app_id": visit.owner.app, "project_id": visit.owner.project,
         "conversation_id": pin.id, "id": pin.item, "pinned": pin.pinned == "true",
     });
-    guest.api.post_data::<DoneData>("/context/pin", &request).await?;
-    Ok(Redirect::to(&format!("{}#{}", address(&pin.id, &guest), pin.item)).into_response())
+    visit.api.post_data::<DoneData>("/context/pin", &request).await?;
+    Ok(Redirect::to(&format!("{}#{}", address(&pin.id, &visit), pin.item)).into_response())
 }

@@ -11,8 +11,8 @@ use axum::response::Response;
 use gateway::wire::survey::DoomedItem;
 use gateway::wire::{DeleteByIdsData, DeleteData, LeftItem, PreviewData, PreviewRequest};
 
-use crate::around::{Around, Problem, html};
-use crate::guest::{Guest, WhoseMemory};
+use crate::frame::{PageFrame, Problem, html};
+use crate::visit::{MemoryOwner, Visit};
 use crate::words;
 use gateway::ApiError;
 
@@ -37,7 +37,7 @@ pub(crate) struct ForgetTarget {
 #[derive(Template)]
 #[template(path = "forget.html")]
 struct ForgetView {
-    around: Around,
+    frame: PageFrame,
     target: ForgetTarget,
     what: String,
     user: String,
@@ -60,7 +60,7 @@ impl ForgetView {
 #[derive(Template)]
 #[template(path = "forgotten.html")]
 struct ForgottenView {
-    around: Around,
+    frame: PageFrame,
     what: String,
     memories: usize,
     messages: usize,
@@ -68,27 +68,27 @@ struct ForgottenView {
 }
 
 pub(crate) async fn look(
-    guest: Guest,
+    visit: Visit,
     Query(fields): Query<Vec<(String, String)>>,
 ) -> Result<Response, Problem> {
     let target = ForgetTarget {
         is_chosen: false,
         ..ForgetTarget::of(fields).0
     };
-    Ok(html(&preview(&guest, target, None).await?))
+    Ok(html(&preview(&visit, target, None).await?))
 }
 
 async fn preview(
-    guest: &Guest,
+    visit: &Visit,
     target: ForgetTarget,
     problem: Option<String>,
 ) -> Result<ForgetView, ApiError> {
-    let request = target.preview(&guest.whose)?;
-    let data: PreviewData = guest.api.post_data("/memory/preview", &request).await?;
+    let request = target.preview(&visit.owner)?;
+    let data: PreviewData = visit.api.post_data("/memory/preview", &request).await?;
     Ok(ForgetView {
-        around: Around::new(guest, "/page/memories", "Forget"),
-        what: target.what(&guest.whose),
-        user: guest.whose.user.clone(),
+        frame: PageFrame::new(visit, "/page/memories", "Forget"),
+        what: target.what(&visit.owner),
+        user: visit.owner.user.clone(),
         needs_name: target.is_all(),
         is_choice: !target.words.is_empty() && !target.is_chosen,
         target,
@@ -98,29 +98,29 @@ async fn preview(
 }
 
 pub(crate) async fn forget(
-    guest: Guest,
+    visit: Visit,
     Form(fields): Form<Vec<(String, String)>>,
 ) -> Result<Response, Problem> {
     let (target, is_sure) = ForgetTarget::of(fields);
-    if target.is_all() && target.confirm.trim() != guest.whose.user {
-        let problem = format!("Nothing was forgotten: type `{}` to confirm.", guest.whose.user);
-        return Ok(html(&preview(&guest, target, Some(problem)).await?));
+    if target.is_all() && target.confirm.trim() != visit.owner.user {
+        let problem = format!("Nothing was forgotten: type `{}` to confirm.", visit.owner.user);
+        return Ok(html(&preview(&visit, target, Some(problem)).await?));
     }
     if !target.words.is_empty() && !is_sure {
-        return Ok(html(&preview(&guest, target, None).await?));
+        return Ok(html(&preview(&visit, target, None).await?));
     }
-    let preview = target.preview(&guest.whose)?;
+    let preview = target.preview(&visit.owner)?;
     let (memories, messages, left) = if preview.ids.is_empty() {
-        let data: DeleteData = guest.api.post_data("/memory/delete", &preview.deletion()).await?;
+        let data: DeleteData = visit.api.post_data("/memory/delete", &preview.deletion()).await?;
         (data.count, data.message_count, data.left)
     } else {
         let request = preview.by_ids();
-        let data: DeleteByIdsData = guest.api.post_data("/memory/delete_by_ids", &request).await?;
+        let data: DeleteByIdsData = visit.api.post_data("/memory/delete_by_ids", &request).await?;
         (data.count, data.message_count, data.left)
     };
     Ok(html(&ForgottenView {
-        around: Around::new(&guest, "/page/memories", "Forgotten"),
-        what: target.what(&guest.whose),
+        frame: PageFrame::new(&visit, "/page/memories", "Forgotten"),
+        what: target.what(&visit.owner),
         memories,
         messages,
         left,
@@ -161,26 +161,26 @@ impl ForgetTarget {
         self.ids.is_empty() && self.session.is_empty() && self.words.is_empty() && !self.all.is_empty()
     }
 
-    fn what(&self, whose: &WhoseMemory) -> String {
+    fn what(&self, owner: &MemoryOwner) -> String {
         if let [_, ..] = &*self.ids {
             let memories = match self.ids.len() {
                 1 => "one memory".to_owned(),
                 some => words::count(some, "memory", "memories"),
             };
-            format!("{memories} of {}", whose.person())
+            format!("{memories} of {}", owner.person())
         } else if !self.words.is_empty() {
             format!("everything with “{}”", self.words)
         } else if self.session.is_empty() {
-            format!("everything of {} in project {}", whose.person(), whose.project)
+            format!("everything of {} in project {}", owner.person(), owner.project)
         } else {
             format!("the session {} for everybody in it", self.session)
         }
     }
 
-    fn preview(&self, whose: &WhoseMemory) -> Result<PreviewRequest, ApiError> {
+    fn preview(&self, owner: &MemoryOwner) -> Result<PreviewRequest, ApiError> {
         let mut request = PreviewRequest {
-            user_id: Some(whose.user.clone()),
-            ..PreviewRequest::default().within(&whose.app, &whose.project)
+            user_id: Some(owner.user.clone()),
+            ..PreviewRequest::default().within(&owner.app, &owner.project)
         };
         if !self.ids.is_empty() {
             request.ids.clone_from(&self.ids);

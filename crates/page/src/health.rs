@@ -5,12 +5,12 @@
 use gateway::ApiError;
 use gateway::wire::HealthData;
 
-use crate::guest::{CLOSED, Guest, unless};
+use crate::visit::{CLOSED, Visit, unless};
 use crate::words;
 
 /// The server's health; none if the token may not read it.
-pub(crate) async fn of(guest: &Guest) -> Result<Option<HealthData>, ApiError> {
-    let reply = guest.api.get("/health").await?;
+pub(crate) async fn of(visit: &Visit) -> Result<Option<HealthData>, ApiError> {
+    let reply = visit.api.get("/health").await?;
     unless(CLOSED, reply.bare().map(Some))
 }
 

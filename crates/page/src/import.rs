@@ -18,8 +18,8 @@ use parking_lot::Mutex;
 use tokio::io::AsyncWriteExt;
 use tokio::task::JoinSet;
 
-use crate::around::{Around, Problem, html, status_code, written};
-use crate::guest::{Guest, PageDesk, WhoseMemory};
+use crate::frame::{PageFrame, Problem, html, status_code, written};
+use crate::visit::{MemoryOwner, PageState, Visit};
 use crate::words;
 
 /// Maximum size of an upload, in bytes.
@@ -82,7 +82,7 @@ pub struct ImportProgress {
 struct KeptImport {
     number: u64,
     name: String,
-    whose: WhoseMemory,
+    owner: MemoryOwner,
     progress: Arc<Mutex<ImportProgress>>,
     /// Deletions of the tenant before the import. After a further one the entry goes: its memories may be among the
     /// deleted.
@@ -111,13 +111,13 @@ impl Imports {
         }
     }
 
-    fn start(&self, number: u64, name: String, job: ImportJob, guest: &Guest) {
-        let (whose, file) = (guest.whose.clone(), job.file.clone());
+    fn start(&self, number: u64, name: String, job: ImportJob, visit: &Visit) {
+        let (owner, file) = (visit.owner.clone(), job.file.clone());
         let entry = KeptImport {
             number,
             name,
-            forgets: guest.visitor.deletions(&whose.scope()),
-            whose,
+            forgets: visit.visitor.deletions(&owner.scope()),
+            owner,
             progress: job.progress.clone(),
             ended: None,
         };
@@ -139,15 +139,15 @@ impl Imports {
     }
 
     /// The imports that the visitor may see.
-    fn of(&self, guest: &Guest) -> Vec<KeptImport> {
+    fn of(&self, visit: &Visit) -> Vec<KeptImport> {
         let is_theirs = |entry: &&KeptImport| {
-            guest.visitor.sees_all
-                || (entry.whose.app == guest.visitor.home.app.as_str()
-                    && entry.whose.project == guest.visitor.home.project.as_str())
+            visit.visitor.sees_all
+                || (entry.owner.app == visit.visitor.home.app.as_str()
+                    && entry.owner.project == visit.visitor.home.project.as_str())
         };
         let mut entries = self.entries.lock();
         entries.retain(|entry| {
-            entry.ended.is_none() || guest.visitor.deletions(&entry.whose.scope()) == entry.forgets
+            entry.ended.is_none() || visit.visitor.deletions(&entry.owner.scope()) == entry.forgets
         });
         entries.iter().filter(is_theirs).cloned().collect()
     }
@@ -171,29 +171,29 @@ struct ImportsPart {
 #[derive(Template)]
 #[template(path = "import.html")]
 struct ImportView {
-    around: Around,
+    frame: PageFrame,
     memory: String,
     problem: Option<String>,
     live: ImportsPart,
 }
 
-pub(crate) async fn page(State(page): State<PageDesk>, guest: Guest) -> Result<Response, Problem> {
-    Ok(html(&view(&page, &guest, None)?))
+pub(crate) async fn page(State(page): State<PageState>, visit: Visit) -> Result<Response, Problem> {
+    Ok(html(&view(&page, &visit, None)?))
 }
 
-fn view(page: &PageDesk, guest: &Guest, problem: Option<String>) -> Result<ImportView, ApiError> {
-    allowed(guest)?;
+fn view(page: &PageState, visit: &Visit, problem: Option<String>) -> Result<ImportView, ApiError> {
+    allowed(visit)?;
     Ok(ImportView {
-        around: Around::new(guest, "/page/import", "Import"),
-        memory: guest.whose.memory(),
+        frame: PageFrame::new(visit, "/page/import", "Import"),
+        memory: visit.owner.memory(),
         problem,
-        live: live_part(page, guest),
+        live: live_part(page, visit),
     })
 }
 
 /// Refuses a token of one user: an import also stores messages of others.
-fn allowed(guest: &Guest) -> Result<(), ApiError> {
-    match &guest.visitor.user {
+fn allowed(visit: &Visit) -> Result<(), ApiError> {
+    match &visit.visitor.user {
         None => Ok(()),
         Some(user) => Err(ApiError::refused(
             403,
@@ -203,21 +203,21 @@ fn allowed(guest: &Guest) -> Result<(), ApiError> {
 }
 
 pub(crate) async fn start(
-    State(page): State<PageDesk>,
-    guest: Guest,
+    State(page): State<PageState>,
+    visit: Visit,
     parts: Multipart,
 ) -> Result<Response, Problem> {
-    allowed(&guest)?;
+    allowed(&visit)?;
     let number = page.imports.next.fetch_add(1, Ordering::Relaxed);
-    match stored(parts, &page.imports, number, &guest).await {
+    match stored(parts, &page.imports, number, &visit).await {
         Ok((name, job)) => {
-            page.imports.start(number, name, job, &guest);
-            let address = format!("/page/import?{}", guest.whose.query());
+            page.imports.start(number, name, job, &visit);
+            let address = format!("/page/import?{}", visit.owner.query());
             Ok(Redirect::to(&address).into_response())
         }
         Err(refused) => {
             let status = status_code(&refused);
-            Ok((status, html(&view(&page, &guest, Some(refused.to_string()))?)).into_response())
+            Ok((status, html(&view(&page, &visit, Some(refused.to_string()))?)).into_response())
         }
     }
 }
@@ -227,7 +227,7 @@ async fn stored(
     mut parts: Multipart,
     imports: &Imports,
     number: u64,
-    guest: &Guest,
+    visit: &Visit,
 ) -> Result<(String, ImportJob), ApiError> {
     let (mut accept_forgotten, mut stored) = (false, None);
     let broken = |_| ApiError::refused(400, "the upload ended too early: try again");
@@ -263,9 +263,9 @@ async fn stored(
         stored = Some((name, file));
     }
     let (name, file) = stored.ok_or_else(|| ApiError::refused(422, "choose a file first"))?;
-    let WhoseMemory { app, project, user } = guest.whose.clone();
+    let MemoryOwner { app, project, user } = visit.owner.clone();
     let job = ImportJob {
-        client: guest.api.clone(),
+        client: visit.api.clone(),
         app,
         project,
         user,
@@ -295,8 +295,8 @@ fn plain(name: &str) -> String {
     }
 }
 
-fn live_part(page: &PageDesk, guest: &Guest) -> ImportsPart {
-    let rows = page.imports.of(guest).into_iter().map(|entry| {
+fn live_part(page: &PageState, visit: &Visit) -> ImportsPart {
+    let rows = page.imports.of(visit).into_iter().map(|entry| {
         let progress = entry.progress.lock().clone();
         (entry, progress)
     });
@@ -304,16 +304,16 @@ fn live_part(page: &PageDesk, guest: &Guest) -> ImportsPart {
 }
 
 /// Sends the list of imports each time it changes, as long as one import runs.
-pub(crate) async fn live(State(page): State<PageDesk>, guest: Guest) -> Result<Response, Problem> {
-    allowed(&guest)?;
-    let events = futures::stream::unfold((page, guest, String::new()), async |(page, guest, sent)| {
+pub(crate) async fn live(State(page): State<PageState>, visit: Visit) -> Result<Response, Problem> {
+    allowed(&visit)?;
+    let events = futures::stream::unfold((page, visit, String::new()), async |(page, visit, sent)| {
         loop {
-            let part = written(&live_part(&page, &guest));
+            let part = written(&live_part(&page, &visit));
             if part != sent {
                 let event = Event::default().data(&part);
-                return Some((Ok::<_, Infallible>(event), (page, guest, part)));
+                return Some((Ok::<_, Infallible>(event), (page, visit, part)));
             }
-            if !guest.visitor.wait(LOOK).await {
+            if !visit.visitor.wait(LOOK).await {
                 return None;
             }
         }

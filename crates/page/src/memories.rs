@@ -13,9 +13,9 @@ use gateway::wire::{GetData, GetRequest, MemoryStanding, MemoryType, OverviewDat
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::around::{Around, Problem, html};
 use crate::cards::{EPISODE, EVENT, MemoryCard, MessageQuote};
-use crate::guest::{Guest, WhoseMemory};
+use crate::frame::{PageFrame, Problem, html};
+use crate::visit::{MemoryOwner, Visit};
 use crate::{draw, health, search, words};
 use gateway::ApiError;
 
@@ -61,10 +61,10 @@ pub(crate) struct ResultsPart {
 }
 
 impl ResultsPart {
-    pub(crate) fn empty(guest: &Guest) -> Self {
+    pub(crate) fn empty(visit: &Visit) -> Self {
         Self {
-            host: guest.host.clone(),
-            query: guest.whose.query(),
+            host: visit.host.clone(),
+            query: visit.owner.query(),
             ..Self::default()
         }
     }
@@ -73,7 +73,7 @@ impl ResultsPart {
 #[derive(Template)]
 #[template(path = "memories.html")]
 struct MemoriesView {
-    around: Around,
+    frame: PageFrame,
     wanted: ListQuery,
     overview: OverviewData,
     upcoming: usize,
@@ -96,26 +96,26 @@ impl MemoriesView {
     }
 }
 
-pub(crate) async fn page(guest: Guest, Query(wanted): Query<ListQuery>) -> Result<Response, Problem> {
+pub(crate) async fn page(visit: Visit, Query(wanted): Query<ListQuery>) -> Result<Response, Problem> {
     let mut results = if wanted.question().is_empty() {
-        list(&guest, &wanted).await?
+        list(&visit, &wanted).await?
     } else {
-        search::results(&guest, &wanted).await?
+        search::results(&visit, &wanted).await?
     };
-    if guest.wants_part {
+    if visit.wants_part {
         return Ok(html(&results));
     }
-    let overview = overview(&guest).await?;
+    let overview = overview(&visit).await?;
     results.is_new = overview.months.is_empty() && overview.statements == 0;
     Ok(html(&MemoriesView {
-        around: Around::new(&guest, "/page/memories", "Memories"),
-        upcoming: upcoming(&guest).await?,
-        is_by_rules: health::is_by_rules(health::of(&guest).await?.as_ref()),
-        person: guest.whose.person().to_owned(),
-        example: if guest.whose.is_you() {
+        frame: PageFrame::new(&visit, "/page/memories", "Memories"),
+        upcoming: upcoming(&visit).await?,
+        is_by_rules: health::is_by_rules(health::of(&visit).await?.as_ref()),
+        person: visit.owner.person().to_owned(),
+        example: if visit.owner.is_you() {
             "where do I live?".to_owned()
         } else {
-            format!("where does {} live?", guest.whose.user)
+            format!("where does {} live?", visit.owner.user)
         },
         months: draw::months(&overview.months),
         wanted,
@@ -125,13 +125,13 @@ pub(crate) async fn page(guest: Guest, Query(wanted): Query<ListQuery>) -> Resul
 }
 
 /// Counts of a user's memories.
-pub(crate) async fn overview(guest: &Guest) -> Result<OverviewData, ApiError> {
+pub(crate) async fn overview(visit: &Visit) -> Result<OverviewData, ApiError> {
     let request = OverviewRequest {
-        user_id: guest.whose.user.clone(),
-        app_id: Some(guest.whose.app.clone()),
-        project_id: Some(guest.whose.project.clone()),
+        user_id: visit.owner.user.clone(),
+        app_id: Some(visit.owner.app.clone()),
+        project_id: Some(visit.owner.project.clone()),
     };
-    guest.api.post_data("/memory/overview", &request).await
+    visit.api.post_data("/memory/overview", &request).await
 }
 
 /// The number of current facts.
@@ -140,17 +140,17 @@ pub(crate) fn holding(overview: &OverviewData) -> usize {
 }
 
 /// The number of upcoming events.
-pub(crate) async fn upcoming(guest: &Guest) -> Result<usize, ApiError> {
+pub(crate) async fn upcoming(visit: &Visit) -> Result<usize, ApiError> {
     let request = GetRequest {
         page_size: 1,
         standing: Some(MemoryStanding::Current),
-        ..request(&guest.whose, MemoryType::Foresight)
+        ..request(&visit.owner, MemoryType::Foresight)
     };
-    let data: GetData = guest.api.post_data("/memory/get", &request).await?;
+    let data: GetData = visit.api.post_data("/memory/get", &request).await?;
     Ok(data.total_count)
 }
 
-async fn list(guest: &Guest, wanted: &ListQuery) -> Result<ResultsPart, ApiError> {
+async fn list(visit: &Visit, wanted: &ListQuery) -> Result<ResultsPart, ApiError> {
     let page = wanted.page.unwrap_or(1);
     let (mut cards, mut totals, mut has_more) = (Vec::new(), Vec::new(), false);
     for memory_type in wanted.memory_types() {
@@ -160,15 +160,15 @@ async fn list(guest: &Guest, wanted: &ListQuery) -> Result<ResultsPart, ApiError
             filters: wanted.filter(),
             as_of: wanted.as_of(),
             standing: wanted.standing(),
-            ..request(&guest.whose, memory_type)
+            ..request(&visit.owner, memory_type)
         };
         let is_profile = memory_type == MemoryType::Profile;
         // A profile has one page, and its lines have no time.
         if is_profile && (page > 1 || wanted.is_narrowed() && !wanted.is_kind("profile")) {
             continue;
         }
-        let data: GetData = guest.api.post_data("/memory/get", &request).await?;
-        let some = crate::cards::cards(&data, &guest.whose);
+        let data: GetData = visit.api.post_data("/memory/get", &request).await?;
+        let some = crate::cards::cards(&data, &visit.owner);
         let total = if is_profile { some.len() } else { data.total_count };
         has_more |= !is_profile && page.saturating_mul(PAGE_SIZE) < i64::try_from(total).unwrap_or(i64::MAX);
         totals.push((memory_type, total));
@@ -182,22 +182,22 @@ async fn list(guest: &Guest, wanted: &ListQuery) -> Result<ResultsPart, ApiError
             ("month", &wanted.month),
             ("page", &(page + 1)),
         ];
-        guest.whose.link("memories", &query)
+        visit.owner.link("memories", &query)
     });
     Ok(ResultsPart {
         summary: (page == 1).then(|| wanted.summary(&totals)),
         cards,
         next,
-        ..ResultsPart::empty(guest)
+        ..ResultsPart::empty(visit)
     })
 }
 
 /// A request for a user's memories of one kind, the newest first.
-pub(crate) fn request(whose: &WhoseMemory, memory_type: MemoryType) -> GetRequest {
+pub(crate) fn request(owner: &MemoryOwner, memory_type: MemoryType) -> GetRequest {
     GetRequest {
-        user_id: Some(whose.user.clone()),
+        user_id: Some(owner.user.clone()),
         page_size: 100,
-        ..GetRequest::newest(memory_type).within(&whose.app, &whose.project)
+        ..GetRequest::newest(memory_type).within(&owner.app, &owner.project)
     }
 }
 

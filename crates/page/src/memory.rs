@@ -14,11 +14,11 @@ use gateway::wire::{
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::around::{Around, Problem, html};
-use crate::cards::{Before, CardMode, EPISODE, MemoryCard, MessageQuote, Twin, cards};
-use crate::guest::{CLOSED, Guest, IdPath, unless};
+use crate::cards::{Before, CardMode, EPISODE, MemoryCard, MessageQuote, StaleCopy, cards};
+use crate::frame::{PageFrame, Problem, html};
 use crate::memories;
 use crate::past::{self, PastChange};
+use crate::visit::{CLOSED, IdPath, Visit, unless};
 use crate::{background, words};
 use gateway::ApiError;
 
@@ -42,7 +42,7 @@ struct ReadMemory {
 #[derive(Template)]
 #[template(path = "memory.html")]
 struct MemoryView {
-    around: Around,
+    frame: PageFrame,
     card: MemoryCard,
     text: String,
     quotes: Vec<MessageQuote>,
@@ -58,19 +58,19 @@ pub(crate) struct ModeQuery {
 }
 
 pub(crate) async fn page(
-    guest: Guest,
+    visit: Visit,
     Path(IdPath { id }): Path<IdPath>,
     Query(mode): Query<ModeQuery>,
 ) -> Result<Response, Problem> {
-    let mut found = found(&guest, &id).await?;
+    let mut found = found(&visit, &id).await?;
     if mode.edit.is_some() {
         found.card.mode = CardMode::Edited;
         found.card.text.clone_from(&found.text);
     }
-    if guest.wants_part {
+    if visit.wants_part {
         return Ok(html(&found.card.view()));
     }
-    Ok(html(&view(&guest, found).await?))
+    Ok(html(&view(&visit, found).await?))
 }
 
 /// The fields of the edit form.
@@ -85,16 +85,16 @@ pub(crate) struct EditForm {
 }
 
 pub(crate) async fn save(
-    guest: Guest,
+    visit: Visit,
     Path(IdPath { id }): Path<IdPath>,
     Form(change): Form<EditForm>,
 ) -> Result<Response, Problem> {
-    let before = found(&guest, &id).await?;
+    let before = found(&visit, &id).await?;
     // Browsers send the line ends of a form as CR LF.
     let text = change.text.replace("\r\n", "\n");
     let is_new = |new: &str, old: &str| new != old;
     let request = EditRequest {
-        user_id: Some(guest.whose.user.clone()),
+        user_id: Some(visit.owner.user.clone()),
         id: id.clone(),
         subject: change.title.filter(|title| is_new(title, &before.card.title)),
         summary: (before.card.kind == EPISODE && is_new(&text, &before.text))
@@ -104,42 +104,42 @@ pub(crate) async fn save(
             .map(|reach| reach == "project")
             .filter(|only| *only != before.card.project_only),
         episode: Some(text).filter(|text| is_new(text, &before.text)),
-        ..EditRequest::default().within(&guest.whose.app, &guest.whose.project)
+        ..EditRequest::default().within(&visit.owner.app, &visit.owner.project)
     };
     if !request.changed().is_empty() {
-        guest.api.post_data::<EditData>("/memory/edit", &request).await?;
+        visit.api.post_data::<EditData>("/memory/edit", &request).await?;
     }
-    let mut after = found(&guest, &id).await?;
+    let mut after = found(&visit, &id).await?;
     if !request.changed().is_empty() {
-        let twin = if after.text == before.text {
+        let stale_copy = if after.text == before.text {
             None
         } else {
-            twin(&guest, &before.card).await?
+            stale_copy(&visit, &before.card).await?
         };
         after.card.mode = CardMode::Saved(Before {
-            twin,
+            stale_copy,
             title: before.card.title,
             text: before.text,
             project_only: before.card.project_only,
             is_undone: change.undo.is_some(),
         });
     }
-    if guest.wants_part {
+    if visit.wants_part {
         let mut card = html(&after.card.view());
         // The view of a memory then reads its sources and history again.
         card.headers_mut()
             .insert("hx-trigger", HeaderValue::from_static("saved"));
         return Ok(card);
     }
-    Ok(html(&view(&guest, after).await?))
+    Ok(html(&view(&visit, after).await?))
 }
 
-async fn found(guest: &Guest, id: &str) -> Result<ReadMemory, ApiError> {
-    let route = guest
-        .whose
+async fn found(visit: &Visit, id: &str) -> Result<ReadMemory, ApiError> {
+    let route = visit
+        .owner
         .route(&format!("/memories/{}", words::encoded(id)), &[]);
-    let data: GetData = guest.api.get_data(&route).await?;
-    let card = cards(&data, &guest.whose).into_iter().next();
+    let data: GetData = visit.api.get_data(&route).await?;
+    let card = cards(&data, &visit.owner).into_iter().next();
     let card =
         card.ok_or_else(|| ApiError::refused(404, format!("memory `{id}` has no text for the user")))?;
     let whole = data.episodes.first().map(|episode| episode.episode.clone());
@@ -149,22 +149,22 @@ async fn found(guest: &Guest, id: &str) -> Result<ReadMemory, ApiError> {
     })
 }
 
-async fn view(guest: &Guest, mut found: ReadMemory) -> Result<MemoryView, Problem> {
-    let whose = &guest.whose;
+async fn view(visit: &Visit, mut found: ReadMemory) -> Result<MemoryView, Problem> {
+    let owner = &visit.owner;
     let id = found.card.id.clone();
     let sources = format!("/memories/{}/sources", words::encoded(&id));
-    let sources: SourcesData = guest.api.get_data(&whose.route(&sources, &[])).await?;
+    let sources: SourcesData = visit.api.get_data(&owner.route(&sources, &[])).await?;
     let facts = if found.card.kind == EPISODE {
         let request = GetRequest {
-            filters: Some(json!({"parent_id": entry(&id, &whose.user)})),
-            ..memories::request(whose, MemoryType::AtomicFact)
+            filters: Some(json!({"parent_id": entry(&id, &owner.user)})),
+            ..memories::request(owner, MemoryType::AtomicFact)
         };
-        let data: GetData = guest.api.post_data("/memory/get", &request).await?;
-        cards(&data, whose)
+        let data: GetData = visit.api.post_data("/memory/get", &request).await?;
+        cards(&data, owner)
     } else {
         Vec::new()
     };
-    let past = past(guest, &id, &found).await?;
+    let past = past(visit, &id, &found).await?;
     let corrected = past::corrected(&past, &found.text);
     if corrected.is_some() && found.card.is_fact {
         found.card.when = "First said";
@@ -172,12 +172,12 @@ async fn view(guest: &Guest, mut found: ReadMemory) -> Result<MemoryView, Proble
     let title = Some(&found.card.title).filter(|title| !title.is_empty());
     let title = words::beginning(title.unwrap_or(&found.text), 60);
     Ok(MemoryView {
-        around: Around::new(guest, "/page/memories", title),
+        frame: PageFrame::new(visit, "/page/memories", title),
         text: found.text,
         quotes: sources
             .messages
             .into_iter()
-            .map(|message| MessageQuote::of(message, whose))
+            .map(|message| MessageQuote::of(message, owner))
             .collect(),
         facts,
         past,
@@ -187,9 +187,9 @@ async fn view(guest: &Guest, mut found: ReadMemory) -> Result<MemoryView, Proble
 }
 
 /// The changes of a memory, the newest first; empty if the token may not read the history.
-async fn past(guest: &Guest, id: &str, found: &ReadMemory) -> Result<Vec<PastChange>, ApiError> {
+async fn past(visit: &Visit, id: &str, found: &ReadMemory) -> Result<Vec<PastChange>, ApiError> {
     let mut reader = past::Reader {
-        entry: entry(id, &guest.whose.user),
+        entry: entry(id, &visit.owner.user),
         // The API does not name the file of a profile.
         path: if found.card.is_statement() {
             past::PROFILE
@@ -201,10 +201,10 @@ async fn past(guest: &Guest, id: &str, found: &ReadMemory) -> Result<Vec<PastCha
         } else {
             past::KnownBy::Mark
         },
-        is_one_person: !guest.visitor.needs_token,
+        is_one_person: !visit.visitor.needs_token,
     };
-    let route = guest.whose.route("/history", &[("limit", &CHANGES_LOOKED_AT)]);
-    let data: HistoryData = unless(CLOSED, guest.api.get_data(&route).await)?;
+    let route = visit.owner.route("/history", &[("limit", &CHANGES_LOOKED_AT)]);
+    let data: HistoryData = unless(CLOSED, visit.api.get_data(&route).await)?;
     let mut past = Vec::new();
     let path = reader.path;
     let touching = data
@@ -212,7 +212,7 @@ async fn past(guest: &Guest, id: &str, found: &ReadMemory) -> Result<Vec<PastCha
         .iter()
         .filter(|change| change.files.iter().any(|file| file.ends_with(path)));
     for change in touching.take(CHANGES_SHOWN) {
-        let data: DiffData = unless(CLOSED, background::diff(guest, &change.id).await)?;
+        let data: DiffData = unless(CLOSED, background::diff(visit, &change.id).await)?;
         past.extend(reader.read(&data.diff, change));
     }
     Ok(past)
@@ -226,32 +226,32 @@ fn entry<'a>(id: &'a str, user: &str) -> &'a str {
 }
 
 /// Another memory that still has the old text of a changed memory.
-async fn twin(guest: &Guest, before: &MemoryCard) -> Result<Option<Twin>, ApiError> {
-    let whose = &guest.whose;
+async fn stale_copy(visit: &Visit, before: &MemoryCard) -> Result<Option<StaleCopy>, ApiError> {
+    let owner = &visit.owner;
     let (others, place) = if before.is_fact {
-        let request = memories::request(whose, MemoryType::Profile);
-        let data: GetData = guest.api.post_data("/memory/get", &request).await?;
-        let place = if whose.is_you() {
+        let request = memories::request(owner, MemoryType::Profile);
+        let data: GetData = visit.api.post_data("/memory/get", &request).await?;
+        let place = if owner.is_you() {
             "Your profile".to_owned()
         } else {
-            format!("The profile of {}", whose.user)
+            format!("The profile of {}", owner.user)
         };
-        (cards(&data, whose), place)
+        (cards(&data, owner), place)
     } else if before.is_statement() {
         let request = SearchRequest {
-            user_id: Some(whose.user.clone()),
+            user_id: Some(owner.user.clone()),
             top_k: LOOKED_AT,
-            ..SearchRequest::new(before.text.clone()).within(&whose.app, &whose.project)
+            ..SearchRequest::new(before.text.clone()).within(&owner.app, &owner.project)
         };
-        let data: SearchData = guest.api.post_data("/memory/search", &request).await?;
-        let facts = data.facts.iter().map(|fact| MemoryCard::fact(fact, whose));
+        let data: SearchData = visit.api.post_data("/memory/search", &request).await?;
+        let facts = data.facts.iter().map(|fact| MemoryCard::fact(fact, owner));
         let holding = facts.filter(|fact| fact.superseded_by.is_none() && fact.ended.is_none());
         (holding.collect(), "A fact".to_owned())
     } else {
         return Ok(None);
     };
     let other = others.into_iter().find(|other| same(&other.text, &before.text));
-    Ok(other.map(|other| Twin {
+    Ok(other.map(|other| StaleCopy {
         place,
         text: other.text,
         address: other.address,

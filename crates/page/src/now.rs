@@ -14,9 +14,9 @@ use gateway::ApiError;
 use gateway::wire::cache::{ConversationItem, RequestItem, reason_in_words};
 use gateway::wire::{CacheData, HealthData, OverviewData};
 
-use crate::around::{Around, Problem, html, written};
 use crate::background::{Paged, RunsPart};
-use crate::guest::{CLOSED, Guest, unless};
+use crate::frame::{PageFrame, Problem, html, written};
+use crate::visit::{CLOSED, Visit, unless};
 use crate::{background, conversation, health, memories, words};
 
 /// Interval of checks for news.
@@ -75,7 +75,7 @@ impl TalksPart {
 #[derive(Template)]
 #[template(path = "now.html")]
 pub(crate) struct NowView {
-    around: Around,
+    frame: PageFrame,
     overview: OverviewData,
     upcoming: usize,
     health: Option<HealthData>,
@@ -91,54 +91,54 @@ pub(crate) struct NowView {
     is_new: bool,
 }
 
-pub(crate) async fn page(guest: Guest, Query(paged): Query<Paged>) -> Result<Response, Problem> {
-    Ok(html(&view(guest, paged.page.unwrap_or(1), None).await?))
+pub(crate) async fn page(visit: Visit, Query(paged): Query<Paged>) -> Result<Response, Problem> {
+    Ok(html(&view(visit, paged.page.unwrap_or(1), None).await?))
 }
 
 /// The whole view, with this page of background runs.
-pub(crate) async fn view(guest: Guest, page: usize, notice: Option<String>) -> Result<NowView, ApiError> {
-    let overview = memories::overview(&guest).await?;
-    let health = health::of(&guest).await?;
-    let live = live_part(&guest).await?;
+pub(crate) async fn view(visit: Visit, page: usize, notice: Option<String>) -> Result<NowView, ApiError> {
+    let overview = memories::overview(&visit).await?;
+    let health = health::of(&visit).await?;
+    let live = live_part(&visit).await?;
     Ok(NowView {
-        around: Around::new(&guest, "/", "Now").with_notice(notice),
-        background: unless(CLOSED, background::part(&guest, page).await.map(Some))?,
+        frame: PageFrame::new(&visit, "/", "Now").with_notice(notice),
+        background: unless(CLOSED, background::part(&visit, page).await.map(Some))?,
         is_new: overview.months.is_empty() && live.talks.is_empty(),
         overview,
-        upcoming: memories::upcoming(&guest).await?,
+        upcoming: memories::upcoming(&visit).await?,
         is_by_rules: health::is_by_rules(health.as_ref()),
         health,
-        memory: guest.whose.memory(),
-        user: guest.whose.user,
-        host: guest.host,
+        memory: visit.owner.memory(),
+        user: visit.owner.user,
+        host: visit.host,
         live,
     })
 }
 
 /// Sends the part again after each change, until the visitor leaves or the server stops. The view contains the first
 /// version.
-pub(crate) async fn live(guest: Guest) -> Response {
-    let sent = live_part(&guest)
+pub(crate) async fn live(visit: Visit) -> Response {
+    let sent = live_part(&visit)
         .await
         .map_or_else(|_| String::new(), |part| written(&part));
-    let events = futures::stream::unfold((guest, sent), async |(guest, sent)| {
+    let events = futures::stream::unfold((visit, sent), async |(visit, sent)| {
         loop {
-            if !guest.visitor.wait(LOOK).await {
+            if !visit.visitor.wait(LOOK).await {
                 return None;
             }
-            let part = live_part(&guest).await.ok().map(|part| written(&part));
+            let part = live_part(&visit).await.ok().map(|part| written(&part));
             if let Some(part) = part.filter(|part| *part != sent) {
                 let event = Event::default().data(&part);
-                return Some((Ok::<_, Infallible>(event), (guest, part)));
+                return Some((Ok::<_, Infallible>(event), (visit, part)));
             }
         }
     });
     Sse::new(events).keep_alive(KeepAlive::default()).into_response()
 }
 
-async fn live_part(guest: &Guest) -> Result<TalksPart, ApiError> {
-    let route = format!("/cache?{}", guest.whose.tenant());
-    let cache: CacheData = unless(CLOSED, guest.api.get_data(&route).await)?;
+async fn live_part(visit: &Visit) -> Result<TalksPart, ApiError> {
+    let route = format!("/cache?{}", visit.owner.tenant());
+    let cache: CacheData = unless(CLOSED, visit.api.get_data(&route).await)?;
     let talks = cache.conversations;
     let requests = || talks.iter().flat_map(|talk| &talk.requests);
     let prompt = requests().map(|one| one.prompt_tokens).sum();
@@ -146,12 +146,12 @@ async fn live_part(guest: &Guest) -> Result<TalksPart, ApiError> {
     let mut talks: Vec<TalkCard> = talks
         .into_iter()
         .take(TALKS_MAX)
-        .map(|talk| TalkCard::of(talk, guest))
+        .map(|talk| TalkCard::of(talk, visit))
         .collect();
     if talks.is_empty() {
-        let names = conversation::names(guest).await?.into_iter().take(TALKS_MAX);
+        let names = conversation::names(visit).await?.into_iter().take(TALKS_MAX);
         talks.extend(names.map(|name| TalkCard {
-            address: conversation::address(&name, guest),
+            address: conversation::address(&name, visit),
             name,
             user: None,
             upstream: String::new(),
@@ -162,25 +162,25 @@ async fn live_part(guest: &Guest) -> Result<TalksPart, ApiError> {
         talks,
         prompt,
         cached,
-        host: guest.host.clone(),
+        host: visit.host.clone(),
     })
 }
 
 impl TalkCard {
-    fn of(talk: ConversationItem, guest: &Guest) -> Self {
+    fn of(talk: ConversationItem, visit: &Visit) -> Self {
         let (user, name) = match talk.conversation.split_once('/') {
             Some((user, name)) => (Some(user.to_owned()), name.to_owned()),
             None => (None, talk.conversation),
         };
-        let mut whose = guest.whose.clone();
+        let mut owner = visit.owner.clone();
         if let Some(user) = &user {
-            whose.user.clone_from(user);
+            owner.user.clone_from(user);
         }
         let mut turns = talk.requests;
         turns.truncate(TURNS_MAX);
         Self {
-            address: whose.link("conversation", &[("id", &name)]),
-            user: user.filter(|user| *user != guest.whose.user),
+            address: owner.link("conversation", &[("id", &name)]),
+            user: user.filter(|user| *user != visit.owner.user),
             name,
             upstream: talk.upstream,
             turns,

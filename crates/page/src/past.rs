@@ -89,7 +89,7 @@ impl Reader<'_> {
         for line in self.lines(diff) {
             let is_changed = line.starts_with(['-', '+']);
             if line.contains(&mark) {
-                let text = || line.get(1..)?.split(&mark).next().map(said);
+                let text = || line.get(1..)?.split(&mark).next().map(line_text);
                 match line.as_bytes().first() {
                     Some(b'-') => before = text(),
                     Some(b'+') => after = text(),
@@ -148,7 +148,7 @@ pub(crate) fn corrected(past: &[PastChange], text: &str) -> Option<String> {
 }
 
 /// The text of an entry's line, without the signs of a list or heading.
-fn said(line: &str) -> String {
+fn line_text(line: &str) -> String {
     line.trim_start_matches(['-', '#', ' ']).trim_end().to_owned()
 }
 

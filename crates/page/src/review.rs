@@ -12,8 +12,8 @@ use gateway::wire::{AnswerData, AnswerRequest, BelievedItem, ContextData, Review
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::around::{Around, Problem, html};
-use crate::guest::Guest;
+use crate::frame::{PageFrame, Problem, html};
+use crate::visit::Visit;
 use gateway::ApiError;
 
 /// Statements on a page.
@@ -22,7 +22,7 @@ const PAGE_SIZE: usize = 20;
 #[derive(Template)]
 #[template(path = "review.html")]
 struct ReviewView {
-    around: Around,
+    frame: PageFrame,
     statements: Vec<BelievedItem>,
     open: usize,
     skip: usize,
@@ -50,24 +50,24 @@ pub(crate) struct PlaceQuery {
     skip: String,
 }
 
-pub(crate) async fn page(guest: Guest, Query(place): Query<PlaceQuery>) -> Result<Response, Problem> {
+pub(crate) async fn page(visit: Visit, Query(place): Query<PlaceQuery>) -> Result<Response, Problem> {
     // An address with an invalid number shows the first page.
-    Ok(html(&view(&guest, place.skip.parse().unwrap_or(0), None).await?))
+    Ok(html(&view(&visit, place.skip.parse().unwrap_or(0), None).await?))
 }
 
-async fn view(guest: &Guest, skip: usize, notice: Option<String>) -> Result<ReviewView, ApiError> {
-    let whose = &guest.whose;
+async fn view(visit: &Visit, skip: usize, notice: Option<String>) -> Result<ReviewView, ApiError> {
+    let owner = &visit.owner;
     let request = ReviewRequest {
-        user_id: whose.user.clone(),
-        app_id: Some(whose.app.clone()),
-        project_id: Some(whose.project.clone()),
+        user_id: owner.user.clone(),
+        app_id: Some(owner.app.clone()),
+        project_id: Some(owner.project.clone()),
         skip,
         limit: PAGE_SIZE,
     };
-    let data: ReviewData = guest.api.post_data("/memory/review", &request).await?;
+    let data: ReviewData = visit.api.post_data("/memory/review", &request).await?;
     let end = skip + data.statements.len();
     Ok(ReviewView {
-        around: Around::new(guest, "/page/memories", "What Quipu believes").with_notice(notice),
+        frame: PageFrame::new(visit, "/page/memories", "What Quipu believes").with_notice(notice),
         next: (end < data.total_count).then_some(end),
         open: data.open_count,
         statements: data.statements,
@@ -82,17 +82,17 @@ pub(crate) struct AnswerForm {
     skip: usize,
 }
 
-pub(crate) async fn answer(guest: Guest, Form(form): Form<AnswerForm>) -> Result<Response, Problem> {
+pub(crate) async fn answer(visit: Visit, Form(form): Form<AnswerForm>) -> Result<Response, Problem> {
     let verdict =
         Verdict::parse(&form.verdict).ok_or_else(|| ApiError::refused(422, "the form was changed"))?;
     let request = AnswerRequest {
-        user_id: guest.whose.user.clone(),
-        app_id: Some(guest.whose.app.clone()),
-        project_id: Some(guest.whose.project.clone()),
+        user_id: visit.owner.user.clone(),
+        app_id: Some(visit.owner.app.clone()),
+        project_id: Some(visit.owner.project.clone()),
         id: form.id,
         verdict,
     };
-    let changed: AnswerData = guest.api.post_data("/memory/answer", &request).await?;
+    let changed: AnswerData = visit.api.post_data("/memory/answer", &request).await?;
     let statements: Vec<String> = changed
         .statements
         .iter()
@@ -107,22 +107,22 @@ pub(crate) async fn answer(guest: Guest, Form(form): Form<AnswerForm>) -> Result
         ),
         Verdict::Ended => format!("No longer so, from today: {said}."),
     };
-    Ok(html(&view(&guest, form.skip, Some(notice)).await?))
+    Ok(html(&view(&visit, form.skip, Some(notice)).await?))
 }
 
 #[derive(Template)]
-#[template(path = "given.html")]
-struct GivenView {
-    around: Around,
+#[template(path = "opening.html")]
+struct OpeningView {
+    frame: PageFrame,
     /// Each line with the address of the preview that deletes it.
     lines: Vec<(String, String)>,
     tokens: usize,
 }
 
-pub(crate) async fn given(guest: Guest) -> Result<Response, Problem> {
-    let whose = &guest.whose;
-    let request = json!({"user_id": whose.user, "app_id": whose.app, "project_id": whose.project, "include_person": true});
-    let data: ContextData = guest.api.post_data("/memory/context", &request).await?;
+pub(crate) async fn opening(visit: Visit) -> Result<Response, Problem> {
+    let owner = &visit.owner;
+    let request = json!({"user_id": owner.user, "app_id": owner.app, "project_id": owner.project, "include_person": true});
+    let data: ContextData = visit.api.post_data("/memory/context", &request).await?;
     let lines = data.context.lines();
     let lines: Vec<&str> = lines
         .map(|line| line.trim_start_matches([' ', '-']))
@@ -131,15 +131,15 @@ pub(crate) async fn given(guest: Guest) -> Result<Response, Problem> {
     // The subjects of episodes come last; each has an id.
     let core = lines.len().saturating_sub(data.memory_ids.len());
     let address = |at: usize, line: &str| match at.checked_sub(core).and_then(|at| data.memory_ids.get(at)) {
-        Some(id) => whose.link("forget", &[("id", &format!("{}_{id}", whose.user))]),
-        None => whose.link("forget", &[("words", &line)]),
+        Some(id) => owner.link("forget", &[("id", &format!("{}_{id}", owner.user))]),
+        None => owner.link("forget", &[("words", &line)]),
     };
     let lines = lines.iter().enumerate();
-    Ok(html(&GivenView {
+    Ok(html(&OpeningView {
         lines: lines
             .map(|(at, line)| ((*line).to_owned(), address(at, line)))
             .collect(),
         tokens: data.tokens,
-        around: Around::new(&guest, "/", "What every chat is given"),
+        frame: PageFrame::new(&visit, "/", "What every chat is given"),
     }))
 }

@@ -16,9 +16,9 @@ use axum::routing::{get, post};
 use gateway::{ApiError, Client};
 use model::Name;
 
-use crate::around::Problem;
-use crate::guest::PageDesk;
+use crate::frame::Problem;
 use crate::import::{Importer, Imports};
+use crate::visit::PageState;
 use crate::{
     assets, background, conversation, documents, forget, import, memories, memory, now, review, sign_in,
     skills,
@@ -31,7 +31,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 /// The page for [`gateway::Gateway::with_page`]. `client` calls that gateway; `user` is the default for addresses
 /// that name no user.
 pub fn routes(client: Client, user: Option<Name>, importer: Arc<dyn Importer>) -> Router {
-    let page = PageDesk {
+    let page = PageState {
         client,
         user,
         imports: Imports::new(importer),
@@ -43,7 +43,7 @@ pub fn routes(client: Client, user: Option<Name>, importer: Arc<dyn Importer>) -
         .route("/page/memory/{id}", get(memory::page).post(memory::save))
         .route("/page/change/{id}", get(background::change))
         .route("/page/forget", get(forget::look).post(forget::forget))
-        .route("/page/given", get(review::given))
+        .route("/page/given", get(review::opening))
         .route("/page/review", get(review::page).post(review::answer))
         .route("/page/conversations", get(conversation::list))
         .route("/page/conversation", get(conversation::page))

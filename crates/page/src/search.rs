@@ -8,8 +8,8 @@ use std::cmp::Ordering;
 use gateway::wire::{GetData, MemoryType, SearchData, SearchRequest};
 
 use crate::cards::{EPISODE, HitReasons, MemoryCard, MessageQuote, cards};
-use crate::guest::Guest;
 use crate::memories::{self, ListQuery, ResultsPart};
+use crate::visit::Visit;
 use crate::words;
 use gateway::ApiError;
 
@@ -22,21 +22,21 @@ const SURE: f32 = 0.1;
 /// Maximum number of hits above the fold if none is sure.
 const SIMILAR_MAX: usize = 5;
 
-pub(crate) async fn results(guest: &Guest, wanted: &ListQuery) -> Result<ResultsPart, ApiError> {
+pub(crate) async fn results(visit: &Visit, wanted: &ListQuery) -> Result<ResultsPart, ApiError> {
     let words = telling(wanted.question());
-    let mut found = statements(guest, wanted, &words).await?;
-    let data: SearchData = guest
+    let mut found = statements(visit, wanted, &words).await?;
+    let data: SearchData = visit
         .api
-        .post_data("/memory/search", &request(guest, wanted))
+        .post_data("/memory/search", &request(visit, wanted))
         .await?;
-    let whose = &guest.whose;
+    let owner = &visit.owner;
     let score = |score: Option<f32>| score.unwrap_or_default();
     let facts = data.facts.iter();
-    found.extend(facts.map(|fact| (score(fact.score), MemoryCard::fact(fact, whose))));
+    found.extend(facts.map(|fact| (score(fact.score), MemoryCard::fact(fact, owner))));
     let episodes = data.episodes.iter();
-    found.extend(episodes.map(|episode| (score(episode.score), MemoryCard::episode(episode, whose))));
+    found.extend(episodes.map(|episode| (score(episode.score), MemoryCard::episode(episode, owner))));
     let events = data.foresights.iter();
-    found.extend(events.map(|event| (score(event.score), MemoryCard::event(event, whose))));
+    found.extend(events.map(|event| (score(event.score), MemoryCard::event(event, owner))));
     found.retain(|(_, card)| wanted.keeps(card));
     // A single fact is more precise than the summary that contains it.
     found.sort_by(|(a, one), (b, other)| {
@@ -46,7 +46,7 @@ pub(crate) async fn results(guest: &Guest, wanted: &ListQuery) -> Result<Results
     });
     let messages = data.messages.into_iter().filter(|_| wanted.is_kind(""));
     let said: Vec<(f32, MessageQuote)> = messages
-        .map(|message| (message.score, MessageQuote::of(message, whose)))
+        .map(|message| (message.score, MessageQuote::of(message, owner)))
         .collect();
     let has_word =
         found.iter().any(|(_, card)| card.has_word()) || said.iter().any(|(_, quote)| quote.has_word());
@@ -74,27 +74,27 @@ pub(crate) async fn results(guest: &Guest, wanted: &ListQuery) -> Result<Results
         less_quotes,
         warnings: data.warnings,
         is_search: true,
-        forget: Some(guest.whose.link("forget", &[("words", &wanted.question())])),
-        ..ResultsPart::empty(guest)
+        forget: Some(visit.owner.link("forget", &[("words", &wanted.question())])),
+        ..ResultsPart::empty(visit)
     })
 }
 
-fn request(guest: &Guest, wanted: &ListQuery) -> SearchRequest {
+fn request(visit: &Visit, wanted: &ListQuery) -> SearchRequest {
     SearchRequest {
-        user_id: Some(guest.whose.user.clone()),
+        user_id: Some(visit.owner.user.clone()),
         top_k: HITS,
         include_messages: MESSAGES,
         include_person: true,
         explain: true,
         filters: wanted.filter(),
         as_of: wanted.as_of(),
-        ..SearchRequest::new(wanted.question()).within(&guest.whose.app, &guest.whose.project)
+        ..SearchRequest::new(wanted.question()).within(&visit.owner.app, &visit.owner.project)
     }
 }
 
 /// Profile lines that contain words of the question. The engine returns only whole profiles.
 async fn statements(
-    guest: &Guest,
+    visit: &Visit,
     wanted: &ListQuery,
     words: &[String],
 ) -> Result<Vec<(f32, MemoryCard)>, ApiError> {
@@ -103,9 +103,9 @@ async fn statements(
     if !is_asked || wanted.is_at_a_time() || words.is_empty() {
         return Ok(Vec::new());
     }
-    let request = memories::request(&guest.whose, MemoryType::Profile);
-    let data: GetData = guest.api.post_data("/memory/get", &request).await?;
-    let lines = cards(&data, &guest.whose).into_iter();
+    let request = memories::request(&visit.owner, MemoryType::Profile);
+    let data: GetData = visit.api.post_data("/memory/get", &request).await?;
+    let lines = cards(&data, &visit.owner).into_iter();
     Ok(lines.filter_map(|line| with_words(line, words)).collect())
 }
 

@@ -12,8 +12,8 @@ use gateway::cookie;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::around::{Around, html};
-use crate::guest::PageDesk;
+use crate::frame::{PageFrame, html};
+use crate::visit::PageState;
 
 /// A route that refuses an unknown token with 401.
 const PROBE: &str = "/context/tools";
@@ -23,7 +23,7 @@ const FORWARDED: &str = "x-forwarded-proto";
 #[derive(Template)]
 #[template(path = "sign_in.html")]
 struct SignInView {
-    around: Around,
+    frame: PageFrame,
     problem: Option<&'static str>,
 }
 
@@ -34,20 +34,20 @@ pub(crate) struct TokenForm {
 
 pub(crate) async fn page() -> Response {
     html(&SignInView {
-        around: Around::bare("Sign in"),
+        frame: PageFrame::bare("Sign in"),
         problem: None,
     })
 }
 
 pub(crate) async fn sign_in(
-    State(page): State<PageDesk>,
+    State(page): State<PageState>,
     headers: HeaderMap,
-    Form(given): Form<TokenForm>,
+    Form(form): Form<TokenForm>,
 ) -> Response {
-    let token = given.token.trim();
+    let token = form.token.trim();
     if !is_known(&page, token).await {
         let view = SignInView {
-            around: Around::bare("Sign in"),
+            frame: PageFrame::bare("Sign in"),
             problem: Some("This server does not know that token. Copy the whole of it, without quotes."),
         };
         return (StatusCode::UNAUTHORIZED, html(&view)).into_response();
@@ -64,7 +64,7 @@ fn to_first_view(cookie: &str) -> Response {
     ([(SET_COOKIE, cookie)], Redirect::to("/")).into_response()
 }
 
-async fn is_known(page: &PageDesk, token: &str) -> bool {
+async fn is_known(page: &PageState, token: &str) -> bool {
     let Ok(bearer) = HeaderValue::try_from(format!("Bearer {token}")) else {
         return false;
     };

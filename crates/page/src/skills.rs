@@ -9,15 +9,15 @@ use gateway::ApiError;
 use gateway::wire::{GetData, GetRequest, MemoryType, SkillItem, SkillState};
 use serde::Deserialize;
 
-use crate::around::{Around, Problem, html};
 use crate::cards::percent;
-use crate::guest::Guest;
+use crate::frame::{PageFrame, Problem, html};
+use crate::visit::Visit;
 use crate::words;
 
 #[derive(Template)]
 #[template(path = "skills.html")]
 struct SkillsView {
-    around: Around,
+    frame: PageFrame,
     /// Skills of every agent that the visitor sees, drafts first.
     skills: Vec<SkillItem>,
 }
@@ -28,24 +28,24 @@ impl SkillsView {
     }
 }
 
-pub(crate) async fn page(guest: Guest) -> Result<Response, Problem> {
-    Ok(html(&view(&guest, None).await?))
+pub(crate) async fn page(visit: Visit) -> Result<Response, Problem> {
+    Ok(html(&view(&visit, None).await?))
 }
 
-async fn view(guest: &Guest, notice: Option<String>) -> Result<SkillsView, ApiError> {
+async fn view(visit: &Visit, notice: Option<String>) -> Result<SkillsView, ApiError> {
     let mut skills = Vec::new();
-    for agent in guest.people.iter().filter(|owner| owner.kind == "agent") {
+    for agent in visit.people.iter().filter(|owner| owner.kind == "agent") {
         let request = GetRequest {
             agent_id: Some(agent.id.clone()),
             page_size: 100,
             ..GetRequest::newest(MemoryType::AgentSkill).within(&agent.app_id, &agent.project_id)
         };
-        let data: GetData = guest.api.post_data("/memory/get", &request).await?;
+        let data: GetData = visit.api.post_data("/memory/get", &request).await?;
         skills.extend(data.agent_skills);
     }
     skills.sort_by_key(|skill| skill.status as u8);
     Ok(SkillsView {
-        around: Around::new(guest, "/page/skills", "Skills").with_notice(notice),
+        frame: PageFrame::new(visit, "/page/skills", "Skills").with_notice(notice),
         skills,
     })
 }
@@ -59,7 +59,7 @@ pub(crate) struct Judgement {
     verdict: String,
 }
 
-pub(crate) async fn judge(guest: Guest, Form(judgement): Form<Judgement>) -> Result<Response, Problem> {
+pub(crate) async fn judge(visit: Visit, Form(judgement): Form<Judgement>) -> Result<Response, Problem> {
     if !matches!(&*judgement.verdict, "approve" | "reject") {
         return Err(ApiError::refused(422, "a skill is approved or rejected").into());
     }
@@ -71,10 +71,10 @@ pub(crate) async fn judge(guest: Guest, Form(judgement): Form<Judgement>) -> Res
             ("project_id", &judgement.project_id),
         ],
     );
-    let skill: SkillItem = guest.api.post_data(&route, &()).await?;
+    let skill: SkillItem = visit.api.post_data(&route, &()).await?;
     let notice = match skill.status {
         SkillState::Approved => format!("Approved: agents get \u{201c}{}\u{201d} from now on.", skill.name),
         _ => format!("Rejected: no agent gets \u{201c}{}\u{201d}.", skill.name),
     };
-    Ok(html(&view(&guest, Some(notice)).await?))
+    Ok(html(&view(&visit, Some(notice)).await?))
 }

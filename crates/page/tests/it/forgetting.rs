@@ -13,7 +13,7 @@ const SAID: [(&str, &str); 3] = [
 ];
 
 /// The ids of the tick boxes that a preview shows.
-fn shown(html: &str) -> Vec<&str> {
+fn shown_ids(html: &str) -> Vec<&str> {
     let fields = html.split("name=\"shown\" value=\"").skip(1);
     fields.filter_map(|rest| rest.split('"').next()).collect()
 }
@@ -45,10 +45,10 @@ async fn a_search_offers_to_forget_its_matches_and_each_match_can_be_kept() {
         .split("<li>")
         .filter(|row| row.contains("birthday"))
         .collect();
-    let kept: Vec<&str> = rows.iter().flat_map(|row| shown(row)).collect();
+    let kept: Vec<&str> = rows.iter().flat_map(|row| shown_ids(row)).collect();
     assert!(!kept.is_empty(), "{choice}");
     let mut fields = vec![("words", "Petra")];
-    for id in shown(&choice) {
+    for id in shown_ids(&choice) {
         fields.push(("shown", id));
         if !kept.contains(&id) {
             fields.push(("goes", id));
@@ -93,9 +93,9 @@ async fn a_ticked_message_next_to_a_match_is_deleted_too() {
         rest.split('"').next().expect("an id").to_owned()
     };
     let next = box_of(next);
-    assert!(!ticked.contains(&next) && !shown(&choice).contains(&&*next));
+    assert!(!ticked.contains(&next) && !shown_ids(&choice).contains(&&*next));
     let mut fields = vec![("words", "Petra"), ("goes", &*next)];
-    for id in shown(&choice) {
+    for id in shown_ids(&choice) {
         fields.extend([("shown", id), ("goes", id)]);
     }
     let sure = stage.submit(&path, &fields).await.text;

@@ -12,7 +12,7 @@ mod library;
 
 mod changes;
 mod forgetting;
-mod guests;
 mod safety;
 mod stage;
+mod tokens;
 mod views;

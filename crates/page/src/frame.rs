@@ -8,7 +8,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 
 use crate::assets::{ASSETS, Assets, HTMX_INTEGRITY};
-use crate::guest::{Guest, WhoseMemory};
+use crate::visit::{MemoryOwner, Visit};
 use gateway::ApiError;
 
 /// A link of the navigation, with the id of its icon in the sprite.
@@ -21,11 +21,11 @@ pub(crate) struct NavLink {
 
 model::defaults! {
     /// The frame of a view.
-    pub(crate) struct Around {
+    pub(crate) struct PageFrame {
         pub(crate) title: String,
         pub(crate) links: Vec<NavLink>,
         /// The memories that the visitor can choose.
-        pub(crate) choices: Vec<WhoseMemory>,
+        pub(crate) choices: Vec<MemoryOwner>,
         /// The server needs a token, so a visitor can sign out.
         pub(crate) can_sign_out: bool,
         /// The view that opens after another memory is chosen.
@@ -39,21 +39,21 @@ model::defaults! {
     }
 }
 
-impl Around {
+impl PageFrame {
     /// The frame of a visitor's view; `place` is the address of the view's link in the navigation.
-    pub(crate) fn new(guest: &Guest, place: &'static str, title: impl Into<String>) -> Self {
-        let query = guest.whose.query();
-        let mut people: Vec<WhoseMemory> = guest
+    pub(crate) fn new(visit: &Visit, place: &'static str, title: impl Into<String>) -> Self {
+        let query = visit.owner.query();
+        let mut people: Vec<MemoryOwner> = visit
             .people
             .iter()
             .filter(|owner| owner.kind == "user")
-            .map(WhoseMemory::of_owner)
+            .map(MemoryOwner::of_owner)
             .collect();
-        if !people.contains(&guest.whose) {
-            people.insert(0, guest.whose.clone());
+        if !people.contains(&visit.owner) {
+            people.insert(0, visit.owner.clone());
         }
         // The navigation leaves out the views that a user's token does not open.
-        let is_one_user = guest.visitor.user.is_some();
+        let is_one_user = visit.visitor.user.is_some();
         let places = [
             ("/", "now", "Now", false),
             ("/page/memories", "memories", "Memories", false),
@@ -74,9 +74,9 @@ impl Around {
             title: title.into(),
             links: links.collect(),
             choices: people,
-            can_sign_out: guest.visitor.needs_token,
+            can_sign_out: visit.visitor.needs_token,
             path: place,
-            who: guest.whose.text(),
+            who: visit.owner.text(),
             query,
             ..Self::default()
         }
@@ -125,7 +125,7 @@ impl From<ApiError> for Problem {
 #[derive(Template)]
 #[template(path = "problem.html")]
 struct ProblemView {
-    around: Around,
+    frame: PageFrame,
     status: u16,
     words: String,
 }
@@ -134,7 +134,7 @@ impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let Self(refused) = self;
         let view = ProblemView {
-            around: Around::bare("Not possible"),
+            frame: PageFrame::bare("Not possible"),
             status: refused.status(),
             words: refused.to_string(),
         };

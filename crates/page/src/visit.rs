@@ -14,7 +14,7 @@ use gateway::{ApiError, Client, Visitor};
 use model::{Name, Scope};
 use serde::Deserialize;
 
-use crate::around::Problem;
+use crate::frame::Problem;
 use crate::import::Imports;
 use crate::words;
 
@@ -26,7 +26,7 @@ const OWN_PARTS: [&str; 2] = ["behind", "main"];
 
 /// The state that all views share.
 #[derive(Debug, Clone)]
-pub(crate) struct PageDesk {
+pub(crate) struct PageState {
     pub(crate) client: Client,
     /// The default user for addresses that name none.
     pub(crate) user: Option<Name>,
@@ -35,23 +35,23 @@ pub(crate) struct PageDesk {
 
 /// A user in a tenant.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct WhoseMemory {
+pub(crate) struct MemoryOwner {
     pub(crate) app: String,
     pub(crate) project: String,
     pub(crate) user: String,
 }
 
-impl WhoseMemory {
+impl MemoryOwner {
     /// Parses `app/project/user`, the form of an address. No name contains a slash.
     fn parse(text: &str) -> Option<Self> {
         let mut names = text.split('/').map(Name::parse);
         let mut next = || names.next()?.ok().map(|name| name.as_str().to_owned());
-        let whose = Self {
+        let owner = Self {
             app: next()?,
             project: next()?,
             user: next()?,
         };
-        names.next().is_none().then_some(whose)
+        names.next().is_none().then_some(owner)
     }
 
     fn of(scope: &Scope, user: &str) -> Self {
@@ -154,11 +154,11 @@ pub(crate) fn person(user: &str) -> &str {
 
 /// A visitor, with the memory that the visitor looks at.
 #[derive(Debug, Clone)]
-pub(crate) struct Guest {
+pub(crate) struct Visit {
     pub(crate) api: Client,
     pub(crate) visitor: Visitor,
-    pub(crate) whose: WhoseMemory,
-    /// The users that the visitor can choose; empty if only `whose`.
+    pub(crate) owner: MemoryOwner,
+    /// The users that the visitor can choose; empty if only `owner`.
     pub(crate) people: Vec<OwnerItem>,
     /// A script requests a part of the view.
     pub(crate) wants_part: bool,
@@ -177,10 +177,10 @@ struct WhoQuery {
     who: Option<String>,
 }
 
-impl FromRequestParts<PageDesk> for Guest {
+impl FromRequestParts<PageState> for Visit {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, page: &PageDesk) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, page: &PageState) -> Result<Self, Problem> {
         let visitor = Extension::<Visitor>::from_request_parts(parts, page).await;
         let Ok(Extension(visitor)) = visitor else {
             return Err(ApiError::refused(500, "the page is not mounted").into());
@@ -192,17 +192,17 @@ impl FromRequestParts<PageDesk> for Guest {
         let named = Query::<WhoQuery>::try_from_uri(&parts.uri)
             .ok()
             .and_then(|Query(query)| query.who)
-            .and_then(|who| WhoseMemory::parse(&who));
+            .and_then(|who| MemoryOwner::parse(&who));
         let people = if named.is_some() && wants_part {
             Vec::new()
         } else {
             people(&api).await?
         };
-        let whose = named.unwrap_or_else(|| chosen(&visitor, page.user.as_ref(), &people));
+        let owner = named.unwrap_or_else(|| chosen(&visitor, page.user.as_ref(), &people));
         Ok(Self {
             api,
             visitor,
-            whose,
+            owner,
             people,
             wants_part,
             host: host(&parts.headers),
@@ -230,9 +230,9 @@ pub(crate) fn unless<T: Default>(status: u16, answer: Result<T, ApiError>) -> Re
 }
 
 /// The token's user, else the configured user if they have memory, else the user with the most memory.
-fn chosen(visitor: &Visitor, configured: Option<&Name>, people: &[OwnerItem]) -> WhoseMemory {
+fn chosen(visitor: &Visitor, configured: Option<&Name>, people: &[OwnerItem]) -> MemoryOwner {
     if let Some(user) = visitor.user.as_ref().or(visitor.usual.as_ref()) {
-        return WhoseMemory::of(&visitor.home, user.as_str());
+        return MemoryOwner::of(&visitor.home, user.as_str());
     }
     let users = || people.iter().filter(|owner| owner.kind == "user");
     let is_configured = |owner: &&OwnerItem| {
@@ -244,8 +244,8 @@ fn chosen(visitor: &Visitor, configured: Option<&Name>, people: &[OwnerItem]) ->
         .find(is_configured)
         .or_else(|| users().max_by_key(|owner| owner.memories));
     match found {
-        Some(owner) => WhoseMemory::of_owner(owner),
-        None => WhoseMemory::of(&visitor.home, configured.map_or(NOBODY, Name::as_str)),
+        Some(owner) => MemoryOwner::of_owner(owner),
+        None => MemoryOwner::of(&visitor.home, configured.map_or(NOBODY, Name::as_str)),
     }
 }
 
