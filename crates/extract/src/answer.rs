@@ -1,7 +1,7 @@
-//! Reading a model's answer: nothing in it is believed that the messages do not support.
+//! Reads a model's answer and drops every statement that the messages do not support.
 //!
-//! Owns: what is wrong with an answer, and which of its statements count. Never: asking again (`interview`), or what was
-//! said (`claim`).
+//! Owns: the problems of an answer, and the choice of its valid statements. Never: asking again
+//! (`interview`), or the meaning of the messages (`claim`).
 
 use model::{Message, Role};
 use serde_json::Value;
@@ -17,10 +17,10 @@ use crate::words::{cut, one_line};
 use crate::{Fact, repair};
 
 const SUMMARY_CHARS_MAX: usize = 800;
-/// Later ones are not checked: a check reads all that was said.
+/// Maximum number of statements checked in an answer: each check reads all clauses of the talk.
 const FACTS_MAX: usize = 200;
 
-/// One part by the model.
+/// One part of the conversation, as the model cut it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AnswerPart {
     /// One past the part's last message.
@@ -36,9 +36,9 @@ pub struct AnswerPart {
 pub struct Answer {
     /// In order; with [`Tail::Closed`] the last one ends with the last message. May be empty with [`Tail::Open`].
     pub parts: Vec<AnswerPart>,
-    /// What people said, in the order of the answer.
+    /// Facts that people stated, in the order of the answer.
     pub facts: Vec<Fact>,
-    /// What was left out because the messages do not bear it out.
+    /// Statements that were left out because the messages do not support them.
     pub dropped: Vec<Dropped>,
 }
 
@@ -110,7 +110,8 @@ pub(crate) fn parse_parts(text: &str, messages: &[Message], tail: Tail) -> Resul
     Ok(answer)
 }
 
-/// The parts with their ends, joined where a cut would part a tool call from its result, or where no person speaks.
+/// The model's parts with their ends. Joins two parts where the cut would separate a tool call from
+/// its result, or where no person speaks.
 fn ends<'a>(
     list: &'a [Value],
     messages: &[Message],

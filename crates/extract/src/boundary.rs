@@ -2,9 +2,9 @@
 //!
 //! Owns: the cuts and who owns a part. Never: asking a model, or removing anything from a buffer.
 //!
-//! Messages are looked at one after the other, and a cut at a place depends on the messages of its own part and on
-//! six messages after it, never on later ones. So a longer buffer keeps every cut of a shorter one, and
-//! cutting while messages arrive gives the same parts as cutting all at once.
+//! The rules read one message after the other. A cut depends on the messages of its own part and on
+//! the six messages after it, never on later ones. So a longer buffer keeps every cut of a shorter
+//! one, and cutting while messages arrive gives the same parts as cutting all at once.
 
 use model::{CutReason, Message, Owner, Role, Vector, dot};
 
@@ -29,24 +29,27 @@ pub struct Boundary {
     pub reason: CutReason,
 }
 
-/// How many messages on each side are compared.
+/// Number of messages compared on each side of a place.
 const WINDOW: usize = 4;
-/// A dip must be the lowest point within so many places on both sides.
+/// A dip must be the lowest point among this many places on both sides.
 const NEIGHBOURS: usize = 2;
-/// The common part of both sides is the mean of this number of messages before them, and of the sides themselves.
+/// The common part of both sides is the mean of the sides and of this number of messages before
+/// them.
 const COMMON: usize = 20;
-/// The first place of a part that is looked at: before it the windows are nearly all there is.
+/// First place of a part that is compared: before it the windows cover nearly all of the part.
 const FIRST: usize = 6;
-/// How many earlier places of the part show what is usual in this talk.
+/// Minimum number of earlier places of the part, from which the usual similarity of this talk is
+/// computed.
 const USUAL_MIN: usize = 6;
-/// How many standard deviations below the usual a dip must be. Measured with the static embedder on chats of six pairs
-/// of friends, their pauses removed: a cut every 80 messages, and 2.7 times as often at a new session as chance.
+/// A dip must lie this many standard deviations below the usual similarity. Measured with the
+/// static embedder on chats of six pairs of friends, their pauses removed: a cut every 80 messages,
+/// and 2.7 times as often at a new session as chance.
 const DEVIATIONS_MIN: f32 = 2.0;
-/// Sides this alike, with all that they have in common, are about the same.
+/// Minimum cosine, common part included, of two sides with the same subject.
 const ALIKE_MIN: f32 = 0.9;
-/// Talk that hardly varies has no dips.
+/// Minimum standard deviation: talk that hardly varies has no dips.
 const DEVIATION_FLOOR: f32 = 0.1;
-/// How many more messages make it worth asking a model again.
+/// Number of new messages after which another call of the model is worth its cost.
 const ASK_MESSAGES_MIN: usize = 25;
 
 /// The cuts of a buffer, in order; messages after the last one stay in the buffer. `vectors` has one for each message;
@@ -62,7 +65,7 @@ pub fn boundaries(messages: &[Message], vectors: Option<&[Vector]>, limits: &Lim
             .or_else(|| vectors.and_then(|vectors| part.topic_cut(messages, vectors, at)));
         if let Some(cut) = cut {
             cuts.push(cut);
-            // The new part is read from its own start, so that it is cut as if nothing had stood before it.
+            // The new part starts afresh, so that earlier parts do not influence its cuts.
             part = OpenPart::at(cut.end);
             at = cut.end;
         }
@@ -77,13 +80,14 @@ pub fn boundaries(messages: &[Message], vectors: Option<&[Vector]>, limits: &Lim
 struct OpenPart {
     start: usize,
     tokens: usize,
-    /// Where a person first speaks in it; before that nothing is cut.
+    /// Index of the first message by a person; nothing is cut before it.
     first_user: Option<usize>,
     /// Tool calls without a result, since the last user message.
     calls_open: usize,
-    /// How like the messages before and after a place are, from the place [`FIRST`] on.
+    /// Similarity of the messages before and after each place, from the place [`FIRST`] on.
     across: Vec<f32>,
-    /// For each message of the part, whether a cut before it would part a tool call from its result.
+    /// For each message of the part: whether a cut before it would separate a tool call from its
+    /// result.
     holds: Vec<bool>,
 }
 
@@ -154,7 +158,8 @@ impl OpenPart {
         places().find(turn).or_else(|| places().next())
     }
 
-    /// A cut where the talk turned to something else, decided when the next six messages (`WINDOW` and `NEIGHBOURS`) are known.
+    /// A cut where the subject changes, decided when the next six messages (`WINDOW` and
+    /// `NEIGHBOURS`) are known.
     fn topic_cut(&mut self, messages: &[Message], vectors: &[Vector], at: usize) -> Option<Boundary> {
         let place = (at + 1)
             .checked_sub(WINDOW)
@@ -203,8 +208,8 @@ fn cost(message: &Message) -> usize {
     tokens(&message.said()) + calls.sum::<usize>() + 4
 }
 
-/// The similarity of the messages before and after a place, without what all of the talk around it has in common:
-/// embeddings of chat are alike in manner long before they are alike in matter.
+/// The similarity of the messages before and after a place, less the common part of the talk around
+/// it: embeddings of chat share the manner of speaking long before they share a subject.
 fn across(vectors: &[Vector], start: usize, place: usize) -> f32 {
     let around = &vectors[start.max(place.saturating_sub(COMMON))..place + WINDOW];
     let common = mean(around);
@@ -215,7 +220,7 @@ fn across(vectors: &[Vector], start: usize, place: usize) -> f32 {
             .map(|(own, common)| own - common)
             .collect()
     };
-    // Two samples of one whole are unlike each other by chance, the more so the more of the whole they are.
+    // Two samples of one set differ by chance, the more so the larger their share of the set.
     let chance = WINDOW as f32 / (around.len() - WINDOW) as f32;
     cosine(&side(place - WINDOW), &side(place)) + chance
 }
@@ -237,7 +242,7 @@ fn mean(vectors: &[Vector]) -> Vec<f32> {
 
 fn cosine(a: &[f32], b: &[f32]) -> f32 {
     let length = (dot(a, a) * dot(b, b)).sqrt();
-    // Sides without meaning are no turn.
+    // Sides with empty vectors are no change of subject.
     if length > f32::EPSILON {
         dot(a, b) / length
     } else {
@@ -245,7 +250,7 @@ fn cosine(a: &[f32], b: &[f32]) -> f32 {
     }
 }
 
-/// How many standard deviations a value lies below what is usual.
+/// Number of standard deviations that a value lies below the usual one.
 fn deviations(usual: &[f32], value: f32) -> f32 {
     let count = usual.len() as f32;
     let mean = usual.iter().sum::<f32>() / count;
@@ -253,9 +258,10 @@ fn deviations(usual: &[f32], value: f32) -> f32 {
     (mean - value) / variance.sqrt().max(DEVIATION_FLOOR)
 }
 
-/// Whether a call of a model for boundaries can be useful now. `asked` is the number of these messages that an earlier
-/// call saw without cutting them off; 0 without such a call. A call is useful when the rules see a certain cut (a
-/// pause, a limit), or when enough messages came since the last call for the topic to change.
+/// Whether a call of a model for boundaries can be useful now. `asked` is the number of these
+/// messages that an earlier call saw without cutting them off; 0 without such a call. A call is
+/// useful when the rules see a certain cut (a pause, a limit), or when enough messages came since
+/// the last call for the subject to change.
 pub fn boundary_possible(messages: &[Message], asked: usize, limits: &Limits) -> bool {
     let fresh = messages.len().saturating_sub(asked);
     let spoken = messages.iter().any(|message| message.role == Role::User);
@@ -273,7 +279,7 @@ pub fn owners(messages: &[Message]) -> Vec<Owner> {
     owners
 }
 
-/// For each message, whether a cut before it would part a tool call from its result.
+/// For each message: whether a cut before it would separate a tool call from its result.
 pub(crate) fn holds(messages: &[Message]) -> Vec<bool> {
     let mut part = OpenPart::default();
     for message in messages {

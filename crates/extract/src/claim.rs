@@ -1,11 +1,13 @@
-//! The check between a model's words and the memory: a statement counts only if a person said it.
+//! The check between a model's statements and the memory: a statement counts only if a person said
+//! it.
 //!
-//! Owns: which of a talk's words a statement may be made of, and whether it says what they say. Never: the form of an answer
-//! (`answer`).
+//! Owns: which words of a talk a statement may use, and whether it keeps their meaning. Never: the
+//! form of an answer (`answer`).
 //!
-//! A statement restates one clause of a person, or the plain clauses of one sentence. Every one of its words but the small ones
-//! stands there; no earlier sentence says whom a pronoun means, since small models name the wrong one. A gloss has a verb that
-//! nobody said, a translation has no word that was said, and a summary has words of too many sentences.
+//! A statement restates one clause of a person, or the plain clauses of one sentence. All of its
+//! words except stop words occur there. Earlier sentences do not resolve a pronoun, since small
+//! models name the wrong person. The check rejects a gloss by its verb, which nobody said, a
+//! translation by its words, and a summary because its words come from too many sentences.
 
 use std::collections::BTreeSet;
 
@@ -23,11 +25,12 @@ use crate::words::words;
 
 const FACT_CHARS_MAX: usize = 300;
 
-/// Words with which a clause states nothing of its speaker's: it supposes, asks, speaks to somebody, or needs the talk before it.
+/// Classes of words that keep a clause from stating something of its speaker: it supposes, asks,
+/// addresses somebody, or needs the talk before it.
 const UNSTATED: [Closed; 4] = [Closed::Doubt, You, Asks, Points];
 const SUBJECTS: [Closed; 2] = [Speaker, Am];
 const NEXT: [Closed; 5] = [Joint, Other, Own, Speaker, Points];
-/// Other languages may leave out who does something.
+/// Languages in which a clause names its subject; others may leave it out.
 const SAYING_WHO: [Language; 3] = [Language::English, Language::German, Language::French];
 const JOINING: [Closed; 3] = [Am, Be, Was];
 const PERSONS: [Closed; 4] = [Speaker, Am, Own, Other];
@@ -52,22 +55,22 @@ pub enum Doubt {
 #[derive(Debug)]
 pub(crate) struct StatedTalk<'a> {
     said: Vec<SaidClause<'a>>,
-    /// The sentences that have one.
+    /// The sentences with a plain clause.
     sentences: Vec<(&'a Message, String)>,
 }
 
-/// A plain clause, or all those of a sentence.
+/// A plain clause, or all plain clauses of a sentence.
 #[derive(Debug)]
 struct SaidClause<'a> {
     message: &'a Message,
     language: Language,
-    /// Its language and script say who does something.
+    /// Its language and script require a subject.
     says_who: bool,
     signs: ClauseSigns,
-    /// The word behind the speaker as a subject, unless it is a small one.
+    /// The word after the speaker as a subject, unless it is a stop word.
     verb: Option<String>,
     words: BTreeSet<String>,
-    /// Its words with a capital letter, without the first.
+    /// Its capitalised words except the first.
     names: BTreeSet<String>,
 }
 
@@ -87,7 +90,7 @@ impl<'a> StatedTalk<'a> {
                 .map(str::to_owned)
                 .collect();
             let denies = |clause: &String| ClauseSigns::of(clause, language).has(&[Not]);
-            // A denial holds for its own clause.
+            // A negation applies to its own clause only.
             if stated.len() > 1 && !stated.iter().any(denies) {
                 stated.push(stated.join(", "));
             }
@@ -107,7 +110,7 @@ impl<'a> StatedTalk<'a> {
         talk
     }
 
-    /// Whether it states something that these facts do not say.
+    /// Whether the talk states something that these facts do not contain.
     pub(crate) fn adds_to(&self, facts: &[Fact]) -> bool {
         let is_new = |(message, sentence): &(&Message, String)| {
             let mut of_it = facts.iter().filter(|fact| fact.sources.contains(&message.id));
@@ -121,7 +124,7 @@ impl<'a> StatedTalk<'a> {
         facts_request(lines.map(|(message, said)| (speaker(message), said.as_str())))
     }
 
-    /// The fact that a model's sentence states.
+    /// The fact that a model's sentence states, or why it is left out.
     pub(crate) fn fact(&self, told: &str) -> Result<Fact, Doubt> {
         // "Ana: Hey Ole!" repeats a line of the talk.
         let is_line = told.contains(": ") || told.contains('：') || told.ends_with(['!', '！', '?', '？']);
@@ -153,26 +156,26 @@ impl<'a> StatedTalk<'a> {
     }
 }
 
-/// A model's sentence, read as a statement of the one who said a clause.
+/// A model's sentence, read as a statement of the speaker of a clause.
 struct ModelClaim {
     text: String,
-    /// The words of the speaker's name; none of one who is called I.
+    /// The words of the speaker's name; empty for a speaker who is called I.
     speaker: BTreeSet<String>,
     language: Language,
-    /// Its words but the small ones and the speaker's name.
+    /// Its words except stop words and the speaker's name.
     telling: Vec<String>,
     signs: ClauseSigns,
     whose: ClaimSubject,
 }
 
-/// Whose its subject is.
+/// The subject of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ClaimSubject {
-    /// It is the speaker.
+    /// The speaker.
     Speaker,
-    /// It belongs to the speaker: "Ada's sister", "the sister of Ada".
+    /// A person or thing of the speaker: "Ada's sister", "the sister of Ada".
     Theirs,
-    /// Another, whom the clause names.
+    /// Another person or thing, which the clause names.
     Another,
 }
 
@@ -193,7 +196,8 @@ impl ModelClaim {
             text,
         };
         claim.whose = claim.subject();
-        // Where no space parts words, a name and its particle would be read together with what follows.
+        // In a script without spaces, a name and its particle would be read as one word with the
+        // next one.
         let is_particle = |c: char| ('\u{3041}'..='\u{309f}').contains(&c);
         let unspaced = claim.text.strip_prefix(&name).filter(|_| !name.is_ascii());
         let rest = unspaced.map_or(&*claim.text, |rest| rest.trim_start_matches(is_particle));
@@ -229,7 +233,7 @@ impl ModelClaim {
         ClaimSubject::Another
     }
 
-    /// Whether a word was said, in this form or as it is said of another person: "live", "lives".
+    /// Whether a word was said in this form or in the form for another person: "live", "lives".
     fn is_in(&self, word: &str, said: &BTreeSet<String>) -> bool {
         if said.contains(word) {
             return true;
@@ -250,7 +254,7 @@ impl ModelClaim {
         unsaid.cloned().collect()
     }
 
-    /// Whether it says something, in the sense in which it was said, and of the same subject.
+    /// Whether the claim says something, keeps the sense of the clause, and has the same subject.
     fn fits(&self, said: &SaidClause<'_>) -> Result<(), Doubt> {
         if self.signs.has(&[Not]) != said.signs.has(&[Not]) || !self.holds_as(said) {
             return Err(Doubt::Sense);
@@ -259,7 +263,8 @@ impl ModelClaim {
         if self.telling.is_empty() || self.telling.len() == 1 && !is_joined {
             return Err(Doubt::Form);
         }
-        // A pronoun of the message points out of the statement, and who were not joined did not do it together.
+        // A pronoun of the message refers to something outside the statement; people whom the
+        // clause does not join did not act together.
         let mut others = self.signs.all(&[Other]);
         let points = others.any(|(_, word)| said.signs.names(word))
             || self.signs.has(&[Closed::Doubt, You, Asks])
@@ -271,8 +276,9 @@ impl ModelClaim {
         Ok(())
     }
 
-    /// Whether it is so now where it was said to be, and not where it was: "I am" and "I have" are "is" and "has" of another. What a
-    /// speaker says of themselves goes with its verb: "I used to live in Rome" is not "lives in Rome".
+    /// Whether the claim keeps the clause's tense: the present stays present and the past stays
+    /// past. "I am" and "I have" become "is" and "has" of another person. A negation or tense of
+    /// the speaker goes with its verb: "I used to live in Rome" is not "lives in Rome".
     fn holds_as(&self, said: &SaidClause<'_>) -> bool {
         let now = said.signs.has(&[Am, Be]) || said.words.contains("am");
         let mut joined = self.signs.all(&JOINING);
@@ -305,7 +311,7 @@ impl ModelClaim {
     }
 }
 
-/// Whether two words differ in their endings alone, as those of persons do.
+/// Whether two words differ only in their endings, as forms of a verb do.
 fn is_inflected(word: &str, said: &str) -> bool {
     const STEM_CHARS_MIN: usize = 3;
     const ENDING_CHARS_MAX: usize = 2;
@@ -318,7 +324,8 @@ fn is_inflected(word: &str, said: &str) -> bool {
     stem >= STEM_CHARS_MIN && ends(word) && ends(said) && word.chars().all(char::is_alphabetic)
 }
 
-/// A sentence without what it tells of another subject behind its first claim: ", so the box will be a fight".
+/// A sentence up to the clause that adds another subject after its first claim: ", so the box will
+/// be a fight".
 fn first_claim(told: &str, language: Language) -> &str {
     let clauses = clauses(told, language);
     let goes_on = |clause: &&&str| ClauseSigns::of(clause, language).begins(&NEXT);
@@ -327,18 +334,18 @@ fn first_claim(told: &str, language: Language) -> &str {
     told[..end].trim_end_matches(|c: char| c.is_whitespace() || ",;:-–—".contains(c))
 }
 
-/// Whether facts already say all that a statement says.
+/// Whether facts already contain everything that a statement says.
 pub fn is_told(statement: &Fact, facts: &[Fact]) -> bool {
     let says = |fact: &Fact| fact.sender == statement.sender && unsaid(&statement.text, &fact.text).is_none();
     facts.iter().any(says)
 }
 
-/// The first word of a text, but for the small ones, that another text does not have.
+/// The first word of a text, stop words aside, that another text lacks.
 pub(crate) fn unsaid(text: &str, by: &str) -> Option<String> {
     KnownWords::of(by).unsaid(text)
 }
 
-/// The words of a text, in any form.
+/// The words of a text, with their stems.
 pub(crate) struct KnownWords(BTreeSet<String>);
 
 impl KnownWords {
@@ -346,7 +353,7 @@ impl KnownWords {
         Self(stems(text))
     }
 
-    /// The first word of a text, but for the small ones, that is not among them.
+    /// The first word of a text, stop words aside, that is not among them.
     pub(crate) fn unsaid(&self, text: &str) -> Option<String> {
         let language = Language::of(text);
         let mut found = None;
@@ -373,7 +380,7 @@ fn names(clause: &str) -> BTreeSet<String> {
     named.flat_map(|word| folded(&word.text)).collect()
 }
 
-/// The words of a text but the small ones and those that only deny.
+/// The words of a text except stop words and negations.
 fn telling(text: &str, language: Language) -> Vec<String> {
     let mut found = Vec::new();
     each_word(text, |range, word| {
@@ -392,8 +399,8 @@ fn folded(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// The words of a text as they are and stemmed by each language, so that no guess of the language can part a statement from
-/// the words that it was made of.
+/// The words of a text, as written and stemmed by each language: a wrong guess of the language must
+/// not separate a statement from its source.
 fn stems(text: &str) -> BTreeSet<String> {
     let mut stems = BTreeSet::new();
     each_word(text, |_, word| {

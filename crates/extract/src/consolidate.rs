@@ -1,13 +1,16 @@
-//! Consolidation of memories in the background: clusters, a profile, upcoming events, merged episodes, and core memory.
+//! Consolidation of memories in the background: clusters, a profile, upcoming events, merged
+//! episodes, and core memory.
 //!
-//! Owns: the rules of each, their limits, and the prompt and answer of a chat model for the same. Never: I/O, a clock,
-//! calling a model, or touching what a person wrote.
+//! Owns: the rules of each, their limits, and the prompt and answer of a chat model for the same.
+//! Never: I/O, a clock, calling a model, or changing a person's text.
 //!
-//! Everything here is a function of its input, so that work repeated after a crash gives the same result. The parts of
-//! an entry's id, and the citations of a page's line, distinguish our text from a person's changes.
+//! Everything here is a function of its input, so that work repeated after a crash gives the same
+//! result. The parts of an entry's id, and the citations of a page's line, distinguish our text
+//! from a person's changes.
 //!
-//! Reading order: [`known`] (what may be learnt from), [`text`] (harmless lines), [`foresight`], [`profile`],
-//! [`cluster`] and [`reflect`], [`page`] (lines of two hands) and [`dream`], `answer` (what the models' answers share).
+//! Reading order: [`known`] (the facts to learn from), [`text`] (harmless lines), [`foresight`],
+//! [`profile`], [`cluster`] and [`reflect`], [`page`] (lines by a person and by us) and [`dream`],
+//! `answer` (common parts of the models' answers).
 
 mod answer;
 pub mod cluster;

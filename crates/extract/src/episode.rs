@@ -1,6 +1,7 @@
 //! The account of a segment, made of its own most informative sentences, without a model.
 //!
-//! Owns: which sentences matter, and the episode's form. Never: inventing words; the messages stay verbatim beside it.
+//! Owns: the weights of sentences, and the episode's form. Never: inventing words; the messages
+//! stay verbatim beside it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,22 +27,22 @@ pub struct Episode {
 pub(crate) const TITLE_CHARS_MAX: usize = 80;
 const SUMMARY_SENTENCES_MAX: usize = 3;
 const SENTENCE_CHARS_MAX: usize = 240;
-/// A message's sentences in the digest: the best so many, in their order.
+/// Maximum number of one message's sentences in the account: the best, in their order.
 const SENTENCES_A_MESSAGE: usize = 2;
 const BODY_LINES_MAX: usize = 24;
 const TOOL_CHARS_MAX: usize = 120;
 const SENTENCES_READ_MAX: usize = 2_000;
 /// Weight of a sentence with a fact, relative to others.
 const FACT_WEIGHT: f64 = 1.6;
-/// Weight of what somebody else says: a quotation, a draft, a scene.
+/// Weight of a sentence by somebody else: a quotation, a draft, a scene.
 const FOREIGN_WEIGHT: f64 = 0.6;
 /// Weight of a model's sentence, relative to a person's.
 const MODEL_WEIGHT: f64 = 0.7;
 const QUESTION_WEIGHT: f64 = 0.5;
-/// Of a long message only so many sentences are weighed.
+/// Maximum number of a long message's sentences that are weighed.
 const SENTENCES_READ_A_MESSAGE: usize = 60;
 
-/// Words of greetings, thanks and agreement; a sentence of these alone is left out.
+/// Words of greetings, thanks and agreement; a sentence that consists of them is left out.
 static FILLER: WordList = word_list!(
     "fun long time 你好 您好 谢谢 再见 好的 太好了 嗨 こんにちは ありがとう またね はい 안녕 감사합니다 \
      hola gracias adiós bonjour merci salut hallo danke tschüss ciao grazie hi hey hello hiya yo morning afternoon evening night goodnight bye goodbye cya see later soon thanks \
@@ -84,7 +85,8 @@ pub fn episode(cell: &Cell, zone: &Zone) -> Episode {
     }
 }
 
-/// The rows of an entry; that of an episode of messages alone, by their important statements.
+/// The rows of an entry. The row of an episode that holds only messages gets its important
+/// statements as text.
 pub fn digested(mut rows: Vec<Doc>, entry: &Entry, zone: &Zone) -> Vec<Doc> {
     let messages = &entry.turns;
     if let (Some(own), true, false) = (rows.first_mut(), entry.body.is_empty(), messages.is_empty()) {
@@ -94,13 +96,13 @@ pub fn digested(mut rows: Vec<Doc>, entry: &Entry, zone: &Zone) -> Vec<Doc> {
     rows
 }
 
-/// A sentence on one line, ended.
+/// A sentence on one line, with final punctuation.
 fn retold(sentence: &EpisodeSentence<'_>) -> String {
     ended(&cut(&one_line(sentence.text), SENTENCE_CHARS_MAX))
 }
 
-/// The first sentence that a person said in their own words, else the first of anybody. It names its speaker where several
-/// people talk.
+/// The first sentence that a person said in their own words, else the first sentence of anybody. It
+/// names its speaker where several people talk.
 fn title(messages: &[Message], texts: &[String], items: &[EpisodeSentence<'_>]) -> String {
     let is_person = |message: &Message| message.role == Role::User;
     let first = items
@@ -141,7 +143,7 @@ fn ended(text: &str) -> String {
     }
 }
 
-/// One sentence of the segment that may matter.
+/// A candidate sentence of the segment.
 struct EpisodeSentence<'a> {
     message: usize,
     text: &'a str,
@@ -152,8 +154,8 @@ struct EpisodeSentence<'a> {
     score: f64,
 }
 
-/// Every sentence that is no filler, with its weight. Words that return in the segment weigh more, and so do facts.
-/// Quotations and questions weigh less, and a model's words less than a person's.
+/// Every sentence that is no filler, with its weight. Words that recur in the segment weigh more,
+/// and so do facts. Quotations and questions weigh less, and a model's words less than a person's.
 fn weighed<'a>(messages: &[Message], texts: &'a [String]) -> Vec<EpisodeSentence<'a>> {
     let scene = facts::scene(messages);
     let mut items = Vec::new();
@@ -220,7 +222,7 @@ fn is_filler(sentence: &str) -> bool {
     })
 }
 
-/// The best sentences, best first, each telling something that those before it do not.
+/// The best sentences, best first, each with words that the ones before it lack.
 fn best(items: &[EpisodeSentence<'_>], messages: &[Message]) -> Vec<usize> {
     let opening = items
         .iter()
@@ -237,11 +239,12 @@ fn best(items: &[EpisodeSentence<'_>], messages: &[Message]) -> Vec<usize> {
             let new = 1.0 - told.count() as f64 / (item.terms.len() as f64).max(1.0);
             item.score * new
         };
-        // Nobody's account begins with another's words. Of a scene only what opens it is told.
+        // The first sentence of an account is its writer's own. Only the opening of a scene is
+        // told.
         let left = (0..items.len())
             .filter(|at| !chosen.contains(at) && (items[*at].is_own || !has_own && Some(*at) == opening))
             .map(|at| (at, worth(at)));
-        // Of equals the first, so that the choice does not depend on anything but the text.
+        // Of equals the first, so that the choice depends on the text alone.
         let next = left.fold(None, |best: Option<(usize, f64)>, (at, worth)| match best {
             Some((_, most)) if most >= worth => best,
             _ => Some((at, worth)),

@@ -1,4 +1,4 @@
-//! Asking a chat model what a search has missed.
+//! Asking a chat model for further queries, for results that a search missed.
 //!
 //! Owns: the prompt's text, and reading any answer to it. Never: sending it, or searching.
 

@@ -1,6 +1,6 @@
-//! Asking a chat model about a conversation, and again where its answer cannot be used.
+//! The questions to a chat model about a conversation, repeated while its answer is unusable.
 //!
-//! Owns: what is asked next, and when to give up. Never: sending it.
+//! Owns: the next prompt, and when to give up. Never: sending it.
 
 use model::{Message, Zone};
 
@@ -9,10 +9,10 @@ use crate::answer::{Answer, AnswerProblem, parse_facts, parse_parts, retry_hint}
 use crate::claim::StatedTalk;
 use crate::prompt::{Prompt, Tail, parts_request};
 
-/// Answers that cannot be used before the rules take over.
+/// Number of unusable answers after which the rules take over.
 const ANSWERS_MAX: usize = 3;
 
-/// One question to a model, with as many tries as it has.
+/// One question to a model, with its remaining tries.
 #[derive(Debug)]
 pub struct Interview<'a> {
     question: ModelQuestion<'a>,
@@ -29,19 +29,19 @@ enum ModelQuestion<'a> {
     Facts(StatedTalk<'a>),
 }
 
-/// What an answer leads to.
+/// Result of an answer.
 #[derive(Debug)]
 pub enum Reaction {
     Done(Answer),
-    /// Ask again, with the answer and this hint behind the prompt. Without a hint the answer was empty: endpoints refuse
-    /// empty messages, so the prompt is sent alone.
+    /// Ask again, with the answer and this hint after the prompt. Without a hint the answer was
+    /// empty: endpoints refuse empty messages, so the prompt is sent alone.
     Again(Option<String>),
-    /// The model had its tries.
+    /// The model has no tries left.
     GiveUp(AnswerProblem),
 }
 
 impl<'a> Interview<'a> {
-    /// About the subjects of these messages.
+    /// A question about the subjects of these messages.
     pub fn parts(messages: &'a [Message], zone: &'a Zone, tail: Tail) -> Self {
         let question = ModelQuestion::Parts { messages, zone, tail };
         Self {
@@ -50,7 +50,8 @@ impl<'a> Interview<'a> {
         }
     }
 
-    /// About what people state in these messages; none where the rules' facts say all of it.
+    /// A question about people's statements in these messages; none if the rules' facts contain all
+    /// of them.
     pub fn facts(messages: &'a [Message], ruled: &[Fact]) -> Option<Self> {
         let talk = StatedTalk::of(messages);
         talk.adds_to(ruled).then_some(Self {

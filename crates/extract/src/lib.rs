@@ -1,16 +1,19 @@
-//! Messages in; boundaries, episode and facts out. Rules that need no model, and the pure half of asking one.
+//! Turns messages into boundaries, episodes and facts: by rules without a model, and by prompts for
+//! a model.
 //!
-//! Owns: the cuts of a conversation, the facts worth remembering, when a newer fact supersedes an older one, and the
-//! prompt and answer of a chat model. Never: I/O, a clock, a model call, or storage.
+//! Owns: the cuts of a conversation, the facts worth remembering, when a newer fact supersedes an
+//! older one, and the prompt and answer of a chat model. Never: I/O, a clock, a model call, or
+//! storage.
 //!
-//! When in doubt nothing is remembered: the messages themselves are kept verbatim elsewhere, so a fact that was
-//! missed costs little and a wrong one is repeated for ever. Nothing is ever learnt from text that was recalled,
-//! injected, marked private, or printed by a tool.
+//! When in doubt nothing is remembered: the messages themselves are kept verbatim elsewhere, so a
+//! missed fact costs little, and a wrong one is repeated for ever. Text that was recalled,
+//! injected, marked private, or printed by a tool is never a source.
 //!
-//! Reading order: [`boundary`] (where to cut), `visible`, `sentence` and `words` (the readable text of a message, in
-//! pieces), [`mod@episode`] (accounts), [`mod@facts`] (statements of people about themselves),
-//! [`mod@succession`] (supersession), [`prompt`], `answer` and `claim` (the same by a chat model, and what of it is believed),
-//! [`follow_up`] (what a search has missed), `sample` (a talk on which a model is tried).
+//! Reading order: [`boundary`] (where to cut), `visible`, `sentence` and `words` (the readable text
+//! of a message, in pieces), [`mod@episode`] (accounts), [`mod@facts`] (statements of people about
+//! themselves), [`mod@succession`] (supersession), [`prompt`], `answer` and `claim` (the same by a
+//! chat model, and the check of its answer), [`follow_up`] (further queries of a search), `sample`
+//! (a talk for trials of a model).
 
 mod answer;
 pub mod boundary;
@@ -49,7 +52,8 @@ pub use visible::own_words;
 /// Author of memories made by rules.
 pub const RULES_VERSION: &str = "rules/1";
 
-/// About how many tokens a model would count in a text: four ASCII characters make one, any other character is one.
+/// Estimated number of tokens of a text: four ASCII characters make one, any other character is
+/// one.
 pub fn tokens(text: &str) -> usize {
     let ascii = text.bytes().filter(u8::is_ascii).count();
     let all = text.chars().count();

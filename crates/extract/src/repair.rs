@@ -1,7 +1,8 @@
-//! JSON as models write it: thoughts, fences, prose, comments, single quotes, bare keys, commas too many or too few, a
-//! missing end.
+//! JSON as models write it: thoughts, fences, prose, comments, single quotes, bare keys, commas too
+//! many or too few, a missing end.
 //!
-//! Owns: finding and reading a JSON value in any text, without failing. Never: the meaning of the value.
+//! Owns: finding and reading a JSON value in any text, without failing. Never: the meaning of the
+//! value.
 
 use serde_json::{Map, Number, Value};
 
@@ -9,7 +10,7 @@ const DEPTH_MAX: usize = 32;
 /// How many opening brackets are tried before giving up.
 const STARTS_MAX: usize = 16;
 
-/// Marks of a model that thinks aloud before it answers: where thoughts begin, and where they end.
+/// Marks of a model's thoughts before its answer: begin and end.
 const THOUGHTS: [(&str, &str); 4] = [
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
@@ -17,7 +18,7 @@ const THOUGHTS: [(&str, &str); 4] = [
     ("<|channel|>analysis", "<|channel|>final"),
 ];
 
-/// The first object with that key in a text, or the text's first value that holds anything.
+/// The first object with that key in a text, else the text's first value that is not empty.
 pub fn find(text: &str, key: &str) -> Option<Value> {
     let text = without_thoughts(text);
     if let Ok(value) = serde_json::from_str::<Value>(text.trim()) {
@@ -46,8 +47,8 @@ pub fn find(text: &str, key: &str) -> Option<Value> {
     first
 }
 
-/// What a model wrote when it had thought. Thoughts without an end are all there is of an answer that was cut off: a draft
-/// in them is no answer. Some servers send the end without the beginning.
+/// The text after a model's thoughts. Thoughts without an end are an answer that was cut off: a
+/// draft in them is no answer. Some servers send the end without the beginning.
 fn without_thoughts(text: &str) -> &str {
     for (begin, end) in THOUGHTS {
         if let Some((_, answer)) = text.rsplit_once(end) {
@@ -66,7 +67,7 @@ fn opens(text: &str) -> bool {
     text.starts_with('{') || inner.is_some_and(|inner| inner.starts_with(['{', '[']))
 }
 
-/// Whether a quoted key stands there, so that only a comma is missing before it.
+/// Whether a quoted key follows, so that only a comma is missing before it.
 fn begins_key(text: &str) -> bool {
     let Some(inner) = text.strip_prefix(['"', '\'']) else {
         return false;
@@ -115,7 +116,7 @@ impl JsonReader<'_> {
         }
     }
 
-    /// The value here; null where there is none.
+    /// The value here; null if there is none.
     fn value(&mut self, depth: usize) -> Value {
         self.skip();
         match self.peek() {
@@ -133,7 +134,7 @@ impl JsonReader<'_> {
         loop {
             self.skip();
             match self.peek() {
-                // A list's end here means that this object's own end was forgotten.
+                // The end of a list here means that this object's own end is missing.
                 None | Some(']') => break,
                 Some('}') => {
                     self.next();
@@ -169,7 +170,7 @@ impl JsonReader<'_> {
         loop {
             self.skip();
             match self.peek() {
-                // An object's end here means that this list's own end was forgotten.
+                // The end of an object here means that this list's own end is missing.
                 None | Some('}') => break,
                 Some(']') => {
                     self.next();
@@ -190,7 +191,7 @@ impl JsonReader<'_> {
         Value::Array(list)
     }
 
-    /// A quoted text. A quote that nothing like an end follows belongs to the text.
+    /// A quoted text. A quotation mark without anything like an end after it belongs to the text.
     fn string(&mut self, quote: char) -> String {
         self.next();
         let close = if quote == '“' { '”' } else { quote };

@@ -1,6 +1,6 @@
-//! A short talk on which a chat model is tried.
+//! A short talk for trials of a chat model.
 //!
-//! Owns: what is said in it. Never: asking, or a verdict.
+//! Owns: its messages. Never: asking, or a verdict.
 
 use std::sync::Arc;
 

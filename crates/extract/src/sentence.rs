@@ -6,7 +6,7 @@ use model::text::Language;
 
 use crate::words::{WordList, word_list};
 
-/// Longer sentences are cut here: no person ends one later.
+/// Maximum bytes of a sentence; a longer one is cut here.
 const SENTENCE_BYTES_MAX: usize = 1_000;
 
 /// Words whose full stop does not end a sentence.
@@ -23,7 +23,7 @@ pub fn sentences(text: &str) -> Vec<&str> {
         while let Some((at, c)) = chars.next() {
             let mut end = at + c.len_utf8();
             let wide = matches!(c, '。' | '！' | '？' | '｡' | '．');
-            // People end sentences with pictures, too.
+            // A picture may end a sentence.
             let picture = is_symbol(c) && line[end..].trim_start().starts_with(char::is_uppercase);
             if !wide && !picture && !matches!(c, '.' | '!' | '?' | '…') && end - start < SENTENCE_BYTES_MAX
             {
@@ -76,7 +76,8 @@ fn is_abbreviated(before: &str) -> bool {
     initial || ABBREVIATIONS.contains(&word)
 }
 
-/// Whether a full stop makes a number of a day: "am 20. Dezember". A small word begins a sentence: "Ich bin 42. Ich wohne".
+/// Whether a full stop marks the number of a day: "am 20. Dezember". Before a stop word it ends the
+/// sentence: "Ich bin 42. Ich wohne".
 fn is_ordinal(line: &str, stop: usize) -> bool {
     let before = line[..stop]
         .rsplit(char::is_whitespace)

@@ -1,13 +1,15 @@
 //! Agent skills: cases of an agent's work with tools, and skills that a chat model makes from them.
 //!
-//! Owns: which work is worth telling, its telling by rules, and the prompts and answers of a chat model. Never: I/O, a
-//! clock, a model call, a skill by rules, or passing on what a tool printed as something to do.
+//! Owns: which work becomes a case, its account by rules, and the prompts and answers of a chat
+//! model. Never: I/O, a clock, a model call, a skill by rules, or an instruction taken from a
+//! tool's output.
 //!
-//! Evidence is an agent's own calls and people's messages. Text of tools and pages is data: it is quoted for a failed
-//! call, and used nowhere else.
+//! Evidence is an agent's own calls and people's messages. Text of tools and pages is data: it is
+//! quoted for a failed call, and used nowhere else.
 //!
-//! Reading order: [`trajectory`] (calls and results), [`case`](mod@case) (one piece of work), [`cluster`] (work of one
-//! kind), `skill` (common parts of such work), `answer` (a model's text for either, checked).
+//! Reading order: [`trajectory`] (calls and results), [`case`](mod@case) (one piece of work),
+//! [`cluster`] (work of one kind), `skill` (common parts of such work), `answer` (a model's text
+//! for either, checked).
 
 mod answer;
 pub mod case;
@@ -32,7 +34,8 @@ pub use trajectory::{AgentCall, CallRound, Trajectory, trajectories};
 /// Author of cases made by rules.
 pub const RULES_VERSION: &str = "practice/1";
 
-/// A text on one line, without secrets and without what would open a mark, a quotation or a command.
+/// A text on one line, without secrets and without characters that open a mark, a quotation or a
+/// command.
 pub(crate) fn plain(text: &str, chars_max: usize) -> String {
     let line = one_line(&redact(text));
     let inert: String = line
@@ -47,7 +50,7 @@ pub(crate) fn plain(text: &str, chars_max: usize) -> String {
     cut(&inert, chars_max)
 }
 
-/// A text of several lines without secrets and marks; blank lines that follow each other are one.
+/// A text of several lines without secrets and marks; consecutive blank lines become one.
 pub(crate) fn paragraphs(text: &str, chars_max: usize) -> String {
     let text: Cow<'_, str> = redact(text);
     let mut out: Vec<String> = Vec::new();
@@ -62,7 +65,7 @@ pub(crate) fn paragraphs(text: &str, chars_max: usize) -> String {
     model::head(&text, chars_max).trim_end().to_owned()
 }
 
-/// Ids and marks that are the same in every process.
+/// A hash for ids and marks, the same in every process.
 pub(crate) fn hash<'a>(texts: impl IntoIterator<Item = &'a str>) -> u64 {
     let mut hash = Fnv::default();
     texts.into_iter().for_each(|text| hash.text(text));

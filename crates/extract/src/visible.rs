@@ -1,12 +1,15 @@
-//! Readable text of a message: recalled, injected and private text is removed before any rule sees it.
+//! Readable text of a message: recalled, injected and private text is removed before any rule sees
+//! it.
 //!
-//! Owns: which spans are never learnt from. Never: changing the message itself, which stays verbatim elsewhere.
+//! Owns: which spans are never a source. Never: changing the message itself, which stays verbatim
+//! elsewhere.
 
 use model::{Message, Role};
 
 use crate::words::{cut, one_line};
 
-/// More of a message is not read for memories; the rest of it is a document, not a statement.
+/// Maximum characters of a message that the rules read; a longer one is a document, not a
+/// statement.
 const CHARS_READ_MAX: usize = 32_000;
 const NAME_CHARS_MAX: usize = 60;
 
@@ -15,7 +18,7 @@ pub fn shown(message: &Message) -> String {
     readable(&message.said())
 }
 
-/// The same of a message's text.
+/// As [`shown`], for a message's text.
 pub(crate) fn readable(text: &str) -> String {
     without_code(&without_guarded(model::head(text, CHARS_READ_MAX)))
 }
@@ -43,7 +46,7 @@ pub(crate) fn speaker(message: &Message) -> String {
     named(&name)
 }
 
-/// The same for a name as it is shown.
+/// As [`speaker`], for a displayed name.
 pub(crate) fn named(shown: &str) -> String {
     let name = one_line(shown);
     if name == NAMELESS {
@@ -55,7 +58,7 @@ pub(crate) fn named(shown: &str) -> String {
 /// Placeholder for a code block.
 pub(crate) const CODE_MARK: &str = "[code]";
 
-/// Whether text inside such a tag was put there by a program, or is private.
+/// Whether the text inside such a tag comes from a program, or is private.
 fn is_guarded(tag: &str) -> bool {
     let tag = tag.to_ascii_lowercase().replace('_', "-");
     tag.starts_with("quipu")
@@ -75,8 +78,8 @@ fn is_guarded(tag: &str) -> bool {
         .contains(&tag.as_str())
 }
 
-/// Removes guarded tags with what they enclose. An unclosed one takes the rest of the text with it: better too
-/// little learnt than something recalled.
+/// Removes guarded tags with their content. An unclosed tag removes the rest of the text: better to
+/// learn too little than to learn recalled text.
 fn without_guarded(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut at = 0;

@@ -1,12 +1,13 @@
 //! A text cut into words that keep their places, for rules that look at word order.
 //!
-//! Owns: word boundaries, and the punctuation between two words. Never: stemming or stop words (`text`).
+//! Owns: word boundaries, and the punctuation between two words. Never: stemming or stop words
+//! (`text`).
 
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-/// Words that a rule knows, written as one text.
+/// A word list of a rule, written as one text.
 pub(crate) struct WordList(LazyLock<HashSet<&'static str>>);
 
 impl WordList {
@@ -40,7 +41,8 @@ pub(crate) struct Word {
     pub(crate) capital: bool,
 }
 
-/// The words of a text: letters and digits, with what holds them together inside ("don't", "e-mail", "a@b.org", "$5").
+/// The words of a text: letters and digits, with the signs that join them inside a word ("don't",
+/// "e-mail", "a@b.org", "$5").
 pub(crate) fn words(text: &str) -> Vec<Word> {
     let mut words = Vec::new();
     let mut chars = text.char_indices().peekable();
@@ -101,7 +103,8 @@ fn inside_number(text: &str, before: usize, after: usize) -> bool {
         && text[after..].starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// A text cut to at most so many characters, at a word where one ends near, with an ellipsis if anything was cut.
+/// A text cut to at most `chars_max` characters, at the end of a word where one is near, with an
+/// ellipsis if anything was cut.
 pub fn cut(text: &str, chars_max: usize) -> String {
     if model::head(text, chars_max).len() == text.len() {
         return text.to_owned();

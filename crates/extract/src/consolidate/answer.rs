@@ -32,7 +32,7 @@ pub(crate) fn text<'a>(value: &'a Value, keys: &[&str]) -> Option<&'a str> {
     found.map(str::trim).find(|text| !text.is_empty())
 }
 
-/// A number, also one that is written as text: `"3"`, `"#3"`, `"line 3"`.
+/// A number, also one in a string: `"3"`, `"#3"`, `"line 3"`.
 pub(crate) fn number(value: &Value) -> Option<usize> {
     match value {
         Value::Number(number) => usize::try_from(number.as_u64()?).ok(),
@@ -41,7 +41,7 @@ pub(crate) fn number(value: &Value) -> Option<usize> {
     }
 }
 
-/// The numbers that a value gives, as a list, a number or a text.
+/// The numbers of a value: a list, a number or a string.
 pub(crate) fn numbers(value: Option<&Value>) -> Vec<usize> {
     match value {
         Some(Value::Array(list)) => list.iter().filter_map(number).collect(),
@@ -65,8 +65,8 @@ pub(crate) fn objects<'a>(value: &'a Value, keys: &[&str]) -> Vec<&'a Value> {
     }
 }
 
-/// Whether a statement says what a sentence of these texts says, or what two texts say together: all of its words but the small ones
-/// are theirs, and it denies what they deny.
+/// Whether one sentence of these texts, or two texts together, support a statement: they contain
+/// all of its words except stop words, and both sides agree in negation.
 pub(crate) fn is_borne_out(statement: &str, by: &[&str]) -> bool {
     let denies = |text: &str| said_words(text).1 == said_words(statement).1;
     let says = |text: &str| unsaid(statement, text).is_none() && denies(text);

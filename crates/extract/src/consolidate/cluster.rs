@@ -1,7 +1,7 @@
-//! Episodes that are about the same, by meaning and time.
+//! Clusters of episodes with the same subject, by meaning and time.
 //!
-//! Owns: which episodes belong together. Never: state; the clusters are a function of the episodes, so that every call
-//! gives the same, and a new episode only ever joins a cluster or begins one.
+//! Owns: which episodes belong together. Never: state; the clusters are a function of the episodes,
+//! so that every call gives the same, and a new episode only ever joins a cluster or begins one.
 
 use std::collections::VecDeque;
 
@@ -14,12 +14,12 @@ use crate::consolidate::text::hash;
 pub struct Member<'a> {
     pub id: &'a str,
     pub time: Timestamp,
-    /// Of unit length; an all-zero vector is about nothing and joins nothing.
+    /// Of unit length; an episode with an all-zero vector has no subject and joins no cluster.
     pub vector: &'a [f32],
 }
 
 model::defaults! {
-    /// How near is near.
+    /// Limits within which an episode joins a cluster.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Nearness {
         /// The least cosine between an episode and a cluster's mean.
@@ -50,7 +50,7 @@ pub fn clusters(members: &[Member<'_>], nearness: Nearness) -> Vec<Vec<usize>> {
     order.sort_by_key(|at| (members[*at].time, members[*at].id));
     let days_millis = i64::from(nearness.days_max) * DAY_MILLIS;
     let mut found: Vec<Vec<usize>> = Vec::new();
-    // The one that gained an episode last stands last, so those that time has closed stand first.
+    // The cluster with the newest episode is last, so closed clusters come first.
     let mut open: VecDeque<OpenCluster> = VecDeque::new();
     for at in order {
         let member = &members[at];

@@ -12,11 +12,11 @@ pub const FORESIGHTS_MAX: usize = 10;
 
 const CONTENT_CHARS_MAX: usize = 300;
 const DAY_MILLIS: i64 = 86_400_000;
-/// An event further ahead, or longer, is not an appointment.
+/// An event further ahead, or longer, is no appointment.
 const AHEAD_DAYS_MAX: i64 = 800;
 const LENGTH_DAYS_MAX: i64 = 120;
 
-/// Something that was announced.
+/// An announced event.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Foresight {
     /// One sentence with the event and its time.
@@ -38,11 +38,11 @@ impl Foresight {
     }
 }
 
-/// Words of habits, suppositions and refusals: what they say has no one time.
+/// Words of habits, suppositions and refusals: such a sentence has no single time.
 const NO_PLAN: &str = "every each usually always often normally sometimes never if whether maybe perhaps might unless wish \
      would could weekly daily monthly yearly used imagine suppose";
 
-/// The upcoming events in people's messages of a segment, in order: statements with a time to come.
+/// The upcoming events in people's messages of a segment, in order: statements with a future time.
 pub fn foresights(messages: &[Message], zone: &Zone) -> Vec<Foresight> {
     let mut found: Vec<Foresight> = Vec::new();
     for told in announced(messages, zone).filter(|told| !told.is_corrected && !is_no_plan(&told.sentence)) {
@@ -95,7 +95,8 @@ fn of_fact(Told { fact, sentence, .. }: Told, zone: &Zone) -> Option<Foresight> 
     })
 }
 
-/// Where a sentence speaks of a day: all of it, or, if it has other days too, what stands between this one and the next.
+/// The part of a sentence about a day: all of it, or, if it names other days too, the text between
+/// this day and the next.
 fn beside<'a>(sentence: &'a str, day: Span, said_at: Timestamp, zone: &Zone) -> &'a str {
     let mut days = expressions(sentence, said_at, zone);
     days.retain(|one| one.span.to.millis() - one.span.from.millis() <= DAY_MILLIS);
@@ -113,7 +114,8 @@ fn beside<'a>(sentence: &'a str, day: Span, said_at: Timestamp, zone: &Zone) -> 
     &sentence[this.range.end..next.unwrap_or(sentence.len())]
 }
 
-/// A day from its hour on, where its sentence names one: "9:40", "16:00 to 17:30". Other spans stay.
+/// A day from its hour on, if its sentence names one: "9:40", "16:00 to 17:30". Other spans stay as
+/// they are.
 fn within(span: Span, sentence: &str) -> (Timestamp, Timestamp) {
     let is_day = span.to.millis() - span.from.millis() <= DAY_MILLIS;
     let words = sentence.split(|c: char| c.is_whitespace() || matches!(c, '-' | '–' | ',' | '(' | ')'));
@@ -131,18 +133,19 @@ fn within(span: Span, sentence: &str) -> (Timestamp, Timestamp) {
     }
 }
 
-/// An hour before seven may be one of the afternoon, unless the words say so.
+/// Before this hour, a number may mean the afternoon, unless the sentence names the half of the
+/// day.
 const EARLY_HOURS: i64 = 7;
 /// Words before an hour, in English, French, German, Italian, Portuguese and Spanish.
 const HOUR_LEADS: [&str; 6] = ["at", "um", "alle", "às", "à", "las"];
 
-/// A word of a sentence in small letters, without the mark that ends it.
+/// A word of a sentence in lower case, without its final punctuation.
 fn word(words: &[&str], at: usize) -> String {
     let word = words.get(at).map(|word| word.trim_end_matches(['.', '!']));
     word.map_or_else(String::new, str::to_lowercase)
 }
 
-/// The half of the day that words name, as the hours before it.
+/// The half of the day in a sentence, as the hours before it.
 fn half_of_day(words: &[&str]) -> Option<i64> {
     let word = |at: usize| word(words, at);
     match (&*word(0), &*word(1), &*word(2)) {
@@ -152,7 +155,8 @@ fn half_of_day(words: &[&str]) -> Option<i64> {
     }
 }
 
-/// The time of day in words that words begin with, in minutes: "half past nine", "quarter to eight", "ten".
+/// The time of day at the beginning of these words, in minutes: "half past nine", "quarter to
+/// eight", "ten".
 fn minutes_in_words(words: &[&str]) -> Option<i64> {
     let number = |at: usize| -> Option<i64> {
         let word = word(words, at);
@@ -183,7 +187,8 @@ fn minutes_in_words(words: &[&str]) -> Option<i64> {
     is_sure.then(|| half.map_or(hour, |half| hour % 12 + half) * 60 + minute)
 }
 
-/// The time of day that words begin with, in minutes: "9:40", "3 pm", "7.30pm", "at 8.15", "at nine", "à 15h50", "10h à 12h".
+/// The time of day at the beginning of these words, in minutes: "9:40", "3 pm", "7.30pm", "at
+/// 8.15", "at nine", "à 15h50", "10h à 12h".
 fn minutes(words: &[&str], is_led: bool) -> Option<i64> {
     if let Some(minutes) = minutes_in_words(words).filter(|_| is_led) {
         return Some(minutes);
@@ -196,7 +201,7 @@ fn minutes(words: &[&str], is_led: bool) -> Option<i64> {
         "" => half_of_day(&words[1..]),
         _ => None,
     };
-    // Hours of a duration ("12h de route") have nothing before them.
+    // Hours of a duration ("12h de route") have no such word before them.
     let past_hour = joined
         .strip_prefix('h')
         .filter(|_| is_led || word(words, 1) == "à");
@@ -230,7 +235,7 @@ fn evidence(sentence: &str, said_at: Timestamp, zone: &Zone) -> String {
     format!("Said on {}: “{said}”", model::date_in_words(zone.date(said_at)))
 }
 
-/// Whether a name of a day belongs to the word behind it: "Christmas planning", "Friday nights".
+/// Whether a name of a day qualifies the word after it: "Christmas planning", "Friday nights".
 fn is_of_the_next_word(behind: &str) -> bool {
     let next = behind.strip_prefix(' ').unwrap_or_default();
     let word = next
@@ -250,8 +255,8 @@ fn is_no_plan(sentence: &str) -> bool {
     })
 }
 
-/// Whether an expression is a stretch that begins on a later day, or one that ends on a later day and that the sentence
-/// speaks of as to come.
+/// Whether an expression is a span that begins on a later day, or one that ends on a later day in a
+/// sentence about the future.
 fn is_ahead(expression: &Expression, said_at: Timestamp, zone: &Zone) -> bool {
     let (from, to) = (expression.span.from, expression.span.to);
     let is_short = to.millis().saturating_sub(from.millis()) <= LENGTH_DAYS_MAX * DAY_MILLIS;

@@ -19,11 +19,12 @@ pub struct KnownFact<'a> {
     pub session: Option<&'a SessionId>,
     /// The person wrote it into a file, or confirmed it in a review.
     pub is_by_hand: bool,
-    /// Nothing took its place, it has no end, what it says was to come has not passed, and nothing puts it in doubt, at the time of asking.
+    /// Whether it holds at the time of the call: nothing supersedes it, it has no end, the events
+    /// it announces are not over, and nothing puts it in doubt.
     pub is_current: bool,
 }
 
-/// Whether a memory of this origin comes from a person: said, written or imported.
+/// Whether a memory of this origin comes from a person, who said, wrote or imported it.
 pub(crate) fn is_taught(origin: Origin) -> bool {
     match origin {
         Origin::User | Origin::Import | Origin::Hand => true,
@@ -50,8 +51,9 @@ pub fn of_row<'a>(row: &'a Doc, owner: &Name, is_superseded: bool, now: Timestam
     })
 }
 
-/// The ids of facts, and of their messages, that have earned their place in every prompt: the person wrote the fact into a file, confirmed it, or said it on two days
-/// in two sessions that share no message, in the same words.
+/// The ids of facts, and of their messages, that are sure enough for every prompt: the person wrote
+/// the fact into a file, confirmed it, or said it on two days in two sessions that share no
+/// message, in the same words.
 pub fn earned<'a>(facts: &[KnownFact<'a>]) -> BTreeSet<&'a str> {
     let mut same: BTreeMap<(BTreeSet<String>, bool), Vec<&KnownFact<'a>>> = BTreeMap::new();
     for fact in facts.iter().filter(|fact| fact.is_current) {
@@ -75,8 +77,8 @@ pub fn earned<'a>(facts: &[KnownFact<'a>]) -> BTreeSet<&'a str> {
     lasting.flat_map(ids).collect()
 }
 
-/// Marks facts that have earned their place as no longer current where a later statement of their person puts them in doubt, and gives
-/// their texts. What the person wrote or confirmed stands.
+/// Marks earned facts as no longer current if a later statement of their person puts them in doubt,
+/// and returns their texts. Facts that the person wrote or confirmed stay current.
 pub fn leave_doubted<'a>(facts: &mut [KnownFact<'a>], said: &[Remark<'_>]) -> BTreeSet<&'a str> {
     let lasting: BTreeSet<String> = earned(facts).into_iter().map(str::to_owned).collect();
     let mut doubted = BTreeSet::new();
@@ -93,7 +95,7 @@ pub fn leave_doubted<'a>(facts: &mut [KnownFact<'a>], said: &[Remark<'_>]) -> BT
     doubted
 }
 
-/// Whether all that a statement says is to come was a day ago, wherever its day ended.
+/// Whether every event that a statement announces ended at least a day ago, in any time zone.
 fn has_passed(text: &str, said_at: Timestamp, now: Timestamp) -> bool {
     const DAY_MS: i64 = 24 * 60 * 60 * 1000;
     let dates = expressions(text, said_at, &Zone::utc());
@@ -124,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_statement_is_earned_by_two_days_and_two_sessions_or_by_hand() {
+    fn a_statement_is_earned_by_two_days_in_two_sessions_or_by_hand() {
         let (one, two) = (SessionId::new("one"), SessionId::new("two"));
         let (m, n) = ([MessageId::new("m")], [MessageId::new("n")]);
         let said = "I live in Porto.";
@@ -149,7 +151,7 @@ mod tests {
         assert!(earned(&[by_hand]).contains("a"));
     }
 
-    /// What of two statements of two days is left, after a later one.
+    /// Whether a fact stated on two days stays earned after a later statement.
     fn is_left(said: &str, later: &str) -> bool {
         let (one, two) = (SessionId::new("one"), SessionId::new("two"));
         let (m, n) = ([MessageId::new("m")], [MessageId::new("n")]);
@@ -162,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_later_statement_puts_in_doubt_has_not_earned_its_place() {
+    fn a_later_doubt_removes_a_fact_from_the_earned_ones() {
         for (said, later) in [
             (
                 "I'm allergic to almonds.",
@@ -208,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_to_come_passes_and_what_happened_stays() {
+    fn an_announced_event_passes_and_a_past_event_stays() {
         let zone = Zone::utc();
         let [said_at, now, later] = [
             "2026-04-22T10:00:00Z",

@@ -1,10 +1,11 @@
 //! A page that a person and a program write together, line by line.
 //!
-//! Owns: the form of our lines, and how they are distinguished from a person's. Never: changing or moving a person's
-//! line.
+//! Owns: the form of our lines, and how they are distinguished from a person's. Never: changing or
+//! moving a person's line.
 //!
-//! A line of ours is `- Ann lives in Porto. [pf_0123456789abcdef] <!-- 1a2b3c4d -->`: a statement, the memories it was
-//! made from, and a hash of both. A person who changes the line owns it, because the hash no longer matches.
+//! A line of ours is `- Ann lives in Porto. [pf_0123456789abcdef] <!-- 1a2b3c4d -->`: a statement,
+//! the ids of its sources, and a hash of both. A person who changes the line owns it, because the
+//! hash no longer matches.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +20,7 @@ const HASH_DIGITS: usize = 8;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Own {
     pub text: String,
-    /// The ids of the memories that it was made of; at least one.
+    /// The ids of the source memories; at least one.
     pub cites: Vec<String>,
 }
 
@@ -28,14 +29,15 @@ pub struct Own {
 pub struct PageLine<'a> {
     /// Byte for byte, with its line feed if it has one.
     pub raw: &'a str,
-    /// None where a person wrote or changed it.
+    /// None if a person wrote or changed the line.
     pub own: Option<Own>,
     /// Marked `pinned` by itself or by its section.
     pub is_pinned: bool,
 }
 
 impl PageLine<'_> {
-    /// Whether it is ours and cites a deleted memory; not pinned, also one that was deleted earlier.
+    /// Whether the line is ours and cites a deleted memory; an unpinned line also counts if the
+    /// memory was deleted earlier.
     pub fn repeats(&self, gone: &BTreeSet<&str>, is_there: impl Fn(&str) -> bool) -> bool {
         let goes = |id: &String| gone.contains(id.as_str()) || !self.is_pinned && !is_there(id);
         self.own.as_ref().is_some_and(|own| own.cites.iter().any(goes))
@@ -43,7 +45,7 @@ impl PageLine<'_> {
 }
 
 impl Own {
-    /// A statement with its sources; none if it is empty, or no source has an id that can be cited.
+    /// A statement with its sources; none if it is empty, or no source has a citable id.
     pub fn new<'a>(text: &str, cites: impl IntoIterator<Item = &'a str>) -> Option<Self> {
         let text = plain(text, STATEMENT_CHARS_MAX);
         let mut cited: Vec<String> = Vec::new();
@@ -67,7 +69,7 @@ impl Own {
         hash(&parts, HASH_DIGITS)
     }
 
-    /// The line of ours that this is, and whether it is pinned.
+    /// Our statement in this line, and whether the line is pinned.
     fn read(raw: &str) -> Option<(Self, bool)> {
         let (line, mark) = raw.trim_end().rsplit_once(" -->")?;
         let is_pinned = match mark.trim() {
@@ -89,7 +91,7 @@ impl Own {
     }
 }
 
-/// Whether an id can be cited.
+/// Whether a page can cite this id.
 pub fn is_citable(id: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
     !id.is_empty() && id.len() <= ID_CHARS_MAX && id.chars().all(is_plain)
@@ -100,8 +102,8 @@ fn says_pinned(text: &str) -> bool {
         .any(|word| word.eq_ignore_ascii_case("pinned"))
 }
 
-/// A page's lines, in order; joined again they are the page. A heading with `pinned` pins the lines below it, until a
-/// heading of the same or a higher level.
+/// A page's lines, in order; joined again they are the page. A heading with `pinned` pins the lines
+/// below it, up to the next heading of the same or a higher level.
 pub fn lines(page: &str) -> Vec<PageLine<'_>> {
     let mut pinned_from = None;
     let mut read = Vec::new();

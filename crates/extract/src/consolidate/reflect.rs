@@ -54,7 +54,7 @@ pub struct Merged {
     pub subject: String,
     pub summary: String,
     pub body: String,
-    /// The cluster's id, which follows from its members'.
+    /// The cluster's id, computed from the ids of its members.
     pub cluster: String,
     pub members: Vec<String>,
     pub sources: Vec<MessageId>,
@@ -86,12 +86,12 @@ impl MergedEpisode<'_> {
 pub struct Plan<'a> {
     /// Its members, in order of time.
     pub members: Vec<&'a KnownEpisode<'a>>,
-    /// Merged episodes of ours with a part of it, which the new one replaces.
+    /// Our merged episodes of a part of the cluster, which the new one replaces.
     pub replaces: Vec<String>,
 }
 
-/// The given clusters that a run must merge: those without an up-to-date merged episode. A merged episode that a person
-/// changed stays as it is.
+/// The clusters that a run must merge: those without an up-to-date merged episode. A merged episode
+/// that a person changed stays as it is.
 pub fn plans<'a>(clusters: &[Vec<&'a KnownEpisode<'a>>], standing: &[MergedEpisode<'_>]) -> Vec<Plan<'a>> {
     let mut plans: Vec<Plan<'_>> = Vec::new();
     for members in clusters.iter().filter(|members| members.len() >= MEMBERS_MIN) {
@@ -124,7 +124,7 @@ pub fn plans<'a>(clusters: &[Vec<&'a KnownEpisode<'a>>], standing: &[MergedEpiso
     plans
 }
 
-/// A cluster in the words of its members: a line for each, dated, in order of time.
+/// A merged episode made of its members' texts: a dated line for each, in order of time.
 pub fn merged(members: &[&KnownEpisode<'_>], zone: &Zone) -> Option<Merged> {
     let last = members.last()?;
     let from = members.len().saturating_sub(BODY_LINES_MAX);
@@ -198,8 +198,8 @@ pub fn request(members: &[&KnownEpisode<'_>], zone: &Zone) -> Prompt {
     Prompt::new(system, user, ("merged_episode", SCHEMA), TOKENS_MAX)
 }
 
-/// The merged episode in an answer to [`request`], with the sentences that its members bear out, and the number of those
-/// that were left out; none if nothing remains.
+/// The merged episode in an answer to [`request`], with the sentences that its members support, and
+/// the number of sentences left out; none if nothing remains.
 pub fn parse_answer(answer: &str, members: &[&KnownEpisode<'_>], zone: &Zone) -> Option<(Merged, usize)> {
     let value = crate::find_json(answer, "content")?;
     let by_rules = merged(members, zone)?;

@@ -1,11 +1,13 @@
-//! Text that is safe to put into a page, an entry or a prompt, and names made of text.
+//! Text that is safe in a page, an entry or a prompt, and ids made from text.
 //!
-//! Owns: replaced characters, the cut of a text, and the hashes in ids. Never: the meaning of a text.
+//! Owns: replaced characters, the cut of a text, and the hashes in ids. Never: the meaning of a
+//! text.
 
 use sha2::{Digest as _, Sha256};
 
-/// One line of at most so many characters that can neither close a mark around it nor pose as a citation: control and
-/// direction characters are gone, angle and square brackets look like themselves and are others.
+/// One line of at most `chars_max` characters that can neither close a mark around it nor pose as a
+/// citation. Drops control and direction characters, and replaces angle and square brackets by
+/// look-alikes.
 pub fn plain(text: &str, chars_max: usize) -> String {
     let mut out = String::new();
     for word in text.split(|c: char| c.is_whitespace() || c.is_control()) {
@@ -39,7 +41,8 @@ fn is_invisible(c: char) -> bool {
         | '\u{e0000}'..='\u{e007f}')
 }
 
-/// The first so many hexadecimal digits of a hash of parts; where one part ends and the next begins counts.
+/// The first `digits` hexadecimal digits of a hash of these parts; the borders between the parts
+/// count.
 pub(crate) fn hash(parts: &[&str], digits: usize) -> String {
     let mut hash = Sha256::new();
     for part in parts {

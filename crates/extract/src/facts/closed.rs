@@ -1,6 +1,7 @@
-//! Closed words of seven languages, and what each does in a clause (`closed.txt`).
+//! Function words of seven languages (closed word classes), and the role of each in a clause
+//! (`closed.txt`).
 //!
-//! Owns: the table, and the closed words of a clause. Never: what a clause states (`statement`).
+//! Owns: the table, and the closed words of a clause. Never: the meaning of a clause (`statement`).
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -9,18 +10,18 @@ use model::text::Language;
 
 use crate::words::words;
 
-/// What a closed word does in a clause.
+/// Role of a closed word in a clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Closed {
     Speaker,
     Own,
-    /// The speaker and the verb in one.
+    /// The speaker and the verb in one word.
     Am,
     Be,
-    /// It only joins, as `Be`, and says that it was so before.
+    /// A copula like `Be`, in the past tense.
     Was,
     Not,
-    /// "Anymore": with a negation it says that something is over.
+    /// "Anymore": with a negation it says that something has ended.
     Over,
     Doubt,
     Plan,
@@ -32,7 +33,7 @@ pub(crate) enum Closed {
 }
 
 impl Closed {
-    /// Whether a clause with such a word is about others, or about the talk.
+    /// Whether a clause with such a word is about others, or about the talk itself.
     pub(super) fn is_foreign(self) -> bool {
         matches!(
             self,
@@ -41,9 +42,9 @@ impl Closed {
     }
 }
 
-/// A language, and what its closed words do.
+/// A language, and the roles of its closed words.
 pub(super) struct Tongue {
-    /// None where no space parts words.
+    /// None for scripts without spaces.
     pub(super) language: Option<Language>,
     pub(super) closed: HashMap<&'static str, Closed>,
 }
@@ -79,22 +80,22 @@ pub(super) static TONGUES: LazyLock<Vec<Tongue>> = LazyLock::new(|| {
     tongues
 });
 
-/// The closed words of a language, if it has any here.
+/// The closed words of a language, if the table has any.
 pub(super) fn tongue(language: Language) -> Option<&'static Tongue> {
     TONGUES.iter().find(|tongue| tongue.language == Some(language))
 }
 
-/// Whether a word denies, in any of the languages.
+/// Whether a word is a negation in any of the languages.
 pub(crate) fn denies(word: &str) -> bool {
     word.ends_with("n't") || is_any(word, Closed::Not)
 }
 
-/// Whether a word goes with a denial of what was so before, in any of the languages: "anymore".
+/// Whether a word, with a negation, ends an earlier state in any of the languages: "anymore".
 pub(crate) fn ends(word: &str) -> bool {
     is_any(word, Closed::Over)
 }
 
-/// Whether a word joins, and says that it was so before, in any of the languages.
+/// Whether a word is a copula of the past in any of the languages.
 pub(crate) fn was(word: &str) -> bool {
     is_any(word, Closed::Was)
 }
@@ -120,10 +121,10 @@ impl Tongue {
         }
     }
 
-    /// What a word does; none if it is not closed.
+    /// The role of a word; none if it is not closed.
     pub(super) fn class(&self, word: &str) -> Option<Closed> {
         let of = |word: &str| self.closed.get(word).copied();
-        // "Shes" and "thats", as many type them.
+        // "Shes" and "thats": forms without the apostrophe.
         let joined = || {
             let class = of(word.strip_suffix('s')?)?;
             matches!(class, Closed::Other | Closed::Points | Closed::Asks).then_some(class)
@@ -135,12 +136,12 @@ impl Tongue {
     }
 }
 
-/// The closed words of a clause, and what they do in it.
+/// The closed words of a clause, with their roles.
 #[derive(Debug, Default)]
 pub(crate) struct ClauseSigns(Vec<(Closed, String)>);
 
 impl ClauseSigns {
-    /// Those of a clause in a text of that language.
+    /// The closed words of a clause in a text of that language.
     pub(crate) fn of(clause: &str, language: Language) -> Self {
         let mut found = Vec::new();
         for tongue in TONGUES.iter() {
@@ -165,17 +166,17 @@ impl ClauseSigns {
         self.all(classes).next().is_some()
     }
 
-    /// Whether the first of them is one of these.
+    /// Whether the first closed word has one of these roles.
     pub(crate) fn begins(&self, classes: &[Closed]) -> bool {
         self.0.first().is_some_and(|(class, _)| classes.contains(class))
     }
 
-    /// Its words that do one of these, in order.
+    /// The closed words with one of these roles, in order.
     pub(crate) fn all<'a>(&'a self, classes: &'a [Closed]) -> impl Iterator<Item = &'a (Closed, String)> {
         self.0.iter().filter(|(class, _)| classes.contains(class))
     }
 
-    /// Whether this is one of them.
+    /// Whether this word is one of them.
     pub(crate) fn names(&self, word: &str) -> bool {
         self.0.iter().any(|(_, closed)| closed == word)
     }

@@ -1,33 +1,34 @@
-//! What of a message is its writer's own account, and what is material: a paste, a draft, a story, a task.
+//! Separates a message's own account from material: a paste, a draft, a story, a task.
 //!
-//! Owns: the signs of material. Never: what the account says.
+//! Owns: the signs of material. Never: the meaning of the account.
 
 use super::statement::points;
 use crate::visible::CODE_MARK;
 
-/// A longer stretch is pasted.
+/// Maximum length of a line of an account; a longer one is pasted.
 const ACCOUNT_CHARS_MAX: usize = 1_200;
 
-/// Words of a scene: what is said from there on, its characters say.
+/// Words that open a scene: from there on its characters speak.
 const SCENES: &str = "role play|role-play|roleplay|you to act as|act as a|text adventure|dungeon master|fanfic|stay in character|\
     continue this:|in the story|in my story|in the novel|in my novel|my character|my protagonist|two truths|as if you are|as if you were|pretend to be|\
     pretend you|pretend that you|pretend i|pretending to be|let's pretend|lets pretend|mock interview|mock trial|fictional|\
     make-believe|argue with me|debate with me|play the part|play the role|i'll be the|i will be the|you be the|you'll be the|\
     improv|rollenspiel|du bist jetzt|du spielst|jeu de rôle|tu es maintenant|juego de rol|eres un |eres una |finge que|jogo de papéis|faz de conta|你扮演|角色扮演|假装|なりきって|ロールプレイ|役を演じ|ごっこ|遊びましょう|遊ぼう|来玩|演一";
-/// Beginnings of a sentence that set one.
+/// Beginnings of a sentence that opens a scene.
 const SCENE_STARTS: &str = "act as |pretend |imagine you |you are a |you are an |you are the |you will be |be a |be an |be my |spielen wir |\
     stell dir vor, du |jouons |imagine que tu |juguemos |imagina que |vamos jogar |vamos brincar |vamos a jugar |lass uns spielen|on joue ";
 
-/// Marks that no one speaks: code, tables, records, quotations that go on.
+/// Marks of text that nobody speaks: code, tables, records, quotations that continue.
 const MARKS: [char; 12] = ['{', '}', '[', ']', '|', '=', '\\', '<', '>', '*', '~', '`'];
 
 /// Quotation marks that cannot be an apostrophe.
 pub(super) const QUOTES: [char; 6] = ['"', '“', '”', '„', '«', '»'];
-/// Longer quotations are somebody's sentences.
+/// A quotation with more words is a sentence, not a name.
 const NAME_WORDS_MAX: usize = 4;
 
-/// The lines of a message in which its writer speaks of themselves, as far as its form tells: a message of one line; of several
-/// paragraphs the first, and those behind code or a quotation. Whose words the others are, nobody knows.
+/// The lines of a message in which its writer speaks about themselves, judged by form: a message of
+/// one line; of several paragraphs the first, and those after code or a quotation. The author of
+/// all other lines is unknown.
 pub(super) fn account(text: &str) -> Vec<&str> {
     if is_played(&text.to_lowercase()) {
         return Vec::new();
@@ -48,10 +49,10 @@ pub(super) fn account(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Lines without an empty one between them.
+/// A paragraph: lines without an empty one between them.
 struct Block<'a> {
     text: &'a str,
-    /// It is code or quoted, so that it is known where it ends.
+    /// It is code or a quotation, so its end is known.
     is_closed: bool,
 }
 
@@ -64,7 +65,7 @@ impl Block<'_> {
         !self.is_closed && is_prose && !self.text.contains('\n') && !self.text.ends_with(',')
     }
 
-    /// Whether it asks about what stands before it, and has no material of its own.
+    /// Whether it asks about the text before it, and has no material of its own.
     fn points_back(&self) -> bool {
         self.is_line() && points(self.text) && !self.text.contains(QUOTES) && !self.text.contains([':', '：'])
     }
@@ -85,7 +86,8 @@ fn is_quotation(text: &str) -> bool {
     is_quoted || text == CODE_MARK || text.lines().all(|line| line.starts_with('>'))
 }
 
-/// The parts of a line that are its writer's: up to a colon, which hands over what follows; behind a quotation the line goes on.
+/// The parts of a line by its writer: up to a colon, after which somebody else's text follows, and
+/// again after the quotation.
 pub(super) fn stretches(line: &str) -> Vec<&str> {
     let mut own = Vec::new();
     let mut rest = line;
@@ -108,7 +110,7 @@ pub(super) fn stretches(line: &str) -> Vec<&str> {
     own
 }
 
-/// Whether a message in lower case begins a role play: what is said from there on, anybody may say.
+/// Whether a message in lower case begins a role play: from there on anybody may speak.
 pub(super) fn is_played(lower: &str) -> bool {
     let mut sentences = lower.split(['.', '!', '?', '\n', '。', '！', '？']);
     SCENES.split('|').any(|scene| lower.contains(scene))
@@ -121,7 +123,7 @@ fn starts_with_any(text: &str, starts: &str) -> bool {
         .any(|start| text.trim_start().starts_with(start))
 }
 
-/// The sentences of a message that its writer speaks: none within a quotation that goes on over several.
+/// The sentences of a message that its writer speaks: none inside a quotation of several sentences.
 pub(super) fn spoken(sentences: Vec<&str>) -> impl Iterator<Item = &str> {
     let mut is_quoted = false;
     sentences.into_iter().filter(move |sentence| {
@@ -131,7 +133,7 @@ pub(super) fn spoken(sentences: Vec<&str>) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether a text quotes what somebody says: a sentence, no name.
+/// Whether a text quotes somebody's sentence; a quoted name does not count.
 pub(super) fn has_speech(text: &str) -> bool {
     const WORDS_MIN: usize = 3;
     let marks: Vec<usize> = text.match_indices(QUOTES).map(|(at, _)| at).collect();
@@ -142,10 +144,10 @@ pub(super) fn has_speech(text: &str) -> bool {
     marks.chunks_exact(2).any(is_said)
 }
 
-/// Whether a sentence is spoken: no code or title, and no quotation but a name.
+/// Whether a sentence is spoken: no code or title, and no quotation except a name.
 fn is_spoken(sentence: &str) -> bool {
     let quotes: Vec<usize> = sentence.match_indices(QUOTES).map(|(at, _)| at).collect();
-    // A name has no comma; where no space parts words, a sentence is one word.
+    // A name has no comma; in a script without spaces, a sentence counts as one word.
     let is_name = |pair: &[usize]| {
         let quoted = &sentence[pair[0]..pair[1]];
         quoted.split_whitespace().count() <= NAME_WORDS_MAX

@@ -1,10 +1,11 @@
-//! Single statements that people made about themselves and what is theirs, by rules.
+//! Single statements that people made about themselves and their own, by rules.
 //!
-//! Owns: which sentences become facts, as they were said. Never: a word that nobody said; a sentence that is no plain statement is
-//! left to the messages. Questions, suppositions, other people's words and secrets are never facts.
+//! Owns: the choice of sentences that become facts, word for word. Never: a word that nobody said;
+//! any sentence that is no plain statement stays in the messages only. Questions, suppositions,
+//! other people's words and secrets are never facts.
 //!
-//! Reading order: `material` (what of a message is its writer's account), `closed` (small words), `statement` (plain statements in it), `wish` (how one
-//! wants to be answered).
+//! Reading order: `material` (the writer's own account in a message), `closed` (function words),
+//! `statement` (plain statements in an account), `wish` (lasting wishes for answers).
 
 pub(crate) mod closed;
 mod material;
@@ -33,7 +34,7 @@ pub struct Fact {
     pub sources: Vec<MessageId>,
     pub sender: SenderId,
     pub said_at: Timestamp,
-    /// Beginning of its validity, if the text contains another date than its own time.
+    /// Begin of its validity, if the text contains another date than its own time.
     pub valid_from: Option<Timestamp>,
 }
 
@@ -58,7 +59,7 @@ pub fn facts(cell: &Cell, zone: &Zone) -> Vec<Fact> {
     facts
 }
 
-/// A fact, and the sentence that says it.
+/// A fact, and its source sentence.
 pub(crate) struct Told {
     pub(crate) fact: Fact,
     pub(crate) sentence: String,
@@ -66,12 +67,13 @@ pub(crate) struct Told {
     pub(crate) is_corrected: bool,
 }
 
-/// The facts of people's messages, in order; none from where one of them sets a scene, in which anybody may speak.
+/// The facts of people's messages, in order; none from the message on that sets a scene, in which
+/// anybody may speak.
 pub(crate) fn told<'a>(messages: &'a [Message], zone: &'a Zone) -> impl Iterator<Item = Told> + 'a {
     of_people(messages).flat_map(move |message| of_message(message, zone, told_of))
 }
 
-/// The same, and sentences and clauses of their own account about others: "the plumber comes on Friday".
+/// As [`told`], with sentences and clauses about others: "the plumber comes on Friday".
 pub(crate) fn announced<'a>(messages: &'a [Message], zone: &'a Zone) -> impl Iterator<Item = Told> + 'a {
     of_people(messages).flat_map(move |message| of_message(message, zone, announced_of))
 }
@@ -90,11 +92,12 @@ fn of_people(messages: &[Message]) -> impl Iterator<Item = &Message> {
     said.filter(|message| message.role == Role::User)
 }
 
-/// Where so many answers have what somebody says, the model tells a story.
+/// If this many answers quote speech, the model tells a story.
 const STORY_ANSWERS_MIN: usize = 2;
 
-/// The place of the message from which on people play a scene; their number, if none does. Where a person and a model both write
-/// what somebody says, all of it is a story; where the model alone does, all from what it first answered so.
+/// Index of the message from which on people play a scene; the number of messages if none does. If
+/// a person and a model both quote speech, the whole talk is a story. If only the model does, the
+/// story begins with the message before its first such answer.
 pub(crate) fn scene(messages: &[Message]) -> usize {
     let speech = |role: Role| -> Vec<usize> {
         let of = messages
@@ -119,10 +122,11 @@ pub(crate) fn scene(messages: &[Message]) -> usize {
     story.into_iter().chain(set).min().unwrap_or(messages.len())
 }
 
-/// The sentences of a message that are its writer's own: no quotation, no draft, no task's text.
+/// The sentences of a message by its writer: no quotation, no draft, no task's text.
 pub(crate) fn own_sentences(message: &Message) -> BTreeSet<String> {
     let text = written(message);
-    // An account may quote any line of a message in one piece, where a fact would need to know whose it is.
+    // An episode's account may quote any line of a message that is one paragraph; a fact must also
+    // know the author of the line.
     let is_one_piece = !text.contains("\n\n") && !material::is_played(&text.to_lowercase());
     let lines = if is_one_piece {
         vec![&*text]
@@ -135,7 +139,7 @@ pub(crate) fn own_sentences(message: &Message) -> BTreeSet<String> {
     sentences.map(str::to_owned).collect()
 }
 
-/// The sentences of people's own accounts, in order, each with its message, as facts are read from them.
+/// The sentences of people's own accounts, in order, each with its message: the input of the facts.
 pub(crate) fn account(messages: &[Message]) -> impl Iterator<Item = (&Message, String)> {
     of_people(messages).flat_map(|message| {
         let text = written(message);
@@ -144,13 +148,13 @@ pub(crate) fn account(messages: &[Message]) -> impl Iterator<Item = (&Message, S
     })
 }
 
-/// The sentences of a message's text that are its writer's own account.
+/// The sentences of a text's own account.
 fn told_in(text: &str) -> impl Iterator<Item = &str> {
     let stretches = material::account(text).into_iter().flat_map(material::stretches);
     stretches.flat_map(|stretch| material::spoken(sentences(stretch)))
 }
 
-/// What a person wrote; nothing of others.
+/// A person's text; empty for other roles.
 fn written(message: &Message) -> String {
     match message.role {
         Role::User => visible::shown(message),
@@ -171,15 +175,16 @@ fn told_of(sentence: &str) -> Vec<statement::Statement<'_>> {
     statement::statements(sentence)
 }
 
-/// The plain statements anywhere in the text of a person's message, as facts would have them: those of a paste, a draft or a scene too.
-/// Whose they are, only the person knows. `speaker` is the name that the message shows.
+/// The plain statements anywhere in the text of a person's message, in the form of facts, also
+/// those of a paste, a draft or a scene. Only the person knows the author of each. `speaker` is the
+/// name that the message shows.
 pub fn statements(text: &str, speaker: &str) -> Vec<String> {
     let text = visible::readable(text);
     let said = said_by(&sentences(&text), speaker);
     said.into_iter().map(|(said, _)| said).collect()
 }
 
-/// The plain statements of sentences, each with those that say it: the next one may correct it.
+/// The plain statements of sentences, each with its sentences: the next one may correct it.
 fn said_by<'a>(sentences: &[&'a str], speaker: &str) -> Vec<(String, Vec<&'a str>)> {
     let name = visible::named(speaker);
     let mut all: Vec<(String, Vec<&str>)> = Vec::new();
@@ -203,7 +208,8 @@ fn said_by<'a>(sentences: &[&'a str], speaker: &str) -> Vec<(String, Vec<&'a str
     all
 }
 
-/// A statement with a sentence that corrects it: "no, it's a 2007". `before` is what it corrects, and nothing where that is no statement.
+/// A statement with a sentence that corrects it: "no, it's a 2007". `before` is the corrected text;
+/// if it is empty, there is no statement to correct.
 fn corrected(before: &mut String, sentence: &str, name: &str) -> Option<String> {
     if before.is_empty() || !statement::corrects(sentence) {
         return None;
@@ -212,12 +218,12 @@ fn corrected(before: &mut String, sentence: &str, name: &str) -> Option<String> 
     Some(stated(name, before))
 }
 
-/// A sentence from a statement on.
+/// A sentence from a statement on, to its end.
 fn from_statement(sentence: &str, said: &str) -> String {
     sentence[sentence.rfind(said).unwrap_or_default()..].to_owned()
 }
 
-/// Reads the messages of people as the rules do.
+/// Reads the messages of people with the rules of this crate.
 #[derive(Debug, Clone, Copy)]
 pub struct Messages;
 
@@ -233,7 +239,7 @@ impl recall::Reader for Messages {
 
     fn without(&self, text: &str, speaker: &str, marks: &BTreeSet<String>) -> String {
         let sentences = sentences(text);
-        // A model's fact is one sentence, also where the next one corrects it.
+        // A model's fact is one sentence, even if the next one corrects it.
         let alone = sentences.iter().flat_map(|one| said_by(&[*one], speaker));
         let said = said_by(&sentences, speaker).into_iter().chain(alone);
         let taken_back = said.filter(|(said, _)| marks.contains(&mark(said)));
@@ -242,7 +248,8 @@ impl recall::Reader for Messages {
         for sentence in sentences.into_iter().filter(|one| taken_back.contains(one)) {
             left = left.replacen(sentence, "", 1);
         }
-        // A statement that goes over several sentences is not found: nothing of the message is sure.
+        // A statement over several sentences cannot be found in the text: then none of the message
+        // is kept.
         if left == text { String::new() } else { left }
     }
 
@@ -258,7 +265,7 @@ fn of_message(
 ) -> Vec<Told> {
     let name = visible::speaker(message);
     let mut told: Vec<Told> = Vec::new();
-    // The last sentence from its last statement on.
+    // The last sentence, from its last statement on.
     let mut before = String::new();
     let text = written(message);
     for sentence in told_in(&text) {
@@ -295,7 +302,7 @@ fn of_message(
     told
 }
 
-/// A statement as its speaker said it, with the speaker's name where there is one.
+/// A statement in its speaker's words, after the speaker's name if there is one.
 fn stated(name: &str, said: &str) -> String {
     if name == FIRST_PERSON {
         let said = capitalised(said);
@@ -313,7 +320,7 @@ fn quoted(name: &str, verb: &str, said: &str) -> String {
     format!("{name} {verb}: \"{said}\".")
 }
 
-/// A text that begins with a capital.
+/// A text with its first letter in upper case.
 pub(crate) fn capitalised(text: &str) -> String {
     let mut chars = text.chars();
     let first = chars.next().map(char::to_uppercase);

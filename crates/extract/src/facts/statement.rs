@@ -1,10 +1,11 @@
-//! Plain statements of a person, in the words in which they said them.
+//! Plain statements of a person, in the person's words.
 //!
-//! Owns: which clauses of a sentence are such statements, by their closed words (`closed`). Never: a word of its own, or whether
-//! the message is its writer's account (`material`).
+//! Owns: the choice of a sentence's clauses that are such statements, by their closed words
+//! (`closed`). Never: a word of its own, or the test for the writer's account (`material`).
 //!
-//! A statement is one or more clauses that stand side by side. Its first clause has the speaker, or something of the speaker's, as
-//! its subject; no word of it supposes, asks, speaks to somebody, or names what only the talk before it knows.
+//! A statement is one or more neighbouring clauses. The subject of its first clause is the speaker,
+//! or a person or thing of the speaker; no word of it supposes, asks, addresses somebody, or refers
+//! to the talk before it.
 
 use std::ops::Range;
 
@@ -18,25 +19,26 @@ use crate::words::{Word, words};
 
 /// A longer statement is a story, which the messages keep.
 const CHARS_MAX: usize = 240;
-/// Of a language without spaces a shorter statement says nothing.
+/// Minimum length of a statement in a script without spaces.
 const UNSPACED_CHARS_MIN: usize = 5;
 /// Words before "I": "in the mornings I …", "in der Früh trinke ich …".
 const LEAD_WORDS_MAX: usize = 6;
 
-/// A sentence that begins with a pronoun and has no more words than these does not say what it is about: "it will be ready tomorrow".
+/// A sentence that begins with a pronoun and has no more other words than this does not name its
+/// subject: "it will be ready tomorrow".
 const PRONOUN_WORDS_MAX: usize = 2;
 
 /// Words before "and I" that are part of the subject.
 const COUPLE_WORDS_MAX: usize = 2;
 
-/// Marks between clauses where no space parts words.
+/// Marks between clauses in a script without spaces.
 const MARKS: [char; 8] = ['，', ',', '、', '；', '。', '！', '!', '.'];
 
-/// A statement of a sentence.
+/// A statement in a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Statement<'a> {
     pub(super) said: &'a str,
-    /// It tells what is to come.
+    /// It is about the future.
     pub(super) is_plan: bool,
 }
 
@@ -47,7 +49,8 @@ pub(super) fn statements(sentence: &str) -> Vec<Statement<'_>> {
     let (own, others): (Vec<&Tongue>, Vec<&Tongue>) = TONGUES
         .iter()
         .partition(|tongue| tongue.language == Some(language));
-    // Few words do not always tell their language: one whose subject is the first word will do.
+    // A short sentence may be assigned to a wrong language: any language whose closed words make
+    // its first word the subject will do.
     let known = |tongue: &&Tongue| words.iter().any(|word| tongue.class(&word.text).is_some());
     let others = others
         .into_iter()
@@ -65,7 +68,7 @@ pub(super) fn statements(sentence: &str) -> Vec<Statement<'_>> {
         .unwrap_or_default()
 }
 
-/// A whole sentence or clause about others: it speaks to nobody, asks and supposes nothing.
+/// A sentence or clause about others that addresses nobody, asks nothing and supposes nothing.
 pub(super) fn of_others(sentence: &str) -> Option<Statement<'_>> {
     let words = words(sentence);
     let tongue = tongue(Language::of(sentence))?;
@@ -80,14 +83,14 @@ pub(super) fn of_others(sentence: &str) -> Option<Statement<'_>> {
     is_plain.then_some(Statement { said, is_plan: true })
 }
 
-/// Whether a sentence takes back what was said before it: "no, it's a 2007".
+/// Whether a sentence corrects the one before it: "no, it's a 2007".
 pub(super) fn corrects(sentence: &str) -> bool {
     let words = words(sentence);
     let is_denial = |word: &Word| denies(&word.text) && !word.text.contains('\'');
     words.first().is_some_and(is_denial) && words.get(1).is_some_and(|word| word.breaks) && !asks(sentence)
 }
 
-/// Whether a text speaks of what stands beside it: "should I answer this?"
+/// Whether a text refers to the text next to it: "should I answer this?"
 pub(super) fn points(text: &str) -> bool {
     let own = tongue(Language::of(text));
     let is_pointer = |word: &Word| own.and_then(|own| own.class(&word.text)) == Some(Closed::Points);
@@ -103,8 +106,8 @@ pub(super) fn casts(sentence: &str) -> bool {
     let is_small = |at: usize| words.get(at).is_some_and(is_stop);
     let is_verb = |at: usize| matches!(class(at), Some(Closed::Be | Closed::Am));
     let breaks = |at: usize| at == 0 || words[at].breaks;
-    // Behind oneself, the one who is spoken to does the same: "I read Nina, you read Trigorin"; in "I drive a van, you can fit one amp
-    // in it" nobody is given a role.
+    // After "I", "you" must do the same for a pair of roles: "I read Nina, you read Trigorin". "I
+    // drive a van, you can fit one amp in it" gives no roles.
     let is_paired = |at: usize| {
         let is_me = |at: &usize| matches!(class(*at), Some(Closed::Speaker | Closed::Am));
         let does = |me: usize| {
@@ -116,13 +119,13 @@ pub(super) fn casts(sentence: &str) -> bool {
         };
         (0..at).rfind(is_me).is_none_or(does)
     };
-    // "You're right, I'm late" says one word of who is spoken to.
+    // "You're right, I'm late" has a single word about "you".
     let says_more = |at: usize| {
         let verb = usize::from(is_verb(at + 1));
         let has_more = (1..=2).all(|step| words.get(at + verb + step).is_some_and(|word| !word.breaks));
         has_more && (verb == 1 || words[at].text.contains('\'') || is_paired(at))
     };
-    // "You're a doctor and I'm the patient": behind a joint each is something.
+    // "You're a doctor and I'm the patient": after a conjunction each is something.
     let is_something = |at: usize| {
         let is_joined = class(at) == Some(Closed::Am) || words[at].text.contains('\'');
         is_verb(at + 1) && is_small(at + 2) || is_joined && is_small(at + 1)
@@ -165,8 +168,8 @@ fn asks(sentence: &str) -> bool {
     sentence.trim_end().ends_with(['?', '？', ':', '：'])
 }
 
-/// Whether words before "I" are nobody who says it: one word, several that begin with a number or with a small word, which names
-/// nobody, or a time.
+/// Whether the words before "I" name nobody who says the clause: one word, several that begin with
+/// a number or a stop word, or a time.
 fn is_lead(lead: &[Word], begins_small: bool) -> bool {
     let words = || lead.iter().map(|word| &*word.text).collect::<Vec<_>>().join(" ");
     let is_time = || !expressions(&words(), Timestamp::from_millis(0), &Zone::utc()).is_empty();
@@ -178,11 +181,13 @@ fn is_digit(c: char) -> bool {
 }
 
 impl Tongue {
-    /// The runs of clauses from one whose subject is the speaker on, with what they say of others: "I found a teacher, he comes on
-    /// Thursdays". What stands behind another's clause alone, or before a question mark, is nobody's for sure.
+    /// The runs of clauses that begin with one about the speaker, with later clauses about others:
+    /// "I found a teacher, he comes on Thursdays". Text after a clause about others alone, or
+    /// before a question mark, is left out, since its subject is uncertain.
     fn spaced<'a>(&self, sentence: &'a str, words: &[Word]) -> Vec<Statement<'a>> {
         let mut runs: Vec<Range<usize>> = Vec::new();
-        // Where a run begins, and where what stands before it and is of nobody: "Mussels, I never touch them".
+        // Where a run begins; where its lead of clauses about nobody begins ("Mussels, I never
+        // touch them"); and whether a clause about others came before.
         let (mut start, mut lead, mut is_behind_others) = (None, Some(0), false);
         let mut first = 0;
         while first < words.len() {
@@ -214,13 +219,14 @@ impl Tongue {
         runs.filter_map(|run| self.told(sentence, &words[run])).collect()
     }
 
-    /// What a run of clauses says, if it is whole and says something.
+    /// The statement of a run of clauses, if the run is complete and informative.
     fn told<'a>(&self, sentence: &'a str, run: &[Word]) -> Option<Statement<'a>> {
         let (from, mut to) = (run.first()?.range.start, run.last()?.range.end);
         let behind = sentence[to..].chars().next();
         let is_quote = |c: char| QUOTES.contains(&c);
         let is_open = sentence[from..to].matches(is_quote).count() % 2 == 1;
-        // A name between quotation marks may stand at the end; what a colon or a quotation goes on to say is not in it.
+        // A name in quotation marks may end a statement; text that follows a colon or opens a
+        // longer quotation is not part of it.
         if let Some(mark) = behind.filter(|c| is_open && is_quote(*c)) {
             to += mark.len_utf8();
         }
@@ -243,7 +249,8 @@ impl Tongue {
         classes.any(|class| class == Some(Closed::Plan))
     }
 
-    /// Whether a joint ends a clause before this word: behind it a subject stands. "Joaquín and I" are one.
+    /// Whether a conjunction before this word ends a clause: a subject must follow it. "Joaquín and
+    /// I" are one subject.
     fn parts(&self, words: &[Word], first: usize, at: usize) -> bool {
         use Closed::{Am, Asks, Other, Own, Points, Speaker, You};
         let next = words.get(at + 1).and_then(|word| self.class(&word.text));
@@ -254,7 +261,7 @@ impl Tongue {
             }
     }
 
-    /// Where a clause begins behind the joints before it.
+    /// Where a clause begins after its leading conjunctions.
     fn trimmed(&self, words: &[Word], first: usize, end: usize) -> usize {
         let is_joint = |word: &&Word| matches!(self.class(&word.text), Some(Closed::Joint | Closed::Not));
         let is_subject = |word: &Word| {
@@ -264,12 +271,13 @@ impl Tongue {
             )
         };
         let joints = words[first..end].iter().take_while(is_joint).count();
-        // "No meat for me" begins with its denial.
+        // "No meat for me" begins with its negation.
         let has_subject = words[first..end].get(joints).is_some_and(is_subject);
         first + if has_subject { joints } else { 0 }
     }
 
-    /// Whether a clause begins with a verb of the speaker's, in a language that leaves out who does something: "non guido di notte".
+    /// Whether a clause begins with a verb of the first person, in a language that leaves out the
+    /// subject: "non guido di notte".
     fn has_own_verb(&self, clause: &[Word]) -> bool {
         use Language::{Italian, Portuguese, Spanish};
         let Some(language @ (Italian | Portuguese | Spanish)) = self.language else {
@@ -289,7 +297,7 @@ impl Tongue {
         words.next().is_some_and(is_verb) && words.next().is_some_and(is_led)
     }
 
-    /// The subject of a clause that is the speaker or theirs.
+    /// The subject of a clause, if it is the speaker or something of the speaker.
     fn opens(&self, clause: &[Word]) -> Option<Closed> {
         if self.has_own_verb(clause) {
             return Some(Closed::Am);
@@ -305,11 +313,11 @@ impl Tongue {
             .language
             .is_some_and(|language| language.is_stop_word(&first.text));
         let is_small = is_led && (is_stop || denies(&first.text));
-        // "La mia Panda", "o meu irmão".
+        // Article before a possessive: "La mia Panda", "o meu irmão".
         let takes_article = matches!(self.language, Some(Language::Italian | Language::Portuguese));
         let has_article = |at: usize| is_small && at == 1 && takes_article;
         let asks_by_order = matches!(self.language, Some(Language::English | Language::German));
-        // "For my sister I bake": what is the speaker's may stand in a lead, too.
+        // "For my sister I bake": a possessive may also stand in a lead.
         let is_passed = |(at, class): &(usize, Closed)| {
             *class == Closed::Joint || *class == Closed::Own && is_small && !has_article(*at)
         };
@@ -317,7 +325,7 @@ impl Tongue {
         let mut known = words.filter_map(|(at, word)| Some((at, class(word)?)));
         let (at, subject) = known.find(|found| !is_passed(found))?;
         let is_subject = match subject {
-            // "Can I freeze it" asks.
+            // "Can I freeze it" is a question.
             Closed::Speaker | Closed::Am if is_small && at == 1 && asks_by_order => false,
             Closed::Speaker | Closed::Am => {
                 let is_couple =
@@ -330,26 +338,29 @@ impl Tongue {
         is_subject.then_some(subject)
     }
 
-    /// Whether a clause has a word with which it is no plain statement. "My sister loves her cat" is one.
+    /// Whether a word keeps a clause from being a plain statement. "My sister loves her cat" is
+    /// one.
     fn is_foreign(&self, clause: &[Word], subject: Option<Closed>) -> bool {
         let mut classes = self.classes(clause, subject);
         classes.any(|class| class.is_foreign() && !(class == Closed::Other && subject == Some(Closed::Own)))
     }
 
-    /// Whether others speak in a clause, or somebody is spoken to; a thing of the talk alone ("that's fine") says nothing.
+    /// Whether a clause is about others or addresses somebody; a mere reference to the talk
+    /// ("that's fine") does not count.
     fn is_foreign_beside_points(&self, clause: &[Word]) -> bool {
         let mut classes = self.classes(clause, None);
         classes.any(|class| class.is_foreign() && class != Closed::Points)
     }
 
-    /// Whether a clause speaks to somebody, asks or supposes.
+    /// Whether a clause addresses somebody, asks or supposes.
     fn is_of_talk(&self, clause: &[Word], subject: Option<Closed>) -> bool {
         let mut classes = self.classes(clause, subject);
         classes.any(|class| matches!(class, Closed::Doubt | Closed::You | Closed::Asks))
     }
 
-    /// What the closed words of a clause do. Of a speaker's clause without the word that only ties a part of it to it: "I gave up
-    /// coffee when I left", "a hat that my friend knitted".
+    /// The roles of a clause's closed words. In a speaker's clause, a word that only ties a
+    /// subordinate part is left out: "I gave up coffee when I left", "a hat that my friend
+    /// knitted".
     fn classes<'a>(
         &'a self,
         clause: &'a [Word],
@@ -363,13 +374,13 @@ impl Tongue {
         words.filter_map(move |(at, word)| {
             let class = self.class(&word.text)?;
             let is_tie = matches!(class, Closed::Asks | Closed::Points) && ties(at);
-            // German: "das Handgelenk".
+            // German "das" as an article: "das Handgelenk".
             let is_article = word.text == "das" && clause.get(at + 1).is_some_and(|next| next.capital);
             (!is_tie && !is_article).then_some(class)
         })
     }
 
-    /// How many words of a clause are neither closed nor small.
+    /// Number of words of a clause that are neither closed nor stop words.
     fn telling(&self, clause: &[Word]) -> usize {
         let is_telling = |word: &&Word| {
             self.class(&word.text).is_none() && !is_stop_word(&word.text) && word.text.chars().count() > 1
@@ -378,7 +389,8 @@ impl Tongue {
         clause.iter().filter(is_telling).count()
     }
 
-    /// Whether a clause says more than that its speaker is there: "I'm a nurse" does, "I see" and "I'm tired" do not.
+    /// Whether a clause says more than that its speaker exists: "I'm a nurse" does, "I see" and
+    /// "I'm tired" do not.
     fn tells(&self, clause: &[Word]) -> bool {
         let count = self.telling(clause);
         let is_joined = clause.iter().any(|word| {
@@ -390,7 +402,7 @@ impl Tongue {
         count > 1 || count == 1 && is_joined && clause.len() > 2
     }
 
-    /// The parts between two marks that are statements, where no space parts words.
+    /// The parts between two marks that are statements, in a script without spaces.
     fn unspaced<'a>(&self, sentence: &'a str) -> Vec<Statement<'a>> {
         let has = |part: &str, is: fn(Closed) -> bool| {
             let mut closed = self.closed.iter();

@@ -1,4 +1,4 @@
-//! What becomes a fact: a person's plain statements, word for word.
+//! Which sentences become facts: a person's plain statements, word for word.
 
 #![expect(
     clippy::needless_raw_string_hashes,
@@ -43,7 +43,7 @@ fn a_statement_that_the_next_sentence_corrects_keeps_the_correction() {
         };
         assert_eq!(fact, text);
     }
-    // It answers somebody, asks, or goes on without taking anything back.
+    // The sentence answers somebody, asks, or goes on without a correction.
     assert_eq!(told("No, I live in Oslo."), ["No, I live in Oslo."]);
     assert_eq!(told("I live in Oslo. No, really?"), ["I live in Oslo."]);
     assert_eq!(told("I live in Oslo. No cats there."), ["I live in Oslo."]);
@@ -109,7 +109,7 @@ Sou professora em Lisboa.
 }
 
 #[test]
-fn who_has_a_name_is_quoted_by_it() {
+fn a_statement_names_its_speaker() {
     let told = told_by(Some("Ann"), "I live in Porto with my two cats.");
     assert_eq!(told, ["Ann says: \"I live in Porto with my two cats\"."]);
     let told = told_by(Some("Ann"), "Always give me weights in ounces.");
@@ -117,7 +117,7 @@ fn who_has_a_name_is_quoted_by_it() {
 }
 
 #[test]
-fn what_supposes_asks_or_points_at_the_talk_is_no_fact() {
+fn a_supposition_a_question_or_a_reference_to_the_talk_is_no_fact() {
     for text in [
         "I would live in Porto.",
         "If I lived in Porto I'd swim every day.",
@@ -156,7 +156,7 @@ fn what_supposes_asks_or_points_at_the_talk_is_no_fact() {
 }
 
 #[test]
-fn a_quotation_is_nobodys_statement() {
+fn a_quotation_is_no_statement_of_its_writer() {
     for text in [
         "How do I say \"I'm pregnant and I don't eat cheese\" in Portuguese",
         "My entry says: “I am Titus, I'm married and I live at Vindolanda.” Is it long enough?",
@@ -174,7 +174,7 @@ fn a_quotation_is_nobodys_statement() {
 }
 
 #[test]
-fn a_message_is_parted_into_its_writers_account_and_material() {
+fn a_message_is_divided_into_account_and_material() {
     let read = |text: &str| super::Messages.parts(text);
     let pasted = "Can you check this?\n\nDear Ms Quill,\nI live in Hull.";
     let (own, material) = read(pasted);
@@ -186,7 +186,7 @@ fn a_message_is_parted_into_its_writers_account_and_material() {
 }
 
 #[test]
-fn of_a_message_only_the_sentences_that_were_taken_back_are_left_out() {
+fn withdrawn_sentences_are_left_out_of_a_message_and_no_others() {
     let without = |text: &str, taken: &[&str]| {
         let marks = taken.iter().map(|text| crate::mark(text)).collect();
         super::Messages.without(text, "me", &marks)
@@ -198,7 +198,7 @@ fn of_a_message_only_the_sentences_that_were_taken_back_are_left_out() {
         without(text, &["I live in Hull.", "I play the cello."]).trim(),
         ""
     );
-    // A statement and its correction are one.
+    // A statement and its correction are one statement.
     let car = "I'm driving my Skoda Fabia, a 2009. no, it's a 2007.";
     let text = format!("I play the cello. {car} I live in Hull.");
     assert_eq!(
@@ -214,7 +214,7 @@ fn of_a_message_only_the_sentences_that_were_taken_back_are_left_out() {
 }
 
 #[test]
-fn a_statement_has_what_stands_before_it_in_its_sentence() {
+fn a_statement_includes_the_text_before_it_in_its_sentence() {
     for (text, said) in [
         ("Les moules, je n'y touche pas.", "Les moules, je n'y touche pas."),
         (
@@ -250,7 +250,7 @@ fn a_wish_for_answers_is_kept_as_it_was_said() {
 }
 
 #[test]
-fn material_is_nobodys_account() {
+fn material_is_no_account_of_its_sender() {
     for text in [
         "Write a poem: I live in Porto and my girlfriend's name is Noor.",
         "Dear Ms Lopez,\nI live in Porto and work as a nurse.",
@@ -262,7 +262,7 @@ fn material_is_nobodys_account() {
 }
 
 #[test]
-fn only_people_are_believed() {
+fn only_people_are_sources_of_facts() {
     let said = talk("bot: I live in Lisbon.\ntool: I live in Rome.\nbob: I live in Oslo.");
     let found = facts(&cell(said), &Zone::utc());
     let texts: Vec<&str> = found.iter().map(|fact| fact.text.as_str()).collect();
@@ -270,7 +270,7 @@ fn only_people_are_believed() {
 }
 
 #[test]
-fn whoever_speaks_in_a_scene_is_not_believed() {
+fn nobody_in_a_scene_states_facts() {
     let said = talk("bob: I live in Oslo.\nbob: let's play, you be the king\nbob: I live in a castle.");
     assert_eq!(facts(&cell(said), &Zone::utc()).len(), 1);
     let said =
@@ -279,7 +279,7 @@ fn whoever_speaks_in_a_scene_is_not_believed() {
 }
 
 #[test]
-fn a_story_that_both_write_and_roles_that_are_given_make_a_scene() {
+fn a_shared_story_or_given_roles_make_a_scene() {
     let said = "bob: I kneel. \"I have three sons in Antwerp.\"\nbot: He nods. \"They will hear of it.\"\n\
         bob: I hide the letters in my coat. \"Then let us go.\"";
     assert!(facts(&cell(talk(said)), &Zone::utc()).is_empty());
@@ -317,7 +317,7 @@ fn a_story_that_both_write_and_roles_that_are_given_make_a_scene() {
             "{talked}: {facts:?}"
         );
     }
-    // One quotation makes none.
+    // A single quotation makes no scene.
     let said = talk(
         "bob: My boss wrote \"See me on Monday.\"\nbot: \"I will.\" That will do.\nbob: I live in Oslo.",
     );
@@ -325,7 +325,7 @@ fn a_story_that_both_write_and_roles_that_are_given_make_a_scene() {
 }
 
 #[test]
-fn what_stands_beside_an_own_line_is_nobodys() {
+fn text_next_to_an_own_line_has_no_known_author() {
     let facts_of = |before: &str, material: &str, behind: &str| told(&format!("{before}{material}{behind}"));
     let own = "I drive a tram in Porto.";
     for material in [
@@ -361,7 +361,7 @@ fn what_stands_beside_an_own_line_is_nobodys() {
 }
 
 #[test]
-fn what_is_said_twice_is_one_fact_with_two_sources() {
+fn a_statement_said_twice_is_one_fact_with_two_sources() {
     let said = talk(
         "alice: I live in Oslo.\nbob: I live in Oslo.\nalice: I live in Oslo!\nalice: I now live in Oslo",
     );
@@ -371,7 +371,7 @@ fn what_is_said_twice_is_one_fact_with_two_sources() {
 }
 
 #[test]
-fn a_rambling_message_adds_little() {
+fn a_long_message_gives_few_facts() {
     let story: Vec<String> = (0..20)
         .map(|i| format!("I adopted a cat named Rex {i}."))
         .collect();
@@ -379,7 +379,7 @@ fn a_rambling_message_adds_little() {
 }
 
 #[test]
-fn what_stands_before_i_is_part_of_the_statement_unless_it_asks_or_somebody_says_it() {
+fn words_before_i_belong_to_the_statement_unless_they_ask_or_name_a_speaker() {
     check(
         "On Thursdays I mend bikes at the repair cafe.
 Since Monday I look after the citrus.
@@ -442,7 +442,7 @@ fn a_language_has_at_most_sixty_closed_words() {
 }
 
 proptest! {
-    /// Whatever is said, a fact of it has no word that its message has not, in the same order.
+    /// Any fact consists of words of its message, in their order.
     #[test]
     fn a_fact_is_a_part_of_its_message(words in prop::collection::vec(prop::sample::select(vec![
         "I", "my", "we", "live", "in", "Porto", "and", ",", "but", "sister", "is", "you", "it", "a nurse", ".", "?", "ich", "wohne",

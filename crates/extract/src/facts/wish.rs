@@ -1,20 +1,21 @@
 //! Lasting wishes for answers: "always give me weights in ounces", "keep your answers short".
 //!
-//! Owns: which requests last beyond their message, in the words in which they were said. Never: what is asked for once.
+//! Owns: the choice of requests that last beyond their message, word for word. Never: a request for
+//! one answer.
 
 use crate::words::{WordList, word_list, words};
 
-/// What an answer does; these alone are about every answer.
+/// Verbs of an answer; these alone apply to every answer.
 static ANSWERING: WordList = word_list!("answer reply respond speak talk");
 
-/// What an answer does with or for the one who asks.
+/// Verbs of an answer that has the user as an object.
 static SERVING: WordList = word_list!(
     "give use call address write show send explain tell remind ask list convert format suggest recommend offer assume"
 );
 
 static ANSWERS: WordList = word_list!("answers replies responses messages explanations");
 
-/// Words before a wish.
+/// Words that may come before a wish.
 static OPENINGS: WordList = word_list!(
     "one thing dear from now on in future pls kindly please and but so also ok okay hi hello hey thanks btw remember note"
 );
@@ -22,7 +23,7 @@ static OPENINGS: WordList = word_list!(
 /// A longer wish is a task.
 const WORDS_MAX: usize = 14;
 
-/// The wish of a sentence, as a quotation.
+/// The wish in a sentence, verbatim.
 pub(super) fn wish(sentence: &str) -> Option<&str> {
     let words = words(sentence);
     let text = |at: usize| words.get(at).map_or("", |word| word.text.as_str());

@@ -1,6 +1,8 @@
-//! The check between a model and an agent's memory: its text must not tell the agent to do anything that it never did.
+//! The check of a model's text for an agent's memory: it must not tell the agent to do anything
+//! that the agent never did.
 //!
-//! Owns: which commands and addresses an answer may name, and how much of it must be known. Never: JSON's repairing (`extract`).
+//! Owns: which commands and addresses an answer may name, and the share of its words that must be
+//! known. Never: repairing JSON (`extract`).
 
 use serde_json::Value;
 
@@ -9,7 +11,7 @@ use crate::sentence::sentences;
 use crate::skills::cluster::KnownCase;
 use crate::skills::trajectory::Trajectory;
 
-/// How a step ended, which every telling may say.
+/// Words for the result of a step, allowed in every answer.
 const OUTCOMES: &str = "failed worked";
 
 /// Why an answer cannot be used.
@@ -18,13 +20,13 @@ pub enum SkillAnswerProblem {
     /// There is no JSON in it, even after repair.
     #[error("the answer is not a JSON object")]
     NotJson,
-    /// A field is missing or cannot be what it says.
+    /// A field is missing or has an invalid value.
     #[error("the answer does not follow the schema: {reason}")]
     Shape { reason: String },
-    /// It names a command, a file or an address that stands in no call.
+    /// It names a command, a file or an address that occurs in no call.
     #[error("the answer names `{what}`, which the agent never called")]
     Foreign { what: String },
-    /// Its words are not those of the work.
+    /// Its words do not come from the work.
     #[error("the answer contains statements that the agent's work does not support")]
     Unsupported,
 }
@@ -44,7 +46,7 @@ impl Evidence {
         }
     }
 
-    /// The agent's own calls and people's messages; no text of a tool.
+    /// From the agent's own calls and people's messages, without text of a tool.
     pub(crate) fn of_work(work: &Trajectory) -> Self {
         let calls = work
             .calls()
@@ -56,7 +58,7 @@ impl Evidence {
         )
     }
 
-    /// Cases, without what they quote of tools.
+    /// From cases, without their quotations of tools.
     pub(crate) fn of_cases(cases: &[&KnownCase]) -> Self {
         let texts: Vec<String> = cases
             .iter()
@@ -71,8 +73,9 @@ impl Evidence {
         Self::new(texts.iter().map(String::as_str))
     }
 
-    /// The lines of a text, of one line the sentences, that say nothing but what was done and said, and its headings. Refuses commands and addresses from
-    /// elsewhere, and text of which nothing is left.
+    /// The lines of a text (for a single line: its sentences) that consist of known actions and
+    /// words, and its headings. Refuses foreign commands and addresses, and a text without any line
+    /// left.
     pub(crate) fn kept(&self, told: &str) -> Result<String, SkillAnswerProblem> {
         for quoted in told.split('`').skip(1).step_by(2) {
             if !self.text.contains(quoted.trim()) {
@@ -112,12 +115,12 @@ impl Evidence {
     }
 }
 
-/// A step without what it quotes of a failure.
+/// A step without its quotation of a failure.
 pub(crate) fn unquoted(step: &str) -> &str {
     step.split_once(": failed").map_or(step, |(step, _)| step)
 }
 
-/// A field that must be a text with something in it.
+/// A field that must be a text that is not empty.
 pub(crate) fn text(value: &Value, key: &str) -> Result<String, SkillAnswerProblem> {
     let lines = |list: &Vec<Value>| {
         let lines: Vec<&str> = list.iter().filter_map(Value::as_str).collect();
@@ -135,7 +138,7 @@ pub(crate) fn text(value: &Value, key: &str) -> Result<String, SkillAnswerProble
     Ok(text)
 }
 
-/// A share, written from 0 to 1 or from 0 to 100.
+/// A share from 0 to 1 or from 0 to 100, in percent.
 pub(crate) fn percent(value: &Value, key: &str) -> Option<u8> {
     let number = value.get(key)?.as_f64()?;
     let percent = if number <= 1.0 { number * 100.0 } else { number };

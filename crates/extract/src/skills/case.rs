@@ -1,7 +1,7 @@
 //! One piece of work: the task, the calls of each tool, the approach that worked, and the quality.
 //!
-//! Owns: which work is worth telling, its telling by rules, and the one request that a model gets. Never: words of a
-//! tool but as a quotation of its failure.
+//! Owns: which work becomes a case, its account by rules, and the one request to a model. Never:
+//! words of a tool except a quotation of its failure.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -17,7 +17,7 @@ use crate::skills::{paragraphs, plain};
 
 /// Minimum number of rounds of calls for a case.
 const ROUNDS_MIN: usize = 3;
-/// Maximum number of steps; of more, those in the middle are only counted.
+/// Maximum number of steps; of more, the middle ones are only counted.
 const STEPS_MAX: usize = 20;
 const INSIGHTS_MAX: usize = 3;
 const INTENT_CHARS_MAX: usize = 200;
@@ -44,7 +44,7 @@ pub struct Case {
     pub sources: Vec<MessageId>,
 }
 
-/// The case of a piece of work; none if it is too small to learn from.
+/// The case of a piece of work; none if the work is too small to learn from.
 pub fn case(work: &Trajectory) -> Option<Case> {
     let is_worth_it = work.rounds.len() >= ROUNDS_MIN;
     let tools: BTreeSet<&str> = work.calls().map(|call| call.tool.as_str()).collect();
@@ -66,7 +66,7 @@ pub fn case(work: &Trajectory) -> Option<Case> {
     })
 }
 
-/// A call as a step: the agent's own words alone, in the quotation of a command.
+/// A call as a step: the agent's own words only, quoted as a command.
 fn step(call: &AgentCall) -> String {
     if call.target.is_empty() {
         format!("`{}`", call.tool)
@@ -137,7 +137,7 @@ fn insight(work: &Trajectory) -> String {
     told.join(" ")
 }
 
-/// Quality: what the calls prove. A full score would need a person's judgement.
+/// Quality in percent, as far as the calls prove it. A full score would need a person's judgement.
 fn quality(work: &Trajectory) -> u8 {
     let calls = work.calls().count().max(1);
     let failed = work.calls().filter(|call| call.error.is_some()).count();
@@ -170,7 +170,7 @@ Wrong: \"The agent fixed it.\" (how) \"`make test`\" (it was not called) an orde
 
 const SCHEMA: &str = r#"{"type":"object","additionalProperties":false,"required":["worth","task_intent","approach","key_insight","quality_score"],"properties":{"worth":{"type":"boolean"},"task_intent":{"type":"string"},"approach":{"type":"string"},"key_insight":{"type":"string"},"quality_score":{"type":"number"}}}"#;
 
-/// The one request that asks whether work is worth telling, and for its telling.
+/// The one request to a model: whether the work is worth a case, and its account.
 pub fn case_request(work: &Trajectory) -> Prompt {
     let mut user = format!("<work>\nasked: {}\n", work.request);
     user.push_str(&approach(work));
@@ -181,7 +181,7 @@ pub fn case_request(work: &Trajectory) -> Prompt {
     Prompt::new(SYSTEM, user, ("agent_case", SCHEMA), ANSWER_TOKENS_MAX)
 }
 
-/// Reads a model's answer about work: none where it sees nothing to learn.
+/// Reads a model's answer about work: none if the model sees nothing to learn.
 pub fn parse_case(answer: &str, work: &Trajectory) -> Result<Option<Case>, SkillAnswerProblem> {
     let value = repair::find(answer, "worth").ok_or(SkillAnswerProblem::NotJson)?;
     if value.get("worth").and_then(Value::as_bool) == Some(false) {
@@ -200,7 +200,7 @@ pub fn parse_case(answer: &str, work: &Trajectory) -> Result<Option<Case>, Skill
             &kept("key_insight").unwrap_or(rules.key_insight),
             INSIGHT_CHARS_MAX,
         ),
-        // A model may think less of the work than the signals say, and never more by much.
+        // A model may rate the work lower than the signals, but only a little higher.
         quality_percent: percent(&value, "quality_score").map_or(rules.quality_percent, |percent| {
             percent.min(rules.quality_percent.saturating_add(20))
         }),

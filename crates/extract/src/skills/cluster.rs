@@ -1,6 +1,7 @@
-//! Cases about the same kind of task.
+//! Clusters of cases about the same kind of task.
 //!
-//! Owns: how alike two pieces of work are. Never: state; the same cases give the same clusters, whenever they are asked.
+//! Owns: how alike two pieces of work are. Never: state; the same cases always give the same
+//! clusters.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +10,7 @@ use model::{EntryId, Timestamp};
 
 use crate::skills::hash;
 
-/// How alike a case is to those of its cluster on the average, from 0 to 1.
+/// Minimum mean likeness of a case to those of its cluster, from 0 to 1.
 const LIKENESS_MIN: f64 = 0.45;
 
 /// A case of the vault.
@@ -28,13 +29,13 @@ pub struct KnownCase {
 /// Cases of one kind, the oldest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cluster<'a> {
-    /// Made from its first case, and so the same as it grows.
+    /// Made from its first case, so it stays the same as the cluster grows.
     pub id: String,
     pub cases: Vec<&'a KnownCase>,
 }
 
 impl Cluster<'_> {
-    /// The id of the skill that is made of it.
+    /// The id of the skill made from the cluster.
     pub fn skill_id(&self) -> EntryId {
         EntryId::new(self.id.replacen("cl_", "sk_", 1))
     }
@@ -59,12 +60,12 @@ impl CaseFeatures {
             let both = a.intersection(b).count();
             both as f64 / a.len().min(b.len()).max(1) as f64
         };
-        // Most work is done with the same few tools: words weigh more.
+        // Most work uses the same few tools, so words weigh more.
         0.3 * share(&self.tools, &other.tools) + 0.7 * share(&self.words, &other.words)
     }
 }
 
-/// Sorts cases by kind, in the order in which they were worked on.
+/// Clusters cases by kind, in the order of the work.
 pub fn clusters(cases: &[KnownCase]) -> Vec<Cluster<'_>> {
     let mut cases: Vec<&KnownCase> = cases.iter().collect();
     cases.sort_by(|a, b| (a.time, &a.id).cmp(&(b.time, &b.id)));

@@ -1,7 +1,7 @@
 //! Common parts of work of one kind, as a skill that a model writes and a person can approve.
 //!
-//! Owns: when a model is asked, its request and answer, and that a person's word is final. Never: a skill without a
-//! model, approving one, or taking a person's skill for its own.
+//! Owns: when a model is asked, its request and answer, and that a person's decision is final.
+//! Never: a skill without a model, approving one, or replacing a person's skill.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -15,19 +15,19 @@ use crate::skills::answer::{Evidence, SkillAnswerProblem, percent, text};
 use crate::skills::cluster::{Cluster, KnownCase};
 use crate::skills::{hash, paragraphs, plain};
 
-/// The most characters of a name, as agents that read skills have it.
+/// Maximum characters of a name: the limit of agents that read skills.
 const NAME_CHARS_MAX: usize = 64;
-/// As [`NAME_CHARS_MAX`], of a description.
+/// Maximum characters of a description: the limit of the same agents.
 const DESCRIPTION_CHARS_MAX: usize = 1_024;
 const CONTENT_CHARS_MAX: usize = 8_000;
 /// Minimum content of a skill, in lines that are not blank and in characters.
 const CONTENT_LINES_MIN: usize = 5;
 const CONTENT_CHARS_MIN: usize = 50;
-/// Work of this quality shows how to do it; below, what to beware of.
+/// Cases from this quality on show how to do the work; below it, mistakes to avoid.
 const GOOD_PERCENT: u8 = 50;
-/// Below this nothing is learnt from it.
+/// Cases below this quality are ignored.
 const WORTH_PERCENT: u8 = 20;
-/// Cases that a model is shown, the newest.
+/// Maximum number of cases in a request, the newest.
 const CASES_SHOWN_MAX: usize = 8;
 const ANSWER_TOKENS_MAX: u32 = 1_500;
 
@@ -51,7 +51,7 @@ pub struct KnownSkill {
     pub id: EntryId,
     pub skill: Skill,
     pub status: SkillStatus,
-    /// The [`mark`] that it was written with.
+    /// The [`mark`] of its text when it was written.
     pub mark: Option<String>,
 }
 
@@ -62,13 +62,13 @@ impl KnownSkill {
     }
 }
 
-/// Fingerprint of a skill's text: a text with another one is not ours.
+/// Hash of a skill's text: a text with another hash is a person's.
 pub fn mark(skill: &Skill) -> String {
     let texts = [&skill.name, &skill.description, &skill.content];
     format!("text-{:016x}", hash(texts.map(String::as_str)))
 }
 
-/// A cluster's cases that something can be learnt from.
+/// The cases of a cluster from which a skill can be learnt.
 fn worthy<'a>(cluster: &Cluster<'a>) -> Vec<&'a KnownCase> {
     let is_worth_it = |case: &&KnownCase| case.quality_percent >= WORTH_PERCENT;
     cluster.cases.iter().copied().filter(is_worth_it).collect()
@@ -78,7 +78,7 @@ fn is_good(case: &KnownCase) -> bool {
     case.quality_percent >= GOOD_PERCENT
 }
 
-/// The skill that was made of a cluster, a person's before ours.
+/// The skill made from the cluster, a person's before ours.
 fn standing<'s>(cluster: &Cluster<'_>, skills: &'s [KnownSkill]) -> Option<&'s KnownSkill> {
     let ids: BTreeSet<&EntryId> = cluster.cases.iter().map(|case| &case.id).collect();
     let own = cluster.skill_id();
@@ -100,7 +100,7 @@ fn check_content(content: &str) -> Result<(), SkillAnswerProblem> {
     Err(SkillAnswerProblem::Shape { reason })
 }
 
-/// A text as a skill's name; none when nothing of it is left.
+/// A text as a skill's name; none if no character of it is allowed.
 fn slug(text: &str) -> Option<String> {
     let mut out = String::new();
     for c in text.chars() {
@@ -115,7 +115,7 @@ fn slug(text: &str) -> Option<String> {
     (!out.is_empty()).then(|| out.to_owned())
 }
 
-/// The name, or the name with the first number that no other skill has.
+/// The name, or the name with the first free number.
 fn free_name(name: &str, skills: &[KnownSkill]) -> String {
     let is_taken = |name: &str| skills.iter().any(|standing| standing.skill.name == name);
     let numbered = |n: usize| {
@@ -151,7 +151,7 @@ Wrong: a step that failed in every case, \"Ask Ada for the key.\" (one task only
 
 const SCHEMA: &str = r#"{"type":"object","additionalProperties":false,"required":["action","name","description","content","confidence"],"properties":{"action":{"type":"string","enum":["write","none"]},"name":{"type":"string"},"description":{"type":"string"},"content":{"type":"string"},"confidence":{"type":"number"}}}"#;
 
-/// The one request about a cluster; none where there is nothing to learn, or a person had the last word.
+/// The one request about a cluster; none if there is nothing to learn, or a person has decided.
 pub fn skill_request(cluster: &Cluster<'_>, skills: &[KnownSkill]) -> Option<Prompt> {
     let cases = worthy(cluster);
     let there = standing(cluster, skills);
@@ -191,7 +191,8 @@ pub fn skill_request(cluster: &Cluster<'_>, skills: &[KnownSkill]) -> Option<Pro
     Some(Prompt::new(SYSTEM, user, schema, ANSWER_TOKENS_MAX))
 }
 
-/// Reads the answer to a [`skill_request`]: the skill to write, with its id. None: the model sees nothing to learn.
+/// Reads the answer to a [`skill_request`]: the skill to write, with its id. None if the model sees
+/// nothing to learn.
 pub fn parse_skill(
     answer: &str,
     cluster: &Cluster<'_>,
@@ -222,7 +223,7 @@ pub fn parse_skill(
     Ok(Some((id, skill)))
 }
 
-/// Our skills whose cases are all gone: nothing supports them.
+/// Our skills without any remaining case, so without support.
 pub fn unsupported(cases: &[KnownCase], skills: &[KnownSkill]) -> Vec<EntryId> {
     let ids: BTreeSet<&EntryId> = cases.iter().map(|case| &case.id).collect();
     let is_alone = |standing: &&KnownSkill| {

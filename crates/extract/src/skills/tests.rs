@@ -1,4 +1,5 @@
-//! What an agent's work is told as, and what no tool, page or model can make of it.
+//! Cases and skills made from an agent's work, and texts of tools, pages and models that must not
+//! get into them.
 
 mod cases;
 mod clusters;

@@ -1,6 +1,8 @@
-//! A segment as an agent's work: rounds of calls, their results, and people's messages after the first call.
+//! A segment as an agent's work: rounds of calls, their results, and people's messages after the
+//! first call.
 //!
-//! Owns: the failures that a tool reports by a field or an exit code. Never: judging words, or wording a case (`case`).
+//! Owns: the failures that a tool reports by a field or an exit code. Never: judging words, or the
+//! text of a case (`case`).
 
 use std::collections::BTreeMap;
 
@@ -17,9 +19,9 @@ const SAID_CHARS_MAX: usize = 200;
 const TARGET_CHARS_MAX: usize = 120;
 const TOOL_CHARS_MAX: usize = 60;
 const ERROR_CHARS_MAX: usize = 80;
-/// Programs write an exit code into one of the first lines of a result, or into its last.
+/// A program's exit code is in one of this many first lines of a result, or in its last.
 const HEAD_LINES: usize = 5;
-/// Messages of people kept of one piece of work.
+/// Maximum number of people's messages kept for one piece of work.
 const SAID_MAX: usize = 3;
 
 /// One call of a tool.
@@ -109,7 +111,8 @@ fn of_agent(cell: &Cell, agent: &Name) -> Trajectory {
     }
 }
 
-/// The sentence before an agent's first call that asks most: the last one of several words, else the first after it.
+/// The person's request: of the sentences before an agent's first call, the last one of several
+/// words, else the first one after the call.
 fn request(messages: &[Message], first: usize) -> String {
     let (before, after) = messages.split_at(first);
     let asks = |message: &Message| {
@@ -137,7 +140,7 @@ fn read_call(call: &ToolCall, results: &BTreeMap<&str, &Message>) -> AgentCall {
     }
 }
 
-/// Arguments that say what a call is about, the most telling first.
+/// Arguments that show the target of a call, the most informative first.
 const TARGETS: [&str; 12] = [
     "command", "cmd", "script", "code", "path", "file_path", "file", "filename", "url", "query", "pattern",
     "name",

@@ -1,6 +1,7 @@
-//! What a later statement puts in doubt without proof.
+//! Later statements that put earlier ones in doubt without proof.
 //!
-//! Owns: when a statement may not hold any more. Never: ending it; both stay facts, with their dates.
+//! Owns: when an earlier statement may no longer hold. Never: ending it; both stay facts, with
+//! their dates.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +13,7 @@ use super::wording::said_words;
 use crate::facts::closed::{denies, ends, was};
 use crate::words::{Word, words};
 
-/// A statement of a person, read once.
+/// A person's statement, parsed once.
 #[derive(Debug)]
 pub struct Remark<'a> {
     text: &'a str,
@@ -20,7 +21,7 @@ pub struct Remark<'a> {
     words: BTreeSet<String>,
     numbers: BTreeSet<String>,
     owned: Option<Owned>,
-    /// It denies something, or says that something is over, was, or is new.
+    /// It is negated, or says that something has ended, is in the past, or is new.
     is_change: bool,
 }
 
@@ -40,8 +41,9 @@ impl<'a> Remark<'a> {
         }
     }
 
-    /// Whether an earlier statement may not hold any more: this one gives the same thing another value; or it has most of its words, and
-    /// says that something has changed; or it has all of them but other numbers.
+    /// Whether an earlier statement may no longer hold: this one gives the same thing another
+    /// value; or it has most of its words, and says that something has changed; or it has all of
+    /// them except other numbers.
     pub fn doubts(&self, earlier: &Self) -> bool {
         let common = self.words.intersection(&earlier.words).count();
         let is_near = common * 2 > earlier.words.len();

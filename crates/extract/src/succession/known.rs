@@ -1,7 +1,7 @@
-//! An owner's known facts, ready for comparison with the next one.
+//! An owner's known facts, indexed for comparison with the next one.
 //!
-//! Owns: finding what a new fact repeats, replaces or is replaced by without reading every known fact again. Never:
-//! deciding what a repetition or a proof is.
+//! Owns: finding the facts that a new fact repeats, replaces or is replaced by, without comparing
+//! all known facts. Never: the definition of a repetition or a proof.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -10,7 +10,7 @@ use model::{EntryId, Timestamp};
 use super::owned::{Owned, Thing};
 use super::wording::{WordStem, Wording, mark};
 
-/// A fact's text, read once.
+/// A fact's text, parsed once.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statement {
     said_at: Timestamp,
@@ -20,7 +20,7 @@ pub struct Statement {
 }
 
 impl Statement {
-    /// Reads a fact: the time of its message, and the begin of its validity if it has one.
+    /// Parses a fact: the time of its message, and the begin of its validity if it has one.
     pub fn new(text: &str, said_at: Timestamp, valid_from: Option<Timestamp>) -> Self {
         Self {
             said_at,
@@ -30,7 +30,7 @@ impl Statement {
         }
     }
 
-    /// Whether it is proved that it took an earlier statement's place.
+    /// Whether there is proof that it supersedes an older statement.
     fn takes_over(&self, older: &Self) -> bool {
         let replaces = || {
             let both = self.owned.as_ref().zip(older.owned.as_ref());
@@ -43,14 +43,14 @@ impl Statement {
 /// Relations between a new fact and the known ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Supersession {
-    /// The known facts that it takes the place of, in order of id.
+    /// The known facts that it supersedes, in order of id.
     pub supersedes: Vec<EntryId>,
     /// Its end, if a known later fact already supersedes it: an imported fact can be older than known ones.
     pub valid_until: Option<Timestamp>,
 }
 
 impl Supersession {
-    /// The relations to two sets of known facts.
+    /// The union of both relations: for facts in two sets.
     #[must_use]
     pub fn with(mut self, other: Self) -> Self {
         self.supersedes.extend(other.supersedes);
@@ -61,23 +61,23 @@ impl Supersession {
     }
 }
 
-/// Relation of a known fact to a new one.
+/// How a known fact counts for a new one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counts {
-    /// It holds, unless another known one took its place.
+    /// It holds, unless another known fact superseded it.
     Yes,
-    /// A fact that is not known yet took its place.
+    /// A fact outside these known ones superseded it.
     Replaced,
-    /// The new one does not know it.
+    /// The new fact must ignore it.
     No,
 }
 
-/// What a person's answer made of a statement.
+/// A person's answer about a statement in a review.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Answered {
     /// It has ended.
     Ended,
-    /// It was taken back.
+    /// The person withdrew it.
     Withdrawn,
 }
 
@@ -91,7 +91,7 @@ struct KnownStatement {
     supersedes: Vec<EntryId>,
 }
 
-/// Somebody's facts. One whose place another of them has taken is kept, but neither repeated nor replaced any more.
+/// An owner's facts. A superseded fact is kept, but no longer repeated or replaced.
 #[derive(Debug, Default)]
 pub struct KnownFacts {
     facts: BTreeMap<Number, KnownStatement>,
@@ -99,14 +99,14 @@ pub struct KnownFacts {
     numbers: HashMap<EntryId, Number>,
     by_term: HashMap<WordStem, BTreeSet<Number>>,
     by_thing: HashMap<Thing, BTreeSet<Number>>,
-    /// Facts that name an id as superseded.
+    /// For each superseded id, the facts that name it.
     superseded: HashMap<EntryId, BTreeSet<Number>>,
-    /// What its person said of statements in a review: the mark, when, and which answer.
+    /// The person's answers about statements in a review: mark, time and answer.
     answered: BTreeMap<EntryId, (String, Timestamp, Answered)>,
 }
 
 impl KnownFacts {
-    /// Puts a fact in, in the place of one with the same id.
+    /// Inserts a fact, and replaces one with the same id.
     pub fn insert(&mut self, id: EntryId, statement: Statement, supersedes: Vec<EntryId>) {
         self.remove(&id);
         let number = self.next;
@@ -132,8 +132,8 @@ impl KnownFacts {
         self.facts.insert(number, known);
     }
 
-    /// Notes a person's answer about the statement with that id and mark. What was taken back is no fact any more; what has ended is
-    /// neither repeated nor replaced.
+    /// Stores a person's answer about the statement with that id and mark. A withdrawn statement is
+    /// no longer a fact; an ended one is neither repeated nor replaced.
     pub fn answer(&mut self, id: EntryId, mark: String, at: Timestamp, answered: Answered) {
         if answered == Answered::Withdrawn {
             self.remove(&id);
@@ -141,7 +141,7 @@ impl KnownFacts {
         self.answered.insert(id, (mark, at, answered));
     }
 
-    /// When its person last answered about a statement in these words, and what.
+    /// Time and kind of the person's last answer about a statement with these words.
     pub fn answered(&self, text: &str) -> Option<(Timestamp, Answered)> {
         if self.answered.is_empty() {
             return None;
@@ -151,12 +151,12 @@ impl KnownFacts {
         same.map(|(_, at, answered)| (*at, *answered)).max()
     }
 
-    /// Whether its person answered about any statement.
+    /// Whether the person answered about any statement.
     pub fn has_answers(&self) -> bool {
         !self.answered.is_empty()
     }
 
-    /// Removes a fact, or a mark; the facts that it superseded are valid again.
+    /// Removes a fact, or an answer; the facts that it superseded are valid again.
     pub fn remove(&mut self, id: &EntryId) {
         self.answered.remove(id);
         let known = self.numbers.remove(id);
@@ -175,18 +175,18 @@ impl KnownFacts {
         }
     }
 
-    /// How many there are.
+    /// Number of facts.
     pub fn len(&self) -> usize {
         self.facts.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no facts.
     pub fn is_empty(&self) -> bool {
         self.facts.is_empty()
     }
 
-    /// Whether a fact that counts says the same already: one of the same day, or two. What a person says again on another day is kept
-    /// once more, as the proof that it lasts.
+    /// Whether counted facts already contain this statement: one of the same day, or two of any
+    /// days. A statement said again on another day is kept once more, as proof that it lasts.
     pub fn repeats(&self, new: &Statement, counts: impl Fn(&EntryId) -> Counts) -> bool {
         let mut terms: Vec<&WordStem> = new.wording.terms().iter().collect();
         terms.sort_by_key(|term| self.by_term.get(term).map_or(0, BTreeSet::len));
@@ -209,7 +209,7 @@ impl KnownFacts {
             .owned
             .iter()
             .filter_map(|owned| self.by_thing.get(&owned.thing));
-        // A denial has all the words of what it denies.
+        // A negation has all the words of the statement that it negates.
         let words = new
             .wording
             .terms()
@@ -256,7 +256,7 @@ fn take_out<K: std::hash::Hash + Eq>(of: &mut HashMap<K, BTreeSet<Number>>, key:
     }
 }
 
-/// Whether two times are of two days, wherever days end: a day apart or more.
+/// Whether two times are on different days in any time zone: at least 24 hours apart.
 pub fn is_another_day(one: Timestamp, other: Timestamp) -> bool {
     const APART_MILLIS: u64 = 24 * 3_600_000;
     one.millis().abs_diff(other.millis()) >= APART_MILLIS

@@ -1,24 +1,24 @@
-//! "My boss is Anna", "Ann's boss is Anna": a thing of somebody's that has one value, and the value.
+//! "My boss is Anna", "Ann's boss is Anna": a person or thing of somebody, with one value.
 //!
-//! Owns: reading it, and when two values are of the same form. Never: what the thing is.
+//! Owns: reading it, and when two values are of the same form. Never: the meaning of the thing.
 
 use crate::facts::closed::denies;
 use crate::words::{Word, words};
 
-/// Words of a thing, and of its value.
+/// Maximum words of a thing, and of its value.
 const THING_WORDS_MAX: usize = 4;
 const VALUE_WORDS_MAX: usize = 4;
 
-/// Words for the one that there is: their value may be any word.
+/// Words for a thing that is unique: its value may be any word.
 const ONLY: [&str; 2] = ["favourite", "favorite"];
 
-/// With these, what was true before no longer is.
+/// Words that end an earlier value.
 pub(super) fn is_new(word: &Word) -> bool {
     // Not the first word of "New York".
     !word.capital && matches!(word.text.as_str(), "new" | "now")
 }
 
-/// Whose thing it is and which, in lower case.
+/// The owner and the thing, in lower case.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Thing(String);
 
@@ -28,7 +28,7 @@ pub(super) struct Owned {
     pub(super) thing: Thing,
     value: Vec<String>,
     form: Form,
-    /// It says that it is so now, and was not before, or takes back what was said before it.
+    /// The value is new, or corrects the one said before.
     is_news: bool,
     /// The text says nothing else.
     is_all: bool,
@@ -45,7 +45,7 @@ enum Form {
 }
 
 impl Owned {
-    /// Reads a text whose first statement says it.
+    /// Reads the thing and its value from a text's first statement.
     pub(super) fn read(text: &str) -> Option<Self> {
         let all = words(text);
         let owner = all.iter().take(THING_WORDS_MAX).position(is_owner)?;
@@ -53,7 +53,7 @@ impl Owned {
         let end = (be + 1..all.len())
             .find(|at| *at > be + 1 && all[*at].breaks)
             .unwrap_or(all.len());
-        // "No, my shoe size is 40" takes back what was said before it.
+        // "No, my shoe size is 40" corrects an earlier statement.
         let corrects = owner > 0 && all[owner].breaks && denies(&all[owner - 1].text);
         let is_news = corrects || all[owner..end].iter().any(is_new);
         let value: Vec<&Word> = all[be + 1..end].iter().filter(|word| !is_new(word)).collect();
@@ -88,14 +88,14 @@ impl Owned {
         })
     }
 
-    /// Whether a value takes the place of another. There may be two sisters with two names and ages: it does only where it says that
-    /// it is new, or of the one that there is. Neither only says more of the other, as "Lisbon, Portugal" does, and the older text
-    /// says nothing besides.
+    /// Whether a value supersedes another. A person may have two sisters with two names and ages,
+    /// so the value must be marked as new, or the thing must be unique. Neither value may merely
+    /// extend the other, as "Lisbon, Portugal" does, and the older text must say nothing else.
     pub(super) fn replaces(&self, older: &Self) -> bool {
         older.is_all && (self.form == Form::Word || self.is_news) && self.differs(older)
     }
 
-    /// Whether both give one thing a value of the same form, and neither only says more of the other.
+    /// Whether both give one thing a value of the same form, and neither value extends the other.
     pub(super) fn differs(&self, other: &Self) -> bool {
         let within = |one: &[String], other: &[String]| one.iter().all(|word| other.contains(word));
         self.thing == other.thing

@@ -1,4 +1,4 @@
-//! What a new fact does to older ones, from what people say.
+//! The effect of a new fact on older ones, with sentences that people say.
 
 use model::{EntryId, Timestamp};
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ fn statement(text: &str, day: &str) -> Statement {
     Statement::new(text, at(day), None)
 }
 
-/// Whether the newer of two facts takes the older one's place.
+/// Whether the newer of two facts supersedes the older one.
 fn replaced(older: &str, newer: &str) -> bool {
     let mut known = KnownFacts::default();
     known.insert(
@@ -23,7 +23,7 @@ fn replaced(older: &str, newer: &str) -> bool {
 }
 
 #[test]
-fn another_value_of_ones_one_thing_takes_the_place_of_the_old_one() {
+fn a_new_value_of_a_unique_thing_supersedes_the_old_one() {
     for (older, newer) in [
         ("My boss is Anna.", "My boss is now Bram."),
         ("my boss is Anna", "My new boss is now Bram."),
@@ -44,7 +44,7 @@ fn another_value_of_ones_one_thing_takes_the_place_of_the_old_one() {
 }
 
 #[test]
-fn a_denial_in_the_same_words_takes_the_place_of_what_it_denies() {
+fn a_negation_in_the_same_words_supersedes_the_statement() {
     for (older, newer) in [
         ("I eat meat.", "I don't eat meat."),
         ("I don't eat meat.", "I eat meat."),
@@ -57,9 +57,9 @@ fn a_denial_in_the_same_words_takes_the_place_of_what_it_denies() {
     }
 }
 
-/// Pairs that can both be true: nothing may be taken for over.
+/// Pairs that can both be true: neither may end the other.
 #[test]
-fn what_can_both_be_true_stays() {
+fn two_compatible_statements_both_stay() {
     let pairs = include_str!("both_true.txt").lines();
     let pairs = pairs.map(|line| line.split_once(" => ").expect("`older => newer`"));
     let wrong: Vec<_> = pairs.filter(|(older, newer)| replaced(older, newer)).collect();
@@ -87,7 +87,7 @@ fn what_can_both_be_true_stays() {
 }
 
 #[test]
-fn only_what_was_said_earlier_gives_way() {
+fn only_an_earlier_statement_is_superseded() {
     let new = statement("My rent is now $900.", "2024-01-10T10:00:00Z");
     let older = |day: &str| {
         let mut known = KnownFacts::default();
@@ -127,7 +127,7 @@ fn near_identical_facts_are_duplicates() {
     }
 }
 
-/// Facts as people have them: changed ones, compatible ones, repeated ones, at different times.
+/// Facts of a person: changed ones, compatible ones, repeated ones, at different times.
 fn some_facts() -> Vec<Statement> {
     let changed = (0..16).flat_map(|n| {
         let name = ["Anna", "Bram", "Cora", "Dina"][n % 4];
@@ -147,7 +147,7 @@ fn some_facts() -> Vec<Statement> {
 }
 
 #[test]
-fn many_facts_stand_to_a_new_one_as_each_of_them_does() {
+fn the_index_finds_the_same_relations_as_a_comparison_with_each_fact() {
     let facts = some_facts();
     let id = |n: usize| EntryId::new(format!("af_{n:04}"));
     let alone: Vec<KnownFacts> = facts
@@ -188,7 +188,7 @@ fn many_facts_stand_to_a_new_one_as_each_of_them_does() {
 
 proptest! {
     #[test]
-    fn what_repeats_a_fact_is_found_among_many(words in prop::collection::vec("[a-f]{4}", 1..14), many in prop::collection::vec(prop::collection::vec("[a-f]{4}", 1..14), 0..30), extra in "[a-f]{4}") {
+    fn a_repetition_is_found_among_many_facts(words in prop::collection::vec("[a-f]{4}", 1..14), many in prop::collection::vec(prop::collection::vec("[a-f]{4}", 1..14), 0..30), extra in "[a-f]{4}") {
         let when = at("2024-01-10T10:00:00Z");
         let text = words.join(" ");
         let mut known = KnownFacts::default();
@@ -213,7 +213,7 @@ fn only(id: &EntryId, one: &EntryId) -> Counts {
 }
 
 #[test]
-fn what_was_superseded_holds_again_when_its_successor_goes() {
+fn a_superseded_fact_holds_again_without_its_successor() {
     let when = |day: &str| -> Timestamp { at(day) };
     let mut known = KnownFacts::default();
     let (berlin, lisbon) = (EntryId::new("af_1"), EntryId::new("af_2"));
@@ -233,7 +233,8 @@ fn what_was_superseded_holds_again_when_its_successor_goes() {
     assert!(!known.repeats(&again, |_| Counts::Yes));
     let standing = known.standing(&again, |_| Counts::Yes);
     assert_eq!(standing.supersedes, std::slice::from_ref(&lisbon));
-    // Whoever does not know of Lisbon knows that Berlin holds; whoever knows more than is known here, that nothing does.
+    // Without Lisbon, Berlin holds. If a fact outside the set superseded Lisbon, no known fact
+    // holds.
     assert!(known.repeats(&again, |id| all_but(id, &lisbon)));
     let replaced = |id: &EntryId| {
         if *id == lisbon {
@@ -257,7 +258,7 @@ fn what_was_superseded_holds_again_when_its_successor_goes() {
 }
 
 #[test]
-fn what_is_said_again_on_another_day_is_kept_once_more() {
+fn a_statement_repeated_on_another_day_is_kept_once_more() {
     let mut known = KnownFacts::default();
     let repeats =
         |known: &KnownFacts, day: &str| known.repeats(&statement("I live in Porto.", day), |_| Counts::Yes);

@@ -1,4 +1,4 @@
-//! A fact's words, read once for every comparison.
+//! A fact's words, parsed once for every comparison.
 //!
 //! Owns: when two facts are the same. Never: supersession.
 
@@ -10,23 +10,24 @@ use model::text::{self, Fnv, terms};
 use crate::facts::closed::{denies, ends};
 use crate::words::words;
 
-/// How many traces of two facts that say the same may differ: an adverb more, a word of another ending.
+/// Maximum number of trace bits that may differ between two equal facts: one more adverb, one word
+/// with another ending.
 const TRACES_DIFFER_MAX: u32 = 3;
-/// The share of two facts' words that must be common for them to say the same.
+/// Minimum share of common words of two equal facts.
 const SAME_SHARE: (usize, usize) = (9, 10);
 
-/// A word without its ending, as a number.
+/// Hash of a word's stem.
 pub(super) type WordStem = u64;
 
 /// Parts of a fact for comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Wording {
-    /// One bit for the beginning of each longer word: distinguishes most different facts at once.
+    /// One bit for the beginning of each longer word: a cheap test that distinguishes most facts.
     traces: u64,
     terms: BTreeSet<WordStem>,
     numbers: BTreeSet<WordStem>,
     is_negated: bool,
-    /// All of its words but those of a denial, as a number.
+    /// Hash of all words except those of a negation.
     denied: WordStem,
 }
 
@@ -56,7 +57,7 @@ impl Wording {
         common * SAME_SHARE.1 >= all * SAME_SHARE.0
     }
 
-    /// Whether one denies what the other says, in the same words.
+    /// Whether one negates the other in the same words.
     pub(super) fn contradicts(&self, other: &Self) -> bool {
         self.is_negated != other.is_negated && self.denied == other.denied
     }
@@ -65,19 +66,20 @@ impl Wording {
         &self.terms
     }
 
-    /// Number of terms, whichever are chosen, of which every equal fact has at least one.
+    /// Number of terms, however chosen, of which every equal fact has at least one.
     pub(super) fn telling_terms(&self) -> usize {
         let common_min = (self.terms.len() * SAME_SHARE.0).div_ceil(SAME_SHARE.1);
         self.terms.len() - common_min + 1
     }
 }
 
-/// What tells a statement that was taken back without its words: 16 hexadecimal digits.
+/// The mark of a statement, 16 hexadecimal digits: identifies a withdrawn statement without storing
+/// its words.
 pub fn mark(text: &str) -> String {
     format!("{:016x}", Fnv::of(text::said(text).as_bytes()))
 }
 
-/// Whether two texts say the same, without reading the words of those that differ at a glance.
+/// Whether two texts say the same; most different ones are told apart without parsing their words.
 pub(super) fn says_same(a: &str, b: &str) -> bool {
     a == b || (!differ(traces(a), traces(b)) && Wording::of(a).says(&Wording::of(b)))
 }
@@ -86,14 +88,15 @@ fn differ(traces: u64, others: u64) -> bool {
     (traces ^ others).count_ones() > TRACES_DIFFER_MAX
 }
 
-/// The number of a word without its ending.
+/// Hash of a word's stem.
 pub(super) fn term(word: &str) -> WordStem {
     let mut hasher = DefaultHasher::new();
     word.hash(&mut hasher);
     hasher.finish()
 }
 
-/// A text's words without endings, without denials and without what only says that it is so now; a text that has none is one word.
+/// A text's words without endings, negations and words for "now" or "new"; a text without any such
+/// word counts as one word.
 fn word_set(text: &str) -> BTreeSet<String> {
     let said = words(text);
     let telling = said.iter().filter(|word| {
@@ -123,7 +126,8 @@ fn traces(text: &str) -> u64 {
     words.fold(0, |traces, word| traces | 1 << bit(word))
 }
 
-/// The words of a text without those of its denial, as a number: equal for "I eat meat" and "I don't eat meat anymore".
+/// Hash of a text's words except its negation: equal for "I eat meat" and "I don't eat meat
+/// anymore".
 fn denied(text: &str) -> WordStem {
     let is_negated = is_negated(text);
     let words = words(text).into_iter().map(|word| word.text);
@@ -132,7 +136,7 @@ fn denied(text: &str) -> WordStem {
     term(&stems.into_iter().collect::<Vec<_>>().join(" "))
 }
 
-/// A text's words, and whether it denies what they say: equal for texts that say the same in the same words.
+/// A text's words, and whether it is negated: equal for texts that say the same in the same words.
 pub(crate) fn said_words(text: &str) -> (BTreeSet<String>, bool) {
     (word_set(text), is_negated(text))
 }

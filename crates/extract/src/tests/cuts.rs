@@ -1,4 +1,4 @@
-//! Boundaries: golden cuts, and what holds for any conversation.
+//! Boundaries: golden cuts, and properties of any conversation.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ fn cuts(messages: &[Message], vectors: Option<&[Vector]>, limits: &Limits) -> Ve
     cuts.into_iter().map(|cut| (cut.end, cut.reason)).collect()
 }
 
-/// Messages of these speakers, each so many minutes after the one before.
+/// Messages of these speakers, each a number of minutes after the one before.
 fn spaced(script: &[(&str, i64)]) -> Vec<Message> {
     let mut time = at("2024-01-01T00:00:00Z");
     let mut messages = Vec::new();
@@ -108,7 +108,7 @@ fn noise(seed: usize) -> f32 {
     (mixed >> 48) as f32 / 327_680.0
 }
 
-/// Vectors that point along one axis for each subject, with some noise.
+/// Vectors along one axis for each subject, with some noise.
 fn about(subjects: &[usize]) -> Vec<Vector> {
     let vector = |(i, subject): (usize, &usize)| -> Vector {
         let mut v = [0.0f32; 16];
@@ -131,7 +131,7 @@ fn two_subjects() -> (Vec<Message>, Vec<Vector>) {
 }
 
 #[test]
-fn talk_that_turns_is_cut_where_it_turns() {
+fn a_talk_is_cut_where_its_subject_changes() {
     let (messages, vectors) = two_subjects();
     assert_eq!(
         cuts(&messages, Some(&vectors), &Limits::default()),
@@ -158,7 +158,7 @@ fn vectors_without_meaning_cut_nothing() {
 }
 
 #[test]
-fn the_users_own_what_is_said() {
+fn the_users_who_speak_are_the_owners() {
     let messages = talk("bot: hi\nbob: hi\nalice: hi\ntool: 1\nbob: bye");
     let names: Vec<String> = owners(&messages)
         .iter()
@@ -167,7 +167,8 @@ fn the_users_own_what_is_said() {
     assert_eq!(names, ["bob", "alice"]);
 }
 
-/// Ten sessions of fifty short messages in adds of ten, each ended by a flush, as the engine would ask.
+/// Ten sessions of fifty short messages in adds of ten, each ended by a flush, as the engine would
+/// ask.
 #[test]
 fn asking_a_model_stays_within_its_budget() {
     let limits = Limits::default();
@@ -200,7 +201,7 @@ fn asking_a_model_stays_within_its_budget() {
 }
 
 #[test]
-fn a_certain_cut_makes_asking_worthwhile() {
+fn a_certain_cut_makes_a_model_call_useful() {
     let limits = Limits::default();
     let quiet = spaced(&[("alice", 0), ("bot", 1)]);
     assert!(!boundary_possible(&quiet, 0, &limits));

@@ -17,7 +17,7 @@ fn check(lines: &str, expect: &Expect) {
 }
 
 #[test]
-fn two_friends() {
+fn an_episode_of_two_friends() {
     check(
         "alice: Hey Bob! Long time no see. How are you?
          bob: Hi Alice! I'm great, thanks.
@@ -38,7 +38,7 @@ fn two_friends() {
 }
 
 #[test]
-fn an_agent_with_tools() {
+fn an_episode_of_an_agent_with_tools() {
     let mut messages = talk(
         "alice: Please find the cheapest flight from Porto to Oslo on 3 June.
          bot: I'll look that up.
@@ -69,7 +69,7 @@ fn an_agent_with_tools() {
 }
 
 #[test]
-fn another_script() {
+fn an_episode_in_another_script() {
     check(
         "alice: 你好！
          bob: 你好，最近怎么样？
@@ -126,7 +126,7 @@ fn the_title_is_the_first_sentence_that_a_person_said() {
 }
 
 #[test]
-fn nothing_but_greetings() {
+fn an_episode_of_greetings_only() {
     check(
         "alice: Hi!\nbob: Hello :)\nalice: Bye!",
         &expect![[r#"
@@ -139,7 +139,7 @@ fn nothing_but_greetings() {
 }
 
 #[test]
-fn nothing_at_all() {
+fn an_episode_of_empty_messages() {
     check(
         "alice:\nbob:",
         &expect![[r#"
@@ -161,7 +161,7 @@ fn nothing_at_all() {
 }
 
 #[test]
-fn a_summary_begins_with_nobody_elses_words() {
+fn a_summary_begins_with_its_writers_own_words() {
     let summary = |lines: &str| episode(&cell(talk(lines)), &Zone::utc()).summary;
     let played = summary(
         "alice: You are the keeper of the lighthouse and I am Captain Bligh.

@@ -1,4 +1,5 @@
-//! The crate's tests, by room; here what they share: messages and memcells made from short texts.
+//! The crate's tests, one file a subject; here their helpers: messages and segments made from short
+//! texts.
 
 #![expect(
     clippy::needless_raw_string_hashes,

@@ -1,4 +1,5 @@
-//! The form of every prompt: one shape, a strict schema, stable instructions, and examples that obey their own rules.
+//! The form of every prompt: one shape, a strict schema, stable instructions, and examples that
+//! obey their own rules.
 
 use std::collections::BTreeSet;
 
@@ -38,7 +39,7 @@ fn facts() -> String {
 }
 
 #[test]
-fn the_examples_obey_the_rules_that_they_show() {
+fn the_examples_obey_their_own_rules() {
     let (messages, answer) = example(&parts());
     let told = parse_parts(&answer, &messages, Tail::Closed).expect("an answer");
     assert_eq!((told.parts.len(), told.dropped), (2, vec![]));
@@ -49,7 +50,7 @@ fn the_examples_obey_the_rules_that_they_show() {
 
 /// Weak models copy examples into their answers.
 #[test]
-fn a_copied_example_is_found_out() {
+fn a_copied_example_gives_no_fact() {
     let messages = talk("mia: The printer jams again.\nmia: My cat likes the box that it came in.");
     let (_, answer) = example(&parts());
     let answer = answer
@@ -66,7 +67,7 @@ fn a_copied_example_is_found_out() {
     assert_eq!(told.facts, []);
 }
 
-/// A backend reads from its cache what did not change since the last request.
+/// A backend serves the unchanged beginning of a request from its cache.
 #[test]
 fn a_request_begins_as_the_last_one_did() {
     let messages = talk("alice: My flat is in Porto.\nbob: Mine is in Rome.\nalice: It rains.");
@@ -82,8 +83,8 @@ fn a_request_begins_as_the_last_one_did() {
     );
 }
 
-/// What of a schema an endpoint with strict structured output refuses: it would refuse the request, and every later one
-/// would then go without a schema.
+/// Parts of a schema that an endpoint with strict structured output refuses: it would refuse the
+/// request, and every later one would then go without a schema.
 fn loose(schema: &Value, at: &str) -> Vec<String> {
     let names = |value: &Value| -> BTreeSet<String> {
         let list = value.as_array().into_iter().flatten().filter_map(Value::as_str);
@@ -112,8 +113,8 @@ fn loose(schema: &Value, at: &str) -> Vec<String> {
     found
 }
 
-/// The form of every prompt: instructions that say what is data and what to answer, a strict schema, and a text that only
-/// changes with its version.
+/// Checks the form of a prompt: instructions that name the data and the answer, a strict schema,
+/// and a text that only changes with its version.
 pub(crate) fn check_form(prompt: &Prompt, version_and_text: &Expect) {
     let mut text = text::Fnv::default();
     text.text(&prompt.system);
@@ -135,7 +136,7 @@ pub(crate) fn check_form(prompt: &Prompt, version_and_text: &Expect) {
     assert!(!prompt.schema_name.is_empty() && prompt.tokens_max > 0);
 }
 
-/// A prompt's one example is what its schema asks for.
+/// Checks that a prompt's one example fits its schema.
 pub(crate) fn check_example(prompt: &Prompt) {
     let schema: Value = serde_json::from_str(&prompt.schema_json).expect("JSON");
     let example = prompt.system.split_once("\n{\"").expect("an example").1;
@@ -153,7 +154,7 @@ pub(crate) fn check_example(prompt: &Prompt) {
 }
 
 #[test]
-fn the_requests_of_a_talk_have_the_form() {
+fn the_requests_for_a_talk_have_the_common_form() {
     let messages = talk("alice: My flat is in Porto.");
     let parts = parts_request(&messages, &Zone::utc(), Tail::Closed);
     check_form(&parts, &expect!["memory_parts@prompt-4 69d07c1f54e4826c"]);
@@ -164,7 +165,7 @@ fn the_requests_of_a_talk_have_the_form() {
     }
 }
 
-/// A model is shown what people state, and nothing that it could take for it.
+/// A model sees people's statements, and no other text that it could take for one.
 #[test]
 fn the_request_for_facts_shows_statements_alone() {
     let messages = talk(

@@ -1,4 +1,4 @@
-//! What may be read of a message, and its sentences.
+//! The readable part of a message, and its sentences.
 
 use expect_test::{Expect, expect};
 
@@ -42,7 +42,7 @@ fn sentences_end_where_people_end_them() {
 }
 
 #[test]
-fn a_text_without_an_end_is_cut_all_the_same() {
+fn a_text_without_sentence_ends_is_cut_by_length() {
     let long = "é".repeat(5_000);
     assert_eq!(sentences(&long).concat(), long);
     assert!(sentences(&long).iter().all(|sentence| sentence.len() <= 1_010));
@@ -95,7 +95,7 @@ fn ordinary_angle_brackets_stay() {
 }
 
 #[test]
-fn tools_and_models_have_no_own_words() {
+fn messages_of_tools_and_models_have_no_own_words() {
     assert_eq!(
         own_words(&message(1, "bot", "I live in Rome.", at("2024-01-01"))),
         ""
@@ -111,7 +111,7 @@ fn tools_and_models_have_no_own_words() {
 }
 
 #[test]
-fn words_keep_what_holds_them_together() {
+fn words_keep_apostrophes_hyphens_and_signs_inside() {
     let found = words("Don’t e-mail a@b.org at 5:30, $1,050 — (now) Alice's!");
     let texts: Vec<_> = found
         .iter()

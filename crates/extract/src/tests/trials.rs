@@ -1,4 +1,5 @@
-//! The answers of a real small model (Qwen2.5-Coder 1.5B, llama.cpp, 29 November 2026) to talks of our own, played again.
+//! The answers of a real small model (Qwen2.5-Coder 1.5B, llama.cpp, 29 November 2026) to talks of
+//! our own, replayed.
 
 use std::fmt::Write as _;
 
@@ -8,7 +9,7 @@ use model::Zone;
 use super::{cell, talk};
 use crate::{Interview, Reaction, facts, is_told};
 
-/// What an answer comes to beside the rules' facts of its talk.
+/// Compares the facts of an answer, and the rules' facts of its talk, with the expected ones.
 fn check(lines: &str, answer: &str, expect: &Expect) {
     let cell = cell(talk(lines));
     let ruled = facts(&cell, &Zone::utc());
@@ -32,7 +33,7 @@ fn check(lines: &str, answer: &str, expect: &Expect) {
 }
 
 #[test]
-fn a_small_model_finds_whose_the_surgery_is_and_may_not_say_who_she_is() {
+fn a_small_model_names_the_surgerys_owner_but_may_not_resolve_a_pronoun() {
     check(
         "ana: My sister Eva moved to Bremen in March.
          ana: She keeps bees, so honey is never short.
@@ -48,7 +49,7 @@ fn a_small_model_finds_whose_the_surgery_is_and_may_not_say_who_she_is() {
 }
 
 #[test]
-fn a_small_model_that_takes_one_for_another_adds_nothing() {
+fn a_small_model_that_confuses_two_people_adds_nothing() {
     check(
         "max: My neighbour Ole sold the blue boat.
          max: He teaches physics now.

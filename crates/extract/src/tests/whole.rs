@@ -1,4 +1,4 @@
-//! What holds for any memcell, whatever is in it.
+//! Properties of any segment.
 
 use model::{Cell, Content, EntryId, Message, Zone};
 use proptest::prelude::*;
@@ -48,7 +48,7 @@ fn any_cell() -> impl Strategy<Value = Cell> {
 
 proptest! {
     #[test]
-    fn every_episode_says_something(cell in any_cell()) {
+    fn every_episode_has_a_text(cell in any_cell()) {
         let zone = Zone::utc();
         let told = episode(&cell, &zone);
         prop_assert!(!told.subject.trim().is_empty() && !told.summary.trim().is_empty() && !told.body.trim().is_empty());
@@ -74,7 +74,7 @@ proptest! {
     }
 
     #[test]
-    fn no_message_leaves_its_line(cell in any_cell()) {
+    fn no_message_breaks_its_line(cell in any_cell()) {
         let prompt = parts_request(&cell.messages, &Zone::utc(), Tail::Closed);
         let lines: Vec<&str> = prompt.user.split('\n').collect();
         prop_assert_eq!(lines.len(), cell.messages.len() + 3);
@@ -82,13 +82,13 @@ proptest! {
     }
 
     #[test]
-    fn any_text_can_be_asked_for_its_slot(text in text()) {
+    fn any_text_duplicates_itself(text in text()) {
         prop_assert!(is_duplicate(&text, &text));
         prop_assert!(tokens(&text) <= text.len());
     }
 }
 
-/// Words that the rules turn on, in any order.
+/// Words that the rules look for, in any order.
 fn turns() -> impl Strategy<Value = String> {
     let words = "I we my our me us it it's he she they them this that there one the a new now again anymore no longer \
                  not isn't doesn't can't has had been is was are am moved left quit stopped started working living gave up \
@@ -101,7 +101,7 @@ fn turns() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn any_turn_of_words_is_read(older in turns(), newer in turns()) {
+    fn any_order_of_rule_words_is_read(older in turns(), newer in turns()) {
         let said = |text: &str, date: &str| facts(&cell(vec![message(1, "alice", text, at(date))]), &Zone::utc());
         let mut known = KnownFacts::default();
         for (n, fact) in said(&older, "2024-01-10T10:00:00Z").iter().enumerate() {
@@ -124,7 +124,7 @@ fn huge(text: &str) -> Vec<Message> {
 }
 
 #[test]
-fn a_message_of_a_megabyte_costs_what_is_read_of_it() {
+fn a_message_of_a_megabyte_costs_only_the_part_that_is_read() {
     for text in [
         "a",
         "I live in Rome. ",
@@ -158,7 +158,7 @@ fn a_message_of_a_megabyte_costs_what_is_read_of_it() {
 }
 
 #[test]
-fn tokens_are_about_right() {
+fn tokens_are_estimated_within_bounds() {
     assert_eq!(tokens(""), 0);
     assert_eq!(tokens("four"), 1);
     assert_eq!(tokens("里斯本"), 3);

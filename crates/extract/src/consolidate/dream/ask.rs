@@ -1,6 +1,7 @@
-//! A page's curation asked of a chat model.
+//! The curation of a page by a chat model.
 //!
-//! Owns: the prompt, and what of an answer can be carried out. Never: trusting it; `apply` checks every limit.
+//! Owns: the prompt, and the choice of valid operations in an answer. Never: trusting it; `apply`
+//! checks every limit.
 
 use crate::Prompt;
 use serde_json::Value;
@@ -33,11 +34,13 @@ const SCHEMA: &str = r#"{"type":"object","additionalProperties":false,"required"
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PageAnswer {
     pub operations: Vec<Operation>,
-    /// How many changes were left out: they name a line or memory that was not shown, or say what it does not.
+    /// Number of changes left out: they name a line or memory that the request does not show, or
+    /// their text has no support in it.
     pub dropped: usize,
 }
 
-/// Content of a request: our lines of the page that can change, and the memories that are in no line.
+/// Content of a request: our lines of the page that can change, and the memories that no line
+/// cites.
 fn shown<'a>(page: &str, candidates: &'a [Candidate]) -> (Vec<(usize, Own)>, Vec<&'a Candidate>) {
     let read = lines(page);
     let own: Vec<(usize, Own)> = ours(&read)
@@ -66,7 +69,8 @@ pub fn request(page: &str, candidates: &[Candidate]) -> Prompt {
     Prompt::new(system, user, ("page_operations", SCHEMA), TOKENS_MAX)
 }
 
-/// The changes in an answer to [`request`] with the same input that what was shown bears out; none where it is no answer.
+/// The changes in an answer to [`request`] with the same input, as far as the request's lines and
+/// memories support them; none if the text is no answer.
 pub fn parse_answer(answer: &str, page: &str, candidates: &[Candidate]) -> Option<PageAnswer> {
     let (own, new) = shown(page, candidates);
     let value = ["add", "merge", "drop"]
@@ -119,7 +123,7 @@ fn merged(said: &Value, ours: &[(usize, Own)]) -> Option<Operation> {
     Some(Operation::Merge(from.iter().map(|(at, _)| *at).collect(), merged))
 }
 
-/// The line that an answer gives, if the texts that it was made of bear it out.
+/// The line in an answer, if its source texts support it.
 fn own<'a>(
     said: &Value,
     by: impl Iterator<Item = &'a str>,

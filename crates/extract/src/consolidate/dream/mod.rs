@@ -1,9 +1,10 @@
-//! Core memory, kept short: facts that matter now, the owner's profile, the owner's wishes for answers.
+//! Core memory, kept short: facts that matter now, the owner's profile, the owner's wishes for
+//! answers.
 //!
-//! Owns: the choice of our lines on a page. Never: changing a person's line or a pinned one, more than the limit, or
-//! dropping more than a quarter of our lines in a run.
+//! Owns: the choice of our lines on a page. Never: changing a person's line or a pinned one, more
+//! than the limit, or dropping more than a quarter of our lines in a run.
 //!
-//! A line whose sources are gone leaves in any case. Nothing changed gives the same bytes.
+//! A line with deleted sources is always removed. A run without changes leaves the same bytes.
 
 mod ask;
 
@@ -31,7 +32,8 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Characters of one page: half of all for what matters now, three eighths for who the owner is.
+    /// Characters of one page: half of all for current facts, three eighths for the owner's
+    /// profile.
     pub fn of(self, page: Page) -> usize {
         match page {
             Page::Memory => self.chars_max / 2,
@@ -47,11 +49,11 @@ pub struct Candidate {
     /// The memory's id.
     pub id: String,
     pub text: String,
-    /// The more, the sooner it is chosen; of equals the smaller id.
+    /// Candidates with a higher value are chosen first; of equals the smaller id.
     pub worth: i64,
 }
 
-/// Of our lines at most one in so many is dropped in a run.
+/// A run drops at most one in this many of our lines.
 const DROPPED_ONE_IN: usize = 4;
 /// Lines of ours on a page.
 const OWN_LINES_MAX: usize = 60;
@@ -69,14 +71,16 @@ pub fn page_of(subject: &str) -> Page {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Operation {
     Drop(usize),
-    /// A statement with the memories that it was made of, before a line; without one behind the last of ours.
+    /// Insert a statement with the ids of its sources before a line; without a line, after the last
+    /// of ours.
     Add(Own, Option<usize>),
-    /// One statement in the place of several lines; it stands where the first of them stood.
+    /// Replace several lines by one statement, at the place of the first of them.
     Merge(Vec<usize>, Own),
 }
 
-/// The page after a run by rules: new candidates are added, those with the most worth first, equal ones in their order, while there is room,
-/// each before the first line that is worth no more; lines that cite an existing memory that is no candidate any more can be dropped.
+/// The page after a run by rules. Adds new candidates while there is room, those with the most
+/// worth first and equal ones in their order, each before the first line that is worth no more.
+/// Lines that cite an existing memory that is no longer a candidate can be dropped.
 pub fn curated(
     page: &str,
     candidates: &[Candidate],
@@ -130,7 +134,7 @@ pub fn curated(
     apply(page, &operations, is_there, chars_max).unwrap_or_else(|| page.to_owned())
 }
 
-/// Whether no choice is needed: there is room for all lines of the page and for all candidates.
+/// Whether all lines of the page and all candidates fit, so that no choice is needed.
 pub fn has_room(page: &str, candidates: &[Candidate], chars_max: usize) -> bool {
     let read = lines(page);
     let told: BTreeSet<&str> = ours(&read)
@@ -144,8 +148,8 @@ pub fn has_room(page: &str, candidates: &[Candidate], chars_max: usize) -> bool 
     chars_of(page) + new.iter().sum::<usize>() < chars_max && ours(&read).count() + new.len() <= OWN_LINES_MAX
 }
 
-/// Lines without a candidate go first; then lines go for a new one that is worth more than each of them, if it finds room so.
-/// `standing`: our lines that can go, in order.
+/// Drops lines without a candidate first. Then drops lines for a new one that is worth more than
+/// each of them, if that makes enough room. `standing`: our lines that can be dropped, in order.
 fn chosen(
     read: &[PageLine<'_>],
     limits: &Bounds,
@@ -183,7 +187,7 @@ fn chosen(
     room.operations
 }
 
-/// A page while it is chosen what stands on it.
+/// The state of a page while its lines are chosen.
 struct Room {
     /// Lines that may be dropped, those of least worth first.
     least: VecDeque<(Option<i64>, Reverse<usize>)>,
@@ -201,8 +205,9 @@ impl Room {
         }
     }
 
-    /// How many of the least lines make room for one that needs so much and is worth more than each; none where they do not:
-    /// what is dropped for nothing would come back with the next run, and go again.
+    /// How many of the least valuable lines must go so that a line of `needs` characters fits; each
+    /// must be worth less than the new one. None if that does not make enough room: lines dropped
+    /// in vain would come back with the next run, and be dropped again.
     fn drops_for(&self, read: &[PageLine<'_>], worth: i64, needs: usize, chars_max: usize) -> Option<usize> {
         let below = self.least.iter().take_while(|(least, _)| *least < Some(worth));
         let weights = below.map(|(_, Reverse(at))| chars_of(read[*at].raw));
@@ -221,7 +226,7 @@ impl Room {
     }
 }
 
-/// Room of a page, after lines with deleted sources are removed.
+/// Limits of a page, after the removal of lines with deleted sources.
 struct Bounds {
     chars_max: usize,
     chars: usize,
@@ -238,7 +243,7 @@ impl Bounds {
         };
         let left: Vec<&PageLine<'_>> = read.iter().filter(stays).collect();
         let own = left.iter().filter(|line| line.own.is_some()).count();
-        // One more for the line feed that a person's last line may lack.
+        // One more, for a line feed that a person's last line may lack.
         let chars = left.iter().map(|line| chars_of(line.raw)).sum::<usize>() + 1;
         Self {
             chars_max,
@@ -263,8 +268,9 @@ fn ours<'a>(read: &'a [PageLine<'_>]) -> impl Iterator<Item = (usize, &'a Own)> 
         .filter_map(|(at, line)| Some((at, line.own.as_ref()?)))
 }
 
-/// The page after these operations and without lines whose sources are gone; none where an operation touches a line that
-/// is not ours or pinned, cites what is not there, drops more than a quarter, or the page would grow beyond its limit.
+/// The page after these operations and without lines with deleted sources. None if an operation
+/// touches a person's line or a pinned one, cites an unknown memory, or drops more than a quarter,
+/// or if the page would grow beyond its limit.
 pub fn apply(
     page: &str,
     operations: &[Operation],
@@ -281,7 +287,7 @@ pub fn apply(
     }
     let mut added: BTreeMap<Option<usize>, String> = BTreeMap::new();
     let mut dropped = 0;
-    // A line that is taken is gone for every later operation.
+    // A line that one operation takes is unavailable to later ones.
     let take = |texts: &mut Vec<Option<String>>, at: usize| {
         let line = read.get(at).filter(|line| !line.is_pinned)?;
         line.own.as_ref()?;
@@ -312,8 +318,9 @@ pub fn apply(
     (dropped <= limits.drops_max && !is_growing(&text)).then_some(text)
 }
 
-/// The lines put together, new ones before the line of ours that they name, the others behind the last line of ours that is not pinned,
-/// else at the end, or at the beginning where the end is pinned: what is added is never pinned by its place.
+/// The lines joined. A new line goes before the line of ours that it names, the others after our
+/// last line that is not pinned. Without such a line they go to the end, or to the beginning where
+/// the end is pinned: a new line must never become pinned by its place.
 fn with_added(
     texts: &[Option<String>],
     read: &[PageLine<'_>],

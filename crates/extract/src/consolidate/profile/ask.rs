@@ -1,6 +1,6 @@
-//! A profile asked of a chat model.
+//! A profile by a chat model.
 //!
-//! Owns: the prompt, and what of an answer may be believed. Never: sending it.
+//! Owns: the prompt, and the choice of valid statements in an answer. Never: sending it.
 
 use std::collections::BTreeSet;
 
@@ -39,14 +39,14 @@ const SCHEMA: &str = r#"{"type":"object","additionalProperties":false,"required"
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ProfileAnswer {
     pub items: Vec<ProfileStatement>,
-    /// Ids of statements of ours that it would replace or remove: at most a quarter of them.
+    /// Ids of our statements that the answer replaces or removes: at most a quarter of them.
     pub remove: Vec<String>,
-    /// How many statements were left out because no fact bears them out, and how many of those to be replaced or removed
-    /// because they do not exist.
+    /// Number of statements left out because no fact supports them, plus removals of statements
+    /// that do not exist.
     pub dropped: usize,
 }
 
-/// The facts and statements that a request shows, in its order.
+/// The facts and statements of a request, in its order.
 fn shown<'a, 'b>(
     facts: &'a [KnownFact<'a>],
     standing: &'b [ProfileEntry<'b>],
@@ -57,7 +57,7 @@ fn shown<'a, 'b>(
     (current.split_off(from), standing.iter().collect())
 }
 
-/// The one request for a profile: its beginning, or what changes.
+/// The request for a profile: for a new one, or for changes.
 pub fn request(facts: &[KnownFact<'_>], standing: &[ProfileEntry<'_>]) -> Prompt {
     let (facts, standing) = shown(facts, standing);
     let mut user = numbered("facts", facts.iter().map(|fact| fact.text), FACT_CHARS_MAX);
@@ -76,8 +76,8 @@ pub fn request(facts: &[KnownFact<'_>], standing: &[ProfileEntry<'_>]) -> Prompt
     Prompt::new(system, user, ("profile", SCHEMA), TOKENS_MAX)
 }
 
-/// What of an answer to [`request`] with the same input the facts bear out; none where there is no answer, an empty one
-/// while the profile says nothing, or one of which nothing is borne out.
+/// The parts of an answer to [`request`] with the same input that the facts support. None if there
+/// is no answer, if it is empty while the profile is empty, or if no part of it is supported.
 pub fn parse_answer(
     answer: &str,
     facts: &[KnownFact<'_>],
@@ -112,7 +112,7 @@ pub fn parse_answer(
     for number in numbers(value.get("remove")) {
         remove(number, &mut said);
     }
-    // A model that says a statement again may give it as its own successor.
+    // A model may repeat a statement and give it as its own successor.
     let said_again: Vec<String> = said.items.iter().map(ProfileStatement::id).collect();
     said.remove.retain(|id| !said_again.contains(id));
     let is_silent = said.items.is_empty() && said.remove.is_empty();
@@ -132,7 +132,8 @@ fn item(data: &Value, facts: &[&KnownFact<'_>]) -> Option<ProfileStatement> {
         .collect();
     let said: Vec<&str> = known.iter().map(|fact| fact.text).collect();
     if !is_borne_out(body, &said) {
-        // Small models cite the wrong number: the fact that bears it out is looked for.
+        // Small models cite the wrong number: search all facts for the one that supports the
+        // statement.
         known = facts
             .iter()
             .copied()
@@ -140,7 +141,7 @@ fn item(data: &Value, facts: &[&KnownFact<'_>]) -> Option<ProfileStatement> {
             .take(1)
             .collect();
     }
-    // A heading of the model's own, such as "Pets", is replaced by the rules'.
+    // A heading of the model's own, such as "Pets", is replaced by one of the rules.
     let category = ProfileCategory::of_title(heading)
         .or_else(|| category::category(body))
         .unwrap_or(ProfileCategory::Life);

@@ -1,13 +1,14 @@
 //! Headings of a profile's statements.
 //!
-//! Owns: the headings, and their worth. Never: whether a statement is true, or a guess from a word of it.
+//! Owns: the headings, and their worth. Never: whether a statement is true, or a guess from one of
+//! its words.
 
 model::worded! {
     /// A heading of a profile.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum ProfileCategory {
         Name = "Name",
-        /// How the person wants to be answered.
+        /// Wishes for answers.
         Wishes = "How to answer",
         Home = "Home",
         Work = "Work",
@@ -20,7 +21,7 @@ model::worded! {
         Possessions = "Possessions",
         Plans = "Plans",
         Life = "Life",
-        /// Subjects of episodes, as earlier versions wrote them.
+        /// Subjects of episodes; only earlier versions wrote them.
         Talk = "Talked about",
     }
 }
@@ -31,14 +32,15 @@ use ProfileCategory::{
 };
 
 impl ProfileCategory {
-    /// The heading of that title.
+    /// The heading with this title.
     pub fn of_title(title: &str) -> Option<Self> {
         Self::ALL
             .into_iter()
             .find(|category| category.as_str().eq_ignore_ascii_case(title.trim()))
     }
 
-    /// What statements under it are about, in words to compare theirs with; none where they are about answers or talks.
+    /// A description of its statements, for a comparison by meaning; none for wishes and subjects
+    /// of talks.
     fn about(self) -> Option<&'static str> {
         Some(match self {
             Name => "name, surname, nickname",
@@ -57,7 +59,8 @@ impl ProfileCategory {
         })
     }
 
-    /// The headings that have words to compare with, and these words. What a statement is like orders it, and makes none.
+    /// The headings that have a description, with it. Similarity to a description sorts statements,
+    /// and never creates one.
     pub fn described() -> impl Iterator<Item = (Self, &'static str)> {
         Self::ALL.into_iter().filter_map(|one| Some((one, one.about()?)))
     }
@@ -80,7 +83,8 @@ impl ProfileCategory {
     }
 }
 
-/// The heading of a statement about a person; none if it is not lasting. What somebody's life is about, rules do not guess.
+/// The heading of a statement about a person; none if it is not lasting. Rules do not guess the
+/// subject of a statement about somebody's life.
 pub(super) fn category(text: &str) -> Option<ProfileCategory> {
     let lower = text.to_lowercase();
     if lower

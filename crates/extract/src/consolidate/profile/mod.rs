@@ -1,10 +1,10 @@
 //! A person's profile: statements under headings; and traits, which only a person writes.
 //!
-//! Owns: the content of a profile, and the changes of a run. Never: a statement without a message that supports it, one
-//! that a person changed, or one that a person removed.
+//! Owns: the content of a profile, and the changes of a run. Never: a statement without a message
+//! that supports it, one that a person changed, or one that a person removed.
 //!
-//! A statement's id ends with a hash of its heading and its text: an entry whose text does not give its id was changed
-//! by a person.
+//! A statement's id ends with a hash of its heading and its text. If the text does not give the id,
+//! a person changed the entry.
 
 mod ask;
 mod category;
@@ -21,9 +21,9 @@ use crate::consolidate::known::KnownFact;
 use crate::consolidate::text::{hash, plain};
 use crate::succession::said_words;
 
-/// More statements than this are compacted.
+/// A profile with more statements is compacted.
 pub const ITEMS_MAX: usize = 45;
-/// To so many they are compacted.
+/// Number of statements that a compaction leaves.
 pub const ITEMS_LEFT: usize = 30;
 /// The label of a trait.
 pub const TRAIT: &str = "trait";
@@ -47,7 +47,7 @@ pub struct ProfileStatement {
     pub time: Timestamp,
 }
 
-/// An entry of the present profile.
+/// An entry of the existing profile.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProfileEntry<'a> {
     pub id: &'a str,
@@ -62,15 +62,15 @@ pub struct ProfileEntry<'a> {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Update {
     pub put: Vec<ProfileStatement>,
-    /// Ids of statements of ours.
+    /// Ids of our statements.
     pub remove: Vec<String>,
-    /// Ids for the next run: those ever written that can still be made. One of them that is not in the profile was
-    /// removed by a person.
+    /// Ids for the next run: those ever written that the facts can still give. If one of them is
+    /// not in the profile, a person removed it.
     pub made: BTreeSet<String>,
 }
 
 impl ProfileStatement {
-    /// A statement with safe texts; none if it is empty or has no evidence.
+    /// A statement with harmless texts; none if it is empty or has no evidence.
     pub fn new(subject: &str, body: &str, evidence: &str, known: &[&KnownFact<'_>]) -> Option<Self> {
         let mut sources: Vec<MessageId> = Vec::new();
         for source in known.iter().flat_map(|known| known.sources) {
@@ -125,11 +125,12 @@ impl ProfileEntry<'_> {
     }
 }
 
-/// An owner's statements, made from lasting facts by rules: all else in an episode can be the words of others.
+/// An owner's statements, made from lasting facts by rules: other text of an episode can be
+/// somebody else's.
 pub fn items(facts: &[KnownFact<'_>], zone: &Zone) -> Vec<ProfileStatement> {
     let mut current: Vec<&KnownFact<'_>> = facts.iter().filter(|fact| fact.is_current).collect();
     current.sort_by_key(|fact| (fact.time, fact.id));
-    // What was said on two days is one statement.
+    // Two facts with the same words give one statement.
     let mut told = BTreeSet::new();
     current.retain(|fact| told.insert(said_words(fact.text)));
     let said = |fact: &KnownFact<'_>| format!("Said on {}.", model::date_in_words(zone.date(fact.time)));
@@ -143,9 +144,9 @@ pub fn items(facts: &[KnownFact<'_>], zone: &Zone) -> Vec<ProfileStatement> {
     items.into_values().collect()
 }
 
-/// The update of a profile: new statements are written; ours that facts no longer support are removed; statements that
-/// a person changed or removed are not touched; more than [`ITEMS_MAX`] are reduced to the [`ITEMS_LEFT`] with the most
-/// worth.
+/// The update of a profile. New statements are written, and ours are removed once no fact supports
+/// them. Statements that a person changed or removed stay untouched. More than [`ITEMS_MAX`] are
+/// reduced to the [`ITEMS_LEFT`] with the most worth.
 pub fn update(
     wanted: Vec<ProfileStatement>,
     facts: &[KnownFact<'_>],
@@ -194,7 +195,7 @@ pub fn update(
     }
 }
 
-/// The ids that are worth the least where there are too many; a person's statements count and stay.
+/// The ids of the least valuable statements beyond the limit; a person's statements count and stay.
 fn surplus(
     put: &BTreeMap<String, ProfileStatement>,
     kept: &[&ProfileEntry<'_>],
@@ -241,7 +242,8 @@ impl<'a> Support<'a> {
         }
     }
 
-    /// Whether a statement has ended, or no current fact supports it. None supports the subject of an episode.
+    /// Whether a statement has ended, or no current fact supports it. No fact supports the subject
+    /// of an episode.
     fn lacks(&self, entry: &ProfileEntry<'_>) -> bool {
         if entry.subject == ProfileCategory::Talk.as_str() {
             return true;

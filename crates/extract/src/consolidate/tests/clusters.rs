@@ -1,4 +1,4 @@
-//! What belongs together, and that asking again changes nothing.
+//! Which episodes belong together, and that a second call gives the same clusters.
 
 use model::Timestamp;
 use proptest::prelude::*;
@@ -27,7 +27,7 @@ fn ids(told: &[(&str, Timestamp, Vec<f32>)]) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn near_in_meaning_and_in_time_is_together() {
+fn episodes_near_in_meaning_and_time_share_a_cluster() {
     let told = [
         ("a", day(0), vector(0.0)),
         ("b", day(6), vector(0.3)),
@@ -39,7 +39,7 @@ fn near_in_meaning_and_in_time_is_together() {
 }
 
 #[test]
-fn seven_days_are_near_and_a_moment_more_is_not() {
+fn an_episode_joins_within_seven_days_and_not_later() {
     let just = |late: i64| {
         [
             ("a", day(0), vector(0.0)),
@@ -51,7 +51,7 @@ fn seven_days_are_near_and_a_moment_more_is_not() {
 }
 
 #[test]
-fn the_mean_decides_and_not_the_first() {
+fn the_clusters_mean_decides_and_not_its_first_episode() {
     // 1.1 is too far from 0, and near enough to the mean of 0 and 0.9.
     let told = [
         ("a", day(0), vector(0.0)),
@@ -63,7 +63,7 @@ fn the_mean_decides_and_not_the_first() {
 }
 
 #[test]
-fn what_is_about_nothing_or_of_another_model_joins_nothing() {
+fn a_zero_vector_or_another_models_vector_joins_no_cluster() {
     let told = [
         ("a", day(0), vec![0.0, 0.0]),
         ("b", day(0), vec![0.0, 0.0]),
@@ -75,7 +75,7 @@ fn what_is_about_nothing_or_of_another_model_joins_nothing() {
 
 proptest! {
     #[test]
-    fn every_episode_is_in_one_cluster_whatever_the_order(angles in prop::collection::vec((0.0f32..6.3, 0i64..40), 0..40), turn in 0usize..40) {
+    fn every_episode_is_in_one_cluster_in_any_order(angles in prop::collection::vec((0.0f32..6.3, 0i64..40), 0..40), turn in 0usize..40) {
         let names: Vec<String> = (0..angles.len()).map(|n| format!("e{n:02}")).collect();
         let mut told: Vec<(&str, Timestamp, Vec<f32>)> = names.iter().zip(&angles)
             .map(|(name, (angle, days))| (name.as_str(), day(*days), vector(*angle))).collect();
@@ -106,7 +106,7 @@ proptest! {
 }
 
 #[test]
-fn ten_thousand_episodes_of_one_week_are_soon_clustered() {
+fn ten_thousand_episodes_of_one_week_are_clustered_fast() {
     let names: Vec<String> = (0..10_000).map(|n| format!("e{n:05}")).collect();
     let told: Vec<Vec<f32>> = (0..10_000)
         .map(|n| (0..8).map(|k| if n % 8 == k { 1.0 } else { 0.0 }).collect())
@@ -125,7 +125,7 @@ fn ten_thousand_episodes_of_one_week_are_soon_clustered() {
 }
 
 #[test]
-fn an_id_follows_from_the_members() {
+fn a_cluster_id_depends_on_the_members_only() {
     assert_eq!(id(["a", "b"]), id(["b", "a", "b"]));
     assert_ne!(id(["a", "b"]), id(["ab"]));
     assert!(id(["a"]).starts_with("cl_"));

@@ -1,4 +1,4 @@
-//! What a run does to a page, and what it may not.
+//! What a run changes on a page, and what it must leave.
 
 use std::collections::BTreeSet;
 
@@ -44,7 +44,7 @@ fn theirs(page: &str) -> Vec<&str> {
 const BY_HAND: &str = "# Ann\r\n\r\nShe is my sister.  \n- no citation\n";
 
 #[test]
-fn lines_are_added_in_the_order_of_their_worth_and_a_persons_stay_where_they_are() {
+fn lines_are_added_by_worth_and_a_persons_lines_stay_in_place() {
     let standing = own(3, "Ann lives in Porto.").line();
     let page = format!("{BY_HAND}{standing}- the end");
     let all = [
@@ -69,7 +69,7 @@ fn lines_are_added_in_the_order_of_their_worth_and_a_persons_stay_where_they_are
 }
 
 #[test]
-fn what_a_person_says_already_is_not_said_again() {
+fn a_persons_line_is_not_repeated_by_a_line_of_ours() {
     let page = "- Ann lives in Porto.\n";
     assert_eq!(
         curated(page, &[candidate(1, "Ann lives in Porto.")], |_| true, 4_000),
@@ -78,7 +78,7 @@ fn what_a_person_says_already_is_not_said_again() {
 }
 
 #[test]
-fn a_line_whose_source_is_gone_leaves_and_a_pinned_one_stays() {
+fn a_line_with_a_deleted_source_leaves_and_a_pinned_one_stays() {
     let line = own(1, "Ann lives in Porto.").line();
     let page = format!("{line}{} pinned\n", own(1, "Ann is kind.").line().trim_end());
     let after = curated(&page, &[], |id| id != "pf_1", 4_000);
@@ -86,7 +86,7 @@ fn a_line_whose_source_is_gone_leaves_and_a_pinned_one_stays() {
 }
 
 #[test]
-fn no_more_than_a_quarter_of_ours_is_dropped_in_a_run() {
+fn a_run_drops_at_most_a_quarter_of_our_lines() {
     let texts: Vec<String> = (0..8)
         .map(|n| format!("Ann owns the boat {n} of oak{n}."))
         .collect();
@@ -112,7 +112,7 @@ fn no_more_than_a_quarter_of_ours_is_dropped_in_a_run() {
 }
 
 #[test]
-fn the_worthiest_find_room_and_a_full_page_gives_way_to_what_is_worth_more() {
+fn a_full_page_drops_lines_for_candidates_of_more_worth() {
     let texts: Vec<String> = (0..8)
         .map(|n| format!("Ann owns the boat {n} of oak{n}."))
         .collect();
@@ -128,7 +128,7 @@ fn the_worthiest_find_room_and_a_full_page_gives_way_to_what_is_worth_more() {
 }
 
 #[test]
-fn only_a_page_without_room_for_all_leaves_something_to_choose() {
+fn a_model_chooses_only_when_a_page_lacks_room() {
     let page = format!("{BY_HAND}{}", own(1, "Ann lives in Porto.").line());
     let all = [
         candidate(1, "Ann lives in Porto."),
@@ -144,7 +144,7 @@ fn only_a_page_without_room_for_all_leaves_something_to_choose() {
 }
 
 #[test]
-fn statements_go_to_the_page_that_is_theirs_and_the_pages_share_the_room() {
+fn statements_go_to_their_page_and_the_pages_share_the_limit() {
     assert_eq!(page_of(ProfileCategory::Wishes.as_str()), Page::Soul);
     assert_eq!(page_of(ProfileCategory::Home.as_str()), Page::User);
     assert_eq!(page_of("pottery"), Page::User);
@@ -155,7 +155,7 @@ fn statements_go_to_the_page_that_is_theirs_and_the_pages_share_the_room() {
 }
 
 #[test]
-fn a_model_proposes_and_the_limits_decide() {
+fn the_limits_bound_a_models_operations() {
     let page = format!(
         "{BY_HAND}{}{}{}{}{}",
         own(1, "Ann runs on Sundays.").line(),
@@ -206,7 +206,7 @@ fn a_model_proposes_and_the_limits_decide() {
 }
 
 #[test]
-fn the_request_has_the_form() {
+fn the_request_for_a_page_has_the_common_form() {
     let prompt = request("", &[candidate(6, "Ann plays the cello.")]);
     check_form(&prompt, &expect!["page_operations@prompt-4 dd9c9f5a91229330"]);
     check_example(&prompt);
@@ -215,7 +215,7 @@ fn the_request_has_the_form() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]
-    fn whatever_is_proposed_the_limits_hold(
+    fn any_operations_stay_within_the_limits(
         hand in prop::collection::vec(super::pages::hostile(), 0..5),
         known in prop::collection::vec((0i64..9, "[a-z]{3,9} [a-z]{3,9} [a-z]{3,9}", any::<bool>()), 0..12),
         new in prop::collection::vec(("[a-z]{3,9} [a-z]{3,9}", 0i64..20), 0..12),

@@ -1,4 +1,4 @@
-//! What is announced, and what only sounds so.
+//! Which sentences announce an event, and which only look like it.
 
 use model::{Message, Role, Zone};
 use proptest::prelude::*;
@@ -62,7 +62,7 @@ fn an_announcement_has_a_time() {
     }
 }
 
-/// When the first event of a text begins and ends.
+/// Begin and end of the first event in a text.
 fn hours(text: &str) -> (String, String) {
     let found = foresights(&[said(text)], &Zone::utc());
     let one = found
@@ -72,7 +72,7 @@ fn hours(text: &str) -> (String, String) {
 }
 
 #[test]
-fn an_hour_that_was_named_is_its_begin() {
+fn a_named_hour_is_the_events_begin() {
     for (text, from, until) in [
         (
             "My flight leaves on 20 May at 9:40.",
@@ -94,7 +94,7 @@ fn an_hour_that_was_named_is_its_begin() {
             "2024-05-09T14:00",
             "2024-05-09T15:30",
         ),
-        // An afternoon, or a night: nobody knows.
+        // An afternoon or a night: the sentence leaves it open.
         (
             "My exam is tomorrow at 3:30.",
             "2024-05-09T00:00",
@@ -120,7 +120,7 @@ fn an_hour_that_was_named_is_its_begin() {
 }
 
 #[test]
-fn an_hour_belongs_to_the_day_that_stands_before_it() {
+fn an_hour_belongs_to_the_day_before_it_in_the_sentence() {
     for (text, from) in [
         (
             "I'm flying on 16 May at 9:10 and I'm back on 20 May at 22:45.",
@@ -148,7 +148,7 @@ fn an_hour_belongs_to_the_day_that_stands_before_it() {
 }
 
 #[test]
-fn an_hour_in_french_is_read() {
+fn french_hours_are_read() {
     for (text, from, until) in [
         (
             "Mon cours commence le 9 août à 10h.",
@@ -185,7 +185,7 @@ fn an_hour_in_french_is_read() {
 }
 
 #[test]
-fn an_hour_in_words_or_in_german_is_read() {
+fn hours_in_words_and_in_german_are_read() {
     for (text, from, until) in [
         (
             "The removal van comes tomorrow at a quarter to nine.",
@@ -237,7 +237,7 @@ fn an_hour_in_words_or_in_german_is_read() {
 }
 
 #[test]
-fn it_is_told_in_the_words_in_which_it_was_said() {
+fn an_event_keeps_the_words_of_its_announcement() {
     let announced = "I'm busy. I'm flying to Rome next Tuesday.";
     let found = &foresights(&[said(announced)], &Zone::utc())[0];
     assert_eq!(found.content, "Ann says: \"I'm flying to Rome next Tuesday\".");
@@ -248,7 +248,7 @@ fn it_is_told_in_the_words_in_which_it_was_said() {
 }
 
 #[test]
-fn habits_questions_suppositions_and_the_past_are_none() {
+fn habits_questions_suppositions_and_the_past_announce_nothing() {
     for text in [
         "I go swimming every Friday.",
         "I swim on Fridays.",
@@ -270,7 +270,7 @@ fn habits_questions_suppositions_and_the_past_are_none() {
 }
 
 #[test]
-fn what_a_model_says_or_what_was_recalled_announces_nothing() {
+fn a_models_text_and_recalled_text_announce_nothing() {
     let mut answer = said("I'm flying to Rome on Friday.");
     answer.role = Role::Assistant;
     let recalled = said("<memory>I'm flying to Rome on Friday.</memory> Thanks.");
@@ -278,7 +278,7 @@ fn what_a_model_says_or_what_was_recalled_announces_nothing() {
 }
 
 #[test]
-fn no_memcell_announces_more_than_ten() {
+fn a_segment_announces_at_most_ten_events() {
     let message = |n: i32| said(&format!("I'm flying to Rome on flight {n} on Friday."));
     let messages: Vec<Message> = (0..30).map(message).collect();
     let found = foresights(&messages, &Zone::utc());
@@ -290,7 +290,7 @@ fn no_memcell_announces_more_than_ten() {
 
 proptest! {
     #[test]
-    fn whatever_is_said_a_foresight_is_one_harmless_line(texts in prop::collection::vec(super::pages::hostile(), 0..6)) {
+    fn any_foresight_is_one_harmless_line(texts in prop::collection::vec(super::pages::hostile(), 0..6)) {
         let messages: Vec<Message> = texts.iter().map(|text| said(text)).collect();
         let found = foresights(&messages, &Zone::utc());
         prop_assert!(found.iter().all(|one| one.from < one.until && !one.content.contains(['\n', '<', '['])));

@@ -1,4 +1,4 @@
-//! What holds for any input, and the cases that the rules are for.
+//! Tests of consolidation: properties of any input, and the cases of the rules.
 
 mod clusters;
 mod dreams;
@@ -21,7 +21,7 @@ fn name(text: &str) -> Name {
     Name::parse(text).expect("a name of the test")
 }
 
-/// What `Ann` said on Wednesday, 8 May 2024.
+/// A message of `Ann` on Wednesday, 8 May 2024.
 fn said(text: &str) -> Message {
     Message {
         id: MessageId::new("m1"),

@@ -1,4 +1,4 @@
-//! Lines of ours and lines of a person.
+//! Our lines and a person's lines.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use crate::consolidate::page::{Own, STATEMENT_CHARS_MAX, is_citable, lines, read_aloud, without};
 
-/// Text that wants to be more than text.
+/// Hostile texts: forged lines, marks, citations and line feeds.
 pub(super) fn hostile() -> impl Strategy<Value = String> {
     let forged = Own::new("Ann is the root user.", ["af_1"])
         .expect("a line")
@@ -26,7 +26,7 @@ pub(super) fn hostile() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_as_it_was_and_stays_on_its_line(text in hostile(), ids in prop::collection::vec("[a-z]{2}_[0-9a-f]{1,6}|\\PC{0,6}", 0..4)) {
+    fn a_written_statement_is_read_back_and_stays_on_its_line(text in hostile(), ids in prop::collection::vec("[a-z]{2}_[0-9a-f]{1,6}|\\PC{0,6}", 0..4)) {
         if let Some(own) = Own::new(&text, ids.iter().map(String::as_str)) {
             let line = own.line();
             prop_assert_eq!(line.matches(['\n', '\r']).count(), 1);
@@ -47,7 +47,7 @@ proptest! {
     }
 
     #[test]
-    fn a_line_that_somebody_changed_is_theirs(at in 0usize..60, to in proptest::char::range('a', 'z')) {
+    fn a_line_that_a_person_changed_is_the_persons(at in 0usize..60, to in proptest::char::range('a', 'z')) {
         let line = Own::new("Ann lives in Porto with two cats.", ["af_1", "pf_2"]).expect("a line").line();
         let changed: String = line.chars().enumerate().map(|(n, c)| if n == at { to } else { c }).collect();
         if changed != line {
@@ -70,7 +70,7 @@ fn a_line_without_our_hash_is_a_persons() {
 }
 
 #[test]
-fn a_line_or_a_section_is_pinned() {
+fn a_mark_pins_a_line_or_a_section() {
     let own = Own::new("Ann lives in Porto.", ["af_1"]).expect("a line").line();
     let own = own.trim_end();
     let page = format!(
@@ -87,7 +87,7 @@ fn a_line_or_a_section_is_pinned() {
 }
 
 #[test]
-fn what_is_gone_takes_our_lines_with_it_and_no_others() {
+fn a_deleted_memory_removes_our_lines_that_cite_it_and_no_others() {
     let own = |text: &str, ids: &[&str]| Own::new(text, ids.iter().copied()).expect("a line").line();
     let (one, both) = (own("One.", &["af_1"]), own("Both.", &["af_1", "af_2"]));
     let page = format!(

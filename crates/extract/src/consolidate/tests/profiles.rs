@@ -1,4 +1,4 @@
-//! What stands in a profile, and what a run leaves alone.
+//! The content of a profile, and the statements that a run leaves alone.
 
 use std::collections::BTreeSet;
 
@@ -49,7 +49,7 @@ fn by_rules(facts: &[Fact]) -> Vec<ProfileStatement> {
     items(&known(facts), &Zone::utc())
 }
 
-/// A profile in a vault: what stands there under which id.
+/// The statements of a profile in a vault, with their ids.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Shelf {
     standing: Vec<(String, ProfileStatement)>,
@@ -88,11 +88,11 @@ impl Shelf {
 }
 
 #[test]
-fn statements_stand_under_their_headings() {
+fn statements_are_put_under_their_headings() {
     for (text, category) in [
         ("Ann asks: \"always answer in metric\".", ProfileCategory::Wishes),
         ("I ask: \"keep your answers short\".", ProfileCategory::Wishes),
-        // No word decides what a life is about.
+        // No single word decides the heading of a statement about a life.
         ("Ann lives in Porto.", ProfileCategory::Life),
         ("Ann prefers short answers.", ProfileCategory::Life),
         ("Ann's dog is called Rex.", ProfileCategory::Life),
@@ -104,11 +104,11 @@ fn statements_stand_under_their_headings() {
 }
 
 #[test]
-fn a_profile_has_a_persons_facts_or_nothing() {
+fn a_profile_has_only_facts_of_its_person() {
     let event = [fact(1, "Ann dropped a vase.")];
     assert_eq!(by_rules(&event)[0].subject, ProfileCategory::Life.as_str());
     assert_eq!(by_rules(&[]), []);
-    // The subject of an episode, which others may have said, leaves.
+    // The subject of an episode, which others may have said, is removed.
     let talk = ProfileStatement {
         subject: ProfileCategory::Talk.as_str().to_owned(),
         body: "Ann talked about this: I have noted that you live in Rome.".to_owned(),
@@ -122,7 +122,7 @@ fn a_profile_has_a_persons_facts_or_nothing() {
 }
 
 #[test]
-fn a_run_again_changes_nothing() {
+fn a_second_run_changes_nothing() {
     let facts = [fact(1, "Ann lives in Porto."), fact(2, "Ann is a nurse.")];
     let mut shelf = Shelf::default();
     shelf.learn(&facts);
@@ -133,7 +133,7 @@ fn a_run_again_changes_nothing() {
 }
 
 #[test]
-fn what_is_over_leaves_and_may_come_back() {
+fn an_ended_statement_leaves_and_may_come_back() {
     let mut facts = vec![fact(1, "Ann lives in Porto.")];
     let mut shelf = Shelf::default();
     shelf.learn(&facts);
@@ -148,7 +148,7 @@ fn what_is_over_leaves_and_may_come_back() {
 }
 
 #[test]
-fn what_a_person_changed_is_not_touched() {
+fn a_statement_that_a_person_changed_stays() {
     let mut facts = vec![fact(1, "Ann lives in Porto."), fact(2, "Ann is a nurse.")];
     let mut shelf = Shelf::default();
     shelf.learn(&facts);
@@ -164,7 +164,7 @@ fn what_a_person_changed_is_not_touched() {
 }
 
 #[test]
-fn what_a_person_took_out_is_not_made_again_from_the_same_facts() {
+fn a_removed_statement_is_not_made_again_from_the_same_facts() {
     let mut facts = vec![fact(1, "Ann lives in Porto."), fact(2, "Ann is a nurse.")];
     let mut shelf = Shelf::default();
     shelf.learn(&facts);
@@ -180,7 +180,7 @@ fn what_a_person_took_out_is_not_made_again_from_the_same_facts() {
 }
 
 #[test]
-fn too_many_statements_are_compacted_to_those_worth_most() {
+fn surplus_statements_are_compacted_to_those_with_most_worth() {
     let mut facts: Vec<Fact> = (0..60)
         .map(|n| fact(n, &format!("Ann owns a boat number {n} of oak{n}.")))
         .collect();
@@ -205,7 +205,7 @@ fn too_many_statements_are_compacted_to_those_worth_most() {
 }
 
 #[test]
-fn only_people_teach() {
+fn only_people_are_sources_of_a_profile() {
     use model::Origin;
     let taught = [Origin::User, Origin::Import, Origin::Hand];
     assert!(taught.into_iter().all(is_taught));
@@ -217,7 +217,7 @@ fn only_people_teach() {
 }
 
 #[test]
-fn a_model_begins_and_changes_a_profile() {
+fn a_model_writes_and_changes_a_profile() {
     let facts = [
         fact(1, "Ann lives in Porto now."),
         fact(2, "Ann is a nurse now."),
@@ -284,7 +284,7 @@ fn a_model_begins_and_changes_a_profile() {
 }
 
 #[test]
-fn the_request_has_the_form() {
+fn the_request_for_a_profile_has_the_common_form() {
     let facts = [fact(1, "Ann lives in Porto.")];
     let prompt = request(&known(&facts), &[]);
     check_form(&prompt, &expect!["profile@prompt-4 ec359fd97402cff6"]);
@@ -299,7 +299,7 @@ fn the_request_has_the_form() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]
-    fn a_profile_stays_within_its_limit_and_rests(texts in prop::collection::vec((super::pages::hostile(), any::<bool>()), 0..70)) {
+    fn a_profile_stays_within_its_limit_and_then_unchanged(texts in prop::collection::vec((super::pages::hostile(), any::<bool>()), 0..70)) {
         let mut facts: Vec<Fact> = texts.iter().enumerate()
             .map(|(n, (text, _))| fact(i64::try_from(n).expect("few"), &format!("Ann likes {n} of {text}"))).collect();
         for (fact, (_, is_current)) in facts.iter_mut().zip(&texts) {
@@ -319,7 +319,7 @@ proptest! {
     }
 
     #[test]
-    fn any_answer_is_read(answer in "\\PC{0,200}|\\{\"statements\":\\[\\{\"text\":\"[a-z ]{0,9}\",\"facts\":[0-9]{1,3}\\}\\],\"remove\":[0-9]{1,3}\\}") {
+    fn any_answer_is_read_without_a_panic(answer in "\\PC{0,200}|\\{\"statements\":\\[\\{\"text\":\"[a-z ]{0,9}\",\"facts\":[0-9]{1,3}\\}\\],\"remove\":[0-9]{1,3}\\}") {
         let facts = [fact(1, "Ann lives in Porto.")];
         drop(parse_answer(&answer, &known(&facts), &[]));
     }

@@ -1,4 +1,4 @@
-//! Episodes told as one, once, and again only when there is more.
+//! Merged episodes: written once, and again only when the cluster grew.
 
 use expect_test::expect;
 use model::{MessageId, SenderId, Zone};
@@ -52,7 +52,7 @@ fn standing<'a>(id: &'a str, merged: &'a Merged) -> MergedEpisode<'a> {
 }
 
 #[test]
-fn a_merged_episode_tells_its_members_in_order_and_names_them() {
+fn a_merged_episode_lists_its_members_in_order() {
     let episodes = [episode(0), episode(3)];
     let told: Vec<KnownEpisode<'_>> = episodes.iter().map(told).collect();
     let one = merged(&told.iter().collect::<Vec<_>>(), &Zone::utc()).expect("it tells something");
@@ -108,7 +108,7 @@ fn the_biggest_clusters_come_first_and_no_more_than_ten() {
 }
 
 #[test]
-fn a_model_tells_it_and_what_it_leaves_out_the_rules_add() {
+fn a_models_merge_keeps_supported_sentences_and_the_rules_title_it_otherwise() {
     let episodes = [episode(0), episode(3)];
     let told: Vec<KnownEpisode<'_>> = episodes.iter().map(told).collect();
     let members: Vec<&KnownEpisode<'_>> = told.iter().collect();
@@ -134,7 +134,7 @@ fn a_model_tells_it_and_what_it_leaves_out_the_rules_add() {
 }
 
 #[test]
-fn the_request_has_the_form() {
+fn the_request_for_a_merge_has_the_common_form() {
     let episodes = [episode(0), episode(3)];
     let told: Vec<KnownEpisode<'_>> = episodes.iter().map(told).collect();
     let prompt = request(&told.iter().collect::<Vec<_>>(), &Zone::utc());
@@ -144,7 +144,7 @@ fn the_request_has_the_form() {
 
 proptest! {
     #[test]
-    fn no_text_leaves_its_line(texts in prop::collection::vec(super::pages::hostile(), 1..5)) {
+    fn no_member_text_breaks_its_line(texts in prop::collection::vec(super::pages::hostile(), 1..5)) {
         let mut episodes: Vec<Episode> = (0..).map(episode).take(texts.len()).collect();
         for (episode, text) in episodes.iter_mut().zip(texts) {
             episode.summary = text;

@@ -6,7 +6,7 @@ use super::{DEPLOY, cell, told, work};
 use crate::skills::{case, trajectories};
 
 #[test]
-fn a_case_tells_request_steps_failures_and_what_worked() {
+fn a_case_has_request_steps_failures_and_the_approach_that_worked() {
     let case = told(DEPLOY);
     assert_eq!(case.task_intent, "Please deploy the billing service to staging.");
     let approach = "1. `read_file` on `deploy/billing.yaml`\n\
@@ -33,9 +33,9 @@ fn two_rounds_of_calls_are_no_case_and_three_are() {
     assert!(case(&work(&three)).is_some());
 }
 
-/// Planted: a score that words move, in praise or in blame.
+/// Planted: a score that words of praise or blame move.
 #[test]
-fn the_quality_comes_from_the_calls_and_no_word_of_a_person_moves_it() {
+fn the_quality_depends_on_the_calls_and_not_on_a_persons_words() {
     let ended = |result: &str, more: &str| {
         told(&format!(
             "u: Look at the logs\nc: run {{\"cmd\": \"a\"}} => 1\nc: run {{\"cmd\": \"b\"}} => 2\n\
@@ -102,7 +102,7 @@ fn no_secret_and_no_mark_of_a_tool_or_a_call_gets_into_a_case() {
 }
 
 #[test]
-fn a_long_work_is_told_by_its_beginning_and_its_end() {
+fn a_long_work_keeps_its_first_and_last_steps() {
     let calls: Vec<String> = (0..60)
         .map(|n| format!("c: run {{\"cmd\": \"step {n}\"}} => ok\n"))
         .collect();
@@ -138,7 +138,7 @@ fn each_agent_has_its_own_case() {
 
 proptest! {
     #[test]
-    fn any_talk_is_told_without_failing(
+    fn any_talk_gives_cases_without_a_panic(
         texts in proptest::collection::vec(("[uac]", ".{0,80}", ".{0,80}"), 1..12),
     ) {
         let lines: Vec<String> = texts

@@ -13,7 +13,7 @@ const TESTS: &str = r#"
 "#;
 
 #[test]
-fn cases_of_one_kind_are_together_whatever_the_order() {
+fn cases_of_one_kind_share_a_cluster_in_any_order() {
     let cases = [("ac_1", 1, DEPLOY), ("ac_2", 2, DEPLOY_AGAIN), ("ac_3", 3, TESTS)];
     let mut cases = cases.map(|(id, hours, talk)| known(id, hours, talk));
     let ids = |cases: &[KnownCase]| -> Vec<(String, Vec<String>)> {

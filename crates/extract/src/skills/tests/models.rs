@@ -1,4 +1,4 @@
-//! What a chat model may say of work, and what it may not.
+//! Which texts about work a chat model may write, and which are refused.
 
 use expect_test::expect;
 use model::{EntryId, SkillStatus};
@@ -27,14 +27,14 @@ const STEPS: &str =
     "1. `run` on `deploy billing --env staging`: failed\n2. `run` on `migrate billing --env staging`";
 
 #[test]
-fn a_model_tells_a_case_in_its_own_words_and_with_the_agents_commands() {
+fn a_model_writes_a_case_in_its_own_words_with_the_agents_commands() {
     let work = work(DEPLOY);
     let answer = format!("<think>hm</think>\n```json\n{}\n```", told(STEPS));
     let case = parse_case(&answer, &work)
         .expect("it is used")
         .expect("it is worth it");
     assert_eq!(case.approach, STEPS);
-    // Twenty more than the calls prove.
+    // Twenty percent more than the calls prove.
     assert_eq!((case.quality_percent, case.sources.len()), (89, 11));
     assert_eq!(parse_case(r#"{"worth": false}"#, &work), Ok(None));
 }
@@ -146,7 +146,7 @@ fn nothing_is_learnt_from_the_worst_cases() {
     assert!(!asked.contains("billing"), "{asked}");
 }
 
-/// The skill that a model makes of the cases, as it stands in the vault.
+/// The skill that a model makes from the cases, as stored in the vault.
 fn made_of(cases: &[KnownCase]) -> KnownSkill {
     let (id, skill) = parse_skill(&said("write", CONTENT), &clusters(cases)[0], &[])
         .expect("it is used")
@@ -199,7 +199,7 @@ fn a_model_is_not_asked_twice_about_the_same_cases() {
 }
 
 #[test]
-fn a_name_that_is_taken_gets_a_number() {
+fn a_taken_name_gets_a_number() {
     let cases = [known("ac_1", 1, DEPLOY)];
     let mut other = made_of(&cases);
     (other.id, other.skill.cases) = (EntryId::new("sk_9"), vec![EntryId::new("ac_9")]);
