@@ -1,6 +1,7 @@
-//! How long one search and one upsert take, and what a row weighs: `cargo bench -p recall`.
+//! Duration of a search and an upsert, and memory per row: `cargo bench -p recall`.
 //!
-//! Owns: made-up rows of natural shape. Never: quality (`eval offline` measures that).
+//! Owns: generated rows of realistic length and vocabulary. Never: quality (`eval offline` measures
+//! that).
 #![expect(clippy::disallowed_methods, reason = "measuring reads the real clock")]
 #![expect(clippy::print_stdout, reason = "a measurement's result is what it prints")]
 
@@ -17,7 +18,7 @@ const SESSION_TURNS: usize = 20;
 const SEARCHES: usize = 200;
 const DIMS: usize = 256;
 
-/// Numbers without meaning, the same at every run.
+/// Pseudo-random numbers, the same at every run.
 struct Dice(u64);
 
 impl Dice {
@@ -29,12 +30,12 @@ impl Dice {
         self.0 >> 33
     }
 
-    /// 0 to 1.
+    /// A number from 0 to 1.
     fn share(&mut self) -> f64 {
         self.roll() as f64 / f64::from(u32::MAX >> 1)
     }
 
-    /// Words by a natural skew: few are frequent, most are rare.
+    /// Words with a natural skew: few are frequent, most are rare.
     fn text(&mut self, words: usize) -> String {
         let word = |_| format!("w{}", (8_000f64.powf(self.share())).round());
         (0..words).map(word).collect::<Vec<_>>().join(" ")
@@ -75,8 +76,8 @@ fn turn(number: usize, dice: &mut Dice) -> Doc {
     }
 }
 
-/// A session's turns, their episode, and a fact for every fourth turn. Where things change, the others have one too, which
-/// takes the place of an older one.
+/// A session's turns, their episode, and a fact for every fourth turn. If `is_changing`, every
+/// other turn has a fact too, which supersedes an older one.
 fn rows(count: usize, is_changing: bool, dice: &mut Dice) -> Vec<Doc> {
     let mut rows = Vec::with_capacity(count);
     for number in 0.. {
@@ -117,7 +118,7 @@ fn rows(count: usize, is_changing: bool, dice: &mut Dice) -> Vec<Doc> {
     rows
 }
 
-/// What the process has in memory; 0 where the system does not tell.
+/// Resident memory of the process in bytes; 0 if the system does not report it.
 fn resident_bytes() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));

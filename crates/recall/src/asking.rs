@@ -1,6 +1,6 @@
 //! Value of a question's words: some help to find an answer, some only ask.
 //!
-//! Owns: the words with which people ask, whatever they ask about. Never: how rare a word is.
+//! Owns: the words of asking that any subject shares. Never: how rare a word is.
 
 /// Kind of a question's word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

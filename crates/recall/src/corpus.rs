@@ -1,7 +1,7 @@
 //! An owner's rows, ready to be ranked.
 //!
-//! Owns: keeping every derived structure (postings, vectors, conversation order) true while rows come and go one by
-//! one. Never: ranking itself.
+//! Owns: keeping every derived structure (postings, vectors, conversation order) up to date while
+//! rows are added and removed one by one. Never: ranking itself.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
@@ -14,7 +14,7 @@ use crate::row::{Row, RowKind};
 use crate::validity::Links;
 use crate::vectors::{Quantised, Vectors};
 
-/// An owner's rows with everything that ranking needs of them; rows come and go one by one.
+/// An owner's rows with all derived data that ranking needs; rows are added and removed one by one.
 #[derive(Debug, Default)]
 pub struct Corpus {
     ids: HashMap<DocId, Slot>,
@@ -23,7 +23,7 @@ pub struct Corpus {
     pub(crate) lexicon: Lexicon,
     postings: [Postings; 3],
     pub(crate) vectors: Vectors,
-    /// The turns of each session in order of time; turns without a session are under none.
+    /// The turns of each session in order of time; turns without a session are under `None`.
     sessions: BTreeMap<Option<SessionId>, Vec<Slot>>,
     /// Episodes and facts in order of id.
     entries: Vec<Slot>,
@@ -32,18 +32,18 @@ pub struct Corpus {
     /// The rows among them that end.
     ending: BTreeSet<Slot>,
     links: OnceLock<Links>,
-    /// By an episode's id, its turns and facts.
+    /// The turns and facts of each episode, by the episode's id.
     children: HashMap<Box<str>, Vec<Slot>>,
     speakers: Speakers,
     /// Bytes of the rows, without the data derived from them.
     row_bytes: usize,
 }
 
-/// An episode's id and its turns and facts, as a rule.
+/// Usual size of an episode's id and number of its turns and facts.
 const CHILD_ID_BYTES: usize = 32;
 const CHILDREN: usize = 8;
 
-/// The names of those who speak, each once.
+/// The names of all speakers, each once.
 #[derive(Debug, Default)]
 pub(crate) struct Speakers {
     numbers: HashMap<String, u32>,
@@ -63,10 +63,11 @@ impl Speakers {
 }
 
 impl Corpus {
-    /// Puts a row in, in the place of one with the same id.
+    /// Inserts a row, and replaces one with the same id.
     ///
-    /// The vector is kept in one byte a number, and only here: rows that come back have none. A row that is put again
-    /// without a vector and with the same text keeps the one it has.
+    /// The vector is quantised to one byte a number and kept only here: rows that are read back
+    /// have none. A row that is inserted again without a vector and with the same text keeps its
+    /// vector.
     pub fn upsert(&mut self, mut doc: Arc<Doc>) {
         let mut vector = doc.vector.as_deref().and_then(Quantised::new);
         if doc.vector.is_some() {
@@ -154,7 +155,7 @@ impl Corpus {
         true
     }
 
-    /// The row of that id.
+    /// The row with this id.
     pub fn get(&self, id: &str) -> Option<&Arc<Doc>> {
         self.find(id).map(|(_, row)| &row.doc)
     }
@@ -166,17 +167,18 @@ impl Corpus {
         rows.into_values()
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub fn len(&self) -> usize {
         self.ids.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }
 
-    /// About how much memory the corpus takes, the rows' texts included. Costs what there are different words, not rows.
+    /// Estimated memory of the corpus in bytes, the rows' texts included. The time of the call
+    /// depends on the number of different words, not of rows.
     pub fn bytes(&self) -> usize {
         let postings: usize = self.postings.iter().map(Postings::bytes).sum();
         let slots =
@@ -234,17 +236,17 @@ impl Corpus {
         &self.entries
     }
 
-    /// Entries that take the place of others.
+    /// Entries that supersede others.
     pub(crate) fn successors(&self) -> &BTreeSet<Slot> {
         &self.successors
     }
 
-    /// Which of them take the place of which.
+    /// The supersessions between the entries.
     pub(crate) fn links(&self) -> &Links {
         self.links.get_or_init(|| Links::of(self))
     }
 
-    /// Entries that end.
+    /// Entries with an end.
     pub(crate) fn ending(&self) -> &BTreeSet<Slot> {
         &self.ending
     }
@@ -254,7 +256,7 @@ impl Corpus {
         self.children.get(episode).map_or(&[], Vec::as_slice)
     }
 
-    /// The names of those who speak, by number.
+    /// The names of all speakers, by number.
     pub(crate) fn speakers(&self) -> &[String] {
         &self.speakers.names
     }

@@ -1,13 +1,15 @@
-//! How an embedding model's cosines lie, and what they would be with the model that the ranking was tuned with.
+//! Calibration of an embedding model's cosines to the scale of the model that the ranking was tuned
+//! with.
 //!
 //! Owns: the texts that a model is measured with, and the scale. Never: making vectors.
 //!
-//! Models differ: two unrelated texts have a cosine near 0.1 with one and near 0.8 with another, whose cosines then
-//! hardly vary. A fixed bound or weight would say nothing there, so every cosine is first brought to one scale.
+//! Models differ: the cosine of two unrelated texts is near 0.1 for one model. It is near 0.8 for
+//! another, and hardly varies there. A fixed bound or weight would be meaningless, so every cosine
+//! is first converted to one scale.
 
 use model::dot;
 
-/// Statements that have nothing to do with the questions, nor with each other.
+/// Statements that are unrelated to the questions and to each other.
 pub const STATEMENTS: [&str; 16] = [
     "The train to the coast was forty minutes late.",
     "My sister teaches chemistry in a small town.",
@@ -40,7 +42,8 @@ pub const QUESTIONS: [&str; 8] = [
 ];
 
 model::defaults! {
-    /// The mean and the deviation of the cosines of unrelated texts. The default is that of the built-in table.
+    /// Mean and standard deviation of the cosines of unrelated texts. The default is that of the
+    /// built-in table.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Cosines {
         mean: f32 = 0.140_374,
@@ -73,12 +76,12 @@ impl Cosines {
         (deviation > 1e-4).then_some(Self { mean, deviation })
     }
 
-    /// What a cosine would be with the built-in table.
+    /// A cosine of this model, converted to the built-in table's scale.
     pub fn usual(self, cosine: f32) -> f32 {
         Self::default().at(self.standing(cosine))
     }
 
-    /// What a cosine of the built-in table would be with this model.
+    /// A cosine of the built-in table, converted to this model's scale.
     pub fn own(self, usual: f32) -> f32 {
         self.at(Self::default().standing(usual))
     }
@@ -96,7 +99,7 @@ impl Cosines {
 mod tests {
     use super::*;
 
-    /// A model whose vectors share a large part, as E5's do.
+    /// A vector of a model with a large common part in all vectors, as E5 has.
     fn crowded(vector: [f32; 3]) -> [f32; 4] {
         let all = [vector[0] * 0.4, vector[1] * 0.4, vector[2] * 0.4, 1.0];
         let length = dot(&all, &all).sqrt();
@@ -104,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crowded_model_comes_to_the_scale_of_a_spread_one() {
+    fn a_crowded_models_cosines_are_converted_to_the_usual_scale() {
         let texts = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.6, 0.8, 0.0], [0.0, 0.6, 0.8]];
         let questions = [[0.8, 0.6, 0.0], [0.0, 0.0, 1.0]];
         let (spread, near) = (
@@ -122,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_measured_is_none() {
+    fn vectors_without_a_measure_give_no_calibration() {
         assert_eq!(Cosines::of::<[f32; 2]>(&[], &[[1.0, 0.0]]), None);
         assert_eq!(Cosines::of(&[vec![1.0]], &[vec![1.0, 0.0]]), None);
         assert_eq!(

@@ -1,7 +1,9 @@
-//! Evidence for rows: their own words and vectors, those of the turns around them, those of the whole sitting.
+//! Evidence for rows: their own words and vectors, those of the turns around them, those of the
+//! whole sitting.
 //!
-//! Owns: BM25 over rows, neighbourhoods and sittings; standardised cosines. Never: weighing one kind against another.
-//! Every value is 0 to 1 and means the same in a corpus of any size: the share of what could at best be found.
+//! Owns: BM25 over rows, neighbourhoods and sittings; standardised cosines. Never: weighing one
+//! kind against another. Every value is 0 to 1, the share of the best possible value, so it is
+//! comparable between corpora of any size.
 
 use crate::corpus::Corpus;
 use crate::cosines::Cosines;
@@ -13,10 +15,10 @@ use crate::row::RowKind;
 use crate::vectors::Quantised;
 use crate::weights::Weights;
 
-/// Evidence by slot, and for turns by place in the line-up and by sitting.
+/// Evidence by slot; for turns also by place in the line-up and by sitting.
 #[derive(Debug, Default)]
 pub(crate) struct Evidence {
-    /// How cosines lie.
+    /// Calibration of the cosines.
     pub(crate) scale: Cosines,
     /// By slot.
     pub(crate) keyword: Vec<f32>,
@@ -30,7 +32,7 @@ pub(crate) struct Evidence {
     pub(crate) sitting_vector: Vec<f32>,
 }
 
-/// How many turns speak for their sitting's meaning.
+/// Number of turns whose vectors represent a sitting.
 const SITTING_BEST: usize = 3;
 
 impl Evidence {
@@ -128,7 +130,7 @@ impl Evidence {
     }
 }
 
-/// Lengths of texts, against their mean.
+/// Lengths of texts, relative to their mean.
 struct Lengths {
     lengths: Vec<f32>,
     mean: f32,
@@ -145,12 +147,12 @@ impl Lengths {
     }
 }
 
-/// The share of a term's weight that so many occurrences earn in a text of that length, as BM25 has it.
+/// The share of a term's weight for `count` occurrences in a text of that length, as in BM25.
 fn saturate(count: f32, relative_length: f32, k1: f32, b: f32) -> f32 {
     count / (count + k1 * (1.0 - b + b * relative_length))
 }
 
-/// Counts by place, emptied after each term without looking at places that have none.
+/// Counts by place. Clearing it after a term visits only the places with a count.
 struct TermTally {
     counts: Vec<f32>,
     touched: Vec<usize>,
@@ -178,7 +180,7 @@ impl TermTally {
     }
 }
 
-/// How the cosines of a question lie, on the usual scale.
+/// Distribution of a question's cosines, on the usual scale.
 #[derive(Debug, Clone, Copy)]
 struct Spread {
     mean: f32,
@@ -186,7 +188,7 @@ struct Spread {
 }
 
 impl Spread {
-    /// A few imagined rows keep small corpora from extremes.
+    /// A few imaginary rows keep small corpora from extreme values.
     fn of(cosines: &[Option<f32>]) -> Self {
         const IMAGINED: f32 = 10.0;
         const MEAN: f32 = 0.1;

@@ -1,7 +1,8 @@
-//! All evidence for a row in one number, its strength.
+//! Combines all evidence for a row into one number, its strength.
 //!
-//! Owns: weighing, the strength that rows lend each other (facts to the turns they were made from, turns to their
-//! episode, a superseded entry to its successor), and the score of a strength. Never: gathering evidence.
+//! Owns: weighing, the strength that rows lend each other (facts to their source turns, turns to
+//! their episode, a superseded entry to its successor), and the score of a strength. Never:
+//! gathering evidence.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,14 +23,14 @@ const LENDING_FACTS: usize = 50;
 const OVER: f32 = 0.6;
 /// Share of its strength that a turn keeps when a fact made from it has ended.
 const TOLD_OVER: f32 = 0.9;
-/// After so many days a row is half as fresh.
+/// Age in days at which freshness is one half.
 const FRESH_DAYS: f32 = 180.0;
-/// The same for a question that names nothing else.
+/// As [`FRESH_DAYS`], for a question without a subject.
 const NEW_DAYS: f32 = 30.0;
 /// Number of words that give a text half of the maximum substance.
 const HALF_SAID_WORDS: f32 = 12.0;
 
-/// Turns, and the later ones that took their place.
+/// Superseded turns, with the later turn that superseded each.
 pub(crate) type Later = BTreeMap<Slot, Slot>;
 
 pub(crate) struct Fusion<'a> {
@@ -43,8 +44,9 @@ pub(crate) struct Fusion<'a> {
 }
 
 impl Fusion<'_> {
-    /// Each visible row's strength, by slot, and which turns later ones took the place of, by the facts made from them: a likely
-    /// successor goes first, but only a proved one makes another earlier.
+    /// The strength of each visible row, by slot; and the superseded turns with their successors,
+    /// as proved by the facts made from them. A likely successor only ranks first; a proved one
+    /// also marks the other turn as earlier.
     pub(crate) fn standing(&self) -> (Vec<f32>, Later) {
         let mut strengths = vec![0.0; self.corpus.slots_end()];
         let facts = self.facts(&mut strengths);
@@ -98,7 +100,7 @@ impl Fusion<'_> {
         self.weights.keyword * self.evidence.keyword[at] + self.weights.vector * self.evidence.vector[at]
     }
 
-    /// Evidence of a row alone; for a question that names nothing else, of its time.
+    /// Evidence of a row alone; for a question without a subject, of its time.
     fn own(&self, slot: Slot) -> f32 {
         let moment = if self.question.is_open {
             self.weights.moment * self.moment(self.corpus.row(slot))
@@ -108,7 +110,8 @@ impl Fusion<'_> {
         self.said(slot) + moment
     }
 
-    /// How well the time of a row fits a question that names nothing else: the named time, or a recent one.
+    /// How well the time of a row fits a question without a subject: the named time, or a recent
+    /// one.
     fn moment(&self, row: &Row) -> f32 {
         let fit = self.question.time_fit(row);
         fit.unwrap_or_else(|| self.recency(row, NEW_DAYS))
@@ -122,7 +125,7 @@ impl Fusion<'_> {
             + self.weights.sitting_vector * self.evidence.sitting_vector[sitting]
     }
 
-    /// An entry's own evidence in the place of what a turn has around it.
+    /// An entry's own evidence, where a turn has that of its context.
     fn own_context(&self, slot: Slot) -> f32 {
         let at = slot as usize;
         (self.weights.near + self.weights.sitting_keyword) * self.evidence.keyword[at]
@@ -155,7 +158,7 @@ impl Fusion<'_> {
         self.recency(row, FRESH_DAYS) * if self.validity.is_over(slot) { OVER } else { 1.0 }
     }
 
-    /// The visible turns that a fact was made from.
+    /// The visible source turns of a fact.
     fn sources(&self, slot: Slot) -> impl Iterator<Item = (usize, Slot)> {
         let sources = &self.corpus.row(slot).doc.sources;
         sources.iter().filter_map(|id| {
@@ -203,8 +206,8 @@ impl Fusion<'_> {
         facts
     }
 
-    /// Facts lend strength to the turns they were made from. A turn whose fact has ended takes a little, and hands the
-    /// rest on to the turn of the successor.
+    /// Facts lend strength to their source turns. A source of an ended fact keeps most of its
+    /// strength, and the successor's source gets at least as much.
     fn lend(&self, facts: &[Slot], strengths: &mut [f32]) -> Later {
         let mut lent: Vec<(Slot, f32)> = Vec::new();
         for slot in facts {
@@ -259,7 +262,7 @@ impl Fusion<'_> {
         of(RowKind::Fact).fold(told, f32::max)
     }
 
-    /// A superseded row hands its strength on and stays weaker than its successor.
+    /// A superseded row passes its strength on and stays weaker than its successor.
     fn succeed(&self, kind: RowKind, strengths: &mut [f32]) {
         for link in self.validity.in_order().filter(|link| link.kind == Some(kind)) {
             let was = strengths[link.old as usize];
@@ -284,7 +287,8 @@ fn go_before(strengths: &mut [f32], new: Slot, old: Slot) {
     strengths[new as usize] = strengths[new as usize].max(strengths[old as usize]);
 }
 
-/// Substance of a row, whatever its subject: 0 to 1. A question has little, and so has a turn that only answers one.
+/// Substance of a row, independent of its subject: 0 to 1. A question has little, and so has a
+/// short answer.
 fn substance(row: &Row) -> f32 {
     let words = row.words as f32;
     let own = if row.doc.role.is_none_or(|role| role == Role::User) {

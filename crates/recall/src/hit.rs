@@ -22,11 +22,12 @@ pub struct Query<'a> {
     pub text: &'a str,
     /// The query's embedding, of the model that made the rows' vectors.
     pub vector: Option<&'a [f32]>,
-    /// How that model's cosines lie.
+    /// Calibration of that model's cosines.
     pub cosines: Cosines,
     pub method: Method,
     pub filter: Option<&'a Filter>,
-    /// When it is asked; relative expressions ("last May", "two weeks ago") are resolved against it, freshness too.
+    /// Time of the question; relative expressions ("last May", "two weeks ago") and freshness refer
+    /// to it.
     pub asked_at: Timestamp,
     pub zone: &'a Zone,
     /// Search as of this time: later rows are invisible, and rows superseded later count as current.
@@ -39,7 +40,7 @@ pub struct Query<'a> {
     pub score_min: f32,
 }
 
-/// Why a hit is where it is: parts of the score, each 0 to 1 before weighting.
+/// Reasons for a hit's score: its parts, each 0 to 1 before weighting.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Why {
     pub keyword: f32,
@@ -53,7 +54,8 @@ pub struct Why {
     pub neighbours: f32,
     /// The query's words that it contains, as the query wrote them.
     pub terms: Vec<String>,
-    /// How much of what all words of the query tell these tell: 0 to 1. A rare word tells more.
+    /// The share of the question's information in these words: 0 to 1. A rare word carries more
+    /// information.
     pub share: f32,
     /// The reranker's score, on the reranker's own scale; none if it did not read this hit.
     pub rerank: Option<f32>,
@@ -63,18 +65,19 @@ pub struct Why {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
     pub doc: Arc<Doc>,
-    /// 0 to 1, comparable across queries and methods: how sure we are that this answers.
+    /// 0 to 1, comparable across queries and methods: the certainty that this answers.
     pub score: f32,
     pub why: Why,
-    /// The entry that took its place, if it no longer holds at the time asked for.
+    /// The entry that superseded it, if it no longer holds at the time of the question.
     pub superseded_by: Option<EntryId>,
-    /// For a message: a later message that took its place, proved by the facts made from both.
+    /// For a message: a later message that superseded it, proved by the facts made from both.
     pub later: Option<DocId>,
-    /// A message of which its person took a fact back, or that was said in a scene: found, and that part never given to a model unasked.
+    /// A message with a statement that its person withdrew, or a message of a scene. A search finds
+    /// it, but a model never gets that part unasked.
     pub is_withdrawn: bool,
-    /// The marks of the statements of such a message that its person took back; none in a scene.
+    /// The marks of the withdrawn statements in such a message; none in a scene.
     pub taken_back: BTreeSet<String>,
-    /// Of a message, the facts made from it of which their person said that they have ended.
+    /// For a message: the facts made from it that have ended, according to their person.
     pub ended: Vec<Arc<Doc>>,
     /// An episode's best facts.
     pub facts: Vec<Hit>,
@@ -83,20 +86,21 @@ pub struct Hit {
 /// Result of a query.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ranking {
-    /// Entries of the vault (and, for an owner with nothing written yet, none), best first.
+    /// Entries of the vault, best first; empty for an owner without entries.
     pub memories: Vec<Hit>,
     /// Verbatim messages, best first.
     pub messages: Vec<Hit>,
     /// The span that a time expression in the query was resolved to, `from` included, `to` not.
     pub span: Option<(Timestamp, Timestamp)>,
-    /// The query names only a time, or nothing: words say nothing about its answer.
+    /// The query names only a time, or nothing: its words do not help to find an answer.
     pub open: bool,
 }
 
-/// Keeps the best of a ranking that fit into about so many tokens, memories and messages together.
+/// Keeps the best hits of a ranking that fit into about `tokens_max` tokens, memories and messages
+/// together.
 ///
-/// Hits are taken best first until one does not fit; one that is larger than the whole budget is passed over. A memory
-/// counts with its facts.
+/// Hits are taken best first until one does not fit; a hit that is larger than the whole budget is
+/// skipped. A memory counts with its facts.
 pub fn cut_to_tokens(ranking: &mut Ranking, tokens_max: usize) {
     let (mut memories, mut messages) = (
         std::mem::take(&mut ranking.memories).into_iter().peekable(),
@@ -138,7 +142,8 @@ fn hit_tokens(hit: &Hit) -> usize {
     own.iter().sum::<usize>() + hit.facts.iter().map(hit_tokens).sum::<usize>()
 }
 
-/// About how many tokens a text has: four characters make one, a character beyond the alphabets is one by itself.
+/// Estimated number of tokens of a text: four characters make one, a character from U+2E80 on is
+/// one by itself.
 fn tokens(text: &str) -> usize {
     let wide = text.chars().filter(|c| *c >= '\u{2e80}').count();
     wide + (text.chars().count() - wide).div_ceil(4)

@@ -1,7 +1,8 @@
-//! The words that a corpus knows.
+//! The vocabulary of a corpus.
 //!
-//! Owns: numbers for terms, and a memo of stems, so that each word form is analysed once in each language. Never:
-//! forgetting: a corpus keeps the vocabulary of rows that are gone, which is small and grows ever slower.
+//! Owns: numbers for terms, and a memo of stems, so that each word form is analysed once in each
+//! language. Never: forgetting: a corpus keeps the vocabulary of removed rows, which is small and
+//! grows ever slower.
 
 use std::collections::HashMap;
 
@@ -18,7 +19,7 @@ pub(crate) struct Lexicon {
 }
 
 impl Lexicon {
-    /// The term of a folded word, made known; none for a stop word.
+    /// The term of a folded word, registered if it is new; none for a stop word.
     pub(crate) fn learn(&mut self, word: &str, language: Language) -> Option<Term> {
         let words = &mut self.words[language as usize];
         if let Some(term) = words.get(word) {
@@ -33,7 +34,7 @@ impl Lexicon {
         term
     }
 
-    /// The term of a folded word, if rows have it.
+    /// The term of a folded word, if it is known.
     pub(crate) fn find(&self, word: &str, language: Language) -> Option<Term> {
         match self.words[language as usize].get(word) {
             Some(term) => *term,
@@ -41,16 +42,17 @@ impl Lexicon {
         }
     }
 
-    /// The terms of this very word in each language that has it: a name is the same in all of them.
+    /// The terms of exactly this word in each language that has it: a name is the same in all of
+    /// them.
     pub(crate) fn find_anywhere(&self, word: &str) -> impl Iterator<Item = Term> {
         self.words
             .iter()
             .filter_map(move |words| words.get(word).copied().flatten())
     }
 
-    /// About how much memory it takes.
+    /// Estimated memory in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        // A boxed text, its number and the table's overhead come to about this much for each word.
+        // A boxed text, its number and the table's overhead take about this much for each word.
         let words: usize = self.words.iter().map(HashMap::len).sum();
         (words + self.stems.len()) * 56
     }

@@ -1,11 +1,14 @@
-//! Pure ranking: an owner's rows in, ranked memories and verbatim messages out, each with the reasons why.
+//! Pure ranking: an owner's rows in, ranked memories and verbatim messages out, each with the
+//! reasons for its score.
 //!
-//! Owns: BM25, vector comparison, evidence fusion, time expressions, supersession, cutting to a budget. Never: I/O, a
-//! clock, a model call, storage, or where words begin and end ([`text`]).
+//! Owns: BM25, vector comparison, evidence fusion, time expressions, supersession, cutting to a
+//! budget. Never: I/O, a clock, a model call, storage, or where words begin and end ([`text`]).
 //!
-//! Reading order: [`hit`](Query) (queries and results), [`time`] (time expressions), `corpus` with `row`, `lexicon`, `postings` and `vectors` (the stored rows), then one search in its order: `rank` (the steps), `lineup` (the visible
-//! rows), `question` with `asking`, `evidence` with `near` and `cosines`, `validity`, `fuse` with [`Weights`], `state` with
-//! `statement` (questions about a present state), `score`; [`rerank`](Shortlist) (the order that a reranker makes); and
+//! Reading order: [`hit`](Query) (queries and results), [`time`] (time expressions), `corpus` with
+//! `row`, `lexicon`, `postings` and `vectors` (the stored rows), then one search in its order:
+//! `rank` (the steps), `lineup` (the visible rows), `question` with `asking`, `evidence` with
+//! `near` and `cosines`, `validity`, `fuse` with [`Weights`], `state` with `statement` (questions
+//! about a present state), `score`; [`rerank`](Shortlist) (the order that a reranker makes); and
 //! [`told`], the text for a model.
 
 mod asking;

@@ -1,6 +1,6 @@
 //! The rows that are visible to a question; turns in order of time.
 //!
-//! Owns: visibility ("as of"), and which turns are neighbours. Never: scores.
+//! Owns: visibility ("as of"), and the neighbours of a turn. Never: scores.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -10,10 +10,10 @@ use model::{Doc, DocId, DocKind, MessageId, SessionId, Timestamp};
 use crate::corpus::Corpus;
 use crate::postings::Slot;
 
-/// Turns further apart than this do not explain each other, though they have a session in common.
+/// Two turns with a longer pause between them belong to different sittings, even in one session.
 const PAUSE_MAX_MS: i64 = 6 * 60 * 60 * 1000;
 
-/// No place: the row is not a visible turn.
+/// Marks a slot without a visible turn.
 pub(crate) const NOWHERE: u32 = u32::MAX;
 
 #[derive(Debug)]
@@ -31,17 +31,17 @@ pub(crate) struct Lineup {
     /// By slot.
     visible: Vec<bool>,
     pub(crate) withdrawn: Withdrawn,
-    /// Facts of which people said that they have ended, by the messages that they were made from.
+    /// Ended facts, according to their person, by the messages that they were made from.
     ending: BTreeMap<DocId, Vec<Slot>>,
 }
 
-/// What people took back in a review.
+/// Statements and sessions that people withdrew in a review.
 #[derive(Debug, Default)]
 pub(crate) struct Withdrawn {
-    /// The marks of statements that messages have.
+    /// The marks of withdrawn statements, by message.
     messages: BTreeMap<MessageId, BTreeSet<String>>,
     scenes: BTreeSet<SessionId>,
-    /// Messages of which a person confirmed a statement.
+    /// Messages with a statement that a person confirmed.
     confirmed: BTreeSet<MessageId>,
 }
 
@@ -64,7 +64,7 @@ impl Withdrawn {
         withdrawn
     }
 
-    /// Whether a message says what was taken back, or a row was made in a scene.
+    /// Whether a message contains a withdrawn statement, or a row comes from a scene.
     pub(crate) fn has(&self, doc: &Doc) -> bool {
         self.is_played(doc)
             || doc.kind == DocKind::Turn && doc.sources.iter().any(|id| self.messages.contains_key(id))
@@ -75,7 +75,7 @@ impl Withdrawn {
         is_of_scene && !doc.sources.iter().any(|id| self.confirmed.contains(id))
     }
 
-    /// The marks of what was taken back of a message that is of no scene.
+    /// The marks of a message's withdrawn statements; none if the message belongs to a scene.
     pub(crate) fn marks(&self, doc: &Doc) -> BTreeSet<String> {
         let is_read = doc.kind == DocKind::Turn && !self.is_played(doc);
         let sources = doc.sources.iter().filter(|_| is_read);
@@ -155,7 +155,7 @@ impl Lineup {
         self.visible[slot as usize]
     }
 
-    /// The visible facts with an end that a message was made into.
+    /// The visible ended facts made from a message.
     pub(crate) fn ending(&self, message: &str) -> impl Iterator<Item = Slot> {
         let ending = self.ending.get(message).into_iter().flatten();
         ending.copied().filter(|slot| self.is_visible(*slot))

@@ -1,11 +1,12 @@
-//! Which turns explain each other: a question and its answer, a remark and what it is about.
+//! Neighbouring turns that explain each other: a question and its answer, a remark and its subject.
 //!
-//! Owns: how much neighbours count for each other. The length of the text between them counts, not the number of turns:
-//! in quick talk a few turns belong together, after a long answer hardly one. Never: their content.
+//! Owns: how much neighbours count for each other. The length of the text between them counts, not
+//! the number of turns: in quick talk a few turns belong together, after a long answer hardly one.
+//! Never: their content.
 
 use crate::lineup::Lineup;
 
-/// How many turns a neighbourhood reaches to each side.
+/// Number of turns of a neighbourhood on each side.
 const REACH: usize = 4;
 
 #[derive(Debug)]
@@ -47,7 +48,7 @@ impl Near {
         })
     }
 
-    /// How long each neighbourhood is.
+    /// The length of each neighbourhood, in words.
     pub(crate) fn lengths(&self, lineup: &Lineup, lengths: &[f32]) -> Vec<f32> {
         (0..lengths.len())
             .map(|at| {

@@ -1,6 +1,7 @@
 //! The inverted index of one kind of rows.
 //!
-//! Owns: which rows have a term and how often, and the sums that BM25 needs. Never: weights of terms.
+//! Owns: the rows with a term and its frequency in each, and the sums that BM25 needs. Never:
+//! weights of terms.
 
 use crate::lexicon::Term;
 
@@ -98,7 +99,7 @@ impl Postings {
         self.rows
     }
 
-    /// How many words a row has on average; never 0.
+    /// Mean number of words of a row; never 0.
     pub(crate) fn words_mean(&self) -> f32 {
         (self.words as f32 / self.rows.max(1) as f32).max(1.0)
     }
@@ -113,7 +114,7 @@ impl Postings {
     }
 }
 
-/// Memory for so many items, with the allocator's overhead and rounding.
+/// Memory in bytes for `count` items, with the allocator's overhead and rounding.
 pub(crate) fn allocated<T>(count: usize) -> usize {
     const STEP: usize = 16;
     match count * size_of::<T>() {

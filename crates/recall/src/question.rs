@@ -16,12 +16,12 @@ use crate::state::StateQuestion;
 use crate::time::{self, Expression, Span};
 use crate::weights::Weights;
 
-/// A word that the question looks for.
+/// A word to search for.
 #[derive(Debug, Clone)]
 pub(crate) struct WantedWord {
-    /// None where no row has it.
+    /// None if no row has it.
     pub(crate) term: Option<Term>,
-    /// How much of the question it is; all of them make 1.
+    /// Its share of the question; all shares add up to 1.
     pub(crate) share: f32,
     pub(crate) place: Range<usize>,
 }
@@ -44,26 +44,26 @@ pub(crate) struct Question {
     pub(crate) is_open: bool,
     /// It asks how things are now.
     pub(crate) about_now: bool,
-    /// It is about the asker, or about nobody who speaks; not about what the assistant did.
+    /// It is about the asker, or about nobody who speaks; not about the assistant's actions.
     pub(crate) is_personal: bool,
-    /// It is in English, as far as its words tell.
+    /// It is in English, judged by its words.
     pub(crate) is_english: bool,
-    /// How something is that it asks for, if it does.
+    /// The state that it asks for, if any.
     pub(crate) state: Option<StateQuestion>,
-    /// It speaks of the one who asks.
+    /// It is about the asker.
     about_me: bool,
-    /// It speaks of the assistant: "what did you recommend".
+    /// It is about the assistant: "what did you recommend".
     about_you: bool,
     /// By speaker's number, whether it names them.
     named: Vec<bool>,
     sought: Option<Sought>,
 }
 
-/// Rows that have none of the question's terms are imagined in this number, so that a term weighs alike in a small
-/// corpus and in a large one.
+/// Number of imaginary rows without any of the question's terms, so that a term has the same weight
+/// in a small corpus and in a large one.
 const ROWS_IMAGINED: usize = 50;
 
-/// If the question names only a time, a row outside of it fits this much at best.
+/// Maximum fit of a row outside the time of a question that names only a time.
 const OUTSIDE: f32 = 0.5;
 
 /// Words of questions about how things are now.
@@ -71,7 +71,7 @@ const NOW: [&str; 8] = [
     "now", "current", "currently", "latest", "recent", "recently", "still", "nowadays",
 ];
 
-/// The asker and others, perhaps the assistant.
+/// Words for the asker together with others, perhaps the assistant.
 pub(crate) const OURS: [&str; 3] = ["our", "ours", "we"];
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
@@ -156,7 +156,8 @@ impl Question {
         f32::from(u8::from(named || self.about_me && row.traits.own))
     }
 
-    /// Whether the question speaks of the assistant, for an answer of the assistant's: 1 or -1; 0 for another row.
+    /// Whether the question is about the assistant, for an answer of the assistant's: 1 or -1; 0
+    /// for another row.
     pub(crate) fn reply(&self, row: &Row) -> f32 {
         match (row.traits.reply, self.about_you) {
             (true, true) => 1.0,
@@ -165,7 +166,7 @@ impl Question {
         }
     }
 
-    /// Whether a row holds what an answer must: 0 or 1.
+    /// Whether a row has the required kind of answer: 0 or 1.
     pub(crate) fn answered(&self, row: &Row) -> f32 {
         let holds = match self.sought {
             Some(Sought::Time) => row.traits.time,
@@ -203,7 +204,7 @@ impl Question {
     }
 }
 
-/// A word that the question has, before it is weighed.
+/// A word of the question, before it is weighed.
 pub(crate) struct QuestionWord {
     pub(crate) stem: String,
     pub(crate) term: Option<Term>,
@@ -212,8 +213,8 @@ pub(crate) struct QuestionWord {
     place: Range<usize>,
 }
 
-/// Whether no word names a subject. With a time, names and words of asking do not count; without one, they are the only
-/// hint.
+/// Whether no word names a subject. With a time, names and words of asking do not count; without
+/// one, they are the only hint.
 fn is_open(told: &[QuestionWord], times: &[Expression]) -> bool {
     told.iter().all(|word| match word.class {
         Class::Empty | Class::Time => true,
@@ -222,8 +223,8 @@ fn is_open(told: &[QuestionWord], times: &[Expression]) -> bool {
     })
 }
 
-/// The search terms, with the share of each in the question. A word without information has a share only beside words
-/// with information; if there are none, all words together have a small one.
+/// The search terms, with the share of each in the question. A word without information has a share
+/// only beside words with information; if there are none, all words together have a small one.
 fn wanted(mut told: Vec<QuestionWord>, is_open: bool, weights: &Weights) -> Vec<WantedWord> {
     if !told.iter().any(|word| word.class == Class::Telling) {
         told.retain(|word| word.class != Class::Empty);
@@ -254,7 +255,7 @@ pub(crate) fn has_any(words: &[String], any: &[&str]) -> bool {
     words.iter().any(|word| any.contains(&word.as_str()))
 }
 
-/// Whether a text has a letter that English has.
+/// Whether a text has a letter of the English alphabet.
 fn has_letters(text: &str) -> bool {
     text.contains(|c: char| c.is_ascii_alphabetic())
 }
@@ -287,7 +288,7 @@ fn term(corpus: &Corpus, word: &str, language: Language) -> Option<Term> {
     own.filter(is_used).or_else(elsewhere).or(own)
 }
 
-/// How telling a term is, from how few rows have it.
+/// Inverse document frequency of a term.
 pub(crate) fn rarity(corpus: &Corpus, term: Option<Term>) -> f32 {
     // Facts and episodes repeat turns; the kind with most evidence counts.
     let of = |kind: RowKind| {

@@ -21,16 +21,16 @@ use crate::validity::Validity;
 use crate::vectors::Quantised;
 use crate::weights::Weights;
 
-/// An episode shows this many of its facts.
+/// Maximum number of facts in an episode's hit.
 const FACTS_SHOWN_MAX: usize = 3;
 
 impl Corpus {
-    /// Ranks.
+    /// Ranks the rows for a query.
     pub fn search(&self, query: &Query<'_>) -> Ranking {
         self.search_weighted(query, &Weights::default())
     }
 
-    /// Ranks with other weights than the tuned ones; this is what tuning them calls.
+    /// Ranks with other weights than the default ones, to tune them.
     pub fn search_weighted(&self, query: &Query<'_>, weights: &Weights) -> Ranking {
         rank(self, query, weights)
     }
@@ -89,7 +89,7 @@ struct Ranker<'a> {
 }
 
 impl Ranker<'_> {
-    /// Episodes, each with its best facts, and facts whose episode is not among the rows.
+    /// Episodes, each with its best facts, and facts without their episode among the rows.
     fn memories(&self) -> Vec<Hit> {
         let Fusion { corpus, lineup, .. } = self.fusion;
         let shown = |slot: Slot| {
@@ -139,7 +139,7 @@ impl Ranker<'_> {
             .is_none_or(|filter: &Filter| filter.matches(&row.doc))
     }
 
-    /// The strongest of some rows that are shown, pass the filter and reach the least score.
+    /// The strongest of these rows that are listed, pass the filter and reach the minimum score.
     fn best(&self, slots: &[Slot], shown: impl Fn(Slot) -> bool, limit: usize) -> Vec<Hit> {
         // The strongest come first, and only a few rows need a closer look.
         let mut rows: BinaryHeap<Placed<'_>> = slots

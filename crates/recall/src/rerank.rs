@@ -1,7 +1,7 @@
 //! A reranker's part in a ranking.
 //!
-//! Owns: which hits it reads, as which text, and the order that its scores make. Invariants: no hit passes its
-//! successor, and the scores of hits stay those of the places. Never: a model call.
+//! Owns: the hits for a reranker, their passages, and the order by its scores. Invariants: no hit
+//! passes its successor, and each place of the ranking keeps its score. Never: a model call.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::told::{sentences_for, speaker};
 
 /// Maximum number of hits that a reranker reads.
 pub const RERANKED_MAX: usize = 50;
-/// Of a longer text it reads the matching sentences.
+/// Maximum length of a passage; of a longer text, it has the matching sentences.
 const PASSAGE_CHARS_MAX: usize = 1_000;
 
 /// A hit's place in a ranking.
@@ -30,12 +30,13 @@ enum HitPlace {
 pub struct Shortlist {
     /// Best first.
     places: Vec<HitPlace>,
-    /// In the same order.
+    /// In the order of the places.
     pub passages: Vec<String>,
 }
 
 impl Shortlist {
-    /// The passages of a ranking; none if the question names only a time, of which a passage's words say nothing.
+    /// The passages of a ranking; none if the question names only a time, since a passage's words
+    /// do not match a time.
     pub fn of(ranking: &Ranking, question: &str, asker: &Owner, zone: &Zone) -> Self {
         let mut places: Vec<HitPlace> = Vec::new();
         if !ranking.open {
@@ -60,11 +61,12 @@ impl Shortlist {
         }
     }
 
-    /// Orders the ranking by the passages' scores. The scores of the hits stay those of the places, because the scores of
-    /// rerankers have no common scale. Hits beyond the passages stay where they are.
+    /// Orders the ranking by the passages' scores. Each place keeps the score of its former hit,
+    /// because the scores of rerankers have no common scale. Hits beyond the passages stay in
+    /// place.
     pub fn order(&self, ranking: &mut Ranking, scores: &[f32]) {
         let mut worth = scores.to_vec();
-        // From the back, so that the successor of a successor is lifted too.
+        // From the end, so that the successor of a successor is lifted too.
         for late in (0..self.places.len()).rev() {
             for early in 0..late {
                 if must_precede(ranking, self.places[early], self.places[late]) {
@@ -115,7 +117,7 @@ fn must_precede(ranking: &Ranking, early: HitPlace, late: HitPlace) -> bool {
     let (first, second) = (early.hit(ranking), late.hit(ranking));
     let succeeds = |newer: &Hit, older: &Hit| {
         let (new, old) = (&*newer.doc.key.id, &*older.doc.key.id);
-        // Of several successors in a row, the last one is in `superseded_by`.
+        // In a chain of successors, `superseded_by` has the last one.
         let by_entry = older.superseded_by.as_ref().is_some_and(|last| {
             last.as_str() == new || newer.doc.supersedes.iter().any(|id| id.as_str() == old)
         });
@@ -132,7 +134,7 @@ fn must_precede(ranking: &Ranking, early: HitPlace, late: HitPlace) -> bool {
     }
 }
 
-/// What a row says: a message or fact its text, another memory its subject and summary.
+/// The text of a row: of a message or fact its text, of another memory its subject and summary.
 fn content(doc: &Doc) -> String {
     let told = if doc.summary.is_empty() {
         &doc.text

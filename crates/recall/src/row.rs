@@ -1,4 +1,4 @@
-//! One row with what was read out of its text, once.
+//! One row with the traits of its text, read once.
 //!
 //! Owns: counting terms, and traits of a text apart from its subject. Never: their weight.
 
@@ -12,7 +12,7 @@ use crate::corpus::Speakers;
 use crate::lexicon::{Lexicon, Term};
 use crate::postings::allocated;
 
-/// Kinds of rows that are indexed apart, because their lengths and words differ.
+/// Kinds of rows with an index each, because their lengths and words differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RowKind {
     Turn,
@@ -25,13 +25,13 @@ pub(crate) struct Row {
     pub(crate) doc: Arc<Doc>,
     pub(crate) kind: RowKind,
     pub(crate) time: Timestamp,
-    /// How many words were counted.
+    /// Number of counted words.
     pub(crate) words: u32,
     pub(crate) traits: Traits,
 }
 
-/// How often a row has each of its terms, in order of term. A row does not keep it: it is counted again when the row
-/// goes.
+/// Frequency of each of a row's terms, in order of term. A row does not keep it; it is counted
+/// again when the row is removed.
 pub(crate) type TermCounts = Vec<(Term, u16)>;
 
 /// Traits of a text apart from its subject.
@@ -44,7 +44,7 @@ pub(crate) struct Traits {
     pub(crate) own: bool,
     /// An answer of the assistant.
     pub(crate) reply: bool,
-    /// The share of its questions, by length.
+    /// The share of questions in it, by length.
     pub(crate) asks: f32,
     /// It names a time.
     pub(crate) time: bool,
@@ -94,7 +94,7 @@ impl Row {
         (row, counts.0)
     }
 
-    /// Terms that were counted when the row was read.
+    /// The terms counted when the row was read.
     pub(crate) fn counts(&self, lexicon: &mut Lexicon) -> TermCounts {
         counts(&self.doc, lexicon, |_| {}).0
     }
@@ -110,7 +110,8 @@ impl Row {
         (parent.kind == ParentKind::Episode).then_some(parent.id.as_str())
     }
 
-    /// About how much memory it takes beside its slot, without the parts that an owner's rows share.
+    /// Estimated memory in bytes without its slot, and without the parts that an owner's rows
+    /// share.
     pub(crate) fn bytes(&self) -> usize {
         let doc = &*self.doc;
         let speaker = doc.speaker.as_ref().map_or(0, String::capacity);
@@ -142,8 +143,8 @@ impl Row {
 /// Overhead of an `Arc`.
 const COUNTED: usize = 2 * size_of::<usize>();
 
-/// Counts the terms of a row's texts, in order of term, and all of them together; shows every word. A line that names
-/// an entry counts twice.
+/// Counts the terms of a row's texts, in order of term, and the words in total; passes every word
+/// to `show`. A line that names an entry counts twice.
 fn counts(doc: &Doc, lexicon: &mut Lexicon, mut show: impl FnMut(&str)) -> (TermCounts, u32) {
     let mut counts: TermCounts = Vec::with_capacity(doc.text.len() / 6);
     let mut words = 0;

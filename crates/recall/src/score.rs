@@ -1,15 +1,16 @@
 //! Score of a strength.
 //!
-//! Owns: the scale. A score places a row among rows that were the true evidence of a question, on conversations
-//! where that is known: .5 is as strong as the middle one of them, .8 stronger than about four in five. Of rows that
-//! were no evidence, one in two hundred reaches .5. It does not depend on the size of the corpus.
+//! Owns: the scale. A score compares a row with rows that were the true evidence of a question, on
+//! conversations with known evidence: .5 is the median of them, .8 is stronger than about four in
+//! five. Of rows that were no evidence, one in two hundred reaches .5. It does not depend on the
+//! size of the corpus.
 
-/// How strength becomes a place, by which evidence there was.
+/// Conversion of a strength to a score, for each kind of available evidence.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scale {
-    /// Half of the true evidence lies within 1.1 divided by this of the middle.
+    /// Half of the true evidence lies within 1.1 divided by this of the median.
     slope: f32,
-    /// The middle.
+    /// The median strength.
     even: f32,
 }
 

@@ -1,8 +1,9 @@
-//! Present state of the asker's things: detects questions for it, finds answers, and finds later statements that
-//! supersede earlier ones.
+//! Present state of the asker's things: detects questions for it, finds answers, and finds later
+//! statements that supersede earlier ones.
 //!
-//! Owns: detecting such questions, and pairing statements at query time, for changes that no rule found at extraction.
-//! Never: declaring a statement ended: the earlier one only comes after the later one.
+//! Owns: detecting such questions, and pairing statements at query time, for changes that no rule
+//! found at extraction. Never: declaring a statement ended: the earlier one only comes after the
+//! later one.
 
 use model::Role;
 
@@ -11,34 +12,34 @@ use crate::postings::Slot;
 use crate::question::{OURS, QuestionWord, has_any};
 use crate::statement::{OTHERS, Statement};
 
-/// Only so many of the best statements are compared, so that nothing is brought up from farther down.
+/// Maximum number of the best statements compared, so that no weak one is lifted.
 const COMPARED_MAX: usize = 40;
 /// Maximum number of superseded turns among them.
 const OVERTAKEN_MAX: usize = 5;
-/// Statements within a day belong together.
+/// Statements less than a day apart do not supersede each other.
 const APART_MS: i64 = 24 * 60 * 60 * 1000;
-/// A successor is this much likelier than any later statement of another day. Where several unrelated ones could each
-/// be the successor, none is.
+/// Minimum lead in likelihood of a successor over any later statement of another day. If several
+/// unrelated statements could be the successor, none is.
 const STANDS_OUT: f32 = 1.9;
-/// A successor answers the question itself: it has at least this share of the earlier one's strength.
+/// A successor answers the question itself: minimum share of the earlier statement's strength.
 const ANSWERS: f32 = 0.5;
-/// Stronger than this an answer is no more convincing.
+/// Strength above which an answer gets no more convincing.
 const STRENGTH_MAX: f32 = 1.2;
 
-// Weights for the likelihood that a later statement supersedes an earlier one. Found by logistic regression on the odd
-// pairs of `eval changed`, so that 0 means one in two; `OF_OTHER`, `MATERIAL`
-// and `UNREAD` are set by hand, as the pairs have few of these.
+// Weights for the likelihood that a later statement supersedes an earlier one. Found by logistic
+// regression on the odd pairs of `eval changed`; a sum of 0 means a probability of one half.
+// `OF_OTHER` and `UNREAD` are set by hand, as few of the pairs have them.
 const BIAS: f32 = -4.5;
 /// It is a strong answer by itself …
 const STRENGTH: f32 = 2.7;
 /// … and stronger than other later ones.
 const BEHIND: f32 = -2.6;
-/// It is near to the question in meaning, and to the earlier statement.
+/// It is near in meaning to the question, and to the earlier statement.
 const MEANT: f32 = 1.3;
 const NEAR: f32 = 1.3;
 /// It mentions a change.
 const CHANGE: f32 = 1.0;
-/// The words of a change and of other people are English.
+/// The question is not in English, so the English words for changes and other people do not apply.
 const UNREAD: f32 = -3.0;
 /// Its subject is another person.
 const OF_OTHER: f32 = -3.0;
@@ -52,17 +53,17 @@ const PAST: [&str; 14] = [
 const EVENTS: [&str; 12] = [
     "ago", "did", "earlier", "ever", "first", "had", "hatte", "last", "originally", "will", "wohnte", "would",
 ];
-/// Stems of questions for advice, for which nothing of the asker's is the answer.
+/// Stems of questions for advice: no statement of the asker answers them.
 const ADVICE: [&str; 7] = ["advic", "advis", "help", "idea", "recommend", "suggest", "tip"];
 /// Whether a question asks how something is or was, not for an event or for advice.
 fn asks_for_state(words: &[String], told: &[QuestionWord]) -> bool {
     !has_any(words, &EVENTS) && !told.iter().any(|word| ADVICE.contains(&word.stem.as_str()))
 }
 
-/// A question for a present state, besides its words.
+/// A question for a present state, apart from its words.
 #[derive(Debug)]
 pub(crate) struct StateQuestion {
-    /// Its subject is another person than the asker.
+    /// Its subject is a person other than the asker.
     pub(crate) is_of_other: bool,
 }
 
@@ -110,11 +111,12 @@ impl Fusion<'_> {
         let mut updates: Vec<StateUpdate> = Vec::new();
         let answers = |told: &&Statement| strength(told) >= ANSWERS * strength(&best[0]);
         for (at, old) in best.iter().take_while(answers).enumerate().take(OVERTAKEN_MAX) {
-            // A turn that just superseded another one stays.
+            // A turn that just superseded another one keeps its place.
             if updates.iter().any(|update| update.new == old.slot) {
                 continue;
             }
-            // Behind the best answer, only what is ahead already overtakes: its episode may not be.
+            // After the best answer, only a better one supersedes a turn: the turn's episode may
+            // come before the better one's.
             let others = if at == 0 { &best[..] } else { &best[..at] };
             let found = self.overtaking(old, others, strengths);
             let sure = found.filter(|(score, _)| *score > self.weights.overtake);
@@ -124,7 +126,7 @@ impl Fusion<'_> {
         updates
     }
 
-    /// The best turns by the asker, best first.
+    /// The asker's best turns, best first.
     fn best_told(&self, strengths: &[f32]) -> Vec<Slot> {
         let mut best: Vec<Slot> = Vec::with_capacity(COMPARED_MAX + 1);
         for slot in &self.lineup.turns {
@@ -142,7 +144,7 @@ impl Fusion<'_> {
         best
     }
 
-    /// The later statement that most likely supersedes an earlier one, and how likely.
+    /// The later statement that most likely supersedes an earlier one, with its likelihood.
     fn overtaking(&self, old: &Statement, best: &[Statement], strengths: &[f32]) -> Option<(f32, Slot)> {
         let time = |told: &Statement| self.corpus.row(told.slot).time.millis();
         let later = best.iter().filter(|new| time(new) > time(old) + APART_MS);

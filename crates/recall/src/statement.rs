@@ -1,7 +1,7 @@
-//! Statements of a turn about the state that a question asks for.
+//! A turn's statements about the state that a question asks for.
 //!
-//! Owns: its best sentence and whether that is about another person;
-//! whether the turn mentions a change. Never: their weight.
+//! Owns: its best sentence and whether that is about another person; whether the turn mentions a
+//! change. Never: their weight.
 
 use model::text::{self, Language};
 
@@ -19,7 +19,7 @@ const CHANGE: [&str; 60] = [
     "started", "stopped", "swapped", "switch", "switched", "traded", "turned", "upgraded", "used", "went",
 ];
 
-/// Others than the one who speaks.
+/// Words for people other than the speaker.
 pub(crate) const OTHERS: [&str; 40] = [
     "aunt", "boss", "boyfriend", "brother", "client", "colleague", "colleagues", "cousin", "dad", "daughter",
     "father", "flatmate", "friend", "friends", "girlfriend", "grandfather", "grandma", "grandmother",
@@ -27,7 +27,7 @@ pub(crate) const OTHERS: [&str; 40] = [
     "neighbour", "nephew", "niece", "parents", "roommate", "she", "sister", "son", "uncle", "wife",
 ];
 
-/// Statement of one turn, or of one sentence of it.
+/// The statement of a turn, or of one of its sentences.
 #[derive(Debug, Default)]
 pub(crate) struct Statement {
     pub(crate) slot: Slot,
@@ -35,7 +35,7 @@ pub(crate) struct Statement {
     pub(crate) tells_change: bool,
     /// Its best sentence is about a person who is not the question's subject.
     pub(crate) is_of_other: bool,
-    /// How much its best sentence answers.
+    /// How well its best sentence answers.
     evidence: f32,
 }
 
@@ -86,6 +86,6 @@ impl Fusion<'_> {
     }
 }
 
-/// Word lists that are searched by bisection.
+/// Word lists that are searched by bisection, so they must be sorted.
 #[cfg(test)]
 pub(crate) const LISTS: [&[&str]; 2] = [&CHANGE, &OTHERS];

@@ -1,4 +1,5 @@
-//! The corpus as its users see it: properties over any rows, and examples of each kind of evidence.
+//! The corpus through its public functions: properties over any rows, and examples of each kind of
+//! evidence.
 #![expect(clippy::float_cmp, reason = "the same evidence must give the same number")]
 
 use std::sync::Arc;
@@ -195,7 +196,7 @@ fn the_named_speaker_comes_first() {
 }
 
 #[test]
-fn a_time_in_the_question_prefers_but_never_hides() {
+fn a_time_in_the_question_lifts_rows_and_hides_none() {
     let corpus = corpus([
         turn("early", "s", day(10), "Ann", "We went hiking."),
         turn("may", "t", day(130), "Ann", "We went hiking."),
@@ -224,7 +225,7 @@ fn a_fact_is_found_by_the_time_it_holds() {
 }
 
 #[test]
-fn vectors_find_what_words_do_not() {
+fn vectors_find_rows_without_common_words() {
     let with = |doc: Doc, vector: [f32; 3]| Doc {
         vector: Some(Arc::from(vector)),
         ..doc
@@ -276,7 +277,7 @@ fn vectors_find_what_words_do_not() {
 }
 
 #[test]
-fn a_model_whose_cosines_are_crowded_ranks_as_one_whose_are_not() {
+fn a_model_with_crowded_cosines_ranks_as_a_spread_one() {
     // Every vector shares most of its length with all others, so cosines lie between 0.9 and 1.
     let crowded = |vector: [f32; 3]| {
         let all = [vector[0] * 0.3, vector[1] * 0.3, vector[2] * 0.3, 1.0];
@@ -296,7 +297,7 @@ fn a_model_whose_cosines_are_crowded_ranks_as_one_whose_are_not() {
         crowded([0.1, 0.3, -0.9]),
         crowded([-0.6, -0.7, 0.4]),
     ];
-    // How far the related row stands out among the others.
+    // How far the related row's evidence lies above the others'.
     let evidence = |cosines: Cosines| {
         let found = Ask {
             vector: Some(&vector),
@@ -362,7 +363,7 @@ fn moved() -> Corpus {
 }
 
 #[test]
-fn what_was_superseded_comes_after_what_took_its_place() {
+fn a_superseded_fact_comes_after_its_successor() {
     let found = ask("In which city does Ann live?").of(&moved());
     assert_eq!(ids(&found.memories), ["f2", "f1"]);
     assert_eq!(
@@ -390,7 +391,7 @@ fn what_was_superseded_comes_after_what_took_its_place() {
 }
 
 #[test]
-fn as_of_answers_with_what_held_then() {
+fn as_of_shows_the_facts_of_that_time() {
     let found = Ask {
         as_of: Some(day(50)),
         ..ask("Where does Ann live?")
@@ -402,7 +403,7 @@ fn as_of_answers_with_what_held_then() {
 }
 
 #[test]
-fn a_question_about_the_past_is_answered_with_what_held_then() {
+fn a_question_about_the_past_finds_the_fact_of_that_time() {
     let found = ask("Where did Ann live in January, in which city?").of(&moved());
     assert_eq!(ids(&found.memories)[0], "f1");
     assert_eq!(found.memories[0].superseded_by, Some(EntryId::new("f2")));
@@ -422,7 +423,7 @@ fn a_change_announced_ahead_does_not_hold_yet() {
 }
 
 #[test]
-fn of_a_chain_the_last_is_named_and_comes_first() {
+fn the_last_fact_of_a_chain_is_named_and_comes_first() {
     let next = |id: &str, old: &str, n: i64, text: &str| Doc {
         supersedes: vec![EntryId::new(old)],
         ..fact(id, day(n), text)
@@ -442,7 +443,7 @@ fn of_a_chain_the_last_is_named_and_comes_first() {
 }
 
 #[test]
-fn facts_lend_to_their_turns_and_turns_to_their_episode() {
+fn facts_lend_strength_to_turns_and_turns_to_their_episode() {
     let told = |text: &str| turn("1", "s", day(1), "Ann", text);
     let plain = || {
         [
@@ -488,9 +489,9 @@ fn facts_lend_to_their_turns_and_turns_to_their_episode() {
     assert!(found.memories[0].score >= found.memories[0].facts[0].score);
 }
 
-/// As the contract of the index has it: both searches read a text alike.
+/// The contract of the index: keyword search there and here reads a text alike.
 #[test]
-fn the_one_word_that_differs_is_found_in_any_script() {
+fn a_single_different_word_is_found_in_any_script() {
     for told in &TOLD {
         let sentences = told.sentences();
         let rows = (0..).zip(&sentences);
@@ -511,7 +512,7 @@ fn the_one_word_that_differs_is_found_in_any_script() {
 }
 
 #[test]
-fn words_of_asking_weigh_little() {
+fn words_of_asking_have_little_weight() {
     let corpus = corpus([
         turn(
             "1",
@@ -604,7 +605,7 @@ fn a_word_is_found_in_another_form_and_a_name_in_another_language() {
 }
 
 #[test]
-fn an_answer_of_the_assistant_is_found_where_it_is_asked_for() {
+fn a_question_to_the_assistant_finds_the_assistants_answer() {
     let said = "The bus to the harbour leaves from the church.";
     let reply = Doc {
         role: Some(Role::Assistant),
@@ -675,7 +676,7 @@ fn a_cut_keeps_the_best_that_fit() {
 }
 
 #[test]
-fn where_only_a_time_is_told_what_lies_in_it_comes_first() {
+fn a_question_with_only_a_time_lists_rows_of_that_time_first() {
     let corpus = corpus([
         turn(
             "talk",
@@ -727,7 +728,7 @@ fn where_only_a_time_is_told_what_lies_in_it_comes_first() {
 }
 
 #[test]
-fn where_nothing_is_told_the_latest_comes_first() {
+fn a_question_without_subject_or_time_lists_the_latest_first() {
     let corpus = corpus([
         turn(
             "old",
@@ -755,7 +756,7 @@ fn where_nothing_is_told_the_latest_comes_first() {
 }
 
 #[test]
-fn what_began_in_a_time_happened_in_it_and_what_merely_held_did_not() {
+fn a_fact_that_began_in_a_time_comes_before_one_that_only_held() {
     let since = |id: &str, from: i64, text: &str| Doc {
         valid_from: Some(day(from)),
         ..fact(id, day(190), text)
@@ -775,7 +776,7 @@ fn what_began_in_a_time_happened_in_it_and_what_merely_held_did_not() {
 }
 
 #[test]
-fn what_held_at_the_time_asked_for_is_not_put_behind_its_successor() {
+fn an_entry_that_held_at_the_asked_time_stays_before_its_successor() {
     let told = |id: &str, time, text: &str| row(id, DocKind::Entry(EntryKind::Episode), time, text);
     let of = |fact: Doc, id: &str| Doc {
         parent: Some(episode(id)),
@@ -878,7 +879,7 @@ const TIMES: [&str; 5] = [
     "this year",
 ];
 
-/// Words that tell nothing, before and after a time.
+/// Words without information, before and after a time.
 fn open_question() -> impl Strategy<Value = String> {
     let empty = || {
         let words = "what happened did we talk about anything new tell me things everything discussed go";
@@ -889,7 +890,7 @@ fn open_question() -> impl Strategy<Value = String> {
         .prop_map(|(before, time, after)| format!("{before} {time} {after}?"))
 }
 
-/// The time of an open question.
+/// The time in an open question.
 fn found_time(question: &str) -> String {
     let time = TIMES.iter().find(|time| question.contains(**time));
     (*time.expect("every question has one")).to_owned()
@@ -901,7 +902,7 @@ fn falls(hits: &[Hit]) -> bool {
 
 proptest! {
     #[test]
-    fn any_history_ends_like_a_fresh_build(
+    fn a_changed_corpus_ranks_like_a_fresh_one(
         steps in proptest::collection::vec((some_row(), any::<bool>()), 0..40),
         text in words(1..6), method in method(), vector in proptest::array::uniform4(-1.0f32..1.0),
     ) {
@@ -919,7 +920,7 @@ proptest! {
                 lived.upsert(Arc::new(doc.clone()));
                 last.insert(id, doc);
             }
-            // What a search finds out and keeps must not outlive a change.
+            // A search fills caches, which must not outlive a change.
             ask.of(&lived);
         }
         let fresh = corpus(last.into_values().rev());
@@ -929,7 +930,7 @@ proptest! {
     }
 
     #[test]
-    fn a_ranking_keeps_its_promises(
+    fn a_ranking_keeps_its_limits_order_and_visibility(
         docs in rows(30), text in words(0..6), method in method(), limit in 0..20usize,
         as_of in proptest::option::of(0..35i64), session in proptest::option::of(0..5u8),
         vector in proptest::option::of(proptest::array::uniform4(-1.0f32..1.0)),
@@ -981,7 +982,7 @@ proptest! {
     }
 
     #[test]
-    fn a_question_of_time_alone_puts_what_lies_in_it_first(
+    fn a_question_with_only_a_time_puts_rows_of_that_time_first(
         docs in rows(30), open in open_question(), method in method(),
         vector in proptest::array::uniform4(-1.0f32..1.0),
     ) {
@@ -1012,7 +1013,7 @@ proptest! {
     }
 
     #[test]
-    fn a_least_score_only_cuts_the_tail(docs in rows(20), text in words(1..5), least in 0.0f32..1.0) {
+    fn a_minimum_score_only_cuts_the_tail(docs in rows(20), text in words(1..5), least in 0.0f32..1.0) {
         let corpus = corpus(docs);
         let query = Query {
             text: &text, vector: None, cosines: Cosines::default(), method: Method::Hybrid, filter: None, asked_at: day(50), zone: &Zone::utc(),

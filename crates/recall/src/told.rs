@@ -1,8 +1,8 @@
 //! Text of a ranking for a model: messages with speaker and time, and facts beside them.
 //!
-//! Owns: which hits are included and in what order, the form of a line, the chosen sentences of a long message, the
-//! mark for earlier ones. Invariant: a line contains only words of its source. Never: ranking; the available room (the
-//! caller takes the lines from the front).
+//! Owns: the choice of hits and their order, the form of a line, the chosen sentences of a long
+//! message, the mark for earlier ones. Invariant: a line contains only words of its source. Never:
+//! ranking; the available room (the caller takes the lines from the front).
 
 mod stranger;
 mod turn;
@@ -17,20 +17,21 @@ use unicode_segmentation::UnicodeSegmentation;
 use crate::hit::{Hit, Ranking, Why};
 use turn::{TurnTraits, asks};
 
-/// Of a longer message, only the matching sentences are included.
+/// Maximum length of a message in full; of a longer one, only the matching sentences are included.
 const WHOLE_CHARS_MAX: usize = 320;
 /// Name for the asker in the text for the model.
 const USER: &str = "user";
 const ASSISTANT: &str = "assistant";
-/// Weight of an assistant's message: it mostly repeats.
+/// Weight of an assistant's message: it mostly repeats other text.
 const ASSISTANT_WEIGHT: f32 = 0.6;
 /// A line is left out if this share of its words is in the lines before it.
 const SAID_SHARE: f32 = 0.8;
-/// A hit that is much weaker than the best is noise.
+/// Minimum weight of a hit, as a share of the best one's; weaker hits are noise.
 const BESIDE_SHARE: f32 = 0.1;
 
-/// A line answers by itself if it has more than so much of what the question's words tell, two of them in one sentence, or one of
-/// them and a nearer meaning. Of the answers to 180 questions of six people, 51 of 79 were wrong without this, 10 of 33 with it.
+/// A line answers by itself if it has more than this share of the question's information. Two of
+/// the question's words must be in one sentence, or one word together with a near meaning. Of the
+/// answers to 180 questions of six people, 51 of 79 were wrong without this rule, 10 of 33 with it.
 const ANSWER_SHARE: f32 = 0.5;
 const ANSWER_VECTOR: f32 = 0.7;
 
@@ -40,26 +41,27 @@ pub struct Told {
     /// Id of the row; a message marked as earlier has a suffix.
     pub id: String,
     pub text: String,
-    /// What was said, without the day and the speaker.
+    /// The text without the day and the speaker.
     pub said: String,
     pub said_at: Timestamp,
-    /// Since when it no longer holds.
+    /// The time from which it no longer holds.
     pub until: Option<Timestamp>,
-    /// A person's own words: not an assistant's, and not of a text that a person sent, perhaps somebody else's.
+    /// A person's own words: not an assistant's, and not from a text that a person sent and that
+    /// may be somebody else's.
     pub is_own: bool,
     /// It may stand alone as the answer.
     pub answers: bool,
 }
 
-/// Reads the messages of people.
+/// Divides people's messages into account, material and sentences.
 pub trait Reader {
-    /// What of a message is its writer's own account, and the material beside it, such as a pasted letter.
+    /// The writer's own account in a message, and the material in it, such as a pasted letter.
     fn parts(&self, text: &str) -> (String, String);
 
-    /// A message of a speaker without the sentences that were taken back; nothing where they are not found.
+    /// A speaker's message without its withdrawn sentences; empty if they cannot be found.
     fn without(&self, text: &str, speaker: &str, marks: &BTreeSet<String>) -> String;
 
-    /// The sentences of a message, as facts are read from them: people begin many with a small letter.
+    /// The sentences of a message, divided as for facts: people begin many with a small letter.
     fn sentences<'a>(&self, text: &'a str) -> Vec<&'a str>;
 }
 
@@ -75,7 +77,8 @@ fn sureness(ranking: &Ranking) -> f32 {
         .fold(0.0, f32::max)
 }
 
-/// Whether it stands in no line: another text of a memory, or what was said in a scene.
+/// Whether no line may contain the hit: another version of a memory's text, or a message of a
+/// scene.
 fn is_kept_back(hit: &Hit) -> bool {
     hit.doc.is_version() || hit.is_withdrawn && hit.taken_back.is_empty()
 }
@@ -89,7 +92,7 @@ pub fn told(ranking: &Ranking, question: &str, asker: &Owner, zone: &Zone, reade
         return Vec::new();
     }
     let asked = term_set(question);
-    // "Where is my home?" has one telling word.
+    // "Where is my home?" has one informative word.
     let is_of_mine = asked.len() == 1 && has_possessive(question);
     // A turn that only repeats a statement needs no memory of it.
     let asks_something = question.split_sentence_bounds().any(asks);
@@ -111,7 +114,7 @@ pub fn told(ranking: &Ranking, question: &str, asker: &Owner, zone: &Zone, reade
             continue;
         }
         match heard.iter().position(|other| share(&own, other) >= SAID_SHARE) {
-            // What ended holds again, in the same words.
+            // The same words hold again after their end.
             Some(at) if until.is_none() && told[at].until.is_some() => told[at] = line(hit, how, asker, zone),
             Some(_) => {}
             None => {
@@ -126,7 +129,7 @@ pub fn told(ranking: &Ranking, question: &str, asker: &Owner, zone: &Zone, reade
     told
 }
 
-/// The hits that may be told, the best first.
+/// The hits that may become lines, best first.
 fn given(ranking: &Ranking, best: f32) -> Vec<&Hit> {
     let mut hits: Vec<&Hit> = ranking
         .messages
@@ -142,7 +145,7 @@ fn given(ranking: &Ranking, best: f32) -> Vec<&Hit> {
     hits
 }
 
-/// Speakers and persons in the hits, in comparable form.
+/// Speakers and persons in the hits, folded for comparison.
 fn names(ranking: &Ranking) -> BTreeSet<String> {
     let mut names = turn::names(ranking.messages.iter().map(|hit| hit.doc.text.as_str()));
     let people = ranking
@@ -157,7 +160,7 @@ fn names(ranking: &Ranking) -> BTreeSet<String> {
     names
 }
 
-/// How much a hit counts beside others.
+/// Weight of a hit relative to others.
 fn weight(hit: &Hit) -> f32 {
     match hit.doc.role {
         Some(Role::Assistant) => hit.score * ASSISTANT_WEIGHT,
@@ -185,8 +188,8 @@ fn facts(ranking: &Ranking) -> impl Iterator<Item = &Hit> {
     all.filter(|hit| hit.doc.kind == DocKind::Entry(EntryKind::Fact) && hit.superseded_by.is_none())
 }
 
-/// The name for a message's speaker in the text for a model, and for the person from whom another's memory comes; none for a
-/// memory of the asker's own.
+/// The speaker of a row in the text for a model: of a message its speaker, of another owner's
+/// memory its owner; none for a memory of the asker.
 pub(crate) fn speaker<'a>(doc: &'a Doc, asker: &Owner) -> Option<&'a str> {
     let owner = doc.key.owner.id.as_str();
     let own = || doc.senders.iter().any(|sender| sender.as_str() == owner);
@@ -200,9 +203,9 @@ pub(crate) fn speaker<'a>(doc: &'a Doc, asker: &Owner) -> Option<&'a str> {
     }
 }
 
-/// What of a hit is told: what holds or, where the question is rather about that, what has ended, and by when. Of a message with
-/// material the part that the question is rather about, and whether that is the material. Nothing where the question is about what
-/// was taken back.
+/// The part of a hit to include, the time of its end, and whether it is material. The current part,
+/// or the ended one if the question fits that better. Of a message with material, the account or
+/// the material, whichever fits better. None if the question is about a withdrawn statement.
 fn holding<'a>(
     hit: &'a Hit,
     asked: &BTreeSet<String>,
@@ -278,8 +281,8 @@ fn line(
     }
 }
 
-/// Whether what is said of a hit may stand alone as the answer. A question with one telling word of the asker's is answered where
-/// that word stands beside "my".
+/// Whether a hit's text may stand alone as the answer. A question with one informative word and
+/// "my" is answered by a sentence with that word and "my".
 fn answers(hit: &Hit, said: &str, asked: &BTreeSet<String>, is_of_mine: bool) -> bool {
     let Why { share, vector, .. } = hit.why;
     let is_told = |sentence: &str| match term_set(sentence).intersection(asked).count() {
@@ -299,7 +302,7 @@ fn has_possessive(text: &str) -> bool {
     has
 }
 
-/// A message, or of one with more characters the sentences around the best match.
+/// A message in full, or of a longer one the sentences around the best match.
 pub(crate) fn sentences_for(message: &str, asked: &BTreeSet<String>, chars_max: usize) -> String {
     let message = message.trim();
     if message.chars().count() <= chars_max {
@@ -316,7 +319,7 @@ pub(crate) fn sentences_for(message: &str, asked: &BTreeSet<String>, chars_max: 
         .unwrap_or(0);
     let (mut from, mut to) = (best, best + 1);
     let mut room = chars_max.saturating_sub(sentences[best].chars().count());
-    // The following sentences explain it better than those before.
+    // The sentences after the best match explain it better than those before.
     for step in 0.. {
         let next = if step % 3 == 2 {
             from.checked_sub(1)
@@ -343,7 +346,7 @@ pub(crate) fn sentences_for(message: &str, asked: &BTreeSet<String>, chars_max: 
     said
 }
 
-/// Share of the words of one in the other.
+/// Share of the words of `one` that are in `other`.
 fn share(one: &BTreeSet<String>, other: &BTreeSet<String>) -> f32 {
     one.intersection(other).count() as f32 / one.len().max(1) as f32
 }

@@ -1,6 +1,7 @@
 //! Validity: superseded entries, and entries that have ended.
 //!
-//! Owns: which entry supersedes which at a time. Never: removing anything: an ended entry is ranked lower and marked.
+//! Owns: which entry supersedes another at a time. Never: removing anything: an ended entry is
+//! ranked lower and marked.
 
 use std::ops::Range;
 
@@ -12,27 +13,28 @@ use crate::postings::Slot;
 use crate::row::{Row, RowKind};
 use crate::time::Span;
 
-/// Which entries of a corpus supersede which, for every question: computed once and kept until a row changes.
+/// The supersessions between a corpus's entries, for every question: computed once and kept until a
+/// row changes.
 #[derive(Debug, Default)]
 pub(crate) struct Links {
     /// By age of the older, then of the newer entry.
     links: Vec<ValidityLink>,
-    /// The turns that entries were made from, one entry's after the other's.
+    /// The source turns of the entries, one entry's after the other's.
     turns: Vec<Slot>,
 }
 
-/// One entry that takes the place of another.
+/// An entry that supersedes another.
 #[derive(Debug)]
 pub(crate) struct ValidityLink {
     pub(crate) old: Slot,
     pub(crate) new: Slot,
-    /// Of both, where they are of one kind.
+    /// The kind of both, if it is the same.
     pub(crate) kind: Option<RowKind>,
     old_turns: Range<usize>,
     new_turns: Range<usize>,
-    /// Since when the older one holds, and until when by itself.
+    /// Begin and own end of the older one's validity.
     held: (Timestamp, Option<Timestamp>),
-    /// Since when the newer one holds.
+    /// Begin of the newer one's validity.
     begin: Timestamp,
 }
 
@@ -80,7 +82,7 @@ impl Links {
         Self { links, turns }
     }
 
-    /// The turns that a link's entries were made from: the older one's, the newer one's.
+    /// The source turns of a link's entries: the older one's, the newer one's.
     pub(crate) fn turns(&self, link: &ValidityLink) -> (&[Slot], &[Slot]) {
         (
             &self.turns[link.old_turns.clone()],
@@ -96,7 +98,7 @@ impl Links {
 #[derive(Debug)]
 pub(crate) struct Validity<'a> {
     pub(crate) links: &'a Links,
-    /// Of several that take the place of one entry, the newest; by age of the older entry.
+    /// For each superseded entry its newest successor; by age of the older entry.
     newest: Vec<&'a ValidityLink>,
     /// By slot, the place in `newest`, and whether the entry no longer holds.
     state: Vec<(u32, bool)>,
@@ -128,7 +130,7 @@ impl<'a> Validity<'a> {
         Self { links, newest, state }
     }
 
-    /// Older entries that are over with what took their place, oldest first.
+    /// Superseded entries that no longer hold, with their successors, oldest first.
     pub(crate) fn in_order(&self) -> impl Iterator<Item = &ValidityLink> {
         let newest = self.newest.iter().copied();
         newest.filter(|link| self.is_over(link.old))
@@ -146,13 +148,13 @@ impl<'a> Validity<'a> {
         Some(EntryId::new(&*corpus.row(newest).doc.key.id))
     }
 
-    /// Whether an entry no longer holds, at the time that the question is about if it names one.
+    /// Whether an entry no longer holds, now or at the time that the question names.
     pub(crate) fn is_over(&self, slot: Slot) -> bool {
         self.state[slot as usize].1
     }
 }
 
-/// Since when an entry holds.
+/// Begin of an entry's validity.
 fn begin(row: &Row) -> Timestamp {
     row.doc.valid_from.unwrap_or(row.time)
 }

@@ -1,6 +1,7 @@
 //! The rows' vectors, one byte a number.
 //!
-//! Owns: quantising and comparing. Never: making vectors. The first vector decides the size; others are as if missing.
+//! Owns: quantising and comparing. Never: making vectors. The first vector decides the size;
+//! vectors of another size count as missing.
 
 use crate::postings::Slot;
 
@@ -9,11 +10,11 @@ pub(crate) struct Vectors {
     dims: usize,
     /// By slot, `dims` each.
     numbers: Vec<i8>,
-    /// By slot, what a quantised number is worth; 0 where there is no vector.
+    /// By slot, the value of one quantisation step; 0 without a vector.
     steps: Vec<f32>,
 }
 
-/// A vector in bytes.
+/// A quantised vector, one byte a number.
 #[derive(Debug, Clone)]
 pub(crate) struct Quantised {
     numbers: Vec<i8>,
@@ -53,7 +54,7 @@ impl Vectors {
         }
     }
 
-    /// Makes the slot one without a vector.
+    /// Removes a slot's vector.
     pub(crate) fn clear(&mut self, slot: Slot) {
         let at = slot as usize;
         if self.steps.len() <= at {
@@ -80,7 +81,7 @@ impl Vectors {
         })
     }
 
-    /// The cosine of a row's vector and another; none where either is missing or of another size.
+    /// The cosine of a row's vector and another; none if either is missing or their sizes differ.
     pub(crate) fn cosine(&self, slot: Slot, with: &Quantised) -> Option<f32> {
         let at = slot as usize;
         let step = self.steps.get(at).copied().filter(|step| *step > 0.0)?;

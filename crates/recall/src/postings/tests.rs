@@ -1,4 +1,4 @@
-//! What a list takes and gives back. Never: ranking.
+//! Insertions into a list, and its contents. Never: ranking.
 
 use super::*;
 
@@ -31,7 +31,7 @@ fn a_term_has_its_rows_in_order_of_slot() {
 }
 
 #[test]
-fn a_word_that_is_repeated_without_end_counts_as_often_as_a_byte_can_say() {
+fn the_count_of_a_repeated_word_saturates_at_a_byte() {
     let rows = postings(&[(1, &[(0, 255), (1, 256), (2, u16::MAX)])]);
     for term in 0..3 {
         assert_eq!(of(&rows, term), [(1, 255)]);

@@ -1,4 +1,4 @@
-//! The order that scores make, on rankings of a real corpus.
+//! The order by a reranker's scores, on rankings of a real corpus.
 
 use model::{Doc, DocKind, EntryId, EntryKind, Zone};
 
@@ -30,7 +30,7 @@ fn successor(id: &str, at: i64, text: &str, of: &str) -> Doc {
 }
 
 #[test]
-fn hits_take_the_order_of_the_scores_and_keep_those_of_the_places() {
+fn hits_are_ordered_by_the_reranker_and_places_keep_their_scores() {
     let corpus = corpus([
         turn("a", "s", day(1), "Ann", "The red car needs new tyres."),
         turn("b", "t", day(2), "Bob", "A red car stood before the house."),
@@ -77,7 +77,7 @@ fn no_hit_passes_its_successor() {
     let mut found = ask(question).of(&corpus);
     reranked(&mut found, question, &[("Acme", 9.0), ("gym", 5.0)]);
     assert_eq!(ids(&found.memories), ["new", "middle", "old", "other"]);
-    // Before the changes, the first fact holds, and nothing stands above it.
+    // Before the changes, the first fact holds, and nothing ranks above it.
     let mut found = Ask {
         as_of: Some(day(2)),
         ..ask(question)
@@ -88,7 +88,7 @@ fn no_hit_passes_its_successor() {
 }
 
 #[test]
-fn an_episode_stays_behind_the_one_that_tells_its_successor() {
+fn an_episode_stays_behind_the_episode_of_its_successor() {
     let told = |id: &str, at: i64, text: &str| Doc {
         kind: DocKind::Entry(EntryKind::Episode),
         ..fact(id, day(at), text)
@@ -140,7 +140,7 @@ fn an_episode_comes_with_its_fact_that_succeeds_another() {
 }
 
 #[test]
-fn the_best_fifty_are_read_and_the_others_stay_behind_them() {
+fn the_best_fifty_hits_are_reranked_and_the_others_stay_behind() {
     let said = |n: i64| format!("The red car number{n} was sold.");
     let corpus = corpus((0..60).map(|n| turn(&format!("t{n:02}"), "s", day(n), "Ann", &said(n))));
     let mut ask = ask("red car");
@@ -169,7 +169,7 @@ fn a_question_about_a_time_alone_has_no_passages() {
 }
 
 #[test]
-fn a_long_text_is_read_where_it_matches() {
+fn a_long_text_gives_its_matching_sentences() {
     let noise = "Nothing of note was said that day. ".repeat(60);
     let text = format!("{noise}The red car was sold to Bob. {noise}");
     let corpus = corpus([turn("a", "s", day(1), "Ann", &text)]);

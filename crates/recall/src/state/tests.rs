@@ -1,11 +1,12 @@
-//! Questions about how something of the asker's is.
+//! Questions about a present state of the asker's things.
 
 use model::Timestamp;
 
 use super::super::tests::{Ask, ask, corpus, day, episode, ids, row, turn};
 use crate::{Corpus, statement};
 
-/// A question, what was told first, and what was told later: everyday wordings that no rule was made from.
+/// A question, an earlier statement and a later one, in everyday wordings that the rules were not
+/// made from.
 const CHANGED: [(&str, &str, &str); 16] = [
     (
         "Who's my manager?",
@@ -89,7 +90,7 @@ const CHANGED: [(&str, &str, &str); 16] = [
     ),
 ];
 
-/// Every pair's statements in one corpus, each in a sitting of its own, and what rows are called.
+/// Every pair's statements in one corpus, each in a sitting of its own.
 fn told() -> Corpus {
     let rows = (0..).zip(CHANGED).flat_map(|(at, (_, old, new))| {
         let row = |age: &str, time: Timestamp, text: &str| {
@@ -102,7 +103,7 @@ fn told() -> Corpus {
 }
 
 #[test]
-fn of_everyday_changes_the_later_statement_comes_first() {
+fn the_later_statement_of_a_change_comes_first() {
     let told = told();
     let place = |question: &str, id: &str| {
         let found = ask(question).of(&told).messages;
@@ -113,7 +114,8 @@ fn of_everyday_changes_the_later_statement_comes_first() {
         place(question, &new) > place(question, &old) || place(question, &new).is_none()
     });
     let wrong: Vec<&str> = wrong.map(|(_, (question, ..))| question).collect();
-    // The later statement of these has no word of the question, or too few: only its meaning could find it.
+    // The later statements of these share no or too few words with the question: only their meaning
+    // could find them.
     let unshared = [
         "Who's my manager?",
         "Which database are we using?",
@@ -126,8 +128,8 @@ fn of_everyday_changes_the_later_statement_comes_first() {
     assert_eq!(wrong, unshared);
 }
 
-/// A question and its answer; what the same person tells later has words of both, words of change and things of the
-/// asked kind, and is about something else.
+/// A question and its answer. The same person's later messages share words with both, mention
+/// changes and things of the asked kind, and have another subject.
 const UNCHANGED: [(&str, &str, [&str; 10]); 2] = [
     (
         "Who's our dentist?",
@@ -194,7 +196,7 @@ fn found(question: &str, as_of: Option<Timestamp>, rows: [(&str, i64, &str); 2])
 }
 
 #[test]
-fn who_spoke_once_and_is_forgotten_is_nobodys_name() {
+fn the_name_of_a_removed_speaker_is_forgotten() {
     let said = [
         turn(
             "old",
@@ -223,7 +225,7 @@ fn who_spoke_once_and_is_forgotten_is_nobodys_name() {
 }
 
 #[test]
-fn what_is_somebody_elses_or_told_the_same_day_overtakes_nothing() {
+fn a_statement_about_another_person_or_of_the_same_day_supersedes_nothing() {
     let old = ("old", 1, "My laptop is a ThinkPad, and its fan is loud.");
     let others = "My sister bought a new laptop, a MacBook, and now she cannot find the ThinkPad.";
     assert_eq!(
@@ -240,7 +242,7 @@ fn what_is_somebody_elses_or_told_the_same_day_overtakes_nothing() {
 }
 
 #[test]
-fn an_episode_comes_after_the_one_that_tells_how_it_is_now() {
+fn an_episode_comes_after_the_one_with_the_present_state() {
     let of = |id: &str, at: i64, text: &str| {
         let parent = format!("e-{id}");
         let entry = model::DocKind::Entry(model::EntryKind::Episode);
@@ -256,14 +258,14 @@ fn an_episode_comes_after_the_one_that_tells_how_it_is_now() {
 }
 
 #[test]
-fn words_are_in_order() {
+fn word_lists_are_sorted() {
     for list in statement::LISTS {
         assert!(list.is_sorted(), "{list:?}");
     }
 }
 
 #[test]
-fn a_statement_that_hardly_answers_is_not_earlier_than_another() {
+fn a_weak_answer_is_not_marked_as_earlier() {
     let rows = [
         turn(
             "1",
@@ -297,7 +299,7 @@ fn a_statement_that_hardly_answers_is_not_earlier_than_another() {
 }
 
 #[test]
-fn where_the_words_of_a_change_are_unknown_nothing_takes_an_answers_place() {
+fn no_answer_is_superseded_in_a_language_without_change_words() {
     let rows = [
         turn(
             "1",
@@ -319,7 +321,7 @@ fn where_the_words_of_a_change_are_unknown_nothing_takes_an_answers_place() {
     assert_eq!(earlier.count(), 0);
 }
 
-/// The mark of a fact of a session that its person took back.
+/// The mark that its person withdrew a fact of a session.
 fn taken_back(session: &str, label: &str, source: Option<&str>) -> model::Doc {
     model::Doc {
         session: Some(model::SessionId::new(session)),
@@ -330,7 +332,7 @@ fn taken_back(session: &str, label: &str, source: Option<&str>) -> model::Doc {
 }
 
 #[test]
-fn what_its_person_took_back_comes_last_and_is_given_to_no_model() {
+fn a_withdrawn_message_comes_last_and_is_marked() {
     let rows = |mark: Option<model::Doc>| {
         let said = |id: &str, at: i64, text: &str| turn(id, id, day(at), "ann", text);
         let mut played = said("played", 1, "I live in a tower by the river.");

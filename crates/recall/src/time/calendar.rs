@@ -1,7 +1,7 @@
 //! Civil dates as half-open ranges of days, and the steps between them.
 //!
-//! Owns: weeks, months, seasons and holidays of a year. Never: words, zones, instants. Far dates are drawn in to the
-//! years 1 to 9000, so that no text can overflow the calendar.
+//! Owns: weeks, months, seasons and holidays of a year. Never: words, zones, instants. Dates are
+//! clamped to the years 1 to 9000, so that no text can overflow the calendar.
 
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ impl Days {
         self.from <= date && date < self.to
     }
 
-    /// How many days lie between these and a day.
+    /// Number of days between these and a day.
     pub(super) fn away(self, day: Date) -> i64 {
         let (ahead, behind) = (Self::new(day, self.from), Self::new(self.to, day));
         ahead.len().max(behind.len() + 1).max(0)
@@ -62,7 +62,7 @@ pub(super) enum Third {
     Late,
 }
 
-/// A unit of time that people count in.
+/// A unit of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unit {
     Day,
@@ -72,7 +72,7 @@ pub(super) enum Unit {
     Year,
 }
 
-/// Something that comes once a year.
+/// A period or day that recurs every year.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Yearly {
     Month(i8),
@@ -83,23 +83,23 @@ pub(super) enum Yearly {
     Thanksgiving,
 }
 
-/// Which of the many, as "last", "this" and "next" say.
+/// Which recurrence is meant, by "last", "this" or "next".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Which {
-    /// The latest that is over.
+    /// The latest one that has ended.
     Last,
     /// The current one, or this year's.
     This,
-    /// The first that is still to begin.
+    /// The first one that has not begun.
     Next,
 }
 
-/// Which of the many, where no word says so.
+/// Which recurrence is meant if no word says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lean {
-    /// The latest that has begun.
+    /// The latest one that has begun.
     Past,
-    /// The first that is not over.
+    /// The first one that has not ended.
     Coming,
     /// The closer of these two.
     Nearest,
@@ -122,7 +122,7 @@ pub(super) fn plus_days(date: Date, days: i64) -> Date {
     moved.clamp(low, high)
 }
 
-/// The same day some months away, or that month's last.
+/// The same day some months away, or the last day of that month.
 pub(super) fn plus_months(from: Date, months: i64) -> Date {
     let index = i64::from(from.year()) * 12 + i64::from(from.month()) - 1 + months.clamp(-120_000, 120_000);
     let year = year_of(index.div_euclid(12));
@@ -145,7 +145,8 @@ fn year_of(year: i64) -> i16 {
     i16::try_from(year.clamp(i64::from(YEAR_MIN), i64::from(YEAR_MAX))).expect("drawn in")
 }
 
-/// The calendar unit that a day lies in; weeks begin on Monday, a weekend is the week's Saturday and Sunday.
+/// The calendar unit around a day; weeks begin on Monday, a weekend is the week's Saturday and
+/// Sunday.
 pub(super) fn containing(unit: Unit, day: Date) -> Days {
     let monday = plus_days(day, -i64::from(day.weekday().to_monday_zero_offset()));
     match unit {
@@ -160,7 +161,7 @@ pub(super) fn containing(unit: Unit, day: Date) -> Days {
     }
 }
 
-/// The day so many units away.
+/// The day `count` units away.
 pub(super) fn moved(unit: Unit, day: Date, count: i64) -> Date {
     match unit {
         Unit::Day => plus_days(day, count),
@@ -184,7 +185,7 @@ pub(super) fn weekday(day: Date, weekday: Weekday, before: bool) -> Date {
 }
 
 impl Yearly {
-    /// This year's one; 29 February has none in most years.
+    /// The occurrence in a year; most years have no 29 February.
     pub(super) fn of(self, year: i16) -> Option<Days> {
         match self {
             Self::Month(number) => month(year, number),
@@ -203,7 +204,7 @@ impl Yearly {
         }
     }
 
-    /// The one that is meant on a day.
+    /// The recurrence that a word means on a day.
     pub(super) fn pick(self, which: Which, today: Date) -> Option<Days> {
         let mut around = self.around(today);
         match which {
@@ -215,7 +216,7 @@ impl Yearly {
         }
     }
 
-    /// The one that is meant on a day, where no word says which.
+    /// The recurrence that is meant on a day without such a word.
     pub(super) fn lean(self, lean: Lean, today: Date) -> Option<Days> {
         let mut around = self.around(today);
         match lean {

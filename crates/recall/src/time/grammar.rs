@@ -12,7 +12,8 @@ use super::calendar::{self, Days, Lean, Third, Unit, Which, Yearly};
 use super::tense::{Tense, tense};
 use super::words::{Word, words};
 
-/// Every expression of a text of that day, in order. `asked`: the text is a query of memory.
+/// Every expression of a text written on that day, in order. `asked`: the text is a query of
+/// memory.
 pub(super) fn find(text: &str, today: Date, asked: bool) -> Vec<TimeExpression> {
     let words = words(text);
     let reader = TimeReader {
@@ -54,10 +55,10 @@ struct TimeReader<'a> {
     asked: bool,
 }
 
-/// Behind a weekday they mean a later one: "Friday week".
+/// Words that move a weekday before them to a later week: "Friday week".
 const LATER: [&str; 2] = ["week", "fortnight"];
 
-/// How far an open end reaches.
+/// Length of an open-ended range.
 const OPEN_YEARS: i64 = 100;
 
 impl TimeReader<'_> {
@@ -88,7 +89,7 @@ impl TimeReader<'_> {
         .is_some_and(|(_, word)| any.contains(&word.text.as_str()))
     }
 
-    /// Which of the many dates of a name is meant by the words from `at` up to `next`.
+    /// Which recurrence the words from `at` up to `next` mean.
     fn lean(&self, at: usize, next: usize) -> Lean {
         match tense(self.words, &(at..next), self.asked) {
             Some(Tense::Future) => Lean::Coming,
@@ -126,7 +127,8 @@ impl TimeReader<'_> {
             return None;
         }
         let (second, next) = self.point(next + 1)?;
-        // "from March to May 2023": without a year of its own the first is the last one before the second.
+        // "from March to May 2023": without a year of its own the first is the last one before the
+        // second.
         let near = first.from < second.to && calendar::plus_months(first.from, 12) >= second.from;
         let mut years = [second.from.year(), second.from.year() - 1].into_iter();
         let from = if near {
@@ -211,7 +213,7 @@ impl TimeReader<'_> {
         (days.len() > 2).then(|| (days.third(third), next))
     }
 
-    /// An expression that others are built on.
+    /// An expression that larger ones are made of.
     fn point(&self, at: usize) -> Reading {
         self.word(at)?;
         self.part(at).or_else(|| self.simple_in(at, true))
@@ -227,7 +229,7 @@ impl TimeReader<'_> {
         self.simple_in(at, !is_modal && self.before_is(at, &context))
     }
 
-    /// `sure`: the words before tell that a time follows, so "may" is the month.
+    /// `sure`: the words before announce a time, so "may" is the month.
     fn simple_in(&self, at: usize, sure: bool) -> Reading {
         self.day_word(at)
             .or_else(|| self.counted(at))
@@ -293,7 +295,7 @@ impl TimeReader<'_> {
         Some((Days::new(first.from, last.to), next))
     }
 
-    /// How many, from and to, as in "two", "a couple of", "a few".
+    /// A quantity with its bounds: "two", "a couple of", "a few".
     fn quantity(&self, at: usize) -> Option<(i64, i64, usize)> {
         let start = self.words.get(at)?;
         let next = if start.text == "a" && self.is(at + 1, &["few", "couple"]) {
@@ -333,7 +335,7 @@ impl TimeReader<'_> {
         };
         let word = self.word(next)?;
         if let Some(unit) = word.unit().filter(|_| !word.text.ends_with('s')) {
-            // "The last day" is none of today's neighbours.
+            // "The last day" is not the day before today.
             return (unit != Unit::Day).then(|| (self.relative_unit(which, unit), next + 1));
         }
         if let Some(day) = word.weekday() {
@@ -398,7 +400,8 @@ impl TimeReader<'_> {
         self.word(at).and_then(Word::year).map(|year| (year, at + 1))
     }
 
-    /// A month, season or holiday. Without a context that says so, only words that can be nothing else.
+    /// A month, season or holiday. Unless the context announces a time, only unambiguous words
+    /// count.
     fn yearly_name(&self, at: usize, sure: bool) -> Option<(Yearly, usize)> {
         let word = self.words.get(at)?;
         if let Some((month, certain)) = word.month() {
@@ -447,7 +450,7 @@ impl TimeReader<'_> {
     }
 }
 
-/// The stretch that a day so many units away stands for.
+/// The range that a day at this distance stands for.
 fn around(unit: Unit, day: Date) -> Days {
     let (before, after) = match unit {
         Unit::Day => (0, 1),

@@ -1,15 +1,19 @@
-//! Time expressions in a text ("yesterday", "last May", "two weeks before Christmas") as spans of time.
+//! Time expressions in a text ("yesterday", "last May", "two weeks before Christmas") as spans of
+//! time.
 //!
-//! Owns: the meaning of an English expression at a certain time in a certain zone. Never: a clock, or a guess: a word
-//! with another meaning ("may", "march", "fall", "second") counts only in a context that decides it.
+//! Owns: the meaning of an English expression at a certain time in a certain zone. Never: a clock,
+//! or a guess: an ambiguous word ("may", "march", "fall", "second") counts only in a context that
+//! decides it.
 //!
-//! Spans are whole days of the speaker's zone. Vague ones are as wide as people mean them: "two weeks ago" is the
-//! seven days around that day, "a month ago" the thirty, "a year ago" the calendar year. Seasons are northern.
-//! A date without a year is the next one where the sentence speaks of what is to come ("I start on", "the wedding is
-//! on", "due"), the latest where it speaks of what has been, else the nearest. A question to a memory ("photos from
-//! May") means what has been unless it says otherwise.
+//! Spans are whole days of the speaker's zone. Vague ones are as wide as people mean them: "two
+//! weeks ago" is the seven days around that day, "a month ago" the thirty, "a year ago" the
+//! calendar year. Seasons are northern. A date without a year is the next one if the sentence is
+//! about the future ("I start on", "the wedding is on", "due"), the latest one if it is about the
+//! past, else the nearest. A question to a memory ("photos from May") means the past unless it says
+//! otherwise.
 //!
-//! Reading order: `calendar` (days), `words` (cutting), `tense` (ahead or behind), `grammar` (meaning).
+//! Reading order: `calendar` (days), `words` (cutting), `tense` (ahead or behind), `grammar`
+//! (meaning).
 
 mod calendar;
 mod grammar;
@@ -25,7 +29,7 @@ use model::{Timestamp, Zone};
 pub use tense::Tense;
 pub use words::NUMBERS;
 
-/// A stretch of time: `from` included, `to` not.
+/// A span of time: `from` included, `to` not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Span {
     pub from: Timestamp,
@@ -33,7 +37,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// Whether an instant lies in it.
+    /// Whether it contains an instant.
     pub fn contains(&self, at: Timestamp) -> bool {
         self.from <= at && at < self.to
     }
@@ -42,26 +46,26 @@ impl Span {
 /// A time expression of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expression {
-    /// Its place in bytes. Prepositions that only introduce ("in", "on") are not part of it; those that mean something
-    /// ("since") are.
+    /// Its place in bytes. Prepositions that only introduce ("in", "on") are not part of it; those
+    /// with a meaning ("since") are.
     pub range: Range<usize>,
     pub span: Span,
     /// Tense of the sentence, past or future, if it shows one.
     pub tense: Option<Tense>,
 }
 
-/// The span that a question is about: of several expressions the narrowest, of equals the first.
+/// The span of a question: of several expressions the narrowest, of equals the first.
 pub(crate) fn narrowest(found: &[Expression]) -> Option<Span> {
     let spans = found.iter().map(|expression| expression.span);
     spans.min_by_key(|span| span.to.millis().saturating_sub(span.from.millis()))
 }
 
-/// Every expression of a text of that time, in order; they do not overlap.
+/// Every expression of a text written at that time, in order; they do not overlap.
 pub fn expressions(text: &str, said_at: Timestamp, zone: &Zone) -> Vec<Expression> {
     read(text, said_at, zone, false)
 }
 
-/// The same of a question to a memory.
+/// As [`expressions`], for a question to a memory.
 pub fn asked(text: &str, asked_at: Timestamp, zone: &Zone) -> Vec<Expression> {
     read(text, asked_at, zone, true)
 }

@@ -1,22 +1,25 @@
-//! Whether a sentence places a date in the past or in the future: "on 1 October I start", "we met on Friday".
+//! Whether a sentence places a date in the past or in the future: "on 1 October I start", "we met
+//! on Friday".
 //!
-//! Owns: the signs of what is to come and of what has been, and which of them belong to a date. Never: dates.
+//! Owns: the signs of the future and of the past, and the rules by which a sign belongs to a date.
+//! Never: dates.
 //!
-//! A sentence is read in parts, cut at commas, semicolons and joining words. The part with the date decides; if it has
-//! no sign, the part that the date leads into, then the parts before it, the nearest first.
+//! A sentence is read in parts, cut at commas, semicolons and conjunctions. The part with the date
+//! decides. If it has no sign, the part that the date introduces decides, then the parts before it,
+//! the nearest first.
 
 use std::ops::Range;
 
 use super::words::{Gap, Word};
 
-/// Where in time something lies, seen from the one who speaks.
+/// A time relative to the speaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Tense {
     Past,
     Future,
 }
 
-/// Words that speak of what is to come.
+/// Words about the future.
 const AHEAD: [&str; 37] = [
     "appointment", "appointments", "coming", "deadline", "due", "excited", "expect", "expected", "expecting",
     "gonna", "hope", "hoping", "intend", "invite", "ll", "must", "need", "needs", "next", "plan", "planning",
@@ -24,7 +27,7 @@ const AHEAD: [&str; 37] = [
     "soon", "supposed", "tomorrow", "upcoming", "wanna", "will",
 ];
 
-/// Words that speak of what has been; forms in "ed" do too.
+/// Words about the past; forms in "ed" count too.
 const BEHIND: &str = " ago became been began bent bit blew born bought broke brought built came caught chose did didn done \
      drank drew driven drove dug earlier eaten fed fell felt flew flown forgot fought found froze gave given gone got \
      grew had hadn heard held hid kept knew laid last led left lent lost made meant met paid previous ran rang rode \
@@ -35,11 +38,11 @@ const BEHIND: &str = " ago became been began bent bit blew born bought broke bro
 /// Words in "ed" that are no past forms.
 const NOT_PAST: &str = " bed bleed breed embed exceed excited expected feed hundred indeed need proceed red scheduled seed speed supposed ";
 
-/// After these, what follows "to" is to come.
+/// Words before "to" that put the following text into the future.
 const DECIDED: &str = " accepted agree agreed aim arranged asked chose decide decided due hired hoped intended invited offered \
      plan planned promised ready scheduled set supposed volunteered want wanted wants ";
 
-/// With these, what follows "to", "for" or "until" is to come: a date that was set or moved.
+/// Words before "to", "for" or "until" that put the date into the future: it was set or moved.
 const SET: &str = " arranged appointment booked booking brought changed confirmed delayed entered fixed invitation invited \
      moved planned postponed pushed put registered rescheduled reservation reserved scheduled set shifted signed table \
      ticket tickets ";
@@ -48,7 +51,7 @@ const SET: &str = " arranged appointment booked booking brought changed confirme
 const STARTS: &str = " airs arrives begins closes comes departs ends expires falls finishes flies goes graduates joins lands \
      launches leaves marries meets moves opens premieres retires returns runs ships starts turns ";
 
-/// Present forms that tell no plan: tastes, opinions, habits, and those that may be past forms.
+/// Present forms that show no plan: tastes, opinions, habits, and those that may be past forms.
 const NO_PLAN: &str = " always beat believe can could cost cut d feel guess hate hit hurt know let like love may mean might miss never \
      prefer put quit read remember see set shut split spread think used usually ve wish would ";
 
@@ -57,8 +60,8 @@ const JOINERS: &str = " and because but if or so that then though when where whi
 /// Words between a subject and its verb.
 const ADVERBS: &str = " also already finally just now officially only still then ";
 
-/// The tense of an expression, which is the words of `date`. `asked`: the text asks, and who asks in the present may
-/// mean any time, so only a plain sign counts.
+/// The tense of an expression, given as the words of `date`. `asked`: the text is a question; a
+/// question in the present may mean any time, so only a plain sign counts.
 pub(super) fn tense(words: &[Word], date: &Range<usize>, asked: bool) -> Option<Tense> {
     let ends = |at: &usize| words[*at].gap == Gap::Full;
     let start = (1..=date.start).rev().find(ends).unwrap_or(0);
@@ -87,14 +90,14 @@ pub(super) fn tense(words: &[Word], date: &Range<usize>, asked: bool) -> Option<
     found
 }
 
-/// Whether a list, which is one text, has a word.
+/// Whether a list, which is one text, contains a word.
 fn is(word: &Word, list: &str) -> bool {
     let text = word.text.as_str();
     let mut places = list.match_indices(text);
     places.any(|(at, _)| list[..at].ends_with(' ') && list[at + text.len()..].starts_with(' '))
 }
 
-/// A part of a sentence, and the date that it is read for.
+/// A part of a sentence, and the date whose tense it decides.
 struct SentencePart<'a> {
     words: &'a [Word],
     range: Range<usize>,
@@ -134,7 +137,7 @@ impl SentencePart<'_> {
         }
     }
 
-    /// The places before one, backwards.
+    /// The words before a place, backwards.
     fn before(&self, at: usize) -> impl Iterator<Item = &Word> {
         self.words[self.range.start..at.max(self.range.start)]
             .iter()
@@ -145,7 +148,7 @@ impl SentencePart<'_> {
         self.before(at).next().is_some_and(|word| is(word, list))
     }
 
-    /// Whether one of these stands just before the date, but for articles and weekdays.
+    /// Whether one of these words precedes the date, articles and weekdays aside.
     fn follows(&self, list: &str) -> bool {
         let idle = |word: &&Word| is(word, " the on in ") || word.weekday().is_some();
         let mut before = self.before(self.date.start).skip_while(idle);

@@ -1,4 +1,4 @@
-//! Time expressions as data: what is said on a day, and what it means.
+//! Time expressions as tables: a sentence written on a day, and its dates.
 
 use std::fmt::Write;
 
@@ -23,7 +23,7 @@ fn show(text: &str) -> String {
     found.collect::<Vec<_>>().join("; ")
 }
 
-/// What a table says is not so.
+/// The rows of a table whose result differs.
 fn wrong(table: &str, have: impl Fn(&str) -> String) -> String {
     let cases = table.lines().filter(|line| !line.is_empty());
     let mut wrong = String::new();
@@ -44,13 +44,13 @@ fn meant(found: &[Expression]) -> Option<(Option<Tense>, Date)> {
 }
 
 #[test]
-fn expressions_mean() {
+fn expressions_have_the_spans_of_the_table() {
     let wrong = wrong(include_str!("cases.txt"), show);
     assert!(wrong.is_empty(), "\n{wrong}");
 }
 
 #[test]
-fn a_date_lies_where_the_sentence_says() {
+fn a_date_has_the_tense_of_its_sentence() {
     let wrong = wrong(include_str!("tenses.txt"), |text| {
         let found = expressions(text, at(SAID), &Zone::utc());
         let shown = |tense: Option<Tense>| tense.map_or("-".to_owned(), |tense| format!("{tense:?}"));
@@ -60,7 +60,7 @@ fn a_date_lies_where_the_sentence_says() {
 }
 
 #[test]
-fn a_question_means_what_has_been_unless_it_says_otherwise() {
+fn a_question_means_the_past_unless_it_says_otherwise() {
     let wrong = wrong(include_str!("asked.txt"), |text| {
         let found = asked(text, at(SAID), &Zone::utc());
         meant(&found).map_or_else(String::new, |(_, day)| day.to_string())
@@ -141,7 +141,7 @@ proptest! {
         let (date, today) = (zone.date(found[0].span.from), zone.date(said));
         prop_assert_eq!((date.day(), date.month()), (day, month));
         let apart = (found[0].span.from.millis() - said.millis()) / 86_400_000;
-        // A leap day comes every fourth year, and once in a while every eighth.
+        // A leap day comes every fourth year, and sometimes only after eight.
         let years = if (day, month) == (29, 2) { 8 } else { 1 };
         prop_assert!(apart.abs() <= years * 366);
         match side {
@@ -153,7 +153,7 @@ proptest! {
     }
 }
 
-/// A sentence with a date, the date, and on which side it lies.
+/// A sentence with a date, the date, and its tense.
 fn told_dates() -> impl Strategy<Value = (String, (i8, i8), Option<Tense>)> {
     const MONTHS: [(&str, i8); 12] = [
         ("January", 31),

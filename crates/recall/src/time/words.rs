@@ -1,6 +1,7 @@
 //! A text as words with their places, for the grammar of time expressions.
 //!
-//! Owns: cutting, numerals, the names of months, weekdays, seasons and units. Never: what an expression means.
+//! Owns: cutting, numerals, the names of months, weekdays, seasons and units. Never: the meaning of
+//! an expression.
 
 use std::ops::Range;
 
@@ -13,17 +14,17 @@ use super::calendar::{self, Unit, Yearly};
 pub(super) struct Word {
     pub(super) text: String,
     pub(super) range: Range<usize>,
-    /// What stands between the word before and this one.
+    /// The separator between the previous word and this one.
     pub(super) gap: Gap,
     /// The word is a date in digits.
     pub(super) date: Option<Date>,
 }
 
-/// What stands between two words, the stronger the later.
+/// The separator between two words, in order of strength.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Gap {
     None,
-    /// Letters that the grammar does not read.
+    /// Letters outside the grammar's alphabet.
     Letters,
     Comma,
     /// A semicolon, a colon, a bracket.
@@ -33,7 +34,7 @@ pub(super) enum Gap {
 }
 
 impl Word {
-    /// Whether no expression goes across the gap before it.
+    /// Whether the gap before it ends every expression.
     pub(super) fn breaks(&self) -> bool {
         !matches!(self.gap, Gap::None | Gap::Comma)
     }
@@ -54,19 +55,20 @@ const MONTHS_ABROAD: [&str; 6] = [
     "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
 ];
 
-/// The month that a word means behind a day, in another language than English.
+/// The month of a word after a day, in a language other than English.
 fn month_abroad(word: &str) -> Option<i8> {
     let at = |names: &str| names.split(' ').position(|name| name == word);
     let at = MONTHS_ABROAD.into_iter().find_map(at)?;
     i8::try_from(at + 1).ok()
 }
 
-/// Letters of other scripts separate.
+/// Whether a character is a letter or digit that the grammar reads; letters of other scripts
+/// separate words.
 fn is_read(c: char) -> bool {
     c.is_alphanumeric() && c <= '\u{24f}'
 }
 
-/// Whether a text goes on with a month: behind "18." of "18. April".
+/// Whether a text continues with a month: after "18." of "18. April".
 fn goes_on_with_a_month(text: &str) -> bool {
     let next: String = text.trim_start().chars().take_while(|c| is_read(*c)).collect();
     month_abroad(&next.to_lowercase()).is_some()
@@ -108,20 +110,21 @@ pub(super) fn words(text: &str) -> Vec<Word> {
     words
 }
 
-/// Hyphens and apostrophes hold an expression together.
+/// The separator that a character makes; hyphens and apostrophes keep an expression together.
 fn gap_of(c: char, rest: &str) -> Gap {
     match c {
         ' ' | '\t' | '-' | '\'' | '’' | '/' | '"' | '*' | '_' => Gap::None,
         ',' => Gap::Comma,
         '!' | '?' | '\n' | '。' => Gap::Full,
-        // "10 a.m. on Friday" goes on.
+        // A lower-case word continues the sentence: "10 a.m. on Friday".
         '.' if !rest.trim_start().starts_with(|c: char| c.is_lowercase()) => Gap::Full,
         c if c.is_alphanumeric() => Gap::Letters,
         _ => Gap::Clause,
     }
 }
 
-/// A date in digits: `2023-05-07`, `2023/5/7`, `7.5.2023` (day first), `5/7/2023` (month first where that is a month).
+/// A date in digits: `2023-05-07`, `2023/5/7`, `7.5.2023` (day first), `5/7/2023` (month first if
+/// it is a valid month).
 fn digit_date(bytes: &[u8]) -> Option<(Date, usize)> {
     let (first, a) = number(bytes)?;
     let separator = *bytes.get(a).filter(|b| matches!(b, b'-' | b'/' | b'.'))?;
@@ -190,7 +193,7 @@ impl Word {
         (digits.len() <= 2 && (1..=31).contains(&day)).then_some(day)
     }
 
-    /// A month's name, and whether the word can only be that.
+    /// A month's name, and whether the word has no other meaning.
     pub(super) fn month(&self) -> Option<(i8, bool)> {
         let text = self.text.as_str();
         let named = |is: &dyn Fn(&str) -> bool| MONTHS.iter().position(|name| is(name));
@@ -202,7 +205,7 @@ impl Word {
         Some((month, sure))
     }
 
-    /// The month that it names behind a day, in any of the languages.
+    /// The month that it names after a day, in any of the languages.
     pub(super) fn month_behind_a_day(&self) -> Option<i8> {
         self.month()
             .map(|(month, _)| month)
@@ -223,7 +226,7 @@ impl Word {
         })
     }
 
-    /// A season of the northern half of the world, by months.
+    /// A season of the northern hemisphere, by months.
     pub(super) fn season(&self) -> Option<Yearly> {
         Some(Yearly::Season(match self.text.as_str() {
             "spring" => 3,

@@ -1,6 +1,6 @@
-//! Names in a turn that nothing in memory has: what is asked about them is not known.
+//! Names in a turn that occur nowhere in memory: memory has no answer about them.
 //!
-//! Owns: which words of a turn are names. Never: the minimum certainty, or the hits.
+//! Owns: the choice of words that are names. Never: the minimum certainty, or the hits.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -22,7 +22,7 @@ pub(super) fn names_a_stranger(turn: &str, ranking: &Ranking) -> bool {
     !names.is_empty() && hits.all(|hit| words(hit).is_disjoint(&names))
 }
 
-/// The words of a hit and of its speaker, as they are searched for.
+/// The words of a hit and of its speaker, folded as for the search.
 fn words(hit: &Hit) -> BTreeSet<String> {
     let doc = &hit.doc;
     let owner = doc.key.owner.id.as_str();
@@ -31,8 +31,9 @@ fn words(hit: &Hit) -> BTreeSet<String> {
     texts.flat_map(text::term_set).collect()
 }
 
-/// The words of names in a text: those with a capital within a sentence, in a language whose other words have none. A name that
-/// only calls somebody ("Hey Claude, …") and one of a day or a month are left out.
+/// The words of names in a text: capitalised words within a sentence, in a language that
+/// capitalises no other words. A name that only addresses somebody ("Hey Claude, …") and the name
+/// of a day or month are left out.
 fn names(text: &str) -> BTreeSet<String> {
     let language = Language::of(text);
     let mut names = BTreeSet::new();
@@ -59,7 +60,7 @@ fn names(text: &str) -> BTreeSet<String> {
                 found.extend(text::term_set(&sentence[place]));
             }
         });
-        // Where all words have a capital, none of them is a name by it.
+        // If all words are capitalised, the capitals mark no names.
         if lower > 0 {
             names.extend(found);
         }
@@ -73,7 +74,7 @@ mod tests {
     use super::names;
 
     #[test]
-    fn a_name_has_a_capital_within_a_sentence_and_is_no_call_and_no_day() {
+    fn a_name_is_capitalised_within_a_sentence_and_no_address_and_no_day() {
         let of = |text: &str| names(text).into_iter().collect::<Vec<_>>().join(" ");
         assert_eq!(of("What did Elise say about New York?"), "elis new york");
         for none in [

@@ -1,4 +1,4 @@
-//! What a model is told, from rows to lines.
+//! The text for a model, from rows to lines.
 
 use expect_test::expect;
 use model::{Doc, EntryId, MessageId, Role, Zone, text};
@@ -10,7 +10,8 @@ use super::{Reader, answers};
 use crate::tests::{Ask, ann, ask, corpus, day, fact, turn};
 use crate::{Corpus, told};
 
-/// The first paragraph is its writer's account; of what was taken back, the mark is the sentence.
+/// Test reader: the first paragraph is the account; the mark of a withdrawn statement is its
+/// sentence.
 struct Paragraphs;
 
 impl Reader for Paragraphs {
@@ -47,7 +48,7 @@ fn by(role: Role, doc: Doc) -> Doc {
 }
 
 #[test]
-fn memory_of_somebody_else_names_them() {
+fn another_owners_memory_names_its_owner() {
     let bob = model::Owner::user(model::Name::parse("bob").expect("a name"));
     let of_bob = |doc: Doc| Doc {
         key: model::DocKey {
@@ -89,7 +90,7 @@ fn memory_of_somebody_else_names_them() {
 }
 
 #[test]
-fn what_was_said_is_told_by_whom_and_when() {
+fn a_line_has_the_speaker_and_the_date() {
     let corpus = corpus([
         turn("m1", "a", day(3), "ann", "We adopted a parrot. His name is Kiko!"),
         turn("m2", "a", day(3), "Bob", "My own parrot is called Rex."),
@@ -118,7 +119,7 @@ fn what_was_said_is_told_by_whom_and_when() {
 }
 
 #[test]
-fn a_fact_is_told_where_its_message_is_not() {
+fn a_fact_is_included_only_without_its_message() {
     let mut of_message = fact("f1", day(3), "Ann keeps bees in Turku.");
     of_message.sources = vec![MessageId::new("m1")];
     let said = turn("m1", "a", day(3), "ann", "I keep bees in Turku.");
@@ -137,7 +138,7 @@ fn a_fact_is_told_where_its_message_is_not() {
 }
 
 #[test]
-fn of_a_message_with_a_statement_that_was_taken_back_the_rest_is_told() {
+fn a_message_loses_its_withdrawn_statement_and_keeps_the_rest() {
     let wasps = "I keep wasps in Oulu.";
     let of_message = |id, text: &str, labels: &[&str]| Doc {
         sources: vec![MessageId::new("m1")],
@@ -175,7 +176,7 @@ fn of_a_message_with_a_statement_that_was_taken_back_the_rest_is_told() {
 }
 
 #[test]
-fn a_text_that_a_person_sent_is_told_as_such() {
+fn a_pasted_text_is_marked_as_sent() {
     let letter =
         "The landlord wrote, can you help?\n\nDear Ms Quill,\n\nI have lived in Cardiff since January.";
     let corpus = corpus([turn("m1", "a", day(3), "ann", letter)]);
@@ -197,7 +198,7 @@ fn a_text_that_a_person_sent_is_told_as_such() {
 }
 
 #[test]
-fn a_line_answers_by_itself_with_most_of_the_question_in_one_sentence_or_its_meaning() {
+fn a_line_answers_with_most_of_the_question_in_a_sentence_or_in_meaning() {
     let said = |text: &str| turn("m1", "a", day(3), "ann", text);
     let best = |doc: Doc, question: &str| {
         let corpus = corpus([doc, turn("m2", "b", day(4), "ann", "The hall was painted.")]);
@@ -251,7 +252,7 @@ fn a_line_answers_by_itself_with_most_of_the_question_in_one_sentence_or_its_mea
 }
 
 #[test]
-fn a_general_question_gets_nothing_without_a_line_that_answers() {
+fn a_general_question_gets_no_lines_without_an_answer_among_them() {
     let corpus = corpus([
         turn("m1", "a", day(3), "ann", "Bordeaux is where the grapes were."),
         turn(
@@ -267,7 +268,7 @@ fn a_general_question_gets_nothing_without_a_line_that_answers() {
 }
 
 #[test]
-fn what_has_ended_is_told_with_its_end_and_not_beside_what_holds() {
+fn an_ended_statement_is_marked_and_gives_way_to_a_current_one() {
     let made = |id, text, of: &str, until| model::Doc {
         sources: vec![MessageId::new(of)],
         valid_until: until,
@@ -339,7 +340,7 @@ fn what_has_ended_is_told_with_its_end_and_not_beside_what_holds() {
 }
 
 #[test]
-fn an_earlier_value_is_told_as_earlier() {
+fn an_earlier_value_is_marked_as_earlier() {
     let mut old = fact("f1", day(3), "Ann lives in Graz.");
     old.sources = vec![MessageId::new("m1")];
     let mut new = fact("f2", day(90), "Ann lives in Vienna.");
@@ -372,7 +373,7 @@ fn an_earlier_value_is_told_as_earlier() {
 }
 
 #[test]
-fn of_a_long_message_whole_sentences_are_told_and_the_news_with_them() {
+fn a_long_message_gives_complete_matching_sentences() {
     let filler = "The weather was grey and nothing much went on in the street. ".repeat(12);
     let text = format!("{filler}Oh, and my phone number has changed. It's 07700 900866 now. {filler}");
     let corpus = corpus([turn("m1", "a", day(3), "ann", &text)]);
@@ -386,7 +387,7 @@ fn of_a_long_message_whole_sentences_are_told_and_the_news_with_them() {
 }
 
 #[test]
-fn another_text_of_a_copied_file_is_not_given() {
+fn another_version_of_a_memory_file_is_left_out() {
     let version = |doc: Doc| Doc {
         labels: vec![model::CONFLICT.to_owned()],
         ..doc
@@ -406,7 +407,7 @@ fn another_text_of_a_copied_file_is_not_given() {
 }
 
 #[test]
-fn of_a_name_that_nothing_in_memory_has_nothing_is_told() {
+fn a_question_about_an_unknown_name_gets_no_lines() {
     let corpus = corpus([
         turn("m1", "a", day(3), "ann", "My sister Wilma keeps bees in Kenya."),
         turn("m2", "a", day(4), "ann", "We walked to the old mill."),

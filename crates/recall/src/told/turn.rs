@@ -1,6 +1,7 @@
 //! Kind of a turn by its words: whether it asks, and whether it is about the asker's own matters.
 //!
-//! Owns: those words, in the languages of Quipu's rules, and the minimum certainty for an answer. Never: the hits.
+//! Owns: those words, in the languages of Quipu's rules, and the minimum certainty for an answer.
+//! Never: the hits.
 
 use std::collections::BTreeSet;
 
@@ -14,10 +15,10 @@ const SURE_OF_OWN: f32 = 0.075;
 const SURE_OF_QUESTION: f32 = 0.18;
 const SURE: f32 = 0.58;
 
-/// If one word in so many has a capital within a sentence, capitals do not mark names: in German one in four has, in
-/// English one in twenty.
+/// If one word in this many is capitalised within a sentence, capitals do not mark names: in German
+/// one in four is, in English one in twenty.
 const CAPITALS_ONE_IN: usize = 8;
-/// Where a part of a turn ends that may ask by itself.
+/// Marks at the end of a part of a turn; each part may be a question.
 const CLAUSE_ENDS: [char; 12] = ['.', ',', ';', ':', '?', '!', '\n', '。', '，', '？', '！', '؟'];
 const QUESTION_MARKS: [char; 3] = ['?', '？', '؟'];
 /// General questions for instructions contain "I", too.
@@ -29,14 +30,14 @@ const GENERAL: [&[&str]; 6] = [
     &["should", "i"],
     &["do", "i", "need"],
 ];
-/// Words that a question has among its first three.
+/// Words of asking among the first three of a question.
 const ASKING: [&str; 44] = [
     "chi", "combien", "come", "comment", "como", "cual", "cuando", "cuanto", "do", "does", "donde", "dove",
     "how", "perche", "pourquoi", "quale", "quand", "quando", "que", "quel", "quelle", "qui", "quien",
     "remember", "remind", "wann", "warum", "was", "welche", "welchem", "welchen", "welcher", "welches",
     "wer", "what", "when", "where", "which", "who", "whose", "why", "wie", "wo", "woher",
 ];
-/// Words that a question begins with.
+/// First words of a question.
 const OPENING: [&str; 14] = [
     "am", "are", "bin", "can", "could", "did", "habe", "had", "has", "hatte", "have", "is", "were", "whats",
 ];
@@ -44,7 +45,7 @@ const OPENING: [&str; 14] = [
 /// Kind of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TurnTraits {
-    /// Not how something is done in general.
+    /// It asks, and not how to do something in general.
     asks: bool,
     pub(super) is_own: bool,
 }
@@ -68,13 +69,13 @@ impl TurnTraits {
                 .any(|word| first_person(word) == Some(Possessive) || names.contains(*word));
             turn.is_own |= asks && !is_general && words.iter().any(|word| first_person(word).is_some());
             turn.is_own |= text::has_unspaced_first_person(sentence);
-            // Most languages name the asker by the verb alone.
+            // Most languages express the asker by the verb alone.
             turn.is_own |= asks && !words.iter().any(|word| needs_a_pronoun(word));
         }
         turn
     }
 
-    /// How sure the best hit must be.
+    /// Minimum certainty of the best hit.
     pub(super) fn least_sureness(self) -> f32 {
         match (self.asks, self.is_own) {
             (true, true) => SURE_OF_OWN_QUESTION,
@@ -85,8 +86,8 @@ impl TurnTraits {
     }
 }
 
-/// Names in texts: words that have a capital there, also inside of a sentence, and never lack it. None if too many
-/// words have a capital, as in German.
+/// Names in texts: words that are capitalised everywhere in them, also within a sentence. None if
+/// too many words are capitalised, as in German.
 pub(super) fn names<'a>(texts: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
     let (mut names, mut others) = (BTreeSet::new(), BTreeSet::new());
     let (mut capitals, mut words) = (0, 0);
@@ -108,14 +109,14 @@ pub(super) fn names<'a>(texts: impl Iterator<Item = &'a str>) -> BTreeSet<String
     names
 }
 
-/// Whether a word stands right before, or before a comma.
+/// Whether a word comes right before, or before a comma.
 pub(super) fn follows_a_word(before: &str) -> bool {
     before
         .strip_suffix(' ')
         .is_some_and(|before| before.ends_with(|c: char| c.is_alphanumeric() || c == ','))
 }
 
-/// Whether a sentence ends as a question does.
+/// Whether a sentence ends with a question mark.
 pub(super) fn asks(sentence: &str) -> bool {
     let end = sentence.trim_end_matches(|c: char| !QUESTION_MARKS.contains(&c) && !c.is_alphanumeric());
     end.ends_with(QUESTION_MARKS)
@@ -126,7 +127,7 @@ fn opens(words: &[&str]) -> bool {
     is_opening || words.iter().take(3).any(|word| ASKING.contains(word))
 }
 
-/// Whether a language in which a question about oneself has a pronoun has such a word.
+/// Whether a word belongs to a language in which a question about oneself needs a pronoun.
 fn needs_a_pronoun(word: &str) -> bool {
     let mut languages = [Language::English, Language::French, Language::German].iter();
     word.is_ascii() && languages.any(|language| language.is_stop_word(word))
@@ -153,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_about_oneself_needs_the_least() {
+    fn a_question_about_oneself_needs_the_lowest_certainty() {
         each_is(
             &[
                 "What is my blood type?",
@@ -176,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_of_the_world_needs_more_and_what_asks_nothing_most() {
+    fn a_general_question_needs_more_certainty_and_a_statement_most() {
         each_is(
             &[
                 "How many ounces are in a pound?",
@@ -205,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_known_by_their_capital_unless_all_words_have_one() {
+    fn names_are_known_by_their_capital_unless_all_words_are_capitalised() {
         let of = |texts: &[&str]| names(texts.iter().copied()).into_iter().collect::<Vec<_>>();
         let english = "We walked with Wyatt to the river. Then home, and he ate all of it again.";
         assert_eq!(of(&[english]), ["wyatt"]);

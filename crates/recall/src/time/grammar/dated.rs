@@ -1,6 +1,7 @@
 //! Days of a calendar: "7 May 2023", "the third of August", "until the 3rd", "Friday week".
 //!
-//! Owns: which words make a day. Never: other expressions; a number alone is no day of a month.
+//! Owns: the word sequences that form a day. Never: other expressions; a number alone is no day of
+//! a month.
 
 use std::ops::Range;
 
@@ -17,7 +18,8 @@ const ORDINALS: [&str; 20] = [
     "nineteenth", "twentieth",
 ];
 
-/// Words behind "on the 3rd" that go on with the sentence; another one may be what there are three of.
+/// Words after "on the 3rd" that continue the sentence; any other word may be a noun that the
+/// ordinal counts.
 const ONWARD: [&str; 19] = [
     "and", "as", "at", "because", "but", "for", "from", "he", "i", "if", "in", "she", "so", "that", "they",
     "to", "we", "when", "with",
@@ -45,7 +47,8 @@ impl TimeReader<'_> {
             .or_else(|| self.in_some_month(at))
     }
 
-    /// "Sunday 20 December": of the years next to the one that was read, the one in which it is that day.
+    /// "Sunday 20 December": of the year found and its neighbours, the one in which the date has
+    /// that weekday.
     fn on_its_weekday(&self, at: usize, days: Days) -> Days {
         let weekday = self.words[at].weekday();
         let years = [0, 12, -12].into_iter();
@@ -54,7 +57,7 @@ impl TimeReader<'_> {
         same.next().map_or(days, Days::one)
     }
 
-    /// "16th", where no month follows.
+    /// "16th" without a month after it.
     fn numbered_day(&self, at: usize) -> Option<i8> {
         let word = self.word(at)?;
         word.day().filter(|_| word.text.ends_with(char::is_alphabetic))
@@ -88,18 +91,18 @@ impl TimeReader<'_> {
             let day = Days::one(calendar::moved(Unit::Week, coming, weeks));
             return (!self.before_is(at, &["last", "next", "this"])).then_some((day, at + 2));
         }
-        // "The Wednesday" is one of a story.
+        // "The Wednesday" belongs to a story.
         let is_told = at > 0 && self.words[at - 1].text == "the";
         let is_led = !is_told && self.before_is(at, &["on", "since", "until", "till", "to", "by"]);
         if !is_led && !self.ends_past(at) {
             return None;
         }
-        // A weekday without a sign is a plan more often than a memory.
+        // A weekday without such a sign is a plan more often than a memory.
         let before = self.lean(at, at + 1) == Lean::Past;
         Some((Days::one(calendar::weekday(self.today, weekday, before)), at + 1))
     }
 
-    /// "My father had a stroke Thursday": a weekday at the end of a clause about what has been.
+    /// "My father had a stroke Thursday": a weekday at the end of a clause about the past.
     fn ends_past(&self, at: usize) -> bool {
         let ends = self.word(at + 1).is_none() || self.is(at + 1, &["and", "but", "so"]);
         let stands_alone = at > 1
@@ -173,7 +176,7 @@ impl TimeReader<'_> {
         Some((Days::one(calendar::plus_days(days.to, -1)), next))
     }
 
-    /// "the 15th of next month"; "until the 3rd", where the sentence says whether that is to come.
+    /// "the 15th of next month"; "until the 3rd", if the sentence shows past or future.
     fn in_some_month(&self, at: usize) -> Reading {
         let word = &self.words[at];
         let day = word
@@ -224,7 +227,7 @@ impl TimeReader<'_> {
         start..end.unwrap_or(self.words.len())
     }
 
-    /// How far the month is from today's that this word before "month" means.
+    /// Distance in months from today that this word before "month" means.
     fn month_by(&self, at: usize) -> Option<i64> {
         match self.words[at].text.as_str() {
             "last" => Some(-1),
@@ -256,7 +259,7 @@ impl TimeReader<'_> {
         (day <= 31).then_some((day, at + 2))
     }
 
-    /// Whether nothing follows that belongs to what stands before.
+    /// Whether the expression ends here: no further word belongs to it.
     fn ends(&self, at: usize) -> bool {
         self.words.get(at).is_none_or(|word| word.gap != Gap::None)
     }
