@@ -1,6 +1,6 @@
 //! Plans an append to an existing file, and the removal of a crashed one before it.
 //!
-//! Owns: where a file ends well, and which of its last bytes are ours to take back. Never: writing.
+//! Owns: the place of an append, and the choice of our last bytes to remove. Never: writing.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,8 @@ use crate::render::new_file;
 pub struct TailCut {
     /// The length that stays, in bytes.
     pub at: usize,
-    /// Whether everything after it is written again in the same breath; if not, it is worth keeping elsewhere.
+    /// Whether the append writes everything after it again; if not, the caller should keep the
+    /// removed bytes elsewhere.
     pub is_rewritten: bool,
 }
 
@@ -30,14 +31,14 @@ pub struct Plan {
     pub text: String,
 }
 
-/// Plans an append to a file that was read. One that holds another skill takes none.
+/// Plans an append to a parsed file. A file of another skill takes no entry.
 pub fn plan(bytes: &[u8], parsed: &Parsed, entries: &[Entry], zone: &Zone) -> Result<Plan, Broken> {
     if let Some(skill) = entries.iter().find(|entry| entry.kind == EntryKind::Skill) {
         return plan_skill(bytes, parsed, skill, entries, zone);
     }
     let mut taken: BTreeSet<&EntryId> = parsed.ids();
     let missing = entries.iter().filter(|entry| taken.insert(&entry.id));
-    // An entry may be long: it is rendered once and copied at most once.
+    // An entry may be long, so it is rendered once and copied at most once.
     let (mut text, mut places) = (String::new(), Vec::new());
     for entry in missing.map(|entry| render(entry, zone)) {
         if text.is_empty() {
@@ -57,7 +58,7 @@ pub fn plan(bytes: &[u8], parsed: &Parsed, entries: &[Entry], zone: &Zone) -> Re
     Ok(Plan { cut, text })
 }
 
-/// A file with entries of these texts, as if each had been appended to a new file.
+/// A new file with entries of these texts, as repeated appends would write it.
 pub fn file_of<'a>(texts: impl IntoIterator<Item = &'a str>, place: &Place, zone: &Zone) -> String {
     let mut file = String::new();
     for text in texts {
@@ -72,7 +73,7 @@ pub fn file_of<'a>(texts: impl IntoIterator<Item = &'a str>, place: &Place, zone
     file
 }
 
-/// A skill is a file of its own, which comes to be whole or not at all.
+/// A skill has a file of its own, which is written completely or not at all.
 fn plan_skill(
     bytes: &[u8],
     parsed: &Parsed,
@@ -128,7 +129,7 @@ fn last_line(end: &[u8]) -> &[u8] {
     &end[end.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1)..]
 }
 
-/// Whether a file whose last bytes these are ends with an entry that was written to its end.
+/// Whether a file with these last bytes ends with a complete entry.
 pub fn ends_cleanly(end: &[u8]) -> bool {
     let last = last_line(end);
     let is_whole = last.len() < end.trim_ascii_end().len();

@@ -22,7 +22,7 @@ pub struct EntryBlock {
     pub id: EntryId,
     /// From the heading to the end mark, in bytes; without an end mark, to the last line that is not blank.
     pub span: Range<usize>,
-    /// None where it could not be read, or an earlier one has its id.
+    /// None if it could not be read, or an earlier entry has its id.
     pub entry: Option<Entry>,
     /// Lines of keys that a person added.
     pub others: Vec<String>,
@@ -30,7 +30,7 @@ pub struct EntryBlock {
     pub is_damaged: bool,
 }
 
-/// A block not yet read.
+/// An unparsed block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Raw<'a, 'l> {
     pub line: Line<'a>,
@@ -56,7 +56,7 @@ impl Raw<'_, '_> {
     }
 }
 
-/// Reads a block into an entry and the lines of unknown keys, or returns its problem.
+/// Parses a block into an entry and the lines of unknown keys, or returns its problem.
 pub(crate) fn read(
     raw: &Raw<'_, '_>,
     id: &EntryId,
@@ -169,7 +169,7 @@ fn problem(line: usize, reason: impl Into<String>) -> Problem {
     Problem { line, reason }
 }
 
-/// A summary, which is the quote that the text begins with, and the body after it.
+/// The summary, which is the quotation at the start of the text, and the body after it.
 fn read_text(lines: &[Line<'_>], form: Form) -> (String, String) {
     let lines = texts(lines);
     let spoken = |from: usize| {
@@ -198,7 +198,7 @@ fn read_item(text: &str) -> (String, String) {
     (read_value(summary), read_value(body))
 }
 
-/// Reads a message from the line that begins it and those below.
+/// Parses a message from its first line and the lines below.
 fn read_said(
     first: &Line<'_>,
     below: &[Line<'_>],
@@ -287,7 +287,7 @@ fn texts<'a>(lines: &[Line<'a>]) -> Vec<&'a str> {
     lines.iter().map(|line| line.text).collect()
 }
 
-/// What the two forms of a message write differently.
+/// The parts of a message that the two forms write differently.
 struct MessageParts {
     id: MessageId,
     sender: Name,
@@ -334,14 +334,14 @@ pub(crate) fn read_parent(text: &str) -> Option<Parent> {
     Some(Parent::new(ParentKind::parse(kind)?, read_value(id)))
 }
 
-/// The values of known keys. One that is empty counts as not there.
+/// The values of known keys. An empty value counts as missing.
 struct Values<'a> {
     keys: Vec<Key<'a>>,
     zone: &'a Zone,
 }
 
 impl<'a> Values<'a> {
-    /// A key that a person wrote under the heading counts more than one of the comment.
+    /// A key that a person wrote under the heading overrides the same key in the comment.
     fn new(listed: &[Key<'a>], marks: &[Key<'a>], zone: &'a Zone) -> Result<Self, Problem> {
         let there = |keys: &[Key<'a>]| -> Vec<Key<'a>> {
             keys.iter().filter(|key| !is_blank(key.value)).copied().collect()

@@ -1,6 +1,6 @@
 //! Edits in place.
 //!
-//! Owns: which bytes an edit removes and puts in; every other byte stays. Never: writing.
+//! Owns: the bytes that an edit removes and inserts; every other byte stays. Never: writing.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -19,16 +19,16 @@ use crate::plan;
 /// A change to one entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change<'a> {
-    /// Puts this entry in the place of the one with its id.
+    /// Replaces the entry with the same id.
     Replace(&'a Entry),
-    /// The same, where there is one; [`extended`] writes the others.
+    /// As `Replace`, but skips an entry that the file lacks; [`extended`] writes those.
     Put(&'a Entry),
-    /// Takes the entry out, every copy of it.
+    /// Removes the entry, every copy of it.
     Remove(&'a EntryId),
 }
 
 impl<'a> Change<'a> {
-    /// Which entry it changes.
+    /// The id of the changed entry.
     pub fn id(&self) -> &'a EntryId {
         match self {
             Self::Replace(entry) | Self::Put(entry) => &entry.id,
@@ -37,7 +37,7 @@ impl<'a> Change<'a> {
     }
 }
 
-/// A file with these changes; an id that it does not have is the error.
+/// A file with these changes; fails with the id that the file lacks.
 pub fn change(
     bytes: &[u8],
     parsed: &Parsed,
@@ -68,7 +68,7 @@ pub fn change(
                 }
             }
             Change::Replace(entry) | Change::Put(entry) => {
-                // The one that is read, else the first of those that are not.
+                // The readable block, else the first unreadable one.
                 let first = blocks.peek().copied();
                 let Some(block) = blocks.find(|block| block.entry.is_some()).or(first) else {
                     continue;
@@ -99,7 +99,8 @@ pub fn change(
     Ok(out)
 }
 
-/// A file with those of the entries at its end that it does not have, and what a crash left there if it is worth keeping.
+/// A file with the missing ones of these entries at its end; and the remains of a crash that were
+/// there, if they are worth keeping.
 pub fn extended(
     mut bytes: Vec<u8>,
     place: &Place,
@@ -114,7 +115,8 @@ pub fn extended(
     Ok((bytes, torn))
 }
 
-/// A file of version 1 in the version of today: every entry that Quipu wrote, and the version. None for other files.
+/// A file of version 1 in the current version, with its entries by Quipu written anew. None for
+/// other files.
 pub fn upgraded(bytes: &[u8], place: &Place, zone: &Zone) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(bytes).ok()?;
     let front = Front::of(text);
@@ -142,7 +144,7 @@ pub fn upgraded(bytes: &[u8], place: &Place, zone: &Zone) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// Whether nothing is left of a file but what Quipu began it with.
+/// Whether a file contains only the lines that Quipu begins it with.
 pub fn is_bare(bytes: &[u8]) -> bool {
     let ours = |line: &[u8]| {
         let is_title = || {
@@ -162,7 +164,7 @@ pub fn is_bare(bytes: &[u8]) -> bool {
         .all(|line| ours(line.trim_ascii()))
 }
 
-/// The blank line that keeps an entry apart goes with it.
+/// The place after an entry and the blank line that separates it.
 fn after_blank(bytes: &[u8], at: usize) -> usize {
     let rest = &bytes[at..];
     let blank = [b"\n".as_slice(), b"\r\n"]

@@ -1,14 +1,15 @@
-//! A number that changes when anything of an entry changes.
+//! A number that changes when any field of an entry changes.
 //!
-//! Owns: the order of the fields, and that each has its length before it. Never: protection against a forger.
-//! The number is stored, so a change here makes every file look edited once.
+//! Owns: the order of the fields, and that each has its length before it. Never: protection against
+//! a forger. The number is stored, so a change here makes every file look edited once.
 
 use std::borrow::Cow;
 
 use model::text::Fnv;
 use model::{Content, Entry, Message, OwnerKind, Scope, Timestamp};
 
-/// The digest of an entry, the same in every process and every zone, before it is written and after it is read.
+/// The digest of an entry, the same in every process and zone, and the same before writing and
+/// after reading.
 pub fn digest(entry: &Entry) -> u64 {
     let mut hash = Fields::default();
     hash.text(entry.id.as_str());
@@ -31,7 +32,7 @@ pub fn digest(entry: &Entry) -> u64 {
     hash.maybe(entry.parent.as_ref().map(|parent| parent.id.as_str()));
     hash.list(entry.sources.iter().map(model::MessageId::as_str));
     hash.list(entry.senders.iter().map(model::SenderId::as_str));
-    // Fields that earlier versions did not have change no earlier digest while they are empty.
+    // Fields that earlier versions lacked do not change an earlier digest while they are empty.
     if !entry.labels.is_empty() || entry.confidence_percent.is_some() {
         hash.list(entry.labels.iter().map(String::as_str));
         hash.number(entry.confidence_percent.map_or(u64::MAX, u64::from));

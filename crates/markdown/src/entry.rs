@@ -1,6 +1,7 @@
 //! An entry as text.
 //!
-//! Owns: the choice between a skill's whole file and a part of a day's file. Never: the form of either.
+//! Owns: the choice between a skill's complete file and a part of a day's file. Never: the form of
+//! either.
 
 use model::{Entry, EntryKind, Zone};
 

@@ -1,10 +1,10 @@
 //! Any text as lines of a text file, and back.
 //!
-//! Owns: the two escapes. `\u{…}` is one character, anywhere; a backslash at the start of a line makes the rest plain
-//! text. Never: the place of a text in a file.
+//! Owns: the two escapes. `\u{…}` is one character, anywhere; a backslash at the start of a line
+//! makes the rest plain text. Never: the place of a text in a file.
 //!
-//! Ordinary prose is left as it is: a backslash means something only before `u{` and before a marker at the start
-//! of a line, so that Windows paths, LaTeX and regular expressions need no escape.
+//! Ordinary prose is left as it is: a backslash has a meaning only before `u{` and before a marker
+//! at the start of a line, so that Windows paths, LaTeX and regular expressions need no escape.
 
 use std::fmt::Write as _;
 
@@ -12,8 +12,8 @@ use crate::keys::is_opening;
 use crate::lines::{Form, is_blank, is_marker};
 use crate::talk::is_who;
 
-/// Whether a character would not survive an editor, or would not be seen: controls but the tab, the line ends that
-/// only some programs know, the byte order mark, and what reorders a line as shown.
+/// Whether an editor would lose or hide a character: controls except the tab, line ends that only
+/// some programs know, the byte order mark, and characters that reorder a line on the screen.
 pub(crate) fn is_hidden(c: char) -> bool {
     (c.is_control() && c != '\t')
         || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -23,7 +23,7 @@ fn push_code(out: &mut String, c: char) {
     write!(out, "\\u{{{:X}}}", u32::from(c)).expect("a string takes any text");
 }
 
-/// Appends a text with `\u{…}` for hidden characters and for those that `also` names.
+/// Appends a text with `\u{…}` for hidden characters and for those that `also` accepts.
 pub(crate) fn push_chars(out: &mut String, text: &str, also: impl Fn(char) -> bool) {
     let mut rest = text.chars();
     while let Some(c) = rest.next() {
@@ -35,14 +35,14 @@ pub(crate) fn push_chars(out: &mut String, text: &str, also: impl Fn(char) -> bo
     }
 }
 
-/// Undoes every `\u{…}`; one that names no character is left as it is, `\u{}` is nothing.
+/// Undoes every `\u{…}`; one without a valid character stays as it is, `\u{}` becomes nothing.
 pub fn read_chars(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("\\u{") {
         out.push_str(&rest[..at]);
         let code = &rest[at + 3..];
-        // Six digits are the most that a character needs; looking no further keeps hostile text linear.
+        // A character needs at most six digits; looking no further keeps hostile text linear.
         let digits = code.bytes().take(7).take_while(u8::is_ascii_hexdigit).count();
         let closed = code.as_bytes().get(digits) == Some(&b'}');
         let read = match (closed, &code[..digits]) {
@@ -65,7 +65,8 @@ pub fn read_chars(text: &str) -> String {
     out
 }
 
-/// One line of text that is read back after trimming, as a heading or an inline key's value is; empty text is `\u{}`.
+/// One line of text that survives trimming, for a heading or the value of an inline key; empty text
+/// is `\u{}`.
 pub fn value(text: &str) -> String {
     value_without(text, |_| false)
 }
@@ -88,7 +89,7 @@ pub fn value_without(text: &str, ends: impl Fn(char) -> bool) -> String {
     out
 }
 
-/// A value as [`value`] wrote it or a person did.
+/// A value that [`value`] or a person wrote.
 pub fn read_value(text: &str) -> String {
     read_chars(text.trim_matches(is_space))
 }
@@ -105,12 +106,13 @@ pub fn push_block(out: &mut String, text: &str) {
     }
 }
 
-/// As [`push_block`], below a line that began the text: a blank line at the start needs no escape.
+/// As [`push_block`], for the lines after a text's first line: a blank line at the start needs no
+/// escape.
 pub fn push_rest(out: &mut String, text: &str) {
     push_lines(out, text, false);
 }
 
-/// Whether a block's first line would be taken for something else than text.
+/// Whether a block's first line would be read as something other than text.
 fn opens_else(line: &str, form: Form) -> bool {
     is_opening(line) || (form == Form::Two && is_who(line))
 }
@@ -132,7 +134,7 @@ fn push_lines(out: &mut String, text: &str, is_start: bool) {
     }
 }
 
-/// A block's text from its lines, blank lines around it left out.
+/// A block's text from its lines, without blank lines around it.
 pub(crate) fn read_block(lines: &[&str], form: Form) -> String {
     let first = lines
         .iter()
@@ -141,7 +143,7 @@ pub(crate) fn read_block(lines: &[&str], form: Form) -> String {
     read_lines(&lines[first..], form)
 }
 
-/// The text of lines below one that began it, blank lines at the end left out.
+/// The text of the lines after a text's first line, without blank lines at the end.
 pub(crate) fn read_rest(lines: &[&str]) -> Option<String> {
     let is_there = lines.iter().any(|line| !is_blank(line));
     is_there.then(|| read_lines(lines, Form::Two))

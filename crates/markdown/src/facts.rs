@@ -1,31 +1,32 @@
 //! Statements that a person wrote without a heading, in a file of facts.
 //!
-//! Owns: which line is a statement: an item of a list with the lines that continue it, or a line of a paragraph; and what
-//! the other lines are. Never: judging a line by its words or by the script that it begins with.
+//! Owns: the lines that are a statement (an item of a list with its continuation, or a line of a
+//! paragraph), and the kinds of the other lines. Never: judging a line by its words or its script.
 
 use crate::escape::is_space;
 use crate::keys;
 use crate::lines::{Line, bullet, is_blank, is_end, merge_mark, turn};
 
-/// A fact in the lines that it was written in.
+/// A fact with the lines that contain it.
 #[derive(Debug)]
 pub(crate) struct WrittenFact<'a> {
     pub lines: Vec<Line<'a>>,
     pub text: String,
 }
 
-/// A line that is no fact, and what it is.
+/// A line that is no fact, and its kind.
 type Other<'a> = (Line<'a>, Option<&'static str>);
 
-/// Indentation from which a line outside of a list is code.
+/// Indentation at which a line outside of a list is code.
 pub(crate) const CODE_COLUMNS: usize = 4;
 
-/// What lines between tags of HTML are.
+/// Kind of the lines between HTML tags.
 pub(crate) const MARKUP: &str = "markup";
 
 const DEFINITION: Option<&str> = Some("a definition");
 
-/// Separates lines outside of entries into facts and others; lines that only order a page are in neither.
+/// Divides lines outside of entries into facts and others; lines that only structure a page are in
+/// neither.
 pub(crate) fn read<'a>(lines: &[Line<'a>]) -> (Vec<WrittenFact<'a>>, Vec<Other<'a>>) {
     let mut reader = FactReader::default();
     for line in lines {
@@ -54,15 +55,15 @@ pub(crate) fn is_structure(line: &str) -> bool {
 struct FactReader<'a> {
     told: Vec<WrittenFact<'a>>,
     others: Vec<Other<'a>>,
-    /// Where the line above ends.
+    /// End of the previous line.
     end: usize,
-    /// Whether nothing is right above that the line could continue.
+    /// Whether the previous line cannot be continued.
     is_apart: bool,
     /// The column of the open item's text.
     item: Option<usize>,
-    /// What the open item, quotation or table is, if it is no fact.
+    /// The kind of the open item, quotation or table, if it is no fact.
     open: Option<&'static str>,
-    /// The character that ends the title of the link's target above; a space if no title has begun.
+    /// The character that ends the title of the link target above; a space if no title has begun.
     title: Option<char>,
 }
 
@@ -75,7 +76,7 @@ impl<'a> FactReader<'a> {
         let text = line.text.trim_matches(is_space);
         let column = columns(line.text);
         let content = bullet(text).filter(|_| column < CODE_COLUMNS || self.item.is_some());
-        // After a blank line, an item goes on only where its text began.
+        // After a blank line, an item continues only at the indentation of its text.
         let least = if self.is_apart { 2 } else { 1 };
         let continues = self
             .item
@@ -92,7 +93,7 @@ impl<'a> FactReader<'a> {
         } else if is_structure(line.text) {
             self.close();
         } else if is_underline(text) && self.item.is_none() && !self.is_apart {
-            // It makes the line above a title or the head of a table.
+            // The line makes the one above a title or the head of a table.
             let above = self
                 .told
                 .pop_if(|fact| fact.lines.last().is_some_and(|above| above.end == line.start));
@@ -104,7 +105,7 @@ impl<'a> FactReader<'a> {
                 self.refuse(line, table);
             }
         } else if self.open == Some(MARKUP) && !self.is_apart && self.item.is_none() {
-            // Up to a blank line, nothing within tags is Markdown.
+            // Up to a blank line, text between tags is no Markdown.
             self.refuse(line, self.open);
         } else if goes_on || (is_alone && is_target(text)) {
             self.item = self.item.filter(|_| continues);
@@ -136,7 +137,7 @@ impl<'a> FactReader<'a> {
         }
     }
 
-    /// Takes a line that begins something: a fact, or what `other` says.
+    /// Takes the first line of a fact, or of the kind `other`.
     fn take(&mut self, line: Line<'a>, text: &str, other: Option<&'static str>) {
         let other = other.or_else(|| opens_else(text));
         if other.is_some() {
@@ -169,7 +170,7 @@ impl<'a> FactReader<'a> {
     }
 }
 
-/// The columns of a line before its text.
+/// The indentation of a line, in columns.
 pub(crate) fn columns(line: &str) -> usize {
     let spaces = line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t'));
     spaces
@@ -177,7 +178,8 @@ pub(crate) fn columns(line: &str) -> usize {
         .sum()
 }
 
-/// The text of an item without a ticked box; none if a box or the mark of an editor says that it is still to be done.
+/// The text of an item without a ticked box; none for an open task, marked by a box or an editor's
+/// sign.
 fn unboxed(text: &str) -> Option<&str> {
     let mut chars = text.chars();
     let (open, mark, close) = (chars.next(), chars.next(), chars.next());
@@ -190,7 +192,7 @@ fn unboxed(text: &str) -> Option<&str> {
     }
 }
 
-/// What a line is that begins something else than a statement.
+/// The kind of a line that begins no statement.
 fn opens_else(text: &str) -> Option<&'static str> {
     match () {
         () if text.starts_with('>') => Some("a quotation"),
@@ -206,7 +208,8 @@ fn is_target(text: &str) -> bool {
     text.starts_with('[') && text.contains("]: ")
 }
 
-/// The character that ends the title of a link's target, if a later line has it; a space if no title has begun.
+/// The character that ends the title of a link's target, if a later line contains it; a space if no
+/// title has begun.
 fn open_title(text: &str) -> Option<char> {
     let target = text.split_once("]: ").filter(|_| is_target(text));
     let behind = target.map(|(_, target)| target.trim_start().split_once(is_space).unwrap_or_default().1);
@@ -220,7 +223,7 @@ fn open_title(text: &str) -> Option<char> {
     (title.len() < 2 || !title.ends_with(end)).then_some(end)
 }
 
-/// What a whole text is, if it is no statement.
+/// The kind of a complete text, if it is no statement.
 fn no_statement(text: &str) -> Option<&'static str> {
     let within = |mark: &str| {
         let inner = text.strip_prefix(mark).and_then(|text| text.strip_suffix(mark));
@@ -252,7 +255,7 @@ fn is_rule(line: &str) -> bool {
     ['-', '*', '_'].into_iter().any(is_of)
 }
 
-/// Whether a line says that the one above is no paragraph.
+/// Whether a line makes the one above a title or a table.
 fn is_underline(text: &str) -> bool {
     is_delimiter(text) || text.bytes().all(|byte| byte == b'=')
 }

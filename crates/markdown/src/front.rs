@@ -1,6 +1,6 @@
-//! How a file begins: its front matter.
+//! The front matter at the beginning of a file.
 //!
-//! Owns: which versions are read, and what is done with front matter that is none. Never: changing it.
+//! Owns: the versions that are read, and the treatment of invalid front matter. Never: changing it.
 
 use model::Date;
 use serde_norway::Value;
@@ -9,13 +9,14 @@ use crate::escape::is_space;
 use crate::lines::{Line, heading, is_blank, item, lines};
 use crate::{VERSION, VERSION_OLDEST};
 
-/// Why a file as a whole is quarantined.
+/// Reasons to quarantine a complete file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Broken {
-    /// A later version of Quipu wrote it, or one older than all that are read; nothing of it is read or changed.
+    /// A later version of Quipu wrote it, or an unsupported old one; the file is neither read nor
+    /// changed.
     #[error("the front matter has `quipu: {0}`; this program reads versions {VERSION_OLDEST} to {VERSION}")]
     Version(String),
-    /// There is none where a skill must have it.
+    /// A skill's file has no front matter.
     #[error("a skill's file begins with `name` and `description` between two lines `---`")]
     NoFront,
     #[error("it contains another skill")]
@@ -33,20 +34,21 @@ pub enum Broken {
 }
 
 impl Broken {
-    /// Whether the file may contain something that this program does not understand or cannot write.
+    /// Whether the file may contain something that this program does not understand or cannot
+    /// write.
     pub fn forbids_writing(&self) -> bool {
         matches!(self, Self::Version(_) | Self::Utf16)
     }
 }
 
-/// A file's front matter; a file without any is as good as one of the current version.
+/// A file's front matter; a file without any counts as one of the current version.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Front {
     pub broken: Option<Broken>,
     pub date: Option<Date>,
-    /// The version of the format, where it says one.
+    /// The version of the format, if the file names one.
     pub version: Option<u64>,
-    /// How many lines it has.
+    /// Number of its lines.
     pub lines: usize,
 }
 
@@ -71,7 +73,8 @@ impl Front {
             let after = lines[1..].iter().position(is_it);
             after.map_or(lines.len(), |n| n + 1)
         };
-        // An entry ends it too, and a blank line where no fence does: a fence that got lost must not hide entries.
+        // An entry also ends it, and so does a blank line if the closing fence is missing: a lost
+        // fence must not hide entries.
         let end = first(&|l| is_fence(l) || heading(l.text).is_some() || item(l.text).is_some());
         if !lines.get(end).is_some_and(is_fence) {
             return Self {

@@ -1,25 +1,26 @@
 //! Inline keys: the list of `- key: value` right under a heading.
 //!
-//! Owns: the names, how lists and calls are written, and which list is one of keys. Never: checking values.
+//! Owns: the names, the form of lists and calls, and the test for a list of keys. Never: checking
+//! values.
 
 use model::ToolCall;
 
 use crate::escape::{read_chars, read_value, value, value_without};
 use crate::lines::{Line, is_blank};
 
-/// An entry's keys, in the order they are written.
+/// An entry's keys, in the order of writing.
 pub const OF_ENTRY: [&str; 12] = [
     "time", "session", "valid_from", "valid_until", "supersedes", "origin", "author", "parent", "sources",
     "senders", "labels", "confidence",
 ];
 
-/// A turn's keys, in the order they are written.
+/// A turn's keys, in the order of writing.
 pub const OF_TURN: [&str; 6] = ["sender", "app", "project", "session", "call", "answers"];
 
 /// The one key that can occur more than once.
 pub const REPEATED: &str = "call";
 
-/// A key that a list of keys holds.
+/// A key in a list of keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Key<'a> {
     /// The number of its line.
@@ -32,13 +33,13 @@ pub struct Key<'a> {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Keys<'a> {
     pub known: Vec<Key<'a>>,
-    /// Lines of keys that a person added: they mean nothing here and are kept.
+    /// Lines of keys that a person added; they are kept without a meaning.
     pub others: Vec<&'a str>,
 }
 
-/// Reads the keys at the start of some lines; gives what follows them.
+/// Reads the keys at the start of some lines; returns the remaining lines.
 ///
-/// A list is one of keys when its first item is a known key; a list that a person began a text with is text.
+/// A list is one of keys when its first item is a known key; any other list is text of a person.
 pub fn split<'a, 'l>(lines: &'l [Line<'a>], known: &[&str]) -> (Keys<'a>, &'l [Line<'a>]) {
     let mut keys = Keys::default();
     let first = lines
@@ -77,7 +78,7 @@ pub fn item(line: &str) -> Option<(&str, &str)> {
     (is_name && is_apart).then_some((name, value))
 }
 
-/// Whether a text's first line would be taken for keys or, by an entry, for its summary.
+/// Whether a text's first line would be read as a key or as an entry's summary.
 pub(crate) fn is_opening(line: &str) -> bool {
     line.starts_with('>') || item(line).is_some()
 }
@@ -98,7 +99,7 @@ pub fn call(call: &ToolCall) -> String {
     format!("{name} {{#{}}} {}", id(&call.id), value(&call.arguments))
 }
 
-/// A call as [`call`] wrote it.
+/// Reads a call that [`call`] wrote.
 pub fn read_call(text: &str) -> Option<ToolCall> {
     let (name, rest) = text.split_once(" {#")?;
     let (id, arguments) = split_call_id(rest)?;
@@ -109,7 +110,7 @@ pub fn read_call(text: &str) -> Option<ToolCall> {
     })
 }
 
-/// The id before the first brace that closes no escape, and what follows that brace.
+/// The id before the first brace that closes no escape, and the text after that brace.
 fn split_call_id(text: &str) -> Option<(&str, &str)> {
     let mut at = 0;
     loop {

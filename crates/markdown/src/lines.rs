@@ -1,11 +1,13 @@
 //! Kind of a line: heading, turn, end mark, blank.
 //!
-//! Owns: the markers, each recognised only at the start of a line. Never: their meaning together.
+//! Owns: the markers, each recognised only at the start of a line. Never: the meaning of several
+//! lines together.
 
 use crate::escape::is_space;
 use crate::talk;
 
-/// The last line of every entry that Quipu writes; a crash cut off an entry at the end of a file without it.
+/// The last line of every entry that Quipu writes. An entry without it at the end of a file was cut
+/// off by a crash.
 pub const END: &str = "<!-- end -->";
 
 /// One line of a file.
@@ -17,18 +19,19 @@ pub struct Line<'a> {
     pub start: usize,
     /// Where the next line starts.
     pub end: usize,
-    /// Without its line end, be that LF or the CRLF of an editor.
+    /// Without its line end: LF, or the CRLF of an editor.
     pub text: &'a str,
     /// Whether a line feed ends it; only a file's last line may have none.
     pub ended: bool,
-    /// What the line is, if it is neither a marker nor a statement whatever it begins with, as code is.
+    /// Kind of a line that is neither a marker nor a statement, whatever its beginning, such as
+    /// code.
     pub literal: Option<&'static str>,
 }
 
 /// Mark that some editors put at the beginning of a file; it has no meaning.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// A file's lines. A byte order mark belongs to none of them.
+/// A file's lines, without the byte order mark.
 pub fn lines(text: &str) -> Vec<Line<'_>> {
     let mut lines = Vec::new();
     let bare = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
@@ -50,12 +53,13 @@ pub fn lines(text: &str) -> Vec<Line<'_>> {
     lines
 }
 
-/// Whether a line is empty but for spaces and tabs.
+/// Whether a line is empty except for spaces and tabs.
 pub fn is_blank(line: &str) -> bool {
     line.trim_matches(is_space).is_empty()
 }
 
-/// How an entry is written. Its heading tells: an id in braces is version 1, one in a comment version 2.
+/// The version of an entry's form, recognised by its heading: an id in braces is version 1, one in
+/// a comment version 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     /// Version 1, and what people write by hand.
@@ -63,7 +67,7 @@ pub(crate) enum Form {
     Two,
 }
 
-/// Whether a line is one of ours: such a line inside a text is escaped.
+/// Whether a line is one of our markers, so that it must be escaped inside a text.
 pub(crate) fn is_marker(line: &str, form: Form) -> bool {
     let is_own = match form {
         Form::One => turn(line).is_some(),
@@ -88,7 +92,7 @@ pub struct Heading<'a> {
     pub marks: Option<&'a str>,
 }
 
-/// The entry's heading that a line is.
+/// The entry's heading on a line.
 pub fn heading(line: &str) -> Option<Heading<'_>> {
     let rest = line.strip_prefix("##")?;
     if !(rest.is_empty() || rest.starts_with(is_space)) {
@@ -132,7 +136,8 @@ pub(crate) fn bullet(text: &str) -> Option<&str> {
     (rest.is_empty() || rest.starts_with(is_space)).then(|| rest.trim_matches(is_space))
 }
 
-/// The character of which a line is a mark of a merge: `<<<<<<< ours`, `||||||| base`, `=======` and `>>>>>>> theirs`.
+/// The character of a line that marks a merge conflict: `<<<<<<< ours`, `||||||| base`, `=======`
+/// and `>>>>>>> theirs`.
 pub(crate) fn merge_mark(line: &str) -> Option<char> {
     let mark = line.chars().next().filter(|c| "<|=>".contains(*c))?;
     let rest = line.trim_start_matches(mark);
@@ -140,7 +145,7 @@ pub(crate) fn merge_mark(line: &str) -> Option<char> {
     (line.len() - rest.len() == 7 && is_label).then_some(mark)
 }
 
-/// Whether a line breaks off within a comment.
+/// Whether a line ends inside a comment.
 pub(crate) fn is_cut(line: &str) -> bool {
     line.rfind("<!--").is_some_and(|at| !line[at..].contains("-->"))
 }
@@ -173,7 +178,7 @@ pub struct TurnHeading<'a> {
     pub id: &'a str,
 }
 
-/// The turn that a line opens. A heading of level 3 without parentheses and id is a person's own.
+/// The turn's heading on a line. A heading of level 3 without parentheses and id is a person's own.
 pub fn turn(line: &str) -> Option<TurnHeading<'_>> {
     let rest = line.strip_prefix("###")?;
     if !rest.starts_with(is_space) {

@@ -1,9 +1,9 @@
-//! The comment that a rendered page hides: an entry's id, its time and what a reader does not need.
+//! The comment that a rendered page hides: an entry's id, its time and its metadata.
 //!
-//! Owns: the words of the comment, and what an entry is when a word is missing. Never: the text that people read.
+//! Owns: the words of the comment, and the defaults for missing words. Never: the visible text.
 //!
-//! The first two words are the id and the time. Each other word is `key=value`, or a key alone where the entry has
-//! nothing in place of the usual value.
+//! The first two words are the id and the time. Each other word is `key=value`, or a key alone if
+//! the entry has no value where the default is one.
 
 use std::collections::BTreeSet;
 
@@ -13,10 +13,11 @@ use crate::escape::value_without;
 use crate::keys::Key;
 use crate::render::time;
 
-/// The author of an entry whose comment names none: never another, because files say it by leaving it out.
+/// The author of an entry without one in its comment. This default must never change, because files
+/// rely on it.
 const AUTHOR: &str = "rules/1";
 
-/// A word of a comment, with escapes for what would end the word or the comment.
+/// A word of a comment, with escapes for characters that would end the word or the comment.
 pub(crate) fn word(text: &str) -> String {
     value_without(text, |c| matches!(c, ' ' | '\t' | '<' | '>'))
 }
@@ -88,7 +89,7 @@ pub(crate) fn comment(entry: &Entry, zone: &Zone) -> String {
     words.join(" ")
 }
 
-/// The words after the id as keys, and the keys that stand alone.
+/// The words after the id as keys, and the keys without a value.
 pub(crate) fn read(marks: &str, line: usize) -> (Vec<Key<'_>>, BTreeSet<&str>) {
     let (mut keys, mut bare) = (Vec::new(), BTreeSet::new());
     for (n, word) in marks.split(' ').filter(|word| !word.is_empty()).enumerate() {
@@ -107,7 +108,7 @@ pub(crate) fn read(marks: &str, line: usize) -> (Vec<Key<'_>>, BTreeSet<&str>) {
     (keys, bare)
 }
 
-/// Gives an entry, read from its text, what its comment leaves out.
+/// Completes an entry, parsed from its text, with the defaults for words that its comment lacks.
 pub(crate) fn complete(entry: &mut Entry, says: impl Fn(&str) -> bool) {
     let usual = Usual::of(entry);
     if !says("author") {
@@ -127,7 +128,7 @@ pub(crate) fn complete(entry: &mut Entry, says: impl Fn(&str) -> bool) {
     }
 }
 
-/// What follows from an entry's id, its owner and its messages.
+/// Defaults that follow from an entry's id, its owner and its messages.
 struct Usual {
     parent: Option<Parent>,
     sources: Vec<MessageId>,
@@ -148,7 +149,8 @@ impl Usual {
     }
 }
 
-/// An episode's id is that of its segment, a fact's is that of its episode and a number.
+/// The parent in an entry's id: an episode's id contains its segment's, a fact's contains its
+/// episode's and a number.
 fn parent(entry: &Entry) -> Option<Parent> {
     let own = entry
         .id

@@ -1,7 +1,8 @@
 //! A file's lines as a rendered page shows them.
 //!
-//! Owns: what comments hide, which lines are code or its like, which lines a formatter wrapped, and the marks of a merge.
-//! Never: changing the text of an entry that has an id. No mark that lacks its end hides such an entry.
+//! Owns: text hidden by comments, lines of code and similar kinds, lines that a formatter wrapped,
+//! and the marks of a merge. Never: changing the text of an entry with an id. An opening mark
+//! without its end hides no such entry.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,13 +12,14 @@ use crate::facts::{CODE_COLUMNS, MARKUP, columns, is_structure};
 use crate::lines::{Heading, Line, bullet, heading, is_blank, is_cut, is_end, item, merge_mark};
 use crate::talk;
 
-/// A line as seen. It covers several lines of the file if a formatter wrapped it or a comment reaches over them.
+/// A visible line. It covers several lines of the file if a formatter wrapped it or a comment spans
+/// them.
 #[derive(Debug)]
 pub(crate) struct SeenLine<'a> {
     line: Line<'a>,
-    /// The text in place of the written one.
+    /// The visible text, if it differs from the written one.
     text: Option<String>,
-    /// Whether it is of an entry with an id that nothing cuts off.
+    /// Whether it belongs to a complete entry with an id.
     is_own: bool,
 }
 
@@ -30,17 +32,17 @@ impl SeenLine<'_> {
     }
 }
 
-/// Lines below front matter, as seen.
+/// The visible lines below the front matter.
 #[derive(Debug, Default)]
 pub(crate) struct SeenPage<'a> {
     pub seen: Vec<SeenLine<'a>>,
-    /// What comments hide, in bytes of the file.
+    /// Spans of the comments, in bytes of the file.
     pub hidden: Vec<Range<usize>>,
-    /// The first line of each conflict that a merge left.
+    /// The first line of each merge conflict.
     pub conflicts: Vec<usize>,
 }
 
-/// Looks at lines below the front matter.
+/// Reads the lines below the front matter.
 pub(crate) fn look<'a>(lines: &[Line<'a>]) -> SeenPage<'a> {
     let (mut bound, mut paragraph) = (lines.len(), lines.len());
     let mut borders = vec![(bound, paragraph); lines.len()];
@@ -63,7 +65,7 @@ pub(crate) fn look<'a>(lines: &[Line<'a>]) -> SeenPage<'a> {
     };
     let mut n = 0;
     while n < lines.len() {
-        // An element within a paragraph is text of it.
+        // An element inside a paragraph is part of its text.
         if let Some(&end) = elements.get(&n)
             && (end > reader.borders[n].1 || !lines[n].text.contains('>'))
         {
@@ -79,7 +81,8 @@ pub(crate) fn look<'a>(lines: &[Line<'a>]) -> SeenPage<'a> {
 }
 
 impl SeenPage<'_> {
-    /// Finds the conflicts of merges. Their marks are no text, unless one entry contains the whole conflict.
+    /// Finds the conflicts of merges. Their marks are no text, unless one entry contains the whole
+    /// conflict.
     fn unmark(&mut self) {
         let mut open: Vec<(char, usize)> = Vec::new();
         for n in 0..self.seen.len() {
@@ -107,7 +110,7 @@ impl SeenPage<'_> {
     }
 }
 
-/// Whether no comment and no code of a person reaches beyond the first of these lines.
+/// Whether a person's comment or code must end before the first of these lines.
 fn is_bound(lines: &[Line<'_>]) -> bool {
     let line = lines[0].text;
     let is_own = |head: Heading<'_>| head.id.is_some() || is_cut(line) || wrapped(lines).is_some();
@@ -120,7 +123,8 @@ fn is_continued(line: &str) -> bool {
     !(text.is_empty() || heading(line).is_some() || is_end(line) || bullet(text).is_some())
 }
 
-/// The beginning of an entry or of a message that a formatter wrapped, as one line, and the number of its lines.
+/// The first line of an entry or a message that a formatter wrapped, joined, and the number of its
+/// lines.
 fn wrapped(lines: &[Line<'_>]) -> Option<(String, usize)> {
     let is_whole = |line: &str| {
         let is_head = heading(line).is_some_and(|head| head.id.is_some());
@@ -133,7 +137,7 @@ fn wrapped(lines: &[Line<'_>]) -> Option<(String, usize)> {
     if !begins || is_whole(first) {
         return None;
     }
-    // Within the text of an item, a number begins another one only if it is 1.
+    // Inside the text of an item, only the number 1 begins another item.
     let column = content.map(|content| columns(first) + text.len() - content.len());
     let is_number = |line: &str| {
         let text = line.trim_matches(is_space);
@@ -157,10 +161,10 @@ fn wrapped(lines: &[Line<'_>]) -> Option<(String, usize)> {
 
 const UNCLOSED: &str = "a comment without its end";
 
-/// The comments that a rendered page does not show, HTML's and Obsidian's.
+/// The comments that a rendered page hides, HTML's and Obsidian's.
 const COMMENTS: [(&str, &str); 3] = [("<!--", "-->"), ("<![CDATA[", "]]>"), ("%%", "%%")];
 
-/// Where the next comment of a text begins, and its marks; none begins in a code span or behind a backslash.
+/// The place and the marks of a text's next comment; none in a code span or after a backslash.
 fn next_comment(text: &str) -> Option<(usize, (&'static str, &'static str))> {
     let mut at = 0;
     while let Some(more) = text[at..].find(['\\', '`', '<', '%']) {
@@ -179,7 +183,7 @@ fn next_comment(text: &str) -> Option<(usize, (&'static str, &'static str))> {
     None
 }
 
-/// The fence of code, of a formula or of front matter in TOML that begins a line.
+/// The fence at the start of a line: of code, of a formula or of front matter in TOML.
 fn fence(text: &str) -> Option<&str> {
     let mark = text
         .chars()
@@ -194,10 +198,10 @@ fn fence(text: &str) -> Option<&str> {
     is_fence.then_some(fence)
 }
 
-/// The elements of HTML that begin a line, with their last lines. None reaches over a heading.
+/// The HTML elements that begin a line, with their last lines. No element spans a heading.
 fn elements(lines: &[Line<'_>]) -> BTreeMap<usize, usize> {
     let mut elements = BTreeMap::new();
-    // For each name, the tags that are open: their lines, if they begin them.
+    // For each name, the open tags: their line, if the tag begins it.
     let mut open: BTreeMap<String, Vec<Option<usize>>> = BTreeMap::new();
     for (n, line) in lines.iter().enumerate() {
         if heading(line.text).is_some() || is_end(line.text) {
@@ -223,20 +227,21 @@ fn elements(lines: &[Line<'_>]) -> BTreeMap<usize, usize> {
     elements
 }
 
-/// Lines on their way to be seen.
+/// Turns lines of a file into visible ones.
 struct PageLooker<'a, 'l> {
     lines: &'l [Line<'a>],
-    /// For each line, the next one that no comment and no code reaches beyond, and the next one of another paragraph.
+    /// For each line, the next one that ends every comment and code block, and the next one of
+    /// another paragraph.
     borders: Vec<(usize, usize)>,
-    /// The line before which all is within an element of HTML.
+    /// Lines before this one are inside an HTML element.
     markup: usize,
-    /// Up to which line an end was looked for in vain.
+    /// For each mark, the limit up to which its end was searched for in vain.
     failed: BTreeMap<&'a str, usize>,
     page: SeenPage<'a>,
 }
 
 impl<'a> PageLooker<'a, '_> {
-    /// Adds a line that covers those from `from` to before `next`.
+    /// Adds a visible line for the lines from `from` up to `next`.
     fn push(&mut self, from: usize, next: usize, text: Option<String>, literal: Option<&'static str>) {
         let line = Line {
             end: self.lines[next - 1].end,
@@ -253,7 +258,7 @@ impl<'a> PageLooker<'a, '_> {
         next
     }
 
-    /// An entry with an id, or the rest of one.
+    /// An entry with an id, or the rest of one. Returns the next line.
     fn own(&mut self, n: usize) -> Option<usize> {
         let lines = self.lines;
         let first = self.page.seen.len();
@@ -287,7 +292,7 @@ impl<'a> PageLooker<'a, '_> {
         Some(over)
     }
 
-    /// Code between fences, a formula, or front matter further down.
+    /// Code between fences, a formula, or front matter inside the file.
     fn code(&mut self, n: usize) -> Option<usize> {
         let lines = self.lines;
         let line = lines[n].text.trim_matches(is_space);
@@ -317,7 +322,8 @@ impl<'a> PageLooker<'a, '_> {
         None
     }
 
-    /// The line below that one, before `limit`, which `ends` what it began, and where.
+    /// The next line before `limit` that contains the end of what `mark` opened, and the place of
+    /// that end.
     fn find(
         &mut self,
         n: usize,
@@ -325,7 +331,7 @@ impl<'a> PageLooker<'a, '_> {
         mark: &'a str,
         ends: impl Fn(&str) -> Option<usize>,
     ) -> Option<(usize, usize)> {
-        // Looking no line through twice keeps hostile text linear.
+        // Searching no line twice keeps hostile text linear.
         if self.failed.get(mark) == Some(&limit) {
             return None;
         }
@@ -336,16 +342,16 @@ impl<'a> PageLooker<'a, '_> {
         found
     }
 
-    /// Where that ends of which nobody wrote the end: at the next heading, or the next entry with an id.
+    /// The end of a block without its closing mark: the next heading, or the next entry with an id.
     fn beyond(&self, n: usize) -> usize {
         let next = (n + 1..self.borders[n].0).find(|at| heading(self.lines[*at].text).is_some());
         next.unwrap_or(self.borders[n].0)
     }
 
-    /// Hides the comments of a line, and of those below that the last one reaches.
+    /// Hides the comments of a line, and of the following lines that the last comment spans.
     fn comments(&mut self, n: usize) -> usize {
         let lines = self.lines;
-        // The line that the text is in, and the places from which it is shown and looked at.
+        // The current line, the place from which its text is visible, and the place of the search.
         let (mut at, mut from, mut search) = (n, 0, 0);
         let (mut shown, mut missing) = (String::new(), Vec::new());
         while let Some((start, (open, close))) = next_comment(&lines[at].text[search..]) {
@@ -355,14 +361,14 @@ impl<'a> PageLooker<'a, '_> {
             if missing.contains(&open) {
                 continue;
             }
-            // One that begins a line reaches over paragraphs.
+            // A comment at the start of a line may span paragraphs.
             let is_block = at == n && is_blank(&text[..start]);
             let (bound, paragraph) = self.borders[at];
             let (limit, key) = if is_block { (bound, 0) } else { (paragraph, 1) };
-            // `<!-->` is a whole comment.
+            // `<!-->` is a complete comment.
             let here = text[start + 2..].find(close);
             let here = here.map(|end| (at, start + 2 + end + close.len()));
-            // An entry in one line ends nothing.
+            // The mark of an entry on one line ends no comment.
             let ends = |line: &str| Some(line.find(close).filter(|_| item(line).is_none())? + close.len());
             if let Some((last, end)) = here.or_else(|| self.find(at, limit, &close[key..], ends)) {
                 push_shown(&mut shown, &text[from..start]);
@@ -384,7 +390,7 @@ impl<'a> PageLooker<'a, '_> {
     }
 }
 
-/// Appends what a line shows behind a comment; the comment takes a space along.
+/// Appends the visible text after a comment; the comment also removes a space.
 fn push_shown(shown: &mut String, text: &str) {
     let is_apart = shown.ends_with(is_space);
     shown.push_str(if is_apart {

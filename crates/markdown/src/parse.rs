@@ -1,7 +1,7 @@
-//! A file as blocks, one for each heading, and what in it is none.
+//! A file as blocks, one for each heading, and the text outside of blocks.
 //!
-//! Owns: the borders of entries, which of two equal ids counts, the remains of a crash. Never: failing; unreadable text
-//! becomes a [`Problem`] with its line, and hides nothing after it.
+//! Owns: the borders of entries, the choice between equal ids, the remains of a crash. Never:
+//! failing; unreadable text becomes a [`Problem`] with its line, and hides nothing after it.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,10 +20,10 @@ use crate::place::Place;
 use crate::render::new_file;
 use crate::skill;
 
-/// A line outside of entries, and what it is if it was looked at as a fact.
+/// A line outside of entries, and its kind if it was examined as a fact.
 type Stray<'a> = (Line<'a>, Option<&'static str>);
 
-/// A place in a file that could not be read; its text stays as it is.
+/// An unreadable place in a file; its text stays as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// Counted from 1.
@@ -34,29 +34,31 @@ pub struct Problem {
 /// A file as read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Parsed {
-    /// Why the file as a whole is quarantined; then the blocks are what could still be read.
+    /// The reason to quarantine the file; then the blocks are those that could still be read.
     pub broken: Option<Broken>,
-    /// Whether entries may be there of which not even the id can be read.
+    /// Whether the file may have entries with unreadable ids.
     pub is_unread: bool,
     /// In the order of the file, without a torn one.
     pub blocks: Vec<EntryBlock>,
     /// In the order of lines.
     pub problems: Vec<Problem>,
-    /// Where an unfinished entry starts, in bytes, as a crash in the middle of an append leaves it at the end.
+    /// Start of an unfinished entry at the end, in bytes: the result of a crash in the middle of an
+    /// append.
     pub torn: Option<usize>,
     /// The id of that entry, if it can be read.
     pub torn_id: Option<EntryId>,
-    /// Where the last thing that no end mark closes starts, in bytes; the file's length if there is none.
+    /// Start of the last block or text without an end mark, in bytes; the file's length if there is
+    /// none.
     pub tail: usize,
 }
 
 impl Parsed {
-    /// Why nothing may be written to the file, if that is so.
+    /// The reason not to write to the file, if any.
     pub fn unwritable(&self) -> Option<&Broken> {
         self.broken.as_ref().filter(|broken| broken.forbids_writing())
     }
 
-    /// The ids of entries that are there and cannot be read.
+    /// The ids of existing entries that cannot be read.
     pub fn unreadable(&self) -> BTreeSet<EntryId> {
         let unread = self.blocks.iter().filter(|block| block.entry.is_none());
         let ids = unread.map(|block| &block.id).chain(&self.torn_id);
@@ -73,7 +75,7 @@ impl Parsed {
     }
 }
 
-/// The entry of a text that [`crate::render()`] made; none of another text.
+/// The entry in a text that [`crate::render()`] made; none for another text.
 pub fn parse_entry(text: &str, place: &Place, zone: &Zone) -> Option<Entry> {
     let mut file = new_file(place.kind, Date::default());
     file.push_str(text);
@@ -82,7 +84,7 @@ pub fn parse_entry(text: &str, place: &Place, zone: &Zone) -> Option<Entry> {
     entries.next()
 }
 
-/// Reads a file.
+/// Parses a file.
 pub fn parse(bytes: &[u8], place: &Place, zone: &Zone) -> Parsed {
     if let Some(text) = of_utf16(bytes) {
         let broken = Some(Broken::Utf16);
@@ -184,7 +186,7 @@ pub(crate) fn as_text(bytes: &[u8]) -> (Cow<'_, str>, Vec<usize>) {
     (text.into(), invalid)
 }
 
-/// The text of a file in UTF-16, with or without its mark.
+/// The text of a file in UTF-16, with or without a byte order mark.
 fn of_utf16(bytes: &[u8]) -> Option<String> {
     let is_text = |text: u8, nul: u8| text != 0 && nul == 0;
     let is_little = match *bytes {
@@ -206,18 +208,18 @@ fn of_utf16(bytes: &[u8]) -> Option<String> {
     Some(text.collect())
 }
 
-/// Whether one of these places, which are in order, is in a span.
+/// Whether a span contains one of these places, which are in order.
 fn has_any(places: &[usize], span: &Range<usize>) -> bool {
     let next = places.get(places.partition_point(|at| *at < span.start));
     next.is_some_and(|at| *at < span.end)
 }
 
-/// The heading that a line is.
+/// The heading on a line that is no literal.
 fn marker<'a>(line: &Line<'a>) -> Option<Heading<'a>> {
     heading(line.text).filter(|_| line.literal.is_none())
 }
 
-/// Splits lines into blocks and what is outside of them.
+/// Splits lines into blocks and the lines outside of them.
 fn split<'a, 'l>(lines: &'l [Line<'a>], invalid: &[usize]) -> (Vec<Raw<'a, 'l>>, Vec<Line<'a>>) {
     let (mut raws, mut strays) = (Vec::new(), Vec::new());
     let mut n = 0;
@@ -230,7 +232,7 @@ fn split<'a, 'l>(lines: &'l [Line<'a>], invalid: &[usize]) -> (Vec<Raw<'a, 'l>>,
             }
             continue;
         };
-        // What a person wrote has no end mark: a line that is an entry ends it too.
+        // An entry by hand has no end mark: the line of another entry ends it too.
         let is_by_hand = head.id.is_none();
         let is_over = |line: &Line<'_>| {
             is_end(line.text) || marker(line).is_some() || (is_by_hand && item(line.text).is_some())
@@ -279,23 +281,24 @@ impl<'a, 'l> Raw<'a, 'l> {
     }
 }
 
-/// No person's entry is like this at the end of a file: an id and no end mark, or nothing but a heading that no line
-/// feed ends.
+/// Whether a crash cut off the last block: it has an id and no end mark, or its heading has no line
+/// feed. No person's entry at the end of a file looks like this.
 fn is_torn(last: &Raw<'_, '_>) -> bool {
     !last.is_ended && (last.heading.id.is_some() || last.has_nul || !last.line.ended)
 }
 
-/// The number of blocks before a torn one.
+/// Number of blocks before a torn one.
 fn whole(raws: &[Raw<'_, '_>]) -> usize {
     let Some((last, before)) = raws.split_last().filter(|(last, _)| is_torn(last)) else {
         return raws.len();
     };
-    // A heading within an entry, cut off behind its second mark.
+    // A heading within an entry, cut off after its second `#`.
     let is_within = last.line.text == "##" && before.last().is_some_and(is_torn);
     before.len() - usize::from(is_within)
 }
 
-/// Text outside of entries: titles, rules and end marks are fine, the remains of a crash are torn, the rest is reported.
+/// Reports text outside of entries, except titles, rules and end marks; the remains of a crash are
+/// noted as torn.
 fn read_strays(parsed: &mut Parsed, strays: &[Stray<'_>], last: Option<&Raw<'_, '_>>) {
     let end = last.map_or(0, |raw| raw.span.end);
     let is_text = |(line, _): &&Stray<'_>| line.literal.is_some() || !facts::is_structure(line.text);
@@ -306,7 +309,7 @@ fn read_strays(parsed: &mut Parsed, strays: &[Stray<'_>], last: Option<&Raw<'_, 
             parsed.tail = line.start;
             parsed.torn = Some(line.start);
         }
-        // One problem for lines that follow each other.
+        // One problem for consecutive lines.
         let number = line.number;
         match what {
             _ if above == Some((line.start, what)) => {}
@@ -318,7 +321,7 @@ fn read_strays(parsed: &mut Parsed, strays: &[Stray<'_>], last: Option<&Raw<'_, 
     }
 }
 
-/// Reads the blocks of one file, one after the other.
+/// Parses the blocks of one file, one after the other.
 struct BlockReader<'a> {
     place: &'a Place,
     zone: &'a Zone,
@@ -359,9 +362,10 @@ impl BlockReader<'_> {
         });
     }
 
-    /// Reads the lines outside of entries, in a file of facts, as facts; returns the other lines, and what they are.
+    /// Parses the lines outside of entries as facts, in a file of facts; returns the other lines
+    /// with their kinds.
     fn read_facts<'a>(&mut self, mut strays: Vec<Line<'a>>, invalid: &[usize]) -> Vec<Stray<'a>> {
-        // Damaged text is not a person's list.
+        // Damaged text is no list by a person.
         let is_damaged = strays
             .iter()
             .any(|line| line.text.contains('\0') || (line.text == "#" && !line.ended));
@@ -398,7 +402,8 @@ impl BlockReader<'_> {
         rest
     }
 
-    /// An entry written by hand: the same id as long as the file, the heading and its place among equal ones stay.
+    /// The id of an entry by hand: the same as long as the file, the heading and its place among
+    /// equal ones stay.
     fn derived_id(&mut self, subject: &str) -> EntryId {
         let equals = self.equals.entry(subject.to_owned()).or_default();
         *equals += 1;

@@ -1,10 +1,10 @@
-//! Places: which file holds which entries, and whose a file's entries are.
+//! Places: the file of each entry, and the owner of a file's entries.
 //!
-//! Owns: `<app>/<project>/users/<name>/episodes/<date>.md`, its like for other owners and kinds, and names as folders. Never: a
-//! file's content.
+//! Owns: `<app>/<project>/users/<name>/episodes/<date>.md`, its like for other owners and kinds,
+//! and names as folders. Never: a file's content.
 //!
-//! The path alone decides the owner of a file's entries, so a file moved to another folder belongs to that folder's
-//! owner.
+//! The path alone decides the owner of a file's entries, so a file moved to another folder belongs
+//! to that folder's owner.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,8 @@ use model::{Date, Entry, EntryKind, Name, Owner, OwnerKind, Scope, Timestamp, Zo
 /// The name of every skill's file.
 const SKILL: &str = "SKILL.md";
 
-/// Names of pages about a folder, as people and agents keep them beside memories; they are never memory.
+/// Names of pages about a folder that people and agents keep next to memories; they are never
+/// memory.
 const PAGES: [&str; 3] = ["MEMORY.md", "index.md", "log.md"];
 
 /// Properties of a file that follow from its path.
@@ -24,23 +25,23 @@ pub struct Place {
     pub kind: EntryKind,
     /// The path below the folder of the kind; people may sort files into more folders there.
     pub file: String,
-    /// The date that the file is named after, up to the first dot, if it is.
+    /// The date in the file's name, up to the first dot, if any.
     pub date: Option<Date>,
-    /// When the file was last saved, if that is known: the time of entries that have no other.
+    /// When the file was last saved, if known: the time of entries without their own.
     pub saved: Option<Timestamp>,
 }
 
-/// Why a path is no place for entries.
+/// Reasons why a path cannot hold entries.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoPlace {
     #[error("this is not a memory file")]
     Foreign,
-    /// A memory file, in a folder whose name could be two owners'.
+    /// A memory file in a folder that could belong to two owners.
     #[error("the folder `{folder}` could be two names: rename it to `{expected}`")]
     Misnamed { folder: String, expected: String },
 }
 
-/// The file that an entry belongs in, relative to the vault.
+/// The file for an entry, relative to the vault.
 pub fn path_of(entry: &Entry, zone: &Zone) -> String {
     let [scope, project, owner] = [&entry.scope.app, &entry.scope.project, &entry.owner.id].map(folder);
     let owners = owners(entry.owner.kind);
@@ -56,8 +57,8 @@ pub fn path_of(entry: &Entry, zone: &Zone) -> String {
     format!("{scope}/{project}/{owners}/{owner}/{kind}/{file}.md")
 }
 
-/// The file beside another one in which the ledger of a name writes, where several ledgers write to one vault; a document's
-/// file stays as it is, since its name is the document's.
+/// The file next to `path` in which the named ledger writes, if several ledgers write to one vault.
+/// A document's file keeps its name, since that is the document's id.
 pub fn beside(path: &str, kind: EntryKind, ledger: &str) -> String {
     let end = match kind {
         EntryKind::Topic => return path.to_owned(),
@@ -68,7 +69,7 @@ pub fn beside(path: &str, kind: EntryKind, ledger: &str) -> String {
     format!("{stem}.{ledger}{end}")
 }
 
-/// Whether a path is of a file that the ledger of a name writes alone.
+/// Whether only the named ledger writes to the file with this path.
 pub fn is_of(path: &str, ledger: &str) -> bool {
     let path = path.strip_suffix("/SKILL.md").or(path.strip_suffix(".md"));
     let name = path.and_then(|path| path.strip_suffix(ledger));
@@ -93,7 +94,7 @@ fn plain(text: &str) -> String {
     name.to_owned()
 }
 
-/// The folder below which all of an owner's files are, or all of a scope's, relative to the vault.
+/// The folder with all files of an owner, or of a scope, relative to the vault.
 pub fn folder_of(scope: &Scope, owner: Option<&Owner>) -> String {
     let scope = format!("{}/{}", folder(&scope.app), folder(&scope.project));
     owner.map_or(scope.clone(), |owner| {
@@ -159,7 +160,7 @@ impl Place {
         })
     }
 
-    /// The same place of a file that was last saved then, in nanoseconds since 1970.
+    /// The same place, with the time when the file was last saved, in nanoseconds since 1970.
     #[must_use]
     pub fn saved_at(self, modified_ns: i128) -> Self {
         let millis = i64::try_from(modified_ns / 1_000_000).ok();
@@ -170,16 +171,17 @@ impl Place {
     }
 }
 
-/// Whether a part of a path can be a memory file or a folder of them: no hidden file, no editor's temporary file,
-/// nothing that means something to a file system.
+/// Whether a part of a path can be a memory file or a folder of them: no hidden file, no editor's
+/// temporary file, no character with a meaning to a file system.
 fn is_plain(part: &str) -> bool {
     !(part.is_empty() || part.starts_with(['.', '#', '~']) || part.contains(['\\', ':', '\0']))
 }
 
-/// A name as a folder: itself, but for what a file system would not keep apart or keep at all.
+/// A name as a folder: the name itself, except characters that a file system would lose or confuse.
 ///
-/// Capitals are written twice, so that `Alice` and `alice` stay two owners on a file system that ignores case: as
-/// themselves, and after `=` as a hexadecimal number whose lowest bit is the first character.
+/// Capitals are written twice, so that `Alice` and `alice` stay two owners on a file system that
+/// ignores case: as themselves, and after `=` as a hexadecimal number whose lowest bit is the first
+/// character.
 pub fn folder(name: &Name) -> String {
     let name = name.as_str();
     let mut out = String::with_capacity(name.len() + 8);
@@ -202,7 +204,7 @@ pub fn folder(name: &Name) -> String {
     out
 }
 
-/// Whether Windows takes a name for a device, with any extension.
+/// Whether a name, with any extension, is a device on Windows.
 fn is_device(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or(name).to_ascii_lowercase();
     let is_port = |device: &str| {

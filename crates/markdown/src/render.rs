@@ -1,6 +1,7 @@
 //! An entry as text.
 //!
-//! Owns: the one way in which Quipu writes an entry and begins a file. Never: reading it back (`parse`).
+//! Owns: the one form in which Quipu writes an entry and begins a file. Never: reading it back
+//! (`parse`).
 
 use std::fmt::Write as _;
 
@@ -12,7 +13,8 @@ use crate::lines::END;
 use crate::talk::{first_line, push_line, push_who};
 use crate::{VERSION, digest::text_of, marks};
 
-/// How a file of that kind begins; nothing rewrites it afterwards. A skill brings its own front matter.
+/// The beginning of a file of that kind; Quipu never rewrites it. A skill brings its own front
+/// matter.
 pub fn new_file(kind: EntryKind, date: Date) -> String {
     let title = match kind {
         EntryKind::Skill => return String::new(),
@@ -36,7 +38,7 @@ pub(crate) fn in_day(entry: &Entry, zone: &Zone, others: &[String]) -> String {
     }
     writeln!(out, "<!--{comment}-->").expect("a string takes any text");
     if !others.is_empty() {
-        // A list counts as one of keys only if it begins with a known one.
+        // A list counts as one of keys only if its first key is known.
         push_key(&mut out, keys::OF_ENTRY[0], &time(entry.time, zone));
     }
     for line in others {
@@ -74,7 +76,7 @@ fn is_item(entry: &Entry) -> bool {
         && is_line(&entry.summary)
 }
 
-/// The statement, and in brackets what was said to that end. A statement with such brackets is escaped.
+/// The statement, and in brackets its evidence. A statement with such brackets is escaped.
 fn item_text(entry: &Entry) -> String {
     let is_bracketed = entry.body.contains(" *(");
     let body = value_without(&entry.body, |c| is_bracketed && c == '*');
@@ -88,10 +90,12 @@ fn push_key(out: &mut String, name: &str, text: &str) {
     writeln!(out, "- {name}: {text}").expect("a string takes any text");
 }
 
-/// How far from 1970 times are shown in a zone, about 6,300 years; further out, offsets leave the calendar.
+/// Maximum distance from 1970 of times that are shown in a zone, about 6,300 years; further out,
+/// offsets leave the calendar.
 const ZONED_MILLIS_MAX: u64 = 200_000_000_000_000;
 
-/// In the owner's zone; in UTC where the zone's offset of that time has seconds, which the text form rounds away.
+/// A time in the owner's zone; in UTC if the zone's offset at that time has seconds, which the text
+/// form rounds away.
 pub(crate) fn time(at: Timestamp, zone: &Zone) -> String {
     if at.millis().unsigned_abs() < ZONED_MILLIS_MAX {
         let text = zone.render(at);
@@ -102,7 +106,7 @@ pub(crate) fn time(at: Timestamp, zone: &Zone) -> String {
     at.to_string()
 }
 
-/// A summary is a quote; every line has its mark, so none of them needs an escape for what it begins with.
+/// A summary is a quotation; every line has a mark, so no line's beginning needs an escape.
 fn push_summary(out: &mut String, summary: &str) {
     for line in summary.split('\n') {
         out.push('>');

@@ -1,7 +1,8 @@
 //! A skill's file: front matter that every agent reads, and a body of plain Markdown.
 //!
-//! Owns: `SKILL.md` as one entry, and which of its keys belong to a person. Never: permissions of a skill, or escaping
-//! more of a body than an editor would lose: other agents read it unchanged.
+//! Owns: `SKILL.md` as one entry, and the separation of its keys from a person's. Never:
+//! permissions of a skill, or escaping more of a body than an editor would lose: other agents read
+//! it unchanged.
 
 use std::fmt::Write as _;
 
@@ -18,20 +19,20 @@ use crate::parse::{Parsed, Problem, as_text};
 use crate::place::Place;
 use crate::render::time;
 
-/// The keys that are ours, in the order they are written. Name and description are what other agents look for.
+/// Our keys, in the order of writing. Other agents read name and description.
 const KEYS: [&str; 17] = [
     "name", "description", "quipu", "id", "status", "confidence", "cases", "created", "updated",
     "valid_until", "supersedes", "session", "origin", "author", "parent", "senders", "labels",
 ];
 
-/// One key of the front matter with the lines that it was written in; a comment has no key.
+/// One key of the front matter with its lines; a comment has no key.
 struct SkillField<'a, 'l> {
     key: String,
     value: Value,
     lines: &'l [Line<'a>],
 }
 
-/// Reads a skill's file.
+/// Parses a skill's file.
 pub(crate) fn parse(bytes: &[u8], place: &Place, zone: &Zone) -> Parsed {
     let (text, invalid) = as_text(bytes);
     let lines = lines(&text);
@@ -84,7 +85,7 @@ pub(crate) fn parse(bytes: &[u8], place: &Place, zone: &Zone) -> Parsed {
     parsed
 }
 
-/// A skill written by hand: the same id as long as its file stays where it is.
+/// The id of a skill by hand: the same as long as its file stays in place.
 fn derived_id(place: &Place) -> EntryId {
     let mut hash = Fnv::default();
     hash.text(&place.file);
@@ -114,7 +115,7 @@ fn fields<'a, 'l>(lines: &'l [Line<'a>]) -> Result<Vec<SkillField<'a, 'l>>, Brok
     Ok(fields)
 }
 
-/// The values of keys. One that is empty counts as not there.
+/// The values of keys. An empty value counts as missing.
 struct SkillValues<'f, 'a, 'l> {
     fields: &'f [SkillField<'a, 'l>],
     zone: &'f Zone,
@@ -182,7 +183,7 @@ impl SkillValues<'_, '_, '_> {
         }
     }
 
-    /// A key's one text.
+    /// A key's single text.
     fn one(&self, key: &str) -> Result<Option<String>, Problem> {
         match self.field(key).map(|field| &field.value) {
             None | Some(Value::Null) => Ok(None),
@@ -239,7 +240,7 @@ fn scalar_text(value: &Value) -> Option<String> {
     }
 }
 
-/// A skill's whole file, with the lines of keys that a person added.
+/// A skill's complete file, with the lines of keys that a person added.
 pub(crate) fn render(entry: &Entry, zone: &Zone, others: &[String]) -> String {
     let mut out = String::with_capacity(512 + entry.body.len());
     out.push_str("---\n");
@@ -297,7 +298,7 @@ fn values_of(entry: &Entry, zone: &Zone) -> [Option<String>; KEYS.len()] {
     ]
 }
 
-/// A text as YAML, in quotes where it would be read as anything else without them.
+/// A text as YAML, in quotes if YAML would read it as another value without them.
 fn scalar(text: &str) -> String {
     let is_simple = |c: char| c.is_alphanumeric() || " _-./+'()".contains(c);
     let is_plain = text.starts_with(char::is_alphanumeric)
@@ -339,7 +340,7 @@ fn push_body(out: &mut String, body: &str) {
     }
 }
 
-/// A body from its lines, blank lines around it left out.
+/// A body from its lines, without blank lines around it.
 fn read_body(lines: &[&str]) -> String {
     let first = lines.iter().position(|line| !is_blank(line));
     let last = lines.iter().rposition(|line| !is_blank(line));

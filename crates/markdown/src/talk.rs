@@ -1,11 +1,14 @@
-//! The messages of an entry, as a person would write a conversation down: `**Ana** 19:02 I am home. <!--m_1-->`.
+//! The messages of an entry, as a person would write a conversation down: `**Ana** 19:02 I am home.
+//! <!--m_1-->`.
 //!
-//! Owns: the line that begins a message, and the line of who and when above them. Never: the text below that line.
+//! Owns: the first line of a message, and the line with speakers and times above the messages.
+//! Never: the text below that line.
 //!
-//! The comment has the message's id first: `_x` is short for `m_<UTC date of the message>_x`. Then come the seconds
-//! (`:31.25`), the sender if it is not the shown name (`@ana`), the role if the sender does not tell it, and the whole
-//! time (`at=…`) if the shown one does not tell it. The shown time counts in the offset of the entry's own time, and on
-//! its day unless it has a date of its own.
+//! The comment has the message's id first: `_x` is short for `m_<UTC date of the message>_x`. Then
+//! come the seconds (`:31.25`), the sender if it is not the shown name (`@ana`), the role if it
+//! does not follow from the sender, and the complete time (`at=…`) if it does not follow from the
+//! shown one. The shown time has the offset of the entry's own time, and its day unless it has a
+//! date of its own.
 
 use std::fmt::Write as _;
 
@@ -16,19 +19,19 @@ use crate::lines::split_comment;
 use crate::marks::word;
 use crate::render::time;
 
-/// A line that begins a message, in its parts as written.
+/// The first line of a message, in its parts as written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TalkLine<'a> {
     pub speaker: &'a str,
     date: &'a str,
     minute: &'a str,
-    /// The first line of the text; empty where the text begins below.
+    /// The first line of the text; empty if the text begins below.
     pub text: &'a str,
     pub id: &'a str,
     marks: &'a str,
 }
 
-/// The message that a line begins.
+/// The message on its first line.
 pub(crate) fn read_line(line: &str) -> Option<TalkLine<'_>> {
     let (speaker, rest) = line.strip_prefix("**")?.split_once("** ")?;
     let (said, comment) = split_comment(rest.trim_end_matches(is_space))?;
@@ -52,7 +55,8 @@ pub(crate) fn read_line(line: &str) -> Option<TalkLine<'_>> {
     })
 }
 
-/// Whether a line begins a message whose comment may be in a later line, as a formatter leaves it.
+/// Whether a line begins a message and its comment may be on a later line, because a formatter
+/// wrapped it.
 pub(crate) fn is_head(line: &str) -> bool {
     line.starts_with("**") && read_line(&format!("{line} <!--x-->")).is_some()
 }
@@ -68,7 +72,8 @@ fn is_minute(text: &str) -> bool {
     text.len() >= 5 && text.bytes().take(5).enumerate().all(shape)
 }
 
-/// A time in its parts: `2026-09-21`, `14:13`, `:20.5`, `+02:00`; none of a year that has not four digits.
+/// A time in its parts: `2026-09-21`, `14:13`, `:20.5`, `+02:00`; none if the year has not four
+/// digits.
 fn parts(time: &str) -> Option<(&str, &str, &str, &str)> {
     let (date, rest) = time.split_once('T')?;
     let (minute, rest) = rest.split_at_checked(5)?;
@@ -85,7 +90,7 @@ impl TalkLine<'_> {
         }
     }
 
-    /// When it was said, in an entry of that time as written; none if the parts are no time.
+    /// The message's time, in an entry with that time as written; none if the parts are no time.
     pub(crate) fn time(&self, entry: &str, zone: &Zone) -> Option<Timestamp> {
         if let Some(at) = self.words().find_map(|word| word.strip_prefix("at=")) {
             return zone.parse(at).ok();
@@ -98,7 +103,7 @@ impl TalkLine<'_> {
             .ok()
     }
 
-    /// The sender's id, where it is not the shown name.
+    /// The sender's id, if it differs from the shown name.
     pub(crate) fn sender(&self) -> Option<&str> {
         self.words().find_map(|word| word.strip_prefix('@'))
     }
@@ -118,13 +123,14 @@ fn usual_role(sender: &Name) -> Role {
     Role::parse(sender.as_str()).unwrap_or(Role::User)
 }
 
-/// The beginning of most ids of messages of a day.
+/// The usual beginning of ids of a day's messages.
 fn usual_id(time: Timestamp) -> String {
     let date = Zone::utc().date(time);
     format!("m_{:04}{:02}{:02}_", date.year(), date.month(), date.day())
 }
 
-/// The first line of a text, if it can stand behind a name; a list, a table or code begins below.
+/// The first line of a text, if it can follow a name on the same line; a list, a table or code
+/// begins below.
 pub(crate) fn first_line(text: &str) -> Option<(&str, Option<&str>)> {
     let (first, rest) = text
         .split_once('\n')
@@ -137,7 +143,7 @@ pub(crate) fn first_line(text: &str) -> Option<(&str, Option<&str>)> {
     (is_prose && !is_list && !first.ends_with(is_space)).then_some((first, rest))
 }
 
-/// Appends the line that begins a message; `text` is the first line of what was said.
+/// Appends the first line of a message; `text` is the first line of its text.
 pub(crate) fn push_line(out: &mut String, turn: &Message, text: &str, entry: &str, zone: &Zone) {
     let at = time(turn.time, zone);
     let nice = parts(&at).zip(parts(entry)).filter(|(at, entry)| at.3 == entry.3);
@@ -173,7 +179,7 @@ pub(crate) fn push_line(out: &mut String, turn: &Message, text: &str, entry: &st
     writeln!(out, "<!--{}-->", marks.join(" ")).expect("a string takes any text");
 }
 
-/// Who spoke and when, in one line: `*Ana and Bo, 19:02 to 19:10*`.
+/// Speakers and times in one line: `*Ana and Bo, 19:02 to 19:10*`.
 pub(crate) fn push_who(out: &mut String, turns: &[Message], zone: &Zone) {
     let mut names: Vec<&str> = Vec::new();
     for turn in turns {
@@ -209,7 +215,7 @@ pub(crate) fn push_who(out: &mut String, turns: &[Message], zone: &Zone) {
     writeln!(out, "*{}, {when}*", value_without(&who, |c| c == '*')).expect("a string takes any text");
 }
 
-/// Whether a line is one of who and when. It says what the messages say, so nothing is read from it.
+/// Whether a line has speakers and times. It only repeats the messages, so it is not parsed.
 pub(crate) fn is_who(line: &str) -> bool {
     let inner = line
         .trim_end_matches(is_space)

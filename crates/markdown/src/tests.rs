@@ -1,5 +1,5 @@
-//! What the format promises: any text comes back, in any order of appends, and nothing a person or a crash does to
-//! a file hides more than its own place.
+//! The guarantees of the format: any text is read back, appends work in any order, and damage by a
+//! person or a crash hides only the damaged place.
 
 mod fixtures;
 mod hand;
@@ -47,7 +47,7 @@ fn problems(parsed: &Parsed) -> Vec<String> {
     parsed.problems.iter().map(show).collect()
 }
 
-/// An entry with nothing but what every entry has.
+/// An entry with required fields only.
 fn plain(id: &str, subject: &str, body: &str) -> Entry {
     Entry {
         id: EntryId::new(id),

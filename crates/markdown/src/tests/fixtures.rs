@@ -1,4 +1,4 @@
-//! Files of every version there was, kept for ever.
+//! Files of every version so far, kept for ever.
 
 use expect_test::{expect, expect_file};
 use model::{
@@ -86,7 +86,7 @@ fn fact() -> Entry {
 }
 
 #[test]
-fn version_2_is_written_as_ever() {
+fn version_2_is_written_as_in_the_fixture() {
     let zone = berlin();
     let front = new_file(model::EntryKind::Episode, "2023-05-08".parse().expect("a date"));
     let text = format!(
@@ -98,7 +98,7 @@ fn version_2_is_written_as_ever() {
 }
 
 #[test]
-fn version_2_is_read_as_ever() {
+fn version_2_is_read_as_in_the_fixture() {
     let text = include_str!("../../fixtures/v2/episodes.md");
     let parsed = parse(text.as_bytes(), &place(), &Zone::utc());
     assert_eq!(entries(&parsed), [episode(), fact()]);
@@ -106,7 +106,7 @@ fn version_2_is_read_as_ever() {
 }
 
 #[test]
-fn version_2_of_statements_is_written_and_read_as_ever() {
+fn version_2_of_statements_is_written_and_read_as_in_the_fixture() {
     let place = Place::of("default/default/users/alice/foresights/2023-05-08.md").expect("a place");
     let statement = |id: &str, body: &str, summary: &str| Entry {
         kind: model::EntryKind::Foresight,
@@ -150,14 +150,14 @@ fn a_file_of_version_1_becomes_one_of_version_2() {
 }
 
 #[test]
-fn version_1_is_read_as_ever() {
+fn version_1_is_read_as_in_the_fixture() {
     let parsed = parse(EPISODE.as_bytes(), &place(), &Zone::utc());
     assert_eq!(entries(&parsed), [episode(), fact()]);
     assert_eq!(problems(&parsed), [""; 0]);
 }
 
 #[test]
-fn version_1_by_hand_is_read_as_ever() {
+fn version_1_by_hand_is_read_as_in_the_fixture() {
     let place = Place::of("default/default/users/alice/facts/2023-05-08.md").expect("a place");
     let parsed = parse(BY_HAND.as_bytes(), &place, &berlin());
     let shown: Vec<String> = entries(&parsed)

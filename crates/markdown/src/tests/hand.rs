@@ -1,4 +1,4 @@
-//! What people do to files.
+//! Edits by people.
 
 use model::{EntryId, Origin};
 
@@ -43,7 +43,7 @@ fn a_derived_id_stays_while_its_heading_and_its_place_among_equals_stay() {
 }
 
 #[test]
-fn the_path_says_whose_it_is_and_the_front_matter_helps_with_the_date() {
+fn the_path_decides_the_owner_and_the_front_matter_adds_the_date() {
     let elsewhere = Place::of("app/project/agents/coder/facts/trips/lisbon.md").expect("a place");
     let parsed = parse(
         b"---\nquipu: 1\ndate: 2024-02-03\nmood: [calm]\n---\n\n## A\nx\n",
@@ -64,7 +64,7 @@ fn the_path_says_whose_it_is_and_the_front_matter_helps_with_the_date() {
 }
 
 #[test]
-fn unknown_keys_and_everything_around_survive_an_edit() {
+fn unknown_keys_and_the_text_around_survive_an_edit() {
     let text = "---\nquipu: 1\ncolour: blue # mine\n---\nintro\n\n## A {#ep_1}\n- time: 2023-05-08T14:00:00+02:00\n- mood: good\n\nold\n<!-- end -->\nloose\n## B\nb";
     let parsed = read(text);
     let mut entry = entries(&parsed)[0].clone();
@@ -128,12 +128,12 @@ fn a_broken_entry_hides_no_other() {
         20: `(owner, 14:00)` is not `(user, 2023-05-08T14:00)`, a role and a time
         24: `god` is not a value for `origin`: use user, assistant, tool, web, import or hand"]]
     .assert_eq(&problems(&parsed).join("\n"));
-    // What a person made unreadable is still there: an append does not write it a second time.
+    // An entry that a person made unreadable still exists: an append does not write it again.
     assert!(parsed.ids().contains(&EntryId::new("ep_1")));
 }
 
 #[test]
-fn front_matter_that_is_none_quarantines_the_file_and_hides_nothing() {
+fn invalid_front_matter_quarantines_the_file_and_hides_nothing() {
     let entry = "## A\nx\n\n---\n\nmore\n";
     let cases = [
         ("---\nquipu: [1\n---\n", "the front matter is not YAML"),
@@ -166,7 +166,7 @@ fn a_later_version_is_neither_read_nor_written() {
 }
 
 #[test]
-fn bytes_that_are_no_text_cost_their_entry_only() {
+fn invalid_bytes_make_only_their_entry_unreadable() {
     let mut bytes = b"## A\nx\n\n## B\ny ".to_vec();
     bytes.extend_from_slice(&[0xff, 0xfe]);
     bytes.extend_from_slice("\n\n## C ä\nz\n".as_bytes());
@@ -179,7 +179,7 @@ fn bytes_that_are_no_text_cost_their_entry_only() {
 
 #[test]
 fn keys_are_read_after_a_blank_line_and_lists_are_text() {
-    // As a formatter leaves it.
+    // A formatter leaves this form.
     let parsed = read(
         "## A {#ep_1}\n\n* time: 2023-05-08T14:00\n* session: s1\n* mood: good\n\ntext\n\n<!-- end -->\n## Shopping\n\n- milk: 2 l\n- eggs\n",
     );
@@ -194,7 +194,7 @@ fn keys_are_read_after_a_blank_line_and_lists_are_text() {
 }
 
 #[test]
-fn an_empty_key_is_as_good_as_none() {
+fn an_empty_key_counts_as_missing() {
     let parsed = read("## A\n- session:\n- valid_until:\n- author: \\u{}\nx\n");
     let found = &entries(&parsed)[0];
     assert_eq!((&found.session, found.valid_until), (&None, None));
@@ -211,7 +211,7 @@ fn a_changed_inline_key_is_read() {
 }
 
 #[test]
-fn an_undated_file_has_the_time_at_which_it_was_saved() {
+fn an_undated_file_has_the_time_of_its_last_save() {
     let mine = Place::of("default/default/users/alice/facts/trips.md").expect("a place");
     let text =
         "\u{feff}## Peanuts\n\nI am allergic to peanuts.\n\n## Oslo\n- time: 2024-02-03\n\nI was there.\n";
@@ -265,7 +265,7 @@ fn each_line_of_a_list_is_a_fact() {
 }
 
 #[test]
-fn a_heading_keeps_its_comment_in_a_later_line() {
+fn a_headings_comment_may_be_on_a_later_line() {
     let comment = "<!--ep_1 2023-05-08T14:00:00Z session=s-->";
     let rest = "\n\n**ana** 14:00 I row. <!--_x-->\n\n```\nI smoke.\n```\n\n<!-- end -->\n";
     for head in [
@@ -286,7 +286,7 @@ fn a_heading_keeps_its_comment_in_a_later_line() {
             assert_eq!(entry.turns.len(), 1, "{above}{head}");
         }
     }
-    // A comment of a person is none of ours.
+    // A person's comment is none of ours.
     let parsed = read("## Ana rows\nI row. <!-- x -->\n");
     assert_eq!(
         (

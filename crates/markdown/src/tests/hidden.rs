@@ -1,11 +1,11 @@
-//! What a rendered page hides.
+//! Text that a rendered page hides.
 
 use super::statements::{bodies, read};
 use super::{berlin, entries, plain};
 use crate::{Change, change, render};
 
 #[test]
-fn hidden_text_is_in_no_entry_by_hand() {
+fn an_entry_by_hand_contains_no_hidden_text() {
     let text = "## Dog <!-- or cat -->\nBodo %%not his name%% barks.\n\n<!--\n## Old\n- I hide.\n-->\n`<!-- shown -->`\n%%\nI hide too.\n%%\nend\n\n```\n## a comment of a shell\n<!-- shown -->\n```\n## Next\nx\n";
     let parsed = super::read(text);
     let found = entries(&parsed);
@@ -32,7 +32,7 @@ fn texts_that_quipu_wrote_hide_nothing() {
 }
 
 #[test]
-fn an_edit_keeps_what_was_hidden() {
+fn an_edit_keeps_hidden_text() {
     let text = "- I have a dog. <!-- which\n  one? -->\n- I row. %%no%%\n";
     let parsed = read(text);
     assert_eq!(bodies(&parsed), ["I have a dog.", "I row."]);
@@ -43,7 +43,7 @@ fn an_edit_keeps_what_was_hidden() {
     assert!(after.contains("-->\n<!-- which\n"), "{after}");
     assert_eq!(bodies(&read(&after)), ["I have a cat.", "I row."]);
     assert_eq!(read(&after).problems, []);
-    // Once more, and it is still there once.
+    // After another edit, the text is still there once.
     entry.body = "I have two cats.".to_owned();
     let again = change(
         after.as_bytes(),
@@ -66,7 +66,7 @@ fn text_behind_a_comment_of_several_lines_is_read() {
 }
 
 #[test]
-fn a_mark_without_its_end_hides_no_entry() {
+fn an_unclosed_mark_hides_no_entry() {
     let own = "- I swim. <!--af_1 2023-05-08T14:00:00Z-->\n";
     for open in ["<!--", "%%", "```", "$$", "- ```"] {
         let parsed = read(&format!("- I row.\n\n{open}\nI smoke.\n{own}\n## By hand\nx\n"));

@@ -1,4 +1,4 @@
-//! Generators of what no sane person writes.
+//! Generators of hostile input.
 
 use model::{
     Content, Entry, EntryId, EntryKind, Message, MessageId, Origin, Owner, Parent, ParentKind, Role, Scope,
@@ -11,7 +11,7 @@ use proptest::sample::select;
 
 use super::{name, place};
 
-/// Our own syntax, and what editors and file systems mangle.
+/// Our own syntax, and texts that editors and file systems mangle.
 #[rustfmt::skip]
 const PIECES: &[&str] = &[
     "", " ", "  ", "\t", "\n", "\n\n", "\r\n", "\r", "\\", "\\\\", "a", "word and word", "ä", "日本語",
@@ -26,7 +26,7 @@ const PIECES: &[&str] = &[
     "\n<<<<<<< a\n", "\n=======\n", "\n>>>>>>> b\n", "\\\\<!-- end -->",
 ];
 
-/// Texts made of such pieces, and of anything.
+/// Texts made of these pieces, and any other text.
 pub(super) fn text() -> BoxedStrategy<String> {
     prop_oneof![
         3 => vec(select(PIECES), 0..8).prop_map(|pieces| pieces.concat()),
@@ -40,7 +40,7 @@ fn id() -> BoxedStrategy<String> {
     prop_oneof![3 => "[a-z]{2}_[0-9]{1,4}", 1 => text()].boxed()
 }
 
-/// Any instant there is, offsets with seconds and negative years included.
+/// Any instant, offsets with seconds and negative years included.
 pub(super) fn time() -> BoxedStrategy<Timestamp> {
     prop_oneof![
         4 => 1_600_000_000_000_i64..1_800_000_000_000,
@@ -163,7 +163,7 @@ pub(super) fn entry() -> BoxedStrategy<Entry> {
         .boxed()
 }
 
-/// Entries of one file, no id twice.
+/// Entries of one file, with different ids.
 pub(super) fn entries() -> BoxedStrategy<Vec<Entry>> {
     vec(entry(), 1..5)
         .prop_map(|mut entries| {

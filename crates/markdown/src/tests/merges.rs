@@ -1,4 +1,4 @@
-//! What a merge or another encoding leaves in files.
+//! Files after a merge or in another encoding.
 
 use super::statements::{bodies, facts, read};
 use super::{berlin, entries, plain, problems};
@@ -26,7 +26,7 @@ fn both_sides_of_a_merge_are_read_and_the_marks_are_not() {
 }
 
 #[test]
-fn a_merge_within_an_entry_costs_no_other() {
+fn a_merge_conflict_within_an_entry_hides_no_other() {
     let [one, two] = ["ep_1", "ep_2"].map(|id| render(&plain(id, id, "same\nown"), &berlin()));
     let text = format!("{one}\n{two}")
         .replacen("own\n\n<!-- end -->", "<<<<<<< HEAD\nown\n\n<!-- end -->", 1)
@@ -43,7 +43,7 @@ fn a_merge_within_an_entry_costs_no_other() {
 }
 
 #[test]
-fn a_merge_of_one_entry_is_reported_and_both_sides_are_its_text() {
+fn a_conflict_in_one_entry_is_reported_and_both_sides_stay_in_its_text() {
     let text = render(&plain("ep_1", "A", "same\nours"), &berlin());
     let merged = "<<<<<<< HEAD\nours\n=======\ntheirs\n>>>>>>> theirs";
     let text = text.replace("ours", merged);
@@ -54,7 +54,7 @@ fn a_merge_of_one_entry_is_reported_and_both_sides_are_its_text() {
 }
 
 #[test]
-fn texts_that_quote_a_merge_are_texts() {
+fn a_text_may_quote_a_merge_conflict() {
     let quoted = "<<<<<<< HEAD\na\n=======\nb\n>>>>>>> theirs";
     let one = plain("ep_1", "A", quoted);
     let parts = ["<<<<<<< HEAD", "=======", ">>>>>>> theirs"];
@@ -67,7 +67,7 @@ fn texts_that_quote_a_merge_are_texts() {
     let parsed = super::read(&format!("{text}## By hand\n```\n{quoted}\n```\n"));
     assert_eq!(parsed.problems, []);
     assert_eq!(entries(&parsed)[..4], all);
-    // A mark alone is a line that somebody forgot.
+    // A single mark is a forgotten line.
     let alone = read("<<<<<<< HEAD\n- I like tea.\n");
     assert_eq!(
         (bodies(&alone).len(), alone.problems.len(), alone.broken),
@@ -76,7 +76,7 @@ fn texts_that_quote_a_merge_are_texts() {
 }
 
 #[test]
-fn utf_16_is_named_and_nothing_of_it_is_damaged() {
+fn utf_16_is_reported_and_left_undamaged() {
     let text = "\u{feff}## A\n\nx\n";
     let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
     let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
@@ -95,7 +95,7 @@ fn utf_16_is_named_and_nothing_of_it_is_damaged() {
 }
 
 #[test]
-fn a_file_that_was_read_whole_hides_no_entry() {
+fn only_an_incompletely_read_file_may_hide_an_entry() {
     let utf_16 = |text: &str| -> Vec<u8> {
         format!("\u{feff}{text}")
             .encode_utf16()
@@ -125,7 +125,7 @@ fn a_file_that_was_read_whole_hides_no_entry() {
 }
 
 #[test]
-fn of_two_entries_with_one_id_the_first_counts_under_any_mark() {
+fn the_first_of_two_entries_with_one_id_counts_in_any_list() {
     let side = |text: &str| format!("1. {text} <!--af_1 2026-02-01T22:53:20Z-->\n");
     let text = format!(
         "<<<<<<< HEAD\n{}=======\n{}>>>>>>> x\n",

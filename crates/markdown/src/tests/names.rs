@@ -18,7 +18,7 @@ fn ordinary_names_are_their_own_folders() {
 }
 
 #[test]
-fn what_file_systems_mangle_is_escaped() {
+fn characters_that_file_systems_mangle_are_escaped() {
     let cases = [
         ("Alice", "Alice=1"),
         ("ALICE", "ALICE=1f"),
@@ -36,7 +36,7 @@ fn what_file_systems_mangle_is_escaped() {
 }
 
 #[test]
-fn a_folder_that_could_be_two_owners_is_refused_with_its_right_name() {
+fn an_ambiguous_folder_is_refused_with_its_right_name() {
     let path = "default/default/users/Alice/episodes/2023-05-08.md";
     let expected = NoPlace::Misnamed {
         folder: "Alice".to_owned(),
@@ -46,7 +46,7 @@ fn a_folder_that_could_be_two_owners_is_refused_with_its_right_name() {
 }
 
 #[test]
-fn foreign_files_are_no_places() {
+fn a_foreign_file_is_no_place() {
     for path in [
         "",
         "/",
@@ -97,7 +97,7 @@ fn people_may_sort_files_into_folders() {
 }
 
 #[test]
-fn entries_are_filed_by_their_date_where_the_owner_is() {
+fn entries_are_filed_by_their_date_in_the_owners_zone() {
     // 22:30 UTC is the next day in Berlin.
     let mut entry = plain("ep_1", "", "");
     entry.time = berlin().parse("2023-05-08T22:30:00Z").expect("a time");
@@ -145,7 +145,7 @@ fn each_kind_has_a_folder_and_undated_kinds_a_file_of_their_own() {
 
 proptest! {
     #[test]
-    fn any_name_comes_back_from_its_folder(app in "[A-Za-z0-9_.@+-]{1,128}", id in "[a-bA-B.@+-]{1,4}|[cC][oO][nN]") {
+    fn any_name_is_read_back_from_its_folder(app in "[A-Za-z0-9_.@+-]{1,128}", id in "[a-bA-B.@+-]{1,4}|[cC][oO][nN]") {
         let (Ok(app), Ok(id)) = (Name::parse(&app), Name::parse(&id)) else { return Ok(()); };
         let mut entry = plain("ep_1", "", "");
         entry.scope = Scope::new(app.clone(), id.clone());
@@ -160,7 +160,7 @@ proptest! {
     }
 
     #[test]
-    fn no_two_names_share_a_folder_where_case_does_not_count(one in "[aAbB.%con=]{1,5}", other in "[aAbB.con]{1,5}") {
+    fn no_two_names_share_a_folder_on_a_file_system_without_case(one in "[aAbB.%con=]{1,5}", other in "[aAbB.con]{1,5}") {
         let (Ok(one), Ok(other)) = (Name::parse(&one), Name::parse(&other)) else { return Ok(()); };
         let same = folder(&one).eq_ignore_ascii_case(&folder(&other));
         prop_assert_eq!(same, one == other);
@@ -168,7 +168,7 @@ proptest! {
 }
 
 #[test]
-fn a_ledger_of_a_name_writes_beside_other_files_and_the_day_stays() {
+fn a_named_ledger_writes_to_files_of_its_own_with_the_same_date() {
     use crate::place::{beside, is_of};
     let of = |kind, file: &str| beside(&format!("a/b/users/ann/{file}"), kind, "k3f9");
     let fact = of(EntryKind::Fact, "facts/2026-11-27.md");

@@ -23,7 +23,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_entries_come_back(all in hostile::entries(), zone in hostile::zone(), other in hostile::zone()) {
+    fn any_entries_are_read_back(all in hostile::entries(), zone in hostile::zone(), other in hostile::zone()) {
         let text = file(&all, &zone);
         // Another zone reads the same instants.
         let parsed = parse(text.as_bytes(), &place(), &other);
@@ -36,7 +36,7 @@ proptest! {
     }
 
     #[test]
-    fn any_facts_come_back(all in hostile::entries(), zone in hostile::zone(), cut in any::<prop::sample::Index>()) {
+    fn any_facts_are_read_back(all in hostile::entries(), zone in hostile::zone(), cut in any::<prop::sample::Index>()) {
         let place = crate::Place::of("default/default/users/alice/facts/2023-05-08.md").expect("a place");
         let fact = |mut entry: model::Entry| {
             entry.kind = model::EntryKind::Fact;
@@ -50,7 +50,7 @@ proptest! {
         let whole = [front.clone(), plan(front.as_bytes(), &none, &all, &zone).expect("there is room").text].concat();
         prop_assert_eq!(&entries(&parse(whole.as_bytes(), &place, &berlin())), &all, "{}", whole);
         prop_assert!(crate::ends_cleanly(whole.as_bytes()));
-        // After a crash at any byte, the same append makes the file whole.
+        // After a crash at any byte, the same append completes the file.
         let at = front.len() + cut.index(whole.len() - front.len());
         let torn = &whole.as_bytes()[..at];
         let parsed = parse(torn, &place, &zone);
@@ -61,8 +61,8 @@ proptest! {
     }
 
     #[test]
-    fn appends_add_up(first in hostile::entries(), second in hostile::entries(), tail in hostile::text()) {
-        // Whatever a person left at the end, what is appended is read whole.
+    fn an_append_keeps_all_entries(first in hostile::entries(), second in hostile::entries(), tail in hostile::text()) {
+        // Whatever a person left at the end, the appended entries are read completely.
         let zone = berlin();
         let mut bytes = file(&first, &zone).into_bytes();
         bytes.extend_from_slice(tail.as_bytes());
@@ -88,7 +88,7 @@ proptest! {
     }
 
     #[test]
-    fn the_file_stays_text(all in hostile::entries()) {
+    fn a_file_has_no_hidden_characters(all in hostile::entries()) {
         let text = file(&all, &berlin());
         let hidden = ['\u{2028}', '\u{2029}', '\u{feff}', '\u{202e}'];
         let is_shown = |c: char| c == '\n' || c == '\t' || !(c.is_control() || hidden.contains(&c));
@@ -96,7 +96,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_read_without_failing(bytes in proptest::collection::vec(any::<u8>(), 0..300), text in hostile::text()) {
+    fn any_bytes_of_a_file_are_read_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300), text in hostile::text()) {
         let mut whole = new_file(model::EntryKind::Episode, date()).into_bytes();
         whole.extend_from_slice(text.as_bytes());
         whole.extend_from_slice(&bytes);
@@ -107,7 +107,7 @@ proptest! {
     }
 
     #[test]
-    fn edits_change_nothing_else(all in hostile::entries(), new in hostile::entry(), pick in any::<prop::sample::Index>()) {
+    fn an_edit_changes_only_its_entry(all in hostile::entries(), new in hostile::entry(), pick in any::<prop::sample::Index>()) {
         let zone = berlin();
         let text = file(&all, &zone);
         let at = pick.index(all.len());
@@ -124,13 +124,13 @@ proptest! {
     }
 
     #[test]
-    fn digests_tell_entries_apart(one in hostile::entry(), other in hostile::entry()) {
+    fn different_entries_have_different_digests(one in hostile::entry(), other in hostile::entry()) {
         prop_assert_eq!(digest(&one) == digest(&other), one == other);
     }
 }
 
 #[test]
-fn a_line_of_a_megabyte_and_every_control_character_come_back() {
+fn a_line_of_a_megabyte_and_every_control_character_are_read_back() {
     let controls: String = (0..0x20).chain(0x7f..0xa0).filter_map(char::from_u32).collect();
     let long = "x ## \\".repeat(200_000);
     for text in [controls, long, "\n".repeat(1000), " ".repeat(1000)] {
@@ -140,7 +140,7 @@ fn a_line_of_a_megabyte_and_every_control_character_come_back() {
 }
 
 #[test]
-fn ordinary_prose_looks_like_prose() {
+fn ordinary_prose_is_written_without_escapes() {
     let body = "# Notes\n\nShe said: \"C:\\users\\new\" costs $5 — see `a_b`.\n\n- one\n- two\n\n> a quote\n\n---\n\n#### Deep\n| a | b |";
     let text = render(&plain("ep_1", "Alice & Bob #2", body), &berlin());
     assert!(text.contains(body), "{text}");
@@ -177,9 +177,9 @@ fn call() -> ToolCall {
     ToolCall { id, name, arguments }
 }
 
-/// Each of these differs from the first in one thing only.
+/// Each of these differs from the first in one field only.
 #[test]
-fn a_digest_sees_every_field() {
+fn a_digest_depends_on_every_field() {
     let mut base = plain("ep_1", "s", "b");
     base.turns = vec![message()];
     let edits: Vec<fn(&mut model::Entry)> = vec![
@@ -235,7 +235,7 @@ fn a_digest_sees_every_field() {
 }
 
 #[test]
-fn parts_are_told_as_their_text() {
+fn parts_of_a_message_have_the_digest_of_their_text() {
     let mut entry = plain("ep_1", "s", "");
     let part = |text: Option<&str>, kind| Part {
         kind,

@@ -1,4 +1,4 @@
-//! A skill's file: what we write any agent reads, and what a person wrote stays.
+//! A skill's file: any agent reads it, and a person's text stays.
 
 use model::{Entry, EntryId, EntryKind, SkillStatus};
 use proptest::prelude::*;
@@ -43,7 +43,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_skill_comes_back(entry in skill(), zone in hostile::zone(), windows in any::<bool>()) {
+    fn any_skill_is_read_back(entry in skill(), zone in hostile::zone(), windows in any::<bool>()) {
         let mut text = render(&entry, &zone);
         if windows {
             text = text.replace('\n', "\r\n");
@@ -67,7 +67,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_read_without_failing(bytes in proptest::collection::vec(any::<u8>(), 0..200), front in hostile::text(), body in hostile::text()) {
+    fn any_bytes_of_a_skill_are_read_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200), front in hostile::text(), body in hostile::text()) {
         for text in [bytes, format!("---\n{front}\n---\n{body}").into_bytes()] {
             let parsed = parse(&text, &Place::of(PATH).expect("a place"), &berlin());
             prop_assert!(parsed.blocks.len() <= 1);
@@ -76,7 +76,7 @@ proptest! {
 }
 
 #[test]
-fn other_agents_find_what_they_look_for() {
+fn other_agents_find_name_and_description() {
     let text = render(&deploy(), &berlin());
     let expected = "---\nname: deploy\ndescription: \"Deploy a service: use it before a release.\"\nquipu: 2\nid: sk_1\n\
                     status: draft\nconfidence: 70\ncases: [\"ac_1\", \"ac_2\"]\nupdated: \"2023-05-08T14:00:00+02:00\"\n\
@@ -105,7 +105,7 @@ fn a_skill_from_elsewhere_is_a_draft_of_its_folders_owner() {
 }
 
 #[test]
-fn what_cannot_be_read_is_reported_and_nothing_is_approved_by_mistake() {
+fn an_unreadable_skill_is_reported_and_never_approved() {
     for (text, why) in [
         ("# Deploy\n", Broken::NoFront),
         ("---\nname: deploy\n# Deploy\n", Broken::Unclosed),
@@ -189,7 +189,7 @@ fn a_file_holds_one_skill() {
 }
 
 #[test]
-fn what_stands_beside_a_skill_is_no_memory() {
+fn other_files_next_to_a_skill_are_no_memory() {
     assert_eq!(path_of(&deploy(), &berlin()), PATH);
     for beside in [
         "skills/deploy/references/api.md",

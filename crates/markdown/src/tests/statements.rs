@@ -19,17 +19,17 @@ pub(super) fn bodies(parsed: &Parsed) -> Vec<String> {
     entries(parsed).into_iter().map(|entry| entry.body).collect()
 }
 
-/// What a part of a page is.
+/// The expected result of a part of a page.
 #[derive(Debug, Clone)]
 enum Is {
     Facts(Vec<String>),
-    /// Read as nothing, and reported.
+    /// No entry, but a report.
     Other,
-    /// Not seen on the page, or without a text of its own.
+    /// Hidden on the page, or without a text of its own.
     Nothing,
 }
 
-/// Words that are no markup, of several scripts.
+/// Words without markup, of several scripts.
 fn words() -> BoxedStrategy<String> {
     let word = select(vec![
         "tea", "I", "drink", "Zug", "猫は好き", "чай", "قهوة", "7", "é", "(so)", "„ja“", "€40", "🥁",
@@ -39,7 +39,7 @@ fn words() -> BoxedStrategy<String> {
         .boxed()
 }
 
-/// A part of a page, and what it is.
+/// A part of a page, and its expected result.
 fn part() -> BoxedStrategy<(String, Is)> {
     let marks = vec!["- ", "* ", "+ ", "1. ", "100. ", "2) ", "- [x] ", "", "  "];
     let dress = vec![
@@ -115,7 +115,8 @@ proptest! {
     fn each_visible_line_is_read_or_reported(parts in vec(part(), 1..8)) {
         let (mut text, mut told, mut reported) = (String::new(), Vec::new(), Vec::new());
         for (part, is) in &parts {
-            // A file may begin with anything but what is front matter there; a paragraph ends a list.
+            // A file may begin with anything except what would be its front matter; a paragraph
+            // ends a list.
             if text.is_empty() && part.starts_with("---") || part.starts_with("    ") {
                 text.push_str("before\n\n");
                 told.push("before".to_owned());
@@ -159,7 +160,7 @@ proptest! {
 }
 
 #[test]
-fn what_cannot_be_read_is_reported_from_the_first_line_on() {
+fn unreadable_lines_are_reported_from_the_first_line_on() {
     let parsed = read("> I hate olives, they say.\n- I like tea.\n- [ ] buy oars\n```\nI sail.\n");
     assert_eq!(bodies(&parsed), ["I like tea."]);
     let problems: Vec<_> = super::problems(&parsed);
@@ -171,7 +172,7 @@ fn what_cannot_be_read_is_reported_from_the_first_line_on() {
 }
 
 #[test]
-fn a_title_is_no_fact_however_it_is_written() {
+fn a_title_in_any_form_is_no_fact() {
     let parsed =
         read("About me\n========\n\n- I row.\n  - I have a boat.\n\n### Boats\nMine is green.\n---\n");
     assert_eq!(bodies(&parsed), ["I row.", "I have a boat.", "Mine is green."]);
@@ -203,13 +204,13 @@ fn a_formatter_may_wrap_every_line() {
     let gone = [Change::Remove(&parsed.blocks[0].id), Change::Remove(&id)];
     let left = change(text.as_bytes(), &parsed, &gone, &berlin()).expect("is there");
     assert_eq!(String::from_utf8_lossy(&left), "- By hand\n  too.\n");
-    // Below an entry by hand it is the same.
+    // The same holds below an entry by hand.
     let below = super::read(&format!("## Work\nSee below.\n\n{own}"));
     assert_eq!(bodies(&below), ["See below.", told[1]]);
 }
 
 #[test]
-fn damage_elsewhere_in_a_file_hides_no_fact() {
+fn damage_on_one_line_hides_no_fact_on_another() {
     let own = "- I swim. <!--af_1 2023-05-08T14:00:00Z-->\n";
     let mut bytes = format!("---\nquipu: 2\n\n- I row.\n- I am ?.\n{own}").into_bytes();
     let at = bytes.iter().position(|byte| *byte == b'?').expect("is there");
@@ -256,7 +257,7 @@ fn an_entry_keeps_its_id_under_any_mark_and_at_any_depth() {
 }
 
 #[test]
-fn a_number_within_the_text_of_an_item_begins_no_other() {
+fn a_number_within_an_item_begins_no_other_item() {
     let text = format!("- Ana has lived in Aa since\n  1990. {OWN}\n- Row\n  1. often. {OWN}\n");
     let parsed = read(&text);
     assert_eq!(parsed.blocks[0].id.as_str(), "af_1");
@@ -264,7 +265,7 @@ fn a_number_within_the_text_of_an_item_begins_no_other() {
 }
 
 #[test]
-fn what_is_between_tags_is_no_fact_however_many_blank_lines_stand_there() {
+fn text_between_tags_is_no_fact_even_after_blank_lines() {
     for (open, close) in [
         ("<div hidden>", "</div>"),
         ("<details><summary>More</summary>", "</details>"),
@@ -308,7 +309,7 @@ fn a_comment_between_tags_is_hidden_in_an_entry_by_hand() {
 }
 
 #[test]
-fn a_target_of_a_link_may_have_several_lines_and_be_in_an_item() {
+fn a_link_target_may_have_several_lines_and_be_in_an_item() {
     for target in [
         "[//]: #\n  (I smoke.)",
         "[//]: # (I\nsmoke\n  a lot.)",

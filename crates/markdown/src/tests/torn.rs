@@ -40,7 +40,7 @@ fn the_same_append_repairs_a_crash_at_any_byte() {
         let again = appended(&whole[..len], &more());
         let shown = String::from_utf8_lossy(&again);
         if whole[..len].trim_ascii_end().ends_with(b"\n<!-- end -->") {
-            // Only a line feed was missing; what is there stays.
+            // Only a line feed was missing; the existing text stays.
             assert_eq!(shown.trim_end(), String::from_utf8_lossy(&whole).trim_end());
         } else {
             assert_eq!(shown, String::from_utf8_lossy(&whole), "torn at {len}");
@@ -70,7 +70,7 @@ fn another_append_after_a_crash_finds_and_cuts_the_torn_entry() {
             String::from_utf8_lossy(&clean),
             "torn at {len}"
         );
-        // And then the crashed one again.
+        // Then the crashed append is repeated.
         let after = appended(&after, std::slice::from_ref(&second));
         let ids: Vec<_> = entries(&parse(&after, &place(), &berlin()))
             .into_iter()
@@ -81,7 +81,7 @@ fn another_append_after_a_crash_finds_and_cuts_the_torn_entry() {
 }
 
 #[test]
-fn blocks_that_a_power_cut_left_empty_are_cut() {
+fn empty_blocks_after_a_power_cut_are_removed() {
     let start = start();
     for (tail, torn) in [
         ("\n## Sec\0\0\0\0", true),
@@ -95,7 +95,7 @@ fn blocks_that_a_power_cut_left_empty_are_cut() {
         let after = appended(&bytes, &more());
         assert_eq!(after, appended(start.as_bytes(), &more()));
     }
-    // In the middle of the file it is that entry's problem, and it may be written again.
+    // In the middle of the file only that entry is unreadable, and it may be written again.
     let damaged = start.replace("text", "te\0t");
     let parsed = parse(damaged.as_bytes(), &place(), &berlin());
     assert_eq!(
@@ -107,7 +107,7 @@ fn blocks_that_a_power_cut_left_empty_are_cut() {
 }
 
 #[test]
-fn what_a_person_wrote_at_the_end_is_never_cut() {
+fn a_persons_text_at_the_end_is_never_removed() {
     for tail in [
         "\n## By hand\n\nno line feed at the end",
         "\n## By hand\n",
@@ -123,7 +123,7 @@ fn what_a_person_wrote_at_the_end_is_never_cut() {
 }
 
 #[test]
-fn edits_leave_a_torn_tail_alone() {
+fn an_edit_leaves_a_torn_tail_unchanged() {
     let bytes = format!("{}\n## Sec {{#ep_2}}\n- ti", start());
     let id = model::EntryId::new("ep_1");
     let parsed = parse(bytes.as_bytes(), &place(), &berlin());
