@@ -1,6 +1,7 @@
-//! How fast files are read and cut into topics, and what files made to hurt take: `cargo bench -p documents`.
+//! Time to read files and cut them into topics, also for hostile files: `cargo bench -p documents`.
 //!
-//! Owns: made-up files of natural shape, and small ones that would be large. Never: whether what is read is right.
+//! Owns: generated files of realistic shape, and small files that would unpack to large ones.
+//! Never: the correctness of a result.
 #![expect(clippy::disallowed_methods, reason = "measuring reads the real clock")]
 #![expect(clippy::print_stdout, reason = "a measurement's result is what it prints")]
 
@@ -45,7 +46,7 @@ fn main() {
     }
 }
 
-/// Each takes about as much as any file can, of time or of memory.
+/// Each file costs about as much time or memory as any file can.
 fn hostile() -> [(&'static str, Vec<u8>); 8] {
     let page = |fonts: &str, content: &str| {
         let objects = [
@@ -97,7 +98,7 @@ fn joined(parts: impl Iterator<Item = String>) -> String {
     parts.collect()
 }
 
-/// The most memory that the process has held.
+/// Peak memory of the process.
 fn peak() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

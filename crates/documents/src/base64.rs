@@ -1,8 +1,9 @@
-//! Bytes that are written as letters.
+//! Base64 decoding.
 //!
-//! Owns: the alphabets of base64, the usual one and that of addresses. Never: what the bytes are.
+//! Owns: the alphabets of base64, standard and URL-safe. Never: the meaning of the bytes.
 
-/// The bytes of a text in base64; none if it is not that. White space and padding at the end do not count.
+/// The bytes of a base64 text; none if it is invalid. White space and padding at the end do not
+/// count.
 pub fn base64(text: &[u8]) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
     let (mut bits, mut count) = (0_u32, 0);

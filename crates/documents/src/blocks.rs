@@ -1,7 +1,7 @@
 //! A text as a row of blocks.
 //!
-//! Owns: the borders of a paragraph, heading, list, code block or table, and the cuts in one that is too large. Never:
-//! grouping blocks. The blocks of a text, joined in order, are the text.
+//! Owns: the borders of a paragraph, heading, list, code block or table, and the cuts in one that
+//! is too large. Never: grouping blocks. The blocks of a text, joined in order, are the text.
 
 use std::ops::Range;
 
@@ -10,14 +10,14 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::{BLOCK_MAX_TOKENS, FileKind, TOPIC_MAX_TOKENS, TOPIC_TINY_TOKENS, summary};
 
-/// A stretch of the text, blank lines after it included.
+/// A block of the text, with the blank lines after it.
 #[derive(Debug, Clone)]
 pub(crate) struct TextBlock {
     /// Its bytes in the text.
     pub(crate) range: Range<usize>,
     /// The level, from 1, and the words of a heading.
     pub(crate) heading: Option<(u8, String)>,
-    /// Loses its meaning when it is cut: a code block, list or table.
+    /// A cut would destroy its meaning: it is a code block, list or table.
     whole: bool,
 }
 
@@ -25,12 +25,12 @@ pub(crate) fn options() -> Options {
     Options::ENABLE_TABLES | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS
 }
 
-/// The four-characters rule.
+/// The number of tokens, estimated at four characters each.
 pub(crate) fn tokens(text: &str) -> usize {
     text.chars().count().div_ceil(4)
 }
 
-/// The words of the first heading of a text that can have one.
+/// The words of a text's first heading; none for a kind without headings.
 pub(crate) fn first_heading(kind: FileKind, text: &str) -> Option<String> {
     if kind == FileKind::Text {
         return None;
@@ -69,7 +69,7 @@ pub(crate) fn of(kind: FileKind, text: &str) -> Vec<TextBlock> {
     blocks
 }
 
-/// The block, or its pieces where it is too large for one topic.
+/// The block, or its pieces if it is too large for one topic.
 pub(crate) fn pieces(text: &str, block: TextBlock) -> Vec<TextBlock> {
     let Some(own) = text.get(block.range.clone()) else {
         return Vec::new();

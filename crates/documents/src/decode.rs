@@ -1,23 +1,24 @@
 //! Bytes to characters.
 //!
-//! Owns: the encoding of a text, one form of line end, dropping invisible characters. Never: markup.
+//! Owns: the encoding of a text, one form of line end, dropping invisible characters. Never:
+//! markup.
 
 use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 
 use crate::Unreadable;
 
-/// How far into a page its `<meta charset>` is looked for, in bytes; the standard's bound.
+/// Bytes of a page that are searched for its `<meta charset>`; the standard's bound.
 const META_WITHIN_BYTES: usize = 1024;
 
-/// The text of a file: a byte order mark decides, then the declared or the page's own charset, then UTF-8 where the bytes are
-/// that but for a few, then Latin-1 as the web means it.
+/// The text of a file. Its encoding is that of the byte order mark, else the declared one or the
+/// page's own, else UTF-8 if all but a few bytes are valid, else Latin-1 as the web defines it.
 pub(crate) fn text(bytes: &[u8], media_type: &str) -> Result<String, Unreadable> {
     let (encoding, bytes) = match Encoding::for_bom(bytes) {
         Some((encoding, length)) => (encoding, bytes.get(length..).unwrap_or_default()),
         None => (without_mark(bytes, media_type), bytes),
     };
     let (text, _) = encoding.decode_without_bom_handling(bytes);
-    // A NUL is in no text and in nearly every other format.
+    // Text contains no NUL, nearly every other format does.
     if text.contains('\0') {
         return Err(Unreadable::Unsupported);
     }
@@ -46,7 +47,8 @@ fn without_mark(bytes: &[u8], media_type: &str) -> &'static Encoding {
     }
 }
 
-/// Whether more characters are whole than broken: so it is with a text that was cut or joined in the middle of one.
+/// Whether more characters are complete than broken: true for a text that was cut or joined inside
+/// a character.
 fn is_broken_utf8(bytes: &[u8]) -> bool {
     let (mut whole, mut broken) = (0, 0);
     for chunk in bytes.utf8_chunks() {
@@ -66,7 +68,8 @@ fn charset(declaration: &str) -> Option<&'static Encoding> {
     Encoding::for_label(label.as_bytes()).filter(|encoding| encoding.is_ascii_compatible())
 }
 
-/// Lines end in `\n`, and control characters are gone. So are tag characters, which nothing shows and a model reads.
+/// Ends lines in `\n`, and removes control characters. Also removes tag characters, which are
+/// invisible to people and readable to a model.
 pub(crate) fn clean(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();

@@ -91,7 +91,8 @@ fn bigrams(run: &str, count: &mut impl FnMut(String)) {
     }
 }
 
-/// Han, kana and their extensions. Hangul is written with spaces. Pairs with hiragana, mostly grammar, are no labels.
+/// Whether a script has no spaces: Han, kana and their extensions, not Hangul. Pairs with hiragana,
+/// mostly grammar, are no labels.
 fn sets_no_spaces(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3134f}')
 }

@@ -1,20 +1,20 @@
 //! The format of a file, and its text as Markdown.
 //!
-//! Owns: telling the kinds apart (by content, then name, then what the client declared), the errors, the guessed title.
-//! Never: how one kind is read.
+//! Owns: the detection of the kind (by content, then name, then the client's declaration), the
+//! errors, the guessed title. Never: reading a single kind.
 
 use crate::{
     DOCUMENT_SUMMARY_MAX_CHARS, INPUT_MAX_BYTES, MEMORY_MAX_BYTES, NESTING_MAX, PROCESSOR_MAX_SECONDS,
     TEXT_MAX_BYTES, blocks, decode, email, html, office, pdf, summary,
 };
 
-/// The largest file without a format that packs its text, in bytes.
+/// Maximum bytes of a file in a format without compression.
 const PLAIN_MAX_BYTES: usize = 3 * TEXT_MAX_BYTES;
 
 /// Format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileKind {
-    /// Text without markup; no character of it is read as Markdown.
+    /// Text without markup; its characters are never Markdown.
     Text,
     /// Markdown, kept as it is.
     Markdown,
@@ -32,23 +32,24 @@ pub enum FileKind {
     Email,
 }
 
-/// A document that was read.
+/// The text and the metadata of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
     /// Format of the file.
     pub kind: FileKind,
     /// Its own title, else its first heading, else a name made of the file's: never empty.
     pub title: String,
-    /// Its first sentences, at most [`DOCUMENT_SUMMARY_MAX_CHARS`] characters; empty where there is no prose.
+    /// Its first sentences, at most [`DOCUMENT_SUMMARY_MAX_CHARS`] characters; empty if there is no
+    /// prose.
     pub summary: String,
-    /// The whole text. Lines end in `\n`.
+    /// The complete text. Lines end in `\n`.
     pub markdown: String,
 }
 
 /// Why a file cannot become a document, and what its owner can do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
-    /// Nothing is in it.
+    /// The file has no content.
     #[error("the file has no text: upload a file with text")]
     Empty,
     /// More than [`INPUT_MAX_BYTES`].
@@ -57,7 +58,8 @@ pub enum Unreadable {
         /// Its size.
         bytes: usize,
     },
-    /// More than [`TEXT_MAX_BYTES`] of text, or parts that swell beyond [`crate::INFLATED_MAX_BYTES`].
+    /// More than [`TEXT_MAX_BYTES`] of text, or parts that unpack to more than
+    /// [`crate::INFLATED_MAX_BYTES`].
     #[error("the file expands to more than {max} MiB of text: split it", max = crate::TEXT_MAX_BYTES >> 20)]
     TooMuchText,
     /// More than [`crate::PAGES_MAX`].
@@ -72,18 +74,18 @@ pub enum Unreadable {
     /// More than [`PROCESSOR_MAX_SECONDS`]; found by the process that reads, not by [`read`].
     #[error("the file takes more than {PROCESSOR_MAX_SECONDS} s to read: split it")]
     NeedsTime,
-    /// A kind that is not read, or bytes that are no text in any encoding.
+    /// An unsupported kind, or bytes that are no text in any encoding.
     #[error(
         "the file is not text, Markdown, HTML, PDF, DOCX, PPTX, XLSX or an e-mail (EML): export it as one of these"
     )]
     Unsupported,
-    /// A file that wants a password.
+    /// A file with a password.
     #[error("the file is encrypted: save a copy without password and restrictions")]
     Encrypted,
-    /// A PDF of pictures.
+    /// A PDF of pictures without text.
     #[error("the PDF has pages but no readable text: run text recognition (OCR) on it first")]
     Scanned,
-    /// A PDF without a page that can be found, an office file with a part that cannot be read.
+    /// A PDF without a page that can be found, an office file with an unreadable part.
     #[error("the file is damaged or incomplete: export it again from the program that made it")]
     Damaged,
 }
@@ -105,7 +107,7 @@ pub fn read(bytes: &[u8], name: &str, media_type: &str) -> Result<Source, Unread
     } else if email::is_email(bytes, is_called_email(name, &media_type)) {
         (FileKind::Email, None, email::markdown(bytes)?)
     } else if bytes.len() > PLAIN_MAX_BYTES {
-        // A NUL is in no text and in nearly every other format.
+        // Text contains no NUL, nearly every other format does.
         let is_text = !bytes.contains(&0);
         return Err(if is_text {
             Unreadable::TooMuchText
@@ -143,7 +145,7 @@ pub fn read(bytes: &[u8], name: &str, media_type: &str) -> Result<Source, Unread
     })
 }
 
-/// A page may have more markup than a file may have text; of other files everything is text.
+/// A page may have more bytes of markup than the limit of text; other files are text only.
 fn kind(text: &str, name: &str, media_type: &str) -> Result<FileKind, Unreadable> {
     let declared = declared_kind(text, name, media_type);
     if declared == Some(FileKind::Html) {
@@ -163,7 +165,7 @@ fn kind(text: &str, name: &str, media_type: &str) -> Result<FileKind, Unreadable
     )
 }
 
-/// Whether a line of Markdown is a quotation in more quotations than are read.
+/// Whether a line of Markdown is a quotation beyond the maximum depth.
 fn is_too_deep(line: &str) -> bool {
     let marks = line.bytes().take_while(|byte| b"> \t".contains(byte));
     marks.filter(|byte| *byte == b'>').nth(NESTING_MAX).is_some()

@@ -1,6 +1,7 @@
 //! Summary of a text: its first sentences.
 //!
-//! Owns: prose without its markup, first sentences, cutting at the end of a word or grapheme. Never: words that are not in the text.
+//! Owns: prose without its markup, first sentences, cutting at the end of a word or grapheme.
+//! Never: words that are not in the text.
 
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 use unicode_segmentation::UnicodeSegmentation;
@@ -8,12 +9,12 @@ use unicode_segmentation::UnicodeSegmentation;
 use crate::markdown::one_line;
 use crate::{FileKind, NAME_MAX_CHARS, blocks};
 
-/// How much of a text is looked at for its first sentences, in bytes.
+/// Bytes of a text that are searched for its first sentences.
 const LOOKED_AT_BYTES: usize = 16 << 10;
 const ELLIPSIS: &str = "…";
 
-/// The first sentences of `text`, at most `max_chars` characters. Prose is preferred; a text of headings, code and tables alone
-/// gives an empty summary.
+/// The first sentences of `text`, at most `max_chars` characters. Prose is preferred; a text with
+/// only headings, code and tables gives an empty summary.
 pub(crate) fn of(kind: FileKind, text: &str, max_chars: usize) -> String {
     let head = text
         .get(..text.floor_char_boundary(LOOKED_AT_BYTES))
@@ -46,7 +47,8 @@ pub(crate) fn name(text: &str) -> String {
     cut(&one_line(text), NAME_MAX_CHARS)
 }
 
-/// At most `max_chars` of `text`, ended with an ellipsis where something is left out: after a word, or inside one that fills all of it.
+/// At most `max_chars` of `text`, with an ellipsis if something is left out: after a word, or
+/// inside a word that fills all of it.
 pub(crate) fn cut(text: &str, max_chars: usize) -> String {
     let fits = |text: &str, max: usize| text.chars().nth(max).is_none();
     if fits(text, max_chars) {
@@ -96,7 +98,7 @@ fn prose(markdown: &str, max_chars: usize) -> String {
             | Event::End(TagEnd::Paragraph | TagEnd::Item) => words.push(' '),
             _ => {}
         }
-        // Enough for one sentence too many.
+        // Enough for the summary and one sentence more.
         if prose[0].len() > max_chars * 16 {
             break;
         }

@@ -1,14 +1,16 @@
-//! Into which category a document goes: the categories, as a person reads and changes them, and a chat model's word on it.
+//! The category of a document: the list of categories, as a person reads and edits it, and a chat
+//! model's choice.
 //!
-//! Owns: the taxonomy's text form, the usual categories, the prompt, and reading any answer to it. Never: calling a model.
+//! Owns: the taxonomy's text form, the default categories, the prompt, and reading any answer to
+//! it. Never: calling a model.
 
 use std::fmt::Write as _;
 
-/// The category of what fits no other; it is always there.
+/// The category of documents that fit no other; it always exists.
 pub const OTHERS: &str = "Others";
-/// How much of a document a model is shown, in characters.
+/// Maximum characters of a document in a prompt.
 const SHOWN_CHARS: usize = 4_000;
-/// The longest id of a category, in characters.
+/// Maximum characters of a category's id.
 const ID_MAX_CHARS: usize = 64;
 
 /// A category.
@@ -20,12 +22,12 @@ pub struct Category {
     pub description: String,
 }
 
-/// The categories that a library begins with.
+/// The categories of a new library.
 pub fn usual() -> Vec<Category> {
     parse(include_str!("categories.txt"))
 }
 
-/// Categories as the text that a person changes.
+/// Categories as the text that a person edits.
 pub fn render(categories: &[Category]) -> String {
     let mut text = String::from(
         "# Categories\n\nDocuments are sorted into these. Change, add or take out lines as you like: `- name: what belongs in it`.\n\n",
@@ -36,7 +38,8 @@ pub fn render(categories: &[Category]) -> String {
     text
 }
 
-/// The categories of such a text, in its order, each id once; [`OTHERS`] at the end where a person took it out.
+/// The categories in such a text, in its order, each id once; [`OTHERS`] is added at the end if a
+/// person removed it.
 pub fn parse(text: &str) -> Vec<Category> {
     let mut categories: Vec<Category> = Vec::new();
     for line in text.lines() {
@@ -72,7 +75,7 @@ pub struct CategoryPrompt {
     pub tokens_max: u32,
 }
 
-/// Asks which category a document belongs to, of which this is the text, or its beginning.
+/// Asks for the category of a document; `text` is its text or the beginning of it.
 pub fn prompt(text: &str, title: &str, categories: &[Category]) -> CategoryPrompt {
     let mut listed = String::new();
     for category in categories {
@@ -93,14 +96,15 @@ pub fn prompt(text: &str, title: &str, categories: &[Category]) -> CategoryPromp
     }
 }
 
-/// The category that an answer names, whatever is around the name; none when it names no category, or several.
+/// The category in an answer, with any text around it; none if the answer names no category, or
+/// several.
 pub fn answer<'a>(text: &str, categories: &'a [Category]) -> Option<&'a Category> {
     let text = text.rsplit_once("</think>").map_or(text, |(_, answer)| answer);
     let after_key = text
         .rsplit_once("category_id")
         .map(|(_, value)| value.lines().next().unwrap_or(value));
     let mut named = named_in(after_key.unwrap_or(text), categories);
-    // Of `Art` and `Arts and crafts` the answer means the longer.
+    // Of `Art` and `Arts and crafts` the longer match counts.
     let longest = named.iter().map(|category| category.id.len()).max()?;
     let all = named.clone();
     named.retain(|category| {
@@ -122,7 +126,7 @@ fn named_in<'a>(text: &str, categories: &'a [Category]) -> Vec<&'a Category> {
         .collect()
 }
 
-/// Whether a text contains a name as words of its own, in any case.
+/// Whether a text contains a name as separate words, in any case.
 fn holds(text: &str, name: &str) -> bool {
     let (text, name) = (text.to_lowercase(), name.to_lowercase());
     text.match_indices(&name).any(|(at, _)| {

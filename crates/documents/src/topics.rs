@@ -1,6 +1,7 @@
 //! A text as a tree of topics.
 //!
-//! Owns: grouping blocks by headings or by size; names, paths, numbers. Never: a word twice or not at all.
+//! Owns: grouping blocks by headings or by size; names, paths, numbers. Never: repeating or losing
+//! a word.
 
 use std::ops::Range;
 
@@ -13,7 +14,7 @@ use crate::{
 /// Separator of the names in a path; it occurs in no name.
 pub const PATH_SEPARATOR: &str = " > ";
 
-/// The longest name that is made of a topic's first words, in characters.
+/// Maximum characters of a name made from a topic's first words.
 const OPENING_MAX_CHARS: usize = 60;
 
 /// A part of a document that can be read by itself.
@@ -23,13 +24,15 @@ pub struct Topic {
     pub number: usize,
     /// Its heading, else its first words; `Heading (2)` for the second part of a long section.
     pub name: String,
-    /// The names from the top down to its own, with [`PATH_SEPARATOR`] between them: `Guide > Install > Linux`.
+    /// The names from the root down to its own, with [`PATH_SEPARATOR`] between them: `Guide >
+    /// Install > Linux`.
     pub path: String,
-    /// How many names its path has.
+    /// Number of names in its path.
     pub depth: usize,
-    /// The number of the topic above it.
+    /// The number of its parent topic.
     pub parent: Option<usize>,
-    /// Its first sentences, at most [`TOPIC_SUMMARY_MAX_CHARS`] characters; empty where there is no prose.
+    /// Its first sentences, at most [`TOPIC_SUMMARY_MAX_CHARS`] characters; empty if there is no
+    /// prose.
     pub summary: String,
     /// Its Markdown as in the text, with its heading, without the topics below it.
     pub content: String,
@@ -40,10 +43,10 @@ pub struct Topic {
 /// The blocks under one heading, or before the first.
 #[derive(Debug)]
 struct HeadingSection {
-    /// The heading's level; 0 where there is none.
+    /// The heading's level; 0 without one.
     level: u8,
     name: String,
-    /// Which section is above it.
+    /// Index of the parent section.
     parent: Option<usize>,
     is_leaf: bool,
     is_tiny: bool,
@@ -179,7 +182,7 @@ fn span<'a>(text: &'a str, blocks: &[TextBlock]) -> &'a str {
     }
 }
 
-/// Groups of blocks that are large enough to be useful and small enough to read; as few as possible.
+/// Groups of blocks, as few as possible, each large enough to be useful and small enough to read.
 fn pack(text: &str, blocks: &[TextBlock]) -> Vec<Range<usize>> {
     let (Some(first), Some(last)) = (blocks.first(), blocks.last()) else {
         return Vec::new();
@@ -194,7 +197,7 @@ fn pack(text: &str, blocks: &[TextBlock]) -> Vec<Range<usize>> {
     for block in blocks {
         let more = tokens(text.get(block.range.clone()).unwrap_or_default());
         match parts.last_mut() {
-            // A heading, or what is as small, goes with what comes after it.
+            // A heading, or a block as small, goes with the block after it.
             Some((part, size))
                 if *size + more <= middle
                     || *size + more <= TOPIC_MAX_TOKENS && *size < TOPIC_MIN_TOKENS

@@ -1,6 +1,6 @@
 //! The body of an e-mail's part.
 //!
-//! Owns: how bytes are written for the way, the text of a part, quoted lines. Never: the parts of a body.
+//! Owns: transfer encodings, the text of a part, quoted lines. Never: the parts of a body.
 
 use encoding_rs::Encoding;
 
@@ -8,15 +8,15 @@ use super::header::Header;
 use crate::markdown::Writer;
 use crate::{Unreadable, base64, decode};
 
-/// Quotations deeper than this are written as if they stood at this depth.
+/// Maximum depth of quotations; deeper ones are written at this depth.
 const QUOTES_MAX: usize = 8;
 
-/// The characters of a part.
+/// The text of a part.
 pub(super) fn text(header: &Header, body: &[u8]) -> Result<String, Unreadable> {
     let bytes = match header.kind("content-transfer-encoding").as_str() {
         "base64" => {
             let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/".contains(byte);
-            // Lists of mail add a text of their own behind the end.
+            // Mailing lists append a text of their own after the end.
             let letters = body.iter().copied().take_while(|byte| *byte != b'=');
             let letters: Vec<u8> = letters.filter(is_letter).collect();
             base64(&letters).unwrap_or_default()
@@ -26,7 +26,7 @@ pub(super) fn text(header: &Header, body: &[u8]) -> Result<String, Unreadable> {
     };
     let charset = header.parameter("content-type", "charset");
     match charset.and_then(|label| Encoding::for_label(label.as_bytes())) {
-        // The encodings that no page is in, such as that of old Japanese mail.
+        // Encodings that no page uses, such as that of old Japanese mail.
         Some(encoding) if !encoding.is_ascii_compatible() => {
             Ok(decode::clean(&encoding.decode_without_bom_handling(&bytes).0))
         }
@@ -34,7 +34,7 @@ pub(super) fn text(header: &Header, body: &[u8]) -> Result<String, Unreadable> {
     }
 }
 
-/// Bytes that are written as `=C3=BC`, in lines that `=` joins.
+/// The bytes of a quoted-printable text: `=C3=BC`, and lines joined by `=`.
 pub(super) fn quoted_printable(text: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text;

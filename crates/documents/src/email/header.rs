@@ -8,10 +8,11 @@ use super::body::quoted_printable;
 use crate::base64;
 use crate::markdown::one_line;
 
-/// A word in another alphabet is at most 75 bytes long; programs write somewhat longer ones.
+/// Maximum length of an encoded word. The standard allows 75 bytes; programs write somewhat longer
+/// ones.
 const WORD_MAX_BYTES: usize = 1_000;
 
-/// Later fields of a header are not read.
+/// Maximum number of fields that are read.
 const FIELDS_MAX: usize = 1_000;
 
 /// The fields of a header, in their order.
@@ -37,20 +38,20 @@ impl Header {
                 Some((name, value)) => header
                     .0
                     .push((name.trim().to_ascii_lowercase(), value.to_owned())),
-                // The line above a message in a mailbox, or no header at all.
+                // The envelope line before a message in a mailbox, or no header at all.
                 None => {}
             }
         }
         (header, bytes.get(at..).unwrap_or_default())
     }
 
-    /// A field as it was sent; empty if there is none.
+    /// A field as sent; empty if there is none.
     pub(super) fn raw(&self, name: &str) -> &str {
         let field = self.0.iter().find(|(field, _)| field == name);
         field.map_or("", |(_, value)| value.trim())
     }
 
-    /// A field as a reader sees it.
+    /// A field, decoded for a reader.
     pub(super) fn shown(&self, name: &str) -> String {
         one_line(&words(self.raw(name)))
     }
@@ -132,7 +133,8 @@ fn parameters(field: &str) -> Vec<(String, String)> {
     }
 }
 
-/// A text with its words in other alphabets, such as `=?utf-8?q?Gr=C3=BC=C3=9Fe?=`. Space between two such words is none.
+/// A text with its encoded words decoded, such as `=?utf-8?q?Gr=C3=BC=C3=9Fe?=`. White space
+/// between two such words is dropped.
 fn words(text: &str) -> String {
     let mut shown = String::new();
     let mut rest = text;
@@ -154,7 +156,7 @@ fn words(text: &str) -> String {
     shown + rest
 }
 
-/// The word after `=?`, and what follows it.
+/// The encoded word after `=?`, and the text after it.
 fn word(text: &str) -> Option<(String, &str)> {
     let head = text.get(..text.floor_char_boundary(WORD_MAX_BYTES))?;
     let mut parts = head.splitn(3, '?');

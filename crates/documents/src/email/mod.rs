@@ -1,6 +1,7 @@
 //! An e-mail to Markdown.
 //!
-//! Owns: which part of a message a reader sees, the list of what is attached. Never: the content of an attachment, signatures.
+//! Owns: the visible parts of a message, the list of attachments. Never: the content of an
+//! attachment, signatures.
 
 mod body;
 mod header;
@@ -9,20 +10,21 @@ use crate::markdown::Writer;
 use crate::{PARTS_MAX, TEXT_MAX_BYTES, Unreadable, html};
 use header::Header;
 
-/// The most groups of parts that are inside of each other.
+/// Maximum depth of nested groups of parts.
 const DEPTH_MAX: usize = 20;
-/// How far into a file its header is looked at, in bytes.
+/// Bytes of a file that are searched for a header.
 const SNIFFED_BYTES: usize = 16 << 10;
-/// Fields that servers add, and hardly anything else has.
+/// Fields that servers add, and that hardly any other text contains.
 const FIELDS_OF_SERVERS: [&str; 5] = [
     "received", "return-path", "message-id", "mime-version", "delivered-to",
 ];
 /// Fields of any message.
 const FIELDS: [&str; 6] = ["from", "to", "subject", "date", "content-type", "message-id"];
-/// What a reader sees of a header, besides the subject.
+/// Visible fields of a header, besides the subject.
 const SHOWN: [(&str, &str); 4] = [("from", "From"), ("to", "To"), ("cc", "Cc"), ("date", "Date")];
 
-/// Whether the content begins with the header of an e-mail. A file that is called one needs any of its fields.
+/// Whether the content begins with the header of an e-mail. For a file declared as an e-mail, any
+/// of its fields is enough.
 pub(crate) fn is_email(bytes: &[u8], is_called_email: bool) -> bool {
     let head = bytes.get(..SNIFFED_BYTES).unwrap_or(bytes);
     let mut lines = head.split(|byte| *byte == b'\n');
@@ -38,7 +40,7 @@ pub(crate) fn is_email(bytes: &[u8], is_called_email: bool) -> bool {
         return false;
     }
     let is_folded = |line: &[u8]| line.starts_with(b" ") || line.starts_with(b"\t");
-    // The last line may be cut in the middle.
+    // The last line may be incomplete.
     let mut lines = lines.take_while(|line| !line.trim_ascii().is_empty()).peekable();
     while let Some(line) = lines.next() {
         if !is_field(line) && !is_folded(line) && lines.peek().is_some() {
@@ -77,10 +79,10 @@ pub(crate) fn markdown(bytes: &[u8]) -> Result<String, Unreadable> {
     Ok([vec![writer.finish()], message.texts].concat().join("\n"))
 }
 
-/// An e-mail while it is read.
+/// The state while an e-mail is read.
 #[derive(Debug, Default)]
 struct EmailReader {
-    /// Each part's own Markdown.
+    /// The Markdown of each part.
     texts: Vec<String>,
     bytes: usize,
     attached: Vec<String>,
@@ -110,7 +112,7 @@ impl EmailReader {
                         .iter()
                         .try_for_each(|(header, content)| self.part(header, content, depth + 1));
                 }
-                // The last form is the richest, and the one that a reader sees.
+                // The last form of a part is the richest, and the visible one.
                 let said = self.texts.len();
                 for (header, content) in parts.iter().rev() {
                     self.part(header, content, depth + 1)?;
@@ -172,7 +174,7 @@ fn parts<'c>(header: &Header, content: &'c [u8]) -> Vec<(Header, &'c [u8])> {
             break;
         }
     }
-    // A message that was cut ends without its last mark.
+    // A truncated message lacks its last boundary.
     parts.extend(start.and_then(|start| content.get(start..)));
     parts.into_iter().map(Header::read).collect()
 }

@@ -1,7 +1,7 @@
 //! Parts of a page that its reader does not see.
 //!
-//! Owns: elements that are never text, and elements marked as hidden; hidden text is a way to address a model behind
-//! its user's back. Never: rules in style sheets, colours.
+//! Owns: elements that are never text, and elements marked as hidden; hidden text is a way to
+//! address a model behind its user's back. Never: rules in style sheets, colours.
 
 use html5gum::StartTag;
 
@@ -27,7 +27,7 @@ pub(super) fn is_hidden(tag: &StartTag<()>) -> bool {
             .is_some_and(|style| hides(&String::from_utf8_lossy(style)))
 }
 
-/// Whether a `style` attribute takes its element out of sight.
+/// Whether a `style` attribute hides its element.
 fn hides(style: &str) -> bool {
     let style = without_comments(&style.to_ascii_lowercase());
     let style = style.replace("!important", "");
@@ -53,7 +53,7 @@ fn hides(style: &str) -> bool {
     })
 }
 
-/// `0`, `0px`, `.00em`: a number that is zero, whatever its unit.
+/// Whether a value is zero, with any unit: `0`, `0px`, `.00em`.
 fn is_nothing(value: &str) -> bool {
     let number = value.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == '%');
     number.parse::<f64>().is_ok_and(|number| number.abs() < 0.01)

@@ -1,8 +1,8 @@
 //! A page of HTML to Markdown.
 //!
-//! Owns: which element is open, which ends another, which is not shown. Never: how a block is written (`markdown`), rules in
-//! style sheets, scripts. The standard's tree is not built: a page is read in one pass with a stack, so its cost is bounded by
-//! its size.
+//! Owns: open elements, implied ends, hidden elements. Never: the form of a block (`markdown`),
+//! rules in style sheets, scripts. The standard's tree is not built: a page is read in one pass
+//! with a stack, so its cost is bounded by its size.
 
 mod hidden;
 
@@ -187,7 +187,8 @@ impl HtmlReader {
         }
     }
 
-    /// Ends what a new element ends by standing there: `<li>` the item before it, a block the paragraph before it.
+    /// Ends the elements that a new one ends implicitly: `<li>` ends the item before it, a block
+    /// ends the paragraph before it.
     fn imply_ends(&mut self, name: &[u8]) {
         let (ended, within): (&[&[u8]], &[&[u8]]) = match name {
             b"li" => (&[b"li"], &[b"ul", b"ol", b"menu", b"dir", b"table"]),

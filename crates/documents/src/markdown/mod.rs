@@ -1,16 +1,18 @@
 //! Markdown, block by block.
 //!
-//! Owns: paragraphs, headings, lists, quotes, code, links; escaping what would be read as markup. Never: HTML.
+//! Owns: paragraphs, headings, lists, quotes, code, links; escaping text that would be read as
+//! markup. Never: HTML.
 
 mod table;
 
 pub(crate) use table::CELL_BYTES;
 use table::Table;
 
-/// Lists and quotes deeper than this are written as if they stood at this depth, so that no line is mostly indent.
+/// Maximum depth of lists and quotes; deeper ones are written at this depth, so that no line is
+/// mostly indent.
 const INDENTS_MAX: usize = 12;
 
-/// A longer address is no help to a reader and is left out.
+/// Maximum length of an address; a longer one is no help to a reader and is left out.
 const ADDRESS_MAX_BYTES: usize = 2_000;
 
 enum Container {
@@ -21,16 +23,16 @@ enum Container {
 enum InlineMark {
     Link(String),
     Code,
-    /// Code in code.
+    /// Code inside code.
     Nothing,
 }
 
 #[derive(Default)]
 pub(crate) struct Writer {
     out: String,
-    /// The block that is being read, without its prefix.
+    /// The current block, without its prefix.
     line: String,
-    /// Links and code that are open, each from where in `line`.
+    /// Open links and code, each with its start in `line`.
     marks: Vec<(InlineMark, usize)>,
     heading: Option<u8>,
     pre: Option<Pre>,
@@ -47,7 +49,7 @@ struct Pre {
 }
 
 impl Writer {
-    /// How many bytes the text so far takes, that of open tables included.
+    /// Bytes of the text so far, including open tables.
     pub(crate) fn len(&self) -> usize {
         let tables = self.tables.iter().map(|table| table.bytes);
         self.out.len() + self.line.len() + tables.sum::<usize>()
@@ -194,7 +196,7 @@ impl Writer {
         self.containers.push(Container::Quote);
     }
 
-    /// Of an item or a quote.
+    /// Ends an item or a quote.
     pub(crate) fn end_container(&mut self) {
         self.break_block();
         self.containers.pop();
@@ -387,7 +389,7 @@ fn address(href: &str) -> Option<String> {
     })
 }
 
-/// The language that a class names: `language-rust`, `lang-rust`.
+/// The language in a class attribute: `language-rust`, `lang-rust`.
 fn language(class: &str) -> String {
     let named = class.split_whitespace().find_map(|class| {
         class
@@ -402,7 +404,7 @@ fn language(class: &str) -> String {
         .collect()
 }
 
-/// A line of prose that starts like a heading, list, quote or fence and is none.
+/// Escapes a line of prose that looks like a heading, list, quote or fence.
 fn escape(line: &str) -> String {
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let numbered = (1..=9).contains(&digits) && line[digits..].starts_with(['.', ')']);

@@ -1,17 +1,17 @@
-//! A table while it is read.
+//! The state of a table while it is read.
 //!
 //! Owns: its cells, and whether it is data or a page's layout. Never: its place.
 
-/// What a row or a cell takes besides its text.
+/// Memory of a row or a cell besides its text, in bytes.
 pub(crate) const CELL_BYTES: usize = 8;
 
 #[derive(Default)]
 pub(super) struct Table {
     rows: Vec<Vec<String>>,
-    /// What the rows take.
+    /// Memory of the rows, in bytes.
     pub(super) bytes: usize,
     is_layout: bool,
-    /// Whether text belongs to a cell.
+    /// Whether a cell is open for text.
     pub(super) is_in_cell: bool,
 }
 
@@ -36,7 +36,7 @@ impl Table {
         }
     }
 
-    /// From here on a layout: its cells so far, in order.
+    /// Turns the table into a layout; returns its cells so far, in order.
     pub(super) fn lay_out(&mut self) -> Vec<String> {
         self.is_layout = true;
         self.is_in_cell = false;
@@ -48,7 +48,7 @@ impl Table {
             .collect()
     }
 
-    /// One block for a table of data, a block for each cell of one with a single column.
+    /// One block for a table of data; for a table with a single column, a block for each cell.
     pub(super) fn blocks(mut self) -> Vec<String> {
         self.rows.retain(|row| row.iter().any(|cell| !cell.is_empty()));
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
@@ -58,7 +58,7 @@ impl Table {
         let mut lines = Vec::with_capacity(self.rows.len() + 1);
         for (nth, row) in self.rows.into_iter().enumerate() {
             let cells: Vec<String> = row.iter().map(|cell| cell.replace('|', "\\|")).collect();
-            // A table is as wide as its first row, later ones may be shorter.
+            // A table is as wide as its first row; later rows may be shorter.
             let missing = if nth == 0 {
                 " |".repeat(columns - cells.len())
             } else {

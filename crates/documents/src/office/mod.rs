@@ -1,8 +1,10 @@
 //! Office files to Markdown: documents, presentations and workbooks (DOCX, PPTX, XLSX).
 //!
-//! Owns: telling them apart, and which files of these programs are not read. Never: pictures, charts, comments, macros.
+//! Owns: the detection of the kind, and refusing other files of these programs. Never: pictures,
+//! charts, comments, macros.
 //!
-//! Reading order: `package` (the archive), `xml`, `pen` (what is written); `word` with `styles`, `slides`, `sheets` with `number`.
+//! Reading order: `package` (the archive), `xml`, `pen` (the output); `word` with `styles`,
+//! `slides`, `sheets` with `number`.
 
 mod number;
 mod package;
@@ -16,14 +18,15 @@ mod xml;
 use crate::{FileKind, Unreadable};
 use package::Package;
 
-/// How every archive begins that is not empty.
+/// First bytes of an archive that is not empty.
 const ARCHIVE_MARK: &[u8] = b"PK\x03\x04";
-/// How a compound file begins: a file of old office programs, or the envelope of an encrypted one.
+/// First bytes of a compound file: a file of old office programs, or the envelope of an encrypted
+/// one.
 const COMPOUND_MARK: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
-/// Name of the stream that holds an encrypted file, as the list of streams spells it.
+/// Name of the stream with an encrypted file, as the list of streams spells it.
 const ENCRYPTED: &str = "EncryptedPackage";
 
-/// Whether the content is an archive or a compound file, so that it is an office file or nothing that is read.
+/// Whether the content is an archive or a compound file, so that only an office file is possible.
 pub(crate) fn is_office(bytes: &[u8]) -> bool {
     bytes.starts_with(ARCHIVE_MARK) || bytes.starts_with(COMPOUND_MARK)
 }

@@ -1,8 +1,9 @@
 //! The number of a cell as a reader sees it: a date, a time, a share, a plain number.
 //!
-//! Owns: which formats of numbers are dates, calendars of a workbook. Never: currencies, colours, a language's own order of a date.
+//! Owns: the detection of date formats, calendars of a workbook. Never: currencies, colours, a
+//! language's own order of a date.
 
-/// What a format makes of a number.
+/// Format of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum NumberFormat {
     #[default]
@@ -13,18 +14,18 @@ pub(super) enum NumberFormat {
     DateTime,
 }
 
-/// 9999-12-31 as the number of its day; later ones are no dates.
+/// Day number of 9999-12-31; later days are no dates.
 const DAY_MAX: f64 = 2_958_465.0;
-/// From the first day of numbers to 1970-01-01.
+/// Days from day number 0 to 1970-01-01.
 const DAYS_TO_1970: i64 = 25_569;
-/// From the first day of the calendar that begins in 1904 back to that of 1900.
+/// Days between the calendar that begins in 1904 and that of 1900.
 const DAYS_TO_1904: f64 = 1_462.0;
 const MINUTES_A_DAY: i64 = 1_440;
-/// A number keeps so many digits in a file, and shows none of what its last bits add.
+/// Number of significant digits in a file; rounding to them hides errors of the last bits.
 const DIGITS: usize = 15;
 
 impl NumberFormat {
-    /// The format of a number that every workbook knows.
+    /// The built-in format with this number, common to all workbooks.
     pub(super) fn built_in(id: u32) -> Self {
         match id {
             9 | 10 => Self::Percent,
@@ -42,7 +43,7 @@ impl NumberFormat {
             return Self::Percent;
         }
         let has = |any: &[char]| letters.contains(any);
-        // An `m` is a minute beside hours and seconds, and else a month.
+        // `m` means minutes next to hours and seconds, and a month otherwise.
         let (has_day, has_time) = (has(&['y', 'd']), has(&['h', 's']));
         match (has_day || has(&['m']) && !has_time, has_time) {
             (true, true) => Self::DateTime,
@@ -52,7 +53,7 @@ impl NumberFormat {
         }
     }
 
-    /// A number in this format; as it is where it is none.
+    /// A number in this format; unchanged if it is no number.
     pub(super) fn shown(self, number: &str, counts_from_1904: bool) -> String {
         let Some(value) = number
             .trim()
@@ -81,7 +82,8 @@ impl NumberFormat {
     }
 }
 
-/// The letters of a format's first part, in lower case, without text in quotes, colours and conditions.
+/// The letters of a format's first section, in lower case, without quoted text, colours and
+/// conditions.
 fn unquoted(code: &str) -> String {
     let mut letters = String::new();
     let mut chars = code.chars();
@@ -126,7 +128,7 @@ fn minutes(days: f64) -> i64 {
 }
 
 fn day(number: i64) -> String {
-    // The calendar counts a 29th of February 1900, which was none.
+    // The calendar counts 29 February 1900, which did not exist.
     let days = if number < 60 { number + 1 } else { number } - DAYS_TO_1970;
     let (year, month, day) = civil(days);
     format!("{year:04}-{month:02}-{day:02}")
@@ -136,8 +138,8 @@ fn time(minutes: i64) -> String {
     format!("{:02}:{:02}", minutes / 60, minutes % 60)
 }
 
-/// Year, month and day of a number of days since 1970-01-01, in the calendar of today. A year begins in March here, so that a leap
-/// day is its last.
+/// Year, month and day of a number of days since 1970-01-01, in the Gregorian calendar. A year
+/// begins in March here, so that a leap day is its last.
 fn civil(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let era = days.div_euclid(146_097);

@@ -1,6 +1,7 @@
 //! The parts of an office file, which is an archive of XML.
 //!
-//! Owns: unpacking, the bound on what all parts together unpack to, which part names which. Never: what a part says.
+//! Owns: unpacking, the limit on the unpacked size of all parts together, relations between parts.
+//! Never: the content of a part.
 
 use std::collections::BTreeMap;
 use std::io::{Cursor, ErrorKind, Read as _};
@@ -12,18 +13,18 @@ use zip::result::ZipError;
 use super::xml::{Xml, attribute};
 use crate::{INFLATED_MAX_BYTES, NAMES_MAX, PARTS_MAX, Unreadable};
 
-/// Before every entry of an archive's list.
+/// Mark of every entry in an archive's list.
 const ENTRY_MARK: &[u8] = b"PK\x01\x02";
 /// Name of the part that office programs write first, after the header of its entry.
 const FIRST_PART: (usize, &[u8]) = (30, b"[Content_Types].xml");
 
 pub(super) struct Package<'b> {
     archive: ZipArchive<Cursor<&'b [u8]>>,
-    /// Bytes that can still be unpacked.
+    /// Remaining bytes that may be unpacked.
     room: usize,
 }
 
-/// What a part names by a relationship's id.
+/// The target of a relationship.
 #[derive(Debug, Clone)]
 pub(super) struct Related {
     /// The last word of its type, such as `slide`.
@@ -37,7 +38,7 @@ pub(super) type Relations = BTreeMap<String, Related>;
 
 impl<'b> Package<'b> {
     pub(super) fn open(bytes: &'b [u8]) -> Result<Self, Unreadable> {
-        // The list is kept in memory, and an entry of it takes more there than in the file.
+        // The list is kept in memory, where an entry takes more room than in the file.
         let entries = bytes
             .windows(ENTRY_MARK.len())
             .filter(|window| *window == ENTRY_MARK);
@@ -81,14 +82,15 @@ impl<'b> Package<'b> {
         if Encoding::for_bom(&bytes).is_some() {
             return Ok(Some(UTF_8.decode(&bytes).0.into_owned()));
         }
-        // A large part is not copied.
+        // Avoids a copy of a large part.
         let text = String::from_utf8(bytes);
         Ok(Some(text.unwrap_or_else(|broken| {
             String::from_utf8_lossy(broken.as_bytes()).into_owned()
         })))
     }
 
-    /// What a part names; the whole file, which has an empty name, names its main part.
+    /// The relations of a part; those of the complete file, which has an empty name, contain its
+    /// main part.
     pub(super) fn relations(&mut self, part: &str) -> Result<Relations, Unreadable> {
         let (folder, name) = part.rsplit_once('/').unwrap_or(("", part));
         let listed = resolved(folder, &format!("_rels/{name}.rels"));
@@ -144,7 +146,7 @@ pub(super) fn of_kind<'r>(relations: &'r Relations, kind: &str) -> Option<&'r st
         .map(|related| related.target.as_str())
 }
 
-/// Name of the part that `target` is, seen from a folder.
+/// Name of the part for a `target` relative to a folder.
 fn resolved(folder: &str, target: &str) -> String {
     let base = if target.starts_with('/') { "" } else { folder };
     let mut names = Vec::new();

@@ -1,19 +1,20 @@
-//! What an office file shows, as Markdown.
+//! The visible text of an office file, as Markdown.
 //!
-//! Owns: paragraphs that become headings and items of nested lists, cells, the bound on the text. Never: XML.
+//! Owns: paragraphs that become headings and items of nested lists, cells, the limit on the text.
+//! Never: XML.
 
 use crate::markdown::Writer;
 use crate::{TEXT_MAX_BYTES, Unreadable};
 
-/// The deepest level of a list in the programs that write these files, from 0.
+/// Maximum level of a list in the programs that write these files, from 0.
 const LEVEL_MAX: usize = 8;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ParagraphKind {
     Plain,
-    /// Of a level from 1.
+    /// The level, from 1.
     Heading(u8),
-    /// Of a list that is inside of `level` others.
+    /// An item of a list inside `level` others.
     Item {
         level: usize,
         is_ordered: bool,
@@ -26,7 +27,7 @@ pub(super) struct Pen {
     /// Whether each open list is ordered; every one has an open item.
     lists: Vec<bool>,
     cells: usize,
-    /// The paragraph that begins with the next text, so that an empty one changes nothing.
+    /// The kind of paragraph that begins with the next text, so that an empty one has no effect.
     coming: Option<ParagraphKind>,
     is_in_heading: bool,
 }
@@ -36,7 +37,7 @@ impl Pen {
         self.writer.finish()
     }
 
-    /// Begins a paragraph; one around it, as of a text box, ends.
+    /// Begins a paragraph, and ends the one around it, as for a text box.
     pub(super) fn paragraph(&mut self, kind: ParagraphKind) {
         self.end_paragraph();
         self.coming = Some(if self.cells > 0 {
@@ -111,7 +112,7 @@ impl Pen {
         self.writer.end_table();
     }
 
-    /// Ends what the paragraph before left open, and begins the coming one.
+    /// Closes the open elements of the previous paragraph, and begins the coming one.
     fn begin(&mut self) {
         let Some(kind) = self.coming.take() else {
             return;
@@ -131,7 +132,7 @@ impl Pen {
     }
 
     fn item(&mut self, level: usize, is_ordered: bool) {
-        // A level that is left out is no list of its own.
+        // A skipped level makes no list of its own.
         let depth = level.min(LEVEL_MAX).min(self.lists.len()) + 1;
         self.end_lists(depth);
         if self.lists.len() == depth {
@@ -148,7 +149,7 @@ impl Pen {
         self.writer.start_item();
     }
 
-    /// Ends lists until so many are open.
+    /// Ends lists until `open` remain.
     fn end_lists(&mut self, open: usize) {
         while self.lists.len() > open {
             self.writer.end_container();

@@ -1,7 +1,8 @@
 //! A workbook to Markdown: a heading for each sheet, and a table for each block of its cells.
 //!
-//! Owns: which rows and columns make a table; what a reader does not see: hidden sheets, rows and columns. Never: formulas,
-//! charts, comments. A sheet is read cell by cell: its size is that of its cells, whatever it declares.
+//! Owns: grouping rows and columns into tables; leaving out hidden sheets, rows and columns. Never:
+//! formulas, charts, comments. A sheet is read cell by cell: its size is that of its cells,
+//! whatever it declares.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,13 +16,13 @@ use crate::markdown::CELL_BYTES;
 use crate::{PAGES_MAX, TEXT_MAX_BYTES, Unreadable};
 
 const SHEET_LEVEL: u8 = 2;
-/// The most columns that a sheet can have.
+/// Maximum number of columns of a sheet.
 const COLUMNS_MAX: usize = 16_384;
 
-/// What the sheets of a workbook share.
+/// Data common to the sheets of a workbook.
 #[derive(Debug, Default)]
 struct Workbook {
-    /// All shared texts after each other, and where each ends.
+    /// All shared texts in one string, and the end of each.
     texts: String,
     ends: Vec<usize>,
     formats: Vec<NumberFormat>,
@@ -51,7 +52,7 @@ impl Workbook {
         let mut xml = Xml::new(text);
         while let Some(piece) = xml.next()? {
             match piece {
-                // How a word is read aloud.
+                // The pronunciation of a word.
                 XmlPiece::Start(tag) if tag.local_name().into_inner() == "rPh" => xml.skip()?,
                 XmlPiece::End(tag) if tag.local_name().into_inner() == "si" => self.end_text(),
                 XmlPiece::Text(text) => self.texts.push_str(&text),
@@ -61,7 +62,7 @@ impl Workbook {
         Ok(())
     }
 
-    /// Ends a shared text. A blank one is left empty, so that cells can name it at no cost.
+    /// Ends a shared text. A blank one is stored as empty, so that a reference to it costs nothing.
     fn end_text(&mut self) {
         let start = self.ends.last().copied().unwrap_or(0);
         if self.texts[start..].trim().is_empty() {
@@ -94,7 +95,7 @@ impl Workbook {
         Ok(())
     }
 
-    /// The name and the part of each sheet that is shown.
+    /// The name and the part of each visible sheet.
     fn sheets(&mut self, text: &str, relations: &Relations) -> Result<Vec<(String, String)>, Unreadable> {
         let mut sheets = Vec::new();
         let mut xml = Xml::new(text);
@@ -127,22 +128,22 @@ impl Workbook {
     }
 }
 
-/// A sheet while it is read.
+/// The state of a sheet while it is read.
 struct Sheet<'s> {
-    /// Its name, before it has a cell.
+    /// Its name, until its first cell.
     name: Option<String>,
     workbook: &'s Workbook,
     pen: &'s mut Pen,
     hidden_columns: Vec<bool>,
-    /// The rows since the last empty one, each with its full cells, and the bytes that they take.
+    /// The rows since the last empty one, each with its filled cells, and their size in bytes.
     block: Vec<Vec<(usize, String)>>,
     block_bytes: usize,
-    /// Numbers of the last row and the last cell.
+    /// Number of the last row, and of the last cell.
     row: usize,
     column: usize,
 }
 
-/// A cell while it is read.
+/// The state of a cell while it is read.
 #[derive(Debug, Default)]
 struct SheetCell {
     kind: String,
@@ -209,7 +210,8 @@ impl<'s> Sheet<'s> {
         }
     }
 
-    /// A row that does not follow the one before, or follows an empty one, begins another table.
+    /// Begins a row. It starts another table if it does not follow the one before, or follows an
+    /// empty one.
     fn start_row(&mut self, is_next: bool) -> Result<(), Unreadable> {
         self.column = 0;
         if !is_next || self.block.last().is_some_and(Vec::is_empty) {
@@ -254,7 +256,7 @@ impl<'s> Sheet<'s> {
         Ok(())
     }
 
-    /// Writes the rows since the last empty one as a table of the columns that have a text.
+    /// Writes the rows since the last empty one as a table, with the columns that have text.
     fn end_block(&mut self) -> Result<(), Unreadable> {
         self.block_bytes = 0;
         let mut rows = std::mem::take(&mut self.block);
@@ -288,7 +290,7 @@ impl<'s> Sheet<'s> {
     }
 }
 
-/// The number of a place's column, from 1: 28 of `AB7`.
+/// The column of a cell reference, from 1: 28 for `AB7`.
 fn column(place: &str) -> Option<usize> {
     let letters = place.bytes().take_while(u8::is_ascii_alphabetic);
     let number = letters.fold(0_usize, |number, letter| {

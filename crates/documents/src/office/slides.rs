@@ -1,7 +1,7 @@
 //! A presentation to Markdown: a heading for each slide, its text, its tables, its speaker's notes.
 //!
-//! Owns: the order of slides; what a reader does not see: hidden slides and shapes. Never: what repeats on each slide, pictures,
-//! charts.
+//! Owns: the order of slides; leaving out hidden slides and shapes. Never: text repeated on each
+//! slide, pictures, charts.
 
 use super::package::{Package, Relations};
 use super::pen::{ParagraphKind, Pen};
@@ -11,11 +11,11 @@ use crate::{PAGES_MAX, Unreadable};
 const SLIDE_LEVEL: u8 = 2;
 const NOTES_LEVEL: u8 = 3;
 
-/// What a shape is for.
+/// Role of a shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ShapeRole {
     Title,
-    /// Text in the place that a slide's layout gives it: its paragraphs are items of a list.
+    /// The text placeholder of a slide's layout: its paragraphs are items of a list.
     Body,
     /// A text box, a table.
     Free,
@@ -58,7 +58,7 @@ pub(super) fn markdown(package: &mut Package<'_>, main: &str, text: &str) -> Res
     Ok(pen.finish())
 }
 
-/// The parts that are slides, in their order.
+/// The names of the slides' parts, in order.
 fn slides(text: &str, relations: &Relations) -> Result<Vec<String>, Unreadable> {
     let mut slides = Vec::new();
     let mut xml = Xml::new(text);
@@ -82,7 +82,7 @@ fn is_hidden(slide: &str) -> Result<bool, Unreadable> {
     Ok(show.is_some_and(|show| matches!(show.as_str(), "0" | "false")))
 }
 
-/// What the shape is whose properties begin here.
+/// The role of a shape, from its properties.
 fn shape(xml: &mut Xml<'_>) -> Result<ShapeRole, Unreadable> {
     let mut shape = ShapeRole::Free;
     let mut is_hidden = false;
@@ -104,7 +104,7 @@ fn shape(xml: &mut Xml<'_>) -> Result<ShapeRole, Unreadable> {
     Ok(if is_hidden { ShapeRole::Unread } else { shape })
 }
 
-/// The words of the shapes of these kinds.
+/// The words in shapes with these roles.
 fn words(slide: &str, wanted: &[ShapeRole]) -> Result<String, Unreadable> {
     let mut words = String::new();
     let mut xml = Xml::new(slide);
@@ -124,7 +124,8 @@ fn words(slide: &str, wanted: &[ShapeRole]) -> Result<String, Unreadable> {
     Ok(words)
 }
 
-/// Writes the text of the shapes of these kinds; text in its place is a list only beside others.
+/// Writes the text of shapes with these roles. Text in a placeholder is a list only if other roles
+/// are wanted too.
 fn write(slide: &str, pen: &mut Pen, wanted: &[ShapeRole]) -> Result<(), Unreadable> {
     let mut is_list = false;
     let mut xml = Xml::new(slide);

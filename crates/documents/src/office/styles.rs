@@ -1,6 +1,7 @@
-//! What a document's styles and lists mean.
+//! Styles and lists of a document.
 //!
-//! Owns: which style is a heading, an item of a list or hidden, and which lists are ordered. Never: fonts, colours.
+//! Owns: the detection of headings, list items, hidden text and ordered lists. Never: fonts,
+//! colours.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,18 +11,18 @@ use super::package::{Package, Relations};
 use super::xml::{Xml, attribute, is_on, number};
 use crate::{NAMES_MAX, Unreadable};
 
-/// A style that stands on more others than this stands on itself.
+/// Maximum number of styles that a style is based on; a longer chain is a circle.
 const BASES_MAX: usize = 20;
-/// The deepest heading that Markdown has.
+/// Maximum level of a Markdown heading.
 const HEADING_MAX: u8 = 6;
 
-/// What a paragraph or its style says about itself.
+/// Properties of a paragraph or a style.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Manner {
     pub(super) style: Option<String>,
-    /// Its level in the outline, from 0; 9 is that of plain text.
+    /// Its outline level, from 0; 9 is plain text.
     outline: Option<u8>,
-    /// The list that it is an item of; `0` is none.
+    /// The list of which it is an item; `0` is none.
     list: Option<String>,
     level: Option<usize>,
     is_hidden: Option<bool>,
@@ -30,13 +31,14 @@ pub(super) struct Manner {
 #[derive(Debug, Default)]
 pub(super) struct Styles {
     manners: BTreeMap<String, Manner>,
-    /// The format of each list, and in it the levels that are ordered.
+    /// The format of each list, and the ordered levels of each format.
     lists: BTreeMap<String, String>,
     ordered: BTreeSet<(String, usize)>,
 }
 
 impl Manner {
-    /// Adds what an element of its properties says; false for the properties of before, which nothing in it adds to.
+    /// Adds the property of an element. False for a change of properties, whose content holds the
+    /// former ones.
     pub(super) fn take(&mut self, tag: &BytesStart<'_>) -> bool {
         let value = || attribute(tag, "val").unwrap_or_default();
         match tag.local_name().into_inner() {
@@ -105,13 +107,13 @@ impl Styles {
         Ok(())
     }
 
-    /// The manner, and those of the styles that it stands on, the nearest first.
+    /// The properties, followed by those of the styles they are based on, the nearest first.
     fn chain<'s>(&'s self, manner: &'s Manner) -> impl Iterator<Item = &'s Manner> {
         let base = |manner: &&'s Manner| self.manners.get(manner.style.as_ref()?);
         std::iter::successors(Some(manner), base).take(BASES_MAX)
     }
 
-    /// Whether a reader does not see the text.
+    /// Whether the text is hidden.
     pub(super) fn is_hidden(&self, manner: &Manner) -> bool {
         self.chain(manner).find_map(|manner| manner.is_hidden) == Some(true)
     }
@@ -131,7 +133,7 @@ impl Styles {
     }
 }
 
-/// The place in the outline of a style that has such a name.
+/// The outline level of a style with this name.
 fn heading(name: &str) -> Option<u8> {
     let name = name.to_ascii_lowercase();
     if name == "title" {

@@ -1,7 +1,7 @@
 //! A document of Word to Markdown.
 //!
-//! Owns: headings, paragraphs, lists, tables, links, notes; what a reader does not see: deleted and moved text, hidden text and
-//! hidden rows. Never: headers, footers, comments, fields.
+//! Owns: headings, paragraphs, lists, tables, links, notes; leaving out deleted and moved text,
+//! hidden text and hidden rows. Never: headers, footers, comments, fields.
 
 use quick_xml::events::BytesStart;
 
@@ -33,7 +33,7 @@ struct WordReader {
     pen: Pen,
     styles: Styles,
     relations: Relations,
-    /// The mark of a note whose text has not begun.
+    /// The mark of a note before the first word of its text.
     note: String,
 }
 
@@ -55,7 +55,7 @@ impl WordReader {
 
     fn start(&mut self, tag: &BytesStart<'_>, xml: &mut Xml<'_>) -> Result<(), Unreadable> {
         match tag.local_name().into_inner() {
-            // What was deleted or moved away, a second form of the same, settings.
+            // Deleted or moved text, an alternative form of the same content, settings.
             "del" | "moveFrom" | "Fallback" | "sdtPr" => xml.skip()?,
             "p" => self.pen.paragraph(ParagraphKind::Plain),
             "pPr" => self.paragraph(xml)?,
@@ -78,7 +78,7 @@ impl WordReader {
             }
             "footnoteReference" | "endnoteReference" => self.pen.text(note(tag).trim_end())?,
             "footnote" | "endnote" => {
-                // The lines that separate notes from the text have a type.
+                // Lines that separate notes from the text have a type.
                 if attribute(tag, "type").is_some() {
                     return xml.skip();
                 }
@@ -105,7 +105,7 @@ impl WordReader {
 
     fn paragraph(&mut self, xml: &mut Xml<'_>) -> Result<(), Unreadable> {
         let mut manner = Manner::default();
-        // The format of the mark at its end is not that of its text.
+        // The format of the paragraph mark does not apply to the text.
         xml.each_inside(|tag| tag.local_name().into_inner() != "rPr" && manner.take(tag))?;
         if self.styles.is_hidden(&manner) {
             return xml.skip();
@@ -119,7 +119,7 @@ impl WordReader {
     }
 }
 
-/// Skips a row that is deleted or hidden.
+/// Skips a deleted or hidden row.
 fn row(xml: &mut Xml<'_>) -> Result<(), Unreadable> {
     let mut is_gone = false;
     xml.each_inside(|tag| {

@@ -1,7 +1,8 @@
 //! The XML of an office file, piece by piece.
 //!
-//! Owns: the depth of elements, which of them hold text, characters, names without their prefix. Never: a document type, or an entity but the five that
-//! XML has: no other is resolved, so none can grow or name a file.
+//! Owns: the depth of elements, elements with text, characters, names without their prefix. Never:
+//! a document type, or an entity other than the five of XML: no other is resolved, so none can grow
+//! or name a file.
 
 use std::borrow::Cow;
 use std::str::FromStr;
@@ -12,22 +13,23 @@ use quick_xml::reader::Reader;
 
 use crate::{NESTING_MAX, Unreadable};
 
-/// A longer value of an attribute is not read. Names are compared and kept many times.
+/// Maximum bytes of an attribute's value; a longer one is ignored. Names are compared and kept many
+/// times.
 const VALUE_MAX_BYTES: usize = 4 << 10;
 
 pub(super) struct Xml<'x> {
     reader: Reader<&'x [u8]>,
     depth: usize,
-    /// The elements that hold text.
+    /// Names of elements with text.
     holders: &'static [&'static str],
     is_held: bool,
 }
 
 pub(super) enum XmlPiece<'x> {
-    /// An element begins; one that is empty ends at once.
+    /// The start of an element; an empty element ends at once.
     Start(BytesStart<'x>),
     End(BytesEnd<'x>),
-    /// In an element that holds text.
+    /// Text in an element for text.
     Text(Cow<'x, str>),
 }
 
@@ -89,14 +91,15 @@ impl<'x> Xml<'x> {
         Ok(None)
     }
 
-    /// Leaves out the rest of the innermost open element.
+    /// Skips the rest of the innermost open element.
     pub(super) fn skip(&mut self) -> Result<(), Unreadable> {
         let outside = self.depth.saturating_sub(1);
         while self.depth > outside && self.next()?.is_some() {}
         Ok(())
     }
 
-    /// The elements inside the innermost open one, each as it begins; those inside of one are left out if `take` says so.
+    /// Passes each element inside the innermost open one to `take` as it begins; skips its content
+    /// if `take` returns false.
     pub(super) fn each_inside(
         &mut self,
         mut take: impl FnMut(&BytesStart<'x>) -> bool,
@@ -129,7 +132,8 @@ pub(super) fn number<N: FromStr>(tag: &BytesStart<'_>, name: &str) -> Option<N> 
     attribute(tag, name)?.parse().ok()
 }
 
-/// The relationship that an element names, as `r:id`; other attributes of the same element are called `id` too.
+/// The id of an element's relationship, such as `r:id`; other attributes of the same element are
+/// called `id` too.
 pub(super) fn relationship(tag: &BytesStart<'_>) -> Option<String> {
     value(tag, |key| key.ends_with(":id"))
 }
@@ -139,7 +143,7 @@ pub(super) fn is_set(tag: &BytesStart<'_>, name: &str) -> bool {
     attribute(tag, name).is_some_and(|value| matches!(value.as_str(), "1" | "true"))
 }
 
-/// Whether a switch is on: it is where it has no value.
+/// Whether a switch is on, also without a value.
 pub(super) fn is_on(tag: &BytesStart<'_>) -> bool {
     !attribute(tag, "val").is_some_and(|value| matches!(value.as_str(), "0" | "false" | "off" | "none"))
 }

@@ -1,7 +1,8 @@
 //! A PDF's objects and pages.
 //!
-//! Owns: finding objects by reading the file from its start to its end (the table at its end is wrong in damaged files,
-//! and not needed here), object streams, the page tree. Never: the content of a page.
+//! Owns: finding objects by reading the file from its start to its end (the table at its end is
+//! wrong in damaged files, and not needed here), object streams, the page tree. Never: the content
+//! of a page.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -10,7 +11,7 @@ use super::filter::Room;
 use super::object::{Dict, Lexer, Steps, Value, is_blank};
 use crate::{PAGES_MAX, PDF_STEPS_MAX, PDF_VALUES_MAX, Unreadable};
 
-/// A reference that leads to a reference is followed this often.
+/// Maximum number of references followed in a chain.
 const HOPS_MAX: usize = 8;
 
 pub(super) struct File<'a> {
@@ -30,7 +31,7 @@ struct Object {
 
 pub(super) struct Page<'a> {
     pub(super) dict: &'a Dict,
-    /// Its own, or those of the branch it hangs on.
+    /// The page's own resources, or those of the branch above it.
     pub(super) resources: Option<&'a Dict>,
 }
 
@@ -128,7 +129,7 @@ impl<'a> File<'a> {
         Ok(())
     }
 
-    /// The value, or the value that it refers to.
+    /// The value, or the value behind a reference.
     pub(super) fn resolve<'b>(&'b self, value: &'b Value) -> &'b Value {
         let mut value = value;
         for _ in 0..HOPS_MAX {
@@ -147,7 +148,7 @@ impl<'a> File<'a> {
         dict.get(key).map_or(&Value::Null, |value| self.resolve(value))
     }
 
-    /// The content of the stream that a value refers to, and its dictionary.
+    /// The content and the dictionary of the stream behind a reference.
     pub(super) fn stream<'b>(&'b self, value: &Value) -> Result<Option<(&'b Dict, Vec<u8>)>, Unreadable> {
         let Value::Reference(number) = value else {
             return Ok(None);
@@ -169,7 +170,7 @@ impl<'a> File<'a> {
         self.room.unpack(raw, dict, &|value| self.resolve(value))
     }
 
-    /// The title that the file gives itself, as it is written.
+    /// The title in the file's metadata, undecoded.
     pub(super) fn title(&self) -> Option<&[u8]> {
         match self.get(self.get(&self.trailer, b"Info").dict()?, b"Title") {
             Value::Text(title) => Some(title),
@@ -177,7 +178,7 @@ impl<'a> File<'a> {
         }
     }
 
-    /// The pages in their order; where the tree is broken, in the order of their numbers.
+    /// The pages in their order; if the tree is broken, in the order of their numbers.
     pub(super) fn pages(&self) -> Result<Vec<Page<'_>>, Unreadable> {
         let catalog = self
             .get(&self.trailer, b"Root")
@@ -249,7 +250,7 @@ fn number_before(bytes: &[u8], at: usize) -> Option<u32> {
     std::str::from_utf8(number).ok()?.parse().ok()
 }
 
-/// Where the bytes of a stream are: its length is believed where the stream ends there.
+/// The bytes of a stream: its declared length counts only if the stream ends there.
 fn stream(bytes: &[u8], at: usize, dict: &Dict) -> Option<Range<usize>> {
     let rest = bytes.get(at..)?;
     let blank = rest.iter().take_while(|byte| is_blank(**byte)).count();

@@ -1,6 +1,7 @@
-//! Streams as they were before they were packed.
+//! Decoded streams.
 //!
-//! Owns: the filters of text and of object streams, predictors, and the bound on what all of them unfold to. Never: pictures.
+//! Owns: the filters of text and of object streams, predictors, and the limit on the decoded size
+//! of all. Never: pictures.
 
 use std::cell::Cell;
 use std::io::{ErrorKind, Read};
@@ -10,7 +11,7 @@ use flate2::read::{DeflateDecoder, ZlibDecoder};
 use super::object::{Dict, Value, hex_bytes, is_blank};
 use crate::{INFLATED_MAX_BYTES, Unreadable};
 
-/// More filters than this on one stream are there to multiply.
+/// Maximum number of filters of one stream; more would only multiply its size.
 const FILTERS_MAX: usize = 4;
 
 /// Remaining bytes that can be decompressed from one file.
@@ -22,7 +23,8 @@ impl Room {
         Self(Cell::new(INFLATED_MAX_BYTES))
     }
 
-    /// The content of the stream; nothing for a picture or an unknown filter, the readable part of a damaged stream.
+    /// The content of the stream; empty for a picture or an unknown filter, the readable part of a
+    /// damaged stream.
     pub(super) fn unpack<'v>(
         &self,
         raw: &[u8],
@@ -39,7 +41,7 @@ impl Room {
         if filters.len() > FILTERS_MAX {
             return Err(Unreadable::TooComplex);
         }
-        // A stream that is used again and again is read again and again.
+        // A stream is decoded anew at each use, so each use costs room.
         self.take(raw.len())?;
         let mut data = raw.to_vec();
         for (nth, filter) in filters.iter().enumerate() {
@@ -109,7 +111,7 @@ impl Room {
             .and_then(Value::index)
             .unwrap_or(1)
             .min(1);
-        // Each entry of the table is a stretch of what came out already.
+        // Each entry of the table is a range of the earlier output.
         let mut unpacked: Vec<u8> = Vec::new();
         let mut table: Vec<(usize, usize)> = Vec::new();
         let mut last: Option<(usize, usize)> = None;

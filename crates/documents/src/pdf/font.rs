@@ -1,6 +1,7 @@
 //! Characters and widths of a font's codes.
 //!
-//! Owns: `ToUnicode` maps, encodings with their differences, widths. Never: a font's program, or a guess from its shapes.
+//! Owns: `ToUnicode` maps, encodings with their differences, widths. Never: a font's program, or a
+//! guess from its shapes.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +10,13 @@ use super::glyphs::{self, Base};
 use super::object::{Dict, Lexer, Value};
 use crate::Unreadable;
 
-/// The width of a glyph that no table has, in parts of the font's size.
+/// The width of a glyph without a width in any table, relative to the font's size.
 const WIDTH: f64 = 0.5;
 /// Steps that a font costs, because it takes far more memory than its source.
 const STEPS: usize = 2_048;
 /// Maximum length of one glyph's text in units of UTF-16; the longest ligature of Arabic has 18 letters.
 const LETTERS_MAX: usize = 32;
-/// The codes of one byte. Many fonts may share one list that is longer.
+/// Number of one-byte codes. Many fonts may share one list that is longer.
 const CODES: usize = 256;
 
 #[derive(Default)]
@@ -26,11 +27,11 @@ pub(super) struct Font {
     width: f64,
 }
 
-/// One code of a string that is shown.
+/// The glyph of one code in a drawn string.
 pub(super) struct Glyph<'a> {
-    /// None if the file does not define it.
+    /// None if the file does not define them.
     pub(super) letters: Option<&'a str>,
-    /// In parts of the font's size.
+    /// Relative to the font's size.
     pub(super) width: f64,
     pub(super) is_space: bool,
 }
@@ -86,7 +87,7 @@ impl Font {
         for difference in differences.iter().take(2 * CODES) {
             match file.resolve(difference) {
                 Value::Name(name) => {
-                    // Many fonts may share one name that is long.
+                    // Many fonts may share one long name.
                     file.steps.take_many(name.len())?;
                     match glyphs::by_name(name).and_then(|text| glyphs::letters(&text)) {
                         Some(text) => letters.insert(code, text),
@@ -141,7 +142,7 @@ impl Font {
         if let Some(width) = file.get(descendant, b"DW").number() {
             font.width = width / 1000.0;
         }
-        // The codes of these are UTF-16.
+        // The codes of these encodings are UTF-16.
         let encoding = file.get(dict, b"Encoding").name().unwrap_or_default();
         if encoding.starts_with(b"Uni") {
             file.values.take_many(usize::from(u16::MAX))?;
@@ -182,7 +183,8 @@ impl Font {
     }
 }
 
-/// `CMR10`, `ABCDEF+CMBX12`: Computer Modern, but neither its mathematics nor its symbols.
+/// Whether a font is one of Computer Modern's text fonts, such as `CMR10` and `ABCDEF+CMBX12`, not
+/// its mathematics or symbols.
 fn is_tex(name: &[u8]) -> bool {
     let name = name.rsplit(|byte| *byte == b'+').next().unwrap_or_default();
     let kinds: [&[u8]; 8] = [

@@ -1,6 +1,7 @@
 //! Letters of the codes and glyph names in a PDF's simple fonts.
 //!
-//! Owns: the encodings that the format knows by name, TeX's own, and names of glyphs. Never: reading a font's program.
+//! Owns: the format's named encodings, TeX's own, and names of glyphs. Never: reading a font's
+//! program.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -12,11 +13,11 @@ pub(super) enum Base {
     Standard,
     Windows,
     Mac,
-    /// The layout of Knuth's text fonts, whose files name no encoding.
+    /// The layout of Knuth's text fonts; files with them name no encoding.
     Tex,
 }
 
-/// 0xA1 to 0xFB of the standard encoding; a dot where nothing is.
+/// 0xA1 to 0xFB of the standard encoding; a dot marks an unused code.
 const STANDARD: &str =
     "¡¢£⁄¥ƒ§¤'“«‹›ﬁﬂ.–†‡·.¶•‚„”»…‰.¿.`´ˆ˜¯˘˙¨.˚¸.˝˛ˇ—................Æ.ª....ŁØŒº.....æ...ı..łøœß";
 /// 0x00 to 0x1F of TeX's text fonts.
@@ -60,7 +61,7 @@ const NAMES: &str = "space  ; exclam !; quotedbl \"; numbersign #; dollar $; per
     scommaaccent ș; Scommaaccent Ș; tcommaaccent ț; Tcommaaccent Ț";
 
 static BY_NAME: LazyLock<BTreeMap<&str, &str>> = LazyLock::new(|| {
-    // The separator is before a blank, so that a semicolon can be named.
+    // The separator is before a blank, so that a semicolon can be an entry.
     let entries = NAMES
         .split("; ")
         .filter_map(|entry| entry.trim_start().split_once(' '));
@@ -116,7 +117,7 @@ pub(super) fn by_name(name: &[u8]) -> Option<String> {
         .map(|letter| letter.to_string())
 }
 
-/// Text with its ligatures taken apart and without control characters; none where nothing is left.
+/// Text with its ligatures split and without control characters; none if it is empty then.
 pub(super) fn letters(text: &str) -> Option<String> {
     let mut plain = String::with_capacity(text.len());
     for letter in text.chars().filter(|letter| !letter.is_control()) {

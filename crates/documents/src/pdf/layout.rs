@@ -1,24 +1,25 @@
-//! Stretches of text to lines, paragraphs and headings.
+//! Runs of text to lines, paragraphs and headings.
 //!
-//! Owns: joining text into words, lines and paragraphs by its place; finding headings by their size. Never: changing
-//! the order, which in files made by programs is the order of reading, columns included.
+//! Owns: joining text into words, lines and paragraphs by its place; finding headings by their
+//! size. Never: changing the order, which in files made by programs is the order of reading,
+//! columns included.
 
 use std::collections::BTreeMap;
 
 use super::page::Run;
 use crate::markdown::one_line;
 
-/// All lengths are relative to the text's size. A wider gap than this counts as a space.
+/// Minimum gap that counts as a space. All lengths here are relative to the text's size.
 const SPACE_GAP: f64 = 0.15;
-/// A step back on the line, of more than this, begins a new one.
+/// Maximum step back on a line; a larger one begins a new line.
 const BACK_MAX: f64 = 1.0;
-/// Superscripts stay on their line.
+/// Maximum shift of a superscript on its line.
 const LINE_SHIFT_MAX: f64 = 0.45;
-/// Lines of one paragraph are not further apart.
+/// Maximum distance between the lines of one paragraph.
 const LEADING_MAX: f64 = 1.7;
-/// A line that begins further right than the one before begins a paragraph.
+/// Minimum indentation of a line that begins a paragraph, relative to the line before.
 const INDENT: f64 = 0.9;
-/// Text larger than most by this factor is a heading, if it is short.
+/// Minimum size of a heading, relative to most of the text; a heading is also short.
 const HEADING_FACTOR: f64 = 1.15;
 const HEADING_MAX_CHARS: usize = 160;
 const HEADING_LEVELS: usize = 3;
@@ -26,7 +27,8 @@ const HEADING_LEVELS: usize = 3;
 #[derive(Debug)]
 struct TextLine {
     text: String,
-    /// In characters; counted from zero for every stretch, a long line would take for ever.
+    /// In characters. It is stored because counting a long line anew for every run would be
+    /// quadratic.
     length: usize,
     start_along: f64,
     end_along: f64,
@@ -46,7 +48,7 @@ pub(super) fn markdown(pages: Vec<Vec<Run>>) -> String {
     let mut paragraphs: Vec<Paragraph> = Vec::new();
     for runs in pages {
         let mut lines = lines(runs);
-        // The page's number.
+        // The last line is the page's number.
         if lines.last().is_some_and(is_number) {
             lines.pop();
         }
@@ -110,7 +112,8 @@ fn lines(runs: Vec<Run>) -> Vec<TextLine> {
                     line.text.push(' ');
                 }
                 let length = run.text.chars().count();
-                // The size of a line is the one in which most of it is written, so superscripts do not change it.
+                // The size of a line is that of most of its characters, so superscripts do not
+                // change it.
                 if length > line.length {
                     line.size = run.size;
                 }
@@ -147,7 +150,7 @@ fn is_number(line: &TextLine) -> bool {
     line.text.len() <= 4 && line.text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Whether a line goes on with the paragraph that the line before ended.
+/// Whether a line continues the paragraph of the line before.
 fn continues(before: Option<&TextLine>, line: &TextLine, paragraph: &Paragraph) -> bool {
     if half_points(paragraph.size) != half_points(line.size) || bullet(&line.text).is_some() {
         return false;
@@ -160,7 +163,7 @@ fn continues(before: Option<&TextLine>, line: &TextLine, paragraph: &Paragraph) 
         }
     });
     if down <= 0.0 {
-        // In the next column or on the next page: only in the middle of a sentence.
+        // Across columns or pages, a paragraph continues only in the middle of a sentence.
         let is_open = !paragraph
             .text
             .ends_with(['.', '!', '?', ':', '"', '”', '。', '！', '？']);
@@ -186,7 +189,7 @@ fn append(text: &mut String, line: &str) {
     text.push_str(line);
 }
 
-/// The size in which most of the text is written, in points.
+/// The size of most of the text, in points.
 fn body_size(paragraphs: &[Paragraph]) -> f64 {
     let mut written: BTreeMap<i64, usize> = BTreeMap::new();
     for paragraph in paragraphs {

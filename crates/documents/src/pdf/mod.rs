@@ -1,9 +1,10 @@
 //! A PDF to Markdown.
 //!
-//! Owns: the text that a PDF shows, with its headings and paragraphs. Never: pictures, forms, signatures, passwords.
+//! Owns: the visible text of a PDF, with its headings and paragraphs. Never: pictures, forms,
+//! signatures, passwords.
 //!
-//! Reading order: `object` (values), `filter` (streams), `file` (objects and pages), `font` and `glyphs` (codes to letters),
-//! `page` (operators), `layout`.
+//! Reading order: `object` (values), `filter` (streams), `file` (objects and pages), `font` and
+//! `glyphs` (codes to letters), `page` (operators), `layout`.
 
 mod file;
 mod filter;

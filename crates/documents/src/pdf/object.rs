@@ -1,16 +1,17 @@
-//! The values that a PDF is written in.
+//! The values of a PDF's syntax.
 //!
-//! Owns: reading them from bytes that can be damaged. An unreadable object is null. Each step moves on, so the cost is
-//! bounded by the bytes and by the steps. Never: the meaning of a value.
+//! Owns: reading them from bytes that can be damaged. An unreadable object is null. Each step
+//! consumes input, so the cost is bounded by the bytes and by the steps. Never: the meaning of a
+//! value.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use crate::Unreadable;
 
-/// A value that is longer than this counts as several, in bytes: it may be read again and again.
+/// A value counts as one step for each of this many bytes, since it may be read repeatedly.
 const STEP_BYTES: usize = 64;
-/// No program nests lists and dictionaries as deep as this.
+/// Maximum depth of lists and dictionaries; no program nests them as deep.
 const DEPTH_MAX: usize = 48;
 
 pub(super) type Dict = BTreeMap<Vec<u8>, Value>;
@@ -37,7 +38,7 @@ impl Value {
         }
     }
 
-    /// A number that counts or points.
+    /// A number used as a count or an index.
     pub(super) fn index(&self) -> Option<usize> {
         let number = self
             .number()
@@ -187,7 +188,7 @@ impl<'a> Lexer<'a> {
         Ok(Value::Dict(dict))
     }
 
-    /// The values up to a word that ends them, or that cannot be in a value.
+    /// The values up to a word that ends them, or that cannot occur in a value.
     fn read_until(&mut self, end: &[u8], depth: usize) -> Result<Vec<Value>, Unreadable> {
         let mut values = Vec::new();
         loop {
@@ -291,7 +292,7 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// `12 0 R` were three values.
+/// Replaces the three values of `12 0 R` by one reference.
 fn refer(list: &mut Vec<Value>) {
     list.pop();
     let number = list
@@ -301,7 +302,7 @@ fn refer(list: &mut Vec<Value>) {
     list.push(number.map_or(Value::Null, Value::Reference));
 }
 
-/// Words that cannot be in a value: the one before them was not closed.
+/// Whether a word cannot occur in a value: the value before it was not closed.
 fn ends_object(word: &[u8]) -> bool {
     matches!(
         word,
@@ -313,7 +314,7 @@ fn hex(byte: u8) -> Option<u8> {
     char::from(byte).to_digit(16)?.try_into().ok()
 }
 
-/// The bytes of hexadecimal digits; what is none does not count.
+/// The bytes of hexadecimal digits; other characters are ignored.
 pub(super) fn hex_bytes(text: &[u8]) -> Vec<u8> {
     let digits: Vec<u8> = text.iter().copied().filter_map(hex).collect();
     let pairs = digits.chunks(2);

@@ -1,7 +1,7 @@
 //! Text of a page, with its places.
 //!
-//! Owns: running a page's operators for their text. Never: joining it to lines and paragraphs (`layout`), pictures,
-//! colours.
+//! Owns: running a page's operators for their text. Never: joining it to lines and paragraphs
+//! (`layout`), pictures, colours.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -11,16 +11,17 @@ use super::font::Font;
 use super::object::{Dict, Lexer, Value};
 use crate::{TEXT_MAX_BYTES, Unreadable};
 
-/// Drawings in drawings, and states saved on states.
+/// Maximum depth of nested drawings, and of saved states.
 const FORMS_MAX: usize = 8;
 const STATES_MAX: usize = 64;
-/// Text that is drawn smaller than this cannot be seen, in points.
+/// Minimum size of visible text, in points.
 const VISIBLE_POINTS: f64 = 0.5;
 
 type Matrix = [f64; 6];
 const UNIT: Matrix = [1.0, 0.0, 0.0, 1.0, 0.0, 0.0];
 
-/// A stretch of text along one line. Its coordinates turn with the text: `along` grows where it is read, `across` upwards.
+/// A run of text along one line. Its coordinates turn with the text: `along` grows in the reading
+/// direction, `across` upwards.
 #[derive(Debug, Clone)]
 pub(super) struct Run {
     pub(super) text: String,
@@ -73,8 +74,8 @@ impl<'a> PageReader<'a> {
         }
     }
 
-    /// The text of a page in the order in which it is drawn. Invisible text counts where it is all there is: so a scanned page
-    /// keeps what was recognised on it.
+    /// The text of a page in the order of drawing. Invisible text counts only if the page has no
+    /// other, as the recognised text of a scanned page.
     pub(super) fn page(&mut self, page: &file::Page<'a>) -> Result<Vec<Run>, Unreadable> {
         self.state = TextState::new();
         self.saved.clear();
@@ -223,7 +224,8 @@ impl<'a> PageReader<'a> {
         Ok(())
     }
 
-    /// Shows strings; a number between two of them moves what follows back, in thousandths of the size.
+    /// Shows strings; a number between two of them moves the next one back, in thousandths of the
+    /// size.
     fn show_all(&mut self, parts: &[Value]) -> Result<(), Unreadable> {
         for part in parts {
             match part {
@@ -318,7 +320,7 @@ fn skip_image(operators: &[u8], lexer: &mut Lexer<'_>) {
     lexer.at += rest.windows(4).position(ends).map_or(rest.len(), |at| at + 3);
 }
 
-/// Coordinates that are moved by `first`, and then by `then`.
+/// Coordinates transformed by `first`, and then by `then`.
 #[expect(
     clippy::many_single_char_names,
     reason = "the letters that the format's own description uses"

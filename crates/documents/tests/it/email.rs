@@ -1,4 +1,4 @@
-//! E-mails: what a reader of one sees.
+//! E-mails: the text that a reader sees.
 
 use documents::{FileKind, Unreadable};
 use expect_test::expect;
@@ -10,7 +10,7 @@ fn text(mail: &str) -> String {
 }
 
 #[test]
-fn a_plain_mail() {
+fn a_plain_mail_is_read_with_its_header() {
     let mail = "From: =?utf-8?q?J=C3=BCrgen_?= =?UTF-8?B?TcO8bGxlcg==?= <j@example.org>\nTo: Ana\nSubject: Boats\n and =?iso-8859-1?q?B=E4ume?=\n\
         Date: Tue, 5 Mar 2024 10:00:00 +0100\nX-Other: no\nContent-Type: text/plain; charset=\"iso-8859-1\"\n\
         Content-Transfer-Encoding: quoted-printable\n\nHello Ana,=20\nthe b=F6at is =\nred.\n\n# no heading\n\n> You wrote\n>> I asked\nJ.\n";
@@ -38,7 +38,7 @@ fn a_plain_mail() {
 }
 
 #[test]
-fn a_mail_of_parts() {
+fn a_mail_of_several_parts_lists_its_attachments() {
     let mail = "From: a@example.org\nSubject: Plan\nContent-Type: multipart/mixed; boundary=\"out\"\n\nNO\n--out\n\
         Content-Type: multipart/alternative; boundary=in\n\n--in\nContent-Type: text/plain\n\nNO: another text than the page\n--in\n\
         Content-Type: text/html; charset=utf-8\nContent-Transfer-Encoding: base64\n\n\
@@ -64,27 +64,27 @@ fn a_mail_of_parts() {
 }
 
 #[test]
-fn an_empty_page_gives_way_to_the_plain_text() {
+fn an_empty_page_is_replaced_by_the_plain_text() {
     let mail = "From: a\nSubject: s\nContent-Type: multipart/alternative; boundary=b\n\n--b\n\nplain\n--b\nContent-Type: text/html\n\n<img src=x>\n";
     assert_eq!(text(mail), "# s\n\n- From: a\n\nplain\n");
 }
 
 #[test]
-fn old_japanese_mail() {
+fn an_old_japanese_mail_is_decoded() {
     let mail = b"From: a\nSubject: =?ISO-2022-JP?B?GyRCRnxLXBsoQg==?=\nContent-Type: text/plain; charset=iso-2022-jp\n\n\x1b$BF|K\\\x1b(B\n";
     let source = documents::read(mail, "a.eml", "").unwrap();
     assert_eq!(source.markdown, "# 日本\n\n- From: a\n\n日本\n");
 }
 
-/// Lists of mail add lines that are not base64.
+/// Mailing lists append lines that are not base64.
 #[test]
-fn a_footer_behind_base64() {
+fn a_footer_after_base64_is_ignored() {
     let mail = "From: a\nMIME-Version: 1.0\nContent-Transfer-Encoding: base64\n\nSGVsbG8gQW5hLg==\n____\nleave the list: example.org\n";
     assert_eq!(text(mail), "- From: a\n\nHello Ana.\n");
 }
 
 #[test]
-fn which_files_are_mails() {
+fn mails_are_detected_by_header_name_and_type() {
     let kind = |text: &str, name: &str, media_type: &str| {
         documents::read(text.as_bytes(), name, media_type)
             .expect("a file that is read")
@@ -109,7 +109,7 @@ fn which_files_are_mails() {
 }
 
 #[test]
-fn encrypted() {
+fn an_encrypted_mail_is_refused() {
     let mail = "From: a\nMIME-Version: 1.0\nContent-Type: multipart/encrypted; boundary=b\n\n--b\nContent-Type: application/octet-stream\n\nx\n--b--\n";
     assert_eq!(
         documents::read(mail.as_bytes(), "", "").unwrap_err(),

@@ -1,4 +1,4 @@
-//! Files made to hurt: each would take the stack, the memory or the day without its guard.
+//! Hostile files: without its guard, each would exhaust the stack, the memory or the time.
 
 use documents::{
     INFLATED_MAX_BYTES, NESTING_MAX, PAGES_MAX, PARTS_MAX, PDF_VALUES_MAX, Source, Unreadable, topics,
@@ -17,7 +17,7 @@ fn html(body: &str) -> Result<Source, Unreadable> {
 }
 
 #[test]
-fn deep_html() {
+fn deeply_nested_html_is_refused() {
     let nested = |depth: usize| html(&format!("{}deep", "<div>".repeat(depth)));
     assert_eq!(nested(NESTING_MAX).unwrap().markdown, "deep\n");
     assert_eq!(nested(NESTING_MAX + 1).unwrap_err(), Unreadable::TooComplex);
@@ -46,9 +46,9 @@ fn a_wide_row_does_not_multiply_a_table() {
     assert!(html(&table).unwrap().markdown.len() < 1_000_000);
 }
 
-/// The page ends in a nest that is too deep, which is never reached.
+/// The page ends in a nesting that is too deep, and the reader must stop before it.
 #[test]
-fn a_page_that_unfolds_is_left_early() {
+fn a_page_with_too_much_text_is_refused_before_its_end() {
     let address = "a".repeat(1_990);
     for (open, each) in [("", "<p>x"), ("<table><tr>", "<td>x")] {
         let page = format!(
@@ -61,7 +61,7 @@ fn a_page_that_unfolds_is_left_early() {
 }
 
 #[test]
-fn deep_markdown() {
+fn deeply_nested_markdown_is_cut_into_topics() {
     for nest in ["- ", "[", "![", "*a _b ", "<b>", "\\`", "#", "| ", "1. ", "&#"] {
         let source = documents::read(nest.repeat(20_000).as_bytes(), "a.md", "").unwrap();
         assert!(!topics(&source).is_empty(), "{nest}");
@@ -69,18 +69,18 @@ fn deep_markdown() {
 }
 
 #[test]
-fn quotations_in_quotations() {
+fn deeply_nested_quotations_are_refused() {
     let nested =
         |depth: usize| documents::read(format!("x\n\n{}y", "> ".repeat(depth)).as_bytes(), "a.md", "");
     assert!(!topics(&nested(NESTING_MAX).unwrap()).is_empty());
     assert_eq!(nested(NESTING_MAX + 1).unwrap_err(), Unreadable::TooComplex);
-    // In a text that is no Markdown they are characters.
+    // In plain text they are characters.
     let text = documents::read(">".repeat(NESTING_MAX + 1).as_bytes(), "a.txt", "");
     assert_eq!(text.unwrap().markdown.len(), NESTING_MAX + 1);
 }
 
 #[test]
-fn a_page_too_large_to_be_copied_is_refused_unread() {
+fn a_page_too_large_to_be_copied_is_refused_at_once() {
     let page = |size: usize| html(&format!("<p>x<!--{}-->", "y".repeat(size)));
     assert_eq!(page(29 << 20).unwrap().markdown, "x\n");
     assert_eq!(page(31 << 20).unwrap_err(), Unreadable::TooMuchText);
@@ -88,14 +88,14 @@ fn a_page_too_large_to_be_copied_is_refused_unread() {
 }
 
 #[test]
-fn more_headings_than_topics() {
+fn too_many_headings_give_few_topics() {
     let text = "# a\n## b\n".repeat(30_000);
     let topics = topics(&documents::read(text.as_bytes(), "a.md", "").unwrap());
     assert!(topics.len() < 1_000, "{}", topics.len());
 }
 
 #[test]
-fn deep_pdf() {
+fn a_deeply_nested_pdf_is_refused() {
     for (open, close) in [("[", "]"), ("<</A ", ">>")] {
         let deep = format!("{}1{}", open.repeat(300_000), close.repeat(300_000));
         let bytes = pdfs::pages(
@@ -108,7 +108,8 @@ fn deep_pdf() {
     }
 }
 
-/// Blanks, packed a megabyte at a time: each is a whole block, so one can stand after the other.
+/// Blanks, compressed a megabyte at a time: each compressed block is complete, so blocks can be
+/// repeated.
 fn blanks(megabytes: usize) -> Vec<u8> {
     let mut packer = Compress::new(Compression::best(), false);
     let mut block = Vec::with_capacity(1 << 16);
@@ -129,7 +130,7 @@ fn form(filter: &str, data: &[u8], times: usize) -> Result<Source, Unreadable> {
 }
 
 #[test]
-fn bombs() {
+fn compression_bombs_are_refused() {
     let megabytes = INFLATED_MAX_BYTES >> 20;
     assert_eq!(
         form("/Filter /Fl", &blanks(megabytes + 1), 1).unwrap_err(),
@@ -158,12 +159,12 @@ fn bombs() {
     );
 }
 
-/// Codes of which each says what the one before it said, and its first byte once more.
+/// Codes that each repeat the output of the one before, and its first byte once more.
 #[test]
-fn a_bomb_of_growing_words() {
+fn an_lzw_bomb_is_refused() {
     let mut bits = String::from("100000000");
     for code in std::iter::once(32).chain(258..4_000) {
-        // The width that the reader has come to, one entry behind.
+        // The code width that the reader has reached, one entry later.
         let width = match code {
             0..=510 => 9,
             511..=1022 => 10,
@@ -185,7 +186,7 @@ fn a_bomb_of_growing_words() {
 }
 
 #[test]
-fn an_object_stream_that_unfolds() {
+fn an_object_stream_that_unpacks_to_too_much_is_refused() {
     let packed = blanks((INFLATED_MAX_BYTES >> 20) + 1);
     let bytes = pdfs::file(
         &[pdfs::stream(
@@ -198,14 +199,14 @@ fn an_object_stream_that_unfolds() {
 }
 
 #[test]
-fn a_line_of_single_letters() {
+fn a_line_of_single_letters_is_read() {
     let content = format!("BT /F1 9 Tf 72 700 Td {} ET", "(x) Tj ".repeat(400_000));
     let text = read(&crate::pdf_of(&content)).expect("it is read").markdown;
     assert_eq!(text.matches('x').count(), 400_000);
 }
 
 #[test]
-fn circles() {
+fn circular_references_are_read_once() {
     let form = pdfs::stream(
         "/Subtype /Form /Resources << /XObject << /X 4 0 R >> /Font << /F1 3 0 R >> >>",
         b"BT /F1 9 Tf (x) Tj ET /X Do /X Do",
@@ -230,7 +231,7 @@ fn circles() {
 }
 
 #[test]
-fn too_many_pages() {
+fn too_many_pages_are_refused() {
     let kids = "<< /Type /Page >> ".repeat(PAGES_MAX + 1);
     let pages = [
         b"<< /Type /Catalog /Pages 2 0 R >>".to_vec(),
@@ -248,10 +249,10 @@ fn too_many_pages() {
 }
 
 #[test]
-fn too_many_steps() {
+fn too_many_steps_are_refused() {
     let bytes = pdfs::file(&[format!("[{}]", "0 ".repeat(PDF_VALUES_MAX)).into_bytes()], "");
     assert_eq!(read(&bytes).unwrap_err(), Unreadable::TooComplex);
-    // Each font is small as a file and large when it is read.
+    // Each font is small in the file and large in memory.
     let fonts = joined((0..20_000).map(|nth| format!("/G{nth} << /Subtype /Type1 >> ")));
     let uses = joined((0..20_000).map(|nth| format!("/G{nth} 1 Tf ")));
     let pages = [
@@ -262,9 +263,9 @@ fn too_many_steps() {
     assert_eq!(read(&pdfs::file(&pages, "")).unwrap_err(), Unreadable::TooComplex);
 }
 
-/// A font whose map says that each code stands for a long text.
+/// A font whose map gives a long text for each code.
 #[test]
-fn a_letter_that_stands_for_a_book() {
+fn a_code_that_maps_to_a_long_text_is_limited() {
     let font = |map: &str, content: &str| {
         let font = "<< /Type /Font /Subtype /Type1 /BaseFont /X /ToUnicode 4 0 R >>";
         let map = pdfs::stream("/Filter /FlateDecode", &pdfs::deflated(map.as_bytes()));
@@ -276,7 +277,7 @@ fn a_letter_that_stands_for_a_book() {
     assert!(font(&map, one).expect("it is read").markdown.len() < 100);
     let map = format!("1 beginbfrange <0000> <ffff> <{book}> endbfrange ");
     assert!(font(&map, one).expect("it is read").markdown.len() < 100);
-    // Each page is no longer than others are, and its text is.
+    // Each page is of ordinary size, but its text is not.
     let map = format!("1 beginbfchar <61> <{}> endbfchar", "0062".repeat(30));
     assert_eq!(
         font(&map, &format!("BT /F1 9 Tf {many} ET")).unwrap_err(),
@@ -287,15 +288,15 @@ fn a_letter_that_stands_for_a_book() {
 }
 
 #[test]
-fn the_last_codes_of_all() {
+fn the_highest_codes_do_not_overflow() {
     let font = "<< /Subtype /Type0 /Encoding /Identity-H /DescendantFonts [<< /W [4294967295 [500 500] 65535 [500 500]] >>] >>";
     let bytes = pdfs::pages(&["BT /F1 9 Tf <ffff> Tj ET"], font, "", &[]);
     assert_eq!(read(&bytes).unwrap_err(), Unreadable::Scanned);
 }
 
-/// What is made of a file is kept as well: maps of fonts, stretches of text.
+/// Data derived from a file takes memory as well: maps of fonts, runs of text.
 #[test]
-fn small_files_that_are_large_in_memory() {
+fn small_files_that_are_large_in_memory_are_refused() {
     let using = |times: usize, font: &str| {
         let fonts = joined((0..times).map(|nth| format!("/G{nth} << {font} >> ")));
         let uses = joined((0..times).map(|nth| format!("/G{nth} 1 Tf ")));
@@ -317,9 +318,9 @@ fn small_files_that_are_large_in_memory() {
     assert_eq!(many.unwrap_err(), Unreadable::TooComplex);
 }
 
-/// Small objects that all stand for one long string, and pages that share one long list.
+/// Small objects that all contain one long string, and pages that share one long list.
 #[test]
-fn what_is_read_again_and_again() {
+fn values_that_are_read_repeatedly_count_each_time() {
     let heads = "1 0 ".repeat(200_000);
     let entries = format!(
         "/Type /ObjStm /N 200000 /First {} /Filter /FlateDecode",
@@ -340,7 +341,7 @@ fn what_is_read_again_and_again() {
 }
 
 #[test]
-fn mails_in_mails() {
+fn deeply_nested_mails_are_refused() {
     let groups =
         (0..100).map(|depth| format!("Content-Type: multipart/mixed; boundary=b{depth}\n\n--b{depth}\n"));
     let mail = format!("From: a\nMIME-Version: 1.0\n{}", joined(groups));
@@ -348,7 +349,7 @@ fn mails_in_mails() {
     let parts = "--b\n\nx\n".repeat(PARTS_MAX + 1);
     let mail = format!("From: a\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n{parts}");
     assert_eq!(read(mail.as_bytes()).unwrap_err(), Unreadable::TooComplex);
-    // Each could be the start of a word in another alphabet, and none is.
+    // Each looks like the start of an encoded word, and none is one.
     let words = "=?a?q?".repeat(500_000);
     let mail = format!("From: a\nMIME-Version: 1.0\nSubject: {words}\n\nx");
     assert!(read(mail.as_bytes()).is_ok());

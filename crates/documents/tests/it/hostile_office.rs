@@ -1,4 +1,4 @@
-//! Office files made to hurt: each would take the memory or the day without its guard.
+//! Hostile office files: without its guard, each would exhaust the memory or the time.
 
 use documents::{INFLATED_MAX_BYTES, NAMES_MAX, NESTING_MAX, PAGES_MAX, PARTS_MAX, Source, Unreadable};
 
@@ -12,7 +12,7 @@ fn office(main: &str) -> Result<Source, Unreadable> {
 }
 
 #[test]
-fn deep_xml() {
+fn deeply_nested_xml_is_refused() {
     let nested = |depth: usize| {
         let (open, close) = ("<w:a>".repeat(depth - 1), "</w:a>".repeat(depth - 1));
         office(&format!("<document>{open}<p><t>deep</t></p>{close}</document>"))
@@ -21,9 +21,9 @@ fn deep_xml() {
     assert_eq!(nested(NESTING_MAX + 1).unwrap_err(), Unreadable::TooComplex);
 }
 
-/// A part counts each time that it is read, and one that is not read does not count.
+/// A part counts each time it is read; a part that is not read does not count.
 #[test]
-fn office_bombs() {
+fn office_bombs_are_refused() {
     let spaces = " ".repeat(INFLATED_MAX_BYTES / 2 + 1);
     let sheet = "<worksheet><row><c t='str'><v>small</v></c></row></worksheet>";
     let bomb = |second: &str| {
@@ -57,7 +57,7 @@ fn one_shared_text_does_not_multiply_a_workbook() {
     assert_eq!(read(&bytes).unwrap_err(), Unreadable::TooMuchText);
 }
 
-/// A cell far to the right in each row, none of them under another.
+/// A cell far to the right in each row, each in a column of its own.
 #[test]
 fn far_cells_do_not_fill_a_table() {
     let rows = (1..=16_000).map(|row| {
@@ -88,7 +88,7 @@ fn one_address_does_not_multiply_a_document() {
 }
 
 #[test]
-fn many_parts_slides_and_columns() {
+fn too_many_parts_slides_and_columns_are_refused() {
     let names: Vec<String> = (0..=PARTS_MAX).map(|nth| format!("{nth}")).collect();
     let parts: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "")).collect();
     assert_eq!(
@@ -109,18 +109,18 @@ fn many_parts_slides_and_columns() {
     );
 }
 
-/// A style that stands on itself.
+/// Styles that are based on each other.
 #[test]
-fn styles_in_a_circle() {
+fn circular_styles_are_read() {
     let styles = "<styles><style styleId='A'><basedOn val='B'/></style><style styleId='B'><basedOn val='A'/></style></styles>";
     let main = "<document><p><pPr><pStyle val='A'/></pPr><r><rPr><rStyle val='B'/></rPr><t>round</t></r></p></document>";
     let bytes = packages::file(main, &[("s", "styles", "s.xml")], &[("a/s.xml", styles)]);
     assert_eq!(read(&bytes).unwrap().markdown, "round\n");
 }
 
-/// Texts of which a reader sees nothing, so that no limit of the text ends it.
+/// Invisible texts, so that no limit on the text stops the reader.
 #[test]
-fn unseen_texts_do_not_multiply_a_workbook() {
+fn invisible_texts_do_not_multiply_a_workbook() {
     let cells = "<c r='A1' t='s'><v>0</v></c>".repeat(50_000);
     let hidden = "<col min='1' max='1' hidden='1'/>";
     for (text, columns) in [("x", hidden), (" ", "")] {
@@ -135,9 +135,10 @@ fn unseen_texts_do_not_multiply_a_workbook() {
     }
 }
 
-/// Rows that take far more memory than their text. The sheet ends in a nest that is too deep, which is never reached.
+/// Rows that take far more memory than their text. The sheet ends in a nesting that is too deep,
+/// and the reader must stop before it.
 #[test]
-fn small_rows_are_left_early() {
+fn too_many_small_rows_are_refused_before_the_end() {
     let rows = "<row><c><v>1</v></c></row>".repeat(700_000);
     let deep = "<a>".repeat(NESTING_MAX);
     assert_eq!(
@@ -146,7 +147,7 @@ fn small_rows_are_left_early() {
     );
 }
 
-/// A link around paragraphs, or around a table that does not end: each of them has its address.
+/// A link around paragraphs, or around an unclosed table: its address is repeated in each of them.
 #[test]
 fn one_link_does_not_multiply_a_document() {
     let address = format!("https://{}", "a".repeat(1_900));
@@ -164,7 +165,7 @@ fn one_link_does_not_multiply_a_document() {
 
 /// Each item is one level deeper than the one before.
 #[test]
-fn a_list_that_only_goes_down() {
+fn a_list_that_only_gets_deeper_stays_bounded() {
     let styles = "<styles><style styleId='a'><numId val='1'/><ilvl val='999999'/></style></styles>";
     let lists = "<numbering><num numId='1'><abstractNumId val='1'/></num></numbering>";
     let items = "<p><pPr><pStyle val='a'/></pPr><t>x</t></p>".repeat(100_000);
@@ -180,9 +181,9 @@ fn a_list_that_only_goes_down() {
     );
 }
 
-/// A name that every paragraph compares and every level of a list keeps.
+/// A name that is compared for every paragraph and stored for every level of a list.
 #[test]
-fn long_names_are_not_read() {
+fn long_names_are_ignored() {
     let long = "n".repeat(8 << 20);
     let styles = format!(
         "<styles><style styleId='a'><basedOn val='{long}'/></style><style styleId='{long}'><basedOn val='{long}'/></style></styles>"
@@ -198,9 +199,9 @@ fn long_names_are_not_read() {
     assert_eq!(read(&bytes).unwrap().markdown.matches('x').count(), 10_000);
 }
 
-/// Names that are kept while the file is read.
+/// Names that stay in memory while the file is read.
 #[test]
-fn more_names_than_a_document_has() {
+fn too_many_names_are_refused() {
     let many = |name: &dyn Fn(usize) -> String| joined((0..=NAMES_MAX).map(name));
     let styles = format!(
         "<styles>{}</styles>",

@@ -5,7 +5,7 @@ use expect_test::expect;
 use crate::page;
 
 #[test]
-fn structure() {
+fn a_page_keeps_its_structure() {
     let html = "<nav>Home</nav><h1>Guide <small>v2</small></h1><p>One &amp; <b>two</b>\n three<br>four<p>Five \
         <a href='/x y'>a link</a>, <a href='javascript:x()'>none</a>.<ul><li>a<li>b<ol start=3><li>c<li><p>d<p>e</ol></ul>\
         <blockquote>said<p>twice</blockquote><pre class='language-rust'>fn a() {\n  `x`\n}</pre><p>Use <code>ls -l</code>. <img alt='A map' src=m.png><script>bad()</script><style>p{}</style><footer>End</footer>";
@@ -42,7 +42,7 @@ fn structure() {
 }
 
 #[test]
-fn tables() {
+fn tables_of_data_and_layout_tables_differ() {
     let html = "<table><tr><th>Name<th>Size<tr><td>a|b<td><p>1</p><p>2</p><tr><td>c</table>\
         <table><tr><td><h2>Layout</h2><p>left</td><td>right<table><tr><td>x<td>y</table></td></tr></table>\
         <table><tr><td>one<tr><td>column</table>";
@@ -88,7 +88,7 @@ fn text_that_looks_like_markup_stays_text() {
 }
 
 #[test]
-fn what_is_not_shown_is_not_read() {
+fn hidden_elements_are_left_out() {
     for hidden in [
         "<div hidden>BAD</div>",
         "<div style='display:none'>BAD <p>BAD</p></div>",
@@ -133,7 +133,7 @@ fn what_is_not_shown_is_not_read() {
 }
 
 #[test]
-fn links_go_on_over_blocks_and_never_nest() {
+fn links_continue_over_blocks_and_never_nest() {
     assert_eq!(
         page("<a href=/a><div>one</div><div>two</div></a> x"),
         "[one](/a)\n\n[two](/a)\n\nx\n"
@@ -146,7 +146,7 @@ fn links_go_on_over_blocks_and_never_nest() {
 }
 
 #[test]
-fn wrong_ends_lose_nothing() {
+fn wrong_end_tags_lose_no_text() {
     assert_eq!(
         page("<p>a</div></b></p></table>b<td>c</td><li>d"),
         "a\n\nb\n\nc\n\n- d\n"

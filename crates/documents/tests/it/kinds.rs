@@ -1,4 +1,4 @@
-//! What a file is, its encoding, its title, and why it is refused.
+//! The kind of a file, its encoding, its title, and the reasons to refuse it.
 
 use documents::{FileKind, INPUT_MAX_BYTES, TEXT_MAX_BYTES, Unreadable};
 
@@ -17,7 +17,7 @@ fn text(bytes: &[u8], media_type: &str) -> String {
 }
 
 #[test]
-fn content_then_name_then_type() {
+fn the_kind_follows_content_then_name_then_type() {
     let pdf = crate::pdf_of("BT /F1 12 Tf 72 700 Td (Hello) Tj ET");
     assert_eq!(kind(&pdf, "notes.txt", "text/plain"), FileKind::Pdf);
     assert_eq!(
@@ -41,7 +41,7 @@ fn content_then_name_then_type() {
 }
 
 #[test]
-fn encodings() {
+fn encodings_are_detected() {
     assert_eq!(text("\u{feff}añb\r\nc\rd".as_bytes(), ""), "añb\nc\nd");
     let utf16: Vec<u8> = "\u{feff}日本 ñ"
         .encode_utf16()
@@ -54,7 +54,7 @@ fn encodings() {
         .collect();
     assert_eq!(text(&big, ""), "日本 ñ");
     assert_eq!(text(b"caf\xe9 \x93x\x94", ""), "café “x”");
-    // A byte was lost, and not the encoding.
+    // A byte is missing, but the encoding is still UTF-8.
     assert_eq!(
         text(b"Z\xc3\xbcrich, caf\xc3\xa9, na\xc3", ""),
         "Zürich, café, na\u{fffd}"
@@ -77,12 +77,12 @@ fn encodings() {
 }
 
 #[test]
-fn what_nothing_shows_is_dropped() {
+fn invisible_characters_are_removed() {
     assert_eq!(text("a\u{e0041}\u{e0042}b\u{7}c".as_bytes(), ""), "abc");
 }
 
 #[test]
-fn refused() {
+fn unreadable_files_are_refused_with_a_reason() {
     let error = |bytes: &[u8]| documents::read(bytes, "", "").unwrap_err();
     assert_eq!(error(b""), Unreadable::Empty);
     assert_eq!(error(b" \n\t"), Unreadable::Empty);
@@ -98,7 +98,7 @@ fn refused() {
 }
 
 #[test]
-fn titles() {
+fn a_title_is_the_documents_own_or_made_from_its_name() {
     assert_eq!(
         read("<html><title> A\n page </title><h1>Other</h1>x", "").title,
         "A page"
@@ -120,7 +120,7 @@ fn titles() {
 }
 
 #[test]
-fn summaries() {
+fn a_summary_has_the_first_sentences() {
     let source = read(
         "# Title\n\n```\ncode\n```\n\nThe *first* sentence. The second one.\n\n| a |\n|---|\n| b |\n",
         "a.md",

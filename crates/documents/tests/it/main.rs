@@ -1,6 +1,6 @@
 //! One binary for all tests of the crate.
 //!
-//! Owns: what several tests share. Never: a rule of its own.
+//! Owns: helpers of several tests. Never: a rule of its own.
 
 mod email;
 mod hostile;
@@ -35,7 +35,7 @@ fn squeezed(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
-/// A PDF of one page that draws this.
+/// A PDF of one page with this content.
 fn pdf_of(content: &str) -> Vec<u8> {
     pdfs::pages(&[content], pdfs::HELVETICA, "", &[])
 }

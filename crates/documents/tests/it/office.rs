@@ -1,4 +1,4 @@
-//! Files of office programs: what is read, and what a reader of them does not see.
+//! Files of office programs: the text that is read, and the hidden text that is not.
 
 use documents::{FileKind, Unreadable, topics};
 use expect_test::{Expect, expect};
@@ -9,7 +9,7 @@ fn check(bytes: &[u8], name: &str, kind: FileKind, title: &str, expected: &Expec
     let source = documents::read(bytes, name, "").expect("an office file is read");
     assert_eq!((source.kind, source.title.as_str()), (kind, title));
     expected.assert_eq(&source.markdown);
-    // The content decides, whatever the file is called.
+    // The content decides the kind, not the file's name.
     let other = documents::read(bytes, "notes.txt", "text/plain").expect("an office file is read");
     assert_eq!((other.kind, other.markdown), (kind, source.markdown));
 }
@@ -25,7 +25,7 @@ fn error(bytes: &[u8]) -> Unreadable {
 }
 
 #[test]
-fn a_document_of_word() {
+fn a_word_document_is_read() {
     let expected = expect![[r"
         # Harbour festival
 
@@ -68,7 +68,7 @@ fn a_document_of_word() {
 }
 
 #[test]
-fn a_presentation() {
+fn a_presentation_is_read() {
     let expected = expect![[r"
         ## Solar roof
 
@@ -102,7 +102,7 @@ fn a_presentation() {
 }
 
 #[test]
-fn a_workbook() {
+fn a_workbook_is_read() {
     let expected = expect![[r"
         ## Club
 
@@ -130,7 +130,7 @@ fn a_workbook() {
 }
 
 #[test]
-fn text_that_a_document_does_not_show() {
+fn hidden_text_of_a_document_is_left_out() {
     let run =
         |properties: &str, text: &str| format!("<w:r><w:rPr>{properties}</w:rPr><w:t>{text}</w:t></w:r>");
     let styles = "<w:styles><w:style w:styleId='Base'><w:rPr><w:vanish/></w:rPr></w:style>\
@@ -173,7 +173,7 @@ fn text_that_a_document_does_not_show() {
 }
 
 #[test]
-fn lists_and_outlines_of_a_document() {
+fn lists_and_outlines_of_a_document_are_kept() {
     let styles = "<w:styles><w:style w:styleId='H'><w:name w:val='heading 2'/></w:style><w:style w:styleId='Mine'>\
         <w:basedOn w:val='H'/></w:style></w:styles>";
     let lists = "<w:numbering><w:abstractNum w:abstractNumId='7'><w:lvl w:ilvl='0'><w:numFmt w:val='decimal'/></w:lvl>\
@@ -208,7 +208,7 @@ fn lists_and_outlines_of_a_document() {
 }
 
 #[test]
-fn notes_and_characters_of_a_document() {
+fn notes_and_characters_of_a_document_are_read() {
     let notes = "<w:footnotes><w:footnote w:type='separator' w:id='0'><w:p><w:r><w:t>NO</w:t></w:r></w:p></w:footnote>\
         <w:footnote w:id='2'><w:p><w:r><w:t>From the archive.</w:t></w:r></w:p></w:footnote></w:footnotes>";
     let main = "<!DOCTYPE d [<!ENTITY big 'NO'><!ENTITY file SYSTEM 'file:///etc/passwd'>]><w:document><w:p><w:r>\
@@ -229,7 +229,7 @@ fn notes_and_characters_of_a_document() {
 }
 
 #[test]
-fn cells_of_a_workbook() {
+fn cells_of_a_workbook_are_read() {
     let rows = "<row r='2'><c r='C2' t='inlineStr'><is><t>right</t><rPh><t>NO</t></rPh></is></c>\
         <c r='A2' t='inlineStr'><is><r><t>le</t></r><r><t>ft</t></r></is></c></row>\
         <row><c t='b'><v>0</v></c><c t='e'><v>#N/A</v></c><c><f>NO</f><v>1E3</v></c></row>\
@@ -249,7 +249,7 @@ fn cells_of_a_workbook() {
 }
 
 #[test]
-fn numbers_of_a_workbook() {
+fn numbers_of_a_workbook_have_their_format() {
     let shown = |code: &str, value: &str| {
         let styles = format!(
             "<styleSheet><numFmts><numFmt numFmtId='200' formatCode='{code}'/></numFmts><cellStyleXfs><xf numFmtId='14'/>\
@@ -278,14 +278,14 @@ fn numbers_of_a_workbook() {
     assert_eq!(shown("0.0%", "0.075"), "7.5%");
     assert_eq!(shown("#,##0 \"days\"", "12.5"), "12.5");
     assert_eq!(shown("[Red]General", "-3"), "-3");
-    // Numbers that are no day stay numbers.
+    // Numbers outside the calendar stay numbers.
     assert_eq!(shown("yyyy", "-1"), "-1");
     assert_eq!(shown("yyyy", "1e300"), "1e300");
     assert_eq!(shown("yyyy", "soon"), "soon");
 }
 
 #[test]
-fn slides_without_text_and_without_title() {
+fn slides_without_text_or_title_are_read() {
     let shape = |properties: &str, text: &str| {
         format!(
             "<p:sp><p:nvSpPr><p:cNvPr/>{properties}</p:nvSpPr><a:p><a:r><a:t>{text}</a:t></a:r></a:p></p:sp>"
@@ -314,7 +314,7 @@ fn slides_without_text_and_without_title() {
 }
 
 #[test]
-fn refused() {
+fn unreadable_office_files_are_refused_with_a_reason() {
     let whole = include_bytes!("../fixtures/festival.docx");
     assert_eq!(error(&whole[..whole.len() / 2]), Unreadable::Damaged);
     assert_eq!(

@@ -1,6 +1,6 @@
 //! Office files made by hand.
 //!
-//! Owns: the archive around a main part. Never: what is in it.
+//! Owns: the archive around a main part. Never: the content of the part.
 
 use std::io::{Cursor, Write as _};
 
@@ -18,7 +18,7 @@ pub(crate) fn archive(parts: &[(&str, &str)]) -> Vec<u8> {
     archive.finish().expect("the archive ends").into_inner()
 }
 
-/// The part that says what `part` names: an id, the last word of a type, a target each.
+/// The part with the relations of `part`: an id, the last word of a type and a target each.
 pub(crate) fn relations(related: &[(&str, &str, &str)]) -> String {
     let lines = related.iter().map(|(id, kind, target)| {
         let mode = if target.contains("://") {
@@ -31,7 +31,7 @@ pub(crate) fn relations(related: &[(&str, &str, &str)]) -> String {
     format!("<Relationships>{}</Relationships>", crate::joined(lines))
 }
 
-/// A file whose main part is this, with other parts.
+/// A file with this main part and other parts.
 pub(crate) fn file(main: &str, related: &[(&str, &str, &str)], parts: &[(&str, &str)]) -> Vec<u8> {
     let root = relations(&[("r", "officeDocument", "a/main.xml")]);
     let own = relations(related);

@@ -22,10 +22,10 @@ fn with_font(content: &str, font: &str, more: &[Vec<u8>]) -> String {
         .markdown
 }
 
-/// What pdfTeX writes: no spaces, but gaps; a hyphen at the end of a line; ligatures by the codes of its fonts; headings that
-/// are larger; two columns, one after the other; a number below.
+/// Output of pdfTeX: gaps instead of spaces; a hyphen at the end of a line; ligatures by the codes
+/// of its fonts; larger headings; two columns, one after the other; a page number below.
 #[test]
-fn a_page_of_latex() {
+fn a_page_of_latex_is_read_in_order() {
     let content = "BT /F1 17.2 Tf 150 700 Td [(On)-333(Memory)]TJ /F1 14.3 Tf -78 -40 Td [(1)-1000(In)28(tro)-28(duction)]TJ \
         /F1 10 Tf 0 -20 Td [(W)83(e)-333(\\014nd)-333(an)-333(e\\016cien)28(t)-333(mec)27(ha-)]TJ 0 -12 Td [(nism.)-444(It)-333(w)28(orks.)]TJ \
         15 -12 Td [(A)-333(new)-333(paragraph)-333(that)-333(do)-28(es)]TJ 250 84 Td [(not)-333(end)-333(here.)]TJ -30 -600 Td (7)Tj ET";
@@ -44,9 +44,10 @@ fn a_page_of_latex() {
     .assert_eq(&with_font(content, &font, &[]));
 }
 
-/// What browsers and word processors write: two bytes a glyph, a map to Unicode, each stretch placed by itself.
+/// Output of browsers and word processors: two bytes a glyph, a map to Unicode, each run placed by
+/// itself.
 #[test]
-fn glyphs_by_a_map() {
+fn glyphs_are_decoded_by_a_unicode_map() {
     let map = "/CIDInit /ProcSet findresource begin begincmap 1 begincodespacerange <0000> <FFFF> endcodespacerange \
         2 beginbfchar <0001> <0048> <0002> <D83DDE00> endbfchar 2 beginbfrange <0010> <0012> <0061> \
         <0020> <0021> [<00660069> <65E5>] endbfrange endcmap end";
@@ -61,7 +62,7 @@ fn glyphs_by_a_map() {
 }
 
 #[test]
-fn every_escape_is_a_byte() {
+fn every_escape_in_a_string_is_a_byte() {
     let codes = (0..=13).map(|code| format!("{code} /{}", char::from(b'a' + code)));
     let font = format!(
         "<< /Type /Font /Subtype /Type1 /BaseFont /Times /Encoding << /Differences [{}] >> >>",
@@ -72,7 +73,7 @@ fn every_escape_is_a_byte() {
 }
 
 #[test]
-fn names_of_glyphs() {
+fn names_of_glyphs_give_letters() {
     let font = "<< /Type /Font /Subtype /Type1 /BaseFont /Times /Encoding << /Differences [1 /eacute /f_i /uni20AC /u1F600 /A.sc \
         65 /Omega /nonsense] >> >>";
     assert_eq!(
@@ -86,14 +87,14 @@ fn names_of_glyphs() {
 }
 
 #[test]
-fn operators_that_move() {
+fn operators_that_move_the_text_separate_lines() {
     let content = "q 2 0 0 2 0 0 cm BT /F1 6 Tf 7 TL 36 350 Td (one) Tj T* (two) Tj (three) ' 0 0 (four) \" ET Q \
         BT /F1 10 Tf 72 400 TD (su) Tj 4 Ts /F1 6 Tf (2) Tj 0 Ts /F1 10 Tf ( rest) Tj ET BI /W 1 /H 1 ID (xx) Tj EI BT 72 300 Td /F1 10 Tf (last) Tj ET";
     assert_eq!(markdown(content), "one two three four\n\nsu2 rest\n\nlast");
 }
 
 #[test]
-fn drawings_in_drawings() {
+fn nested_drawings_are_read() {
     let form = pdfs::stream(
         "/Type /XObject /Subtype /Form /Resources << /Font << /G 3 0 R >> >> /Matrix [1 0 0 1 0 -50]",
         b"BT /G 10 Tf 72 700 Td (inside) Tj ET",
@@ -108,7 +109,7 @@ fn drawings_in_drawings() {
 }
 
 #[test]
-fn objects_in_streams_and_predictors() {
+fn objects_in_streams_with_predictors_are_read() {
     let font = HELVETICA;
     let page = "<< /Type /Page /Parent 2 0 R /Resources << /Font << /F1 5 0 R >> >> /Contents 6 0 R >>";
     let pages = "<< /Type /Pages /Count 1 /Kids [4 0 R] >>";
@@ -135,7 +136,7 @@ fn objects_in_streams_and_predictors() {
 }
 
 #[test]
-fn older_filters() {
+fn older_filters_are_decoded() {
     let content = |filter: &str, data: &[u8]| {
         let objects = [
             b"<< /Type /Catalog /Pages 2 0 R >>".to_vec(),
@@ -188,7 +189,7 @@ fn ascii85(data: &[u8]) -> String {
 }
 
 #[test]
-fn lzw_repeats_itself() {
+fn lzw_codes_repeat_earlier_output() {
     // The encoder's example in the format's description: 45 45 45 45 45 65 45 45 45 66.
     let packed = [0x80, 0x0b, 0x60, 0x50, 0x22, 0x0c, 0x0c, 0x85, 0x01];
     let objects = [
@@ -206,7 +207,7 @@ fn lzw_repeats_itself() {
 }
 
 #[test]
-fn refused_with_a_reason() {
+fn unreadable_pdfs_are_refused_with_a_reason() {
     let objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>".to_vec(),
         b"<< /Type /Pages /Kids [] >>".to_vec(),
@@ -224,7 +225,7 @@ fn refused_with_a_reason() {
 }
 
 #[test]
-fn recognised_text_counts_where_nothing_else_does() {
+fn recognised_text_counts_only_without_other_text() {
     assert_eq!(
         markdown("BT 3 Tr /F1 10 Tf 72 700 Td (recognised) Tj ET"),
         "recognised"
@@ -235,11 +236,11 @@ fn recognised_text_counts_where_nothing_else_does() {
 }
 
 #[test]
-fn the_place_of_objects_is_found_without_the_table() {
+fn objects_are_found_without_the_table() {
     let whole = crate::pdf_of("BT /F1 10 Tf 72 700 Td (found) Tj ET");
     let table = whole.windows(4).rposition(|window| window == b"xref").unwrap();
     assert_eq!(read(&whole[..table - 20]).unwrap().markdown, "found");
-    // Appended later, an object replaces the one before.
+    // A later object with the same number replaces the earlier one.
     let mut edited = whole.clone();
     edited.extend(b"\n5 0 obj\n");
     edited.extend(pdfs::stream("", b"BT /F1 10 Tf 72 700 Td (edited) Tj ET"));
@@ -248,7 +249,7 @@ fn the_place_of_objects_is_found_without_the_table() {
 }
 
 #[test]
-fn its_own_title_unless_a_program_made_it() {
+fn a_pdf_has_its_own_title_unless_a_program_made_it() {
     let titled = |title: &str| {
         let mut bytes = crate::pdf_of("BT /F1 10 Tf 72 700 Td (words) Tj ET");
         bytes.extend(format!("trailer << /Info << /Title {title} >> >>").bytes());

@@ -45,7 +45,8 @@ pub(crate) fn deflated(data: &[u8]) -> Vec<u8> {
     encoder.finish().expect("memory takes it")
 }
 
-/// A file with a page for each content, all with the font `/F1` and the entries of `resources`; `more` objects come from number 4 on.
+/// A file with a page for each content, all with the font `/F1` and the entries of `resources`; the
+/// objects of `more` begin at number 4.
 pub(crate) fn pages(contents: &[&str], font: &str, resources: &str, more: &[Vec<u8>]) -> Vec<u8> {
     let first = 4 + more.len();
     let kids: Vec<_> = (0..contents.len())

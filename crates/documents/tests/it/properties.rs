@@ -1,4 +1,4 @@
-//! What holds for any file.
+//! Properties of any file.
 
 use documents::{
     BLOCK_MAX_TOKENS, DOCUMENT_SUMMARY_MAX_CHARS, LABELS_MAX, Source, TOPIC_MAX_TOKENS,
@@ -38,7 +38,7 @@ fn check(source: &Source) -> Vec<Topic> {
     topics
 }
 
-/// Lines as people and machines write them, in the shapes that Markdown reads something into.
+/// Lines by people and machines, in shapes that have a meaning in Markdown.
 fn lines() -> impl Strategy<Value = String> {
     let line = prop_oneof![
         4 => "[a-zé漢👍 .,]{0,60}",
@@ -49,7 +49,7 @@ fn lines() -> impl Strategy<Value = String> {
     vec(line, 0..80).prop_map(|lines| lines.join("\n"))
 }
 
-/// Elements around words that tell where they stood.
+/// Elements around words that identify their place.
 fn elements() -> impl Strategy<Value = Vec<(Vec<&'static str>, bool)>> {
     let names = vec![
         "p", "div", "b", "ul", "li", "td", "table", "tr", "a href=/x", "code", "h2", "pre", "blockquote",
@@ -60,14 +60,14 @@ fn elements() -> impl Strategy<Value = Vec<(Vec<&'static str>, bool)>> {
 
 proptest! {
     #[test]
-    fn of_markdown(text in lines(), times in 1_usize..12) {
+    fn any_markdown_is_kept_and_cut_into_topics(text in lines(), times in 1_usize..12) {
         let text = format!("x{}", text.repeat(times));
         check(&read(&text, "a.md"));
         prop_assert_eq!(read(&text, "a.md").markdown, text);
     }
 
     #[test]
-    fn of_text(text in lines(), times in 1_usize..12) {
+    fn any_text_is_kept_and_cut_into_topics(text in lines(), times in 1_usize..12) {
         let text = format!("x{}", text.repeat(times));
         for topic in check(&read(&text, "a.txt")) {
             prop_assert!(topic.content.chars().count() <= TOPIC_MAX_TOKENS * 4);
@@ -76,7 +76,7 @@ proptest! {
     }
 
     #[test]
-    fn of_pages(elements in elements()) {
+    fn every_word_of_a_page_is_kept(elements in elements()) {
         let mut html = String::new();
         let mut words = Vec::new();
         for (nth, (names, ends)) in elements.iter().enumerate() {
@@ -91,14 +91,14 @@ proptest! {
         }
         let markdown = page(&html);
         let mut shown: Vec<_> = markdown.split(|c: char| !c.is_alphanumeric()).filter(|word| word.starts_with('w')).collect();
-        // Text between the cells of a table stands before it, as in a browser.
+        // The text between the cells of a table comes before it, as in a browser.
         shown.sort_unstable();
         words.sort_unstable();
         prop_assert_eq!(shown, words, "{}\n{}", html, markdown);
     }
 
     #[test]
-    fn of_any_bytes(bytes in vec(any::<u8>(), 0..2_000), name in "[a-z]{0,3}\\.(md|txt|html|pdf)") {
+    fn any_bytes_are_read_without_a_panic(bytes in vec(any::<u8>(), 0..2_000), name in "[a-z]{0,3}\\.(md|txt|html|pdf)") {
         if let Ok(source) = documents::read(&bytes, &name, "") {
             check(&source);
         }
@@ -108,7 +108,7 @@ proptest! {
     }
 
     #[test]
-    fn of_office_parts(pieces in vec(select(XML.to_vec()), 0..60), root in select(vec!["document", "workbook", "presentation"])) {
+    fn any_office_parts_are_read_without_a_panic(pieces in vec(select(XML.to_vec()), 0..60), root in select(vec!["document", "workbook", "presentation"])) {
         let text = format!("<{root}>{}</{root}>", pieces.concat());
         let related = [("r1", "worksheet", "x.xml"), ("r1", "slide", "x.xml"), ("r2", "styles", "x.xml"), ("r3", "sharedStrings", "x.xml")];
         let main = format!("<{root}><sheet name='S' r:id='r1'/><sldId r:id='r1'/>{}</{root}>", pieces.concat());
@@ -121,7 +121,7 @@ proptest! {
     }
 
     #[test]
-    fn of_damaged_archives(places in vec((any::<Index>(), any::<u8>()), 1..20), cut in proptest::option::of(any::<Index>())) {
+    fn damaged_archives_are_read_without_a_panic(places in vec((any::<Index>(), any::<u8>()), 1..20), cut in proptest::option::of(any::<Index>())) {
         let mut bytes = packages::word("<p><r><t>some words</t></r></p>");
         for (place, byte) in places {
             let at = place.index(bytes.len());
@@ -134,7 +134,7 @@ proptest! {
     }
 
     #[test]
-    fn of_mails(pieces in vec(select(MAIL.to_vec()), 0..40), tail in vec(any::<u8>(), 0..200)) {
+    fn any_mails_are_read_without_a_panic(pieces in vec(select(MAIL.to_vec()), 0..40), tail in vec(any::<u8>(), 0..200)) {
         let mail = [b"From: a\n".as_slice(), pieces.concat().as_bytes(), &tail].concat();
         if let Ok(source) = documents::read(&mail, "a.eml", "") {
             check(&source);
@@ -142,7 +142,7 @@ proptest! {
     }
 
     #[test]
-    fn of_damaged_pdfs(
+    fn damaged_pdfs_are_read_without_a_panic(
         places in vec((any::<Index>(), select(PIECES.to_vec())), 1..12),
         cut in proptest::option::of(any::<Index>()),
     ) {

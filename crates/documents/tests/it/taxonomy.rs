@@ -1,10 +1,10 @@
-//! Categories as text, and what models answer.
+//! Categories as text, and answers of models.
 
 use documents::taxonomy::{OTHERS, answer, parse, prompt, render, usual};
 use documents::{Source, read};
 
 #[test]
-fn a_person_changes_the_list() {
+fn a_person_can_edit_the_list() {
     let usual = usual();
     assert_eq!(parse(&render(&usual)), usual);
     let text = "# Mine\n\nWords.\n- **Bread**: sour dough\n* Bread: twice\n  - No description\n- , :x\n-:y\n";
@@ -15,7 +15,7 @@ fn a_person_changes_the_list() {
 }
 
 #[test]
-fn whatever_a_model_answers() {
+fn a_models_answer_names_one_category_or_none() {
     let categories = parse("- Art: a\n- Arts and crafts: b\n- Law: c\n- 料理: d");
     let id = |text: &str| answer(text, &categories).map(|category| category.id.as_str());
     for (text, expected) in [
@@ -41,7 +41,7 @@ fn whatever_a_model_answers() {
 }
 
 #[test]
-fn a_model_sees_the_categories_and_the_beginning() {
+fn the_prompt_has_the_categories_and_the_beginning() {
     let Source { title, .. } = read(b"# Bread\n\nFlour.", "a.md", "").expect("reads");
     let source = read("x".repeat(100_000).as_bytes(), "a.txt", "").expect("reads");
     let asked = prompt(&source.markdown, &title, &usual());

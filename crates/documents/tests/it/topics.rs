@@ -1,4 +1,4 @@
-//! Trees of topics, as people read them.
+//! Trees of topics.
 
 use documents::{TOPIC_MAX_TOKENS, TOPIC_MIN_TOKENS, Topic, topics};
 use expect_test::expect;
@@ -24,7 +24,7 @@ fn prose(tokens: usize) -> String {
 }
 
 #[test]
-fn by_headings() {
+fn topics_follow_the_headings() {
     let install = prose(60);
     let text = format!(
         "Preamble here.\n\n# Guide\n\nHow it works.\n\n## Install\n\n{install}\n\n#### Linux\n\n{install}\n\n## Use\n{install}\n\
@@ -59,7 +59,7 @@ fn tiny_neighbours_are_one_topic() {
 }
 
 #[test]
-fn huge_sections_are_parts_and_the_first_is_the_parent() {
+fn a_huge_section_becomes_parts_and_the_first_is_the_parent() {
     let text = format!(
         "# Long\n\n{}\n\n{}\n\n{}\n\n## Below\n\nEnd.\n",
         prose(700),
@@ -83,7 +83,7 @@ fn huge_sections_are_parts_and_the_first_is_the_parent() {
 }
 
 #[test]
-fn by_size_at_the_borders_of_paragraphs() {
+fn a_text_without_headings_is_cut_by_size_between_paragraphs() {
     let text = format!("{}\n\n", prose(100)).repeat(40);
     let topics = topics(&read(&text, "a.txt"));
     for topic in &topics {
@@ -125,7 +125,7 @@ fn code_lists_and_tables_are_not_cut() {
             "{block:.20}"
         );
     }
-    // Where it cannot be avoided, between lines.
+    // If a cut is necessary, it is between lines.
     let log = format!("```\n{}```", "one line of a log\n".repeat(5_000));
     for topic in topics(&read(&log, "a.md")) {
         assert!(topic.content.chars().count() <= TOPIC_MAX_TOKENS * 4);
@@ -151,7 +151,7 @@ fn one_paragraph_is_cut_after_sentences_and_never_in_a_word() {
 }
 
 #[test]
-fn labels() {
+fn labels_are_repeated_words_with_a_meaning() {
     let labels = |text: &str| topics(&read(text, "a.md"))[0].labels.clone();
     let text = "The backup and the Restore: a backup of the vault, and restore from [here](https://backup.example/vault). Vault or backup.";
     assert_eq!(labels(text), ["backup", "restore", "vault"]);
