@@ -1,14 +1,15 @@
 //! Attachments in the text of a message.
 //!
-//! Owns: the line that names an attachment, the quotation of its text below that line, leaving the quotation out. Never: reading a
-//! file.
+//! Owns: the line that names an attachment, the quotation of its text below that line, and removing
+//! the quotation. Never: reading a file.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use crate::{PartKind, one_line};
 
-/// The label of a text that a model stored for a person: none of the person's words.
+/// The label of a text that a model stored for a person, so that none of its words are the
+/// person's.
 pub const STORED_BY_A_MODEL: &str = "stored by a model";
 
 const LABELS: [&str; 7] = [
@@ -36,9 +37,10 @@ impl PartKind {
     }
 }
 
-/// An attachment as its message shows it: a line that names it, and its text as a quotation, if it has one.
+/// An attachment in its message's text: a line that names it, and its text as a quotation, if it
+/// has one.
 pub fn attachment(label: &str, name: &str, text: &str) -> String {
-    // A line feed would end the line that names it.
+    // A line feed in the name would end the line.
     let name = one_line(name);
     let mut shown = if name.is_empty() {
         format!("[{label}]")
@@ -69,7 +71,7 @@ pub fn without_attachments(text: &str) -> Cow<'_, str> {
     kept.into()
 }
 
-/// Whether a line is one that names an attachment.
+/// Whether a line names an attachment.
 pub fn names_attachment(line: &str) -> bool {
     let inside = line.strip_prefix('[').and_then(|line| line.strip_suffix(']'));
     inside.is_some_and(|inside| {
@@ -83,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_attachment_is_named_and_quoted_and_left_out() {
+    fn an_attachment_is_named_and_quoted_and_removed() {
         let shown = attachment("document", "the\nplan.docx", "# Plan\n\n> cited\n[image: x]\n\n");
         assert_eq!(
             shown,
@@ -98,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn every_label_is_known() {
+    fn every_label_marks_an_attachment_line() {
         let kinds = [
             PartKind::Image,
             PartKind::Audio,

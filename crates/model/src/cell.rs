@@ -5,12 +5,12 @@
 use crate::{CellId, Message, Owner, SessionKey, Timestamp};
 
 crate::worded! {
-    /// Why a conversation was cut there.
+    /// Reason for the cut after a segment.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum CutReason {
         /// A pause longer than the limit.
         Gap = "gap",
-        /// The talk turned to something else.
+        /// The subject changed.
         Topic = "topic",
         /// Too many messages or tokens to wait longer.
         Size = "size",
@@ -34,7 +34,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// How much its messages take, about, in bytes.
+    /// Estimated size of its messages, in bytes.
     pub fn bytes(&self) -> usize {
         self.messages.iter().map(Message::bytes).sum()
     }

@@ -21,7 +21,7 @@ pub struct DocKey {
 }
 
 impl DocKey {
-    /// The row of an owner with that id.
+    /// The key of an owner's row with that id.
     pub fn new(scope: &Scope, owner: &Owner, id: impl Into<DocId>) -> Self {
         Self {
             scope: scope.clone(),
@@ -41,7 +41,7 @@ pub enum DocKind {
 }
 
 impl DocKind {
-    /// The word that the index stores.
+    /// The word in the index for this kind.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Turn => "turn",
@@ -49,7 +49,7 @@ impl DocKind {
         }
     }
 
-    /// The kind of that word.
+    /// The kind for that word.
     pub fn parse(word: &str) -> Option<Self> {
         match word {
             "turn" => Some(Self::Turn),
@@ -58,19 +58,20 @@ impl DocKind {
     }
 }
 
-/// Which model made a vector; vectors of two models are never compared.
+/// The model that made a vector; vectors of two models are never compared.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct EmbedderId {
-    /// The model's name and version, as in `static/minilm-wordllama/3`.
+    /// The model's name and version, such as `static/minilm-wordllama/3`.
     pub model: String,
-    /// How many numbers a vector has.
+    /// Number of dimensions of a vector.
     pub dims: usize,
 }
 
-/// An embedding of unit length; an all-zero vector means that the text had no meaning to the model.
+/// An embedding of unit length; an all-zero vector means that the model found no meaning in the
+/// text.
 pub type Vector = Arc<[f32]>;
 
-/// The dot product of two vectors: of unit length, their likeness from -1 to 1.
+/// The dot product of two vectors; for unit length, their cosine from -1 to 1.
 pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
@@ -81,19 +82,19 @@ pub const PROJECT_ONLY: &str = "project";
 /// Label of a fact that its person confirmed in a review.
 pub const CONFIRMED: &str = "confirmed";
 
-/// Label of a fact of which its person said in a review that it is wrong. Its text is gone.
+/// Label of a fact that its person rejected as wrong in a review. Its text is deleted.
 pub const WRONG: &str = "wrong";
 
-/// Label of a fact of which its person said in a review that it was said in a scene, as is all of its session. Its text is gone.
+/// Label of a fact whose session its person marked as a scene in a review. Its text is deleted.
 pub const SCENE: &str = "scene";
 
-/// Label of a fact of which its person said in a review that it no longer holds.
+/// Label of a fact that has ended, according to its person in a review.
 pub const ENDED: &str = "ended";
 
-/// Label of a row whose file has another text under an id that another file holds.
+/// Label of a row whose file has another text for an id that another file also has.
 pub const CONFLICT: &str = "conflict";
 
-/// A turn's row has no more bytes of a long message; all of it stands in its file.
+/// Maximum bytes of a message in a turn's row; a longer message is complete in its file only.
 pub const TURN_BYTES_MAX: usize = 256 << 10;
 
 /// One row of the index.
@@ -102,7 +103,8 @@ pub struct Doc {
     pub key: DocKey,
     pub kind: DocKind,
     pub session: Option<SessionId>,
-    /// A turn's episode (none while it is buffered), a fact's episode, an episode's segment.
+    /// Source: a turn's episode (none while it is buffered), a fact's episode, an episode's
+    /// segment.
     pub parent: Option<Parent>,
     /// A turn's place in its episode, from 0; other rows have 0.
     pub seq: u32,
@@ -113,7 +115,7 @@ pub struct Doc {
     pub origin: Origin,
     /// A turn's role.
     pub role: Option<Role>,
-    /// A turn's speaker as shown.
+    /// A turn's speaker, as displayed.
     pub speaker: Option<String>,
     pub senders: Vec<SenderId>,
     pub sources: Vec<MessageId>,
@@ -122,13 +124,14 @@ pub struct Doc {
     pub subject: String,
     pub summary: String,
     pub text: String,
-    /// The vault file it is read from, relative to the vault; empty for a buffered message.
+    /// The vault file with its text, relative to the vault; empty for a buffered message.
     pub path: Arc<str>,
     pub vector: Option<Vector>,
 }
 
 impl Doc {
-    /// Whether a search can return it: no unapproved skill, no profile, which is read as a whole, and nothing withdrawn.
+    /// Whether a search can return it. Unapproved skills and withdrawn facts are excluded, and so
+    /// are profiles, which are read as one page.
     pub fn is_findable(&self) -> bool {
         match self.kind {
             DocKind::Entry(EntryKind::Profile) => false,
@@ -142,17 +145,17 @@ impl Doc {
         self.labels.iter().any(|other| other == label)
     }
 
-    /// Whether its person took it back in a review: only a mark is left of it.
+    /// Whether its person withdrew it in a review: only a mark is left of it.
     pub fn is_withdrawn(&self) -> bool {
         self.has_label(WRONG) || self.is_scene()
     }
 
-    /// Whether its person said that it was said in a scene.
+    /// Whether its person marked its session as a scene.
     pub fn is_scene(&self) -> bool {
         self.has_label(SCENE)
     }
 
-    /// Of what was taken back, what tells its words without them.
+    /// The mark of a withdrawn statement, which identifies its words without containing them.
     pub fn mark(&self) -> Option<&str> {
         let mut labels = self.labels.iter().filter(|_| self.is_withdrawn());
         labels
@@ -160,7 +163,7 @@ impl Doc {
             .map(String::as_str)
     }
 
-    /// Whether its person said in a review that it no longer holds.
+    /// Whether it has ended, according to its person in a review.
     pub fn is_ended(&self) -> bool {
         self.has_label(ENDED)
     }
@@ -170,7 +173,8 @@ impl Doc {
         self.has_label(CONFIRMED)
     }
 
-    /// Whether its file has another text under an id that another file holds: found, and never given to a model unasked.
+    /// Whether its file has another text for an id that another file also has. A search finds it,
+    /// but a model never gets it unasked.
     pub fn is_version(&self) -> bool {
         self.has_label(CONFLICT)
     }
@@ -180,7 +184,7 @@ impl Doc {
         self.kind == DocKind::Entry(EntryKind::Fact) && !self.has_label(PROJECT_ONLY)
     }
 
-    /// The rows of one entry: the entry's own, and one for each verbatim turn.
+    /// The rows of one entry: its own row, and one for each verbatim turn.
     pub fn of_entry(entry: &Entry, path: &Arc<str>) -> Vec<Self> {
         let own = Self {
             key: DocKey::new(&entry.scope, &entry.owner, entry.id.as_str()),

@@ -16,7 +16,7 @@ crate::worded! {
         Foresight = "foresight",
         /// A statement about a user, under a heading.
         Profile = "profile",
-        /// How an agent went about a task.
+        /// How an agent carried out a task.
         Case = "case",
         /// An agent skill, as its own file.
         Skill = "skill",
@@ -55,10 +55,10 @@ crate::worded! {
 }
 
 crate::worded! {
-    /// How far people let a skill come. Only an approved one is ever shown to a model.
+    /// The state of a skill's review. Only an approved skill is ever shown to a model.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum SkillStatus {
-        /// Nobody has looked at it.
+        /// Not reviewed yet.
         #[default]
         Draft = "draft",
         Approved = "approved",
@@ -68,7 +68,7 @@ crate::worded! {
 }
 
 impl SkillStatus {
-    /// The status in a skill's labels: their first word; a skill without it is not approved.
+    /// The status in a skill's labels: their first one; a skill without a status is a draft.
     pub fn of(labels: &[String]) -> Self {
         labels
             .first()
@@ -85,14 +85,14 @@ crate::worded! {
         Memcell = "memcell",
         /// An episode of the same owner.
         Episode = "episode",
-        /// Several entries that are about the same.
+        /// Several entries about the same subject.
         Cluster = "cluster",
-        /// A document that was uploaded.
+        /// An uploaded document.
         Document = "document",
     }
 }
 
-/// Source of an entry; the deletion of the source deletes memories without another one.
+/// Source of an entry. The deletion of the source also deletes an entry without any other source.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Parent {
     pub kind: ParentKind,
@@ -100,7 +100,7 @@ pub struct Parent {
 }
 
 impl Parent {
-    /// The source of that kind and id.
+    /// A source of that kind with that id.
     pub fn new(kind: ParentKind, id: impl Into<String>) -> Self {
         let id = id.into();
         Self { kind, id }
@@ -109,7 +109,8 @@ impl Parent {
 
 /// One memory.
 ///
-/// A newer entry names what it `supersedes`; the older one stays as it was written and ends where the newer begins.
+/// A newer entry names the entries that it `supersedes`; an older one keeps its text and ends when
+/// the newer begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     pub id: EntryId,
@@ -119,23 +120,24 @@ pub struct Entry {
     pub session: Option<SessionId>,
     /// Time of the statement or event; for an episode, of its last message.
     pub time: Timestamp,
-    /// Since when it holds, where that is not `time`: a fact about last May holds since May.
+    /// Begin of its validity, if it differs from `time`: a fact about last May holds since May.
     pub valid_from: Option<Timestamp>,
-    /// Until when it holds, where a person or an extractor wrote an end.
+    /// End of its validity, if a person or an extractor wrote one.
     pub valid_until: Option<Timestamp>,
     pub supersedes: Vec<EntryId>,
     pub origin: Origin,
     /// Author: `rules/1`, or a model's name; entries by a person can have none.
     pub author: Option<String>,
     pub parent: Option<Parent>,
-    /// The messages that support it; of a skill, the cases.
+    /// The messages that support it; for a skill, the cases.
     pub sources: Vec<MessageId>,
     pub senders: Vec<SenderId>,
-    /// Words that sort it among its kind, as in `trait` or `cooking`; a skill's first one is its [`SkillStatus`].
+    /// Words that sort it within its kind, such as `trait` or `cooking`; a skill's first label is
+    /// its [`SkillStatus`].
     pub labels: Vec<String>,
     /// Confidence of the author, or quality of the described work: 0 to 100.
     pub confidence_percent: Option<u8>,
-    /// One line that names it.
+    /// One line: its title.
     pub subject: String,
     /// A few sentences; may be empty.
     pub summary: String,
@@ -146,7 +148,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// An entry without texts, sources and everything else that an entry can lack.
+    /// An entry with required fields only.
     pub fn new(
         id: EntryId,
         kind: EntryKind,

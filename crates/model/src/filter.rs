@@ -4,7 +4,7 @@
 
 use crate::{Doc, Timestamp};
 
-/// How deeply a filter may nest.
+/// Maximum depth of a nested filter.
 pub const FILTER_DEPTH_MAX: usize = 16;
 
 /// A field that a filter may name.
@@ -28,7 +28,7 @@ pub enum Comparison {
     Lte,
 }
 
-/// The value that a field is compared with.
+/// The value to compare a field with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
     Text(String),
@@ -57,7 +57,7 @@ impl Filter {
         }
     }
 
-    /// The session that a top-level condition demands, if one does.
+    /// The session that a top-level condition requires, if any.
     pub fn session(&self) -> Option<&str> {
         match self {
             Self::Compare(Field::SessionId, Comparison::Eq, Value::Text(session)) => Some(session),

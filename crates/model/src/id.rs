@@ -1,11 +1,12 @@
-//! Identity: names that a client chooses, ids that Quipu gives, and the scopes made of them.
+//! Identity: names by clients, ids by Quipu, and the scopes made of them.
 //!
-//! Owns: the charset and length rules. Never: generating ids (a port does), or turning them into paths.
+//! Owns: the charset and length rules. Never: generating ids (a port does), or turning them into
+//! paths.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// The most characters a client-chosen id may have.
+/// Maximum characters of a client-chosen id.
 pub const ID_CHARS_MAX: usize = 128;
 
 /// Why a text is not an id.
@@ -32,7 +33,7 @@ macro_rules! text_id {
         pub struct $name(Arc<str>);
 
         impl $name {
-            /// Takes the text as it is; for ids that Quipu made or stored itself.
+            /// Accepts any text unchecked; for ids that Quipu made or stored itself.
             pub fn new(text: impl Into<Arc<str>>) -> Self {
                 Self(text.into())
             }
@@ -83,7 +84,8 @@ fn check_length(text: &str) -> Result<(), InvalidId> {
     }
 }
 
-/// A client-chosen name with the strict charset; apps, projects, users, agents and senders are names.
+/// A client-chosen name with the strict charset; apps, projects, users, agents and senders are
+/// names.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Name(Arc<str>);
 
@@ -137,12 +139,12 @@ impl Scope {
         Self { app, project }
     }
 
-    /// What a user said outside of any project.
+    /// The scope for a user's statements outside of any project.
     pub fn home(app: &AppId) -> Self {
         Self::new(app.clone(), Self::default().project)
     }
 
-    /// Stands for all projects of an app together. It holds nothing itself, and no client can name it.
+    /// All projects of an app together. This scope is always empty, and no client can name it.
     pub fn all_projects(app: &AppId) -> Self {
         Self::new(app.clone(), Name(Arc::from("*")))
     }
@@ -159,7 +161,7 @@ impl Default for Scope {
 }
 
 crate::worded! {
-    /// Whether a memory is about a person, about an agent's own work, or out of documents.
+    /// Kind of a memory's owner: a person, an agent, or a collection of documents.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum OwnerKind {
         /// A person: `users/` in the vault.
@@ -181,21 +183,21 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// The user of that name.
+    /// The user with that name.
     pub fn user(id: Name) -> Self {
         Self {
             kind: OwnerKind::User,
             id,
         }
     }
-    /// The agent of that name.
+    /// The agent with that name.
     pub fn agent(id: Name) -> Self {
         Self {
             kind: OwnerKind::Agent,
             id,
         }
     }
-    /// The library of that name.
+    /// The library with that name.
     pub fn library(id: Name) -> Self {
         Self {
             kind: OwnerKind::Library,

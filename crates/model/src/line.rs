@@ -1,6 +1,6 @@
-//! A text as one line, its beginning, and bytes and text in the letters of an address.
+//! A text as one line, its beginning, and bytes and text in percent-encoding and hexadecimal.
 //!
-//! Owns: the forms that every crate writes the same way. Never: what a text means.
+//! Owns: the forms that every crate writes the same way. Never: the meaning of a text.
 
 use std::fmt::Write as _;
 
@@ -9,13 +9,13 @@ pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The longest beginning of a text with at most so many characters.
+/// The longest beginning of a text with at most `chars_max` characters.
 pub fn head(text: &str, chars_max: usize) -> &str {
     let end = text.char_indices().nth(chars_max);
     end.map_or(text, |(at, _)| &text[..at])
 }
 
-/// A text on one line; `…` ends it if more than so many characters were cut.
+/// A text on one line; a text of more than `chars_max` characters is cut and ends with `…`.
 pub fn excerpt(text: &str, chars_max: usize) -> String {
     let mut line = one_line(text);
     if let Some((end, _)) = line.char_indices().nth(chars_max) {
@@ -25,7 +25,7 @@ pub fn excerpt(text: &str, chars_max: usize) -> String {
     line
 }
 
-/// The beginning of a text on one line, not cut within a word; `sign` stands for the rest.
+/// The beginning of a text on one line, cut between words; `sign` replaces the rest.
 pub fn beginning(text: &str, chars_max: usize, sign: &str) -> String {
     let line = one_line(text);
     let cut = head(&line, chars_max);
@@ -36,7 +36,7 @@ pub fn beginning(text: &str, chars_max: usize, sign: &str) -> String {
     format!("{words}{sign}")
 }
 
-/// A text in a path or query of an address.
+/// A text for a path or query of an address, percent-encoded.
 pub fn percent_encoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -57,7 +57,7 @@ pub fn hex(bytes: impl AsRef<[u8]>) -> String {
     })
 }
 
-/// The bytes that [`hex`] shows.
+/// The bytes of hexadecimal digits that [`hex`] wrote.
 pub fn unhex(text: &str) -> Option<Vec<u8>> {
     let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
     let pairs = text.as_bytes().chunks(2);
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_written_in_the_letters_of_an_address() {
+    fn bytes_are_written_percent_encoded_and_in_hexadecimal() {
         assert_eq!(percent_encoded("a-z_0.~ ä/?"), "a-z_0.~%20%C3%A4%2F%3F");
         let bytes = vec![0, 0x0f, 0xa0, 0xff];
         assert_eq!(hex(&bytes), "000fa0ff");

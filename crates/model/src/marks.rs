@@ -1,17 +1,19 @@
-//! What tells a deleted message that is sent again from a new one of the same words.
+//! Distinguishes a deleted message that is sent again from a new one with the same words.
 //!
-//! Owns: the evidence, and the marks that stand for it. Never: keeping marks, or how they are hidden.
+//! Owns: the evidence, and the marks that store it. Never: storing marks, or hashing them.
 
 use crate::{Message, Role, Timestamp};
 
-/// A text of fewer characters is short: "Yes, go on.", "Can you explain that?". Such words are said again every day, while
-/// a sentence that names a person, a place or a number is seldom shorter.
+/// Minimum characters of a long text. Shorter texts, such as "Yes, go on." or "Can you explain
+/// that?", recur every day, while a sentence with a name, a place or a number is seldom shorter.
 const SHORT_CHARS: usize = 24;
 
-/// A client id of fewer bytes counts within its session, as `line-3` does; a longer one is no other message's.
+/// Minimum bytes of a client id that identifies a message outside its session; a shorter one, such
+/// as `line-3`, is unique within its session only.
 const OWN_ID_BYTES: usize = 16;
 
-/// Who said what, without where and when. Of models and tools the role counts, not the name: exports name them differently.
+/// The speaker and the words of a message, without place and time. For models and tools only the
+/// role counts, since exports name them differently.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SaidMessage {
     key: Vec<u8>,
@@ -28,7 +30,7 @@ pub struct SentMessage<'a> {
 }
 
 impl SaidMessage {
-    /// What a message says; `digest` makes the bytes that stand for it in every mark.
+    /// Reads a message; `digest` hashes its fields for use in every mark.
     pub fn of(message: &Message, digest: impl FnOnce(&[u8]) -> Vec<u8>) -> Self {
         let text = message.text();
         let text = text.trim();
@@ -57,24 +59,25 @@ impl SaidMessage {
         mark(b'i', &[&self.key, client_id.as_bytes()])
     }
 
-    /// The mark of words that were said behind others and then deleted.
+    /// The mark of deleted words with the message before them.
     pub fn behind(&self, previous: &Self) -> Vec<u8> {
         mark(b'b', &[&self.key, &previous.key])
     }
 
-    /// The mark of words that were said ahead of others and then deleted.
+    /// The mark of deleted words with the message after them.
     pub fn ahead_of(&self, next: &Self) -> Vec<u8> {
         mark(b'a', &[&self.key, &next.key])
     }
 
-    /// The words with a neighbour prove a message if no other conversation is likely to have both. A model often says the same.
+    /// Whether the words and a neighbour identify a message: no other conversation is likely to
+    /// have both. A model often repeats its words.
     fn is_proved_by(&self, neighbour: &Self) -> bool {
         self.is_long && (self.is_users || neighbour.is_long)
     }
 }
 
 impl SentMessage<'_> {
-    /// The marks of this message alone. Without them it is a new one.
+    /// The marks of this message alone. Without any of them stored, it is new.
     pub fn marks(&self) -> Vec<Vec<u8>> {
         let Self {
             said,
@@ -87,15 +90,16 @@ impl SentMessage<'_> {
     }
 }
 
-/// Which of these messages were deleted and are sent again; `before` is the one that the session has before them. Each has the
-/// words of a deleted one and, with them, its time, its client id if text and id are long, or neighbours of then: both; one, where the two
-/// texts prove it; or one that is itself sent again.
+/// For each of these messages, whether it was deleted and is sent again; `before` is the session's
+/// last message before them. Such a message has the words of a deleted one and one thing more: its
+/// time; its client id, if text and id are long; both its former neighbours; one of them, if the
+/// two texts identify it; or one that is itself sent again.
 pub fn sent_again<E>(
     before: Option<&SaidMessage>,
     sent: &[SentMessage<'_>],
     mut is_marked: impl FnMut(Vec<u8>) -> Result<bool, E>,
 ) -> Result<Vec<bool>, E> {
-    // Whether each stands behind, and ahead of, a neighbour of then.
+    // Whether each message follows, and precedes, the same neighbour as when it was deleted.
     let (mut behind, mut ahead) = (vec![false; sent.len()], vec![false; sent.len()]);
     let mut again = vec![false; sent.len()];
     for (
@@ -132,7 +136,7 @@ pub fn sent_again<E>(
     Ok(again)
 }
 
-/// The lengths keep the fields apart.
+/// Lengths in the mark separate the fields.
 fn mark(kind: u8, fields: &[&[u8]]) -> Vec<u8> {
     let mut mark = vec![kind];
     for field in fields {

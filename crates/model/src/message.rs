@@ -1,6 +1,6 @@
 //! One message of a conversation, as the client sent it.
 //!
-//! Owns: the shape of a message and the text that memory sees of it. Never: judging or changing its content.
+//! Owns: the shape of a message and its text for memory. Never: judging or changing its content.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -42,8 +42,8 @@ pub enum PartKind {
     Email,
 }
 
-/// One typed part of a message's content. The text of an attachment is what memory sees of it: a line that names it, and what was
-/// read of it as a quotation.
+/// One typed part of a message's content. The text of an attachment is the text for memory: a line
+/// that names it, and its extracted text as a quotation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
     pub kind: PartKind,
@@ -76,12 +76,13 @@ pub struct Message {
     pub time: Timestamp,
     pub content: Arc<Content>,
     pub tool_calls: Vec<ToolCall>,
-    /// Which call a tool message answers.
+    /// The id of the call that a tool message answers.
     pub tool_call_id: Option<String>,
 }
 
 impl Message {
-    /// Equal for messages that say the same: it has no id and no shown name, and text in parts is text.
+    /// The message without id and display name, with text parts joined: equal for messages with the
+    /// same words.
     #[must_use]
     pub fn without_names(&self) -> Self {
         let content = match &*self.content {
@@ -98,12 +99,13 @@ impl Message {
         }
     }
 
-    /// The text that memory sees: the parts' texts, a line each; a quotation stands between blank lines.
+    /// The text for memory: the texts of the parts, a line each; a quotation is between blank
+    /// lines.
     pub fn text(&self) -> String {
         self.shared_text().into_owned()
     }
 
-    /// The first bytes of that text, at most so many.
+    /// At most the first `bytes_max` bytes of that text.
     pub fn beginning(&self, bytes_max: usize) -> String {
         let text = self.shared_text();
         text[..text.floor_char_boundary(bytes_max)].to_owned()
@@ -132,7 +134,7 @@ impl Message {
         text.into()
     }
 
-    /// How much it takes, about, in bytes.
+    /// Estimated size in bytes.
     pub fn bytes(&self) -> usize {
         let lengths = |texts: &[&Option<String>]| -> usize {
             texts
@@ -158,7 +160,7 @@ impl Message {
         size_of::<Self>() + content + calls + lengths(&[&self.sender_name, &self.tool_call_id])
     }
 
-    /// Its text without that of attachments, which its sender did not say.
+    /// Its text without attachments, which are not the sender's words.
     pub fn said(&self) -> Cow<'_, str> {
         match self.shared_text() {
             Cow::Borrowed(text) => without_attachments(text),
@@ -169,7 +171,7 @@ impl Message {
         }
     }
 
-    /// The name a reader should see: the sender's display name, else its id.
+    /// The name for a reader: the sender's display name, else its id.
     pub fn speaker(&self) -> &str {
         self.sender_name.as_deref().unwrap_or(self.sender.as_str())
     }
@@ -199,7 +201,7 @@ mod tests {
     use crate::{Name, Scope, SessionId};
 
     #[test]
-    fn attachments_stand_apart_and_are_not_said() {
+    fn attachments_are_separate_and_not_the_senders_words() {
         let part = |kind, text: &str| Part {
             kind,
             text: (!text.is_empty()).then(|| text.to_owned()),

@@ -10,7 +10,7 @@ crate::worded! {
         Memory = "MEMORY.md",
         /// The owner's profile.
         User = "USER.md",
-        /// How the owner wants to be answered.
+        /// The owner's wishes for answers.
         Soul = "SOUL.md",
     }
 }

@@ -1,10 +1,11 @@
-//! Taking secrets out of a text before it is written anywhere.
+//! Removes secrets from a text before it is written anywhere.
 //!
-//! Owns: the patterns of secrets and the mark that replaces one. Never: deciding what is written, storing a secret, or
-//! a guarantee: a password that looks like an ordinary word, without a hint near it, stays.
+//! Owns: the patterns of secrets and the mark that replaces one. Never: deciding where a text is
+//! written, storing a secret, or a guarantee: a password that looks like an ordinary word, without
+//! a hint near it, stays.
 //!
-//! Reading order: [`redact()`], then `shapes` (secrets known by their own form), `assign` (values known by the name they are
-//! given to), `said` (passwords in sentences), `cards` (numbers that pay).
+//! Reading order: [`redact()`], then `shapes` (secrets with a form of their own), `assign` (values
+//! recognised by their name), `said` (passwords in sentences), `cards` (payment card numbers).
 
 mod assign;
 mod cards;
@@ -18,20 +19,20 @@ use std::sync::OnceLock;
 use regex::Regex;
 
 const MARK: &str = "[redacted:";
-/// A shape without hints has a run of at least so many bytes.
+/// Minimum bytes of a run that a shape without hints contains.
 const RUN_BYTES: usize = 20;
-/// A cut can lay bare what stood behind it; each round only sees what earlier ones left. Two suffice but for texts made to
-/// need more, and the bound keeps the work linear.
+/// Maximum number of rounds. A replacement can reveal a secret next to it, which the next round
+/// finds. Two rounds suffice except for texts made to need more; the limit keeps the work linear.
 const ROUNDS_MAX: usize = 6;
 
-/// A stretch of a text, in bytes, that holds a secret of that kind.
+/// The span of a secret in a text, in bytes, and its kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct FoundSecret {
     range: Range<usize>,
     kind: &'static str,
 }
 
-/// A pattern that is compiled when it is first needed.
+/// A pattern that is compiled at its first use.
 struct LateRegex {
     pattern: Cow<'static, str>,
     regex: OnceLock<Regex>,
@@ -51,7 +52,8 @@ impl LateRegex {
     }
 }
 
-/// Whether a text in small letters has one of these hints in it; without hints, a long run of what keys are made of.
+/// Whether a text in lower case contains one of these hints; without hints, whether it has a long
+/// run of characters that keys consist of.
 fn hints_at(small: &str, hints: &[&str]) -> bool {
     if hints.is_empty() {
         return has_run(small);
@@ -67,7 +69,7 @@ fn has_run(small: &str) -> bool {
     runs.any(|run| run.len() >= RUN_BYTES)
 }
 
-/// A text in small letters, as patterns that do not distinguish them read it: ſ is an s.
+/// A text in lower case, as case-insensitive patterns read it: ſ is an s.
 fn in_small_letters(text: &str) -> String {
     let small = text.to_lowercase();
     if small.contains('ſ') {
@@ -77,8 +79,8 @@ fn in_small_letters(text: &str) -> String {
     }
 }
 
-/// The text with every secret replaced by `[redacted:KIND]`; the text itself where there is none. A text that was redacted
-/// stays as it is. The time is linear in the length.
+/// The text with every secret replaced by `[redacted:KIND]`; unchanged if there is none. A text
+/// that was redacted stays as it is. The time is linear in the length.
 pub fn redact(text: &str) -> Cow<'_, str> {
     let mut out = Cow::Borrowed(text);
     for _ in 0..ROUNDS_MAX {
@@ -104,7 +106,7 @@ pub fn marks(text: &str) -> Vec<&str> {
     }
 }
 
-/// One pass over what lies between the marks; nothing if nothing was found, and nothing copied then.
+/// One pass over the text between the marks; none, and no copy, if it found no secret.
 fn round(text: &str) -> Option<String> {
     let mut out = String::new();
     let (mut copied, mut rest) = (0, text);
@@ -124,7 +126,8 @@ fn round(text: &str) -> Option<String> {
     (copied > 0).then(|| out + &text[copied..])
 }
 
-/// The text before the first mark, the mark, the text after it. Without a mark, all text is before it.
+/// The text before the first mark, the mark, and the text after it. Without a mark, all text is
+/// before it.
 fn split_at_mark(text: &str) -> (&str, &str, &str) {
     let mut from = 0;
     while let Some(at) = text[from..].find(MARK).map(|at| at + from) {
@@ -150,7 +153,7 @@ fn secrets(plain: &str) -> Vec<FoundSecret> {
     assign::find(plain, &small, &mut secrets);
     said::find(plain, &mut secrets);
     cards::find(plain, &mut secrets);
-    // Stable: of two that begin together, the one found first by the order above names the kind.
+    // Stable sort: of two secrets with the same beginning, the one found first names the kind.
     secrets.sort_by_key(|secret| secret.range.start);
     secrets
 }

@@ -1,8 +1,9 @@
-//! Text functions for every crate: search terms, a stable hash, an error with its causes, a number with its noun,
-//! and the declarations of an enum of words, a struct of defaults and a `Debug` of some fields.
+//! Text functions for every crate: search terms, a stable hash, an error with its causes, a number
+//! with its noun, and the declarations of an enum of words, a struct of defaults and a `Debug` of
+//! some fields.
 //!
-//! Owns: word boundaries in any script, folding, stemming and stop words, the same for every search; FNV-1a. Never: the
-//! weight of a term, or the meaning of a text.
+//! Owns: word boundaries in any script, folding, stemming and stop words, the same for every
+//! search; FNV-1a. Never: the weight of a term, or the meaning of a text.
 
 mod declare;
 mod fnv;

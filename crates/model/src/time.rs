@@ -1,6 +1,7 @@
 //! Instants and calendars: stored instants are UTC milliseconds, people see their own zone.
 //!
-//! Owns: the two-zone rule and the only use of the calendar library. Never: the current time (a port gives it).
+//! Owns: the two-zone rule and the only use of the calendar library. Never: the current time (a
+//! port gives it).
 
 pub use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
@@ -28,7 +29,7 @@ const MILLIS_MIN: i64 = -377_705_023_201_000;
 const MILLIS_MAX: i64 = 253_402_207_200_000;
 
 impl Timestamp {
-    /// The instant at that many milliseconds, drawn in to the supported years.
+    /// The instant at that many milliseconds, clamped to the supported years.
     pub fn from_millis(millis: i64) -> Self {
         Self(millis.clamp(MILLIS_MIN, MILLIS_MAX))
     }
@@ -44,7 +45,7 @@ impl Timestamp {
         Self::from_millis(self.0.saturating_add(millis))
     }
 
-    /// The instant so long after this one.
+    /// The instant after this one by that duration.
     #[must_use]
     pub fn after(self, by: Duration) -> Self {
         self.plus_millis(i64::try_from(by.as_millis()).unwrap_or(i64::MAX))
@@ -55,14 +56,14 @@ impl Timestamp {
     }
 }
 
-/// UTC, ISO 8601 with milliseconds only where there are any: `2024-05-08T13:56:00Z`.
+/// UTC, ISO 8601, with milliseconds only if they are not zero: `2024-05-08T13:56:00Z`.
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.instant())
     }
 }
 
-/// The zone that a person's dates are shown and filed in.
+/// The zone in which a person's dates are shown and filed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Zone(TimeZone);
 
@@ -78,9 +79,9 @@ impl Zone {
         Self(TimeZone::UTC)
     }
 
-    /// The zone of that IANA name, from the table inside the binary.
+    /// The zone with that IANA name, from the table inside the binary.
     pub fn named(name: &str) -> Result<Self, InvalidTime> {
-        // Machines call it so; it is one zone, and reads the same.
+        // Another name of UTC, common on machines.
         if name == "Etc/UTC" {
             return Ok(Self::utc());
         }
@@ -94,12 +95,12 @@ impl Zone {
         self.0.iana_name().unwrap_or("UTC")
     }
 
-    /// The civil date of an instant here.
+    /// The civil date of an instant in this zone.
     pub fn date(&self, at: Timestamp) -> Date {
         at.instant().to_zoned(self.0.clone()).date()
     }
 
-    /// The first instant of a civil date here.
+    /// The first instant of a civil date in this zone.
     pub fn start_of(&self, date: Date) -> Timestamp {
         date.to_zoned(self.0.clone()).map_or_else(
             |_| Timestamp::default(),
@@ -116,13 +117,14 @@ impl Zone {
         at.instant().display_with_offset(offset).to_string()
     }
 
-    /// Minutes matter to people: `2024-05-08 13:56` here.
+    /// The time in this zone to the minute: `2024-05-08 13:56`.
     pub fn render_short(&self, at: Timestamp) -> String {
         let zoned = at.instant().to_zoned(self.0.clone());
         zoned.strftime("%Y-%m-%d %H:%M").to_string()
     }
 
-    /// An instant from ISO 8601; a text without an offset is taken to be in this zone, a bare date its first instant.
+    /// An instant from ISO 8601; a text without an offset is in this zone, a bare date means its
+    /// first instant.
     pub fn parse(&self, text: &str) -> Result<Timestamp, InvalidTime> {
         let text = text.trim();
         if let Ok(at) = text.parse::<jiff::Timestamp>() {
@@ -143,18 +145,19 @@ pub const MONTHS: [&str; 12] = [
     "November", "December",
 ];
 
-/// How people write a date: `8 May 2023`.
+/// A date in words: `8 May 2023`.
 pub fn date_in_words(date: Date) -> String {
     date.strftime("%-d %B %Y").to_string()
 }
 
-/// The day of an instant as the API writes it: `4 March 2024`.
+/// The day of an instant in the API's format: `4 March 2024`.
 pub fn date_of(instant: &str) -> String {
     let day = instant.get(..10).unwrap_or(instant);
     day.parse().map_or_else(|_| day.to_owned(), date_in_words)
 }
 
-/// The same to the minute: `4 March 2024, 09:00`. Midnight to the second is a day without a time.
+/// As [`date_of`], to the minute: `4 March 2024, 09:00`. Exactly midnight means a day without a
+/// time.
 pub fn moment_of(instant: &str) -> String {
     match instant.get(11..16) {
         Some(clock) if instant.get(11..19) != Some("00:00:00") => format!("{}, {clock}", date_of(instant)),
@@ -162,7 +165,7 @@ pub fn moment_of(instant: &str) -> String {
     }
 }
 
-/// The date that [`date_in_words`] wrote.
+/// The date in a text that [`date_in_words`] wrote.
 pub fn read_date_in_words(text: &str) -> Option<Date> {
     Date::strptime("%d %B %Y", text).ok()
 }

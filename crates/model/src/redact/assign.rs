@@ -1,11 +1,11 @@
-//! Values known as secrets by the name they are given to, or by the look of a value that is given to any name.
+//! Values recognised as secrets by their name, or by their random look under any name.
 //!
-//! Owns: telling `password = "x1"` from code and prose about passwords. Never: forms that speak for themselves; see
-//! `shapes`.
+//! Owns: distinguishing `password = "x1"` from code and prose about passwords. Never: secrets with
+//! a form of their own; see `shapes`.
 
 use super::{FoundSecret, LateRegex, hints_at};
 
-/// A name that ends like a secret's, an assignment, a value in or without quotes.
+/// A name with a secret's ending, an assignment, a value with or without quotes.
 const NAMED: &str = concat!(
     r"(?i)(password|passwd|passphrase|passcode|pwd|(?:(?-u:\b)|_)pass|secret|token|api[_\- ]?key|access[_\- ]?key|private[_\- ]?key",
     r"|secret[_\- ]?key|auth[_\- ]?key|secret_key_base|credentials?|mot de passe|passwort|kennwort|contraseña|senha|wachtwoord|lösenord|hasło|пароль|密码|密碼|パスワード|비밀번호)",
@@ -13,7 +13,7 @@ const NAMED: &str = concat!(
     r#"(?:\\?["“„«]([^"\\\n”“»]{4,400})|'([^'\n]{4,400})|`([^`\n]{4,400})|([^\s"'`,;&<>\[\]{}()]{4,400}))"#,
 );
 
-/// What [`NAMED`] has in each match, in small letters.
+/// Each match of [`NAMED`] contains one of these, in lower case.
 const NAMED_HINTS: &[&str] = &[
     "pass",
     "pwd",
@@ -34,22 +34,22 @@ const NAMED_HINTS: &[&str] = &[
     "비밀번호",
 ];
 
-/// Any name in capitals, or any name with a value in quotes, given a long value without spaces.
+/// Any name in capitals, or any name with a value in quotes, and a long value without spaces.
 const ANY: &str = r#"(?:(?-u:\b)([A-Z][A-Z0-9_]{2,60})\s?[=:]\s?["']?|(?-u:([A-Za-z0-9_]{1,60}))["']?\s?[=:]\s?["'])([A-Za-z0-9+/_=.~-]{24,400})"#;
 
-/// How the names end of values that are drawn by lot and told to everybody.
+/// Endings of names whose random values are public.
 const PUBLIC: &[&str] = &[
     "id", "ids", "hash", "digest", "integrity", "checksum", "etag", "md5", "sha1", "sha256", "sha512",
     "fingerprint", "cursor", "url", "uri", "href", "src", "path", "file", "version", "model",
 ];
 
-/// The same of [`ANY`].
+/// Hints of [`ANY`].
 const ANY_HINTS: &[&str] = &["=", ":"];
 
 static NAMED_REGEX: LateRegex = LateRegex::new(NAMED);
 static ANY_REGEX: LateRegex = LateRegex::new(ANY);
 
-/// Appends the secrets of `text`; `small` is the text in small letters.
+/// Appends the secrets of `text`; `small` is the text in lower case.
 pub(super) fn find(text: &str, small: &str, secrets: &mut Vec<FoundSecret>) {
     if hints_at(small, NAMED_HINTS) {
         find_named(text, secrets);
@@ -115,13 +115,13 @@ fn is_public(name: &str) -> bool {
     PUBLIC.contains(&name[last..].to_lowercase().as_str())
 }
 
-/// What people write where a secret will stand, or for none.
+/// Placeholders that people write for a secret, or for none.
 const HOLLOW: &[&str] = &[
     "none", "null", "true", "false", "string", "text", "password", "required", "optional", "example",
     "hidden",
 ];
 
-/// A value that is not a place for one to be filled in, nor a sentence.
+/// Whether a value is neither a placeholder nor a sentence.
 pub(super) fn is_filled(value: &str) -> bool {
     let lower = value.to_lowercase();
     let open = [
@@ -136,15 +136,16 @@ pub(super) fn is_filled(value: &str) -> bool {
     !hollow && words <= 1
 }
 
-/// A password in quotes can be any word; a key is no word.
+/// A password in quotes can be any word; a key cannot.
 fn is_quoted_secret(name: &str, value: &str) -> bool {
     let is_drawn = value.len() >= 16 || value.bytes().any(|byte| byte.is_ascii_digit());
     is_filled(value) && (kind(name) == "password" || is_drawn)
 }
 
-/// A value without quotes: code and prose put other names there, so it has to look like no name.
+/// A value without quotes: in code and prose this is often another name, so it must not look like
+/// one.
 fn is_bare_secret(name: &str, sign: &str, value: &str, after: Option<char>) -> bool {
-    // After a word as in "the password is X" it is a sentence; see `said`.
+    // A value after a word, such as "the password is X", is a sentence; see `said`.
     let is_sentence = sign.contains(char::is_alphabetic);
     if is_sentence || !is_filled(value) || value.starts_with('\\') || matches!(after, Some('(' | '[' | '{')) {
         return false;
@@ -170,8 +171,9 @@ fn is_bare_secret(name: &str, sign: &str, value: &str, after: Option<char>) -> b
     (digit && letter && value.chars().count() >= 8) || (mark && digit)
 }
 
-/// Looks drawn by lot: in its longest part, capitals, small letters and digits take turns. No part of a hash in hexadecimal, a
-/// UUID, a path, the name of a model or a name in any common style does so.
+/// Whether a value looks random: in its longest part, capitals, small letters and digits alternate.
+/// No part of a hash in hexadecimal, a UUID, a path, the name of a model or a name in any common
+/// style does so.
 pub(super) fn is_random(value: &str) -> bool {
     if value.contains("..") || value.starts_with("sha") || is_file(value) {
         return false;
@@ -194,7 +196,7 @@ pub(super) fn is_random(value: &str) -> bool {
     counts[0] >= 2 && counts[1] >= 2 && counts[2] >= 1 && part.len() >= 10 && changes * 3 >= part.len()
 }
 
-/// Ends like the name of a file.
+/// Whether a value ends like the name of a file.
 pub(super) fn is_file(value: &str) -> bool {
     value.rsplit_once('.').is_some_and(|(_, end)| {
         (1..=5).contains(&end.len())

@@ -1,17 +1,18 @@
-//! Payment card numbers: digits, perhaps in groups, that begin like a card's and pass the Luhn check.
+//! Payment card numbers: digits, perhaps in groups, that begin like a card's and pass the Luhn
+//! check.
 //!
-//! Owns: telling a card from other long numbers. Never: other numbers of a person.
+//! Owns: distinguishing a card from other long numbers. Never: other numbers of a person.
 
 use super::FoundSecret;
 
-/// A run of digits within a longer run that single spaces, hyphens or dots divide, in bytes.
+/// A run of digits in a longer run with single spaces, hyphens or dots as dividers, in bytes.
 struct Group {
     start: usize,
     end: usize,
 }
 
-/// Appends the card numbers of `text`. A card number can be among other numbers: every window of whole groups is
-/// checked.
+/// Appends the card numbers of `text`. A card number can be among other numbers: every window of
+/// complete groups is checked.
 pub(super) fn find(text: &str, secrets: &mut Vec<FoundSecret>) {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -21,7 +22,7 @@ pub(super) fn find(text: &str, secrets: &mut Vec<FoundSecret>) {
             continue;
         }
         let (groups, end) = run(bytes, at);
-        // Part of a word, an identifier or a decimal number is no card.
+        // A part of a word, an identifier or a decimal number is no card.
         let glued =
             |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
         let before = at.checked_sub(1).and_then(|at| bytes.get(at));
@@ -49,15 +50,15 @@ fn run(bytes: &[u8], start: usize) -> (Vec<Group>, usize) {
     }
 }
 
-/// The bytes of what divides a group of that many digits from the next, if it is one of the ways in which people write cards.
+/// Length in bytes of the divider after a group of that many digits, if people write cards with it.
 fn divider(rest: &[u8], digits: usize) -> usize {
     match rest {
         [b' ' | b'-', ..] => 1,
-        // Decimal numbers and addresses have other groups.
+        // Decimal numbers and addresses have groups of other lengths.
         [b'.', ..] if matches!(digits, 4 | 6) => 1,
         // A no-break space.
         [0xc2, 0xa0, ..] => 2,
-        // Thin, narrow and figure spaces; the hyphen that does not break, the dash.
+        // Thin, narrow and figure spaces; the non-breaking hyphen, the dash.
         [0xe2, 0x80, 0x87 | 0x89 | 0xaf | 0x91 | 0x93, ..] => 3,
         _ => 0,
     }

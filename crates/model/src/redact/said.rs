@@ -1,18 +1,19 @@
-//! Passwords and keys that a person says: "my db password was X", "das Passwort lautet X", "密码是X", "X is my password".
+//! Passwords and keys in sentences: "my db password was X", "das Passwort lautet X", "密码是X", "X is
+//! my password".
 //!
-//! Owns: the words for a password in many languages, and which word near one is the password. Never: settings and code; see
-//! `assign`.
+//! Owns: the words for a password in many languages, and the choice of the word near one that is
+//! the password. Never: settings and code; see `assign`.
 
 use std::ops::Range;
 
 use super::assign::{is_file, is_filled, kind};
 use super::{FoundSecret, LateRegex};
 
-/// How many words may stand between the name and its value, on one line.
+/// Maximum number of words between the name and its value, on one line.
 const WORDS_MAX: usize = 8;
-/// How far those words reach, in bytes; a longer line is not read again for each name in it.
+/// Maximum distance of those words, in bytes; it bounds the work for a long line with many names.
 const REACH_BYTES_MAX: usize = 400;
-/// A shorter one is too often a plain word with a number.
+/// Minimum characters of a password; a shorter word is too often a plain one with a number.
 const VALUE_CHARS_MIN: usize = 6;
 
 /// Words for a password (group 1) and for a key (group 2), with the endings of their language.
@@ -32,7 +33,7 @@ const LINKS: &[&str] = &[
     "هي", "هو", "olarak", "as", "als", "comme", "como", "come", "som", "jako", "как",
 ];
 
-/// What names of techniques look like; they stand near "password" as often as passwords do.
+/// Beginnings of names of techniques; these are near "password" as often as passwords are.
 const TECHNIQUES: &[&str] = &[
     "sha1", "sha2", "sha3", "sha5", "sha-", "md5", "argon2", "bcrypt", "scrypt", "pbkdf", "base64", "base32",
     "utf8", "utf-8", "oauth", "x509", "x.509", "aes", "rsa", "ed25519", "rfc", "http", "ntlm", "kerberos",
@@ -59,8 +60,8 @@ pub(super) fn find(text: &str, secrets: &mut Vec<FoundSecret>) {
     }
 }
 
-/// Whether the name is a word of a sentence and no part of code. A word for a password can end a longer one, as in
-/// "Datenbankpasswort".
+/// Whether the name is a word of a sentence and no part of code. A word for a password can end a
+/// longer one, such as "Datenbankpasswort".
 fn is_word(text: &str, name: Range<usize>, is_password: bool) -> bool {
     let before = text[..name.start].chars().next_back();
     let after = text[name.end..].chars().next();
@@ -79,7 +80,8 @@ fn is_word(text: &str, name: Range<usize>, is_password: bool) -> bool {
     begins && ends
 }
 
-/// The first word after the name that a link, a colon or the name itself introduces and that looks made up.
+/// The first word after the name that a link, a colon or the name itself introduces and that looks
+/// made up.
 fn after(text: &str, at: usize) -> Option<Range<usize>> {
     if text[at..].starts_with(['.', ',', '!', ')']) {
         return None;
@@ -94,7 +96,7 @@ fn after(text: &str, at: usize) -> Option<Range<usize>> {
             return Some(value);
         }
         introduced = said.ends_with([':', '：']) || is_link(said);
-        // The next sentence speaks of something else.
+        // The next sentence has another subject.
         if said.ends_with(['.', '。', '?']) {
             return None;
         }
@@ -102,7 +104,7 @@ fn after(text: &str, at: usize) -> Option<Range<usize>> {
     None
 }
 
-/// The word before "is my password", where the name ends the clause.
+/// The word before "is my password", if the name ends the clause.
 fn before(text: &str, name: Range<usize>) -> Option<Range<usize>> {
     let ends = text[name.end..]
         .chars()
@@ -125,7 +127,7 @@ fn before(text: &str, name: Range<usize>) -> Option<Range<usize>> {
     made_up(text, near.next()?)
 }
 
-/// The words of a line: between spaces, and where a script without spaces begins or ends.
+/// The words of a line: between spaces, and at the borders of a script without spaces.
 fn words(line: &str) -> impl Iterator<Item = Range<usize>> {
     let mut rest = line.char_indices().peekable();
     std::iter::from_fn(move || {
@@ -141,7 +143,7 @@ fn words(line: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Punctuation that stands between words without a space.
+/// Punctuation between words without a space.
 fn is_stop(c: char) -> bool {
     matches!(
         c,
@@ -175,7 +177,8 @@ fn is_link(word: &str) -> bool {
     LINKS.contains(&word.to_lowercase().as_str())
 }
 
-/// The word without the punctuation around it, if no dictionary has it and it is no name of a file, a place or a technique.
+/// The word without the punctuation around it, if it looks like no dictionary word, and like no
+/// name of a file, a place or a technique.
 fn made_up(text: &str, word: Range<usize>) -> Option<Range<usize>> {
     let said = &text[word.clone()];
     let head = said.trim_start_matches(['\'', '(', '[', ':', '=', '*', '_', '‘']);
@@ -186,7 +189,7 @@ fn made_up(text: &str, word: Range<usize>) -> Option<Range<usize>> {
     (is_long && !is_place(value) && !is_technique(value) && is_mixed(value)).then_some(range)
 }
 
-/// Letters next to digits, or a sign that words do not have inside.
+/// Whether letters are next to digits, or next to a sign that words do not contain.
 fn is_mixed(value: &str) -> bool {
     let inner = value.trim_end_matches('!');
     let sign = inner
@@ -201,7 +204,7 @@ fn is_mixed(value: &str) -> bool {
     letter && (adjacent || (sign && (digit || value.chars().count() >= 8)))
 }
 
-/// A path, an address, a file, code, or a place for a value.
+/// Whether it is a path, an address, a file, code, or a placeholder.
 fn is_place(value: &str) -> bool {
     let code = ["://", "::", "->", "(", "${", "{{"]
         .iter()

@@ -7,13 +7,13 @@ use std::sync::LazyLock;
 use super::assign::is_random;
 use super::{FoundSecret, LateRegex, hints_at};
 
-/// What else a match has to look like.
+/// A further condition on a match.
 #[derive(Debug, Clone, Copy)]
 enum Look {
     Any,
-    /// With a digit in it: words joined by hyphens have none.
+    /// Contains a digit, unlike words joined by hyphens.
     Digit,
-    /// Drawn by lot.
+    /// Looks random.
     Random,
 }
 
@@ -50,7 +50,7 @@ static SHAPES: LazyLock<Vec<SecretShape>> = LazyLock::new(|| {
     shapes
 });
 
-/// Appends the secrets of `text`, shape by shape; `small` is the text in small letters.
+/// Appends the secrets of `text`, shape by shape; `small` is the text in lower case.
 pub(super) fn find(text: &str, small: &str, secrets: &mut Vec<FoundSecret>) {
     for shape in SHAPES.iter().filter(|shape| hints_at(small, &shape.hints)) {
         for groups in shape.regex.get().captures_iter(text) {

@@ -1,4 +1,4 @@
-//! What is a secret and what is not.
+//! Texts that are secrets, and texts that are not.
 
 use proptest::prelude::*;
 
@@ -8,7 +8,7 @@ use super::{assign, hints_at, in_small_letters, marks, redact, shapes};
 
 mod kinds;
 
-/// Built from parts, so that no scanner of repositories takes a test for a leak.
+/// Built from parts, so that scanners of repositories do not report a test as a leak.
 fn secrets() -> Vec<(&'static str, String)> {
     let s = |parts: &[&str]| parts.concat();
     vec![
@@ -42,7 +42,7 @@ fn secrets() -> Vec<(&'static str, String)> {
 }
 
 #[test]
-fn every_shape_is_known_alone_and_in_any_talk() {
+fn every_shape_is_found_alone_and_in_a_sentence() {
     for (kind, secret) in secrets() {
         for (before, after) in [
             ("", ""),
@@ -60,7 +60,7 @@ fn every_shape_is_known_alone_and_in_any_talk() {
 }
 
 #[test]
-fn values_of_telling_names_go() {
+fn values_of_secret_names_are_redacted() {
     for (text, secret) in [
         ("password=hunter", "hunter"),
         ("PASSWORD: \"correct-horse\"", "correct-horse"),
@@ -88,7 +88,7 @@ fn values_of_telling_names_go() {
 }
 
 #[test]
-fn what_only_looks_so_stays() {
+fn a_text_that_only_resembles_a_secret_stays() {
     for text in [
         "commit e83c5163316f89bfbde7d9ab23ca2e25604af290 fixes it",
         "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
@@ -115,7 +115,7 @@ fn what_only_looks_so_stays() {
 }
 
 #[test]
-fn what_a_person_marks_as_private_goes_whole() {
+fn text_marked_as_private_is_redacted_completely() {
     for (text, left) in [
         (
             "I like tea. <private>I am ill.</private> Bye.",
@@ -136,7 +136,7 @@ fn what_a_person_marks_as_private_goes_whole() {
 }
 
 #[test]
-fn marks_are_told_by_their_kind() {
+fn marks_are_listed_by_kind() {
     let out = redact("password=hunter22 and 4242 4242 4242 4242; [redacted:] is none");
     assert_eq!(marks(&out), ["password", "card"]);
     assert_eq!(marks("plain"), Vec::<&str>::new());
@@ -146,7 +146,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(512) })]
 
     #[test]
-    fn no_canary_survives_and_twice_is_once(
+    fn no_canary_survives_and_a_second_redaction_changes_nothing(
         picks in prop::collection::vec((0..11_usize, "[ \\n,;.a-z一é\"'=:-]{0,12}"), 1..8),
     ) {
         let all = secrets();
@@ -159,21 +159,21 @@ proptest! {
         }
         let once = redact(&text).into_owned();
         for (pick, _) in &picks {
-            // A card next to digits of a group is one of many readings; alone it is tested above.
+            // A card next to other groups of digits is ambiguous; the card alone is tested above.
             prop_assert!(all[*pick].0 == "card" || !once.contains(&all[*pick].1), "{once}");
         }
         prop_assert_eq!(redact(&once), once.as_str());
     }
 
     #[test]
-    fn any_text_is_taken_and_stable(text in "(?s)(.|password=|sk-|\\[redacted:|://|Bearer |eyJ|[A-Za-z0-9]{1,30}|@|\"|4242){0,40}") {
+    fn a_second_redaction_changes_no_text(text in "(?s)(.|password=|sk-|\\[redacted:|://|Bearer |eyJ|[A-Za-z0-9]{1,30}|@|\"|4242){0,40}") {
         let once = redact(&text).into_owned();
         prop_assert_eq!(redact(&once), once.as_str());
     }
 }
 
 #[test]
-fn a_long_text_of_near_misses_is_quick() {
+fn a_long_text_of_near_misses_stays_short() {
     for piece in [
         "password=",
         "a://b:",
@@ -190,7 +190,7 @@ fn a_long_text_of_near_misses_is_quick() {
     }
 }
 
-/// Without its places, of which a random text has none.
+/// A random match of a pattern without its anchors, which a random text cannot satisfy.
 fn random_match(pattern: &str) -> impl Strategy<Value = String> + use<> {
     let places = [r"(?-u:\b)", "^|", r"\s?$|", "|$"];
     let plain = places
@@ -200,7 +200,7 @@ fn random_match(pattern: &str) -> impl Strategy<Value = String> + use<> {
 }
 
 #[test]
-fn whatever_a_pattern_matches_has_one_of_its_hints() {
+fn every_match_of_a_pattern_contains_one_of_its_hints() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     for (pattern, hints) in shapes::patterns().chain(assign::patterns()) {
         for _ in 0..60 {

@@ -1,7 +1,8 @@
-//! Declarations that say each thing once: an enum with its words, a struct with its defaults, a `Debug` of some fields.
+//! Declarations without repetition: an enum with its words, a struct with its defaults, a `Debug`
+//! of some fields.
 //!
-//! Owns: the forms of these declarations, the word of a value and the value of a word. Never: the words, the values, or which fields
-//! may be seen.
+//! Owns: the forms of these declarations, and the conversions between a value and its word. Never:
+//! the words, the values, or the choice of visible fields.
 
 /// Declares an enum with a word beside each value: `Draft = "draft"`. It has `ALL`, the values in their order, `as_str`, the word of a
 /// value, and `parse`, the value of a word.
@@ -30,7 +31,7 @@ macro_rules! worded {
                 }
             }
 
-            /// The value of that word.
+            /// The value for that word.
             $vis fn parse(word: &str) -> Option<Self> {
                 Self::ALL.into_iter().find(|value| value.as_str() == word)
             }
@@ -38,7 +39,8 @@ macro_rules! worded {
     };
 }
 
-/// The value of the same name in another enum: `same!(status, RunStatus => RunState: Queued, Running)`.
+/// The value with the same name in another enum: `same!(status, RunStatus => RunState: Queued,
+/// Running)`.
 #[macro_export]
 macro_rules! same {
     ($value:expr, $from:ident => $to:ident: $($name:ident),+) => {
@@ -103,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_and_its_word_lead_to_each_other() {
+    fn a_value_and_its_word_are_converted_both_ways() {
         assert_eq!(Light::ALL.map(Light::as_str), ["stop", "go"]);
         assert_eq!(
             ["go", "stop", "Go"].map(Light::parse),
@@ -118,7 +120,7 @@ mod tests {
     shown!(Door { name });
 
     #[test]
-    fn other_fields_stay_hidden() {
+    fn debug_hides_unlisted_fields() {
         let door = Door {
             name: "front",
             key: "quite-secret",

@@ -2,7 +2,7 @@
 //!
 //! Owns: ids and marks that are stored. Never: protection against a forger. A change here changes numbers on disk.
 
-/// A hash that takes bytes, numbers and texts one after the other.
+/// A hash of bytes, numbers and texts, added one after the other.
 #[derive(Debug, Clone, Copy)]
 pub struct Fnv(u64);
 
@@ -13,7 +13,7 @@ impl Default for Fnv {
 }
 
 impl Fnv {
-    /// The hash of bytes alone.
+    /// The hash of a byte string.
     pub fn of(bytes: &[u8]) -> u64 {
         let mut hash = Self::default();
         hash.bytes(bytes);
@@ -26,18 +26,18 @@ impl Fnv {
         }
     }
 
-    /// Takes a number as eight bytes, lowest first.
+    /// Adds a number as eight bytes, lowest first.
     pub fn number(&mut self, number: u64) {
         self.bytes(&number.to_le_bytes());
     }
 
-    /// Takes a text with its length before it, so that "ab", "c" and "a", "bc" differ.
+    /// Adds a text with its length before it, so that "ab", "c" and "a", "bc" differ.
     pub fn text(&mut self, text: &str) {
         self.number(text.len() as u64);
         self.bytes(text.as_bytes());
     }
 
-    /// The hash of all that was taken.
+    /// The hash of everything added.
     pub fn value(self) -> u64 {
         self.0
     }
@@ -49,7 +49,7 @@ mod tests {
 
     /// The first three are published with the algorithm.
     #[test]
-    fn the_numbers_on_disk_stay() {
+    fn the_hash_never_changes() {
         assert_eq!(Fnv::of(b""), 0xcbf2_9ce4_8422_2325);
         assert_eq!(Fnv::of(b"a"), 0xaf63_dc4c_8601_ec8c);
         assert_eq!(Fnv::of(b"foobar"), 0x8594_4171_f739_67e8);

@@ -1,7 +1,8 @@
 //! The language of a text, as far as stems and stop words depend on it.
 //!
-//! Owns: guessing it from a text's commonest words, stemming, stop words. Never: word boundaries, which are the same in
-//! every language. A text of any other language counts as English, whose stemmer leaves other scripts alone.
+//! Owns: guessing it from a text's commonest words, stemming, stop words. Never: word boundaries,
+//! which are the same in every language. A text of any other language counts as English, whose
+//! stemmer leaves other scripts alone.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -22,10 +23,10 @@ pub enum Language {
     Spanish,
 }
 
-/// The beginning of a text tells its language.
+/// Maximum bytes of a text that are read to find its language.
 const READ_BYTES_MAX: usize = 400;
 
-/// By stop word, one bit for each language that has it.
+/// For each stop word, a bit for each language that has it.
 static LANGUAGES_OF: LazyLock<HashMap<&str, u8>> = LazyLock::new(|| {
     let mut languages_of: HashMap<&str, u8> = HashMap::new();
     for language in Language::ALL {
@@ -39,17 +40,18 @@ static LANGUAGES_OF: LazyLock<HashMap<&str, u8>> = LazyLock::new(|| {
     languages_of
 });
 
-/// Chinese and Japanese pronouns, question words and particles, as single characters and as the pairs that words become.
+/// Chinese and Japanese pronouns, question words and particles, as single characters and as the
+/// pairs that words become.
 const UNSPACED: &str = "\
     我 你 您 他 她 它 们 的 了 是 在 有 和 与 也 就 都 还 很 这 那 哪 什 么 怎 吗 呢 吧 啊 呀 几 谁 个 为 把 被 对 从 于 或 但 而 不 没 会 能 要 着 \
     們 與 還 這 麼 嗎 幾 誰 個 為 從 沒 會 里 裡 多少 时候 時候 现在 \
     私 何 僕 俺 彼 です ます まし した して てい いる いま ませ せん から まで この その あの どの これ それ あれ どれ ここ そこ どこ だれ \
     いつ なに なん ない よう こと もの すか たか には では とは のは のに って くだ ださ さい しょ ょう てく れる られ";
 
-/// Japanese particles, which stand beside such a character.
+/// Japanese particles, which occur next to such a character.
 const PARTICLES: &str = "はがをにのでともへかねよ";
 
-/// Whether each character of a pair says nothing.
+/// Whether each character of a pair is a function word.
 fn is_function_pair(word: &str) -> bool {
     let is_one = |c: char| LANGUAGES_OF.contains_key(c.encode_utf8(&mut [0; 4]) as &str);
     !word.is_ascii() && word.chars().any(is_one) && word.chars().all(|c| is_one(c) || PARTICLES.contains(c))
@@ -66,9 +68,9 @@ impl Language {
         Self::Spanish,
     ];
 
-    /// The language with most stop words in a text: at least a quarter of its words, not all of them, and not one alone
-    /// among many. English if no other has more, and where letters are Vietnamese, which looks like Italian without marks.
-    /// Marks that only Spanish has are enough.
+    /// The language with most stop words in a text: at least a quarter of its words, not all of
+    /// them, and not one alone among many. English if no language leads, and also if letters are
+    /// Vietnamese, which looks like Italian without marks. Marks that only Spanish has are enough.
     pub fn of(text: &str) -> Self {
         let text = &text[..text.floor_char_boundary(READ_BYTES_MAX)];
         if text.contains(is_vietnamese) {
@@ -80,7 +82,7 @@ impl Language {
         let (mut counts, mut words) = ([0_u32; Self::ALL.len()], 0);
         each_word(text, |_, word| {
             words += 1;
-            // A letter alone may be a name, a unit or a part of an address.
+            // A single letter may be a name, a unit or a part of an address.
             let languages = LANGUAGES_OF.get(word).filter(|_| word.len() > 1);
             for (count, language) in counts.iter_mut().zip(Self::ALL) {
                 *count += u32::from(languages.is_some_and(|languages| language.is_in(*languages)));
@@ -94,7 +96,7 @@ impl Language {
         if is_likely { most } else { Self::English }
     }
 
-    /// A folded word's stem; words that are not plain letters stay as they are.
+    /// The stem of a folded word; words with other characters than plain letters stay as they are.
     pub fn stem(self, word: &str) -> Cow<'_, str> {
         if word.len() > 2 && word.bytes().all(|b| b.is_ascii_lowercase()) {
             return Stemmer::create(self.algorithm()).stem(word);
@@ -110,7 +112,7 @@ impl Language {
         }
     }
 
-    /// Whether its bit is set.
+    /// Whether the bit of this language is set.
     fn is_in(self, languages: u8) -> bool {
         languages >> self as u8 & 1 == 1
     }
@@ -205,7 +207,7 @@ mod tests {
     use super::Language;
 
     #[test]
-    fn the_language_of_a_text_is_that_of_its_common_words() {
+    fn a_texts_language_is_that_of_its_common_words() {
         for (text, language) in [
             ("What was in the war, and who will die?", Language::English),
             ("Los Angeles and La La Land are in the news", Language::English),

@@ -1,7 +1,7 @@
-//! Phrases for a log or a person: an error with its causes on one line, a number with its noun. Ports keep causes out of their own
-//! text.
+//! Phrases for a log or a person: an error with its causes on one line, a number with its noun.
+//! Ports keep causes out of their own text.
 //!
-//! Owns: these phrases. Never: an error of its own, or how a number is written.
+//! Owns: these phrases. Never: an error of its own, or the form of a number.
 
 use std::error::Error;
 use std::fmt::Display;
@@ -23,7 +23,7 @@ pub fn counted(count: impl Copy + Display + PartialEq + From<u8>, one: &str, mor
     format!("{count} {noun}")
 }
 
-/// The value of a result. A failure is logged as a warning with its causes, and leaves none:
+/// The value of a result. A failure is logged as a warning with its causes, and gives none:
 /// `warned!(read(path), path, "cannot read a file")`.
 #[macro_export]
 macro_rules! warned {
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn one_thing_is_not_many() {
+    fn a_count_of_one_has_the_singular() {
         let counts = [0_usize, 1, 2, 21].map(|count| super::counted(count, "memory", "memories"));
         assert_eq!(counts, ["0 memories", "1 memory", "2 memories", "21 memories"]);
     }

@@ -1,10 +1,12 @@
 //! Text analysis: a text becomes terms, the same way for rows and for queries.
 //!
-//! Owns: word boundaries in any script, folding. Never: the weight of terms, or what depends on a language.
+//! Owns: word boundaries in any script, folding. Never: the weight of terms, or rules of a
+//! language.
 //!
-//! Words of letters are lower-cased and freed of diacritics; numbers stay whole ("1,000" is "1000",
-//! "7th" is "7"). Text of scripts without spaces becomes pairs of neighbouring characters, with their marks: no
-//! dictionary is needed, and a word is found wherever it stands. Han characters count one by one, too.
+//! Words of letters become lower case without diacritics; numbers stay complete ("1,000" is "1000",
+//! "7th" is "7"). Text in scripts without spaces becomes pairs of neighbouring characters, with
+//! their marks: no dictionary is needed, and a word is found at any place. Han characters also
+//! count one by one.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -15,7 +17,7 @@ use unicode_segmentation::UnicodeSegmentation as _;
 
 use crate::text::language::Language;
 
-/// Longer words are cut here: a text this long without a space is not a word.
+/// Maximum bytes of a word; a text this long without a space is not one word, and is cut here.
 const WORD_BYTES_MAX: usize = 64;
 
 /// The terms of a text, in order, with repetitions.
@@ -30,7 +32,8 @@ pub fn terms(text: &str) -> Vec<String> {
     terms
 }
 
-/// The terms by which rows of any language are found, each once: a few words do not tell their own.
+/// The terms with which rows in any language are found, each once: the language of a few words is
+/// uncertain.
 pub fn query_terms(query: &str) -> Vec<String> {
     let language = Language::of(query);
     let mut found = terms(query);
@@ -49,7 +52,7 @@ pub fn term_set(text: &str) -> BTreeSet<String> {
     terms(text).into_iter().collect()
 }
 
-/// The folded words of a text, in order, each with a space behind it.
+/// The folded words of a text, in order, each with a space after it.
 pub fn said(text: &str) -> String {
     let mut words = String::new();
     each_word(text, |_, word| {
@@ -94,7 +97,7 @@ pub fn each_word(text: &str, mut found: impl FnMut(Range<usize>, &str)) {
                 break;
             }
             if is_apostrophe(next) && is_elided(&word) {
-                // "l'homme" is two words, the first of which says nothing.
+                // "l'homme" is two words, of which the first is an article.
                 word.clear();
             }
         }
@@ -106,15 +109,15 @@ pub fn each_word(text: &str, mut found: impl FnMut(Range<usize>, &str)) {
     }
 }
 
-/// Calls `found` with the pairs of neighbouring characters of a run without spaces, and with each Han character. A
-/// character is what a reader takes for one: a letter with its marks.
+/// Calls `found` with the pairs of neighbouring characters of a run without spaces, and with each
+/// Han character. A character here is a grapheme: a letter with its marks.
 fn each_pair(run: &str, mut found: impl FnMut(Range<usize>, &str)) {
     let mut folded = String::new();
     let mut found = |range: Range<usize>| {
         folded.clear();
         folded.push_str(&run[range.clone()]);
         fold(&mut folded);
-        // A letter may carry any number of marks.
+        // A letter may have any number of marks.
         folded.truncate(folded.floor_char_boundary(WORD_BYTES_MAX));
         found(range, &folded);
     };
@@ -149,8 +152,8 @@ fn is_han(c: char) -> bool {
     )
 }
 
-/// Whether a letter of a script that puts no spaces between words, or, as Korean does, puts endings onto them. Tibetan
-/// is not among them: it marks the end of every syllable.
+/// Whether a letter belongs to a script without spaces between words, or to one such as Korean that
+/// attaches endings to them. Tibetan is not among them: it marks the end of every syllable.
 fn is_unspaced(c: char) -> bool {
     let is_of_script = matches!(
         c,
@@ -168,7 +171,7 @@ fn is_unspaced(c: char) -> bool {
     is_han(c) || is_of_script && c.is_alphanumeric()
 }
 
-/// Whether a character between two letters or digits holds them together: "don't", "3.5", "1,000".
+/// Whether a character between two letters or digits joins them: "don't", "3.5", "1,000".
 fn joins(text: &str, at: usize, c: char) -> bool {
     let rest = &text[at + c.len_utf8()..];
     let digit_before = text[..at].ends_with(|c: char| c.is_ascii_digit());
@@ -186,7 +189,7 @@ fn joins(text: &str, at: usize, c: char) -> bool {
     }
 }
 
-/// Whether what follows an apostrophe is an English ending: 's, 't, 'll.
+/// Whether the text after an apostrophe is an English ending: 's, 't, 'll.
 fn clitic(rest: &str) -> bool {
     let len = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
     let ending = &rest[..len];
@@ -223,7 +226,8 @@ fn ordinal(word: &str) -> Option<&str> {
     digits.bytes().all(|b| b.is_ascii_digit()).then_some(digits)
 }
 
-/// Brings a word into lower case, without compatibility forms and without the diacritics that people leave out.
+/// Folds a word: lower case, without compatibility forms and without the diacritics that people
+/// leave out.
 fn fold(word: &mut String) {
     if word.is_ascii() {
         word.make_ascii_lowercase();
@@ -240,12 +244,13 @@ fn fold(word: &mut String) {
     *word = folded;
 }
 
-/// A mark that changes no word: an accent, and what chooses between text and picture. Vowels of other scripts stay.
+/// A mark that does not change a word: an accent, or a selector of text or picture form. Vowels of
+/// other scripts stay.
 fn is_diacritic(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}' | '\u{20d0}'..='\u{20f0}' | '\u{fe00}'..='\u{fe0f}')
 }
 
-/// Latin letters that Unicode does not take apart.
+/// Latin letters that Unicode does not decompose.
 fn latin(c: char) -> Option<&'static str> {
     Some(match c {
         'æ' => "ae",

@@ -1,5 +1,5 @@
-//! How many kinds of secrets are found, and how many harmless texts are left alone, on two lists that were written before the
-//! rules. The rules were tuned on the odd lines; the even ones say how they do on what they have not seen.
+//! Number of detected kinds of secrets, and of harmless texts that stay, on two lists written
+//! before the rules. The rules were tuned on the odd lines; the even lines are unseen.
 
 use std::iter::repeat_with;
 
@@ -12,7 +12,7 @@ const FRESH_HARMLESS: &str = include_str!("fresh-harmless.txt");
 
 const MIXED: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_+/";
 
-/// What stands for a made-up character: the alphabet, as a range of [`MIXED`] or by name.
+/// The characters that a placeholder stands for: a range of [`MIXED`], or a named alphabet.
 fn alphabet(class: char) -> &'static [u8] {
     match class {
         'A' => &MIXED[..62],
@@ -57,7 +57,8 @@ fn lines(list: &'static str) -> impl Iterator<Item = &'static str> {
     list.lines().filter(|line| !line.starts_with('#'))
 }
 
-/// Whether eight characters in a row of the secret, or all of a shorter one, still stand in the text.
+/// Whether eight consecutive characters of the secret, or all of a shorter one, are still in the
+/// text.
 fn survives(secret: &str, out: &str) -> bool {
     let chars: Vec<char> = secret.chars().collect();
     chars
@@ -65,7 +66,7 @@ fn survives(secret: &str, out: &str) -> bool {
         .any(|window| out.contains(&window.iter().collect::<String>()))
 }
 
-/// Of the odd and of the even lines: those whose secret is kept.
+/// The odd and the even lines whose secret is kept.
 fn kept(list: &'static str, state: &mut u64) -> [Vec<&'static str>; 2] {
     let mut kept = [Vec::new(), Vec::new()];
     for (at, line) in lines(list).enumerate() {
@@ -80,7 +81,7 @@ fn kept(list: &'static str, state: &mut u64) -> [Vec<&'static str>; 2] {
     kept
 }
 
-/// Of the odd and of the even lines: those that were changed.
+/// The odd and the even lines that were changed.
 fn changed(list: &'static str, state: &mut u64) -> [Vec<String>; 2] {
     let mut changed = [Vec::new(), Vec::new()];
     for (at, line) in lines(list).enumerate() {
@@ -93,7 +94,7 @@ fn changed(list: &'static str, state: &mut u64) -> [Vec<String>; 2] {
 }
 
 #[test]
-fn nearly_every_kind_is_found_and_nearly_nothing_else() {
+fn every_listed_secret_is_found_and_no_harmless_text() {
     assert_eq!((lines(SECRETS).count(), lines(HARMLESS).count()), (89, 115));
     assert_eq!(
         (kept(SECRETS, &mut 17), changed(HARMLESS, &mut 17)),
@@ -101,9 +102,9 @@ fn nearly_every_kind_is_found_and_nearly_nothing_else() {
     );
 }
 
-/// What these lists said when they were counted; no rule was changed for them.
+/// Counts on these lists when they were new; no rule was changed for them.
 #[test]
-fn of_fresh_kinds_as_many_are_found() {
+fn the_counts_on_unseen_lists_stay() {
     assert_eq!(
         (lines(FRESH_SECRETS).count(), lines(FRESH_HARMLESS).count()),
         (60, 60)

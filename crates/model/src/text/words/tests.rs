@@ -1,4 +1,4 @@
-//! Analysis as data, and properties over any script.
+//! Analysis as tables, and properties over any script.
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ fn check(text: &str, want: Expect) {
     want.assert_eq(&terms(text).join(" "));
 }
 
-/// Weights are tuned on these terms: none of them may change.
+/// Weights are tuned on these terms, so none of them may change.
 #[test]
 fn words_become_terms() {
     check("The runners were running quickly", expect!["runner run quick"]);
@@ -50,7 +50,7 @@ fn words_become_terms() {
 }
 
 #[test]
-fn a_word_is_found_however_it_is_typed() {
+fn a_word_is_found_in_any_spelling() {
     for (one, other) in [
         ("Hà Nội, Đà Nẵng", "ha noi da nang"),
         ("Hà Nội", "Ha\u{300} No\u{323}\u{302}i"),
